@@ -1,0 +1,63 @@
+//! What a backend is: anything that describes itself and answers calls.
+
+use std::collections::BTreeMap;
+
+use gather_spec::{Call, DType, Outcome, Profile};
+use serde::{Deserialize, Serialize};
+
+/// Answers calls. One instance is used by one thread at a time; a panic counts as a crash, and the instance that
+/// panicked is thrown away.
+pub trait Backend: Send {
+    /// Who this is and what it can do.
+    fn describe(&self) -> Description;
+
+    /// Answers one call. The tensors may have any strides.
+    fn call(&mut self, call: &Call) -> Outcome;
+
+    /// Asks for this many threads from the next call on; `false` says that there is no such setting.
+    fn use_threads(&mut self, _threads: usize) -> bool {
+        false
+    }
+}
+
+/// Who a backend is and what it can do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Description {
+    /// Who it is.
+    pub backend: Identity,
+    /// What it can do, by operator; an operator that is missing is not supported.
+    pub operators: BTreeMap<String, Capability>,
+}
+
+/// Who a backend is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The language it is written in.
+    pub language: String,
+}
+
+/// What a backend can do of one operator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Capability {
+    /// The policies that it follows.
+    pub profile: Profile,
+    /// The dtypes of params that it accepts.
+    pub dtypes: Vec<DType>,
+    /// The dtypes of indices that it accepts.
+    pub index_dtypes: Vec<DType>,
+}
+
+impl Capability {
+    /// Whether the dtypes of a call are declared.
+    #[must_use]
+    pub fn covers(&self, call: &Call) -> bool {
+        self.dtypes.contains(&call.params.dtype()) && self.index_dtypes.contains(&call.indices.dtype())
+    }
+}

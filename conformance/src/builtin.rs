@@ -1,0 +1,56 @@
+//! The backends that come with the program, by name.
+
+use gather_reference::{OPERATORS, Settings};
+use gather_spec::{Call, Outcome, Profile};
+
+use crate::backend::{Backend, Capability, Description, Identity};
+
+/// The names of the built-in backends.
+pub const NAMES: [&str; 1] = ["reference"];
+
+/// A built-in backend under a profile; `None` if there is none of that name.
+///
+/// ```
+/// use gather_conformance::builtin;
+/// let reference = builtin::backend("reference", Default::default(), builtin::MAX_OUTPUT).unwrap();
+/// assert!(reference.describe().operators.contains_key("tf.gather"));
+/// ```
+#[must_use]
+pub fn backend(name: &str, profile: Profile, max_output: u64) -> Option<Box<dyn Backend>> {
+    match name {
+        "reference" => Some(Box::new(Reference { settings: Settings { profile, max_output } })),
+        _ => None,
+    }
+}
+
+/// The most bytes that an output of a built-in backend takes, unless told otherwise: 4 GiB.
+pub const MAX_OUTPUT: u64 = 4 << 30;
+
+struct Reference {
+    settings: Settings,
+}
+
+impl Backend for Reference {
+    fn describe(&self) -> Description {
+        let operators = OPERATORS.iter().map(|operator| {
+            let capability = Capability {
+                profile: self.settings.profile,
+                dtypes: operator.params_dtypes.to_vec(),
+                index_dtypes: operator.index_dtypes.to_vec(),
+            };
+            (operator.name.to_owned(), capability)
+        });
+        Description {
+            backend: Identity {
+                name: "reference".to_owned(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                language: "Rust".to_owned(),
+            },
+            operators: operators.collect(),
+        }
+    }
+
+    fn call(&mut self, call: &Call) -> Outcome {
+        gather_reference::answer(call, self.settings)
+    }
+}

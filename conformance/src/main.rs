@@ -1,0 +1,2 @@
+//! The binary `gatherspec`.
+fn main() {}

@@ -1,0 +1,401 @@
+"""A second opinion on gather: random calls, answered here and by a backend, compared to the bit.
+
+    oracle.py --self-test | [--calls N] [--seed N] [--bad-index error] [--negative-index reject] -- COMMAND...
+
+Written from the contract and the source pages alone; it shares no code with any backend. POSIX only.
+"""
+import argparse
+import atexit
+import json
+import queue
+import signal
+import sys
+import threading
+import time
+from base64 import b64encode
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from math import prod
+from random import Random, SystemRandom
+from subprocess import PIPE, Popen
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+SIZES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8, "f16": 2,
+         "bf16": 2, "f32": 4, "f64": 8, "c64": 8, "c128": 16, "string": 16}
+DTYPES = list(SIZES)
+ND, RAW, GATHER, PADDLE = "tf.gather_nd", "tf.raw_ops.GatherNd", "tf.gather", "paddle.gather_nd"
+ATTRIBUTES = {ND: ["batch_dims"], RAW: [], GATHER: ["axis", "batch_dims", "validate_indices"], PADDLE: []}
+PARAMS_DTYPES = {ND: DTYPES, RAW: DTYPES, GATHER: DTYPES, PADDLE: ["bool", "i32", "i64", "f32", "f64"]}
+INDEX_DTYPES = {name: ["i16", "i32", "i64"] if name == RAW else ["i32", "i64"] for name in ATTRIBUTES}
+CODES = ["params-dtype", "index-dtype", "params-rank", "indices-rank", "batch-dims-out-of-range",
+         "axis-out-of-range", "axis-before-batch", "batch-shape-mismatch", "index-depth-exceeds-rank",
+         "output-too-large", "index-out-of-range"]
+I64_MIN, I64_MAX = -2**63, 2**63 - 1
+MAX_OUTPUT = 2**32  # bytes; more is unsupported
+TEXT = "any text"  # stands for the free wording of a reply
+Json = Dict[str, Any]
+
+
+class Refused(Exception):
+    """The call is answered with the reply that this carries, not with an output."""
+
+
+def require(holds: bool, code: str, **fields: Any) -> None:
+    """Refuses with this code and these fields unless the condition holds."""
+    if not holds:
+        raise Refused({"error": {"message": TEXT, "code": code, **fields}})
+
+
+@dataclass
+class Tensor:
+    """A tensor; each element is its bytes in memory or, for a string, its text."""
+    dtype: str
+    shape: List[int]
+    elements: List[bytes] = field(default_factory=list)
+
+    def nominal_bytes(self) -> int:
+        """Its size if the zero dims are passed over."""
+        return prod(dim for dim in self.shape if dim) * SIZES[self.dtype]
+
+    def wire(self) -> Json:
+        """The tensor as the protocol writes it."""
+        data: Any = [b64encode(text).decode() for text in self.elements]
+        if self.dtype != "string":
+            data = b64encode(b"".join(self.elements)).decode()
+        return {"dtype": self.dtype, "shape": self.shape, "data": data}
+
+
+class Call(NamedTuple):
+    """All that a backend ever sees."""
+    operator: str
+    params: Tensor
+    indices: Tensor
+    attributes: Json
+
+    def plan(self) -> Tuple[int, int, int, List[int], Tensor]:
+        """The axes and the output, without elements yet: every check that needs no index value, in order."""
+        if not set(self.attributes) <= set(ATTRIBUTES[self.operator]):
+            raise Refused({"unsupported": TEXT})
+        require(self.params.dtype in PARAMS_DTYPES[self.operator], "params-dtype")
+        require(self.indices.dtype in INDEX_DTYPES[self.operator], "index-dtype")
+        b, first, end, outer = self.axes(self.params.shape, self.indices.shape)
+        output = Tensor(self.params.dtype, self.params.shape[:first] + outer + self.params.shape[end:])
+        size = output.nominal_bytes()
+        require(size <= I64_MAX, "output-too-large", bytes=min(size, 2**128 - 1))
+        if size > MAX_OUTPUT and 0 not in output.shape:
+            raise Refused({"unsupported": TEXT})
+        return b, first, end, outer, output
+
+    def axes(self, p: List[int], i: List[int]) -> Tuple[int, int, int, List[int]]:
+        """How many axes are the batch; the first indexed axis of params and the one after the last; the
+        shape of a batch's rows, which takes their place. For tf.gather a row is one index."""
+        r, q, b = len(p), len(i), self.attributes.get("batch_dims", 0)
+        if self.operator == GATHER:
+            require(r > 0, "params-rank")
+            require(-q <= b <= q, "batch-dims-out-of-range")
+            b = b + q if b < 0 else b
+            axis = self.attributes.get("axis", b)
+            require(-r <= axis < r, "axis-out-of-range")
+            axis = axis + r if axis < 0 else axis
+            require(axis >= b, "axis-before-batch")
+            first, end, outer = axis, axis + 1, i[b:]
+        else:
+            require(q >= (2 if self.operator == PADDLE else 1), "indices-rank")
+            require(0 <= b < q and b <= r, "batch-dims-out-of-range")
+            first, end, outer = b, b + i[-1], i[b:-1]
+        require(p[:b] == i[:b], "batch-shape-mismatch")
+        require(end <= r, "index-depth-exceeds-rank")
+        return b, first, end, outer
+
+
+class Oracle(NamedTuple):
+    """Answers calls under a profile. Every operator is one equation: params seen as [batch, mid, cell, inner]
+    and indices as [batch, row, component] give an output seen as [batch, mid, row, inner]."""
+    bad_index: str = "error"
+    negative_index: str = "reject"
+
+    def answer(self, call: Call) -> Json:
+        """The reply that the contract asks for, without its `seq`."""
+        try:
+            return {"output": self.gather(call).wire()}
+        except Refused as refused:
+            return refused.args[0]
+
+    def gather(self, call: Call) -> Tensor:
+        """The output; another outcome is raised."""
+        batch, first, end, outer, output = call.plan()
+        p, source = call.params.shape, call.params.elements
+        bounds, inner, mids, rows = p[first:end], prod(p[end:]), prod(p[batch:first]), prod(outer)
+        places, k = self.places_of(call, bounds), len(bounds)
+        blank = b"" if output.dtype == "string" else bytes(SIZES[output.dtype])
+        strides = [prod(bounds[axis + 1:]) for axis in range(k)]
+        for table in range(prod(p[:first]) if 0 not in output.shape else 0):  # of cells, per [batch, mid]
+            for row in range(table // mids * rows, (table // mids + 1) * rows):
+                chosen = places[row * k:row * k + k]
+                cell = None if None in chosen else sum(at * step for at, step in zip(chosen, strides))
+                base = (table * prod(bounds) + (cell or 0)) * inner
+                output.elements += [blank] * inner if cell is None else source[base:base + inner]
+        return output
+
+    def places_of(self, call: Call, bounds: List[int]) -> List[Optional[int]]:
+        """The place of every index on its axis; refuses the first bad one where the profile says so."""
+        places: List[Optional[int]] = []
+        for flat, element in enumerate(call.indices.elements):
+            row, component = divmod(flat, len(bounds))
+            value, bound = int.from_bytes(element, "little", signed=True), bounds[component]
+            places.append(self.place(value, bound))
+            if places[-1] is None and self.bad_index == "error":
+                named = {} if call.operator == GATHER else {"component": component}
+                shape = call.indices.shape[:-1] if named else call.indices.shape
+                position = [row // prod(shape[axis + 1:]) % dim for axis, dim in enumerate(shape)]
+                require(False, "index-out-of-range", position=position, **named, index=value, bound=bound)
+        return places
+
+    def place(self, value: int, bound: int) -> Optional[int]:
+        """Where on its axis an index points; None where it is bad and not mended."""
+        if self.negative_index == "wrap" and -bound <= value < 0:
+            return value + bound
+        if self.bad_index == "clamp" and bound > 0:
+            return min(max(value, 0), bound - 1)
+        return value if 0 <= value < bound else None
+
+
+LIMIT = 1500  # elements in a tensor
+HUGE = [2**31, 2**32 + 1, 2**40, 2**58, 2**59, 2**60, 2**61, 2**62, I64_MAX, I64_MAX // 7, I64_MAX // 49]
+ODD_BYTES = b"\0\0\0\0\x01\x7c\x7f\x80\x81\xf0\xff"  # of NaN payloads, infinities, -0.0, subnormals
+TEXTS = [b"", b"\0", b"a\0b", b"\xff\xfe", b"\xc3(", "\u00e9".encode(), b"too long to be kept inline " * 2]
+
+
+class Generator(Random):
+    """Random calls, about half of them valid, the same for the same seed."""
+
+    def dims(self, ranks: List[int], weights: List[int]) -> List[int]:
+        """Small dims, now and then a zero or a longer one."""
+        return self.choices([0, 1, 2, 3, 4, 17, 33], [5, 22, 28, 25, 16, 2, 2], k=self.choices(ranks, weights)[0])
+
+    def call(self) -> Call:
+        """One call of any kind, small enough to be sent and answered."""
+        while True:
+            call, faults = self.valid_call(), self.choices([0, 1, 2, 3], [50, 30, 12, 8])[0]
+            for _ in range(faults):
+                self.spoil(call)
+            if not faults and self.random() < 0.02:
+                call.attributes.update([self.choice([("axis", 0), ("validate_indices", True)])])
+            bounds, output = [3], Tensor("u8", [])
+            with suppress(Refused):
+                _, first, end, _, output = call.plan()
+                bounds = call.params.shape[first:end]
+            parts = (call.params, call.indices, output)
+            if all(prod(part.shape) <= LIMIT and part.nominal_bytes() <= I64_MAX for part in parts):
+                call.params.elements = self.elements(call.params)
+                call.indices.elements = self.index_elements(call.indices, bounds)
+                return call
+
+    def valid_call(self) -> Call:
+        """A call whose dtypes, shapes and attributes are right; it has no data yet."""
+        operator = self.choice(list(ATTRIBUTES))
+        p = self.dims([int(operator == GATHER), 1, 2, 3, 4, 5, 8], [2, 3, 4, 4, 3, 2, 1])
+        outer = self.dims([int(operator == PADDLE), 1, 2, 3, 4, 7], [9, 18, 18, 9, 9, 1])
+        for shape in (p, outer) if self.random() < 0.15 else ():
+            if shape:
+                shape[self.randrange(len(shape))] = self.choice([*HUGE, 2])
+                shape[self.randrange(len(shape))] *= self.choice([0, 0, 0, 1])
+        most = min(3, len(p) - (operator == GATHER)) if ATTRIBUTES[operator] else 0
+        b = self.choice([0, self.randint(0, most)])
+        depth = [] if operator == GATHER else [self.randint(0, len(p) - b)]
+        call = Call(operator, Tensor(self.choice(PARAMS_DTYPES[operator]), p),
+                    Tensor(self.choice(INDEX_DTYPES[operator]), p[:b] + outer + depth), {})
+        self.set_attributes(call, b, len(p), len(call.indices.shape))
+        return call
+
+    def set_attributes(self, call: Call, b: int, r: int, q: int) -> None:
+        """Attributes for b batch dims: a default is written or left out, either sign where allowed."""
+        if ATTRIBUTES[call.operator] and (b or self.random() < 0.4):
+            call.attributes["batch_dims"] = b if call.operator != GATHER or b == q else self.choice([b, b - q])
+        if call.operator == GATHER:
+            axis = self.randint(b, r - 1)
+            if axis != b or self.random() < 0.5:
+                call.attributes["axis"] = self.choice([axis, axis - r])
+            if self.random() < 0.15:
+                call.attributes["validate_indices"] = self.choice([False, True])
+
+    def spoil(self, call: Call) -> None:
+        """One fault of dtype, rank, depth, batch or attribute; now and then the call stays valid."""
+        given, part = call.attributes, self.choice([call.params, call.indices])
+        r, q, b = len(call.params.shape), len(call.indices.shape), given.get("batch_dims", 0)
+        kind = self.choice(["dtype", "rank", "depth", "batch", *ATTRIBUTES[call.operator][:2]])
+        if kind == "dtype":
+            part.dtype = self.choice(DTYPES)
+        elif kind == "rank":
+            cut = self.choice([0, 0, 1, self.randint(0, 5)])
+            part.shape = self.choice([part.shape[:cut], part.shape[max(0, len(part.shape) - cut):]])
+        elif kind == "depth":
+            call.indices.shape[-1:] = [max(0, r - b) % 64 + self.randint(1, 3)] * (q > 0)
+        elif kind == "batch" and 0 < b <= len(part.shape):
+            part.shape[:b] = self.choice([part.shape[:b][::-1], [1] * b, self.dims([b], [1])])
+        elif kind != "batch":
+            given[kind] = self.choice([0, 1, -1, -r, ~r, r, r + 1, -q, ~q, q, q + 1, 2**32, I64_MIN, I64_MAX])
+
+    def index_elements(self, part: Tensor, bounds: List[int]) -> List[bytes]:
+        """Index values: in three tensors of four all are good, in the fourth about two are not."""
+        kind, size, count = part.dtype[0], SIZES[part.dtype], prod(part.shape)
+        if kind not in "iu":
+            return self.elements(part)
+        low, high = (0, 256**size - 1) if kind == "u" else (-256**size // 2, 256**size // 2 - 1)
+        rate, values = self.choice([0, 0, 0, 2]) / max(count, 1), []
+        for bound in (bounds * count)[:count]:
+            bad = self.choice([bound, bound + 1, -1, -bound, ~bound, low, low + bound, high, 2**32 + bound - 1])
+            values.append(bad if self.random() < rate else self.randrange(bound or 1))
+        return [min(max(value, low), high).to_bytes(size, "little", signed=kind == "i") for value in values]
+
+    def elements(self, part: Tensor) -> List[bytes]:
+        """Random bytes, or odd values."""
+        count, size = prod(part.shape), SIZES[part.dtype]
+        if part.dtype == "string":
+            return [self.choice([*TEXTS, self.randbytes(3), self.randbytes(9)]) for _ in range(count)]
+        data = self.choice([self.randbytes(count * size), bytes(self.choices(ODD_BYTES, k=count * size))])
+        return [data[at:at + size] for at in range(0, count * size, size)]
+
+
+def to_line(message: Any) -> str:
+    """Compact JSON; equal lines mean equal values and types, so that 1, 1.0 and true differ."""
+    return json.dumps(message, separators=(",", ":"), sort_keys=True)
+
+
+class Campaign:
+    """Drives a backend: one thread sends and this one reads, so that nobody waits for ever for the other."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.calls, self.seed = options.calls, options.seed
+        self.oracle = Oracle(options.bad_index, options.negative_index)
+        self.pending: queue.Queue = queue.Queue(256)  # bounds the calls on their way
+        self.process = Popen(options.command, stdin=PIPE, stdout=PIPE, encoding="utf-8", errors="replace")
+        signal.signal(signal.SIGALRM, lambda *_: self.process.kill())  # after a minute of silence
+        atexit.register(self.process.kill)
+
+    def send(self, message: Json) -> None:
+        """Sends a message; the reader notices a process that is gone."""
+        with suppress(OSError):
+            print(to_line(message), file=self.process.stdin, flush=True)
+
+    def feed(self) -> None:
+        """Sends the calls, then stop; tells the reader what each is to answer."""
+        generator = Generator(self.seed)
+        for seq in range(1, self.calls + 1):
+            call = generator.call()
+            message = {"cmd": "call", "seq": seq, "operator": call.operator, "params": call.params.wire(),
+                       "indices": call.indices.wire(), "attributes": call.attributes}
+            self.pending.put((message, {**self.oracle.answer(call), "seq": seq}))
+            self.send(message)
+        self.send({"cmd": "stop"})
+
+    def receive(self) -> Any:
+        """The next message, or its text where that is not JSON; an empty text at the end."""
+        signal.alarm(60)
+        line = self.process.stdout.readline()
+        signal.alarm(0)
+        try:
+            return json.loads(line)
+        except ValueError:
+            return line
+
+    def run(self) -> Counter:
+        """Compares every reply with the one expected; counts the outcomes by operator."""
+        self.shake_hands()
+        counts: Counter = Counter()
+        threading.Thread(target=self.feed, daemon=True).start()
+        for _ in range(self.calls):
+            message, expected = self.pending.get(timeout=60)
+            self.compare(message, expected, self.receive())
+            counts[message["operator"], expected.get("error", {}).get("code", next(iter(expected)))] += 1
+        if (rest := self.receive()) != "" or self.process.wait(60) != 0:
+            sys.exit(f"after stop: {rest!r}, status {self.process.poll()}")
+        return counts
+
+    def shake_hands(self) -> None:
+        """Starts the conversation and holds the backend to what it declares."""
+        self.send({"cmd": "start", "protocol": 1})
+        hello, declared = self.receive(), []
+        with suppress(KeyError, TypeError):
+            declared = [hello["protocol"], *(hello["operators"][name]["profile"] for name in ATTRIBUTES)]
+        if to_line(declared) != to_line([1] + [self.oracle._asdict()] * len(ATTRIBUTES)):
+            sys.exit(f"handshake: wanted protocol 1, four operators and {self.oracle}, got {to_line(hello)}")
+
+    def compare(self, message: Json, expected: Json, reply: Any) -> None:
+        """Ends the run unless the reply is the expected one to the bit; only the wording of texts is free."""
+        actual, error = to_line(reply), isinstance(reply, dict) and reply.get("error")
+        for holder, key in ((reply, "unsupported"), (error, "message")):
+            if isinstance(holder, dict) and isinstance(holder.get(key), str):
+                holder[key] = TEXT
+        if to_line(reply) != to_line(expected):
+            sys.exit(f"call     {to_line(message)}\nexpected {to_line(expected)}\nactual   {actual}")
+
+
+def campaign(options: argparse.Namespace) -> None:
+    """A whole run with its report. A long one must have met every code, and every operator's output."""
+    print(f"seed {options.seed}, {options.calls} calls", flush=True)
+    began, counts = time.monotonic(), Campaign(options).run()
+    for (operator, outcome), count in sorted(counts.items()):
+        print(f"{count:8} {operator:20} {outcome}")
+    missing = {name for name in ATTRIBUTES if not counts[name, "output"]}
+    missing |= set(CODES if options.bad_index == "error" else CODES[:-1]) - {code for _, code in counts}
+    if missing and options.calls >= 20000:
+        sys.exit(f"never met: {sorted(missing)}")
+    speed, own = options.calls / (time.monotonic() - began), time.process_time()
+    print(f"{options.calls} calls agree (seed {options.seed}), {speed:.0f} calls/s, {own:.1f} s of CPU here")
+
+
+SQUARE = [["a", "b"], ["c", "d"]]
+CUBE = [[["a0", "b0"], ["c0", "d0"]], [["a1", "b1"], ["c1", "d1"]]]
+SPARSE = [[0, 0, 1, 0, 2], [3, 0, 0, 0, 4], [0, 5, 0, 6, 0]]
+BLOCK = [[[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]], [[12, 13, 14, 15], [16, 17, 18, 19], [20, 21, 22, 23]]]
+PAGES: List[Tuple[str, Any, Any, Json, Any]] = [
+    (ND, SQUARE, [[0, 0], [1, 1]], {}, ["a", "d"]),
+    (ND, CUBE, [[1], [0]], {"batch_dims": 1}, [["c0", "d0"], ["a1", "b1"]]),
+    (RAW, CUBE, [[[0, 0, 1], [1, 0, 1]], [[0, 1, 1], [1, 1, 0]]], {}, [["b0", "b1"], ["d0", "c1"]]),
+    (GATHER, ["p0", "p1", "p2", "p3", "p4", "p5"], 3, {}, "p3"),
+    (GATHER, SPARSE, [[2, 4], [0, 4], [1, 3]], {"axis": 1, "batch_dims": 1}, [[1, 2], [3, 4], [5, 6]]),
+    (PADDLE, BLOCK, [[0, 2]], {}, [[8, 9, 10, 11]]),
+    (PADDLE, BLOCK, [[1, 2, 3]], {}, [23])]
+
+
+def tensor(nested: Any) -> Tensor:
+    """A tensor of string or i32 from nested lists."""
+    shape, flat = [], [nested]
+    while isinstance(flat[0], list):
+        shape, flat = shape + [len(flat[0])], [item for part in flat for item in part]
+    elements = [x.encode() if isinstance(x, str) else x.to_bytes(4, "little", signed=True) for x in flat]
+    return Tensor("string" if isinstance(flat[0], str) else "i32", shape, elements)
+
+
+def self_test() -> None:
+    """Examples of the pages, then one bad index under every profile."""
+    for operator, params, indices, attributes, output in PAGES:
+        call = Call(operator, tensor(params), tensor(indices), attributes)
+        assert Oracle().answer(call) == {"output": tensor(output).wire()}, call
+    call = Call(RAW, tensor(SQUARE), tensor([[0, 1], [1, -1]]), {})
+    assert Oracle().answer(call)["error"] == {"message": TEXT, "code": "index-out-of-range", "position": [1],
+                                              "component": 1, "index": -1, "bound": 2}
+    for oracle, last in ((Oracle("zero"), ""), (Oracle("clamp"), "c"), (Oracle("error", "wrap"), "d")):
+        assert oracle.gather(call) == tensor(["b", last]), last
+    print("self-test passes")
+
+
+def main() -> None:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--calls", type=int, default=100000)
+    parser.add_argument("--seed", type=int, default=SystemRandom().randrange(2**32))
+    parser.add_argument("--bad-index", choices=["error", "zero", "clamp"], default="error")
+    parser.add_argument("--negative-index", choices=["reject", "wrap"], default="reject")
+    parser.add_argument("--self-test", action="store_true")
+    parser.add_argument("command", nargs="*")
+    options = parser.parse_args()
+    if not (options.command or options.self_test):
+        parser.error("no backend command")
+    self_test() if options.self_test else campaign(options)
+
+
+if __name__ == "__main__":
+    main()

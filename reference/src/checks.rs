@@ -1,0 +1,46 @@
+//! Checks that every operator makes: listed dtypes, and indices against their axis under a profile.
+
+use gather_spec::{BadIndex, DType, GatherError, NegativeIndex, Profile, Tensor};
+
+/// Refuses a dtype of params that the page does not list.
+pub(crate) fn params_dtype(params: &Tensor, listed: &[DType]) -> Result<(), GatherError> {
+    let dtype = params.dtype();
+    if listed.contains(&dtype) { Ok(()) } else { Err(GatherError::ParamsDtype { dtype }) }
+}
+
+/// Refuses a dtype of indices that the page does not list.
+pub(crate) fn index_dtype(indices: &Tensor, listed: &[DType]) -> Result<(), GatherError> {
+    let dtype = indices.dtype();
+    if listed.contains(&dtype) { Ok(()) } else { Err(GatherError::IndexDtype { dtype }) }
+}
+
+/// The index at a position of a tensor whose dtype was checked.
+pub(crate) fn index_at(indices: &Tensor, position: &[usize]) -> i128 {
+    indices.integer(position).expect("every listed index dtype is an integer")
+}
+
+/// Whether the policy asks for an error, and this index deserves it.
+pub(crate) fn is_refused(index: i128, bound: usize, profile: Profile) -> bool {
+    let refuses = matches!(profile.bad_index, BadIndex::Error | BadIndex::Unspecified);
+    refuses && within(index, bound, profile.negative_index).is_none()
+}
+
+/// Where an index points along an axis of size `bound`; `None` where the slice is to be zero.
+pub(crate) fn resolve(index: i128, bound: usize, profile: Profile) -> Option<usize> {
+    match within(index, bound, profile.negative_index) {
+        Some(at) => Some(at),
+        None if profile.bad_index == BadIndex::Clamp && bound > 0 => {
+            Some(if index < 0 { 0 } else { bound - 1 })
+        }
+        None => None,
+    }
+}
+
+/// Where an index points if it is in range, negative ones counted from the end where they wrap.
+fn within(index: i128, bound: usize, negative_index: NegativeIndex) -> Option<usize> {
+    let from_start = match negative_index {
+        NegativeIndex::Wrap if index < 0 => index + bound as i128,
+        _ => index,
+    };
+    usize::try_from(from_start).ok().filter(|at| *at < bound)
+}

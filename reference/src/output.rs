@@ -1,0 +1,28 @@
+//! The output tensor: whether it can exist, whether it is allowed, and room for it.
+
+use gather_spec::shape::{MAX_BYTES, nonzero_bytes};
+use gather_spec::{DType, GatherError, Refusal, Shape, TensorBuilder};
+
+use crate::Settings;
+
+/// An empty output of the given dims, with room for every element.
+pub(crate) fn output(dtype: DType, dims: Vec<usize>, settings: Settings) -> Result<TensorBuilder, Refusal> {
+    let bytes = nonzero_bytes(&dims, dtype);
+    if bytes > MAX_BYTES {
+        return Err(GatherError::OutputTooLarge { bytes }.into());
+    }
+    let shape = Shape::new(dims).map_err(|error| Refusal::Unsupported(error.to_string()))?;
+    let bytes = if shape.element_count() == 0 { 0 } else { bytes };
+    if bytes > settings.max_output.into() {
+        let limit = settings.max_output;
+        return Err(Refusal::Unsupported(format!(
+            "the output takes {bytes} bytes, more than the limit of {limit}"
+        )));
+    }
+    TensorBuilder::new(dtype, shape).map_err(|error| Refusal::Unsupported(error.to_string()))
+}
+
+/// The multi-indices of some dims, in row-major order.
+pub(crate) fn positions(dims: &[usize]) -> impl Iterator<Item = Vec<usize>> + use<> {
+    Shape::new(dims).expect("part of the shape of a tensor").positions()
+}

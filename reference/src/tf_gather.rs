@@ -1,0 +1,115 @@
+//! `tf.gather`, after the shape function and the loop of its page, section Batching.
+
+use gather_spec::{Attribute, Call, DType, GatherError, Refusal, Tensor};
+
+use crate::checks::{index_at, index_dtype, is_refused, params_dtype, resolve};
+use crate::output::{output, positions};
+use crate::tf_gather_nd::batch_shape_mismatch;
+use crate::{Settings, integer, only};
+
+/// The page lists none, so all are accepted (errata `params-dtypes-unlisted`).
+pub const PARAMS_DTYPES: [DType; 16] = DType::ALL;
+
+/// The dtypes of indices that the page lists.
+pub const INDEX_DTYPES: [DType; 2] = [DType::I32, DType::I64];
+
+/// Gathers slices of `params` along `axis`, one per index.
+///
+/// output shape = `params.shape[:axis] + indices.shape[b:] + params.shape[axis+1:]` with b = `batch_dims`;
+/// `output[batch, mid, at, inner] = params[batch, mid, indices[batch, at], inner]`. `axis` defaults to the first
+/// non-batch dim; negative values of `axis` count from the rank of params, of `batch_dims` from that of indices.
+///
+/// # Errors
+/// `index-dtype`, `params-rank`, `batch-dims-out-of-range`, `axis-out-of-range`, `axis-before-batch`,
+/// `batch-shape-mismatch`, `output-too-large`, `index-out-of-range`, in this order.
+pub fn gather(
+    params: &Tensor,
+    indices: &Tensor,
+    axis: Option<i64>,
+    batch_dims: i64,
+    settings: Settings,
+) -> Result<Tensor, Refusal> {
+    params_dtype(params, &PARAMS_DTYPES)?;
+    index_dtype(indices, &INDEX_DTYPES)?;
+
+    if params.rank() == 0 {
+        return Err(GatherError::ParamsRank { rank: 0, least: 1 }.into());
+    }
+    let batch_dims = checked_batch_dims(batch_dims, indices.rank())?;
+    let axis = checked_axis(axis, batch_dims, params.rank())?;
+    if axis < batch_dims {
+        return Err(GatherError::AxisBeforeBatch { axis, batch_dims }.into());
+    }
+
+    let (batch_shape, at_shape) = indices.shape().split_at(batch_dims);
+    if params.shape()[..batch_dims] != *batch_shape {
+        return Err(batch_shape_mismatch(params, indices, batch_dims));
+    }
+    let mid_shape = &params.shape()[batch_dims..axis];
+    let bound = params.shape()[axis];
+    let inner_shape = &params.shape()[axis + 1..];
+    let output_shape = [batch_shape, mid_shape, at_shape, inner_shape].concat();
+    let mut output = output(params.dtype(), output_shape.clone(), settings)?;
+
+    for position in indices.shape().positions() {
+        let index = index_at(indices, &position);
+        if is_refused(index, bound, settings.profile) {
+            return Err(GatherError::IndexOutOfRange { position, component: None, index, bound }.into());
+        }
+    }
+
+    if !output_shape.contains(&0) {
+        for batch in positions(batch_shape) {
+            for mid in positions(mid_shape) {
+                for at in positions(at_shape) {
+                    let index = index_at(indices, &[&*batch, &*at].concat());
+                    let index = resolve(index, bound, settings.profile);
+                    for inner in positions(inner_shape) {
+                        match index {
+                            Some(index) => {
+                                output.push(params.element(&[&*batch, &*mid, &[index], &*inner].concat()));
+                            }
+                            None => output.push_zero(),
+                        }
+                    }
+                }
+            }
+        }
+    }
+    output.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
+}
+
+/// `batch_dims` lies in [-q, q]; a negative one counts from the rank of indices.
+fn checked_batch_dims(batch_dims: i64, indices_rank: usize) -> Result<usize, GatherError> {
+    let rank = i64::try_from(indices_rank).unwrap_or(i64::MAX);
+    let from_start = if batch_dims < 0 { batch_dims.checked_add(rank) } else { Some(batch_dims) };
+    from_start
+        .and_then(|b| usize::try_from(b).ok())
+        .filter(|b| *b <= indices_rank)
+        .ok_or(GatherError::BatchDimsOutOfRange { batch_dims, low: -rank, high: rank })
+}
+
+/// `axis` lies in [-r, r); a negative one counts from the rank of params, an absent one is the first dim after
+/// the batch.
+fn checked_axis(axis: Option<i64>, batch_dims: usize, params_rank: usize) -> Result<usize, GatherError> {
+    let rank = i64::try_from(params_rank).unwrap_or(i64::MAX);
+    let axis = axis.unwrap_or_else(|| i64::try_from(batch_dims).unwrap_or(i64::MAX));
+    let from_start = if axis < 0 { axis.checked_add(rank) } else { Some(axis) };
+    from_start
+        .and_then(|at| usize::try_from(at).ok())
+        .filter(|at| *at < params_rank)
+        .ok_or(GatherError::AxisOutOfRange { axis, rank: params_rank })
+}
+
+/// Answers a call of this operator.
+pub(crate) fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
+    only(call, &["axis", "batch_dims", "validate_indices"])?;
+    // Accepted without effect: see the clause `tf.gather.operands.validate-indices`.
+    if let Some(other @ Attribute::Integer(_)) = call.attributes.get("validate_indices") {
+        let why = format!("the attribute `validate_indices` is a boolean, not {other}");
+        return Err(Refusal::Unsupported(why));
+    }
+    let axis = integer(call, "axis")?;
+    let batch_dims = integer(call, "batch_dims")?.unwrap_or(0);
+    gather(&call.params, &call.indices, axis, batch_dims, settings)
+}

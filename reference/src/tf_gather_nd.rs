@@ -1,0 +1,108 @@
+//! `tf.gather_nd`, after the formulas of its page, section Batches.
+
+use gather_spec::{Call, DType, GatherError, Refusal, Shape, Tensor};
+
+use crate::checks::{index_at, index_dtype, is_refused, params_dtype, resolve};
+use crate::output::{output, positions};
+use crate::{Settings, integer, only};
+
+/// The page lists none, so all are accepted (errata `params-dtypes-unlisted`).
+pub const PARAMS_DTYPES: [DType; 16] = DType::ALL;
+
+/// The dtypes of indices that the page lists.
+pub const INDEX_DTYPES: [DType; 2] = [DType::I32, DType::I64];
+
+/// Gathers slices of `params` by the index vectors along the last axis of `indices`.
+///
+/// output shape = `params.shape[:b] + indices.shape[b:-1] + params.shape[b+k:]` with b = `batch_dims` and
+/// k = `indices.shape[-1]`; `output[batch, outer, inner] = params[batch, indices[batch, outer, :], inner]`.
+///
+/// # Errors
+/// `index-dtype`, `indices-rank`, `batch-dims-out-of-range`, `batch-shape-mismatch`, `index-depth-exceeds-rank`,
+/// `output-too-large`, `index-out-of-range`, in this order.
+pub fn gather_nd(
+    params: &Tensor,
+    indices: &Tensor,
+    batch_dims: i64,
+    settings: Settings,
+) -> Result<Tensor, Refusal> {
+    params_dtype(params, &PARAMS_DTYPES)?;
+    index_dtype(indices, &INDEX_DTYPES)?;
+
+    let Some((&index_depth, rows)) = indices.shape().split_last() else {
+        return Err(GatherError::IndicesRank { rank: 0, least: 1 }.into());
+    };
+    let batch_dims = checked_batch_dims(batch_dims, params.rank(), indices.rank())?;
+
+    let (batch_shape, outer_shape) = rows.split_at(batch_dims);
+    if params.shape()[..batch_dims] != *batch_shape {
+        return Err(batch_shape_mismatch(params, indices, batch_dims));
+    }
+    if index_depth > params.rank() - batch_dims {
+        return Err(GatherError::IndexDepthExceedsRank {
+            batch_dims,
+            depth: index_depth,
+            rank: params.rank(),
+        }
+        .into());
+    }
+    let (indexed_shape, inner_shape) = params.shape()[batch_dims..].split_at(index_depth);
+    let output_shape = [batch_shape, outer_shape, inner_shape].concat();
+    let mut output = output(params.dtype(), output_shape.clone(), settings)?;
+
+    for position in indices.shape().positions() {
+        let (component, row) = position.split_last().expect("indices has an axis");
+        let (index, bound) = (index_at(indices, &position), indexed_shape[*component]);
+        if is_refused(index, bound, settings.profile) {
+            let (position, component) = (row.to_vec(), Some(*component));
+            return Err(GatherError::IndexOutOfRange { position, component, index, bound }.into());
+        }
+    }
+
+    if !output_shape.contains(&0) {
+        for batch in positions(batch_shape) {
+            for outer in positions(outer_shape) {
+                let vector: Option<Vec<usize>> = (0..index_depth)
+                    .map(|component| {
+                        let index = index_at(indices, &[&*batch, &*outer, &[component]].concat());
+                        resolve(index, indexed_shape[component], settings.profile)
+                    })
+                    .collect();
+                for inner in positions(inner_shape) {
+                    match &vector {
+                        Some(vector) => output.push(params.element(&[&*batch, vector, &*inner].concat())),
+                        None => output.push_zero(),
+                    }
+                }
+            }
+        }
+    }
+    output.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
+}
+
+/// `batch_dims` leaves the last axis of indices alone and does not go beyond params.
+fn checked_batch_dims(
+    batch_dims: i64,
+    params_rank: usize,
+    indices_rank: usize,
+) -> Result<usize, GatherError> {
+    let high = params_rank.min(indices_rank - 1);
+    usize::try_from(batch_dims).ok().filter(|b| *b <= high).ok_or(GatherError::BatchDimsOutOfRange {
+        batch_dims,
+        low: 0,
+        high: i64::try_from(high).unwrap_or(i64::MAX),
+    })
+}
+
+pub(crate) fn batch_shape_mismatch(params: &Tensor, indices: &Tensor, batch_dims: usize) -> Refusal {
+    let batch =
+        |tensor: &Tensor| Shape::new(&tensor.shape()[..batch_dims]).expect("part of a tensor's shape");
+    GatherError::BatchShapeMismatch { params: batch(params), indices: batch(indices) }.into()
+}
+
+/// Answers a call of this operator.
+pub(crate) fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
+    only(call, &["batch_dims"])?;
+    let batch_dims = integer(call, "batch_dims")?.unwrap_or(0);
+    gather_nd(&call.params, &call.indices, batch_dims, settings)
+}

@@ -1,0 +1,80 @@
+//! `tf.raw_ops.GatherNd`, after the formulas of its page.
+
+use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
+
+use crate::checks::{index_at, index_dtype, is_refused, params_dtype, resolve};
+use crate::output::{output, positions};
+use crate::{Settings, only};
+
+/// The page lists none, so all are accepted (errata `params-dtypes-unlisted`).
+pub const PARAMS_DTYPES: [DType; 16] = DType::ALL;
+
+/// The dtypes of indices that the page lists.
+pub const INDEX_DTYPES: [DType; 3] = [DType::I16, DType::I32, DType::I64];
+
+/// Gathers slices of `params`: `indices` is a tensor of K dims, read as one of K-1 dims of indices into `params`.
+///
+/// output shape = `indices.shape[:-1] + params.shape[indices.shape[-1]:]`;
+/// `output[i_0, …, i_{K-2}] = params[indices[i_0, …, i_{K-2}]]`.
+///
+/// # Errors
+/// `index-dtype`, `indices-rank`, `index-depth-exceeds-rank`, `output-too-large`, `index-out-of-range`, in this
+/// order.
+#[allow(non_snake_case, reason = "the document's name")]
+pub fn GatherNd(params: &Tensor, indices: &Tensor, settings: Settings) -> Result<Tensor, Refusal> {
+    params_dtype(params, &PARAMS_DTYPES)?;
+    index_dtype(indices, &INDEX_DTYPES)?;
+    gather_by_last_axis(params, indices, 1, settings)
+}
+
+/// The formula that this page and Paddle's share to the letter, for indices of rank `least` or more.
+pub(crate) fn gather_by_last_axis(
+    params: &Tensor,
+    indices: &Tensor,
+    least: usize,
+    settings: Settings,
+) -> Result<Tensor, Refusal> {
+    if indices.rank() < least {
+        return Err(GatherError::IndicesRank { rank: indices.rank(), least }.into());
+    }
+    let (&depth, outer_shape) = indices.shape().split_last().expect("a rank of at least 1");
+    if depth > params.rank() {
+        return Err(GatherError::IndexDepthExceedsRank { batch_dims: 0, depth, rank: params.rank() }.into());
+    }
+    let (indexed_shape, slice_shape) = params.shape().split_at(depth);
+    let output_shape = [outer_shape, slice_shape].concat();
+    let mut output = output(params.dtype(), output_shape.clone(), settings)?;
+
+    for position in indices.shape().positions() {
+        let (component, i) = position.split_last().expect("indices has an axis");
+        let (index, bound) = (index_at(indices, &position), indexed_shape[*component]);
+        if is_refused(index, bound, settings.profile) {
+            let (position, component) = (i.to_vec(), Some(*component));
+            return Err(GatherError::IndexOutOfRange { position, component, index, bound }.into());
+        }
+    }
+
+    if !output_shape.contains(&0) {
+        for i in positions(outer_shape) {
+            let index: Option<Vec<usize>> = (0..depth)
+                .map(|component| {
+                    let index = index_at(indices, &[&*i, &[component]].concat());
+                    resolve(index, indexed_shape[component], settings.profile)
+                })
+                .collect();
+            for slice in positions(slice_shape) {
+                match &index {
+                    Some(index) => output.push(params.element(&[&**index, &*slice].concat())),
+                    None => output.push_zero(),
+                }
+            }
+        }
+    }
+    output.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
+}
+
+/// Answers a call of this operator.
+pub(crate) fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
+    only(call, &[])?;
+    GatherNd(&call.params, &call.indices, settings)
+}

@@ -1,0 +1,145 @@
+//! Cases: a call, the clauses it tests, and the outcomes that are allowed.
+
+use serde::Serialize;
+
+use crate::call::{BadIndex, NegativeIndex};
+use crate::clause::Evidence;
+use crate::{Basis, Call, ErrorCode, ErrorFields, Profile, Shape, Tensor};
+
+/// A call together with what may be answered to it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// `<operator>/<file>/<name>`, with `[dtype,…]` behind it when it comes from `for-each`; stable for ever.
+    pub id: String,
+    /// The id as written, without what `for-each` adds.
+    pub written: String,
+    /// The documented example that this transcribes.
+    pub documented: Option<String>,
+    /// The clauses that it tests.
+    pub clauses: Vec<String>,
+    /// The weakest basis among its clauses.
+    pub basis: Basis,
+    /// What this separates, when the name does not say it.
+    pub why: Option<String>,
+    /// The real bugs that this stands for.
+    pub history: Vec<Evidence>,
+    /// Where the expectation comes from, if not from the documents by hand.
+    pub provenance: Option<Provenance>,
+    /// The question.
+    pub call: Call,
+    /// The answers that are allowed.
+    pub expect: Expectation,
+}
+
+/// Who computed an expectation that was not derived by hand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Provenance {
+    /// A tool's name.
+    pub computed_by: String,
+    /// Its version.
+    pub version: String,
+    /// The seed that the call was drawn from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+/// What is allowed, by profile.
+#[derive(Clone, Debug)]
+pub struct Expectation {
+    /// Tried in order.
+    pub arms: Vec<Arm>,
+}
+
+/// What is allowed under some profiles.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// The profiles it is for.
+    pub when: When,
+    /// The outcomes, any of which passes.
+    pub allowed: Vec<Allowed>,
+}
+
+/// A condition on a profile; an absent policy matches every one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct When {
+    /// Asks for this policy.
+    #[serde(default)]
+    pub bad_index: Option<BadIndex>,
+    /// Asks for this policy.
+    #[serde(default)]
+    pub negative_index: Option<NegativeIndex>,
+}
+
+impl When {
+    /// Whether it holds for a profile.
+    #[must_use]
+    pub fn matches(&self, profile: Profile) -> bool {
+        self.bad_index.is_none_or(|policy| policy == profile.bad_index)
+            && self.negative_index.is_none_or(|policy| policy == profile.negative_index)
+    }
+}
+
+/// One outcome that passes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Allowed {
+    /// Exactly this tensor, bit by bit.
+    Output(Tensor),
+    /// Any tensor of this shape and of the dtype of params.
+    Shape(Shape),
+    /// An error of this code; stated fields must agree.
+    Error(ErrorCode, ErrorFields),
+    /// Any error.
+    AnyError,
+    /// Anything but a crash.
+    Unspecified,
+}
+
+impl Expectation {
+    /// What is allowed under a profile. Where `bad_index` is `unspecified` and the outcome depends on it, that is
+    /// any output of the right shape, or any error.
+    #[must_use]
+    pub fn under(&self, profile: Profile) -> Vec<Allowed> {
+        let matching = self.arms.iter().find(|arm| arm.when.matches(profile));
+        match matching {
+            Some(arm) => arm.allowed.clone(),
+            None => self.unspecified(),
+        }
+    }
+
+    /// Whether every pair of policies that fixes an outcome finds an arm; gives the first pair that does not.
+    #[must_use]
+    pub fn unmatched(&self) -> Option<Profile> {
+        Profile::all_specified().find(|profile| !self.arms.iter().any(|arm| arm.when.matches(*profile)))
+    }
+
+    /// Whether some arm allows an output.
+    #[must_use]
+    pub fn accepts(&self) -> bool {
+        self.allowed().any(|allowed| matches!(allowed, Allowed::Output(_) | Allowed::Shape(_)))
+    }
+
+    /// Whether some arm allows this error.
+    #[must_use]
+    pub fn rejects(&self, code: ErrorCode) -> bool {
+        self.allowed().any(|allowed| matches!(allowed, Allowed::Error(found, _) if *found == code))
+    }
+
+    /// Every outcome that is allowed under some profile.
+    pub fn allowed(&self) -> impl Iterator<Item = &Allowed> {
+        self.arms.iter().flat_map(|arm| &arm.allowed)
+    }
+
+    fn unspecified(&self) -> Vec<Allowed> {
+        let shape = self.allowed().find_map(|allowed| match allowed {
+            Allowed::Output(tensor) => Some(tensor.shape().clone()),
+            Allowed::Shape(shape) => Some(shape.clone()),
+            _ => None,
+        });
+        match shape {
+            Some(shape) => vec![Allowed::Shape(shape), Allowed::AnyError],
+            None => vec![Allowed::Unspecified],
+        }
+    }
+}

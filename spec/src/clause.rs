@@ -1,0 +1,234 @@
+//! Clauses, the documents they restate, and the ledger of rulings where documents are silent or disagree.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{DType, ErrorCode, NegativeIndex, Operator, call::BadIndex};
+
+/// A source page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// Stable id, such as `tf-gather-nd`.
+    pub id: String,
+    /// The page's title.
+    pub title: String,
+    /// Its public address.
+    pub address: String,
+    /// Its date, if it states one.
+    #[serde(default)]
+    pub date: Option<String>,
+    /// The licence of its text and samples.
+    pub licence: String,
+    /// Whom to credit.
+    pub attribution: String,
+    /// SHA-256 of the text that the clauses were read from, in hexadecimal.
+    pub sha256: String,
+    /// Section titles, in the page's order.
+    pub sections: Vec<String>,
+}
+
+/// One documented example, by id: each is transcribed as exactly one case or law.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Example {
+    /// `document/number`.
+    pub id: String,
+    /// Where on the page it stands.
+    pub section: String,
+    /// What the page prints of it.
+    pub kind: ExampleKind,
+    /// What it shows.
+    pub what: String,
+}
+
+/// What a page prints of an example.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ExampleKind {
+    /// The call and its output.
+    Value,
+    /// The shape of the output only.
+    Shape,
+    /// A relation between calls.
+    Law,
+}
+
+/// How firmly a clause stands, firmest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Basis {
+    /// A document says so.
+    Documented,
+    /// It follows from a documented formula.
+    Derived,
+    /// Documents are silent or disagree; the errata ledger says what was decided and why.
+    Ruling,
+}
+
+impl fmt::Display for Basis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Documented => "documented",
+            Self::Derived => "derived",
+            Self::Ruling => "ruling",
+        })
+    }
+}
+
+/// A place on a page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Section {
+    /// Document id.
+    pub document: String,
+    /// Section title.
+    pub section: String,
+}
+
+/// One normative statement, in our own words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Clause {
+    /// `<operator>.<area>.<name>`, stable and never reused.
+    pub id: String,
+    /// What it says.
+    pub text: String,
+    /// Where it stands: the page it was read from first, then others that say the same.
+    pub sources: Vec<Section>,
+    /// How firmly it stands.
+    pub basis: Basis,
+    /// The error codes that a breach of it gives.
+    pub rejects: Vec<ErrorCode>,
+    /// Ids in the errata ledger.
+    pub errata: Vec<String>,
+}
+
+/// An entry of the errata ledger: what documents leave open, what is decided, and on what evidence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Erratum {
+    /// Stable id, such as `depth-zero`.
+    pub id: String,
+    /// The decision in a few words.
+    pub title: String,
+    /// The pages concerned.
+    pub documents: Vec<String>,
+    /// The operators concerned.
+    pub operators: Vec<Operator>,
+    /// What the documents say, paraphrased.
+    pub says: String,
+    /// What holds here.
+    pub decision: String,
+    /// Why.
+    pub evidence: Vec<Evidence>,
+}
+
+/// What a ruling or a case rests on: a public link, or a call that anybody can repeat.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Evidence {
+    /// A public address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// What was run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// Its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// What it answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<String>,
+    /// What to see there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl Evidence {
+    /// Whether it names a public link, or a tool with version and call.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        match &self.link {
+            Some(link) => link.starts_with("https://"),
+            None => self.tool.is_some() && self.version.is_some() && self.call.is_some(),
+        }
+    }
+}
+
+/// What the documents say of an operator as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OperatorPage {
+    /// Version of this file's form.
+    pub schema: u32,
+    /// The operator; equals the folder.
+    pub operator: Operator,
+    /// What it does, in one line.
+    pub summary: String,
+    /// The pages that define it.
+    pub documents: Vec<String>,
+    /// What those pages call the two operands.
+    pub operands: Operands,
+    /// Attributes by name.
+    #[serde(default)]
+    pub attributes: BTreeMap<String, AttributePage>,
+    /// The dtypes that the pages list.
+    pub dtypes: ListedDtypes,
+    /// The policies that the pages permit.
+    pub profile: PermittedProfile,
+}
+
+/// What the pages call the two operands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Operands {
+    /// The tensor to gather from.
+    pub params: String,
+    /// The tensor of indices.
+    pub indices: String,
+}
+
+/// What the pages say of one attribute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AttributePage {
+    /// What values it takes.
+    pub r#type: AttributeType,
+    /// The default, or how it is found.
+    pub default: String,
+}
+
+/// What values an attribute takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AttributeType {
+    /// An integer within i64.
+    Integer,
+    /// `true` or `false`.
+    Boolean,
+}
+
+/// The dtypes that an operator's pages list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ListedDtypes {
+    /// For params.
+    pub params: Vec<DType>,
+    /// For indices.
+    pub indices: Vec<DType>,
+}
+
+/// The policies that an operator's pages permit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PermittedProfile {
+    /// For an index outside its axis.
+    pub bad_index: Vec<BadIndex>,
+    /// For a negative index.
+    pub negative_index: Vec<NegativeIndex>,
+}

@@ -1,0 +1,208 @@
+//! Why a gather is refused: stable codes, in the order in which they are looked for, with their fields.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{DType, Shape};
+
+/// The stable name of a reason to refuse a call. Codes and fields are the contract, message texts are not.
+///
+/// The order of the variants is the order of precedence: the first that applies to a call is the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum ErrorCode {
+    /// The operator's page does not list the dtype of params.
+    ParamsDtype,
+    /// The operator's page does not list the dtype of indices.
+    IndexDtype,
+    /// The rank of params is not allowed.
+    ParamsRank,
+    /// The rank of indices is not allowed.
+    IndicesRank,
+    /// `batch_dims` lies outside its range.
+    BatchDimsOutOfRange,
+    /// `axis` lies outside `-r <= axis < r`.
+    AxisOutOfRange,
+    /// `axis` comes before the end of the batch dims.
+    AxisBeforeBatch,
+    /// The leading dims of params and indices differ.
+    BatchShapeMismatch,
+    /// The index vectors are longer than params has dims left.
+    IndexDepthExceedsRank,
+    /// The output would exceed 2^63 - 1 bytes.
+    OutputTooLarge,
+    /// An index lies outside its axis.
+    IndexOutOfRange,
+}
+
+impl ErrorCode {
+    /// Every code, in order of precedence.
+    pub const ALL: [Self; 11] = [
+        Self::ParamsDtype,
+        Self::IndexDtype,
+        Self::ParamsRank,
+        Self::IndicesRank,
+        Self::BatchDimsOutOfRange,
+        Self::AxisOutOfRange,
+        Self::AxisBeforeBatch,
+        Self::BatchShapeMismatch,
+        Self::IndexDepthExceedsRank,
+        Self::OutputTooLarge,
+        Self::IndexOutOfRange,
+    ];
+
+    /// The name used in case files and in the protocol.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ParamsDtype => "params-dtype",
+            Self::IndexDtype => "index-dtype",
+            Self::ParamsRank => "params-rank",
+            Self::IndicesRank => "indices-rank",
+            Self::BatchDimsOutOfRange => "batch-dims-out-of-range",
+            Self::AxisOutOfRange => "axis-out-of-range",
+            Self::AxisBeforeBatch => "axis-before-batch",
+            Self::BatchShapeMismatch => "batch-shape-mismatch",
+            Self::IndexDepthExceedsRank => "index-depth-exceeds-rank",
+            Self::OutputTooLarge => "output-too-large",
+            Self::IndexOutOfRange => "index-out-of-range",
+        }
+    }
+}
+
+impl fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for ErrorCode {
+    type Err = UnknownErrorCode;
+
+    fn from_str(name: &str) -> Result<Self, UnknownErrorCode> {
+        Self::ALL
+            .into_iter()
+            .find(|code| code.name() == name)
+            .ok_or_else(|| UnknownErrorCode(name.to_owned()))
+    }
+}
+
+/// A name that is no error code's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown error code `{code}`: one of {known} is expected", code = .0, known = ErrorCode::ALL.map(ErrorCode::name).join(" "))]
+pub struct UnknownErrorCode(pub String);
+
+/// What an error says beside its code. Which fields belong to which code is fixed by the design; a stated field
+/// must be right, an absent one says nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ErrorFields {
+    /// Where the first bad index stands: the multi-index of its row in `indices.shape[:-1]` (gather_nd family) or
+    /// of the element in `indices.shape` (one-axis gather).
+    pub position: Option<Vec<usize>>,
+    /// The place of the bad index within its row, gather_nd family only.
+    pub component: Option<usize>,
+    /// The bad index, as given.
+    pub index: Option<i128>,
+    /// The size of the axis that the bad index selects from.
+    pub bound: Option<usize>,
+    /// The product of the output's non-zero dims times the element size; `u128::MAX` stands for anything larger.
+    pub bytes: Option<u128>,
+}
+
+impl ErrorFields {
+    /// Whether nothing is stated.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The error of an implementation that knows why it refuses a call.
+///
+/// ```
+/// # use gather_spec::{ErrorCode, GatherError};
+/// let error = GatherError::IndexOutOfRange { position: vec![2], component: Some(0), index: 7, bound: 5 };
+/// assert_eq!(error.code(), ErrorCode::IndexOutOfRange);
+/// assert_eq!(error.to_string(), "index 7 at [2], component 0, is out of range [0, 5)");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the fields are named after what the message says of them")]
+pub enum GatherError {
+    #[error("params of dtype {dtype} are not listed by the operator's page")]
+    ParamsDtype { dtype: DType },
+    #[error("indices of dtype {dtype} are not listed by the operator's page")]
+    IndexDtype { dtype: DType },
+    #[error("params has rank {rank}, but at least {least} is needed")]
+    ParamsRank { rank: usize, least: usize },
+    #[error("indices has rank {rank}, but at least {least} is needed")]
+    IndicesRank { rank: usize, least: usize },
+    #[error("batch_dims = {batch_dims} is not in [{low}, {high}]")]
+    BatchDimsOutOfRange { batch_dims: i64, low: i64, high: i64 },
+    #[error("axis = {axis} is not in [-{rank}, {rank}), the range that params of rank {rank} allows")]
+    AxisOutOfRange { axis: i64, rank: usize },
+    #[error("axis = {axis} comes before the end of the {batch_dims} batch dims")]
+    AxisBeforeBatch { axis: usize, batch_dims: usize },
+    #[error("the batch dims {params} of params differ from those of indices, {indices}")]
+    BatchShapeMismatch { params: Shape, indices: Shape },
+    #[error("batch_dims {batch_dims} + index depth {depth} exceeds the rank of params, {rank}")]
+    IndexDepthExceedsRank { batch_dims: usize, depth: usize, rank: usize },
+    #[error("the output would take {bytes} bytes by its non-zero dims, more than 2^63 - 1")]
+    OutputTooLarge { bytes: u128 },
+    #[error("index {index} at {position:?}{} is out of range [0, {bound})", in_component(*.component))]
+    IndexOutOfRange { position: Vec<usize>, component: Option<usize>, index: i128, bound: usize },
+}
+
+fn in_component(component: Option<usize>) -> String {
+    component.map_or_else(String::new, |component| format!(", component {component},"))
+}
+
+impl GatherError {
+    /// The stable code of this error.
+    #[must_use]
+    pub const fn code(&self) -> ErrorCode {
+        match self {
+            Self::ParamsDtype { .. } => ErrorCode::ParamsDtype,
+            Self::IndexDtype { .. } => ErrorCode::IndexDtype,
+            Self::ParamsRank { .. } => ErrorCode::ParamsRank,
+            Self::IndicesRank { .. } => ErrorCode::IndicesRank,
+            Self::BatchDimsOutOfRange { .. } => ErrorCode::BatchDimsOutOfRange,
+            Self::AxisOutOfRange { .. } => ErrorCode::AxisOutOfRange,
+            Self::AxisBeforeBatch { .. } => ErrorCode::AxisBeforeBatch,
+            Self::BatchShapeMismatch { .. } => ErrorCode::BatchShapeMismatch,
+            Self::IndexDepthExceedsRank { .. } => ErrorCode::IndexDepthExceedsRank,
+            Self::OutputTooLarge { .. } => ErrorCode::OutputTooLarge,
+            Self::IndexOutOfRange { .. } => ErrorCode::IndexOutOfRange,
+        }
+    }
+
+    /// The fields that go with the code.
+    #[must_use]
+    pub fn fields(&self) -> ErrorFields {
+        match self {
+            Self::OutputTooLarge { bytes } => ErrorFields { bytes: Some(*bytes), ..ErrorFields::default() },
+            Self::IndexOutOfRange { position, component, index, bound } => ErrorFields {
+                position: Some(position.clone()),
+                component: *component,
+                index: Some(*index),
+                bound: Some(*bound),
+                bytes: None,
+            },
+            _ => ErrorFields::default(),
+        }
+    }
+}
+
+/// Why an implementation gives no output: the call is wrong, or it is beyond what the implementation does.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The call breaks a rule.
+    #[error(transparent)]
+    Error(#[from] GatherError),
+    /// The call may be right, but is not supported; says why.
+    #[error("unsupported: {0}")]
+    Unsupported(String),
+}

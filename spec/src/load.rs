@@ -1,0 +1,334 @@
+//! Loading the specification: embedded in the program, or from a folder. Every case file is found by walking.
+
+mod cases;
+mod data;
+mod raw;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::Path;
+
+use walkdir::WalkDir;
+
+use crate::case::Case;
+use crate::clause::{Clause, Document, Erratum, Example, OperatorPage, Section};
+use crate::diagnostic::Diagnostic;
+use crate::yaml::{MAX_FILE_BYTES, Spanned, Text};
+use crate::{Basis, ErrorCode};
+
+use cases::{Context, read_cases};
+use raw::{ClausesFile, DocumentsFile, ErrataFile, InventoryFile};
+
+/// The version of the file forms that this program reads.
+pub const SCHEMA: u32 = 1;
+
+static EMBEDDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+
+/// All that is written under `spec/`.
+#[derive(Clone, Debug, Default)]
+pub struct Specification {
+    /// The source pages.
+    pub documents: Vec<Document>,
+    /// The documented examples.
+    pub examples: Vec<Example>,
+    /// The ledger of rulings.
+    pub errata: Vec<Erratum>,
+    /// The operators, by name.
+    pub operators: Vec<OperatorPage>,
+    /// The clauses: operator by operator, each in the order of its file.
+    pub clauses: Vec<Clause>,
+    /// The cases, expanded: operator by operator, file by file.
+    pub cases: Vec<Case>,
+    clause_at: HashMap<String, usize>,
+}
+
+/// The cases that accept or reject under one clause.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage<'a> {
+    /// Cases that name the clause and allow an output.
+    pub accepting: Vec<&'a str>,
+    /// Cases that name the clause and allow one of its error codes, by code.
+    pub rejecting: BTreeMap<ErrorCode, Vec<&'a str>>,
+}
+
+impl Specification {
+    /// The specification that this program was built with.
+    ///
+    /// # Errors
+    /// All that is wrong with the files.
+    ///
+    /// ```
+    /// let spec = gather_spec::Specification::embedded().unwrap();
+    /// assert!(spec.operator("tf.gather_nd").is_some());
+    /// ```
+    pub fn embedded() -> Result<Self, Vec<Diagnostic>> {
+        Self::load(EMBEDDED)
+    }
+
+    /// The specification in a folder like this repository's `spec/`.
+    ///
+    /// # Errors
+    /// All that is wrong with the files, or that the folder cannot be read.
+    pub fn from_dir(root: &Path) -> Result<Self, Vec<Diagnostic>> {
+        let mut files = Vec::new();
+        for entry in WalkDir::new(root).sort_by_file_name() {
+            let entry = entry
+                .map_err(|error| vec![Diagnostic::file(root.display().to_string(), error.to_string())])?;
+            let name = entry.path().strip_prefix(root).unwrap_or(entry.path());
+            let name = name
+                .components()
+                .map(|part| part.as_os_str().to_string_lossy())
+                .collect::<Vec<_>>()
+                .join("/");
+            if entry.file_type().is_file() && name.ends_with(".yaml") {
+                files.push((name, read_file(entry.path()).map_err(|diagnostic| vec![diagnostic])?));
+            }
+        }
+        let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
+        Self::load(&files)
+    }
+
+    fn load(files: &[(&str, &[u8])]) -> Result<Self, Vec<Diagnostic>> {
+        let mut spec = Self::default();
+        let mut wrong = Vec::new();
+        let mut case_files = Vec::new();
+        // Ledger files first, then operators and clauses, then cases, which refer to all of these.
+        for (name, bytes) in files {
+            let text = match Text::new(name, bytes) {
+                Ok(text) => text,
+                Err(diagnostic) => {
+                    wrong.push(diagnostic);
+                    continue;
+                }
+            };
+            let parts: Vec<&str> = name.split('/').collect();
+            let read = match parts.as_slice() {
+                ["documents.yaml"] => spec.read_documents(text),
+                ["inventory.yaml"] => spec.read_inventory(text),
+                ["errata.yaml"] => spec.read_errata(text),
+                ["operators", folder, "operator.yaml"] => spec.read_operator(text, folder),
+                ["operators", folder, "clauses.yaml"] => spec.read_clauses(text, folder),
+                ["operators", folder, _] => {
+                    case_files.push((text, *folder));
+                    Ok(())
+                }
+                _ => Err(Diagnostic::file(*name, "no file of the specification has this place")
+                    .help("case files are operators/<operator>/<topic>.yaml")),
+            };
+            wrong.extend(read.err());
+        }
+        let checked: Vec<_> = in_parallel(&case_files, |(text, folder)| {
+            let mut wrong = Vec::new();
+            let cases = read_cases(*text, &Context { spec: &spec, folder: Some(folder) }, &mut wrong);
+            (cases, wrong)
+        });
+        for (cases, diagnostics) in checked {
+            spec.cases.extend(cases);
+            wrong.extend(diagnostics);
+        }
+        if wrong.is_empty() { Ok(spec) } else { Err(wrong) }
+    }
+
+    /// The cases of a file that is not part of the specification, checked against its clauses.
+    ///
+    /// # Errors
+    /// All that is wrong with the file.
+    pub fn read_case_file(&self, path: &Path) -> Result<Vec<Case>, Vec<Diagnostic>> {
+        let bytes = read_file(path).map_err(|diagnostic| vec![diagnostic])?;
+        let name = path.display().to_string();
+        let text = Text::new(&name, &bytes).map_err(|diagnostic| vec![diagnostic])?;
+        // A file in a checkout is held to its folder, like the embedded ones.
+        let folder =
+            path.parent().filter(|folder| folder.parent().is_some_and(|up| up.ends_with("operators")));
+        let folder = folder.and_then(Path::file_name).map(|name| name.to_string_lossy());
+        let mut wrong = Vec::new();
+        let cases = read_cases(text, &Context { spec: self, folder: folder.as_deref() }, &mut wrong);
+        if wrong.is_empty() { Ok(cases) } else { Err(wrong) }
+    }
+
+    /// What the pages say of an operator.
+    #[must_use]
+    pub fn operator(&self, name: &str) -> Option<&OperatorPage> {
+        self.operators.iter().find(|page| page.operator.as_str() == name)
+    }
+
+    /// A clause by id.
+    #[must_use]
+    pub fn clause(&self, id: &str) -> Option<&Clause> {
+        self.clause_at.get(id).map(|at| &self.clauses[*at])
+    }
+
+    /// A case by id.
+    #[must_use]
+    pub fn case(&self, id: &str) -> Option<&Case> {
+        self.cases.iter().find(|case| case.id == id)
+    }
+
+    /// An entry of the errata ledger by id.
+    #[must_use]
+    pub fn erratum(&self, id: &str) -> Option<&Erratum> {
+        self.errata.iter().find(|erratum| erratum.id == id)
+    }
+
+    /// For each clause, in order, the cases that accept and reject under it.
+    #[must_use]
+    pub fn coverage(&self) -> Vec<Coverage<'_>> {
+        let mut coverage = vec![Coverage::default(); self.clauses.len()];
+        for case in &self.cases {
+            for at in case.clauses.iter().filter_map(|id| self.clause_at.get(id)) {
+                if case.expect.accepts() {
+                    coverage[*at].accepting.push(&case.id);
+                }
+                for code in self.clauses[*at].rejects.iter().filter(|code| case.expect.rejects(**code)) {
+                    coverage[*at].rejecting.entry(*code).or_default().push(&case.id);
+                }
+            }
+        }
+        coverage
+    }
+
+    fn read_documents(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
+        let file: DocumentsFile = text.parse()?;
+        check_schema(text, &file.schema)?;
+        self.documents = file.documents;
+        Ok(())
+    }
+
+    fn read_inventory(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
+        let file: InventoryFile = text.parse()?;
+        check_schema(text, &file.schema)?;
+        self.examples = file.examples;
+        Ok(())
+    }
+
+    fn read_errata(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
+        let file: ErrataFile = text.parse()?;
+        check_schema(text, &file.schema)?;
+        for entry in file.errata {
+            if self.erratum(&entry.value.id).is_some() {
+                return Err(text.wrong(entry.defined, format!("two errata have the id `{}`", entry.value.id)));
+            }
+            if entry.value.evidence.iter().any(|evidence| !evidence.is_complete()) {
+                let message = format!(
+                    "evidence of `{}` needs a public `link`, or `tool`, `version` and `call`",
+                    entry.value.id
+                );
+                return Err(text.wrong(entry.defined, message));
+            }
+            self.errata.push(entry.value);
+        }
+        Ok(())
+    }
+
+    fn read_operator(&mut self, text: Text<'_>, folder: &str) -> Result<(), Diagnostic> {
+        let page: Spanned<OperatorPage> = text.parse()?;
+        check_schema(text, &Spanned::new(page.value.schema, page.referenced, page.defined))?;
+        if page.value.operator.as_str() != folder {
+            return Err(text.wrong(
+                page.defined,
+                format!("the operator is `{}`, but the folder is `{folder}`", page.value.operator),
+            ));
+        }
+        self.operators.push(page.value);
+        Ok(())
+    }
+
+    fn read_clauses(&mut self, text: Text<'_>, folder: &str) -> Result<(), Diagnostic> {
+        let file: ClausesFile = text.parse()?;
+        check_schema(text, &file.schema)?;
+        if file.operator.value != folder {
+            return Err(text.wrong(file.operator.defined, format!("the folder is `{folder}`")));
+        }
+        for entry in file.clauses {
+            let id = entry.id;
+            let prefix = format!("{folder}.");
+            if !id.value.strip_prefix(&prefix).is_some_and(|rest| rest.split('.').count() == 2) {
+                return Err(
+                    text.wrong(id.defined, format!("a clause of {folder} is named {prefix}<area>.<name>"))
+                );
+            }
+            if let Some(erratum) = entry.errata.iter().find(|erratum| self.erratum(&erratum.value).is_none())
+            {
+                return Err(text.wrong(erratum.defined, format!("unknown erratum `{}`", erratum.value)));
+            }
+            if entry.basis == Basis::Ruling && entry.errata.is_empty() {
+                return Err(text
+                    .wrong(id.defined, "a ruling names its entries in the errata ledger")
+                    .help("add `errata: [id]`"));
+            }
+            let at = self.clauses.len();
+            if self.clause_at.insert(id.value.clone(), at).is_some() {
+                return Err(text.wrong(id.defined, format!("two clauses have the id `{}`", id.value)));
+            }
+            let mut sources = vec![Section { document: entry.document, section: entry.section }];
+            sources.extend(entry.also);
+            if let Some(unknown) = sources.iter().find(|source| !self.has_section(source)) {
+                let message =
+                    format!("documents.yaml has no section `{}` of `{}`", unknown.section, unknown.document);
+                return Err(text.wrong(id.defined, message));
+            }
+            self.clauses.push(Clause {
+                id: id.value,
+                text: entry.text,
+                sources,
+                basis: entry.basis,
+                rejects: entry.rejects.0,
+                errata: entry.errata.into_iter().map(|erratum| erratum.value).collect(),
+            });
+        }
+        Ok(())
+    }
+
+    fn has_section(&self, source: &Section) -> bool {
+        self.documents
+            .iter()
+            .any(|document| document.id == source.document && document.sections.contains(&source.section))
+    }
+}
+
+fn check_schema(text: Text<'_>, schema: &Spanned<u32>) -> Result<(), Diagnostic> {
+    if schema.value == SCHEMA {
+        return Ok(());
+    }
+    Err(text
+        .wrong(schema.defined, format!("schema {} is not known to this program", schema.value))
+        .help(format!("write `schema: {SCHEMA}`, or use a newer gatherspec")))
+}
+
+fn read_file(path: &Path) -> Result<Vec<u8>, Diagnostic> {
+    let name = path.display().to_string();
+    let metadata = fs::metadata(path).map_err(|error| Diagnostic::file(&name, error.to_string()))?;
+    if !metadata.is_file() {
+        return Err(Diagnostic::file(&name, "this is not a file").help("name the YAML files themselves"));
+    }
+    if metadata.len() > MAX_FILE_BYTES as u64 {
+        let message = format!("the file has {} bytes; at most {MAX_FILE_BYTES} are read", metadata.len());
+        return Err(Diagnostic::file(&name, message));
+    }
+    fs::read(path).map_err(|error| Diagnostic::file(&name, error.to_string()))
+}
+
+/// Applies `work` to every item on as many threads as there are cores, keeping the order.
+fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            match items.get(at) {
+                Some(item) => done.push((at, work(item))),
+                None => return done,
+            }
+        }
+    };
+    let mut results: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let helpers: Vec<_> = (1..threads.min(items.len())).map(|_| scope.spawn(worker)).collect();
+        let mut results = worker();
+        results
+            .extend(helpers.into_iter().flat_map(|helper| helper.join().expect("a reader does not panic")));
+        results
+    });
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
+}

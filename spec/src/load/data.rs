@@ -1,0 +1,357 @@
+//! From written tensors to [`Tensor`]s: nested data, bits and fills, checked element by element.
+
+use std::cell::Cell;
+
+use crate::diagnostic::Diagnostic;
+use crate::dtype::Kind;
+use crate::literal::{complex, component, parse_bits, parse_count, parse_scalar};
+use crate::yaml::{Node, Spanned, Text};
+use crate::{DType, Element, Shape, Tensor, TensorBuilder};
+
+use super::raw::TensorEntry;
+
+/// The most elements that a tensor in a case file may have, and that all of a file's stored ones may have together.
+pub(super) const MAX_ELEMENTS: usize = 1 << 24;
+
+/// Turns written tensors of one file into tensors, within the file's budget of elements.
+pub(super) struct Reader<'a> {
+    pub(super) text: Text<'a>,
+    stored: Cell<usize>,
+}
+
+/// How an element is written.
+#[derive(Clone, Copy, PartialEq)]
+enum Notation {
+    Data,
+    Bits,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(text: Text<'a>) -> Self {
+        Self { text, stored: Cell::new(0) }
+    }
+
+    /// A tensor from its written form; `at` is where the form stands.
+    pub(super) fn tensor(
+        &self,
+        dtype: DType,
+        entry: &'a TensorEntry,
+        at: serde_yaml::Location,
+    ) -> Result<Tensor, Diagnostic> {
+        let shape = entry.shape.as_ref().map(|shape| self.shape(shape)).transpose()?;
+        match (&entry.data, &entry.bits, &entry.fill) {
+            (Some(data), None, None) => self.nested(dtype, shape, data, Notation::Data),
+            (None, Some(bits), None) => self.nested(dtype, shape, bits, Notation::Bits),
+            (None, None, Some(fill)) => match shape {
+                Some(shape) => self.fill(dtype, shape, fill),
+                None => Err(self.wrong(at, "`fill` needs a `shape`").help("add `shape: [..]`")),
+            },
+            _ => Err(self
+                .wrong(at, "a tensor has exactly one of `data`, `bits` and `fill`")
+                .help("`data: [[1, 2], [3, 4]]`, or `shape: [2, 0]` with `data: []`, or `shape: [2, 3]` with `fill: iota`")),
+        }
+    }
+
+    /// The output of a case: nested data, or a mapping like that of an operand without its dtype.
+    pub(super) fn output(&self, dtype: DType, node: &'a Spanned<Node>) -> Result<Tensor, Diagnostic> {
+        let Node::Mapping(entries) = &node.value else {
+            return self.nested(dtype, None, node, Notation::Data);
+        };
+        let get = |key: &str| entries.iter().find(|(name, _)| name.value == key).map(|(_, value)| value);
+        if get("re").or(get("im")).or(get("hex")).is_some() {
+            return self.nested(dtype, None, node, Notation::Data);
+        }
+        if let Some((name, _)) =
+            entries.iter().find(|(name, _)| !["shape", "data", "bits", "fill"].contains(&&*name.value))
+        {
+            return Err(self
+                .wrong(name.defined, format!("unknown key `{}` in an output", name.value))
+                .help("an output has `shape`, `data`, `bits` or `fill`; its dtype is that of params"));
+        }
+        let shape = get("shape").map(|shape| self.shape_of_node(shape)).transpose()?;
+        match (get("data"), get("bits"), get("fill"), shape) {
+            (Some(data), None, None, shape) => self.nested(dtype, shape, data, Notation::Data),
+            (None, Some(bits), None, shape) => self.nested(dtype, shape, bits, Notation::Bits),
+            (None, None, Some(fill), Some(shape)) => self.fill(dtype, shape, fill),
+            _ => Err(self.wrong(
+                node.defined,
+                "an output has exactly one of `data`, `bits` and `fill`, and a `shape` beside `fill`",
+            )),
+        }
+    }
+
+    /// A written shape.
+    pub(super) fn shape(&self, dims: &Spanned<Vec<Spanned<u64>>>) -> Result<Shape, Diagnostic> {
+        let converted: Result<Vec<usize>, Diagnostic> = dims
+            .value
+            .iter()
+            .map(|dim| {
+                usize::try_from(dim.value)
+                    .map_err(|_| self.wrong(dim.defined, "this dim is too large for this machine"))
+            })
+            .collect();
+        Shape::new(converted?).map_err(|error| self.wrong(dims.defined, error.to_string()))
+    }
+
+    fn shape_of_node(&self, node: &'a Spanned<Node>) -> Result<Shape, Diagnostic> {
+        let Node::Sequence(dims) = &node.value else {
+            return Err(self.wrong(node.defined, "a shape is a sequence of dims, such as [2, 3]"));
+        };
+        let dims: Result<Vec<Spanned<u64>>, Diagnostic> = dims
+            .iter()
+            .map(|dim| {
+                let value = self.text.scalar(dim).and_then(|text| text.parse().ok());
+                let value =
+                    value.ok_or_else(|| self.wrong(dim.defined, "a dim is a non-negative integer"))?;
+                Ok(Spanned::new(value, dim.referenced, dim.defined))
+            })
+            .collect();
+        self.shape(&Spanned::new(dims?, node.referenced, node.defined))
+    }
+
+    fn nested(
+        &self,
+        dtype: DType,
+        shape: Option<Shape>,
+        data: &'a Spanned<Node>,
+        notation: Notation,
+    ) -> Result<Tensor, Diagnostic> {
+        let mut dims = Vec::new();
+        first_path(data, &mut dims, &|node| is_element(dtype, notation, node));
+        let empty = dims.contains(&0);
+        let found = Shape::new(dims).map_err(|error| self.wrong(data.defined, error.to_string()))?;
+        let shape = match shape {
+            None => found,
+            Some(shape) if shape == found || (empty && shape.element_count() == 0) => shape,
+            Some(shape) => {
+                return Err(self
+                    .wrong(data.defined, format!("the data has shape {found}, but `shape` says {shape}"))
+                    .help("let the two agree, or leave `shape` out"));
+            }
+        };
+        self.count(&shape, data.defined)?;
+        let mut builder =
+            TensorBuilder::new(dtype, shape.clone()).map_err(|e| self.wrong(data.defined, e.to_string()))?;
+        if shape.element_count() > 0 || !empty {
+            self.push_nested(&mut builder, dtype, &shape, data, notation)?;
+        } else {
+            self.check_empty(data)?;
+        }
+        builder.finish().map_err(|error| self.wrong(data.defined, error.to_string()))
+    }
+
+    fn push_nested(
+        &self,
+        builder: &mut TensorBuilder,
+        dtype: DType,
+        shape: &[usize],
+        node: &'a Spanned<Node>,
+        notation: Notation,
+    ) -> Result<(), Diagnostic> {
+        let Some((dim, inner)) = shape.split_first() else {
+            let element = match notation {
+                Notation::Data => self.element(dtype, node)?,
+                Notation::Bits => self.bits(dtype, node)?,
+            };
+            builder.push(element);
+            return Ok(());
+        };
+        match &node.value {
+            Node::Sequence(rows) if rows.len() == *dim => {
+                rows.iter().try_for_each(|row| self.push_nested(builder, dtype, inner, row, notation))
+            }
+            Node::Sequence(rows) => Err(self
+                .wrong(
+                    node.defined,
+                    format!("ragged data: {} entries here, {dim} in the first row", rows.len()),
+                )
+                .help("all rows of a tensor have the same length")),
+            other => Err(self
+                .wrong(
+                    node.defined,
+                    format!("ragged data: {} where the first row has a sequence of {dim}", other.kind()),
+                )
+                .help("all rows of a tensor have the same depth")),
+        }
+    }
+
+    /// Nested data without elements must hold nothing but sequences.
+    fn check_empty(&self, node: &'a Spanned<Node>) -> Result<(), Diagnostic> {
+        match &node.value {
+            Node::Sequence(rows) => rows.iter().try_for_each(|row| self.check_empty(row)),
+            other => {
+                Err(self.wrong(node.defined, format!("ragged data: {} beside an empty row", other.kind())))
+            }
+        }
+    }
+
+    fn fill(&self, dtype: DType, shape: Shape, fill: &'a Spanned<Node>) -> Result<Tensor, Diagnostic> {
+        let count = shape.element_count();
+        if count > MAX_ELEMENTS {
+            return Err(self.too_many(count, fill.defined));
+        }
+        let bad = |error: crate::TensorError| self.wrong(fill.defined, error.to_string());
+        if let Node::Mapping(entries) = &fill.value
+            && let [(name, value)] = entries.as_slice()
+            && name.value == "value"
+        {
+            return Tensor::filled(dtype, shape, &self.element(dtype, value)?).map_err(bad);
+        }
+        match self.text.scalar(fill) {
+            Some("zeros") => Tensor::filled(dtype, shape, &Element::zero(dtype)).map_err(bad),
+            Some("iota") => {
+                self.count(&shape, fill.defined)?;
+                self.check_last_of_iota(dtype, count, fill.defined)?;
+                let mut builder = TensorBuilder::new(dtype, shape).map_err(bad)?;
+                (0..count).for_each(|i| builder.push(nth(dtype, i)));
+                builder.finish().map_err(bad)
+            }
+            _ => Err(self
+                .wrong(fill.defined, "unknown fill")
+                .help("one of `zeros`, `iota`, `{ value: x }` is expected")),
+        }
+    }
+
+    fn check_last_of_iota(
+        &self,
+        dtype: DType,
+        count: usize,
+        at: serde_yaml::Location,
+    ) -> Result<(), Diagnostic> {
+        match count.checked_sub(1) {
+            Some(last) if dtype != DType::String && parse_count(dtype, last).is_none() => {
+                Err(self.wrong(at, format!("iota ends at {last}, which {dtype} does not hold exactly")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn element(&self, dtype: DType, node: &'a Spanned<Node>) -> Result<Element, Diagnostic> {
+        match (dtype.kind(), &node.value) {
+            (Kind::String, _) => self.string(node),
+            (Kind::Complex, Node::Mapping(entries)) => {
+                let part = |key: &str| match entries.iter().find(|(name, _)| name.value == key) {
+                    Some((_, value)) if entries.len() == 2 => self.scalar(component(dtype), value),
+                    _ => Err(self.wrong(node.defined, "a complex element is { re: …, im: … }")),
+                };
+                Ok(Element::Bits(complex(dtype, part("re")?, part("im")?)))
+            }
+            _ => self.scalar(dtype, node).map(Element::Bits),
+        }
+    }
+
+    fn scalar(&self, dtype: DType, node: &'a Spanned<Node>) -> Result<u128, Diagnostic> {
+        let text = self.text.scalar(node);
+        let text =
+            text.ok_or_else(|| self.wrong(node.defined, format!("{} is no {dtype}", node.value.kind())))?;
+        parse_scalar(dtype, text).map_err(|message| self.wrong(node.defined, message))
+    }
+
+    fn string(&self, node: &'a Spanned<Node>) -> Result<Element, Diagnostic> {
+        if self.text.is_null(node) {
+            return Err(self
+                .wrong(node.defined, "this is a null, not a string")
+                .help("quote it: \"\" or \"null\""));
+        }
+        if let Node::Mapping(entries) = &node.value
+            && let [(name, value)] = entries.as_slice()
+            && name.value == "hex"
+        {
+            let bytes = self.text.scalar(value).and_then(from_hex);
+            let bytes = bytes.ok_or_else(|| {
+                self.wrong(value.defined, "hex is an even number of hexadecimal digits, such as \"00ff\"")
+            })?;
+            return Ok(Element::Bytes(bytes.into()));
+        }
+        match self.text.scalar(node) {
+            Some(text) => Ok(Element::Bytes(text.into())),
+            None => Err(self.wrong(
+                node.defined,
+                format!("{} is no string: text or {{ hex: \"00ff\" }} is expected", node.value.kind()),
+            )),
+        }
+    }
+
+    fn bits(&self, dtype: DType, node: &'a Spanned<Node>) -> Result<Element, Diagnostic> {
+        let one = |node: &'a Spanned<Node>| {
+            let text = self.text.scalar(node).unwrap_or_default();
+            parse_bits(dtype, text).map_err(|message| self.wrong(node.defined, message))
+        };
+        match (dtype.kind(), &node.value) {
+            (Kind::String, _) => {
+                Err(self.wrong(node.defined, "a string has no bits: write { hex: \"00ff\" } under `data`"))
+            }
+            (Kind::Complex, Node::Sequence(parts)) if parts.len() == 2 => {
+                Ok(Element::Bits(complex(dtype, one(&parts[0])?, one(&parts[1])?)))
+            }
+            (Kind::Complex, _) => {
+                Err(self.wrong(node.defined, "the bits of a complex element are a pair [re, im]"))
+            }
+            _ => one(node).map(Element::Bits),
+        }
+    }
+
+    fn count(&self, shape: &Shape, at: serde_yaml::Location) -> Result<(), Diagnostic> {
+        let count = shape.element_count();
+        let stored = self.stored.get().saturating_add(count);
+        if count > MAX_ELEMENTS {
+            return Err(self.too_many(count, at));
+        }
+        if stored > MAX_ELEMENTS {
+            let message = format!("the tensors of this file have more than {MAX_ELEMENTS} elements together");
+            return Err(self
+                .wrong(at, message)
+                .help("use `fill: zeros` or `fill: { value: x }`, which cost nothing"));
+        }
+        self.stored.set(stored);
+        Ok(())
+    }
+
+    fn too_many(&self, count: usize, at: serde_yaml::Location) -> Diagnostic {
+        self.wrong(
+            at,
+            format!("{count} elements; a tensor in a case file may have at most {MAX_ELEMENTS} (2^24)"),
+        )
+    }
+
+    pub(super) fn wrong(&self, at: serde_yaml::Location, message: impl Into<String>) -> Diagnostic {
+        self.text.wrong(at, message)
+    }
+}
+
+/// The `i`-th element of an iota; `check_last_of_iota` has made sure that it is exact.
+fn nth(dtype: DType, i: usize) -> Element {
+    match dtype {
+        DType::String => Element::Bytes(i.to_string().into()),
+        _ => Element::Bits(parse_count(dtype, i).unwrap_or_default()),
+    }
+}
+
+/// The dims along the first entries of nested sequences, down to where `is_element` says that an element stands.
+fn first_path(node: &Spanned<Node>, dims: &mut Vec<usize>, is_element: &dyn Fn(&Node) -> bool) {
+    if let Node::Sequence(rows) = &node.value
+        && !is_element(&node.value)
+    {
+        dims.push(rows.len());
+        if let Some(first) = rows.first() {
+            first_path(first, dims, is_element);
+        }
+    }
+}
+
+/// Whether a sequence is one element: the [re, im] pair of a complex number's bits.
+fn is_element(dtype: DType, notation: Notation, node: &Node) -> bool {
+    let Node::Sequence(rows) = node else { return true };
+    notation == Notation::Bits
+        && dtype.kind() == Kind::Complex
+        && rows.len() == 2
+        && rows.iter().all(|part| matches!(part.value, Node::Scalar(_)))
+}
+
+fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes();
+    if !digits.len().is_multiple_of(2) || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    digits.chunks_exact(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}

@@ -1,0 +1,261 @@
+//! The form of the files under `spec/`, as serde reads it. What the values mean is worked out in `lower`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use crate::case::{Provenance, When};
+use crate::clause::{Basis, Document, Erratum, Evidence, Example, Section};
+use crate::yaml::{Node, Spanned};
+use crate::{Attribute, ErrorCode};
+
+/// `documents.yaml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DocumentsFile {
+    pub(super) schema: Spanned<u32>,
+    pub(super) documents: Vec<Document>,
+}
+
+/// `inventory.yaml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct InventoryFile {
+    pub(super) schema: Spanned<u32>,
+    pub(super) examples: Vec<Example>,
+}
+
+/// `errata.yaml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ErrataFile {
+    pub(super) schema: Spanned<u32>,
+    pub(super) errata: Vec<Spanned<Erratum>>,
+}
+
+/// `clauses.yaml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ClausesFile {
+    pub(super) schema: Spanned<u32>,
+    pub(super) operator: Spanned<String>,
+    pub(super) clauses: Vec<ClauseEntry>,
+}
+
+/// A clause as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ClauseEntry {
+    pub(super) id: Spanned<String>,
+    pub(super) text: String,
+    pub(super) document: String,
+    pub(super) section: String,
+    #[serde(default)]
+    pub(super) also: Vec<Section>,
+    pub(super) basis: Basis,
+    pub(super) rejects: Rejects,
+    #[serde(default)]
+    pub(super) errata: Vec<Spanned<String>>,
+}
+
+/// `rejects: none`, or a list of codes.
+pub(super) struct Rejects(pub(super) Vec<ErrorCode>);
+
+/// A case file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CaseFile {
+    pub(super) schema: Spanned<u32>,
+    pub(super) operator: Spanned<String>,
+    pub(super) cases: Vec<CaseEntry>,
+}
+
+/// A case as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct CaseEntry {
+    pub(super) name: Spanned<String>,
+    #[serde(default)]
+    pub(super) documented: Option<Spanned<String>>,
+    pub(super) clauses: Spanned<Vec<Spanned<String>>>,
+    #[serde(default)]
+    pub(super) why: Option<String>,
+    #[serde(default)]
+    pub(super) history: OneOrMany<Spanned<Evidence>>,
+    #[serde(default)]
+    pub(super) provenance: Option<Spanned<Provenance>>,
+    pub(super) params: Spanned<TensorEntry>,
+    pub(super) indices: Spanned<TensorEntry>,
+    #[serde(default)]
+    pub(super) attributes: BTreeMap<String, Spanned<Attribute>>,
+    #[serde(default)]
+    pub(super) for_each: Option<Spanned<ForEach>>,
+    pub(super) expect: Spanned<Expect>,
+}
+
+/// The dtypes that one written case stands for.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct ForEach {
+    #[serde(default)]
+    pub(super) params_dtype: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub(super) index_dtype: Vec<Spanned<String>>,
+}
+
+/// A tensor as written; of an output, without a dtype.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TensorEntry {
+    #[serde(default)]
+    pub(super) dtype: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(super) shape: Option<Spanned<Vec<Spanned<u64>>>>,
+    #[serde(default)]
+    pub(super) data: Option<Spanned<Node>>,
+    #[serde(default)]
+    pub(super) fill: Option<Spanned<Node>>,
+    #[serde(default)]
+    pub(super) bits: Option<Spanned<Node>>,
+}
+
+/// What is expected: `unspecified`, one arm, or a list of arms.
+pub(super) enum Expect {
+    Word(String),
+    One(Box<ArmEntry>),
+    Arms(Vec<Spanned<ArmEntry>>),
+}
+
+/// One arm as written: a condition and exactly one kind of outcome.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct ArmEntry {
+    #[serde(default)]
+    pub(super) when: Option<Spanned<When>>,
+    #[serde(default)]
+    pub(super) output: Option<Spanned<Node>>,
+    #[serde(default)]
+    pub(super) shape: Option<Spanned<Vec<Spanned<u64>>>>,
+    #[serde(default)]
+    pub(super) error: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(super) position: Option<Spanned<Vec<usize>>>,
+    #[serde(default)]
+    pub(super) component: Option<Spanned<usize>>,
+    #[serde(default)]
+    pub(super) index: Option<Spanned<i128>>,
+    #[serde(default)]
+    pub(super) bound: Option<Spanned<usize>>,
+    #[serde(default)]
+    pub(super) bytes: Option<Spanned<u128>>,
+    #[serde(default)]
+    pub(super) any_of: Option<Spanned<Vec<Spanned<ArmEntry>>>>,
+    #[serde(default)]
+    pub(super) unspecified: Option<Spanned<bool>>,
+}
+
+/// One value, or a list of them.
+pub(super) struct OneOrMany<T>(pub(super) Vec<T>);
+
+impl<T> Default for OneOrMany<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<Spanned<T>> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Several<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Several<T> {
+            type Value = Vec<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a mapping, or a sequence of them")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<Vec<T>, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(sequence))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mapping: A) -> Result<Vec<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(mapping)).map(|one| vec![one])
+            }
+        }
+
+        struct Whole<T>(Vec<T>);
+
+        impl<'de, T: Deserialize<'de>> Deserialize<'de> for Whole<T> {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(Several(PhantomData)).map(Self)
+            }
+        }
+
+        let Spanned { value: Whole(values), referenced, defined } =
+            Spanned::<Whole<T>>::deserialize(deserializer)?;
+        Ok(Self(values.into_iter().map(|value| Spanned { value, referenced, defined }).collect()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Rejects {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Codes;
+
+        impl<'de> Visitor<'de> for Codes {
+            type Value = Rejects;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`none` or a sequence of error codes")
+            }
+
+            fn visit_str<E: Error>(self, word: &str) -> Result<Rejects, E> {
+                if word == "none" {
+                    Ok(Rejects(Vec::new()))
+                } else {
+                    Err(E::custom(format!("`{word}` is neither `none` nor a sequence of error codes")))
+                }
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<Rejects, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(sequence)).map(Rejects)
+            }
+        }
+
+        deserializer.deserialize_any(Codes)
+    }
+}
+
+impl<'de> Deserialize<'de> for Expect {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Arms;
+
+        impl<'de> Visitor<'de> for Arms {
+            type Value = Expect;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(
+                    "`unspecified`, a mapping with an outcome, or a sequence of such mappings with `when`",
+                )
+            }
+
+            fn visit_str<E: Error>(self, word: &str) -> Result<Expect, E> {
+                Ok(Expect::Word(word.to_owned()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mapping: A) -> Result<Expect, A::Error> {
+                ArmEntry::deserialize(MapAccessDeserializer::new(mapping))
+                    .map(|arm| Expect::One(Box::new(arm)))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<Expect, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(sequence)).map(Expect::Arms)
+            }
+        }
+
+        deserializer.deserialize_any(Arms)
+    }
+}

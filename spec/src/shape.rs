@@ -1,0 +1,115 @@
+//! Shapes, and the arithmetic of sizes: checked, because a dim of zero can hide dims whose product overflows.
+
+use std::fmt;
+use std::ops::Deref;
+
+use ndarray::Dimension;
+
+use crate::DType;
+
+/// The largest size in bytes that any tensor may have, on every platform: 2^63 - 1.
+pub const MAX_BYTES: u128 = i64::MAX as u128;
+
+/// The dims of a tensor.
+///
+/// Invariant: the product of the non-zero dims is at most `isize::MAX`, as `ndarray` asks, so that no
+/// stride of a row-major layout can overflow, also when some dim is zero.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Shape(Vec<usize>);
+
+impl Shape {
+    /// A shape of the given dims.
+    ///
+    /// # Errors
+    /// [`ShapeTooLarge`] if the product of the non-zero dims exceeds `isize::MAX`.
+    ///
+    /// ```
+    /// # use gather_spec::Shape;
+    /// assert_eq!(Shape::new([2, 0, 3])?.element_count(), 0);
+    /// assert!(Shape::new([usize::MAX, 0, 2]).is_err());
+    /// # Ok::<(), gather_spec::ShapeTooLarge>(())
+    /// ```
+    pub fn new(dims: impl Into<Vec<usize>>) -> Result<Self, ShapeTooLarge> {
+        let dims = dims.into();
+        let fits = nonzero_product(&dims).is_some_and(|count| isize::try_from(count).is_ok());
+        if fits { Ok(Self(dims)) } else { Err(ShapeTooLarge(dims)) }
+    }
+
+    /// The number of dims.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The product of the dims: 1 for rank 0.
+    #[must_use]
+    pub fn element_count(&self) -> usize {
+        if self.0.contains(&0) { 0 } else { self.0.iter().product() }
+    }
+
+    /// The strides, in elements, of a row-major layout without gaps.
+    #[must_use]
+    pub fn row_major_strides(&self) -> Vec<isize> {
+        let mut strides = vec![0; self.0.len()];
+        let mut stride: usize = 1;
+        for (axis, dim) in self.0.iter().enumerate().rev() {
+            strides[axis] = stride.cast_signed();
+            stride *= dim.max(&1);
+        }
+        strides
+    }
+
+    /// Every multi-index of a tensor of this shape, in row-major order: one empty multi-index for rank 0, none
+    /// when a dim is zero.
+    ///
+    /// ```
+    /// # use gather_spec::Shape;
+    /// let positions: Vec<_> = Shape::new([2, 2])?.positions().collect();
+    /// assert_eq!(positions, [[0, 0], [0, 1], [1, 0], [1, 1]]);
+    /// # Ok::<(), gather_spec::ShapeTooLarge>(())
+    /// ```
+    pub fn positions(&self) -> impl Iterator<Item = Vec<usize>> + use<> {
+        ndarray::indices(ndarray::IxDyn(&self.0)).into_iter().map(|position| position.slice().to_vec())
+    }
+}
+
+impl Deref for Shape {
+    type Target = [usize];
+
+    fn deref(&self) -> &[usize] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        for (i, dim) in self.0.iter().enumerate() {
+            write!(f, "{}{dim}", if i == 0 { "" } else { ", " })?;
+        }
+        f.write_str("]")
+    }
+}
+
+/// The size in bytes that decides whether a tensor of these dims can exist: the product of the non-zero dims
+/// times the element size, at most `u128::MAX`, which stands for anything larger.
+///
+/// ```
+/// # use gather_spec::{DType, shape::nonzero_bytes};
+/// assert_eq!(nonzero_bytes(&[1 << 40, 0, 8], DType::F32), 1 << 45);
+/// ```
+#[must_use]
+pub fn nonzero_bytes(dims: &[usize], dtype: DType) -> u128 {
+    dims.iter()
+        .filter(|dim| **dim != 0)
+        .fold(dtype.size() as u128, |bytes, dim| bytes.saturating_mul(*dim as u128))
+}
+
+fn nonzero_product(dims: &[usize]) -> Option<usize> {
+    dims.iter().filter(|dim| **dim != 0).try_fold(1usize, |count, dim| count.checked_mul(*dim))
+}
+
+/// Dims whose non-zero product exceeds `isize::MAX`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the shape {0:?} is too large: the product of its non-zero dims must not exceed 2^63 - 1")]
+pub struct ShapeTooLarge(pub Vec<usize>);

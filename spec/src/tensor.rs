@@ -1,0 +1,563 @@
+//! Tensors: a dtype, a shape and a strided window on shared elements.
+//!
+//! An element is held as its bits in an unsigned integer of its width, never as a float or a `bool`, so that no
+//! move can change a NaN payload, a sign of zero or an odd bool byte. Strings are byte strings.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ndarray::{ArrayViewD, Axis, IxDyn, ShapeBuilder};
+
+use crate::shape::{MAX_BYTES, nonzero_bytes};
+use crate::{DType, Shape, ShapeTooLarge};
+
+/// A string of bytes, cheap to clone.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ByteString(Arc<[u8]>);
+
+impl ByteString {
+    /// The bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Default for ByteString {
+    fn default() -> Self {
+        Self(Arc::from([]))
+    }
+}
+
+impl<T: AsRef<[u8]>> From<T> for ByteString {
+    fn from(bytes: T) -> Self {
+        Self(Arc::from(bytes.as_ref()))
+    }
+}
+
+impl fmt::Debug for ByteString {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\"", self.0.escape_ascii())
+    }
+}
+
+/// One element: its bits in the low end of a `u128`, or its bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Element {
+    /// The bits of any dtype but string; complex has its real part in the lower half.
+    Bits(u128),
+    /// The bytes of a string.
+    Bytes(ByteString),
+}
+
+impl Element {
+    /// The zero of a dtype: zero bits, `false`, an empty string.
+    #[must_use]
+    pub fn zero(dtype: DType) -> Self {
+        if dtype == DType::String { Self::Bytes(ByteString::default()) } else { Self::Bits(0) }
+    }
+}
+
+/// Shared storage: elements as unsigned integers of their width, or byte strings.
+#[derive(Clone, Debug)]
+pub enum Elements {
+    /// 1-byte elements: bool, i8, u8.
+    B1(Arc<Vec<u8>>),
+    /// 2-byte elements: i16, u16, f16, bf16.
+    B2(Arc<Vec<u16>>),
+    /// 4-byte elements: i32, u32, f32.
+    B4(Arc<Vec<u32>>),
+    /// 8-byte elements: i64, u64, f64, c64.
+    B8(Arc<Vec<u64>>),
+    /// 16-byte elements: c128.
+    B16(Arc<Vec<u128>>),
+    /// Strings.
+    Strings(Arc<Vec<ByteString>>),
+}
+
+/// Runs `$body` with `$vec` bound to the vector inside `$elements`, whatever its width.
+macro_rules! each_width {
+    ($elements:expr, $vec:ident => $body:expr) => {
+        match $elements {
+            Elements::B1($vec) => $body,
+            Elements::B2($vec) => $body,
+            Elements::B4($vec) => $body,
+            Elements::B8($vec) => $body,
+            Elements::B16($vec) => $body,
+            Elements::Strings($vec) => $body,
+        }
+    };
+}
+
+impl Elements {
+    /// The number of elements stored.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        each_width!(self, elements => elements.len())
+    }
+
+    /// Whether nothing is stored.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether elements of this dtype are stored this way.
+    #[must_use]
+    pub fn holds(&self, dtype: DType) -> bool {
+        match self {
+            Self::Strings(_) => dtype == DType::String,
+            Self::B1(_) => dtype.size() == 1,
+            Self::B2(_) => dtype.size() == 2,
+            Self::B4(_) => dtype.size() == 4,
+            Self::B8(_) => dtype.size() == 8,
+            Self::B16(_) => dtype == DType::C128,
+        }
+    }
+
+    fn get(&self, at: usize) -> Option<Element> {
+        Some(match self {
+            Self::B1(elements) => Element::Bits((*elements.get(at)?).into()),
+            Self::B2(elements) => Element::Bits((*elements.get(at)?).into()),
+            Self::B4(elements) => Element::Bits((*elements.get(at)?).into()),
+            Self::B8(elements) => Element::Bits((*elements.get(at)?).into()),
+            Self::B16(elements) => Element::Bits(*elements.get(at)?),
+            Self::Strings(elements) => Element::Bytes(elements.get(at)?.clone()),
+        })
+    }
+}
+
+/// A type that stores elements: `u8`, `u16`, `u32`, `u64`, `u128` for bits, [`ByteString`] for strings.
+pub trait Stored: Clone + Sized + 'static {
+    /// The storage, if it holds this type.
+    fn slice(elements: &Elements) -> Option<&[Self]>;
+    /// Storage that holds these.
+    fn store(elements: Vec<Self>) -> Elements;
+}
+
+macro_rules! stored {
+    ($($ty:ty => $variant:ident),+) => {$(
+        impl Stored for $ty {
+            fn slice(elements: &Elements) -> Option<&[Self]> {
+                if let Elements::$variant(elements) = elements { Some(elements) } else { None }
+            }
+
+            fn store(elements: Vec<Self>) -> Elements {
+                Elements::$variant(Arc::new(elements))
+            }
+        }
+    )+};
+}
+
+stored!(u8 => B1, u16 => B2, u32 => B4, u64 => B8, u128 => B16, ByteString => Strings);
+
+/// A multi-dimensional array of one dtype, in any strided layout. Cloning shares the elements.
+///
+/// Invariants: the storage holds the dtype; every element lies inside the storage; the non-zero dims times the
+/// element size are at most 2^63 - 1 bytes. Equality is on dtype, shape and bits, whatever the layout.
+#[derive(Clone)]
+pub struct Tensor {
+    dtype: DType,
+    shape: Shape,
+    strides: Vec<isize>,
+    offset: usize,
+    elements: Elements,
+}
+
+/// Why a tensor cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TensorError {
+    /// The shape breaks its invariant.
+    #[error(transparent)]
+    Shape(#[from] ShapeTooLarge),
+    /// Shape and dtype together exceed 2^63 - 1 bytes.
+    #[error(
+        "a {dtype} tensor of shape {shape} is too large: its non-zero dims take {bytes} bytes, more than 2^63 - 1"
+    )]
+    TooLarge {
+        /// The dtype.
+        dtype: DType,
+        /// The shape.
+        shape: Shape,
+        /// Bytes by the non-zero dims.
+        bytes: u128,
+    },
+    /// The number of elements is not the shape's.
+    #[error("the shape {shape} has {expected} elements, but {found} are given")]
+    Count {
+        /// The shape.
+        shape: Shape,
+        /// The product of its dims.
+        expected: usize,
+        /// The number given.
+        found: usize,
+    },
+    /// The number of bytes is not that of the shape and dtype.
+    #[error("a {dtype} tensor of shape {shape} takes {expected} bytes, but {found} are given")]
+    Bytes {
+        /// The dtype.
+        dtype: DType,
+        /// The shape.
+        shape: Shape,
+        /// Bytes that the elements take.
+        expected: usize,
+        /// Bytes given.
+        found: usize,
+    },
+    /// The storage is of another width than the dtype.
+    #[error("the elements given are not of the width of {0}")]
+    Width(DType),
+    /// Some element would lie outside the storage, or there is not one stride per dim.
+    #[error("strides {strides:?} from offset {offset} leave the {len} stored elements")]
+    Layout {
+        /// Strides in elements.
+        strides: Vec<isize>,
+        /// Where the first element lies.
+        offset: usize,
+        /// Elements stored.
+        len: usize,
+    },
+    /// The memory cannot be had.
+    #[error("{bytes} bytes for a tensor could not be reserved")]
+    OutOfMemory {
+        /// Bytes asked for.
+        bytes: usize,
+    },
+}
+
+impl Tensor {
+    /// A row-major tensor of the given elements.
+    ///
+    /// # Errors
+    /// [`TensorError`] if count or width do not fit the shape and dtype.
+    ///
+    /// ```
+    /// # use gather_spec::{DType, Element, Tensor};
+    /// let tensor = Tensor::new(DType::F32, [2, 1], vec![1f32.to_bits(), 2f32.to_bits()])?;
+    /// assert_eq!(tensor.element(&[1, 0]), Element::Bits(0x4000_0000));
+    /// # Ok::<(), gather_spec::TensorError>(())
+    /// ```
+    pub fn new<T: Stored>(
+        dtype: DType,
+        shape: impl Into<Vec<usize>>,
+        elements: Vec<T>,
+    ) -> Result<Self, TensorError> {
+        let shape = Shape::new(shape)?;
+        if elements.len() != shape.element_count() {
+            return Err(TensorError::Count { expected: shape.element_count(), found: elements.len(), shape });
+        }
+        let strides = shape.row_major_strides();
+        Self::strided(dtype, shape, strides, 0, T::store(elements))
+    }
+
+    /// A window on stored elements: element `p` lies at `offset + sum(p[i] * strides[i])`. Strides count elements
+    /// and may be negative or zero.
+    ///
+    /// # Errors
+    /// [`TensorError`] if some element would lie outside the storage, or width or size do not fit.
+    ///
+    /// ```
+    /// # use gather_spec::{DType, Shape, Tensor, tensor::Stored};
+    /// let stored = u8::store(vec![1, 2, 3]);
+    /// let reversed = Tensor::strided(DType::U8, Shape::new([3])?, vec![-1], 2, stored)?;
+    /// assert_eq!(reversed, Tensor::new(DType::U8, [3], vec![3u8, 2, 1])?);
+    /// # Ok::<(), gather_spec::TensorError>(())
+    /// ```
+    pub fn strided(
+        dtype: DType,
+        shape: Shape,
+        strides: Vec<isize>,
+        offset: usize,
+        elements: Elements,
+    ) -> Result<Self, TensorError> {
+        if !elements.holds(dtype) {
+            return Err(TensorError::Width(dtype));
+        }
+        let bytes = nonzero_bytes(&shape, dtype);
+        if bytes > MAX_BYTES {
+            return Err(TensorError::TooLarge { dtype, shape, bytes });
+        }
+        if !layout_fits(&shape, &strides, offset, elements.len()) {
+            return Err(TensorError::Layout { strides, offset, len: elements.len() });
+        }
+        Ok(Self { dtype, shape, strides, offset, elements })
+    }
+
+    /// A tensor whose elements are all the same; only one is stored.
+    ///
+    /// # Errors
+    /// [`TensorError`] if the shape is too large.
+    pub fn filled(dtype: DType, shape: Shape, element: &Element) -> Result<Self, TensorError> {
+        let mut one = TensorBuilder::new(dtype, Shape::default())?;
+        one.push(element.clone());
+        let strides = vec![0; shape.rank()];
+        Self::strided(dtype, shape, strides, 0, one.finish()?.elements)
+    }
+
+    /// A tensor from the little-endian bytes of its elements in row-major order. Not for strings.
+    ///
+    /// # Errors
+    /// [`TensorError`] if the number of bytes is not that of shape and dtype, or memory is short.
+    pub fn from_le_bytes(dtype: DType, shape: Shape, bytes: &[u8]) -> Result<Self, TensorError> {
+        let size = dtype.size();
+        let expected = shape.element_count().saturating_mul(size);
+        if dtype == DType::String {
+            return Err(TensorError::Width(dtype));
+        }
+        if bytes.len() != expected {
+            return Err(TensorError::Bytes { dtype, shape, expected, found: bytes.len() });
+        }
+        let mut tensor = TensorBuilder::new(dtype, shape)?;
+        for chunk in bytes.chunks_exact(size) {
+            let mut wide = [0; 16];
+            wide[..size].copy_from_slice(chunk);
+            tensor.push(Element::Bits(u128::from_le_bytes(wide)));
+        }
+        tensor.finish()
+    }
+
+    /// The element type.
+    #[must_use]
+    pub const fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The dims.
+    #[must_use]
+    pub const fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The number of dims.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.shape.rank()
+    }
+
+    /// The distance between neighbours along each axis, in elements.
+    #[must_use]
+    pub fn strides(&self) -> &[isize] {
+        &self.strides
+    }
+
+    /// The element at a multi-index.
+    ///
+    /// # Panics
+    /// If `position` is not a multi-index of this shape, as slices do.
+    #[must_use]
+    #[track_caller]
+    pub fn element(&self, position: &[usize]) -> Element {
+        let inside =
+            position.len() == self.rank() && position.iter().zip(&*self.shape).all(|(at, dim)| at < dim);
+        assert!(inside, "position {position:?} is outside the shape {}", self.shape);
+        let steps = position.iter().zip(&self.strides).map(|(at, stride)| at.cast_signed() * stride);
+        let at = self.offset.wrapping_add_signed(steps.sum());
+        self.elements.get(at).expect("the layout was checked when the tensor was made")
+    }
+
+    /// The integer at a multi-index; `None` if the dtype is not an integer.
+    ///
+    /// # Panics
+    /// If `position` is not a multi-index of this shape, as slices do.
+    #[must_use]
+    #[track_caller]
+    pub fn integer(&self, position: &[usize]) -> Option<i128> {
+        match self.element(position) {
+            Element::Bits(bits) if self.dtype.is_integer() => Some(integer(self.dtype, bits)),
+            _ => None,
+        }
+    }
+
+    /// The elements in row-major order.
+    pub fn iter(&self) -> impl Iterator<Item = Element> + '_ {
+        self.shape.positions().map(|position| self.element(&position))
+    }
+
+    /// The elements as an `ndarray` view of their storage type; `None` if they are of another width.
+    ///
+    /// ```
+    /// # use gather_spec::{DType, Tensor};
+    /// let tensor = Tensor::new(DType::I16, [2, 2], vec![1u16, 2, 3, 4])?;
+    /// assert_eq!(tensor.view::<u16>().unwrap()[[1, 0]], 3);
+    /// assert!(tensor.view::<u32>().is_none());
+    /// # Ok::<(), gather_spec::TensorError>(())
+    /// ```
+    #[must_use]
+    pub fn view<T: Stored>(&self) -> Option<ArrayViewD<'_, T>> {
+        let elements = T::slice(&self.elements)?;
+        if self.shape.element_count() == 0 {
+            return ArrayViewD::from_shape(IxDyn(&self.shape), &[]).ok();
+        }
+        // ndarray takes negative strides only by turning an axis round, so start at the lowest address.
+        let reach = self.strides.iter().zip(&*self.shape);
+        let below: usize = reach.filter(|(s, _)| **s < 0).map(|(s, dim)| s.unsigned_abs() * (dim - 1)).sum();
+        let strides: Vec<usize> = self.strides.iter().map(|stride| stride.unsigned_abs()).collect();
+        let shape = IxDyn(&self.shape).strides(IxDyn(&strides));
+        let mut view = ArrayViewD::from_shape(shape, elements.get(self.offset - below..)?).ok()?;
+        for (axis, stride) in self.strides.iter().enumerate() {
+            if *stride < 0 {
+                view.invert_axis(Axis(axis));
+            }
+        }
+        Some(view)
+    }
+
+    /// The same elements, stored row-major without gaps.
+    ///
+    /// # Errors
+    /// [`TensorError::OutOfMemory`].
+    pub fn to_row_major(&self) -> Result<Self, TensorError> {
+        let mut copy = TensorBuilder::new(self.dtype, self.shape.clone())?;
+        self.iter().for_each(|element| copy.push(element));
+        copy.finish()
+    }
+
+    /// The little-endian bytes of the elements in row-major order; `None` for strings.
+    #[must_use]
+    pub fn to_le_bytes(&self) -> Option<Vec<u8>> {
+        let size = self.dtype.size();
+        let mut bytes = Vec::with_capacity(self.shape.element_count() * size);
+        for element in self.iter() {
+            let Element::Bits(bits) = element else { return None };
+            bytes.extend_from_slice(&bits.to_le_bytes()[..size]);
+        }
+        (self.dtype != DType::String).then_some(bytes)
+    }
+}
+
+impl PartialEq for Tensor {
+    fn eq(&self, other: &Self) -> bool {
+        self.dtype == other.dtype && self.shape == other.shape && self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Tensor {}
+
+impl fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.dtype, crate::literal::Rows(self))
+    }
+}
+
+/// The value of an integer dtype's bits.
+pub(crate) fn integer(dtype: DType, bits: u128) -> i128 {
+    let unused = 128 - 8 * u32::try_from(dtype.size()).expect("a size of at most 16");
+    let high = bits << unused;
+    if dtype.kind() == crate::dtype::Kind::Signed {
+        high.cast_signed() >> unused
+    } else {
+        (high >> unused).cast_signed()
+    }
+}
+
+/// Whether every element of the shape lies within `len` stored elements.
+fn layout_fits(shape: &Shape, strides: &[isize], offset: usize, len: usize) -> bool {
+    if strides.len() != shape.rank() {
+        return false;
+    }
+    if shape.element_count() == 0 {
+        return true;
+    }
+    let (mut low, mut high) = (offset as i128, offset as i128);
+    for (dim, stride) in shape.iter().zip(strides) {
+        let reach = (*dim as i128 - 1) * *stride as i128;
+        if reach < 0 { low += reach } else { high += reach }
+    }
+    low >= 0 && high < len as i128
+}
+
+/// Collects the elements of a tensor in row-major order; memory is reserved up front, and fallibly.
+///
+/// ```
+/// # use gather_spec::{DType, Element, Shape, Tensor, TensorBuilder};
+/// let mut output = TensorBuilder::new(DType::U8, Shape::new([2])?)?;
+/// output.push(Element::Bits(7));
+/// output.push(Element::Bits(8));
+/// assert_eq!(output.finish()?, Tensor::new(DType::U8, [2], vec![7u8, 8])?);
+/// # Ok::<(), gather_spec::TensorError>(())
+/// ```
+#[derive(Debug)]
+pub struct TensorBuilder {
+    dtype: DType,
+    shape: Shape,
+    elements: Growing,
+}
+
+/// The elements pushed so far, by width.
+#[derive(Debug)]
+enum Growing {
+    B1(Vec<u8>),
+    B2(Vec<u16>),
+    B4(Vec<u32>),
+    B8(Vec<u64>),
+    B16(Vec<u128>),
+    Strings(Vec<ByteString>),
+}
+
+impl TensorBuilder {
+    /// A builder with room for all elements of the shape.
+    ///
+    /// # Errors
+    /// [`TensorError::OutOfMemory`] if that much cannot be reserved.
+    pub fn new(dtype: DType, shape: Shape) -> Result<Self, TensorError> {
+        let count = shape.element_count();
+        let elements = match dtype {
+            DType::String => Growing::Strings(reserved(count)?),
+            _ => match dtype.size() {
+                1 => Growing::B1(reserved(count)?),
+                2 => Growing::B2(reserved(count)?),
+                4 => Growing::B4(reserved(count)?),
+                8 => Growing::B8(reserved(count)?),
+                _ => Growing::B16(reserved(count)?),
+            },
+        };
+        Ok(Self { dtype, shape, elements })
+    }
+
+    /// Adds the next element in row-major order. Bits beyond the dtype's width are dropped.
+    ///
+    /// # Panics
+    /// If bytes are pushed where bits belong, or the other way round.
+    #[track_caller]
+    #[allow(clippy::cast_possible_truncation, reason = "an element's bits lie in the low end of the u128")]
+    pub fn push(&mut self, element: Element) {
+        match (&mut self.elements, element) {
+            (Growing::B1(elements), Element::Bits(bits)) => elements.push(bits as u8),
+            (Growing::B2(elements), Element::Bits(bits)) => elements.push(bits as u16),
+            (Growing::B4(elements), Element::Bits(bits)) => elements.push(bits as u32),
+            (Growing::B8(elements), Element::Bits(bits)) => elements.push(bits as u64),
+            (Growing::B16(elements), Element::Bits(bits)) => elements.push(bits),
+            (Growing::Strings(elements), Element::Bytes(bytes)) => elements.push(bytes),
+            (_, element) => panic!("{element:?} is no element of dtype {}", self.dtype),
+        }
+    }
+
+    /// Adds a zero of the dtype.
+    pub fn push_zero(&mut self) {
+        self.push(Element::zero(self.dtype));
+    }
+
+    /// The finished tensor.
+    ///
+    /// # Errors
+    /// [`TensorError::Count`] if not exactly the shape's elements were pushed.
+    pub fn finish(self) -> Result<Tensor, TensorError> {
+        let Self { dtype, shape, elements } = self;
+        match elements {
+            Growing::B1(elements) => Tensor::new(dtype, shape.to_vec(), elements),
+            Growing::B2(elements) => Tensor::new(dtype, shape.to_vec(), elements),
+            Growing::B4(elements) => Tensor::new(dtype, shape.to_vec(), elements),
+            Growing::B8(elements) => Tensor::new(dtype, shape.to_vec(), elements),
+            Growing::B16(elements) => Tensor::new(dtype, shape.to_vec(), elements),
+            Growing::Strings(elements) => Tensor::new(dtype, shape.to_vec(), elements),
+        }
+    }
+}
+
+fn reserved<T>(count: usize) -> Result<Vec<T>, TensorError> {
+    let mut elements = Vec::new();
+    let bytes = count.saturating_mul(size_of::<T>());
+    elements.try_reserve_exact(count).map_err(|_| TensorError::OutOfMemory { bytes })?;
+    Ok(elements)
+}

@@ -1,0 +1,188 @@
+//! Reading YAML under a budget, with a place for everything: typed structs by serde, free-form parts as [`Node`].
+
+use std::fmt;
+
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+pub(crate) use serde_yaml::Spanned;
+use serde_yaml::options::NonFiniteFloatPolicy;
+
+use crate::diagnostic::{Diagnostic, Place};
+
+/// The largest file that is read, in bytes.
+pub(crate) const MAX_FILE_BYTES: usize = 8 << 20;
+
+/// A file at hand: its name and its text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Text<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) text: &'a str,
+}
+
+impl<'a> Text<'a> {
+    /// The text of a file's bytes, without a byte order mark.
+    pub(crate) fn new(file: &'a str, bytes: &'a [u8]) -> Result<Self, Diagnostic> {
+        if bytes.len() > MAX_FILE_BYTES {
+            let message = format!("the file has {} bytes; at most {MAX_FILE_BYTES} are read", bytes.len());
+            return Err(Diagnostic::file(file, message));
+        }
+        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(Self { file, text }),
+            Err(error) => {
+                let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+                let line = valid.matches('\n').count() + 1;
+                let column = valid.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
+                let lossy = String::from_utf8_lossy(bytes);
+                let message = format!("byte {:#04x} is not UTF-8", bytes[error.valid_up_to()]);
+                Err(Diagnostic::at(file, &lossy, Place { line, column }, message)
+                    .help("save the file as UTF-8; a string that is not UTF-8 is written { hex: \"…\" }"))
+            }
+        }
+    }
+
+    /// Reads the whole text as one document.
+    pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T, Diagnostic> {
+        let mut options = serde_yaml::options! {
+            budget: serde_yaml::budget! {
+                max_depth: 80,
+                max_documents: 1,
+                max_nodes: 400_000,
+                max_events: 1_000_000,
+                max_aliases: 1_000,
+                max_anchors: 1_000,
+                max_merge_keys: 100,
+            },
+            strict_booleans: true,
+            non_finite_float_policy: NonFiniteFloatPolicy::AsString,
+            with_snippet: false,
+        };
+        options.alias_limits.max_total_replayed_events = 100_000;
+        serde_yaml::from_str_with_options(self.text, options).map_err(|error| self.broken(&error))
+    }
+
+    fn broken(&self, error: &serde_yaml::Error) -> Diagnostic {
+        let message = error.without_snippet().to_string();
+        // The message ends with the place, which a diagnostic shows on its own.
+        let message =
+            message.split(" at line ").next().unwrap_or(&message).trim_end_matches([',', ' ']).to_owned();
+        match error.location().filter(|location| location.line() > 0) {
+            Some(location) => Diagnostic::at(self.file, self.text, place(location), message),
+            None => Diagnostic::file(self.file, message),
+        }
+    }
+
+    /// Something wrong with the node at `location`.
+    pub(crate) fn wrong(&self, location: serde_yaml::Location, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::at(self.file, self.text, place(location), message)
+    }
+
+    /// What a scalar says, as written, or the content of a quoted, folded or literal one.
+    pub(crate) fn scalar(&self, node: &'a Spanned<Node>) -> Option<&'a str> {
+        let Node::Scalar(content) = &node.value else { return None };
+        let span = node.defined.span();
+        let start = usize::try_from(span.byte_offset()?).ok()?;
+        let end = start.checked_add(usize::try_from(span.byte_len()?).ok()?)?;
+        let raw = self.text.get(start..end)?;
+        match content {
+            Some(content) if raw.starts_with(['"', '\'', '|', '>']) || raw.contains('\n') => Some(content),
+            _ => Some(raw),
+        }
+    }
+
+    /// Whether a scalar is a plain null, which a string must not be by accident.
+    pub(crate) fn is_null(&self, node: &'a Spanned<Node>) -> bool {
+        matches!(node.value, Node::Scalar(None))
+            && matches!(self.scalar(node), Some("" | "~" | "null" | "Null" | "NULL"))
+    }
+}
+
+fn place(location: serde_yaml::Location) -> Place {
+    let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    Place { line: count(location.line()), column: count(location.column()) }
+}
+
+/// A YAML node whose meaning depends on what surrounds it, such as the data of a tensor.
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
+    /// A scalar; the text is kept if YAML takes it for a string, else it is found in the source.
+    Scalar(Option<String>),
+    /// A sequence.
+    Sequence(Vec<Spanned<Node>>),
+    /// A mapping.
+    Mapping(Vec<(Spanned<String>, Spanned<Node>)>),
+}
+
+impl Node {
+    /// What the node is, for messages.
+    pub(crate) const fn kind(&self) -> &'static str {
+        match self {
+            Self::Scalar(_) => "a scalar",
+            Self::Sequence(_) => "a sequence",
+            Self::Mapping(_) => "a mapping",
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NodeVisitor)
+    }
+}
+
+struct NodeVisitor;
+
+impl<'de> Visitor<'de> for NodeVisitor {
+    type Value = Node;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a scalar, a sequence or a mapping")
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<Node, E> {
+        Ok(Node::Scalar(None))
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<Node, E> {
+        Ok(Node::Scalar(None))
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<Node, E> {
+        Ok(Node::Scalar(None))
+    }
+
+    fn visit_i128<E: Error>(self, _: i128) -> Result<Node, E> {
+        Ok(Node::Scalar(None))
+    }
+
+    fn visit_u128<E: Error>(self, _: u128) -> Result<Node, E> {
+        Ok(Node::Scalar(None))
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<Node, E> {
+        Ok(Node::Scalar(None))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Node, E> {
+        Ok(Node::Scalar(None))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Node, E> {
+        Ok(Node::Scalar(Some(text.to_owned())))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Node, A::Error> {
+        let mut nodes = Vec::new();
+        while let Some(node) = sequence.next_element()? {
+            nodes.push(node);
+        }
+        Ok(Node::Sequence(nodes))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut mapping: A) -> Result<Node, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = mapping.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(Node::Mapping(entries))
+    }
+}
