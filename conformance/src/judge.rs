@@ -91,7 +91,7 @@ pub enum Strictness {
 }
 
 /// A verdict, and what there is to say beside it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,

@@ -1,11 +1,25 @@
 //! Runs the cases of GatherSpec against gather implementations and judges what they answer.
+//!
+//! A case travels one way: its call goes to a [`backend`] (a [`builtin`] one, say) through the [`runner`], which
+//! repeats it over [`layout`]s and threads; the outcome goes to the [`judge`] and the verdict into a [`report`].
+//! [`protocol`] and [`serve`] put a backend behind a pipe, [`show`] draws a case by a [`trace`], [`book`] writes
+//! the specification as one text, [`select`] chooses cases, and [`cli`] is the binary `gatherspec`.
 
 #![forbid(unsafe_code)]
 
 pub mod backend;
+pub mod book;
 pub mod builtin;
+pub mod cli;
 pub mod judge;
 pub mod layout;
+pub mod protocol;
+pub mod report;
 pub mod runner;
+pub mod select;
+pub mod serve;
+pub mod show;
+mod style;
+pub mod trace;
 
 pub use backend::Backend;

@@ -38,6 +38,7 @@ pub struct InProcess<F> {
     backend: Option<Box<dyn Backend>>,
     description: Description,
     threads: &'static [usize],
+    repeat: usize,
     strictness: Strictness,
 }
 
@@ -47,7 +48,14 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         let mut backend = factory();
         let description = backend.describe();
         let threads = if backend.use_threads(1) { &THREADS[..] } else { &THREADS[..1] };
-        Self { factory, backend: Some(backend), description, threads, strictness }
+        Self { factory, backend: Some(backend), description, threads, repeat: 1, strictness }
+    }
+
+    /// Makes every run a number of runs.
+    #[must_use]
+    pub const fn repeat(mut self, times: usize) -> Self {
+        self.repeat = times;
+        self
     }
 
     /// Who the backend is.
@@ -69,9 +77,10 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         let mut first: Option<Outcome> = None;
         for layout in Layout::ALL {
             for threads in self.threads {
-                let result = self.run_once(&judged, layout, *threads, &mut first);
-                if let Some(result) = result {
-                    return result;
+                for _ in 0..self.repeat {
+                    if let Some(result) = self.run_once(&judged, layout, *threads, &mut first) {
+                        return result;
+                    }
                 }
             }
         }

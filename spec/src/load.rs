@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 
+use rayon::prelude::*;
 use walkdir::WalkDir;
 
 use crate::case::Case;
@@ -117,11 +118,12 @@ impl Specification {
             };
             wrong.extend(read.err());
         }
-        let checked: Vec<_> = in_parallel(&case_files, |(text, folder)| {
+        let read = |(text, folder): &(Text<'_>, &str)| {
             let mut wrong = Vec::new();
             let cases = read_cases(*text, &Context { spec: &spec, folder: Some(folder) }, &mut wrong);
             (cases, wrong)
-        });
+        };
+        let checked: Vec<_> = case_files.par_iter().map(read).collect();
         for (cases, diagnostics) in checked {
             spec.cases.extend(cases);
             wrong.extend(diagnostics);
@@ -242,7 +244,7 @@ impl Specification {
         for entry in file.clauses {
             let id = entry.id;
             let prefix = format!("{folder}.");
-            if !id.value.strip_prefix(&prefix).is_some_and(|rest| rest.split('.').count() == 2) {
+            if id.value.strip_prefix(&prefix).is_none_or(|rest| rest.split('.').count() != 2) {
                 return Err(
                     text.wrong(id.defined, format!("a clause of {folder} is named {prefix}<area>.<name>"))
                 );
@@ -306,29 +308,4 @@ fn read_file(path: &Path) -> Result<Vec<u8>, Diagnostic> {
         return Err(Diagnostic::file(&name, message));
     }
     fs::read(path).map_err(|error| Diagnostic::file(&name, error.to_string()))
-}
-
-/// Applies `work` to every item on as many threads as there are cores, keeping the order.
-fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let worker = || {
-        let mut done = Vec::new();
-        loop {
-            let at = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            match items.get(at) {
-                Some(item) => done.push((at, work(item))),
-                None => return done,
-            }
-        }
-    };
-    let mut results: Vec<(usize, R)> = std::thread::scope(|scope| {
-        let helpers: Vec<_> = (1..threads.min(items.len())).map(|_| scope.spawn(worker)).collect();
-        let mut results = worker();
-        results
-            .extend(helpers.into_iter().flat_map(|helper| helper.join().expect("a reader does not panic")));
-        results
-    });
-    results.sort_by_key(|(at, _)| *at);
-    results.into_iter().map(|(_, result)| result).collect()
 }

@@ -1,0 +1,152 @@
+//! `spec/SPECIFICATION.md`: the clauses and rulings as one text, to be read from top to bottom.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use gather_spec::clause::{Evidence, OperatorPage};
+use gather_spec::{Basis, Clause, Specification};
+
+/// The whole text.
+#[must_use]
+pub fn markdown(spec: &Specification) -> String {
+    let mut text = String::from(OPENING);
+    for page in &spec.operators {
+        operator(&mut text, spec, page);
+    }
+    text.push_str(
+        "\n## Rulings\n\nWhere the documents are silent or disagree, this is what holds, and why.\n",
+    );
+    for erratum in &spec.errata {
+        let _ = write!(text, "\n### {}: {}\n\n", erratum.id, sentence(&erratum.title));
+        let _ = writeln!(text, "*Documents:* {}\n", flat(&erratum.says));
+        let _ = writeln!(text, "*Decision:* {}\n", flat(&erratum.decision));
+        text.push_str("*Evidence:*\n");
+        for evidence in &erratum.evidence {
+            let _ = writeln!(text, "- {}", evidence_line(evidence));
+        }
+    }
+    text.push_str("\n## Documents\n\n");
+    for document in &spec.documents {
+        let date = document.date.as_ref().map(|date| format!(", {date}")).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "- **{}**: [{}]({}){date}. {} Licence: {}. SHA-256 of the text read: `{}`.",
+            document.id,
+            document.title,
+            document.address,
+            full_stop(&flat(&document.attribution)),
+            flat(&document.licence).trim_end_matches('.'),
+            document.sha256
+        );
+    }
+    text
+}
+
+const OPENING: &str = "\
+<!-- Generated from the YAML files beside it. A test keeps it in step: see CONTRIBUTING.md. -->
+
+# What gather does
+
+Each paragraph below is a clause: one statement of one page, in our own words, with an id that never changes. Its
+**basis** is *documented* (a page says so), *derived* (it follows from a formula of the page) or *ruling* (the pages
+are silent or disagree, and the rulings at the end say what holds). After a bar stand the error codes that a breach
+of the clause gives.
+
+Notation: params has rank r, indices has rank q, k is `indices.shape[-1]`, b is `batch_dims`. When several errors
+apply, the first in this order is the answer: `params-dtype`, `index-dtype`, `params-rank`, `indices-rank`,
+`batch-dims-out-of-range`, `axis-out-of-range`, `axis-before-batch`, `batch-shape-mismatch`,
+`index-depth-exceeds-rank`, `output-too-large`, `index-out-of-range`.
+";
+
+fn operator(text: &mut String, spec: &Specification, page: &OperatorPage) {
+    let _ = write!(text, "\n## {}\n\n{}\n\n", page.operator, sentence(&page.summary));
+    let listed =
+        |dtypes: &[gather_spec::DType]| dtypes.iter().map(|d| d.name()).collect::<Vec<_>>().join(" ");
+    let names = |names: Vec<String>| names.join(" or ");
+    let _ = writeln!(text, "| | |\n| --- | --- |");
+    let _ = writeln!(text, "| pages | {} |", page.documents.join(", "));
+    let _ = writeln!(text, "| `{}` | {} |", page.operands.params, listed(&page.dtypes.params));
+    let _ = writeln!(text, "| `{}` | {} |", page.operands.indices, listed(&page.dtypes.indices));
+    for (name, attribute) in &page.attributes {
+        let _ = writeln!(text, "| `{name}` | {:?}, default: {} |", attribute.r#type, attribute.default);
+    }
+    let bad_index = page.profile.bad_index.iter().map(ToString::to_string).collect();
+    let negative_index = page.profile.negative_index.iter().map(ToString::to_string).collect();
+    let _ = writeln!(text, "| a bad index | {} |", names(bad_index));
+    let _ = writeln!(text, "| a negative index | {} |", names(negative_index));
+
+    let prefix = format!("{}.", page.operator);
+    let clauses = spec.clauses.iter().zip(spec.coverage());
+    let own: Vec<_> = clauses.filter(|(clause, _)| area(clause, &prefix).is_some()).collect();
+    let mut areas: Vec<&str> = Vec::new();
+    let mut by_area: BTreeMap<&str, Vec<(&Clause, usize)>> = BTreeMap::new();
+    for (clause, coverage) in &own {
+        let area = area(clause, &prefix).unwrap_or_default();
+        if !areas.contains(&area) {
+            areas.push(area);
+        }
+        let rejecting: usize = coverage.rejecting.values().map(Vec::len).sum();
+        by_area.entry(area).or_default().push((clause, coverage.accepting.len() + rejecting));
+    }
+    for area in areas {
+        let _ = write!(text, "\n### {}, {area}\n\n", page.operator);
+        for (clause, cases) in &by_area[area] {
+            clause_line(text, clause, *cases);
+        }
+    }
+}
+
+/// The area in a clause's id, if the clause belongs to the operator of the prefix.
+fn area<'a>(clause: &'a Clause, prefix: &str) -> Option<&'a str> {
+    let (area, name) = clause.id.strip_prefix(prefix)?.split_once('.')?;
+    (!name.contains('.')).then_some(area)
+}
+
+fn clause_line(text: &mut String, clause: &Clause, cases: usize) {
+    let _ = write!(text, "- **{}** {} *{}", clause.id, full_stop(&flat(&clause.text)), clause.basis);
+    let sources: Vec<String> =
+        clause.sources.iter().map(|source| format!("{}, {}", source.document, source.section)).collect();
+    let _ = write!(text, ": {}", sources.join("; "));
+    let _ = match clause.basis {
+        Basis::Ruling => write!(text, "; see {}*", clause.errata.join(", ")),
+        _ if !clause.errata.is_empty() => write!(text, "; compare {}*", clause.errata.join(", ")),
+        _ => write!(text, "*"),
+    };
+    if !clause.rejects.is_empty() {
+        let codes: Vec<String> = clause.rejects.iter().map(|code| format!("`{code}`")).collect();
+        let _ = write!(text, " | {}", codes.join(" "));
+    }
+    let _ = writeln!(text, " ({cases} case{})", if cases == 1 { "" } else { "s" });
+}
+
+fn evidence_line(evidence: &Evidence) -> String {
+    let mut line = match (&evidence.link, &evidence.tool, &evidence.version, &evidence.call) {
+        (Some(link), ..) => format!("<{link}>"),
+        (None, tool, version, call) => format!(
+            "{} {}: `{}`",
+            tool.as_deref().unwrap_or_default(),
+            version.as_deref().unwrap_or_default(),
+            call.as_deref().unwrap_or_default()
+        ),
+    };
+    if let Some(observed) = &evidence.observed {
+        let _ = write!(line, " gives {}", flat(observed));
+    }
+    if let Some(note) = &evidence.note {
+        let _ = write!(line, ": {}", flat(note));
+    }
+    line
+}
+
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn full_stop(text: &str) -> String {
+    if text.ends_with('.') { text.to_owned() } else { format!("{text}.") }
+}
+
+/// One line that ends with a full stop.
+fn sentence(text: &str) -> String {
+    full_stop(&flat(text))
+}

@@ -1,0 +1,163 @@
+//! The command line `gatherspec`: one file per command, and what they share.
+
+mod check;
+mod list;
+mod run;
+mod serve;
+mod show;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use gather_spec::{Diagnostic, Profile, Specification};
+
+use crate::backend::Backend;
+use crate::builtin;
+
+/// What gather does: run it, check it, trust it.
+///
+/// Without a command, the whole suite runs on the built-in backends.
+#[derive(Parser)]
+#[command(name = "gatherspec", version, max_term_width = 110)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Read the specification from this folder instead of the one built in
+    #[arg(long, global = true, value_name = "DIR")]
+    spec: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Validate backends, several side by side
+    Run(run::Run),
+    /// List what there is
+    List(list::List),
+    /// Show one case as a picture, or a clause with its rulings and cases
+    Show(show::Show),
+    /// Answer the backend protocol on stdin and stdout
+    Serve(serve::Serve),
+    /// Lint case files, or compare a document with the text that its clauses were read from
+    Check(check::Check),
+    /// Print shell completions
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// How a command ended, as an exit status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    /// Everything conforms.
+    Conforms = 0,
+    /// Something does not.
+    DoesNotConform = 1,
+    /// Wrong usage or a bad input file.
+    Usage = 2,
+}
+
+/// What stopped a command before it could judge anything.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    /// Files with something wrong in them.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))]
+    Files(Vec<Diagnostic>),
+    /// A wrong argument.
+    #[error("error: {0}")]
+    Usage(String),
+    /// Output that cannot be written.
+    #[error("error: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Runs the command line of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors; the rest exits with 2.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let result = match &cli.command {
+        None => run::main_job(cli.load()),
+        Some(Command::Run(run)) => cli.load().and_then(|spec| run.execute(&spec)),
+        Some(Command::List(list)) => cli.load().and_then(|spec| list.execute(&spec)),
+        Some(Command::Show(show)) => cli.load().and_then(|spec| show.execute(&spec)),
+        Some(Command::Serve(serve)) => serve.execute(),
+        Some(Command::Check(check)) => check.execute(|| cli.load()),
+        Some(Command::Completions { shell }) => {
+            clap_complete::generate(*shell, &mut Cli::command(), "gatherspec", &mut io::stdout());
+            Ok(Status::Conforms)
+        }
+    };
+    match result {
+        Ok(status) => ExitCode::from(status as u8),
+        // Whoever reads the output has had enough, as `gatherspec list cases | head` has.
+        Err(Failure::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::from(Status::Usage as u8)
+        }
+    }
+}
+
+impl Cli {
+    fn load(&self) -> Result<Specification, Failure> {
+        match &self.spec {
+            None => Specification::embedded(),
+            Some(folder) => Specification::from_dir(folder),
+        }
+        .map_err(Failure::Files)
+    }
+}
+
+/// Prints a text, with its colours only if stdout is a terminal.
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// A built-in backend as the command line names it: `reference`, or `reference:bad_index=zero,negative_index=wrap`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct BackendArgument {
+    /// As given.
+    text: String,
+    name: String,
+    profile: Profile,
+}
+
+impl BackendArgument {
+    fn parse(text: &str) -> Result<Self, String> {
+        let (name, policies) =
+            text.split_once(':').map_or((text, None), |(name, policies)| (name, Some(policies)));
+        let mut profile = Profile::default();
+        for policy in policies.iter().flat_map(|policies| policies.split(',')) {
+            match policy.split_once('=') {
+                Some(("bad_index", value)) => profile.bad_index = value.parse()?,
+                Some(("negative_index", value)) => profile.negative_index = value.parse()?,
+                _ => {
+                    return Err(format!(
+                        "`{policy}` is no policy: bad_index=… or negative_index=… is expected"
+                    ));
+                }
+            }
+        }
+        if builtin::NAMES.contains(&name) {
+            Ok(Self { text: text.to_owned(), name: name.to_owned(), profile })
+        } else {
+            Err(format!("unknown backend `{name}`: one of {} is expected", builtin::NAMES.join(" ")))
+        }
+    }
+
+    fn make(&self, max_output: u64) -> Box<dyn Backend> {
+        builtin::backend(&self.name, self.profile, max_output)
+            .expect("the name was checked when it was parsed")
+    }
+}

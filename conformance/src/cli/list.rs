@@ -1,0 +1,154 @@
+//! `gatherspec list`: what there is, for people and for programs.
+
+use gather_spec::{Basis, Case, Profile, Specification};
+use serde_json::{Value, json};
+
+use crate::builtin;
+use crate::select::Selection;
+
+use super::{Failure, Status, print, run::parse_basis};
+
+#[derive(clap::Args)]
+pub(super) struct List {
+    /// What to list
+    #[arg(value_enum)]
+    what: What,
+    /// Only of this operator (cases, clauses)
+    #[arg(long = "operator", value_name = "OPERATOR")]
+    operators: Vec<String>,
+    /// Only cases with this id, or matching this glob
+    #[arg(long = "case", value_name = "ID|GLOB")]
+    patterns: Vec<String>,
+    /// Only what rests on this basis or a firmer one (cases, clauses)
+    #[arg(long, value_parser = parse_basis)]
+    basis: Option<Basis>,
+    /// What is printed: a line each, or a JSON array of objects
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum What {
+    Cases,
+    Clauses,
+    Operators,
+    Backends,
+    Documents,
+}
+
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum Format {
+    Human,
+    Json,
+}
+
+/// One row, for people and for programs.
+struct Row {
+    line: String,
+    json: Value,
+}
+
+impl List {
+    pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
+        if let Some(unknown) = self.operators.iter().find(|name| spec.operator(name).is_none()) {
+            return Err(Failure::Usage(format!(
+                "unknown operator `{unknown}`; see `gatherspec list operators`"
+            )));
+        }
+        let rows = match self.what {
+            What::Cases => self.cases(spec),
+            What::Clauses => self.clauses(spec),
+            What::Operators => operators(spec),
+            What::Backends => backends(),
+            What::Documents => documents(spec),
+        };
+        match self.format {
+            Format::Human => print(&rows.iter().map(|row| format!("{}\n", row.line)).collect::<String>())?,
+            Format::Json => {
+                let values: Vec<&Value> = rows.iter().map(|row| &row.json).collect();
+                print(&(serde_json::to_string_pretty(&values).expect("plain data") + "\n"))?;
+            }
+        }
+        Ok(Status::Conforms)
+    }
+
+    fn cases(&self, spec: &Specification) -> Vec<Row> {
+        let selection = Selection::new(&self.patterns, &self.operators, self.basis);
+        spec.cases.iter().filter(|case| selection.wants(case)).map(case_row).collect()
+    }
+
+    fn clauses(&self, spec: &Specification) -> Vec<Row> {
+        let wanted = |id: &str| {
+            let own = |name: &String| id.strip_prefix(name).is_some_and(|rest| rest.split('.').count() == 3);
+            self.operators.is_empty() || self.operators.iter().any(own)
+        };
+        spec.clauses
+            .iter()
+            .zip(spec.coverage())
+            .filter(|(clause, _)| {
+                wanted(&clause.id) && self.basis.is_none_or(|weakest| clause.basis <= weakest)
+            })
+            .map(|(clause, coverage)| {
+                let text = clause.text.trim();
+                let rejecting: Vec<&str> = coverage.rejecting.values().flatten().copied().collect();
+                Row {
+                    line: format!("{}  {}  {text}", clause.id, clause.basis),
+                    json: json!({
+                        "id": clause.id, "basis": clause.basis, "text": text,
+                        "accepting": coverage.accepting, "rejecting": rejecting,
+                    }),
+                }
+            })
+            .collect()
+    }
+}
+
+fn case_row(case: &Case) -> Row {
+    let documented = case.documented.as_ref().map(|id| format!("  documented {id}")).unwrap_or_default();
+    Row {
+        line: format!("{}  {}{documented}", case.id, case.basis),
+        json: json!({
+            "id": case.id, "operator": case.call.operator, "clauses": case.clauses, "documented": case.documented,
+            "basis": case.basis, "provenance": case.provenance, "history": case.history,
+        }),
+    }
+}
+
+fn operators(spec: &Specification) -> Vec<Row> {
+    let row = |page: &gather_spec::clause::OperatorPage| {
+        let prefix = format!("{}/", page.operator);
+        let cases = spec.cases.iter().filter(|case| case.id.starts_with(&prefix)).count();
+        Row {
+            line: format!("{}  {cases} cases  {}", page.operator, page.summary.trim()),
+            json: json!({
+                "id": page.operator, "summary": page.summary.trim(), "documents": page.documents, "cases": cases,
+                "dtypes": page.dtypes, "profile": page.profile,
+            }),
+        }
+    };
+    spec.operators.iter().map(row).collect()
+}
+
+fn backends() -> Vec<Row> {
+    let row = |name: &&str| {
+        let backend = builtin::backend(name, Profile::default(), builtin::MAX_OUTPUT)?;
+        let description = backend.describe();
+        let operators: Vec<&str> = description.operators.keys().map(String::as_str).collect();
+        Some(Row {
+            line: format!("{name}  {}  {}", description.backend.version, operators.join(" ")),
+            json: json!({
+                "id": name, "version": description.backend.version, "language": description.backend.language,
+                "operators": operators,
+            }),
+        })
+    };
+    builtin::NAMES.iter().filter_map(row).collect()
+}
+
+fn documents(spec: &Specification) -> Vec<Row> {
+    let row = |document: &gather_spec::clause::Document| Row {
+        line: format!("{}  {}  {}", document.id, document.title, document.address),
+        json: json!(document),
+    };
+    spec.documents.iter().map(row).collect()
+}

@@ -1,0 +1,44 @@
+//! `gatherspec serve`: a built-in backend behind the protocol.
+
+use std::io;
+
+use gather_spec::{BadIndex, NegativeIndex};
+
+use crate::{builtin, serve};
+
+use super::{BackendArgument, Failure, Status};
+
+#[derive(clap::Args)]
+pub(super) struct Serve {
+    /// A built-in backend
+    #[arg(value_parser = BackendArgument::parse)]
+    backend: BackendArgument,
+    /// What happens to an index outside its axis: error, zero, clamp
+    #[arg(long, value_parser = parse_bad_index)]
+    bad_index: Option<BadIndex>,
+    /// What a negative index means: reject, wrap
+    #[arg(long)]
+    negative_index: Option<NegativeIndex>,
+    /// The most bytes that an output takes; a larger one is `unsupported`
+    #[arg(long, value_name = "BYTES", default_value_t = builtin::MAX_OUTPUT)]
+    max_output: u64,
+}
+
+impl Serve {
+    pub(super) fn execute(&self) -> Result<Status, Failure> {
+        let mut backend = self.backend.clone();
+        backend.profile.bad_index = self.bad_index.unwrap_or(backend.profile.bad_index);
+        backend.profile.negative_index = self.negative_index.unwrap_or(backend.profile.negative_index);
+        let mut backend = backend.make(self.max_output);
+        serve::serve(&mut *backend, io::stdin().lock(), io::stdout().lock())?;
+        Ok(Status::Conforms)
+    }
+}
+
+/// A policy that fixes the outcome: a served backend does one thing or the other.
+fn parse_bad_index(name: &str) -> Result<BadIndex, String> {
+    name.parse()
+        .ok()
+        .filter(|policy| BadIndex::SPECIFIED.contains(policy))
+        .ok_or_else(|| format!("`{name}` is unknown: one of error zero clamp is expected"))
+}

@@ -1,0 +1,203 @@
+//! A case as a picture, and a clause with all that hangs on it.
+
+use std::fmt::Write as _;
+
+use anstyle::Style;
+use gather_spec::clause::Evidence;
+use gather_spec::literal::Rows;
+use gather_spec::{
+    Call, Case, Clause, ErrorCode, Outcome, Profile, Shape, Specification, Tensor, TensorBuilder,
+};
+
+use crate::backend::Backend;
+use crate::judge::{describe_allowed, describe_outcome};
+use crate::style;
+use crate::trace::{Selection, trace};
+
+/// Gives a backend for a profile: the one that a picture is drawn with.
+pub type Make<'a> = &'a dyn Fn(Profile) -> Box<dyn Backend>;
+
+/// A call on one line: operator, operands, attributes.
+#[must_use]
+pub fn call_line(call: &Call) -> String {
+    let mut line = format!(
+        "{}(params = {} {} {}, indices = {} {} {}",
+        call.operator,
+        call.params.dtype(),
+        call.params.shape(),
+        Rows(&call.params),
+        call.indices.dtype(),
+        call.indices.shape(),
+        Rows(&call.indices)
+    );
+    for (name, value) in &call.attributes {
+        let _ = write!(line, ", {name} = {value}");
+    }
+    line.push(')');
+    line
+}
+
+/// A case: what it tests, the call, which slice of params goes where in the output, and what is expected.
+#[must_use]
+pub fn case(spec: &Specification, case: &Case, make: Make<'_>) -> String {
+    let mut text = format!("{}\n\n", painted(style::NAME, &case.id));
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(text, "  {name:<11} {value}");
+    };
+    line("basis", &case.basis.to_string());
+    if let Some(id) = &case.documented {
+        let example = spec.examples.iter().find(|example| example.id == *id);
+        let what = example.map(|example| format!(" ({}: {})", example.section, example.what));
+        line("documented", &format!("{id}{}", what.unwrap_or_default()));
+    }
+    if let Some(why) = &case.why {
+        line("why", why);
+    }
+    for evidence in &case.history {
+        line("history", &evidence_line(evidence));
+    }
+    for id in &case.clauses {
+        let said = spec.clause(id).map(|clause| clause.text.as_str()).unwrap_or_default();
+        line("clause", &format!("{id}: {}", said.trim()));
+    }
+    text.push('\n');
+    text.push_str(&call(&case.call, Profile::default(), make));
+    text.push('\n');
+    for arm in &case.expect.arms {
+        let policies = [
+            arm.when.bad_index.map(|policy| format!("bad_index={policy}")),
+            arm.when.negative_index.map(|policy| format!("negative_index={policy}")),
+        ];
+        let when: Vec<String> = policies.into_iter().flatten().collect();
+        let when = if when.is_empty() { String::new() } else { format!("with {}: ", when.join(", ")) };
+        let _ = writeln!(text, "  expected    {when}{}", describe_allowed(&arm.allowed));
+    }
+    text
+}
+
+/// A call and its outcome under a profile, drawn with the backends that `make` gives.
+#[must_use]
+pub fn call(call: &Call, profile: Profile, make: Make<'_>) -> String {
+    let outcome = make(profile).call(call);
+    let mut text = String::new();
+    tensor(&mut text, "params", style::PARAMS, &call.params);
+    tensor(&mut text, "indices", style::INDICES, &call.indices);
+    for (name, value) in &call.attributes {
+        let _ = writeln!(text, "  {name:<11} {value}");
+    }
+    match &outcome {
+        Outcome::Output(output) => {
+            let selections = trace(call, profile, make).unwrap_or_default();
+            selections.iter().for_each(|selection| arrow(&mut text, call, output, selection));
+            tensor(&mut text, "output", style::OUTPUT, output);
+        }
+        other => {
+            let _ = writeln!(text, "  outcome     {}", painted(style::BAD, &describe_outcome(other)));
+        }
+    }
+    text
+}
+
+fn tensor(text: &mut String, name: &str, color: Style, tensor: &Tensor) {
+    let head = format!("{} {}", tensor.dtype(), tensor.shape());
+    let _ = writeln!(text, "  {} {head:<14} {}", painted(color, &format!("{name:<11}")), Rows(tensor));
+}
+
+/// One line: index, what it selects, where that goes.
+fn arrow(text: &mut String, call: &Call, output: &Tensor, selection: &Selection) {
+    let index = format!(
+        "indices{} = {}",
+        slice(&selection.indices, call.indices.shape()),
+        part(&call.indices, &selection.indices)
+    );
+    let from = format!(
+        "params{} = {}",
+        slice(&selection.params, call.params.shape()),
+        part(&call.params, &selection.params)
+    );
+    let to = format!("output{}", slice(&selection.output, output.shape()));
+    let _ = writeln!(
+        text,
+        "    {} → {} → {}",
+        painted(style::INDICES, &index),
+        painted(style::PARAMS, &from),
+        painted(style::OUTPUT, &to)
+    );
+}
+
+/// Positions in the notation of slices: `[1, :, 0]`. A dim that is neither fixed nor whole is shown as a list.
+fn slice(positions: &[Vec<usize>], shape: &Shape) -> String {
+    let axes: Vec<String> = (0..shape.rank())
+        .map(|axis| match values(positions, axis).as_slice() {
+            [one] => one.to_string(),
+            all if all.len() == shape[axis] => ":".to_owned(),
+            some => format!("{some:?}").replace(' ', ""),
+        })
+        .collect();
+    format!("[{}]", axes.join(", "))
+}
+
+/// The elements at the positions, in rows along the axes that are not fixed.
+fn part(tensor: &Tensor, positions: &[Vec<usize>]) -> String {
+    let counts = (0..tensor.rank()).map(|axis| values(positions, axis).len());
+    let dims: Vec<usize> = counts.filter(|count| *count > 1).collect();
+    let dims = if dims.iter().product::<usize>() == positions.len() { dims } else { vec![positions.len()] };
+    let Ok(mut elements) =
+        Shape::new(dims).map_err(Into::into).and_then(|dims| TensorBuilder::new(tensor.dtype(), dims))
+    else {
+        return String::new();
+    };
+    positions.iter().for_each(|position| elements.push(tensor.element(position)));
+    elements.finish().map(|part| Rows(&part).to_string()).unwrap_or_default()
+}
+
+fn values(positions: &[Vec<usize>], axis: usize) -> Vec<usize> {
+    let mut values: Vec<usize> = positions.iter().map(|position| position[axis]).collect();
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+/// A clause: its text, where it stands, what was ruled, and the cases that test it.
+#[must_use]
+pub fn clause(spec: &Specification, clause: &Clause) -> String {
+    let mut text = format!("{}\n\n  {}\n\n", painted(style::NAME, &clause.id), clause.text.trim());
+    let _ = writeln!(text, "  basis       {}", clause.basis);
+    for source in &clause.sources {
+        let _ = writeln!(text, "  source      {}, section {}", source.document, source.section);
+    }
+    for id in &clause.errata {
+        if let Some(erratum) = spec.erratum(id) {
+            let _ = writeln!(text, "  erratum     {id}: {}", erratum.decision.trim());
+        }
+    }
+    let at = spec.clauses.iter().position(|one| one.id == clause.id);
+    let Some(coverage) = at.and_then(|at| spec.coverage().into_iter().nth(at)) else { return text };
+    for id in coverage.accepting {
+        let _ = writeln!(text, "  accepting   {id}");
+    }
+    for (code, ids) in coverage.rejecting {
+        rejecting(&mut text, code, &ids);
+    }
+    text
+}
+
+fn rejecting(text: &mut String, code: ErrorCode, ids: &[&str]) {
+    for id in ids {
+        let _ = writeln!(text, "  rejecting   {id} ({code})");
+    }
+}
+
+fn evidence_line(evidence: &Evidence) -> String {
+    let tool = [&evidence.tool, &evidence.version, &evidence.call];
+    let tool: Vec<&str> = tool.into_iter().flatten().map(String::as_str).collect();
+    let mut line = evidence.link.clone().unwrap_or_else(|| tool.join(" "));
+    for more in [&evidence.observed, &evidence.note].into_iter().flatten() {
+        let _ = write!(line, ": {more}");
+    }
+    line
+}
+
+fn painted(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
