@@ -1,7 +1,8 @@
 //! The same tensor in different layouts: what an implementation answers must not depend on them.
 
 use gather_spec::tensor::Stored;
-use gather_spec::{ByteString, Call, DType, Element, Shape, Tensor, TensorError};
+use gather_spec::{ByteString, Call, DType, Shape, Tensor, TensorError};
+use ndarray::{ArrayViewD, ArrayViewMutD, Axis, IxDyn, Slice};
 
 /// How the elements of a tensor lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,105 +75,73 @@ impl Layout {
 
     fn placed(self, tensor: &Tensor) -> Result<Tensor, TensorError> {
         match tensor.dtype() {
-            DType::String => self.rebuild(tensor, |element| match element {
-                Element::Bytes(bytes) => bytes,
-                Element::Bits(_) => ByteString::from("garbage"),
-            }),
+            DType::String => self.rebuild(tensor, ByteString::from("garbage")),
             dtype => match dtype.size() {
-                1 => self.rebuild(tensor, |element| low_bits(&element).to_le_bytes()[0]),
-                2 => self.rebuild(tensor, |element| u16::from_le_bytes(low_bytes(&element))),
-                4 => self.rebuild(tensor, |element| u32::from_le_bytes(low_bytes(&element))),
-                8 => self.rebuild(tensor, |element| u64::from_le_bytes(low_bytes(&element))),
-                _ => self.rebuild(tensor, |element| low_bits(&element)),
+                1 => self.rebuild(tensor, 0xA5u8),
+                2 => self.rebuild(tensor, 0xA5A5u16),
+                4 => self.rebuild(tensor, 0xA5A5_A5A5u32),
+                8 => self.rebuild(tensor, 0xA5A5_A5A5_A5A5_A5A5u64),
+                _ => self.rebuild(tensor, 0xA5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5u128),
             },
         }
     }
 
-    /// Writes every element to its place under this layout, into a buffer full of garbage.
-    fn rebuild<T: Stored>(
-        self,
-        tensor: &Tensor,
-        convert: impl Fn(Element) -> T,
-    ) -> Result<Tensor, TensorError> {
+    /// Stores the elements in the order of this layout and describes where each of them lies.
+    fn rebuild<T: Stored>(self, tensor: &Tensor, garbage: T) -> Result<Tensor, TensorError> {
         let shape = tensor.shape();
-        let Placing { strides, offset, len } = self.placing(tensor);
-        let mut stored = Vec::new();
-        let bytes = len.saturating_mul(size_of::<T>());
-        stored.try_reserve_exact(len).map_err(|_| TensorError::OutOfMemory { bytes })?;
-        stored.resize(len, convert(Element::Bits(u128::from_le_bytes([0xA5; 16]))));
-        for position in shape.positions() {
-            let steps: isize =
-                position.iter().zip(&strides).map(|(at, stride)| at.cast_signed() * stride).sum();
-            stored[offset.wrapping_add_signed(steps)] = convert(tensor.element(&position));
-        }
-        Tensor::strided(tensor.dtype(), shape.clone(), strides, offset, T::store(stored))
-    }
-
-    fn placing(self, tensor: &Tensor) -> Placing {
-        let shape = tensor.shape();
-        match self {
-            Self::Contiguous => {
-                Placing { strides: shape.row_major_strides(), offset: 0, len: shape.element_count() }
-            }
+        let mut view = tensor.view::<T>().ok_or(TensorError::Width(tensor.dtype()))?;
+        let axes = || (0..shape.rank()).map(Axis);
+        let (stored, strides, offset) = match self {
+            Self::Contiguous => (collect(&view)?, shape.row_major_strides(), 0),
             Self::Transposed => {
-                let mut strides = vec![0; shape.rank()];
-                let mut stride = 1;
-                for (axis, dim) in shape.iter().enumerate() {
-                    strides[axis] = stride;
-                    stride *= dim.cast_signed();
-                }
-                Placing { strides, offset: 0, len: shape.element_count() }
+                let transposed = view.t();
+                let dims = Shape::new(transposed.shape())?;
+                let strides = dims.row_major_strides().into_iter().rev().collect();
+                (collect(&transposed)?, strides, 0)
             }
             Self::Offset => {
                 // Each axis is one longer in the buffer than in the window, so that rows have gaps after them.
-                let padded: Vec<usize> = shape.iter().map(|dim| dim + 1).collect();
-                let padded = Shape::new(padded).unwrap_or_else(|_| shape.clone());
-                Placing { strides: padded.row_major_strides(), offset: 3, len: padded.element_count() + 3 }
+                let padded = Shape::new(shape.iter().map(|dim| dim + 1).collect::<Vec<_>>())?;
+                let mut buffer = reserve(3 + padded.element_count())?;
+                buffer.resize(3 + padded.element_count(), garbage);
+                let window = ArrayViewMutD::from_shape(IxDyn(&padded), &mut buffer[3..]);
+                let mut window = window.expect("the buffer was made for this shape");
+                axes().for_each(|axis| window.slice_axis_inplace(axis, Slice::from(..-1)));
+                window.assign(&view);
+                (buffer, padded.row_major_strides(), 3)
             }
             Self::Reversed => {
+                axes().for_each(|axis| view.invert_axis(axis));
                 let strides = shape.row_major_strides().into_iter().map(|stride| -stride).collect();
-                Placing { strides, offset: shape.element_count() - 1, len: shape.element_count() }
+                (collect(&view)?, strides, shape.element_count() - 1)
             }
             Self::Broadcast => {
-                let equal: Vec<bool> = (0..shape.rank()).map(|axis| slices_are_equal(tensor, axis)).collect();
-                let kept: Vec<usize> =
-                    shape.iter().zip(&equal).map(|(dim, equal)| if *equal { 1 } else { *dim }).collect();
-                let kept = Shape::new(kept).unwrap_or_else(|_| shape.clone());
-                let strides = kept.row_major_strides();
+                let equal: Vec<bool> = axes()
+                    .map(|axis| view.axis_iter(axis).all(|slice| slice == view.index_axis(axis, 0)))
+                    .collect();
+                let along = axes().zip(&equal).filter(|(_, equal)| **equal);
+                along.for_each(|(axis, _)| view.slice_axis_inplace(axis, Slice::from(..1)));
+                let strides = Shape::new(view.shape())?.row_major_strides();
                 let strides =
                     strides.iter().zip(&equal).map(|(s, equal)| if *equal { 0 } else { *s }).collect();
-                Placing { strides, offset: 0, len: kept.element_count() }
+                (collect(&view)?, strides, 0)
             }
-        }
+        };
+        Tensor::strided(tensor.dtype(), shape.clone(), strides, offset, T::store(stored))
     }
 }
 
-/// Where elements go: strides, the place of the first element, and how many are stored.
-struct Placing {
-    strides: Vec<isize>,
-    offset: usize,
-    len: usize,
+fn collect<T: Clone>(view: &ArrayViewD<'_, T>) -> Result<Vec<T>, TensorError> {
+    let mut elements = reserve(view.len())?;
+    elements.extend(view.iter().cloned());
+    Ok(elements)
 }
 
-fn slices_are_equal(tensor: &Tensor, axis: usize) -> bool {
-    tensor.shape().positions().all(|mut position| {
-        let element = tensor.element(&position);
-        position[axis] = 0;
-        tensor.element(&position) == element
-    })
-}
-
-fn low_bits(element: &Element) -> u128 {
-    match element {
-        Element::Bits(bits) => *bits,
-        Element::Bytes(_) => 0,
-    }
-}
-
-fn low_bytes<const N: usize>(element: &Element) -> [u8; N] {
-    let mut low = [0; N];
-    low.copy_from_slice(&low_bits(element).to_le_bytes()[..N]);
-    low
+fn reserve<T>(count: usize) -> Result<Vec<T>, TensorError> {
+    let mut elements = Vec::new();
+    let bytes = count.saturating_mul(size_of::<T>());
+    elements.try_reserve_exact(count).map_err(|_| TensorError::OutOfMemory { bytes })?;
+    Ok(elements)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
+use std::marker::PhantomData;
 use std::path::Path;
 
 use base64::Engine as _;
@@ -14,8 +15,8 @@ use gather_spec::{
     Attributes, ByteString, Call, DType, Element, ErrorCode, ErrorFields, Operator, Outcome, ReportedError,
     Shape, Tensor, TensorBuilder,
 };
-use serde::de::value::SeqAccessDeserializer;
-use serde::de::{self, Deserializer, SeqAccess, Visitor};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use crate::backend::{Capability, Identity};
@@ -81,8 +82,10 @@ pub struct CallMessage {
     /// The operator.
     pub operator: Operator,
     /// The tensor to gather from.
+    #[serde(deserialize_with = "object")]
     pub params: TensorMessage,
     /// The indices.
+    #[serde(deserialize_with = "object")]
     pub indices: TensorMessage,
     /// Attributes by name.
     pub attributes: Attributes,
@@ -99,8 +102,10 @@ pub struct TimeMessage {
     /// The operator.
     pub operator: Operator,
     /// The tensor to gather from.
+    #[serde(deserialize_with = "object")]
     pub params: TensorMessage,
     /// The indices.
+    #[serde(deserialize_with = "object")]
     pub indices: TensorMessage,
     /// Attributes by name.
     pub attributes: Attributes,
@@ -131,8 +136,8 @@ impl Request {
             cmd: Command,
         }
         fn read<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, InvalidReply> {
-            serde_json::from_slice(line).map_err(|error| {
-                let seq = serde_json::from_slice::<Seq>(line).ok().map(|message| message.seq);
+            from_object(line).map_err(|error| {
+                let seq = from_object::<Seq>(line).ok().map(|message| message.seq);
                 InvalidReply { seq, invalid: error.to_string() }
             })
         }
@@ -269,6 +274,33 @@ pub struct TensorMessage {
     /// Where in the file the first element lies, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
+}
+
+/// Reads a struct from a JSON object only: serde would also take an array of the fields' values.
+fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
+    struct Keys<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Keys<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, keys: A) -> Result<T, A::Error> {
+            T::deserialize(MapAccessDeserializer::new(keys))
+        }
+    }
+
+    deserializer.deserialize_any(Keys(PhantomData))
+}
+
+/// Reads one line that holds one object and nothing else.
+fn from_object<'de, T: Deserialize<'de>>(line: &'de [u8]) -> serde_json::Result<T> {
+    let mut deserializer = serde_json::Deserializer::from_slice(line);
+    let message = object(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(message)
 }
 
 /// Elements on the line.

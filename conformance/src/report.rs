@@ -34,6 +34,9 @@ pub struct Report {
 pub struct BackendReport {
     /// What the command line calls it: `reference:bad_index=zero`.
     pub argument: String,
+    /// The options that said where the cases come from, such as `--cases my.yaml`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
     /// Who it is.
     pub backend: Identity,
     /// Policies that it declares and the documents do not permit.
@@ -165,6 +168,7 @@ impl BackendReport {
     pub fn new(argument: String, description: &Description, spec: &gather_spec::Specification) -> Self {
         Self {
             argument,
+            sources: Vec::new(),
             backend: description.backend.clone(),
             departures: departures(description, spec),
             results: Vec::new(),
@@ -187,7 +191,8 @@ impl BackendReport {
 
     /// The line that repeats one case.
     fn reproduce(&self, entry: &Entry) -> String {
-        format!("gatherspec run --backend {} --case '{}'", self.argument, entry.id)
+        let sources: String = self.sources.iter().map(|source| format!("{source} ")).collect();
+        format!("gatherspec run {sources}--backend {} --case '{}'", self.argument, entry.id)
     }
 }
 

@@ -115,7 +115,11 @@ fn time(backend: &mut dyn Backend, message: &TimeMessage) -> Reply {
 
 /// The nanoseconds per call of one round; an outcome that is no output ends it.
 #[allow(clippy::cast_precision_loss, reason = "durations and counts far below 2^53")]
-fn round(backend: &mut dyn Backend, call: &gather_spec::Call, min_round_ns: u64) -> Result<f64, Box<Outcome>> {
+fn round(
+    backend: &mut dyn Backend,
+    call: &gather_spec::Call,
+    min_round_ns: u64,
+) -> Result<f64, Box<Outcome>> {
     let start = Instant::now();
     let mut calls = 0u64;
     loop {

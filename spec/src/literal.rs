@@ -218,9 +218,9 @@ fn show_small<F: Float>(f: &mut fmt::Formatter<'_>, bits: u128) -> fmt::Result {
 }
 
 /// How many elements of a tensor are shown before the rest is left out.
-const SHOWN: usize = 256;
+const SHOWN: usize = 64;
 
-/// Shows the elements of a tensor as nested rows on one line, at most the first 256 of them.
+/// Shows the elements of a tensor as nested rows on one line, at most the first 64 of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a>(pub &'a Tensor);
 

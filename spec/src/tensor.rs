@@ -128,7 +128,7 @@ impl Elements {
 }
 
 /// A type that stores elements: `u8`, `u16`, `u32`, `u64`, `u128` for bits, [`ByteString`] for strings.
-pub trait Stored: Clone + Sized + 'static {
+pub trait Stored: Clone + PartialEq + Sized + 'static {
     /// The storage, if it holds this type.
     fn slice(elements: &Elements) -> Option<&[Self]>;
     /// Storage that holds these.
@@ -408,9 +408,20 @@ impl Tensor {
     /// # Errors
     /// [`TensorError::OutOfMemory`].
     pub fn to_row_major(&self) -> Result<Self, TensorError> {
-        let mut copy = TensorBuilder::new(self.dtype, self.shape.clone())?;
-        self.iter().for_each(|element| copy.push(element));
-        copy.finish()
+        match &self.elements {
+            Elements::B1(_) => self.copied::<u8>(),
+            Elements::B2(_) => self.copied::<u16>(),
+            Elements::B4(_) => self.copied::<u32>(),
+            Elements::B8(_) => self.copied::<u64>(),
+            Elements::B16(_) => self.copied::<u128>(),
+            Elements::Strings(_) => self.copied::<ByteString>(),
+        }
+    }
+
+    fn copied<T: Stored>(&self) -> Result<Self, TensorError> {
+        let mut elements: Vec<T> = reserved(self.shape.element_count())?;
+        elements.extend(self.view::<T>().into_iter().flatten().cloned());
+        Self::new(self.dtype, self.shape.to_vec(), elements)
     }
 
     /// The little-endian bytes of the elements in row-major order; `None` for strings.
@@ -428,7 +439,16 @@ impl Tensor {
 
 impl PartialEq for Tensor {
     fn eq(&self, other: &Self) -> bool {
-        self.dtype == other.dtype && self.shape == other.shape && self.iter().eq(other.iter())
+        self.dtype == other.dtype
+            && self.shape == other.shape
+            && match &self.elements {
+                Elements::B1(_) => self.view::<u8>() == other.view(),
+                Elements::B2(_) => self.view::<u16>() == other.view(),
+                Elements::B4(_) => self.view::<u32>() == other.view(),
+                Elements::B8(_) => self.view::<u64>() == other.view(),
+                Elements::B16(_) => self.view::<u128>() == other.view(),
+                Elements::Strings(_) => self.view::<ByteString>() == other.view(),
+            }
     }
 }
 

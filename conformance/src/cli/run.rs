@@ -112,6 +112,7 @@ impl Run {
         let make =
             || InProcess::new(|| backend.make(self.max_output), Strictness::Strict).repeat(self.repeat.get());
         let mut report = BackendReport::new(backend.text.clone(), make().description(), spec);
+        report.sources = self.files.iter().map(|file| format!("--cases '{}'", file.display())).collect();
         let run = |runner: &mut InProcess<_>, case: &&Case| {
             let entry = Entry::new(case, runner.run(case));
             progress.tick();

@@ -1,0 +1,204 @@
+//! What holds of the specification as a whole, and of the repository: each test names the rule that it enforces.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use gather_conformance::builtin;
+use gather_spec::clause::ExampleKind;
+use gather_spec::{Profile, Specification};
+
+/// The laws that `laws.rs` runs, by the documented example that each stands for.
+const LAWS: [&str; 3] = ["tf-gather/12", "tf-gather/14", "tf-gather/17"];
+
+fn spec() -> Specification {
+    Specification::embedded().unwrap_or_else(|wrong| panic!("{}", wrong[0]))
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+#[test]
+fn every_clause_has_a_case_that_accepts() {
+    let spec = spec();
+    let bare: Vec<&str> = spec
+        .clauses
+        .iter()
+        .zip(spec.coverage())
+        .filter(|(_, coverage)| coverage.accepting.is_empty())
+        .map(|(clause, _)| clause.id.as_str())
+        .collect();
+    assert!(bare.is_empty(), "clauses without an accepting case: {bare:#?}");
+}
+
+#[test]
+fn every_code_that_a_clause_rejects_with_has_a_case() {
+    let spec = spec();
+    let mut bare = Vec::new();
+    for (clause, coverage) in spec.clauses.iter().zip(spec.coverage()) {
+        let missing = clause.rejects.iter().filter(|code| !coverage.rejecting.contains_key(code));
+        bare.extend(missing.map(|code| format!("{} ({code})", clause.id)));
+    }
+    assert!(bare.is_empty(), "clauses without a rejecting case: {bare:#?}");
+}
+
+#[test]
+fn every_error_that_a_case_expects_is_a_breach_of_one_of_its_clauses() {
+    let spec = spec();
+    let mut strange = Vec::new();
+    for case in &spec.cases {
+        let breached = |code| {
+            case.clauses.iter().filter_map(|id| spec.clause(id)).any(|clause| clause.rejects.contains(code))
+        };
+        for allowed in case.expect.allowed() {
+            if let gather_spec::Allowed::Error(code, _) = allowed
+                && !breached(code)
+            {
+                strange.push(format!("{} ({code})", case.id));
+            }
+        }
+    }
+    assert!(strange.is_empty(), "cases whose clauses do not reject with the code they expect: {strange:#?}");
+}
+
+#[test]
+fn every_documented_example_is_transcribed_exactly_once() {
+    let spec = spec();
+    let mut transcribed: BTreeMap<&str, usize> = BTreeMap::new();
+    for id in spec.cases.iter().filter_map(|case| case.documented.as_deref()).chain(LAWS) {
+        *transcribed.entry(id).or_default() += 1;
+    }
+    for example in &spec.examples {
+        assert_eq!(transcribed.get(example.id.as_str()), Some(&1), "{}", example.id);
+        assert_eq!(example.kind == ExampleKind::Law, LAWS.contains(&example.id.as_str()), "{}", example.id);
+    }
+    assert_eq!(spec.examples.len(), 60);
+    assert_eq!(transcribed.len(), 60);
+}
+
+#[test]
+fn the_laws_name_the_examples_that_they_stand_for() {
+    let laws = std::fs::read_to_string(root().join("conformance/tests/laws.rs")).unwrap();
+    for id in LAWS {
+        assert!(laws.contains(&format!("`{id}`")), "no law of laws.rs names `{id}`");
+    }
+}
+
+#[test]
+fn ids_are_unique() {
+    let spec = spec();
+    let ids: BTreeSet<&str> = spec.cases.iter().map(|case| case.id.as_str()).collect();
+    assert_eq!(ids.len(), spec.cases.len());
+}
+
+#[test]
+fn every_operator_has_a_page_a_document_and_cases() {
+    let spec = spec();
+    for page in &spec.operators {
+        for id in &page.documents {
+            assert!(spec.documents.iter().any(|document| document.id == *id), "{id}");
+        }
+        assert!(spec.cases.iter().any(|case| case.call.operator == page.operator), "{}", page.operator);
+    }
+}
+
+#[test]
+fn every_erratum_is_cited_and_concerns_known_documents() {
+    let spec = spec();
+    for erratum in &spec.errata {
+        let cited = spec.clauses.iter().any(|clause| clause.errata.contains(&erratum.id));
+        assert!(cited, "no clause cites the erratum {}", erratum.id);
+        for id in &erratum.documents {
+            assert!(spec.documents.iter().any(|document| document.id == *id), "{}: {id}", erratum.id);
+        }
+        for operator in &erratum.operators {
+            assert!(spec.operator(operator.as_str()).is_some(), "{}: {operator}", erratum.id);
+        }
+    }
+}
+
+#[test]
+fn built_in_backends_declare_the_dtypes_that_the_pages_list() {
+    let spec = spec();
+    for name in builtin::NAMES {
+        let description = builtin::backend(name, Profile::default(), builtin::MAX_OUTPUT).unwrap().describe();
+        for page in &spec.operators {
+            let capability = &description.operators[page.operator.as_str()];
+            let sorted = |dtypes: &[gather_spec::DType]| dtypes.iter().copied().collect::<BTreeSet<_>>();
+            assert_eq!(sorted(&capability.dtypes), sorted(&page.dtypes.params), "{name}, {}", page.operator);
+            assert_eq!(
+                sorted(&capability.index_dtypes),
+                sorted(&page.dtypes.indices),
+                "{name}, {}",
+                page.operator
+            );
+        }
+    }
+}
+
+#[test]
+fn no_crate_depends_on_what_it_must_not_know() {
+    let allowed: BTreeMap<&str, &[&str]> = BTreeMap::from([
+        ("spec", &[][..]),
+        ("reference", &["gather-spec"][..]),
+        ("optimized", &["gather-spec"][..]),
+        ("conformance", &["gather-spec", "gather-reference", "gather-optimized"][..]),
+        ("benches", &["gather-spec", "gather-reference", "gather-optimized"][..]),
+    ]);
+    for (folder, may_know) in allowed {
+        let Ok(manifest) = std::fs::read_to_string(root().join(folder).join("Cargo.toml")) else { continue };
+        let body =
+            manifest.split("[package]").nth(1).and_then(|rest| rest.split_once('\n').map(|(_, rest)| rest));
+        let named = body.unwrap_or_default().lines().filter_map(|line| line.split([' ', '.', '=']).next());
+        let unknown: Vec<&str> =
+            named.filter(|name| name.starts_with("gather-") && !may_know.contains(name)).collect();
+        assert!(unknown.is_empty(), "{folder}/Cargo.toml depends on {unknown:?}");
+    }
+}
+
+#[test]
+fn reference_and_optimized_never_name_each_other() {
+    for (folder, other) in [("reference", "optimized"), ("optimized", "reference")] {
+        for file in rust_files(&root().join(folder)) {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let names = [format!("gather_{other}"), format!("gather-{other}")];
+            assert!(
+                !names.iter().any(|name| text.contains(name.as_str())),
+                "{} names {other}",
+                file.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_stands_only_where_the_design_allows_it() {
+    let allowed = ["optimized/src/kernels", "optimized/src/output", "conformance/src/native"];
+    for folder in ["spec", "reference", "optimized", "conformance", "benches"] {
+        for file in rust_files(&root().join(folder).join("src")) {
+            let relative = file.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(&file).unwrap();
+            let has_unsafe = text.lines().any(|line| {
+                let code = line.split("//").next().unwrap_or_default();
+                code.contains("unsafe {") || code.contains("unsafe fn") || code.contains("unsafe impl")
+            });
+            let may = allowed.iter().any(|prefix| relative.starts_with(prefix));
+            assert!(!has_unsafe || may, "{relative} holds unsafe code");
+        }
+    }
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut files = Vec::new();
+    for path in entries.map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}

@@ -1,0 +1,222 @@
+//! `gatherspec serve`: every documented example over the line, broken messages, and 100,000 random calls held
+//! against an independent oracle.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use gather_conformance::protocol::{CallMessage, TensorMessage};
+use gather_spec::{Allowed, Profile, Specification};
+use serde_json::{Value, json};
+
+/// A served backend and both ends of its pipe.
+struct Served {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Served {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_gatherspec"))
+            .arg("serve")
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        Self { child, input, output }
+    }
+
+    fn ask(&mut self, line: &str) -> Value {
+        writeln!(self.input, "{line}").unwrap();
+        let mut reply = String::new();
+        self.output.read_line(&mut reply).unwrap();
+        serde_json::from_str(&reply).unwrap()
+    }
+
+    fn stop(mut self) {
+        writeln!(self.input, r#"{{"cmd":"stop"}}"#).unwrap();
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn start_tells_version_name_and_every_operator_with_its_profile() {
+    let mut served = Served::start(&["reference", "--bad-index", "zero"]);
+    let reply = served.ask(r#"{"cmd":"start","protocol":1}"#);
+    assert_eq!(reply["protocol"], 1);
+    assert_eq!(reply["backend"]["name"], "reference");
+    let spec = Specification::embedded().unwrap();
+    for page in &spec.operators {
+        let declared = &reply["operators"][page.operator.as_str()];
+        assert_eq!(declared["profile"], json!({"bad_index": "zero", "negative_index": "reject"}));
+        assert_eq!(declared["index_dtypes"].as_array().unwrap().len(), page.dtypes.indices.len());
+    }
+    served.stop();
+}
+
+#[test]
+fn a_start_of_another_version_is_answered_with_its_own() {
+    let mut served = Served::start(&["reference"]);
+    assert_eq!(served.ask(r#"{"cmd":"start","protocol":2}"#)["protocol"], 1);
+    served.stop();
+}
+
+#[test]
+fn every_documented_example_is_answered_as_its_case_expects() {
+    let spec = Specification::embedded().unwrap();
+    let mut served = Served::start(&["reference"]);
+    for (seq, case) in spec.cases.iter().filter(|case| case.documented.is_some()).enumerate() {
+        let message = CallMessage::new(seq as u64, &case.call);
+        let reply = served.ask(&serde_json::to_string(&message).unwrap());
+        assert_eq!(reply["seq"], seq, "{}", case.id);
+        match case.expect.under(Profile::default()).as_slice() {
+            [Allowed::Output(output)] => {
+                let expected = serde_json::to_value(TensorMessage::new(output)).unwrap();
+                assert_eq!(reply["output"], expected, "{}", case.id);
+            }
+            [Allowed::Shape(shape)] => assert_eq!(reply["output"]["shape"], json!(**shape), "{}", case.id),
+            other => panic!("{}: {other:?}", case.id),
+        }
+    }
+    served.stop();
+}
+
+#[test]
+fn an_error_carries_its_code_and_fields() {
+    let mut served = Served::start(&["reference"]);
+    // params = [5, 6] as u8, indices = [[0], [2]] as i32: 2 is one past the end.
+    let reply = served.ask(
+        r#"{"cmd":"call","seq":9,"operator":"tf.gather_nd","params":{"dtype":"u8","shape":[2],"data":"BQY="},"indices":{"dtype":"i32","shape":[2,1],"data":"AAAAAAIAAAA="},"attributes":{}}"#,
+    );
+    let error = &reply["error"];
+    assert_eq!(error["code"], "index-out-of-range");
+    assert_eq!((&error["position"], &error["component"]), (&json!([1]), &json!(0)));
+    assert_eq!((&error["index"], &error["bound"]), (&json!(2), &json!(2)));
+    served.stop();
+}
+
+#[test]
+fn a_broken_message_is_answered_invalid_and_the_next_is_answered_as_ever() {
+    let good = r#"{"cmd":"call","seq":2,"operator":"tf.gather","params":{"dtype":"u8","shape":[2],"data":"BQY="},"indices":{"dtype":"i32","shape":[],"data":"AQAAAA=="},"attributes":{}}"#;
+    let params = r#""params":{"dtype":"u8","shape":[2],"data":"BQY="}"#;
+    let broken: [(&str, &str, Value); 17] = [
+        ("not json", "what", Value::Null),
+        ("an array", "[1]", Value::Null),
+        ("no command", r#"{"seq":7}"#, json!(7)),
+        ("an unknown command", r#"{"cmd":"dance","seq":7}"#, json!(7)),
+        ("an unknown key", &good.replace(r#""seq":2"#, r#""seq":7,"more":1"#), json!(7)),
+        ("a missing key", &good.replace(params, r#""x":1"#).replace(r#""seq":2"#, r#""seq":7"#), json!(7)),
+        ("a negative seq", &good.replace(r#""seq":2"#, r#""seq":-1"#), Value::Null),
+        ("an unknown dtype", &good.replace("u8", "u9"), json!(2)),
+        ("a negative dim", &good.replace("[2]", "[-2]"), json!(2)),
+        ("a dim of 2^63", &good.replace("[2]", "[9223372036854775808]"), json!(2)),
+        ("a shape that disagrees", &good.replace("[2]", "[3]"), json!(2)),
+        ("a tensor as an array", &good.replace(params, r#""params":["u8",[2],"BQY="]"#), json!(2)),
+        ("no base64", &good.replace("BQY=", "B!Y="), json!(2)),
+        ("base64 without padding", &good.replace("BQY=", "BQY"), json!(2)),
+        (
+            "a fraction as attribute",
+            &good.replace(r#""attributes":{}"#, r#""attributes":{"axis":0.5}"#),
+            json!(2),
+        ),
+        (
+            "both data and file",
+            &good.replace(r#""data":"BQY=""#, r#""data":"BQY=","file":"x","offset":0"#),
+            json!(2),
+        ),
+        ("a rank of 65", &good.replace("[2]", &format!("[{}1]", "1,".repeat(64))), json!(2)),
+    ];
+    let mut served = Served::start(&["reference"]);
+    for (what, line, seq) in broken {
+        let reply = served.ask(line);
+        assert_eq!(reply["seq"], seq, "{what}: {reply}");
+        assert!(!reply["invalid"].as_str().unwrap().is_empty(), "{what}: {reply}");
+        assert_eq!(served.ask(good)["output"]["data"], "Bg==", "after {what}");
+    }
+    served.stop();
+}
+
+#[test]
+fn a_tensor_may_lie_in_a_file_and_the_file_must_hold_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("params.raw");
+    std::fs::write(&path, [9u8, 5, 6]).unwrap();
+    let ask = |served: &mut Served, offset: u64, file: &str| {
+        let params = json!({"dtype": "u8", "shape": [2], "file": file, "offset": offset});
+        let indices = json!({"dtype": "i32", "shape": [1], "data": "AQAAAA=="});
+        let call = json!({"cmd": "call", "seq": 1, "operator": "tf.gather", "params": params, "indices": indices, "attributes": {}});
+        served.ask(&call.to_string())
+    };
+    let mut served = Served::start(&["reference"]);
+    let name = path.to_str().unwrap();
+    assert_eq!(ask(&mut served, 1, name)["output"]["data"], "Bg==");
+    assert!(ask(&mut served, 2, name)["invalid"].as_str().unwrap().contains("3 bytes"));
+    assert!(ask(&mut served, u64::MAX, name)["invalid"].is_string());
+    assert!(ask(&mut served, 0, "no/such/file")["invalid"].is_string());
+    served.stop();
+}
+
+#[test]
+fn a_call_is_timed_round_by_round() {
+    let mut served = Served::start(&["reference"]);
+    let time = r#"{"cmd":"time","seq":3,"operator":"tf.gather","params":{"dtype":"u8","shape":[2],"data":"BQY="},"indices":{"dtype":"i32","shape":[1],"data":"AQAAAA=="},"attributes":{},"rounds":4,"min_round_ns":1000}"#;
+    let reply = served.ask(time);
+    let nanoseconds = reply["nanoseconds"].as_array().unwrap();
+    assert_eq!(nanoseconds.len(), 4);
+    assert!(nanoseconds.iter().all(|duration| duration.as_f64().unwrap() > 0.0));
+    assert!(served.ask(&time.replace("}}", "}").replace(r#""rounds":4"#, r#""rounds":4,"output":"into""#))["unsupported"].is_string());
+    served.stop();
+}
+
+#[test]
+fn an_output_beyond_the_limit_is_unsupported() {
+    let mut served = Served::start(&["reference", "--max-output", "7"]);
+    let call = |count: usize| {
+        let data = if count == 1 { "AQAAAAAAAAA=" } else { "AQAAAAAAAAABAAAAAAAAAA==" };
+        format!(
+            r#"{{"cmd":"call","seq":1,"operator":"tf.gather","params":{{"dtype":"f32","shape":[2],"data":"AAAAAAAAAAA="}},"indices":{{"dtype":"i64","shape":[{count}],"data":"{data}"}},"attributes":{{}}}}"#
+        )
+    };
+    assert!(served.ask(&call(1))["output"].is_object());
+    assert!(served.ask(&call(2))["unsupported"].as_str().unwrap().contains("8 bytes"));
+    served.stop();
+}
+
+#[test]
+fn the_end_of_input_equals_stop() {
+    let served = Served::start(&["reference"]);
+    let Served { mut child, input, .. } = served;
+    drop(input);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn an_independent_oracle_agrees_on_every_random_call_under_every_profile() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        println!("skipped: the oracle needs python3");
+        return;
+    }
+    let oracle = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle/oracle.py");
+    let self_test = Command::new("python3").args([oracle, "--self-test"]).output().unwrap();
+    assert!(self_test.status.success(), "{}", String::from_utf8_lossy(&self_test.stderr));
+    for backend in gather_conformance::builtin::NAMES {
+        for Profile { bad_index, negative_index } in Profile::all_specified() {
+            let policies = [format!("--bad-index={bad_index}"), format!("--negative-index={negative_index}")];
+            // 20,000 is the least at which the oracle insists on having met every code.
+            let mut command = Command::new("python3");
+            command.args([oracle, "--calls", "20000", "--seed", "1"]).args(&policies).arg("--");
+            command.args([env!("CARGO_BIN_EXE_gatherspec"), "serve", backend]).args(&policies);
+            let output = command.output().unwrap();
+            let shown = format!(
+                "{}{}",
+                String::from_utf8_lossy(&output.stdout),
+                String::from_utf8_lossy(&output.stderr)
+            );
+            assert!(output.status.success() && shown.contains("20000 calls agree"), "{backend}: {shown}");
+        }
+    }
+}
