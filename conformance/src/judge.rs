@@ -117,12 +117,11 @@ pub fn judge(
             (true, _) => Verdict::RejectedGoodInput,
         });
     }
-    let matches: Vec<Match> = allowed.iter().map(|one| compare(one, params, outcome, strictness)).collect();
-    if let Some(Match::Yes(note)) = matches.iter().find(|found| matches!(found, Match::Yes(None))) {
-        return Judgement { verdict: Verdict::Pass, note: *note };
-    }
-    if let Some(Match::Yes(note)) = matches.iter().find(|found| matches!(found, Match::Yes(_))) {
-        return Judgement { verdict: Verdict::Pass, note: *note };
+    let passes = allowed.iter().filter_map(|one| passes(one, params, outcome, strictness));
+    // Of several that pass, the one that was checked in full.
+    if let Some(checked) = passes.min() {
+        let note = if let Checked::But(note) = checked { Some(note) } else { None };
+        return Judgement { verdict: Verdict::Pass, note };
     }
     let output_allowed = allowed.iter().any(|one| matches!(one, Allowed::Output(_) | Allowed::Shape(_)));
     let error_allowed = allowed.iter().any(|one| matches!(one, Allowed::Error(..) | Allowed::AnyError));
@@ -140,38 +139,40 @@ pub fn is_dtype_error(allowed: &Allowed) -> bool {
     matches!(allowed, Allowed::Error(ErrorCode::ParamsDtype | ErrorCode::IndexDtype, _))
 }
 
-enum Match {
-    Yes(Option<&'static str>),
-    No,
+/// How far an outcome that passes was checked.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Checked {
+    InFull,
+    But(&'static str),
 }
 
-fn compare(allowed: &Allowed, params: &Tensor, outcome: &Outcome, strictness: Strictness) -> Match {
-    let sure = |holds: bool| if holds { Match::Yes(None) } else { Match::No };
-    match (allowed, outcome) {
-        (Allowed::Unspecified, _) => Match::Yes(None),
-        (Allowed::Output(expected), Outcome::Output(actual)) => sure(expected == actual),
-        (Allowed::Shape(expected), Outcome::Output(actual)) => {
-            sure(expected == actual.shape() && params.dtype() == actual.dtype())
-        }
-        (Allowed::AnyError, Outcome::Error(_)) => Match::Yes(None),
+/// Whether one allowed outcome is what was answered.
+fn passes(allowed: &Allowed, params: &Tensor, outcome: &Outcome, strictness: Strictness) -> Option<Checked> {
+    let holds = match (allowed, outcome) {
         (Allowed::Error(code, fields), Outcome::Error(error)) => {
-            compare_error(*code, fields, error, strictness)
+            return passes_error(*code, fields, error, strictness);
         }
-        _ => Match::No,
-    }
+        (Allowed::Unspecified, _) | (Allowed::AnyError, Outcome::Error(_)) => true,
+        (Allowed::Output(expected), Outcome::Output(actual)) => expected == actual,
+        (Allowed::Shape(expected), Outcome::Output(actual)) => {
+            expected == actual.shape() && params.dtype() == actual.dtype()
+        }
+        _ => false,
+    };
+    holds.then_some(Checked::InFull)
 }
 
-fn compare_error(
+fn passes_error(
     code: ErrorCode,
     fields: &ErrorFields,
     error: &ReportedError,
     strictness: Strictness,
-) -> Match {
+) -> Option<Checked> {
     match error.code {
         None if strictness == Strictness::Lenient => {
-            return Match::Yes(Some("the error code was not checked"));
+            return Some(Checked::But("the error code was not checked"));
         }
-        found if found != Some(code) => return Match::No,
+        found if found != Some(code) => return None,
         _ => {}
     }
     let stated = [
@@ -181,14 +182,13 @@ fn compare_error(
         field(fields.bound, error.fields.bound),
         field(fields.bytes, error.fields.bytes),
     ];
-    if stated.contains(&Field::Differs)
-        || (strictness == Strictness::Strict && stated.contains(&Field::Missing))
-    {
-        Match::No
-    } else if stated.contains(&Field::Missing) {
-        Match::Yes(Some("not all fields of the error were checked"))
+    let missing = stated.contains(&Field::Missing);
+    if stated.contains(&Field::Differs) || (missing && strictness == Strictness::Strict) {
+        None
+    } else if missing {
+        Some(Checked::But("not all fields of the error were checked"))
     } else {
-        Match::Yes(None)
+        Some(Checked::InFull)
     }
 }
 
@@ -248,4 +248,83 @@ fn describe_fields(fields: &ErrorFields) -> String {
     ];
     let stated: Vec<String> = stated.into_iter().flatten().collect();
     if stated.is_empty() { String::new() } else { format!(" ({})", stated.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use gather_spec::{DType, Shape};
+
+    use super::*;
+
+    fn tensor(value: u8) -> Tensor {
+        Tensor::new(DType::U8, [1], vec![value]).unwrap()
+    }
+
+    fn error(code: Option<ErrorCode>, index: Option<i128>) -> Outcome {
+        let fields = ErrorFields { index, ..ErrorFields::default() };
+        Outcome::Error(ReportedError { message: "no".to_owned(), code, fields })
+    }
+
+    fn verdict(allowed: &[Allowed], outcome: &Outcome) -> Verdict {
+        judge(allowed, &tensor(0), outcome, true, Strictness::Lenient).verdict
+    }
+
+    /// The rows of the design's table of verdicts.
+    #[test]
+    fn the_table_of_verdicts_holds_row_by_row() {
+        let output = [Allowed::Output(tensor(1))];
+        let shape = [Allowed::Shape(Shape::new([1]).unwrap())];
+        let fields = ErrorFields { index: Some(7), ..ErrorFields::default() };
+        let refused = [Allowed::Error(ErrorCode::IndexOutOfRange, fields)];
+        let code = Some(ErrorCode::IndexOutOfRange);
+        assert_eq!(verdict(&output, &Outcome::Output(tensor(1))), Verdict::Pass);
+        assert_eq!(verdict(&output, &Outcome::Output(tensor(2))), Verdict::WrongOutput);
+        assert_eq!(verdict(&output, &error(code, Some(7))), Verdict::RejectedGoodInput);
+        assert_eq!(verdict(&shape, &Outcome::Output(tensor(2))), Verdict::Pass);
+        let other = Tensor::new(DType::U8, [1, 1], vec![1u8]).unwrap();
+        assert_eq!(verdict(&shape, &Outcome::Output(other)), Verdict::WrongOutput);
+        assert_eq!(verdict(&refused, &Outcome::Output(tensor(1))), Verdict::AcceptedBadInput);
+        assert_eq!(verdict(&refused, &error(Some(ErrorCode::IndicesRank), None)), Verdict::WrongError);
+        assert_eq!(verdict(&refused, &error(code, Some(8))), Verdict::WrongError);
+        assert_eq!(verdict(&refused, &error(code, Some(7))), Verdict::Pass);
+        assert_eq!(verdict(&output, &Outcome::Unsupported(String::new())), Verdict::RejectedGoodInput);
+    }
+
+    #[test]
+    fn bits_decide_and_not_values() {
+        let zero = |bits: u32| Tensor::new(DType::F32, [1], vec![bits]).unwrap();
+        let allowed = [Allowed::Output(zero(0))];
+        assert_eq!(verdict(&allowed, &Outcome::Output(zero(0x8000_0000))), Verdict::WrongOutput);
+    }
+
+    #[test]
+    fn a_missing_code_passes_with_a_note_but_not_where_it_must_be_given() {
+        let allowed = [Allowed::Error(ErrorCode::IndicesRank, ErrorFields::default())];
+        let judged = |strictness| judge(&allowed, &tensor(0), &error(None, None), true, strictness);
+        assert_eq!(judged(Strictness::Lenient).verdict, Verdict::Pass);
+        assert!(judged(Strictness::Lenient).note.is_some());
+        assert_eq!(judged(Strictness::Strict).verdict, Verdict::WrongError);
+    }
+
+    #[test]
+    fn unsupported_passes_only_where_an_undeclared_dtype_may_be_refused() {
+        let unsupported = Outcome::Unsupported(String::new());
+        let dtype = [Allowed::Error(ErrorCode::IndexDtype, ErrorFields::default())];
+        let judged = |allowed: &[Allowed], declared| {
+            judge(allowed, &tensor(0), &unsupported, declared, Strictness::Lenient).verdict
+        };
+        assert_eq!(judged(&dtype, false), Verdict::Pass);
+        assert_eq!(judged(&dtype, true), Verdict::RejectedGoodInput);
+        assert_eq!(judged(&[Allowed::Output(tensor(1))], false), Verdict::Unsupported);
+    }
+
+    #[test]
+    fn any_of_several_outcomes_passes_and_the_rest_is_told_apart() {
+        let either =
+            [Allowed::Error(ErrorCode::IndexDtype, ErrorFields::default()), Allowed::Output(tensor(1))];
+        assert_eq!(verdict(&either, &Outcome::Output(tensor(1))), Verdict::Pass);
+        assert_eq!(verdict(&either, &error(Some(ErrorCode::IndexDtype), None)), Verdict::Pass);
+        assert_eq!(verdict(&either, &Outcome::Output(tensor(2))), Verdict::WrongOutput);
+        assert_eq!(verdict(&either, &error(Some(ErrorCode::IndicesRank), None)), Verdict::WrongError);
+    }
 }

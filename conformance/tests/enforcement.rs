@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use gather_conformance::builtin;
+use gather_conformance::judge::{Strictness, Verdict, judge};
 use gather_spec::clause::ExampleKind;
-use gather_spec::{Profile, Specification};
+use gather_spec::{Allowed, ErrorCode, Profile, Specification};
 
 /// The laws that `laws.rs` runs, by the documented example that each stands for.
 const LAWS: [&str; 3] = ["tf-gather/12", "tf-gather/14", "tf-gather/17"];
@@ -53,7 +54,7 @@ fn every_error_that_a_case_expects_is_a_breach_of_one_of_its_clauses() {
             case.clauses.iter().filter_map(|id| spec.clause(id)).any(|clause| clause.rejects.contains(code))
         };
         for allowed in case.expect.allowed() {
-            if let gather_spec::Allowed::Error(code, _) = allowed
+            if let Allowed::Error(code, _) = allowed
                 && !breached(code)
             {
                 strange.push(format!("{} ({code})", case.id));
@@ -135,6 +136,61 @@ fn built_in_backends_declare_the_dtypes_that_the_pages_list() {
                 page.operator
             );
         }
+    }
+}
+
+#[test]
+fn built_in_backends_take_the_letter_of_the_page_where_a_ruling_tolerates_more() {
+    let spec = spec();
+    for name in builtin::NAMES {
+        let mut backend = builtin::backend(name, Profile::default(), builtin::MAX_OUTPUT).unwrap();
+        for case in &spec.cases {
+            let allowed = case.expect.under(Profile::default());
+            let letter = allowed.iter().find(|one| matches!(one, Allowed::Error(..)));
+            if let (true, Some(letter)) = (allowed.len() > 1, letter) {
+                let outcome = backend.call(&case.call);
+                let judgement = judge(
+                    std::slice::from_ref(letter),
+                    &case.call.params,
+                    &outcome,
+                    true,
+                    Strictness::Strict,
+                );
+                assert_eq!(judgement.verdict, Verdict::Pass, "{name}, {}: {outcome:?}", case.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_clauses_that_the_reference_names_exist_and_each_refusal_names_one() {
+    let spec = spec();
+    let prefixes: Vec<String> = spec.operators.iter().map(|page| format!("{}.", page.operator)).collect();
+    let mut named = BTreeSet::new();
+    for file in rust_files(&root().join("reference/src")) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let comments = text.lines().filter_map(|line| line.trim().strip_prefix("//"));
+        for word in comments.flat_map(|line| line.split([' ', ',', ':'])) {
+            let parts = prefixes.iter().find_map(|prefix| word.strip_prefix(prefix.as_str()));
+            if parts.is_some_and(|rest| rest.split('.').count() == 2) {
+                assert!(spec.clause(word).is_some(), "{} names {word}", file.display());
+                named.insert(word.to_owned());
+            }
+        }
+    }
+    for page in &spec.operators {
+        let own = |id: &&String| id.starts_with(&format!("{}.", page.operator));
+        let codes =
+            named.iter().filter(own).filter_map(|id| spec.clause(id)).flat_map(|clause| &clause.rejects);
+        let codes: BTreeSet<_> = codes.collect();
+        let given = spec.clauses.iter().filter(|clause| own(&&clause.id)).flat_map(|clause| &clause.rejects);
+        let given: BTreeSet<_> = given.filter(|code| **code != ErrorCode::OutputTooLarge).collect();
+        assert!(
+            given.is_subset(&codes),
+            "{}: {:?} are given without a clause",
+            page.operator,
+            given.difference(&codes)
+        );
     }
 }
 

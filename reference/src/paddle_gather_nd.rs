@@ -24,6 +24,7 @@ const LEAST_INDEX_RANK: usize = 2;
 /// `params-dtype`, `index-dtype`, `indices-rank`, `index-depth-exceeds-rank`, `output-too-large`,
 /// `index-out-of-range`, in this order.
 pub fn gather_nd(input: &Tensor, index: &Tensor, settings: Settings) -> Result<Tensor, Refusal> {
+    // paddle.gather_nd.dtype.input, paddle.gather_nd.dtype.index
     params_dtype(input, &INPUT_DTYPES)?;
     index_dtype(index, &INDEX_DTYPES)?;
     gather_by_last_axis(input, index, LEAST_INDEX_RANK, settings)

@@ -29,28 +29,34 @@ pub fn gather(
     batch_dims: i64,
     settings: Settings,
 ) -> Result<Tensor, Refusal> {
+    // tf.gather.dtype.params-any, tf.gather.dtype.indices
     params_dtype(params, &PARAMS_DTYPES)?;
     index_dtype(indices, &INDEX_DTYPES)?;
 
+    // tf.gather.rank.params-at-least-one
     if params.rank() == 0 {
         return Err(GatherError::ParamsRank { rank: 0, least: 1 }.into());
     }
     let batch_dims = checked_batch_dims(batch_dims, indices.rank())?;
     let axis = checked_axis(axis, batch_dims, params.rank())?;
+    // tf.gather.axis.not-before-batch
     if axis < batch_dims {
         return Err(GatherError::AxisBeforeBatch { axis, batch_dims }.into());
     }
 
+    // tf.gather.batch.shapes-equal
     let (batch_shape, at_shape) = indices.shape().split_at(batch_dims);
     if params.shape()[..batch_dims] != *batch_shape {
         return Err(batch_shape_mismatch(params, indices, batch_dims));
     }
+    // tf.gather.shape.batched, tf.gather.output.size-limit
     let mid_shape = &params.shape()[batch_dims..axis];
     let bound = params.shape()[axis];
     let inner_shape = &params.shape()[axis + 1..];
     let output_shape = [batch_shape, mid_shape, at_shape, inner_shape].concat();
     let mut output = output(params.dtype(), output_shape.clone(), settings)?;
 
+    // tf.gather.index.own-axis, tf.gather.index.first-offender
     for position in indices.shape().positions() {
         let index = index_at(indices, &position);
         if is_refused(index, bound, settings.profile) {
@@ -58,6 +64,7 @@ pub fn gather(
         }
     }
 
+    // tf.gather.value.slice-at-index-position, tf.gather.batch.nested
     if !output_shape.contains(&0) {
         for batch in positions(batch_shape) {
             for mid in positions(mid_shape) {
@@ -79,7 +86,7 @@ pub fn gather(
     output.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
 }
 
-/// `batch_dims` lies in [-q, q]; a negative one counts from the rank of indices.
+/// tf.gather.batch.at-most-indices-rank, tf.gather.batch.at-least-minus-indices-rank: `batch_dims` lies in [-q, q]; a negative one counts from the rank of indices.
 fn checked_batch_dims(batch_dims: i64, indices_rank: usize) -> Result<usize, GatherError> {
     let rank = i64::try_from(indices_rank).unwrap_or(i64::MAX);
     let from_start = if batch_dims < 0 { batch_dims.checked_add(rank) } else { Some(batch_dims) };
@@ -89,7 +96,7 @@ fn checked_batch_dims(batch_dims: i64, indices_rank: usize) -> Result<usize, Gat
         .ok_or(GatherError::BatchDimsOutOfRange { batch_dims, low: -rank, high: rank })
 }
 
-/// `axis` lies in [-r, r); a negative one counts from the rank of params, an absent one is the first dim after
+/// tf.gather.axis.within-rank, tf.gather.axis.default-after-normalising: `axis` lies in [-r, r); a negative one counts from the rank of params, an absent one is the first dim after
 /// the batch.
 fn checked_axis(axis: Option<i64>, batch_dims: usize, params_rank: usize) -> Result<usize, GatherError> {
     let rank = i64::try_from(params_rank).unwrap_or(i64::MAX);
@@ -104,7 +111,7 @@ fn checked_axis(axis: Option<i64>, batch_dims: usize, params_rank: usize) -> Res
 /// Answers a call of this operator.
 pub(crate) fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
     only(call, &["axis", "batch_dims", "validate_indices"])?;
-    // Accepted without effect: see the clause `tf.gather.operands.validate-indices`.
+    // tf.gather.index.validate-indices-ignored
     if let Some(other @ Attribute::Integer(_)) = call.attributes.get("validate_indices") {
         let why = format!("the attribute `validate_indices` is a boolean, not {other}");
         return Err(Refusal::Unsupported(why));

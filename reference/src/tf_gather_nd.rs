@@ -26,18 +26,22 @@ pub fn gather_nd(
     batch_dims: i64,
     settings: Settings,
 ) -> Result<Tensor, Refusal> {
+    // tf.gather_nd.dtype.params, tf.gather_nd.dtype.indices
     params_dtype(params, &PARAMS_DTYPES)?;
     index_dtype(indices, &INDEX_DTYPES)?;
 
+    // tf.gather_nd.rank.indices
     let Some((&index_depth, rows)) = indices.shape().split_last() else {
         return Err(GatherError::IndicesRank { rank: 0, least: 1 }.into());
     };
     let batch_dims = checked_batch_dims(batch_dims, params.rank(), indices.rank())?;
 
+    // tf.gather_nd.batch.shapes-equal
     let (batch_shape, outer_shape) = rows.split_at(batch_dims);
     if params.shape()[..batch_dims] != *batch_shape {
         return Err(batch_shape_mismatch(params, indices, batch_dims));
     }
+    // tf.gather_nd.depth.with-batch
     if index_depth > params.rank() - batch_dims {
         return Err(GatherError::IndexDepthExceedsRank {
             batch_dims,
@@ -46,10 +50,12 @@ pub fn gather_nd(
         }
         .into());
     }
+    // tf.gather_nd.shape.batched, tf.gather_nd.output.size
     let (indexed_shape, inner_shape) = params.shape()[batch_dims..].split_at(index_depth);
     let output_shape = [batch_shape, outer_shape, inner_shape].concat();
     let mut output = output(params.dtype(), output_shape.clone(), settings)?;
 
+    // tf.gather_nd.index.bounds, tf.gather_nd.index.first-offender
     for position in indices.shape().positions() {
         let (component, row) = position.split_last().expect("indices has an axis");
         let (index, bound) = (index_at(indices, &position), indexed_shape[*component]);
@@ -59,6 +65,7 @@ pub fn gather_nd(
         }
     }
 
+    // tf.gather_nd.value.batched, tf.gather_nd.index.zero-slice
     if !output_shape.contains(&0) {
         for batch in positions(batch_shape) {
             for outer in positions(outer_shape) {
@@ -80,6 +87,7 @@ pub fn gather_nd(
     output.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
 }
 
+/// tf.gather_nd.batch.count, tf.gather_nd.batch.below-indices-rank, tf.gather_nd.batch.within-params-rank:
 /// `batch_dims` leaves the last axis of indices alone and does not go beyond params.
 fn checked_batch_dims(
     batch_dims: i64,
@@ -103,6 +111,7 @@ pub(crate) fn batch_shape_mismatch(params: &Tensor, indices: &Tensor, batch_dims
 /// Answers a call of this operator.
 pub(crate) fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
     only(call, &["batch_dims"])?;
+    // tf.gather_nd.batch.default
     let batch_dims = integer(call, "batch_dims")?.unwrap_or(0);
     gather_nd(&call.params, &call.indices, batch_dims, settings)
 }

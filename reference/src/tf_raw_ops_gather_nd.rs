@@ -22,6 +22,7 @@ pub const INDEX_DTYPES: [DType; 3] = [DType::I16, DType::I32, DType::I64];
 /// order.
 #[allow(non_snake_case, reason = "the document's name")]
 pub fn GatherNd(params: &Tensor, indices: &Tensor, settings: Settings) -> Result<Tensor, Refusal> {
+    // tf.raw_ops.GatherNd.dtype.params, tf.raw_ops.GatherNd.dtype.indices
     params_dtype(params, &PARAMS_DTYPES)?;
     index_dtype(indices, &INDEX_DTYPES)?;
     gather_by_last_axis(params, indices, 1, settings)
@@ -34,17 +35,21 @@ pub(crate) fn gather_by_last_axis(
     least: usize,
     settings: Settings,
 ) -> Result<Tensor, Refusal> {
+    // tf.raw_ops.GatherNd.rank.indices, paddle.gather_nd.rank.index
     if indices.rank() < least {
         return Err(GatherError::IndicesRank { rank: indices.rank(), least }.into());
     }
+    // tf.raw_ops.GatherNd.depth.limit, paddle.gather_nd.depth.limit
     let (&depth, outer_shape) = indices.shape().split_last().expect("a rank of at least 1");
     if depth > params.rank() {
         return Err(GatherError::IndexDepthExceedsRank { batch_dims: 0, depth, rank: params.rank() }.into());
     }
+    // tf.raw_ops.GatherNd.shape.formula, paddle.gather_nd.shape.formula and their too-large
     let (indexed_shape, slice_shape) = params.shape().split_at(depth);
     let output_shape = [outer_shape, slice_shape].concat();
     let mut output = output(params.dtype(), output_shape.clone(), settings)?;
 
+    // tf.raw_ops.GatherNd.index.own-axis, paddle.gather_nd.index.own-axis and their first-offender
     for position in indices.shape().positions() {
         let (component, i) = position.split_last().expect("indices has an axis");
         let (index, bound) = (index_at(indices, &position), indexed_shape[*component]);
@@ -54,6 +59,7 @@ pub(crate) fn gather_by_last_axis(
         }
     }
 
+    // tf.raw_ops.GatherNd.value.rows, paddle.gather_nd.value.rows
     if !output_shape.contains(&0) {
         for i in positions(outer_shape) {
             let index: Option<Vec<usize>> = (0..depth)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 /// A place in a file: line and column count characters from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,10 @@ pub struct Diagnostic {
 }
 
 /// How many characters of a long line are shown on either side of the column.
-const WINDOW: usize = 60;
+const WINDOW: usize = 50;
+
+/// The most characters of a message: whoever quotes a file must not be flooded by it.
+const MESSAGE: usize = 600;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Excerpt {
@@ -41,7 +44,13 @@ struct Excerpt {
 impl Diagnostic {
     /// Something wrong with a file as a whole.
     pub fn file(file: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { file: file.into(), place: None, message: message.into(), help: None, excerpt: None }
+        Self {
+            file: file.into(),
+            place: None,
+            message: tame(&message.into(), MESSAGE),
+            help: None,
+            excerpt: None,
+        }
     }
 
     /// Something wrong at a place in a file whose text is at hand.
@@ -59,54 +68,107 @@ impl Diagnostic {
     }
 }
 
+/// The window of a line that is shown: all of a short one, else what surrounds the column.
 fn excerpt(line: &str, column: usize) -> Excerpt {
     let column = column.saturating_sub(1);
-    let skipped = column.saturating_sub(WINDOW);
+    let long = line.chars().nth(2 * WINDOW).is_some();
+    let skipped = if long { column.saturating_sub(WINDOW) } else { 0 };
     let mut text: String = if skipped > 0 { "…".into() } else { String::new() };
-    let mut at = text.len();
+    let mut at = None;
     for (i, c) in line.chars().enumerate().skip(skipped).take(2 * WINDOW) {
         if i == column {
-            at = text.len();
+            at = Some(text.len());
         }
-        // A control character would garble a terminal, and a tab would shift the marker.
-        text.push(if c == '\t' {
-            ' '
-        } else if c.is_control() {
-            '\u{fffd}'
-        } else {
-            c
-        });
+        text.push(shown(c));
     }
-    if column >= line.chars().count() {
-        at = text.len();
-    }
+    let at = at.unwrap_or(text.len());
     if line.chars().nth(skipped + 2 * WINDOW).is_some() {
         text.push('…');
     }
     Excerpt { text, at }
 }
 
+/// A character as an excerpt shows it: a tab must be seen and take one column, and whatever has no width of its
+/// own (control characters, joiners, marks that turn the direction of text) would garble a terminal.
+fn shown(c: char) -> char {
+    match c {
+        '\t' => '→',
+        _ if is_invisible(c) => '\u{fffd}',
+        _ => c,
+    }
+}
+
+fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// A text on one line without invisible characters, and cut where it grows too long.
+fn tame(text: &str, most: usize) -> String {
+    let mut tamed = String::new();
+    for (i, c) in text.chars().enumerate() {
+        if i == most {
+            tamed.push('…');
+            break;
+        }
+        if is_invisible(c) { tamed.extend(c.escape_default()) } else { tamed.push(c) }
+    }
+    tamed
+}
+
+/// A piece of a file inside a message: in backquotes, on one line and not too long.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Quoted<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", tame(self.0, 48))
+    }
+}
+
+/// The known word that somebody who wrote `word` probably meant.
+pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Beyond this length a word is no slip of the pen, and the distance takes quadratic time.
+    if word.chars().count() > 64 {
+        return None;
+    }
+    let close = |known: &str| edits(word, known);
+    let best = known.into_iter().map(|known| (close(known), known)).min_by_key(|(edits, _)| *edits);
+    best.filter(|(edits, known)| *edits <= 2.max(known.len() / 4).min(known.len() / 2))
+        .map(|(_, known)| known)
+}
+
+/// How many characters must be added, left out or changed to make one word of the other.
+fn edits(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, b) in to.iter().enumerate() {
+            let changed = corner + usize::from(a != *b);
+            corner = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(corner + 1);
+        }
+    }
+    row[to.len()]
+}
+
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let title = Level::ERROR.primary_title(self.message.as_str());
-        let mut group = match (&self.place, &self.excerpt) {
-            (Some(place), Some(excerpt)) => {
-                let end = excerpt.text[excerpt.at..]
-                    .chars()
-                    .next()
-                    .map_or(excerpt.at, |c| excerpt.at + c.len_utf8());
-                let snippet = Snippet::source(excerpt.text.as_str())
-                    .path(format!("{}:{}:{}", self.file, place.line, place.column))
-                    .line_start(place.line)
-                    .annotation(AnnotationKind::Primary.span(excerpt.at..end));
-                title.element(snippet)
-            }
-            (Some(place), None) => title.element(annotate_snippets::Origin::path(format!(
-                "{}:{}:{}",
-                self.file, place.line, place.column
-            ))),
-            (None, _) => title.element(annotate_snippets::Origin::path(self.file.as_str())),
+        // The place stands in the origin, not in the snippet, whose columns are those of the window.
+        let origin = match &self.place {
+            Some(place) => Origin::path(format!("{}:{}:{}", self.file, place.line, place.column)),
+            None => Origin::path(self.file.as_str()),
         };
+        let mut group = Level::ERROR.primary_title(self.message.as_str()).element(origin);
+        if let (Some(place), Some(excerpt)) = (&self.place, &self.excerpt) {
+            let marked = excerpt.text[excerpt.at..].chars().next().map_or(0, char::len_utf8);
+            let snippet = Snippet::source(excerpt.text.as_str())
+                .line_start(place.line)
+                .annotation(AnnotationKind::Primary.span(excerpt.at..excerpt.at + marked));
+            group = group.element(snippet);
+        }
         if let Some(help) = &self.help {
             group = group.element(Level::HELP.message(help.as_str()));
         }

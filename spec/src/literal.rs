@@ -5,6 +5,7 @@ use std::fmt;
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use rustc_apfloat::{Float, Status};
 
+use crate::diagnostic::Quoted;
 use crate::dtype::Kind;
 use crate::{DType, Element, Tensor};
 
@@ -19,15 +20,16 @@ use crate::{DType, Element, Tensor};
 /// assert!(parse_scalar(DType::U8, "256").unwrap_err().contains("0 to 255"));
 /// ```
 pub fn parse_scalar(dtype: DType, text: &str) -> Result<u128, String> {
+    let shown = Quoted(text);
     match dtype.kind() {
         Kind::Bool => match text {
             "false" => Ok(0),
             "true" => Ok(1),
-            _ => Err(format!("`{text}` is no bool: true or false is expected (other bytes go under `bits`)")),
+            _ => Err(format!("{shown} is no bool: true or false is expected (other bytes go under `bits`)")),
         },
         Kind::Signed | Kind::Unsigned => parse_integer(dtype, text),
         Kind::Float => parse_float(dtype, text),
-        Kind::Complex => Err(format!("`{text}` is no {dtype}: {{ re: …, im: … }} is expected")),
+        Kind::Complex => Err(format!("{shown} is no {dtype}: {{ re: …, im: … }} is expected")),
         Kind::String => Err("a string is not a number".to_owned()),
     }
 }
@@ -38,12 +40,17 @@ pub fn parse_scalar(dtype: DType, text: &str) -> Result<u128, String> {
 /// What is wrong with the text, and what would be right.
 pub fn parse_bits(dtype: DType, text: &str) -> Result<u128, String> {
     let width = component_bits(dtype);
-    let digits = text.strip_prefix("0x").filter(|digits| !digits.is_empty() && !digits.starts_with('+'));
-    let bits = digits.and_then(|digits| u128::from_str_radix(digits, 16).ok());
-    match bits {
-        Some(bits) if width == 128 || bits >> width == 0 => Ok(bits),
-        Some(_) => Err(format!("`{text}` does not fit the {width} bits of {dtype}")),
-        None => Err(format!("`{text}` is no bit pattern: 0x and hexadecimal digits are expected")),
+    let shown = Quoted(text);
+    let digits = text.strip_prefix("0x").unwrap_or_default();
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return Err(format!("{shown} is no bit pattern: 0x and hexadecimal digits are expected"));
+    }
+    match u128::from_str_radix(digits, 16) {
+        Ok(bits) if width == 128 || bits >> width == 0 => Ok(bits),
+        _ => {
+            let part = if component(dtype) == dtype { "" } else { "each part of " };
+            Err(format!("{shown} does not fit the {width} bits of {part}{dtype}"))
+        }
     }
 }
 
@@ -92,10 +99,11 @@ fn parse_integer(dtype: DType, text: &str) -> Result<u128, String> {
     };
     let digits = text.strip_prefix('-').unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(format!("`{text}` is no integer: decimal digits are expected for {dtype}"));
+        return Err(format!("{} is no {dtype}: an integer in decimal digits is expected", Quoted(text)));
     }
     let value = text.parse::<i128>().ok().filter(|value| (low..=high).contains(value));
-    let value = value.ok_or_else(|| format!("{text} does not fit {dtype}: {low} to {high} is allowed"))?;
+    let value =
+        value.ok_or_else(|| format!("{} does not fit {dtype}: {low} to {high} is allowed", Quoted(text)))?;
     Ok(value.cast_unsigned() & (u128::MAX >> (128 - bits)))
 }
 
@@ -107,9 +115,12 @@ fn parse_float(dtype: DType, text: &str) -> Result<u128, String> {
         _ => decimal::<Double>(text),
     };
     parsed.map_err(|wrong| match wrong {
-        WrongFloat::Overflow => format!("{text} overflows {dtype}; write .inf or -.inf if infinity is meant"),
+        WrongFloat::Overflow => {
+            format!("{} overflows {dtype}; write .inf or -.inf if infinity is meant", Quoted(text))
+        }
         WrongFloat::Syntax => format!(
-            "`{text}` is no {dtype}: a decimal, .nan, .inf or -.inf is expected (a NaN with a payload goes under `bits`)"
+            "{} is no {dtype}: a decimal, .nan, .inf or -.inf is expected (a NaN with a sign or payload goes under `bits`)",
+            Quoted(text)
         ),
     })
 }

@@ -2,10 +2,12 @@
 
 mod cases;
 mod data;
+mod expect;
 mod raw;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
+use std::io::{self, Read};
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -14,7 +16,7 @@ use walkdir::WalkDir;
 use crate::case::Case;
 use crate::clause::{Clause, Document, Erratum, Example, OperatorPage, Section};
 use crate::diagnostic::Diagnostic;
-use crate::yaml::{MAX_FILE_BYTES, Spanned, Text};
+use crate::yaml::{MAX_FILE_BYTES, Spanned, Text, too_long};
 use crate::{Basis, ErrorCode};
 
 use cases::{Context, read_cases};
@@ -299,13 +301,23 @@ fn check_schema(text: Text<'_>, schema: &Spanned<u32>) -> Result<(), Diagnostic>
 
 fn read_file(path: &Path) -> Result<Vec<u8>, Diagnostic> {
     let name = path.display().to_string();
-    let metadata = fs::metadata(path).map_err(|error| Diagnostic::file(&name, error.to_string()))?;
+    let cannot = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => Diagnostic::file(&name, "there is no such file"),
+        io::ErrorKind::PermissionDenied => {
+            Diagnostic::file(&name, "the file may not be read").help("you lack the permission")
+        }
+        _ => Diagnostic::file(&name, format!("the file cannot be read: {error}")),
+    };
+    let metadata = fs::metadata(path).map_err(cannot)?;
     if !metadata.is_file() {
         return Err(Diagnostic::file(&name, "this is not a file").help("name the YAML files themselves"));
     }
     if metadata.len() > MAX_FILE_BYTES as u64 {
-        let message = format!("the file has {} bytes; at most {MAX_FILE_BYTES} are read", metadata.len());
-        return Err(Diagnostic::file(&name, message));
+        return Err(too_long(&name, metadata.len()));
     }
-    fs::read(path).map_err(|error| Diagnostic::file(&name, error.to_string()))
+    let mut bytes = Vec::new();
+    // The file may grow while it is read; one byte more than allowed is enough to see that.
+    let file = fs::File::open(path).map_err(cannot)?;
+    file.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    Ok(bytes)
 }

@@ -1,15 +1,24 @@
 //! Reading YAML under a budget, with a place for everything: typed structs by serde, free-form parts as [`Node`].
 
+mod explain;
+
 use std::fmt;
 
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 pub(crate) use serde_yaml::Spanned;
-use serde_yaml::options::NonFiniteFloatPolicy;
+use serde_yaml::Tagged;
+use serde_yaml::options::{MergeKeyPolicy, NonFiniteFloatPolicy};
 
 use crate::diagnostic::{Diagnostic, Place};
 
 /// The largest file that is read, in bytes.
 pub(crate) const MAX_FILE_BYTES: usize = 8 << 20;
+
+/// How deep sequences and mappings may be nested.
+const MAX_DEPTH: usize = 80;
+
+/// The most sequences, mappings and scalars in a file.
+const MAX_NODES: usize = 400_000;
 
 /// A file at hand: its name and its text.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +31,7 @@ impl<'a> Text<'a> {
     /// The text of a file's bytes, without a byte order mark.
     pub(crate) fn new(file: &'a str, bytes: &'a [u8]) -> Result<Self, Diagnostic> {
         if bytes.len() > MAX_FILE_BYTES {
-            let message = format!("the file has {} bytes; at most {MAX_FILE_BYTES} are read", bytes.len());
-            return Err(Diagnostic::file(file, message));
+            return Err(too_long(file, bytes.len() as u64));
         }
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
         match std::str::from_utf8(bytes) {
@@ -42,33 +50,8 @@ impl<'a> Text<'a> {
 
     /// Reads the whole text as one document.
     pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T, Diagnostic> {
-        let mut options = serde_yaml::options! {
-            budget: serde_yaml::budget! {
-                max_depth: 80,
-                max_documents: 1,
-                max_nodes: 400_000,
-                max_events: 1_000_000,
-                max_aliases: 1_000,
-                max_anchors: 1_000,
-                max_merge_keys: 100,
-            },
-            strict_booleans: true,
-            non_finite_float_policy: NonFiniteFloatPolicy::AsString,
-            with_snippet: false,
-        };
-        options.alias_limits.max_total_replayed_events = 100_000;
-        serde_yaml::from_str_with_options(self.text, options).map_err(|error| self.broken(&error))
-    }
-
-    fn broken(&self, error: &serde_yaml::Error) -> Diagnostic {
-        let message = error.without_snippet().to_string();
-        // The message ends with the place, which a diagnostic shows on its own.
-        let message =
-            message.split(" at line ").next().unwrap_or(&message).trim_end_matches([',', ' ']).to_owned();
-        match error.location().filter(|location| location.line() > 0) {
-            Some(location) => Diagnostic::at(self.file, self.text, place(location), message),
-            None => Diagnostic::file(self.file, message),
-        }
+        serde_yaml::from_str_with_options(self.text, options())
+            .map_err(|error| explain::explain(*self, &error))
     }
 
     /// Something wrong with the node at `location`.
@@ -79,14 +62,24 @@ impl<'a> Text<'a> {
     /// What a scalar says, as written, or the content of a quoted, folded or literal one.
     pub(crate) fn scalar(&self, node: &'a Spanned<Node>) -> Option<&'a str> {
         let Node::Scalar(content) = &node.value else { return None };
-        let span = node.defined.span();
-        let start = usize::try_from(span.byte_offset()?).ok()?;
-        let end = start.checked_add(usize::try_from(span.byte_len()?).ok()?)?;
-        let raw = self.text.get(start..end)?;
+        let raw = self.raw(node)?;
         match content {
             Some(content) if raw.starts_with(['"', '\'', '|', '>']) || raw.contains('\n') => Some(content),
             _ => Some(raw),
         }
+    }
+
+    /// What stands in the file where a node is, quotes included.
+    fn raw(&self, node: &Spanned<Node>) -> Option<&'a str> {
+        let span = node.defined.span();
+        let start = usize::try_from(span.byte_offset()?).ok()?;
+        let end = start.checked_add(usize::try_from(span.byte_len()?).ok()?)?;
+        self.text.get(start..end)
+    }
+
+    /// Whether a scalar is quoted, so that YAML takes it for text.
+    pub(crate) fn is_quoted(&self, node: &Spanned<Node>) -> bool {
+        self.raw(node).is_some_and(|raw| raw.starts_with(['"', '\'']))
     }
 
     /// Whether a scalar is a plain null, which a string must not be by accident.
@@ -94,6 +87,33 @@ impl<'a> Text<'a> {
         matches!(node.value, Node::Scalar(None))
             && matches!(self.scalar(node), Some("" | "~" | "null" | "Null" | "NULL"))
     }
+}
+
+/// A file beyond [`MAX_FILE_BYTES`].
+pub(crate) fn too_long(file: &str, bytes: u64) -> Diagnostic {
+    Diagnostic::file(file, format!("the file has {bytes} bytes; at most {MAX_FILE_BYTES} are read"))
+        .help("split it, or write large tensors with `fill`")
+}
+
+/// What is read, and how much of it at most: every limit is far above what a case file needs.
+fn options() -> serde_yaml::Options {
+    let mut options = serde_yaml::options! {
+        budget: serde_yaml::budget! {
+            max_depth: MAX_DEPTH,
+            max_documents: 1,
+            max_nodes: MAX_NODES,
+            max_events: 1_000_000,
+            max_aliases: 1_000,
+            max_anchors: 1_000,
+        },
+        strict_booleans: true,
+        merge_keys: MergeKeyPolicy::Error,
+        reject_unsupported_tags: true,
+        non_finite_float_policy: NonFiniteFloatPolicy::AsString,
+        with_snippet: false,
+    };
+    options.alias_limits.max_total_replayed_events = 100_000;
+    options
 }
 
 fn place(location: serde_yaml::Location) -> Place {
@@ -110,6 +130,8 @@ pub(crate) enum Node {
     Sequence(Vec<Spanned<Node>>),
     /// A mapping.
     Mapping(Vec<(Spanned<String>, Spanned<Node>)>),
+    /// Something with a tag before it, such as `!!binary`, which would say how to read it.
+    Tagged,
 }
 
 impl Node {
@@ -119,13 +141,23 @@ impl Node {
             Self::Scalar(_) => "a scalar",
             Self::Sequence(_) => "a sequence",
             Self::Mapping(_) => "a mapping",
+            Self::Tagged => "a value with a YAML tag",
         }
     }
 }
 
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(NodeVisitor)
+        struct Plain(Node);
+
+        impl<'de> Deserialize<'de> for Plain {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(NodeVisitor).map(Self)
+            }
+        }
+
+        let Tagged(Plain(node), tag) = Tagged::deserialize(deserializer)?;
+        Ok(if tag.is_some() { Self::Tagged } else { node })
     }
 }
 

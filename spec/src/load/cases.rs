@@ -1,18 +1,27 @@
-//! From a case file as written to [`Case`]s: names, attributes, expectations, and what `for-each` stands for.
+//! From a case file as written to [`Case`]s: names, sources, attributes, and what `for-each` stands for.
 
 use std::collections::HashSet;
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::case::{Allowed, Arm, Case, Expectation, When};
+use crate::case::Case;
 use crate::clause::{AttributeType, OperatorPage};
-use crate::diagnostic::Diagnostic;
-use crate::yaml::{Spanned, Text};
-use crate::{Attribute, Attributes, Basis, Call, DType, ErrorCode, ErrorFields};
+use crate::diagnostic::{Diagnostic, Quoted, nearest};
+use crate::yaml::{Node, Spanned, Text};
+use crate::{Attribute, Attributes, Basis, Call, DType};
 
 use super::data::Reader;
-use super::raw::{ArmEntry, CaseEntry, CaseFile, Expect, TensorEntry};
+use super::raw::{CaseEntry, CaseFile, ForEach, TensorEntry};
 use super::{Specification, check_schema};
+
+/// The most cases of a file, each choice of `for-each` counted.
+const MAX_CASES: usize = 20_000;
+
+/// The longest name of a case, in characters: names are file names and columns of a report.
+const MAX_NAME: usize = 100;
+
+/// After so many faults the rest of a file is not looked at.
+const MAX_FAULTS: usize = 50;
 
 /// What a case file is read with.
 pub(super) struct Context<'a> {
@@ -43,25 +52,10 @@ pub(super) fn read_cases(text: Text<'_>, context: &Context<'_>, wrong: &mut Vec<
     let writer = CaseReader { reader: &reader, spec: context.spec, page, in_spec: context.folder.is_some() };
     let stem =
         Path::new(text.file).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    let mut names = HashSet::new();
-    let mut cases = Vec::new();
-    for entry in &file.cases {
-        if !names.insert(entry.name.value.as_str()) {
-            wrong.push(
-                text.wrong(
-                    entry.name.defined,
-                    format!("two cases of this file are named `{}`", entry.name.value),
-                )
-                .help("ids are stable and unique: choose a name that says what differs"),
-            );
-            continue;
-        }
-        match writer.case(entry, &stem) {
-            Ok(expanded) => cases.extend(expanded),
-            Err(diagnostic) => wrong.push(diagnostic),
-        }
+    if file.cases.value.is_empty() {
+        wrong.push(text.wrong(file.cases.defined, "a case file has at least one case"));
     }
-    cases
+    writer.all(&file.cases.value, &stem, wrong)
 }
 
 fn operator_page<'a>(
@@ -72,18 +66,18 @@ fn operator_page<'a>(
     if let Some(folder) = context.folder
         && folder != operator.value
     {
-        let message = format!("the operator is `{}`, but the folder is `{folder}`", operator.value);
+        let message = format!("the operator is {}, but the folder is `{folder}`", Quoted(&operator.value));
         return Err(text.wrong(operator.defined, message).help("the two must be equal"));
     }
     context.spec.operator(&operator.value).ok_or_else(|| {
         let known: Vec<&str> = context.spec.operators.iter().map(|page| page.operator.as_str()).collect();
-        text.wrong(operator.defined, format!("unknown operator `{}`", operator.value))
-            .help(format!("one of {} is expected", known.join(" ")))
+        text.wrong(operator.defined, format!("unknown operator {}", Quoted(&operator.value)))
+            .help(one_of(&operator.value, &known))
     })
 }
 
-struct CaseReader<'a> {
-    reader: &'a Reader<'a>,
+pub(super) struct CaseReader<'a> {
+    pub(super) reader: &'a Reader<'a>,
     spec: &'a Specification,
     page: &'a OperatorPage,
     in_spec: bool,
@@ -96,15 +90,56 @@ struct Choice {
     suffix: String,
 }
 
+/// The dtypes that `for-each` lists for params and for indices.
+type Listed<'e> = (&'e [Spanned<String>], &'e [Spanned<String>]);
+
 impl<'a> CaseReader<'a> {
-    fn case(&self, entry: &'a CaseEntry, stem: &str) -> Result<Vec<Case>, Diagnostic> {
-        let name = &entry.name;
+    /// Every case that is right; what is wrong with the others is added to `wrong`.
+    fn all(&self, entries: &'a [CaseEntry], stem: &str, wrong: &mut Vec<Diagnostic>) -> Vec<Case> {
+        let mut names = HashSet::new();
+        let mut cases = Vec::new();
+        for entry in entries {
+            match self.unique(&entry.name, &mut names).and_then(|()| self.case(entry, stem)) {
+                Ok(expanded) => cases.extend(expanded),
+                // An alias repeats what is wrong with its anchor.
+                Err(diagnostic) if wrong.last() == Some(&diagnostic) => {}
+                Err(diagnostic) => wrong.push(diagnostic),
+            }
+            let stop = if wrong.len() >= MAX_FAULTS {
+                format!("{MAX_FAULTS} faults so far: the rest of the file was not read")
+            } else if cases.len() > MAX_CASES {
+                format!("the file has more than {MAX_CASES} cases, each choice of `for-each` counted")
+            } else {
+                continue;
+            };
+            wrong.push(self.wrong(entry.name.defined, stop));
+            break;
+        }
+        cases
+    }
+
+    fn unique(&self, name: &'a Spanned<String>, names: &mut HashSet<&'a str>) -> Result<(), Diagnostic> {
         let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
         if name.value.is_empty() || !name.value.bytes().all(plain) {
             return Err(self
-                .wrong(name.defined, format!("`{}` is no case name", name.value))
-                .help("lower-case letters, digits and hyphens, such as `rows-of-a-matrix`"));
+                .wrong(name.defined, format!("{} is no case name", Quoted(&name.value)))
+                .help("lower-case letters, digits and hyphens are allowed, such as `rows-of-a-matrix`"));
         }
+        if name.value.len() > MAX_NAME {
+            let message =
+                format!("the name has {} characters; at most {MAX_NAME} are allowed", name.value.len());
+            return Err(self.wrong(name.defined, message).help("`why` has room for a sentence"));
+        }
+        if !names.insert(&name.value) {
+            return Err(self
+                .wrong(name.defined, format!("two cases of this file are named {}", Quoted(&name.value)))
+                .help("ids are stable and unique: choose a name that says what differs"));
+        }
+        Ok(())
+    }
+
+    fn case(&self, entry: &'a CaseEntry, stem: &str) -> Result<Vec<Case>, Diagnostic> {
+        let name = &entry.name;
         let written = format!("{}/{stem}/{}", self.page.operator, name.value);
         let basis = self.basis(entry)?;
         self.check_sources(entry)?;
@@ -143,9 +178,7 @@ impl<'a> CaseReader<'a> {
             .iter()
             .map(|id| match self.spec.clause(&id.value) {
                 Some(clause) => Ok(clause.basis),
-                None => Err(self
-                    .wrong(id.defined, format!("unknown clause `{}`", id.value))
-                    .help(format!("see `gatherspec list clauses --operator {}`", self.page.operator))),
+                None => Err(self.unknown_clause(id)),
             })
             .collect();
         bases?
@@ -154,16 +187,29 @@ impl<'a> CaseReader<'a> {
             .ok_or_else(|| self.wrong(entry.clauses.defined, "a case tests at least one clause"))
     }
 
+    fn unknown_clause(&self, id: &Spanned<String>) -> Diagnostic {
+        let list = format!("see `gatherspec list clauses --operator {}`", self.page.operator);
+        let known = self.spec.clauses.iter().map(|clause| clause.id.as_str());
+        let help =
+            nearest(&id.value, known).map_or(list.clone(), |meant| format!("did you mean `{meant}`? {list}"));
+        self.wrong(id.defined, format!("unknown clause {}", Quoted(&id.value))).help(help)
+    }
+
     fn check_sources(&self, entry: &CaseEntry) -> Result<(), Diagnostic> {
         if let Some(evidence) = entry.history.0.iter().find(|evidence| !evidence.value.is_complete()) {
             return Err(self
-                .wrong(evidence.defined, "history needs a public `link`, or `tool`, `version` and `call`")
+                .wrong(
+                    evidence.defined,
+                    "history needs a public `link` that begins with https://, or `tool`, `version` and `call`",
+                )
                 .help("history: { link: \"https://github.com/owner/repo/issues/1\" }"));
         }
         if let Some(id) = &entry.documented
             && !self.spec.examples.iter().any(|example| example.id == id.value)
         {
-            return Err(self.wrong(id.defined, format!("`{}` is no documented example", id.value)));
+            return Err(self
+                .wrong(id.defined, format!("{} is no documented example", Quoted(&id.value)))
+                .help("its id in inventory.yaml is expected, such as `tf-gather-nd/2`"));
         }
         match &entry.provenance {
             Some(provenance) if self.in_spec && is_ours(&provenance.value.computed_by) => Err(self
@@ -176,40 +222,40 @@ impl<'a> CaseReader<'a> {
         }
     }
 
-    fn attributes(&self, entry: &CaseEntry) -> Result<Attributes, Diagnostic> {
-        entry
-            .attributes
-            .iter()
-            .map(|(name, value)| {
-                let page = self.page.attributes.get(name).ok_or_else(|| {
-                    let known: Vec<&str> = self.page.attributes.keys().map(String::as_str).collect();
-                    let known = if known.is_empty() { "none".to_owned() } else { known.join(" ") };
-                    self.wrong(value.defined, format!("{} has no attribute `{name}`", self.page.operator))
-                        .help(format!("its attributes: {known}"))
-                })?;
-                match (page.r#type, value.value) {
-                    (AttributeType::Integer, Attribute::Integer(_))
-                    | (AttributeType::Boolean, Attribute::Boolean(_)) => Ok((name.clone(), value.value)),
-                    (AttributeType::Integer, _) => {
-                        Err(self.wrong(value.defined, format!("`{name}` is an integer")))
-                    }
-                    (AttributeType::Boolean, _) => {
-                        Err(self.wrong(value.defined, format!("`{name}` is true or false")))
-                    }
-                }
-            })
-            .collect()
+    fn attributes(&self, entry: &'a CaseEntry) -> Result<Attributes, Diagnostic> {
+        let Some(written) = &entry.attributes else { return Ok(Attributes::new()) };
+        let Node::Mapping(entries) = &written.value else {
+            let message = format!("`attributes` must be a mapping, not {}", written.value.kind());
+            return Err(self.wrong(written.defined, message).help("such as { batch_dims: 1 }"));
+        };
+        entries.iter().map(|(name, value)| Ok((name.value.clone(), self.attribute(name, value)?))).collect()
+    }
+
+    fn attribute(&self, name: &Spanned<String>, value: &'a Spanned<Node>) -> Result<Attribute, Diagnostic> {
+        let Some(page) = self.page.attributes.get(&name.value) else {
+            let known: Vec<&str> = self.page.attributes.keys().map(String::as_str).collect();
+            let message = format!("{} has no attribute {}", self.page.operator, Quoted(&name.value));
+            let help = if known.is_empty() { "it has none".to_owned() } else { one_of(&name.value, &known) };
+            return Err(self.wrong(name.defined, message).help(help));
+        };
+        let text = self.reader.text.scalar(value).filter(|_| !self.reader.text.is_quoted(value));
+        let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+        let (read, wanted) = match page.r#type {
+            AttributeType::Integer => (
+                text.filter(|text| digits(text)).and_then(|text| text.parse().ok()).map(Attribute::Integer),
+                "an integer from -2^63 to 2^63 - 1, in decimal digits",
+            ),
+            AttributeType::Boolean => {
+                (text.and_then(|text| text.parse().ok()).map(Attribute::Boolean), "true or false")
+            }
+        };
+        read.ok_or_else(|| self.wrong(value.defined, format!("`{}` must be {wanted}", name.value)))
     }
 
     fn choices(&self, entry: &CaseEntry) -> Result<Vec<Choice>, Diagnostic> {
         let (params, indices) = match &entry.for_each {
             None => (&[][..], &[][..]),
-            Some(each) if each.value.params_dtype.is_empty() && each.value.index_dtype.is_empty() => {
-                return Err(
-                    self.wrong(each.defined, "`for-each` lists `params-dtype`, `index-dtype` or both")
-                );
-            }
-            Some(each) => (&each.value.params_dtype[..], &each.value.index_dtype[..]),
+            Some(each) => self.listed(each)?,
         };
         let params_choices = self.dtypes(params, &entry.params)?;
         let indices_choices = self.dtypes(indices, &entry.indices)?;
@@ -224,6 +270,16 @@ impl<'a> CaseReader<'a> {
             }
         }
         Ok(choices)
+    }
+
+    /// The dtypes that `for-each` lists for params and for indices.
+    fn listed<'e>(&self, each: &'e Spanned<ForEach>) -> Result<Listed<'e>, Diagnostic> {
+        match (&each.value.params_dtype[..], &each.value.index_dtype[..]) {
+            ([], []) => Err(self
+                .wrong(each.defined, "`for-each` lists `params-dtype`, `index-dtype` or both")
+                .help("such as { params-dtype: [f32, f64] }")),
+            listed => Ok(listed),
+        }
     }
 
     /// The dtypes of one operand: its own, or those of `for-each`.
@@ -245,130 +301,28 @@ impl<'a> CaseReader<'a> {
                 .iter()
                 .map(|dtype| match seen.insert(&dtype.value) {
                     true => self.parse(dtype),
-                    false => Err(self.wrong(dtype.defined, format!("`{}` is listed twice", dtype.value))),
+                    false => {
+                        Err(self.wrong(dtype.defined, format!("{} is listed twice", Quoted(&dtype.value))))
+                    }
                 })
                 .collect(),
         }
     }
 
-    fn parse<T: FromStr<Err: ToString>>(&self, name: &Spanned<String>) -> Result<T, Diagnostic> {
+    pub(super) fn parse<T: FromStr<Err: ToString>>(&self, name: &Spanned<String>) -> Result<T, Diagnostic> {
         name.value.parse().map_err(|error: T::Err| self.wrong(name.defined, error.to_string()))
     }
 
-    fn expectation(&self, dtype: DType, expect: &'a Spanned<Expect>) -> Result<Expectation, Diagnostic> {
-        let arms = match &expect.value {
-            Expect::Word(word) if word == "unspecified" => {
-                vec![Arm { when: When::default(), allowed: vec![Allowed::Unspecified] }]
-            }
-            Expect::Word(word) => {
-                return Err(self
-                    .wrong(expect.defined, format!("`{word}` is no expectation"))
-                    .help("`unspecified`, or a mapping with `output`, `shape`, `error` or `any-of`"));
-            }
-            Expect::One(arm) => vec![self.arm(dtype, arm, expect.defined)?],
-            Expect::Arms(arms) => {
-                arms.iter().map(|arm| self.arm(dtype, &arm.value, arm.defined)).collect::<Result<_, _>>()?
-            }
-        };
-        let expectation = Expectation { arms };
-        match expectation.unmatched() {
-            None => Ok(expectation),
-            Some(profile) => Err(self
-                .wrong(expect.defined, format!("nothing is expected under {profile}"))
-                .help("end the list with an entry without `when`, or add the missing one")),
-        }
-    }
-
-    fn arm(&self, dtype: DType, entry: &'a ArmEntry, at: serde_yaml::Location) -> Result<Arm, Diagnostic> {
-        let when = entry.when.as_ref().map(|when| when.value).unwrap_or_default();
-        let Some(any_of) = &entry.any_of else {
-            return Ok(Arm { when, allowed: vec![self.allowed(dtype, entry, at)?] });
-        };
-        if outcomes(entry) > 0 {
-            return Err(self.wrong(at, "`any-of` stands alone, beside `when` at most"));
-        }
-        let allowed: Result<Vec<Allowed>, Diagnostic> = any_of
-            .value
-            .iter()
-            .map(|one| match one.value.when.is_some() || one.value.any_of.is_some() {
-                true => Err(self.wrong(one.defined, "an entry of `any-of` is one plain outcome")),
-                false => self.allowed(dtype, &one.value, one.defined),
-            })
-            .collect();
-        let allowed = allowed?;
-        if allowed.len() < 2 {
-            return Err(self.wrong(any_of.defined, "`any-of` lists at least two outcomes"));
-        }
-        Ok(Arm { when, allowed })
-    }
-
-    fn allowed(
-        &self,
-        dtype: DType,
-        entry: &'a ArmEntry,
-        at: serde_yaml::Location,
-    ) -> Result<Allowed, Diagnostic> {
-        if outcomes(entry) != 1 {
-            return Err(self.wrong(
-                at,
-                "exactly one of `output`, `shape`, `error`, `any-of`, `unspecified` is expected",
-            ));
-        }
-        let fields = self.fields(entry)?;
-        if let Some(output) = &entry.output {
-            return self.reader.output(dtype, output).map(Allowed::Output);
-        }
-        if let Some(shape) = &entry.shape {
-            return self.reader.shape(shape).map(Allowed::Shape);
-        }
-        if let Some(error) = &entry.error {
-            return Ok(Allowed::Error(self.parse(error)?, fields));
-        }
-        match &entry.unspecified {
-            Some(flag) if !flag.value => {
-                Err(self.wrong(flag.defined, "`unspecified: true` is the only form"))
-            }
-            _ => Ok(Allowed::Unspecified),
-        }
-    }
-
-    /// The fields beside an error, each allowed only with its code.
-    fn fields(&self, entry: &ArmEntry) -> Result<ErrorFields, Diagnostic> {
-        let code = entry.error.as_ref().map(|error| error.value.as_str());
-        let stated = [
-            ("position", entry.position.as_ref().map(|field| field.defined), ErrorCode::IndexOutOfRange),
-            ("component", entry.component.as_ref().map(|field| field.defined), ErrorCode::IndexOutOfRange),
-            ("index", entry.index.as_ref().map(|field| field.defined), ErrorCode::IndexOutOfRange),
-            ("bound", entry.bound.as_ref().map(|field| field.defined), ErrorCode::IndexOutOfRange),
-            ("bytes", entry.bytes.as_ref().map(|field| field.defined), ErrorCode::OutputTooLarge),
-        ];
-        for (name, at, belongs) in stated {
-            if let Some(at) = at
-                && code != Some(belongs.name())
-            {
-                return Err(self.wrong(at, format!("`{name}` goes with `error: {belongs}` only")));
-            }
-        }
-        Ok(ErrorFields {
-            position: entry.position.as_ref().map(|field| field.value.clone()),
-            component: entry.component.as_ref().map(|field| field.value),
-            index: entry.index.as_ref().map(|field| field.value),
-            bound: entry.bound.as_ref().map(|field| field.value),
-            bytes: entry.bytes.as_ref().map(|field| field.value),
-        })
-    }
-
-    fn wrong(&self, at: serde_yaml::Location, message: impl Into<String>) -> Diagnostic {
+    pub(super) fn wrong(&self, at: serde_yaml::Location, message: impl Into<String>) -> Diagnostic {
         self.reader.wrong(at, message)
     }
 }
 
-/// How many kinds of outcome an entry states, `any-of` left out.
-fn outcomes(entry: &ArmEntry) -> usize {
-    [entry.output.is_some(), entry.shape.is_some(), entry.error.is_some(), entry.unspecified.is_some()]
-        .into_iter()
-        .filter(|stated| *stated)
-        .count()
+/// What would be right in place of an unknown word.
+fn one_of(word: &str, known: &[&str]) -> String {
+    let list = format!("one of {} is expected", known.join(" "));
+    nearest(word, known.iter().copied())
+        .map_or(list.clone(), |meant| format!("did you mean `{meant}`? {list}"))
 }
 
 /// Whether a provenance names one of our own implementations.

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Quoted};
 use crate::dtype::Kind;
 use crate::literal::{complex, component, parse_bits, parse_count, parse_scalar};
 use crate::yaml::{Node, Spanned, Text};
@@ -10,10 +10,19 @@ use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
 use super::raw::TensorEntry;
 
-/// The most elements that a tensor in a case file may have, and that all of a file's stored ones may have together.
-pub(super) const MAX_ELEMENTS: usize = 1 << 24;
+/// The most elements that a tensor in a case file may have.
+const MAX_ELEMENTS: usize = 1 << 24;
 
-/// Turns written tensors of one file into tensors, within the file's budget of elements.
+/// The most bytes that the stored elements of a file's tensors may take together; a fill with one value stores one.
+const MAX_STORED_BYTES: usize = 64 << 20;
+
+/// What a stored string is taken to cost: its handle, its count of users, and an allocation.
+const STRING_BYTES: usize = 64;
+
+/// The most dims, as in the protocol.
+const MAX_RANK: usize = 64;
+
+/// Turns written tensors of one file into tensors, within the file's budget of bytes.
 pub(super) struct Reader<'a> {
     pub(super) text: Text<'a>,
     stored: Cell<usize>,
@@ -38,18 +47,8 @@ impl<'a> Reader<'a> {
         entry: &'a TensorEntry,
         at: serde_yaml::Location,
     ) -> Result<Tensor, Diagnostic> {
-        let shape = entry.shape.as_ref().map(|shape| self.shape(shape)).transpose()?;
-        match (&entry.data, &entry.bits, &entry.fill) {
-            (Some(data), None, None) => self.nested(dtype, shape, data, Notation::Data),
-            (None, Some(bits), None) => self.nested(dtype, shape, bits, Notation::Bits),
-            (None, None, Some(fill)) => match shape {
-                Some(shape) => self.fill(dtype, shape, fill),
-                None => Err(self.wrong(at, "`fill` needs a `shape`").help("add `shape: [..]`")),
-            },
-            _ => Err(self
-                .wrong(at, "a tensor has exactly one of `data`, `bits` and `fill`")
-                .help("`data: [[1, 2], [3, 4]]`, or `shape: [2, 0]` with `data: []`, or `shape: [2, 3]` with `fill: iota`")),
-        }
+        let (data, bits, fill) = (entry.data.as_ref(), entry.bits.as_ref(), entry.fill.as_ref());
+        self.written(dtype, entry.shape.as_ref(), [data, bits, fill], at)
     }
 
     /// The output of a case: nested data, or a mapping like that of an operand without its dtype.
@@ -65,48 +64,56 @@ impl<'a> Reader<'a> {
             entries.iter().find(|(name, _)| !["shape", "data", "bits", "fill"].contains(&&*name.value))
         {
             return Err(self
-                .wrong(name.defined, format!("unknown key `{}` in an output", name.value))
+                .wrong(name.defined, format!("unknown key {} in an output", Quoted(&name.value)))
                 .help("an output has `shape`, `data`, `bits` or `fill`; its dtype is that of params"));
         }
-        let shape = get("shape").map(|shape| self.shape_of_node(shape)).transpose()?;
-        match (get("data"), get("bits"), get("fill"), shape) {
-            (Some(data), None, None, shape) => self.nested(dtype, shape, data, Notation::Data),
-            (None, Some(bits), None, shape) => self.nested(dtype, shape, bits, Notation::Bits),
-            (None, None, Some(fill), Some(shape)) => self.fill(dtype, shape, fill),
-            _ => Err(self.wrong(
-                node.defined,
-                "an output has exactly one of `data`, `bits` and `fill`, and a `shape` beside `fill`",
-            )),
+        self.written(dtype, get("shape"), [get("data"), get("bits"), get("fill")], node.defined)
+    }
+
+    /// A tensor by its shape, if stated, and one of data, bits and fill.
+    fn written(
+        &self,
+        dtype: DType,
+        shape: Option<&'a Spanned<Node>>,
+        forms: [Option<&'a Spanned<Node>>; 3],
+        at: serde_yaml::Location,
+    ) -> Result<Tensor, Diagnostic> {
+        let dims = shape.map(|shape| self.shape(shape)).transpose()?;
+        match (forms, shape, dims) {
+            ([Some(data), None, None], _, dims) => self.nested(dtype, dims, data, Notation::Data),
+            ([None, Some(bits), None], _, dims) => self.nested(dtype, dims, bits, Notation::Bits),
+            ([None, None, Some(fill)], Some(shape), Some(dims)) => self.fill(dtype, dims, shape.defined, fill),
+            ([None, None, Some(_)], ..) => {
+                Err(self.wrong(at, "`fill` needs a `shape`").help("add `shape: [2, 3]`, say"))
+            }
+            _ => Err(self
+                .wrong(at, "a tensor has exactly one of `data`, `bits` and `fill`")
+                .help("`data: [[1, 2], [3, 4]]`, or `shape: [2, 0]` with `data: []`, or `shape: [2, 3]` with `fill: iota`")),
         }
     }
 
     /// A written shape.
-    pub(super) fn shape(&self, dims: &Spanned<Vec<Spanned<u64>>>) -> Result<Shape, Diagnostic> {
-        let converted: Result<Vec<usize>, Diagnostic> = dims
-            .value
-            .iter()
-            .map(|dim| {
-                usize::try_from(dim.value)
-                    .map_err(|_| self.wrong(dim.defined, "this dim is too large for this machine"))
-            })
-            .collect();
-        Shape::new(converted?).map_err(|error| self.wrong(dims.defined, error.to_string()))
+    pub(super) fn shape(&self, node: &'a Spanned<Node>) -> Result<Shape, Diagnostic> {
+        let Node::Sequence(dims) = &node.value else {
+            return Err(self
+                .wrong(node.defined, format!("a shape is a sequence of dims, not {}", node.value.kind()))
+                .help("such as [2, 3]; [] is the shape of a single element"));
+        };
+        if dims.len() > MAX_RANK {
+            let message = format!("{} dims; a tensor has at most {MAX_RANK}", dims.len());
+            return Err(self.wrong(node.defined, message));
+        }
+        let dims: Vec<usize> = dims.iter().map(|dim| self.dim(dim)).collect::<Result<_, _>>()?;
+        Shape::new(dims).map_err(|error| self.wrong(node.defined, error.to_string()))
     }
 
-    fn shape_of_node(&self, node: &'a Spanned<Node>) -> Result<Shape, Diagnostic> {
-        let Node::Sequence(dims) = &node.value else {
-            return Err(self.wrong(node.defined, "a shape is a sequence of dims, such as [2, 3]"));
-        };
-        let dims: Result<Vec<Spanned<u64>>, Diagnostic> = dims
-            .iter()
-            .map(|dim| {
-                let value = self.text.scalar(dim).and_then(|text| text.parse().ok());
-                let value =
-                    value.ok_or_else(|| self.wrong(dim.defined, "a dim is a non-negative integer"))?;
-                Ok(Spanned::new(value, dim.referenced, dim.defined))
-            })
-            .collect();
-        self.shape(&Spanned::new(dims?, node.referenced, node.defined))
+    fn dim(&self, node: &'a Spanned<Node>) -> Result<usize, Diagnostic> {
+        let text = self.text.scalar(node).unwrap_or_default();
+        text.parse().ok().filter(|_| text.bytes().all(|b| b.is_ascii_digit())).ok_or_else(|| {
+            let found = if text.is_empty() { node.value.kind().to_owned() } else { Quoted(text).to_string() };
+            self.wrong(node.defined, format!("{found} is no dim"))
+                .help("a whole number from 0 to 2^63 - 1, in decimal digits, is expected")
+        })
     }
 
     fn nested(
@@ -116,12 +123,10 @@ impl<'a> Reader<'a> {
         data: &'a Spanned<Node>,
         notation: Notation,
     ) -> Result<Tensor, Diagnostic> {
-        let mut dims = Vec::new();
-        first_path(data, &mut dims, &|node| is_element(dtype, notation, node));
-        let empty = dims.contains(&0);
-        let found = Shape::new(dims).map_err(|error| self.wrong(data.defined, error.to_string()))?;
+        let found = self.found(dtype, data, notation)?;
+        let empty = found.contains(&0);
         let shape = match shape {
-            None => found,
+            None => found.clone(),
             Some(shape) if shape == found || (empty && shape.element_count() == 0) => shape,
             Some(shape) => {
                 return Err(self
@@ -129,15 +134,23 @@ impl<'a> Reader<'a> {
                     .help("let the two agree, or leave `shape` out"));
             }
         };
-        self.count(&shape, data.defined)?;
-        let mut builder =
-            TensorBuilder::new(dtype, shape.clone()).map_err(|e| self.wrong(data.defined, e.to_string()))?;
-        if shape.element_count() > 0 || !empty {
-            self.push_nested(&mut builder, dtype, &shape, data, notation)?;
-        } else {
-            self.check_empty(data)?;
+        self.count(dtype, &shape, data.defined)?;
+        let bad = |error: crate::TensorError| self.wrong(data.defined, error.to_string());
+        let mut builder = TensorBuilder::new(dtype, shape).map_err(bad)?;
+        self.push_nested(&mut builder, dtype, &found, data, notation)?;
+        builder.finish().map_err(bad)
+    }
+
+    /// The shape of nested data, by its first entries.
+    fn found(&self, dtype: DType, data: &'a Spanned<Node>, notation: Notation) -> Result<Shape, Diagnostic> {
+        let mut dims = Vec::new();
+        first_path(data, &mut dims, &|node| is_element(dtype, notation, node));
+        if dims.len() > MAX_RANK {
+            let message =
+                format!("the data is nested {} deep; a tensor has at most {MAX_RANK} dims", dims.len());
+            return Err(self.wrong(data.defined, message));
         }
-        builder.finish().map_err(|error| self.wrong(data.defined, error.to_string()))
+        Shape::new(dims).map_err(|error| self.wrong(data.defined, error.to_string()))
     }
 
     fn push_nested(
@@ -149,6 +162,11 @@ impl<'a> Reader<'a> {
         notation: Notation,
     ) -> Result<(), Diagnostic> {
         let Some((dim, inner)) = shape.split_first() else {
+            if matches!(node.value, Node::Sequence(_)) && !is_element(dtype, notation, &node.value) {
+                return Err(self
+                    .wrong(node.defined, "ragged data: a sequence where the first row has an element")
+                    .help("all rows of a tensor have the same depth"));
+            }
             let element = match notation {
                 Notation::Data => self.element(dtype, node)?,
                 Notation::Bits => self.bits(dtype, node)?,
@@ -163,34 +181,33 @@ impl<'a> Reader<'a> {
             Node::Sequence(rows) => Err(self
                 .wrong(
                     node.defined,
-                    format!("ragged data: {} entries here, {dim} in the first row", rows.len()),
+                    format!("ragged data: length {} here, {dim} in the first row", rows.len()),
                 )
                 .help("all rows of a tensor have the same length")),
             other => Err(self
                 .wrong(
                     node.defined,
-                    format!("ragged data: {} where the first row has a sequence of {dim}", other.kind()),
+                    format!(
+                        "ragged data: {} where the first row has a sequence of length {dim}",
+                        other.kind()
+                    ),
                 )
                 .help("all rows of a tensor have the same depth")),
         }
     }
 
-    /// Nested data without elements must hold nothing but sequences.
-    fn check_empty(&self, node: &'a Spanned<Node>) -> Result<(), Diagnostic> {
-        match &node.value {
-            Node::Sequence(rows) => rows.iter().try_for_each(|row| self.check_empty(row)),
-            other => {
-                Err(self.wrong(node.defined, format!("ragged data: {} beside an empty row", other.kind())))
-            }
-        }
-    }
-
-    fn fill(&self, dtype: DType, shape: Shape, fill: &'a Spanned<Node>) -> Result<Tensor, Diagnostic> {
+    fn fill(
+        &self,
+        dtype: DType,
+        shape: Shape,
+        at: serde_yaml::Location,
+        fill: &'a Spanned<Node>,
+    ) -> Result<Tensor, Diagnostic> {
         let count = shape.element_count();
         if count > MAX_ELEMENTS {
-            return Err(self.too_many(count, fill.defined));
+            return Err(self.too_many(count, at));
         }
-        let bad = |error: crate::TensorError| self.wrong(fill.defined, error.to_string());
+        let bad = |error: crate::TensorError| self.wrong(at, error.to_string());
         if let Node::Mapping(entries) = &fill.value
             && let [(name, value)] = entries.as_slice()
             && name.value == "value"
@@ -200,8 +217,8 @@ impl<'a> Reader<'a> {
         match self.text.scalar(fill) {
             Some("zeros") => Tensor::filled(dtype, shape, &Element::zero(dtype)).map_err(bad),
             Some("iota") => {
-                self.count(&shape, fill.defined)?;
                 self.check_last_of_iota(dtype, count, fill.defined)?;
+                self.count(dtype, &shape, at)?;
                 let mut builder = TensorBuilder::new(dtype, shape).map_err(bad)?;
                 (0..count).for_each(|i| builder.push(nth(dtype, i)));
                 builder.finish().map_err(bad)
@@ -230,10 +247,12 @@ impl<'a> Reader<'a> {
         match (dtype.kind(), &node.value) {
             (Kind::String, _) => self.string(node),
             (Kind::Complex, Node::Mapping(entries)) => {
-                let part = |key: &str| match entries.iter().find(|(name, _)| name.value == key) {
-                    Some((_, value)) if entries.len() == 2 => self.scalar(component(dtype), value),
-                    _ => Err(self.wrong(node.defined, "a complex element is { re: …, im: … }")),
-                };
+                let part =
+                    |key: &str| match entries.iter().find(|(name, _)| name.value == key) {
+                        Some((_, value)) if entries.len() == 2 => self.scalar(component(dtype), value),
+                        _ => Err(self
+                            .wrong(node.defined, "a complex element is { re: …, im: … }, with both parts")),
+                    };
                 Ok(Element::Bits(complex(dtype, part("re")?, part("im")?)))
             }
             _ => self.scalar(dtype, node).map(Element::Bits),
@@ -241,10 +260,15 @@ impl<'a> Reader<'a> {
     }
 
     fn scalar(&self, dtype: DType, node: &'a Spanned<Node>) -> Result<u128, Diagnostic> {
-        let text = self.text.scalar(node);
-        let text =
-            text.ok_or_else(|| self.wrong(node.defined, format!("{} is no {dtype}", node.value.kind())))?;
-        parse_scalar(dtype, text).map_err(|message| self.wrong(node.defined, message))
+        let wrong = |message: String| Err(self.wrong(node.defined, message));
+        match self.text.scalar(node) {
+            None => wrong(format!("{} is no {dtype}", node.value.kind())),
+            Some("") => wrong(format!("nothing is written here: a value of dtype {dtype} is expected")),
+            Some(text) if self.text.is_quoted(node) => {
+                wrong(format!("the text {} is no {dtype}: write it without quotes", Quoted(text)))
+            }
+            Some(text) => parse_scalar(dtype, text).or_else(wrong),
+        }
     }
 
     fn string(&self, node: &'a Spanned<Node>) -> Result<Element, Diagnostic> {
@@ -291,14 +315,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn count(&self, shape: &Shape, at: serde_yaml::Location) -> Result<(), Diagnostic> {
+    /// Takes a tensor's elements from the file's budget, before memory is reserved for them.
+    fn count(&self, dtype: DType, shape: &Shape, at: serde_yaml::Location) -> Result<(), Diagnostic> {
         let count = shape.element_count();
-        let stored = self.stored.get().saturating_add(count);
         if count > MAX_ELEMENTS {
             return Err(self.too_many(count, at));
         }
-        if stored > MAX_ELEMENTS {
-            let message = format!("the tensors of this file have more than {MAX_ELEMENTS} elements together");
+        let size = if dtype == DType::String { STRING_BYTES } else { dtype.size() };
+        let stored = self.stored.get().saturating_add(count.saturating_mul(size));
+        if stored > MAX_STORED_BYTES {
+            let message = format!(
+                "with this one, the tensors of this file take more than {MAX_STORED_BYTES} bytes together"
+            );
             return Err(self
                 .wrong(at, message)
                 .help("use `fill: zeros` or `fill: { value: x }`, which cost nothing"));

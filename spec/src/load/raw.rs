@@ -1,17 +1,22 @@
-//! The form of the files under `spec/`, as serde reads it. What the values mean is worked out in `lower`.
+//! The form of the files under `spec/`, as serde reads it. What the values mean is worked out in `cases`.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 
+use crate::ErrorCode;
 use crate::case::{Provenance, When};
 use crate::clause::{Basis, Document, Erratum, Evidence, Example, Section};
 use crate::yaml::{Node, Spanned};
-use crate::{Attribute, ErrorCode};
+
+/// Reads what may be left out, but, unlike `Option` alone, not what is there and null: a key without a value is a
+/// mistake, and must not be taken for one that is absent.
+fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
 
 /// `documents.yaml`.
 #[derive(Deserialize)]
@@ -71,7 +76,7 @@ pub(super) struct Rejects(pub(super) Vec<ErrorCode>);
 pub(super) struct CaseFile {
     pub(super) schema: Spanned<u32>,
     pub(super) operator: Spanned<String>,
-    pub(super) cases: Vec<CaseEntry>,
+    pub(super) cases: Spanned<Vec<CaseEntry>>,
 }
 
 /// A case as written.
@@ -79,20 +84,20 @@ pub(super) struct CaseFile {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct CaseEntry {
     pub(super) name: Spanned<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present")]
     pub(super) documented: Option<Spanned<String>>,
     pub(super) clauses: Spanned<Vec<Spanned<String>>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present")]
     pub(super) why: Option<String>,
     #[serde(default)]
     pub(super) history: OneOrMany<Spanned<Evidence>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present")]
     pub(super) provenance: Option<Spanned<Provenance>>,
     pub(super) params: Spanned<TensorEntry>,
     pub(super) indices: Spanned<TensorEntry>,
-    #[serde(default)]
-    pub(super) attributes: BTreeMap<String, Spanned<Attribute>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present")]
+    pub(super) attributes: Option<Spanned<Node>>,
+    #[serde(default, deserialize_with = "present")]
     pub(super) for_each: Option<Spanned<ForEach>>,
     pub(super) expect: Spanned<Expect>,
 }
@@ -111,15 +116,15 @@ pub(super) struct ForEach {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TensorEntry {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present")]
     pub(super) dtype: Option<Spanned<String>>,
-    #[serde(default)]
-    pub(super) shape: Option<Spanned<Vec<Spanned<u64>>>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present")]
+    pub(super) shape: Option<Spanned<Node>>,
+    #[serde(default, deserialize_with = "present")]
     pub(super) data: Option<Spanned<Node>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present")]
     pub(super) fill: Option<Spanned<Node>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present")]
     pub(super) bits: Option<Spanned<Node>>,
 }
 
@@ -134,27 +139,27 @@ pub(super) enum Expect {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct ArmEntry {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present")]
     pub(super) when: Option<Spanned<When>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present")]
     pub(super) output: Option<Spanned<Node>>,
-    #[serde(default)]
-    pub(super) shape: Option<Spanned<Vec<Spanned<u64>>>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present")]
+    pub(super) shape: Option<Spanned<Node>>,
+    #[serde(default, deserialize_with = "present")]
     pub(super) error: Option<Spanned<String>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present")]
     pub(super) position: Option<Spanned<Vec<usize>>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present")]
     pub(super) component: Option<Spanned<usize>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present")]
     pub(super) index: Option<Spanned<i128>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present")]
     pub(super) bound: Option<Spanned<usize>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present")]
     pub(super) bytes: Option<Spanned<u128>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present")]
     pub(super) any_of: Option<Spanned<Vec<Spanned<ArmEntry>>>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "present")]
     pub(super) unspecified: Option<Spanned<bool>>,
 }
 
@@ -175,7 +180,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<Spanned<T>> {
             type Value = Vec<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a mapping, or a sequence of them")
+                f.write_str("a mapping or a sequence of mappings")
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<Vec<T>, A::Error> {
@@ -216,7 +221,7 @@ impl<'de> Deserialize<'de> for Rejects {
                 if word == "none" {
                     Ok(Rejects(Vec::new()))
                 } else {
-                    Err(E::custom(format!("`{word}` is neither `none` nor a sequence of error codes")))
+                    Err(E::invalid_value(Unexpected::Str(word), &self))
                 }
             }
 
@@ -237,9 +242,7 @@ impl<'de> Deserialize<'de> for Expect {
             type Value = Expect;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(
-                    "`unspecified`, a mapping with an outcome, or a sequence of such mappings with `when`",
-                )
+                f.write_str("`unspecified`, a mapping with an outcome or a sequence of such mappings")
             }
 
             fn visit_str<E: Error>(self, word: &str) -> Result<Expect, E> {

@@ -1,0 +1,169 @@
+//! What a case expects: the arms by profile, and the outcomes that each allows.
+
+use crate::case::{Allowed, Arm, Expectation, When};
+use crate::diagnostic::{Diagnostic, Quoted, nearest};
+use crate::yaml::Spanned;
+use crate::{BadIndex, DType, ErrorCode, ErrorFields, NegativeIndex, Profile};
+
+use super::cases::CaseReader;
+use super::raw::{ArmEntry, Expect};
+
+impl<'a> CaseReader<'a> {
+    pub(super) fn expectation(
+        &self,
+        dtype: DType,
+        expect: &'a Spanned<Expect>,
+    ) -> Result<Expectation, Diagnostic> {
+        let arms = match &expect.value {
+            Expect::Word(word) if word == "unspecified" => {
+                vec![Arm { when: When::default(), allowed: vec![Allowed::Unspecified] }]
+            }
+            Expect::Word(word) => {
+                return Err(self
+                    .wrong(expect.defined, format!("{} is no expectation", Quoted(word)))
+                    .help("write `unspecified`, or a mapping with `output`, `shape`, `error` or `any-of`"));
+            }
+            Expect::One(arm) => vec![self.arm(dtype, arm, expect.defined)?],
+            Expect::Arms(arms) => {
+                let read: Result<Vec<Arm>, _> =
+                    arms.iter().map(|arm| self.arm(dtype, &arm.value, arm.defined)).collect();
+                let read = read?;
+                if let Some(at) = first_unreached(&read) {
+                    return Err(self
+                        .wrong(
+                            arms[at].defined,
+                            "this entry is never reached: those before it cover all it is for",
+                        )
+                        .help("entries are tried in order; one without `when` comes last"));
+                }
+                read
+            }
+        };
+        let expectation = Expectation { arms };
+        match expectation.unmatched() {
+            None => Ok(expectation),
+            Some(profile) => Err(self
+                .wrong(expect.defined, format!("nothing is expected under {profile}"))
+                .help("end the list with an entry without `when`, or add the missing one")),
+        }
+    }
+
+    fn arm(&self, dtype: DType, entry: &'a ArmEntry, at: serde_yaml::Location) -> Result<Arm, Diagnostic> {
+        let when = entry.when.as_ref().map(|when| when.value).unwrap_or_default();
+        let Some(any_of) = &entry.any_of else {
+            return Ok(Arm { when, allowed: vec![self.allowed(dtype, entry, at)?] });
+        };
+        self.fields(entry)?;
+        if outcomes(entry) > 0 {
+            return Err(self
+                .wrong(at, "`any-of` stands alone, beside `when` at most")
+                .help("move the other outcome into the list"));
+        }
+        let allowed: Result<Vec<Allowed>, Diagnostic> = any_of
+            .value
+            .iter()
+            .map(|one| match one.value.when.is_some() || one.value.any_of.is_some() {
+                true => Err(self
+                    .wrong(one.defined, "an entry of `any-of` is one plain outcome")
+                    .help("without `when` and without another `any-of`")),
+                false => self.allowed(dtype, &one.value, one.defined),
+            })
+            .collect();
+        let allowed = allowed?;
+        if allowed.len() < 2 {
+            return Err(self
+                .wrong(any_of.defined, "`any-of` lists at least two outcomes")
+                .help("write a single outcome without `any-of`"));
+        }
+        Ok(Arm { when, allowed })
+    }
+
+    fn allowed(
+        &self,
+        dtype: DType,
+        entry: &'a ArmEntry,
+        at: serde_yaml::Location,
+    ) -> Result<Allowed, Diagnostic> {
+        let count = outcomes(entry);
+        if count != 1 {
+            let message = format!(
+                "{} is expected here",
+                if count == 0 { "no outcome" } else { "more than one outcome" }
+            );
+            return Err(self
+                .wrong(at, message)
+                .help("write exactly one of `output`, `shape`, `error`, `any-of`, `unspecified: true`"));
+        }
+        let fields = self.fields(entry)?;
+        if let Some(output) = &entry.output {
+            return self.reader.output(dtype, output).map(Allowed::Output);
+        }
+        if let Some(shape) = &entry.shape {
+            return self.reader.shape(shape).map(Allowed::Shape);
+        }
+        if let Some(error) = &entry.error {
+            return Ok(Allowed::Error(self.code(error)?, fields));
+        }
+        match &entry.unspecified {
+            Some(flag) if !flag.value => {
+                Err(self.wrong(flag.defined, "`unspecified: true` is the only form"))
+            }
+            _ => Ok(Allowed::Unspecified),
+        }
+    }
+
+    fn code(&self, name: &Spanned<String>) -> Result<ErrorCode, Diagnostic> {
+        let known = ErrorCode::ALL.map(ErrorCode::name);
+        self.parse(name).map_err(|_| {
+            let list = format!("one of {} is expected", known.join(" "));
+            let help = nearest(&name.value, known)
+                .map_or(list.clone(), |meant| format!("did you mean `{meant}`? {list}"));
+            self.wrong(name.defined, format!("unknown error code {}", Quoted(&name.value))).help(help)
+        })
+    }
+
+    /// The fields beside an error, each allowed only with its code.
+    fn fields(&self, entry: &ArmEntry) -> Result<ErrorFields, Diagnostic> {
+        let code = entry.error.as_ref().map(|error| error.value.as_str());
+        let stated = [
+            ("position", entry.position.as_ref().map(|field| field.defined), ErrorCode::IndexOutOfRange),
+            ("component", entry.component.as_ref().map(|field| field.defined), ErrorCode::IndexOutOfRange),
+            ("index", entry.index.as_ref().map(|field| field.defined), ErrorCode::IndexOutOfRange),
+            ("bound", entry.bound.as_ref().map(|field| field.defined), ErrorCode::IndexOutOfRange),
+            ("bytes", entry.bytes.as_ref().map(|field| field.defined), ErrorCode::OutputTooLarge),
+        ];
+        for (name, at, belongs) in stated {
+            if let Some(at) = at
+                && code != Some(belongs.name())
+            {
+                return Err(self.wrong(at, format!("`{name}` goes with `error: {belongs}` only")));
+            }
+        }
+        Ok(ErrorFields {
+            position: entry.position.as_ref().map(|field| field.value.clone()),
+            component: entry.component.as_ref().map(|field| field.value),
+            index: entry.index.as_ref().map(|field| field.value),
+            bound: entry.bound.as_ref().map(|field| field.value),
+            bytes: entry.bytes.as_ref().map(|field| field.value),
+        })
+    }
+}
+
+/// The first arm that no profile comes to.
+fn first_unreached(arms: &[Arm]) -> Option<usize> {
+    let policies = BadIndex::SPECIFIED.into_iter().chain([BadIndex::Unspecified]);
+    let profiles: Vec<Profile> = policies
+        .flat_map(|bad_index| NegativeIndex::ALL.map(|negative_index| Profile { bad_index, negative_index }))
+        .collect();
+    let first = |profile: &Profile| arms.iter().position(|arm| arm.when.matches(*profile));
+    let reached: Vec<usize> = profiles.iter().filter_map(first).collect();
+    (0..arms.len()).find(|at| !reached.contains(at))
+}
+
+/// How many kinds of outcome an entry states, `any-of` left out.
+fn outcomes(entry: &ArmEntry) -> usize {
+    [entry.output.is_some(), entry.shape.is_some(), entry.error.is_some(), entry.unspecified.is_some()]
+        .into_iter()
+        .filter(|stated| *stated)
+        .count()
+}
