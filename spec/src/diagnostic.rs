@@ -56,7 +56,7 @@ impl Diagnostic {
     /// Something wrong at a place in a file whose text is at hand.
     pub fn at(file: impl Into<String>, text: &str, place: Place, message: impl Into<String>) -> Self {
         let excerpt =
-            text.lines().nth(place.line.saturating_sub(1)).map(|line| Box::new(excerpt(line, place.column)));
+            lines(text).nth(place.line.saturating_sub(1)).map(|line| Box::new(excerpt(line, place.column)));
         Self { place: Some(place), excerpt, ..Self::file(file, message) }
     }
 
@@ -66,6 +66,11 @@ impl Diagnostic {
         self.help = Some(help.into());
         self
     }
+}
+
+/// The lines of a text as YAML counts them: a carriage return ends one, alone or before a line feed.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
 }
 
 /// The window of a line that is shown: all of a short one, else what surrounds the column.
@@ -173,7 +178,10 @@ impl fmt::Display for Diagnostic {
             group = group.element(Level::HELP.message(help.as_str()));
         }
         let groups: &[Group<'_>] = &[group];
-        f.write_str(&Renderer::plain().render(groups))
+        let rendered = Renderer::plain().render(groups);
+        // Between an origin and a snippet of its own the renderer puts a line that separates files.
+        let kept: Vec<&str> = rendered.lines().filter(|line| line.trim() != ":::").collect();
+        f.write_str(&kept.join("\n"))
     }
 }
 

@@ -307,7 +307,8 @@ mod tests {
         assert_eq!(shown(DType::F32, 0x7FC0_0001), "nan(0x7fc00001)");
         assert_eq!(shown(DType::Bool, 2), "bool(0x02)");
         assert_eq!(shown(DType::C64, 0xBF80_0000_3F80_0000), "1.0-1.0i");
-        assert_eq!(shown(DType::F16, 0x3C01), "1.00097656");
+        assert_eq!(shown(DType::F16, 0x3C01), "1.001");
+        assert_eq!(shown(DType::F16, 0x3C02), "1.002");
         assert_eq!(shown(DType::I16, 0xFFFF), "-1");
     }
 

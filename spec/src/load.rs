@@ -4,6 +4,8 @@ mod cases;
 mod data;
 mod expect;
 mod raw;
+#[cfg(test)]
+mod schema;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;

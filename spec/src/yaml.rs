@@ -9,7 +9,7 @@ pub(crate) use serde_yaml::Spanned;
 use serde_yaml::Tagged;
 use serde_yaml::options::{MergeKeyPolicy, NonFiniteFloatPolicy};
 
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, lines};
 
 /// The largest file that is read, in bytes.
 pub(crate) const MAX_FILE_BYTES: usize = 8 << 20;
@@ -38,8 +38,8 @@ impl<'a> Text<'a> {
             Ok(text) => Ok(Self { file, text }),
             Err(error) => {
                 let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
-                let line = valid.matches('\n').count() + 1;
-                let column = valid.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
+                let line = lines(&valid).count();
+                let column = lines(&valid).last().map_or(0, |last| last.chars().count()) + 1;
                 let lossy = String::from_utf8_lossy(bytes);
                 let message = format!("byte {:#04x} is not UTF-8", bytes[error.valid_up_to()]);
                 Err(Diagnostic::at(file, &lossy, Place { line, column }, message)

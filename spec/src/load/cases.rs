@@ -235,7 +235,11 @@ impl<'a> CaseReader<'a> {
         let Some(page) = self.page.attributes.get(&name.value) else {
             let known: Vec<&str> = self.page.attributes.keys().map(String::as_str).collect();
             let message = format!("{} has no attribute {}", self.page.operator, Quoted(&name.value));
-            let help = if known.is_empty() { "it has none".to_owned() } else { one_of(&name.value, &known) };
+            let help = if known.is_empty() {
+                "it takes no attributes".to_owned()
+            } else {
+                one_of(&name.value, &known)
+            };
             return Err(self.wrong(name.defined, message).help(help));
         };
         let text = self.reader.text.scalar(value).filter(|_| !self.reader.text.is_quoted(value));

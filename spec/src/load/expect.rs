@@ -86,10 +86,8 @@ impl<'a> CaseReader<'a> {
     ) -> Result<Allowed, Diagnostic> {
         let count = outcomes(entry);
         if count != 1 {
-            let message = format!(
-                "{} is expected here",
-                if count == 0 { "no outcome" } else { "more than one outcome" }
-            );
+            let message =
+                if count == 0 { "an outcome is missing here" } else { "more than one outcome is given here" };
             return Err(self
                 .wrong(at, message)
                 .help("write exactly one of `output`, `shape`, `error`, `any-of`, `unspecified: true`"));

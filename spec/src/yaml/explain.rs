@@ -5,9 +5,11 @@ use serde_yaml::budget::BudgetBreach;
 use serde_yaml::{Error, Location, Spanned};
 
 use super::{MAX_DEPTH, MAX_NODES, Node, Text, options, place};
-use crate::diagnostic::{Diagnostic, Place, Quoted, nearest};
+use crate::diagnostic::{Diagnostic, Place, Quoted, lines, nearest};
 
 const START: Place = Place { line: 1, column: 1 };
+
+const DIMS: &str = "a tensor has at most 64 dims";
 
 /// What the parser found, said to whoever wrote the file.
 pub(super) fn explain(text: Text<'_>, error: &Error) -> Diagnostic {
@@ -18,7 +20,8 @@ pub(super) fn explain(text: Text<'_>, error: &Error) -> Diagnostic {
     }
     let tree = serde_yaml::from_str_with_options::<Spanned<Node>>(text.text, options()).ok();
     let site = tree.as_ref().and_then(|tree| match location {
-        Some(location) => find(Site::root(tree), location),
+        // A collection of the wrong kind is reported where it begins, which may be where its first key stands.
+        Some(location) => find(Site::root(tree), location, matches!(error, Error::Unexpected { .. })),
         None => Some(Site::root(tree)),
     });
     about_form(text, error, location, site.as_ref())
@@ -79,10 +82,13 @@ fn empty(text: Text<'_>) -> Diagnostic {
 
 /// Text that is no YAML, in the scanner's words, with what is usually meant by them.
 fn syntax(text: Text<'_>, message: &str, location: Option<Location>) -> Diagnostic {
+    if message.contains("recursion") {
+        return at(text, location, "sequences and mappings are nested too deep").help(DIMS);
+    }
     let mut spot = location.map_or(START, place);
     let help = if message.contains("tab") {
         // The scanner has already passed the tab.
-        let line = text.text.lines().nth(spot.line - 1).unwrap_or_default();
+        let line = lines(text.text).nth(spot.line - 1).unwrap_or_default();
         let before = line.chars().take(spot.column).collect::<Vec<_>>();
         spot.column = before.iter().rposition(|c| *c == '\t').map_or(spot.column, |tab| tab + 1);
         "indent with spaces"
@@ -90,24 +96,24 @@ fn syntax(text: Text<'_>, message: &str, location: Option<Location>) -> Diagnost
         "see whether the line begins below its neighbours; text with a colon in it is quoted"
     } else if message.contains("simple key") {
         "a key is followed by a colon and a space: `key: value`"
-    } else if message.contains("nest") || message.contains("recursion") {
-        "a tensor has at most 64 dims"
     } else if message.contains("escape") {
         "a backslash stands for itself in '…'; other bytes are written { hex: \"00ff\" }"
+    } else if message.contains("unexpected character") {
+        "save the file as UTF-8; control characters are written as escapes in double quotes, such as \"\\x07\""
     } else if message.contains("quote") || message.contains("bracket") {
         "close what was opened"
     } else {
         "quote text that has characters with a meaning in YAML"
     };
+    let message = message.replace("EOF", "end of the file");
     Diagnostic::at(text.file, text.text, spot, format!("this is not valid YAML: {message}")).help(help)
 }
 
 fn limit(breach: &BudgetBreach) -> (String, &'static str) {
     match breach {
-        BudgetBreach::Depth { .. } => (
-            format!("sequences and mappings are nested more than {MAX_DEPTH} deep"),
-            "a tensor has at most 64 dims",
-        ),
+        BudgetBreach::Depth { .. } => {
+            (format!("sequences and mappings are nested more than {MAX_DEPTH} deep"), DIMS)
+        }
         BudgetBreach::Aliases { .. }
         | BudgetBreach::Anchors { .. }
         | BudgetBreach::AliasAnchorRatio { .. }
@@ -231,17 +237,20 @@ impl<'t> Site<'t> {
 }
 
 /// The spot at a location, at `site` or inside it. An error about a value is often reported at its key, and means
-/// the value; a block mapping begins where its first key does, and the key is the better answer.
-fn find<'t>(site: Site<'t>, location: Location) -> Option<Site<'t>> {
+/// the value. A block mapping begins where its first key does: `outer` says whether the mapping is meant.
+fn find<'t>(site: Site<'t>, location: Location, outer: bool) -> Option<Site<'t>> {
     let same = |other: Location| (other.line(), other.column()) == (location.line(), location.column());
     let tree = site.value;
+    if outer && same(tree.defined) {
+        return Some(site);
+    }
     let inside = match &tree.value {
         Node::Mapping(entries) => entries.iter().find_map(|(key, value)| {
             let entry = Site { key: Some(&key.value), mapping: tree.defined, value, role: Role::Value };
-            if same(key.defined) { Some(entry) } else { find(entry, location) }
+            if same(key.defined) { Some(entry) } else { find(entry, location, outer) }
         }),
         Node::Sequence(rows) => {
-            rows.iter().find_map(|row| find(Site { value: row, role: Role::Entry, ..site }, location))
+            rows.iter().find_map(|row| find(Site { value: row, role: Role::Entry, ..site }, location, outer))
         }
         _ => None,
     };

@@ -1,0 +1,413 @@
+//! The JSON Schema of case files, so that editors complete and check while one types. It says the same as the
+//! loader, less precisely: `spec/case-file.schema.json` is generated from here and held against every case file.
+
+#![allow(dead_code, reason = "the types are there to be described")]
+
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Value, json};
+
+use crate::yaml::{Node, Spanned, Text};
+use crate::{BadIndex, DType, ErrorCode, NegativeIndex};
+
+/// A file of cases of one operator. The id of a case is `<operator>/<file stem>/<name>`.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct CaseFile {
+    /// The version of this format: 1.
+    #[schemars(range(min = 1, max = 1))]
+    schema: u32,
+    /// The operator; equals the folder.
+    operator: String,
+    /// The cases.
+    #[schemars(length(min = 1))]
+    cases: Vec<Case>,
+}
+
+/// A call, the clauses that it tests, and the outcomes that are allowed.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, rename_all = "kebab-case")]
+struct Case {
+    /// Says what this separates; part of an id that never changes.
+    #[schemars(regex(pattern = "^[a-z0-9-]{1,100}$"))]
+    name: String,
+    /// The documented example that this transcribes, such as `tf-gather-nd/2`.
+    #[schemars(default)]
+    documented: Option<String>,
+    /// The clauses that it tests.
+    #[schemars(length(min = 1))]
+    clauses: Vec<String>,
+    /// What this separates, when the name does not say it.
+    #[schemars(default)]
+    why: Option<String>,
+    /// The public thread of a real bug that this stands for, or a list of them.
+    #[schemars(default)]
+    history: Option<OneOrMany>,
+    /// Who computed the expectation, if it was not derived by hand; not allowed under `spec/` for our own.
+    #[schemars(default)]
+    provenance: Option<Provenance>,
+    /// The tensor to gather from.
+    params: Tensor,
+    /// The tensor that says what to gather.
+    indices: Tensor,
+    /// The attributes that are sent: an absent one is not sent.
+    #[schemars(default)]
+    attributes: Option<BTreeMap<String, Attribute>>,
+    /// The dtypes that one written case stands for.
+    #[schemars(default)]
+    for_each: Option<ForEach>,
+    /// What may be answered.
+    expect: Expect,
+}
+
+/// A public link, or a tool, its version and the call.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Evidence {
+    /// A public address.
+    #[schemars(default, regex(pattern = "^https://"))]
+    link: Option<String>,
+    /// What was run.
+    #[schemars(default)]
+    tool: Option<String>,
+    /// Its version.
+    #[schemars(default)]
+    version: Option<String>,
+    /// The call.
+    #[schemars(default)]
+    call: Option<String>,
+    /// What it answered.
+    #[schemars(default)]
+    observed: Option<String>,
+    /// What to see there.
+    #[schemars(default)]
+    note: Option<String>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum OneOrMany {
+    One(Evidence),
+    Many(Vec<Evidence>),
+}
+
+/// Who computed an expectation.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, rename_all = "kebab-case")]
+struct Provenance {
+    computed_by: String,
+    version: String,
+    #[schemars(default)]
+    seed: Option<u64>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Attribute {
+    Boolean(bool),
+    Integer(i64),
+}
+
+/// A tensor: `data`, `bits`, or `shape` with `fill`.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Tensor {
+    /// The dtype; left out where `for-each` gives it.
+    #[schemars(default, with = "Option<Dtype>")]
+    dtype: Option<Dtype>,
+    /// The dims; needed beside `fill`, and beside `data: []` for a tensor without elements.
+    #[schemars(default)]
+    shape: Option<Vec<u64>>,
+    /// Nested rows of elements; a string is text or `{ hex: "00ff" }`, a complex number `{ re: 1, im: 2 }`.
+    #[schemars(default)]
+    data: Option<Elements>,
+    /// Nested rows of bit patterns, such as `0x7fc00001`; complex as `[re, im]`.
+    #[schemars(default)]
+    bits: Option<Elements>,
+    /// `zeros`, `iota` (0, 1, 2, …), or `{ value: x }`.
+    #[schemars(default)]
+    fill: Option<Fill>,
+}
+
+struct Dtype;
+
+impl JsonSchema for Dtype {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Dtype".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": DType::ALL.map(DType::name) })
+    }
+}
+
+/// Nested rows; what the elements may be depends on the dtype.
+struct Elements;
+
+impl JsonSchema for Elements {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Elements".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let nested = generator.subschema_for::<Self>();
+        json_schema!({ "anyOf": [
+            { "type": ["boolean", "number", "string"] },
+            { "type": "array", "items": nested },
+            { "type": "object", "properties": { "re": {}, "im": {} }, "required": ["re", "im"], "additionalProperties": false },
+            { "type": "object", "properties": { "hex": { "type": ["string", "number"] } }, "required": ["hex"], "additionalProperties": false },
+        ] })
+    }
+}
+
+struct Fill;
+
+impl JsonSchema for Fill {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Fill".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let value = generator.subschema_for::<Elements>();
+        json_schema!({ "anyOf": [
+            { "enum": ["zeros", "iota"] },
+            { "type": "object", "properties": { "value": value }, "required": ["value"], "additionalProperties": false },
+        ] })
+    }
+}
+
+/// The output of a case: nested rows, or a tensor without a dtype, which is that of params.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Output {
+    Rows(Elements),
+    Tensor(OutputTensor),
+}
+
+/// A tensor whose dtype is that of params.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct OutputTensor {
+    #[schemars(default)]
+    shape: Option<Vec<u64>>,
+    #[schemars(default)]
+    data: Option<Elements>,
+    #[schemars(default)]
+    bits: Option<Elements>,
+    #[schemars(default)]
+    fill: Option<Fill>,
+}
+
+/// The dtypes that one written case stands for.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, rename_all = "kebab-case")]
+struct ForEach {
+    /// Of params.
+    #[schemars(default)]
+    params_dtype: Option<Vec<Dtype>>,
+    /// Of indices.
+    #[schemars(default)]
+    index_dtype: Option<Vec<Dtype>>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum Expect {
+    /// Anything but a crash.
+    Word(Unspecified),
+    One(Arm),
+    Arms(Vec<Arm>),
+}
+
+struct Unspecified;
+
+impl JsonSchema for Unspecified {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Unspecified".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "const": "unspecified" })
+    }
+}
+
+/// What is allowed, under the profiles that `when` names: exactly one of output, shape, error, any-of, unspecified.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, rename_all = "kebab-case")]
+struct Arm {
+    /// The profiles that this is for; absent: all that are left.
+    #[schemars(default)]
+    when: Option<When>,
+    /// Exactly this tensor, bit by bit.
+    #[schemars(default)]
+    output: Option<Output>,
+    /// Any tensor of this shape.
+    #[schemars(default)]
+    shape: Option<Vec<u64>>,
+    /// An error of this code.
+    #[schemars(default)]
+    error: Option<Code>,
+    /// Of index-out-of-range: where the first bad index stands.
+    #[schemars(default)]
+    position: Option<Vec<u64>>,
+    /// Of index-out-of-range: its place within the row, gather_nd family only.
+    #[schemars(default)]
+    component: Option<u64>,
+    /// Of index-out-of-range: the bad index, as given.
+    #[schemars(default)]
+    index: Option<i128>,
+    /// Of index-out-of-range: the size of its axis.
+    #[schemars(default)]
+    bound: Option<u64>,
+    /// Of output-too-large: the product of the non-zero dims times the element size.
+    #[schemars(default)]
+    bytes: Option<u128>,
+    /// Several outcomes, each of which passes.
+    #[schemars(default)]
+    any_of: Option<Vec<Arm>>,
+    /// Anything but a crash.
+    #[schemars(default)]
+    unspecified: Option<bool>,
+}
+
+struct Code;
+
+impl JsonSchema for Code {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Code".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": ErrorCode::ALL.map(ErrorCode::name) })
+    }
+}
+
+/// A condition on the profile.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct When {
+    #[schemars(default)]
+    bad_index: Option<BadIndexName>,
+    #[schemars(default)]
+    negative_index: Option<NegativeIndexName>,
+}
+
+struct BadIndexName;
+
+impl JsonSchema for BadIndexName {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "BadIndex".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": BadIndex::SPECIFIED.map(|policy| policy.to_string()) })
+    }
+}
+
+struct NegativeIndexName;
+
+impl JsonSchema for NegativeIndexName {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "NegativeIndex".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": NegativeIndex::ALL.map(|policy| policy.to_string()) })
+    }
+}
+
+/// A YAML node as the JSON value that an editor's validator sees.
+fn json(text: Text<'_>, node: &Spanned<Node>) -> Value {
+    match &node.value {
+        Node::Sequence(rows) => rows.iter().map(|row| json(text, row)).collect(),
+        Node::Mapping(entries) => {
+            Value::Object(entries.iter().map(|(key, value)| (key.value.clone(), json(text, value))).collect())
+        }
+        Node::Tagged => json!({ "tagged": true }),
+        Node::Scalar(Some(content)) => json!(content),
+        Node::Scalar(None) => match text.scalar(node).unwrap_or_default() {
+            "" | "~" | "null" => Value::Null,
+            raw => serde_json::from_str(raw).unwrap_or_else(|_| json!(raw)),
+        },
+    }
+}
+
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn schema() -> Value {
+        schemars::schema_for!(CaseFile).to_value()
+    }
+
+    fn problems(path: &Path) -> Vec<String> {
+        let bytes = std::fs::read(path).unwrap();
+        let name = path.display().to_string();
+        let text = Text::new(&name, &bytes).unwrap();
+        let node: Spanned<Node> = text.parse().unwrap();
+        let validator = jsonschema::validator_for(&schema()).unwrap();
+        validator.iter_errors(&json(text, &node)).map(|error| error.to_string()).collect()
+    }
+
+    fn yaml_files(folder: &str) -> Vec<std::path::PathBuf> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        let files = walkdir::WalkDir::new(root)
+            .sort_by_file_name()
+            .into_iter()
+            .map(|entry| entry.unwrap().into_path());
+        let data = ["clauses.yaml", "operator.yaml"];
+        files
+            .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
+            .filter(|path| !data.iter().any(|name| path.ends_with(name)))
+            .collect()
+    }
+
+    #[test]
+    fn the_checked_in_schema_is_in_step() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("case-file.schema.json");
+        let text = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
+        if std::env::var_os("GATHERSPEC_BLESS").is_some() {
+            std::fs::write(&path, &text).unwrap();
+        }
+        let found = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(found == text, "{} is out of step; GATHERSPEC_BLESS=1 writes it anew", path.display());
+    }
+
+    #[test]
+    fn every_case_file_is_valid() {
+        let files = yaml_files("operators");
+        assert!(files.len() > 30);
+        for file in files {
+            assert_eq!(problems(&file), Vec::<String>::new(), "{}", file.display());
+        }
+    }
+
+    #[test]
+    fn what_the_loader_refuses_for_its_form_the_schema_refuses_too() {
+        let refused = [
+            "key-unknown",
+            "key-misspelt",
+            "key-with-underscore",
+            "expect-error-unknown",
+            "expect-policy",
+            "dtype-unknown",
+            "for-each-unknown",
+            "fill-unknown",
+        ];
+        let files = yaml_files("../conformance/tests/hostile");
+        let wrong: Vec<_> = files
+            .iter()
+            .filter(|file| {
+                refused
+                    .iter()
+                    .any(|name| file.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with(name)))
+            })
+            .collect();
+        assert!(wrong.len() >= 15, "{wrong:?}");
+        for file in wrong {
+            assert_ne!(problems(file), Vec::<String>::new(), "{}", file.display());
+        }
+    }
+}
