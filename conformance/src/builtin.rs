@@ -1,12 +1,15 @@
 //! The backends that come with the program, by name.
 
+use std::num::NonZeroUsize;
+
+use gather_optimized::Options;
 use gather_reference::{OPERATORS, Settings};
 use gather_spec::{Call, Outcome, Profile};
 
 use crate::backend::{Backend, Capability, Description, Identity};
 
 /// The names of the built-in backends.
-pub const NAMES: [&str; 1] = ["reference"];
+pub const NAMES: [&str; 2] = ["reference", "optimized"];
 
 /// A built-in backend under a profile; `None` if there is none of that name.
 ///
@@ -19,6 +22,10 @@ pub const NAMES: [&str; 1] = ["reference"];
 pub fn backend(name: &str, profile: Profile, max_output: u64) -> Option<Box<dyn Backend>> {
     match name {
         "reference" => Some(Box::new(Reference { settings: Settings { profile, max_output } })),
+        "optimized" => {
+            let options = Options::new().profile(profile);
+            Some(Box::new(Optimized { settings: gather_optimized::Settings { options, max_output } }))
+        }
         _ => None,
     }
 }
@@ -52,5 +59,42 @@ impl Backend for Reference {
 
     fn call(&mut self, call: &Call) -> Outcome {
         gather_reference::answer(call, self.settings)
+    }
+}
+
+/// The environment variable `GATHERSPEC_LEVEL` forces its instruction set; a level that the processor lacks makes every
+/// answer `unsupported`.
+struct Optimized {
+    settings: gather_optimized::Settings,
+}
+
+impl Backend for Optimized {
+    fn describe(&self) -> Description {
+        let operators = gather_optimized::OPERATORS.iter().map(|operator| {
+            let capability = Capability {
+                profile: self.settings.options.policies(),
+                dtypes: operator.params_dtypes.to_vec(),
+                index_dtypes: operator.index_dtypes.to_vec(),
+            };
+            (operator.name.to_owned(), capability)
+        });
+        Description {
+            backend: Identity {
+                name: "optimized".to_owned(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                language: "Rust".to_owned(),
+            },
+            operators: operators.collect(),
+        }
+    }
+
+    fn call(&mut self, call: &Call) -> Outcome {
+        gather_optimized::answer(call, &self.settings)
+    }
+
+    fn use_threads(&mut self, threads: usize) -> bool {
+        let Some(threads) = NonZeroUsize::new(threads) else { return false };
+        self.settings.options = self.settings.options.threads(threads);
+        true
     }
 }

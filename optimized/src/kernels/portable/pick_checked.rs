@@ -1,0 +1,19 @@
+//! Rows of one element straight from indices.
+
+use crate::index::Index;
+use crate::kernels::bodies;
+
+/// Copies one element of `SIZE` bytes per index; `false` if any index was bad.
+///
+/// # Safety
+/// As [`bodies::pick_checked`].
+pub(in crate::kernels) unsafe fn cached<I: Index, const SIZE: usize>(
+    params: *const u8,
+    bound: usize,
+    indices: *const I,
+    len: usize,
+    output: *mut u8,
+) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { bodies::pick_checked::<I, SIZE>(params, bound, indices, len, output) }
+}
