@@ -4,6 +4,7 @@
 
 pub mod backend;
 pub mod builtin;
+pub mod generate;
 pub mod judge;
 pub mod layout;
 pub mod runner;
