@@ -43,6 +43,11 @@ impl<'a> Cursor<'a> {
         cursor
     }
 
+    /// Where the next row's slice would start if all its indices were 0, in bytes.
+    pub(super) const fn params(&self) -> isize {
+        self.params
+    }
+
     /// Takes at most `most` rows.
     #[inline]
     pub(super) fn take(&mut self, most: usize) -> Segment {
