@@ -1,12 +1,15 @@
 //! The backends that come with the program, by name.
 
-use gather_reference::{OPERATORS, Settings};
-use gather_spec::{Call, Outcome, Profile};
+use std::num::NonZeroUsize;
+
+use gather_optimized::{Level, Options};
+use gather_reference::Settings;
+use gather_spec::{Call, DType, Outcome, Profile};
 
 use crate::backend::{Backend, Capability, Description, Identity};
 
 /// The names of the built-in backends.
-pub const NAMES: [&str; 1] = ["reference"];
+pub const NAMES: [&str; 2] = ["reference", "optimized"];
 
 /// A built-in backend under a profile; `None` if there is none of that name.
 ///
@@ -19,6 +22,10 @@ pub const NAMES: [&str; 1] = ["reference"];
 pub fn backend(name: &str, profile: Profile, max_output: u64) -> Option<Box<dyn Backend>> {
     match name {
         "reference" => Some(Box::new(Reference { settings: Settings { profile, max_output } })),
+        "optimized" => {
+            let options = Options::new().profile(profile);
+            Some(Box::new(Optimized { settings: gather_optimized::Settings { options, max_output } }))
+        }
         _ => None,
     }
 }
@@ -26,31 +33,71 @@ pub fn backend(name: &str, profile: Profile, max_output: u64) -> Option<Box<dyn 
 /// The most bytes that an output of a built-in backend takes, unless told otherwise: 4 GiB.
 pub const MAX_OUTPUT: u64 = 4 << 30;
 
+/// The instruction sets that a built-in backend can be held to on this machine, by name.
+#[must_use]
+pub fn levels(name: &str) -> Vec<&'static str> {
+    match name {
+        "optimized" => Level::available().map(Level::name).collect(),
+        _ => Vec::new(),
+    }
+}
+
 struct Reference {
     settings: Settings,
 }
 
 impl Backend for Reference {
     fn describe(&self) -> Description {
-        let operators = OPERATORS.iter().map(|operator| {
-            let capability = Capability {
-                profile: self.settings.profile,
-                dtypes: operator.params_dtypes.to_vec(),
-                index_dtypes: operator.index_dtypes.to_vec(),
-            };
-            (operator.name.to_owned(), capability)
-        });
-        Description {
-            backend: Identity {
-                name: "reference".to_owned(),
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                language: "Rust".to_owned(),
-            },
-            operators: operators.collect(),
-        }
+        let listed =
+            gather_reference::OPERATORS.iter().map(|it| (it.name, it.params_dtypes, it.index_dtypes));
+        describe("reference", self.settings.profile, listed)
     }
 
     fn call(&mut self, call: &Call) -> Outcome {
         gather_reference::answer(call, self.settings)
+    }
+}
+
+/// The environment variable `GATHERSPEC_LEVEL` forces its instruction set; a level that the processor lacks makes
+/// every answer `unsupported`.
+struct Optimized {
+    settings: gather_optimized::Settings,
+}
+
+impl Backend for Optimized {
+    fn describe(&self) -> Description {
+        let listed =
+            gather_optimized::OPERATORS.iter().map(|it| (it.name, it.params_dtypes, it.index_dtypes));
+        describe("optimized", self.settings.options.policies(), listed)
+    }
+
+    fn call(&mut self, call: &Call) -> Outcome {
+        gather_optimized::answer(call, &self.settings)
+    }
+
+    fn use_threads(&mut self, threads: usize) -> bool {
+        let Some(threads) = NonZeroUsize::new(threads) else { return false };
+        self.settings.options = self.settings.options.threads(threads);
+        true
+    }
+}
+
+/// The description of a built-in backend from its table of operators: name, dtypes of params, dtypes of indices.
+fn describe<'a>(
+    name: &str,
+    profile: Profile,
+    operators: impl Iterator<Item = (&'a str, &'a [DType], &'a [DType])>,
+) -> Description {
+    let capability = |(operator, dtypes, index_dtypes): (&str, &[DType], &[DType])| {
+        let capability = Capability { profile, dtypes: dtypes.to_vec(), index_dtypes: index_dtypes.to_vec() };
+        (operator.to_owned(), capability)
+    };
+    Description {
+        backend: Identity {
+            name: name.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            language: "Rust".to_owned(),
+        },
+        operators: operators.map(capability).collect(),
     }
 }

@@ -3,7 +3,8 @@
 //! A case travels one way: its call goes to a [`backend`] (a [`builtin`] one, say) through the [`runner`], which
 //! repeats it over [`layout`]s and threads; the outcome goes to the [`judge`] and the verdict into a [`report`].
 //! [`protocol`] and [`serve`] put a backend behind a pipe, [`show`] draws a case by a [`trace`], [`book`] writes
-//! the specification as one text, [`select`] chooses cases, and [`cli`] is the binary `gatherspec`.
+//! the specification as one text, [`generate`] makes calls
+//! for differential tests, [`select`] chooses cases, and [`cli`] is the binary `gatherspec`.
 
 #![forbid(unsafe_code)]
 
@@ -11,6 +12,7 @@ pub mod backend;
 pub mod book;
 pub mod builtin;
 pub mod cli;
+pub mod generate;
 pub mod judge;
 pub mod layout;
 pub mod protocol;

@@ -96,13 +96,12 @@ fn time(backend: &mut dyn Backend, message: &TimeMessage) -> Reply {
         Ok(call) => call,
         Err(invalid) => return Reply::Invalid(InvalidReply { seq: Some(*seq), invalid }),
     };
-    let threads_used = match threads {
-        Some(threads) if !backend.use_threads(*threads) && *threads != 1 => {
-            return unsupported(format!("{threads} threads: this backend has one"));
-        }
-        Some(threads) => *threads,
-        None => 1,
-    };
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let asked = threads.unwrap_or(cores);
+    let threads_used = if backend.use_threads(asked) { asked } else { 1 };
+    if threads.is_some_and(|threads| threads != threads_used) {
+        return unsupported(format!("{asked} threads: this backend has {threads_used}"));
+    }
     let mut nanoseconds = Vec::new();
     for _ in 0..*rounds {
         match round(backend, &call, *min_round_ns) {

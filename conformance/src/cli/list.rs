@@ -134,11 +134,13 @@ fn backends() -> Vec<Row> {
         let backend = builtin::backend(name, Profile::default(), builtin::MAX_OUTPUT)?;
         let description = backend.describe();
         let operators: Vec<&str> = description.operators.keys().map(String::as_str).collect();
+        let levels = builtin::levels(name);
+        let words = if levels.is_empty() { String::new() } else { format!("  levels {}", levels.join(" ")) };
         Some(Row {
-            line: format!("{name}  {}  {}", description.backend.version, operators.join(" ")),
+            line: format!("{name}  {}  {}{words}", description.backend.version, operators.join(" ")),
             json: json!({
                 "id": name, "version": description.backend.version, "language": description.backend.language,
-                "operators": operators,
+                "operators": operators, "levels": levels,
             }),
         })
     };

@@ -1,0 +1,158 @@
+//! Calls that are listed: all small shapes, and sizes around every threshold of a fast implementation.
+
+use gather_spec::{Attribute, Attributes, Call, DType, Operator, Shape, TensorError};
+
+use super::{Choices, paint};
+
+/// Every shape of at most this rank whose dims are at most `most`.
+///
+/// ```
+/// use gather_conformance::generate::grid;
+/// assert_eq!(grid::shapes(2, 1).count(), 1 + 2 + 4);
+/// ```
+pub fn shapes(most_rank: u32, most: usize) -> impl Iterator<Item = Vec<usize>> {
+    let base = most + 1;
+    (0..=most_rank).flat_map(move |rank| {
+        (0..base.pow(rank)).map(move |number| (0..rank).map(|axis| number / base.pow(axis) % base).collect())
+    })
+}
+
+/// Every call of `tf.gather_nd` on small shapes, legal or not, with indices of which some may be bad.
+///
+/// # Errors
+/// Each item: [`TensorError`] if memory is short.
+pub fn small_gather_nd(rank: u32, most: usize) -> impl Iterator<Item = Result<Call, TensorError>> {
+    pairs(rank, most).flat_map(|(params, indices)| {
+        let high = i64::try_from(indices.len().min(params.len())).unwrap_or(0);
+        (-1..=high).map(move |batch_dims| {
+            let attributes = [("batch_dims".to_owned(), Attribute::Integer(batch_dims))].into();
+            small("tf.gather_nd", &params, &indices, attributes)
+        })
+    })
+}
+
+/// Every call of `tf.gather` on small shapes, legal or not, with indices of which some may be bad.
+///
+/// # Errors
+/// Each item: [`TensorError`] if memory is short.
+pub fn small_gather(rank: u32, most: usize) -> impl Iterator<Item = Result<Call, TensorError>> {
+    pairs(rank, most).flat_map(|(params, indices)| {
+        let ranks = (i64::try_from(params.len()).unwrap_or(0), i64::try_from(indices.len()).unwrap_or(0));
+        (-1..=ranks.1).flat_map(move |batch_dims| {
+            let (params, indices) = (params.clone(), indices.clone());
+            (-1..=ranks.0).map(move |axis| {
+                let attributes: Attributes = [
+                    ("axis".to_owned(), Attribute::Integer(axis)),
+                    ("batch_dims".to_owned(), Attribute::Integer(batch_dims)),
+                ]
+                .into();
+                small("tf.gather", &params, &indices, attributes)
+            })
+        })
+    })
+}
+
+fn pairs(rank: u32, most: usize) -> impl Iterator<Item = (Vec<usize>, Vec<usize>)> {
+    shapes(rank, most)
+        .flat_map(move |params| shapes(rank, most).map(move |indices| (params.clone(), indices)))
+}
+
+fn small(
+    operator: &'static str,
+    params: &[usize],
+    indices: &[usize],
+    attributes: Attributes,
+) -> Result<Call, TensorError> {
+    // The seed follows from the shapes, so that a call does not depend on where in the list it stands.
+    let mix = |seed: u64, dim: &usize| seed.wrapping_mul(31).wrapping_add(*dim as u64 + 1);
+    let seed = params.iter().chain(&[9]).chain(indices).fold(0, mix);
+    let mut choices = Choices::from_seed(seed);
+    let often_bad = choices.once_in(4);
+    let most = params.iter().copied().max().unwrap_or(1);
+    let least = params.iter().copied().filter(|dim| *dim > 0).min().unwrap_or(1);
+    let indices_shape = Shape::new(indices)?;
+    let values: Vec<i64> = (0..indices_shape.element_count())
+        .map(|_| {
+            let drawn = if often_bad {
+                choices.below(most + 3).cast_signed() - 2
+            } else {
+                choices.below(least).cast_signed()
+            };
+            drawn as i64
+        })
+        .collect();
+    Ok(Call {
+        operator: Operator::new(operator),
+        params: paint::params(DType::U8, Shape::new(params)?)?,
+        indices: paint::indices(DType::I32, indices_shape, values)?,
+        attributes,
+    })
+}
+
+/// Row lengths in bytes around those at which a copy changes its way.
+pub const ROW_EDGES: [usize; 12] = [1, 2, 4, 8, 16, 32, 64, 96, 128, 256, 512, 1024];
+/// Numbers of rows around lanes, unrolled loops, blocks and parts.
+pub const COUNT_EDGES: [usize; 10] = [1, 4, 8, 16, 32, 64, 128, 1024, 2048, 4096];
+
+/// `N - 1`, `N`, `N + 1` around each edge, zero excepted.
+pub fn around(edges: &[usize]) -> Vec<usize> {
+    let mut sizes: Vec<usize> = edges.iter().flat_map(|edge| [edge - 1, *edge, edge + 1]).collect();
+    sizes.retain(|size| *size > 0);
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
+/// Rows of `row` elements taken from `axes` (each a dim of params), `count` index rows, the last of which is bad if
+/// `bad` says so: past its own axis, yet inside the buffer where there is more than one axis.
+///
+/// # Errors
+/// [`TensorError`] if memory is short.
+pub fn rows(
+    dtype: DType,
+    index_dtype: DType,
+    axes: &[usize],
+    row: usize,
+    count: usize,
+    bad: bool,
+) -> Result<Call, TensorError> {
+    let mut choices = Choices::from_seed((row * 8191 + count) as u64);
+    let mut params = axes.to_vec();
+    params.push(row);
+    let mut values = Vec::new();
+    for at in 0..count {
+        for axis in axes {
+            // Now and then a run, now and then the same again.
+            let run = at / 8 % 2 == 0;
+            values.push(if run { at % axis } else { choices.below(*axis) });
+        }
+    }
+    if bad && let (Some(last), Some(axis)) = (values.last_mut(), axes.last()) {
+        *last = *axis;
+    }
+    let values = values.into_iter().map(|value| i64::try_from(value).unwrap_or(i64::MAX));
+    Ok(Call {
+        operator: Operator::new("tf.gather_nd"),
+        params: paint::params(dtype, Shape::new(params)?)?,
+        indices: paint::indices(index_dtype, Shape::new([count, axes.len()])?, values)?,
+        attributes: Attributes::new(),
+    })
+}
+
+/// One index row of depth `depth` per batch: params and indices move together from row to row.
+///
+/// # Errors
+/// [`TensorError`] if memory is short.
+pub fn one_row_per_batch(depth: usize, batches: usize, row: usize) -> Result<Call, TensorError> {
+    let mut choices = Choices::from_seed((depth * 31 + batches) as u64);
+    let mut params = vec![batches];
+    params.extend((0..depth).map(|axis| 2 + axis % 2));
+    let values: Vec<i64> = (0..batches * depth).map(|_| choices.below(2).cast_signed() as i64).collect();
+    params.push(row);
+    Ok(Call {
+        operator: Operator::new("tf.gather_nd"),
+        params: paint::params(DType::F32, Shape::new(params)?)?,
+        indices: paint::indices(DType::I32, Shape::new([batches, depth])?, values)?,
+        attributes: [("batch_dims".to_owned(), Attribute::Integer(1))].into(),
+    })
+}

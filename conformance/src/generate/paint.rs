@@ -1,0 +1,55 @@
+//! Elements that show where they came from.
+
+use gather_spec::{ByteString, DType, Element, Shape, Tensor, TensorBuilder, TensorError};
+
+/// The period of single bytes: prime, so that no power of two of a displacement goes unseen.
+const PERIOD: u128 = 251;
+
+/// A tensor of which every element differs from its neighbours near and far: single bytes repeat with a prime period,
+/// wider elements count, with their upper bytes filled too.
+///
+/// # Errors
+/// [`TensorError`] if the tensor is too large or memory is short.
+///
+/// ```
+/// use gather_conformance::generate::paint;
+/// use gather_spec::{DType, Shape};
+/// let tensor = paint::params(DType::F32, Shape::new([2, 300])?)?;
+/// assert_ne!(tensor.element(&[0, 0]), tensor.element(&[1, 211]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn params(dtype: DType, shape: Shape) -> Result<Tensor, TensorError> {
+    let count = shape.element_count();
+    let mut tensor = TensorBuilder::new(dtype, shape)?;
+    (0..count).for_each(|at| tensor.push(element(dtype, at as u128)));
+    tensor.finish()
+}
+
+/// The element at a linear position.
+fn element(dtype: DType, at: u128) -> Element {
+    match dtype {
+        DType::String => Element::Bytes(ByteString::from(format!("s{at}"))),
+        _ if dtype.size() == 1 => Element::Bits(at % PERIOD + 1),
+        // The upper half counts down, so that half an element never passes for another.
+        _ => {
+            let half = 4 * u32::try_from(dtype.size()).unwrap_or(4);
+            Element::Bits((at + 1) | ((!at & ((1 << half) - 1)) << half))
+        }
+    }
+}
+
+/// Indices of an integer dtype, row-major, from their values; each is cut to the width of the dtype.
+///
+/// # Errors
+/// [`TensorError`] if there are not as many as the shape has elements.
+pub fn indices(
+    dtype: DType,
+    shape: Shape,
+    values: impl IntoIterator<Item = i64>,
+) -> Result<Tensor, TensorError> {
+    let mut tensor = TensorBuilder::new(dtype, shape)?;
+    for value in values {
+        tensor.push(Element::Bits(i128::from(value).cast_unsigned()));
+    }
+    tensor.finish()
+}

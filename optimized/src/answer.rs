@@ -1,0 +1,113 @@
+//! Calls on tensors of any dtype, as a backend answers them.
+
+use gather_spec::tensor::Stored;
+use gather_spec::{ByteString, Call, DType, Outcome, Refusal, Tensor};
+
+use crate::operators::{OPERATORS, OperatorInfo};
+use crate::run::Element;
+use crate::{Options, Plan};
+
+/// How calls are answered: what no attribute of a call says.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Policies, level and threads; batch dims and axis come with each call.
+    pub options: Options,
+    /// The most bytes that an output may take; larger ones are unsupported.
+    pub max_output: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { options: Options::new(), max_output: 4 << 30 }
+    }
+}
+
+/// Answers a call.
+///
+/// ```
+/// use gather_optimized::{Settings, answer};
+/// use gather_spec::{Call, DType, Operator, Outcome, Tensor};
+///
+/// let call = Call {
+///     operator: Operator::new("tf.gather"),
+///     params: Tensor::new(DType::U8, [3], vec![10u8, 20, 30])?,
+///     indices: Tensor::new(DType::I32, [2], vec![2u32, 0])?,
+///     attributes: [].into(),
+/// };
+/// let expected = Tensor::new(DType::U8, [2], vec![30u8, 10])?;
+/// assert_eq!(answer(&call, &Settings::default()), Outcome::Output(expected));
+/// # Ok::<(), gather_spec::TensorError>(())
+/// ```
+#[must_use]
+pub fn answer(call: &Call, settings: &Settings) -> Outcome {
+    gather_call(call, settings).into()
+}
+
+fn gather_call(call: &Call, settings: &Settings) -> Result<Tensor, Refusal> {
+    let plan = plan_call(call, settings)?;
+    let len = plan.output_len(call.params.dtype().size())?;
+    let bytes = len as u128 * call.params.dtype().size() as u128;
+    if bytes > u128::from(settings.max_output) {
+        let most = settings.max_output;
+        return Err(Refusal::Unsupported(format!("an output of {bytes} bytes; at most {most} are allowed")));
+    }
+    match call.params.dtype() {
+        DType::String => strings(&plan, call),
+        dtype => match dtype.size() {
+            1 => bits::<u8>(&plan, call),
+            2 => bits::<u16>(&plan, call),
+            4 => bits::<u32>(&plan, call),
+            8 => bits::<u64>(&plan, call),
+            _ => bits::<u128>(&plan, call),
+        },
+    }
+}
+
+fn plan_call(call: &Call, settings: &Settings) -> Result<Plan, Refusal> {
+    let name = call.operator.as_str();
+    let unknown = || Refusal::Unsupported(format!("there is no operator `{name}`"));
+    let operator: &OperatorInfo =
+        OPERATORS.iter().find(|operator| operator.name == name).ok_or_else(unknown)?;
+    let options = operator.options(&call.attributes, settings.options)?;
+    let (params, indices) = (&call.params, &call.indices);
+    operator.plan((params.dtype(), params.shape()), (indices.dtype(), indices.shape()), &options)
+}
+
+/// Runs `$body` with `$view` bound to the indices as what they are: bits in storage, integers in meaning.
+macro_rules! with_indices {
+    ($indices:expr, $view:ident => $body:expr) => {
+        match $indices.dtype() {
+            DType::I16 => with_indices!(@ $indices, $view: u16 => i16, $body),
+            DType::I32 => with_indices!(@ $indices, $view: u32 => i32, $body),
+            DType::I64 => with_indices!(@ $indices, $view: u64 => i64, $body),
+            dtype => Err(Refusal::Unsupported(format!("indices of dtype {dtype}"))),
+        }
+    };
+    (@ $indices:expr, $view:ident: $stored:ty => $index:ty, $body:expr) => {{
+        let $view = $indices.view::<$stored>().ok_or_else(no_view)?;
+        let $view = crate::kernels::signed::<$stored, $index, _>(&$view);
+        $body
+    }};
+}
+
+fn bits<T: Stored + Element>(plan: &Plan, call: &Call) -> Result<Tensor, Refusal> {
+    let params = call.params.view::<T>().ok_or_else(no_view)?;
+    let output = with_indices!(call.indices, indices => plan.run(&params, &indices))?;
+    tensor(call.params.dtype(), output)
+}
+
+fn strings(plan: &Plan, call: &Call) -> Result<Tensor, Refusal> {
+    let params = call.params.view::<ByteString>().ok_or_else(no_view)?;
+    let output = with_indices!(call.indices, indices => plan.run_cloned(&params, &indices))?;
+    tensor(call.params.dtype(), output)
+}
+
+fn tensor<T: Stored>(dtype: DType, output: ndarray::ArrayD<T>) -> Result<Tensor, Refusal> {
+    let shape = output.shape().to_vec();
+    let (elements, _) = output.into_raw_vec_and_offset();
+    Tensor::new(dtype, shape, elements).map_err(|wrong| Refusal::Unsupported(wrong.to_string()))
+}
+
+fn no_view() -> Refusal {
+    Refusal::Unsupported("the tensor cannot be seen as an array".to_owned())
+}

@@ -1,0 +1,110 @@
+//! The documented functions on arrays, in one call each. Everything goes through a [`Plan`].
+
+use gather_spec::Refusal;
+use ndarray::{ArrayD, ArrayRef, Dimension};
+
+use crate::run::Element;
+use crate::{Index, Options, Plan};
+
+/// Gathers slices of params by rows of indices.
+///
+/// With k = `indices.shape()[-1]` and b = `batch_dims`, the output has the shape
+/// `params.shape()[..b] + indices.shape()[b..-1] + params.shape()[b+k..]` and
+/// `output[batch, outer, inner] = params[batch, indices[batch, outer, :], inner]`. Each component `c` of an index row
+/// must lie in `0..params.shape()[b+c]`, unless the options say otherwise.
+///
+/// Clauses: `tf.gather_nd.*`, `tf.raw_ops.GatherNd.*`, `paddle.gather_nd.*`.
+///
+/// # Errors
+/// Those of [`Plan::gather_nd`] and [`Plan::run`].
+///
+/// ```
+/// use gather_optimized::{Options, gather_nd};
+/// use ndarray::array;
+///
+/// let params = array![["a0", "b0"], ["a1", "b1"]];
+/// let output = gather_nd(&params, &array![[0, 0], [1, 1]], &Options::new())?;
+/// assert_eq!(output, array!["a0", "b1"].into_dyn());
+/// # Ok::<(), gather_spec::Refusal>(())
+/// ```
+pub fn gather_nd<A: Element, I: Index, D: Dimension, E: Dimension>(
+    params: &ArrayRef<A, D>,
+    indices: &ArrayRef<I, E>,
+    options: &Options,
+) -> Result<ArrayD<A>, Refusal> {
+    Plan::gather_nd(params.shape(), indices.shape(), options)?.run(params, indices)
+}
+
+/// [`gather_nd`] into the caller's array, which must be row-major without gaps.
+///
+/// # Errors
+/// Those of [`Plan::gather_nd`] and [`Plan::run_into`].
+///
+/// ```
+/// use gather_optimized::{Options, gather_nd_into};
+/// use ndarray::{Array2, array};
+///
+/// let mut output = Array2::zeros((1, 2));
+/// gather_nd_into(&array![[1, 2], [3, 4]], &array![[1]], &mut output, &Options::new())?;
+/// assert_eq!(output, array![[3, 4]]);
+/// # Ok::<(), gather_spec::Refusal>(())
+/// ```
+pub fn gather_nd_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimension>(
+    params: &ArrayRef<A, D>,
+    indices: &ArrayRef<I, E>,
+    output: &mut ArrayRef<A, F>,
+    options: &Options,
+) -> Result<(), Refusal> {
+    Plan::gather_nd(params.shape(), indices.shape(), options)?.run_into(params, indices, output)
+}
+
+/// Gathers slices of params along one axis.
+///
+/// With b = `batch_dims`, the output has the shape
+/// `params.shape()[..axis] + indices.shape()[b..] + params.shape()[axis+1..]` and
+/// `output[batch, mid, at, inner] = params[batch, mid, indices[batch, at], inner]`. Each index must lie in
+/// `0..params.shape()[axis]`, unless the options say otherwise.
+///
+/// Clauses: `tf.gather.*`.
+///
+/// # Errors
+/// Those of [`Plan::gather`] and [`Plan::run`].
+///
+/// ```
+/// use gather_optimized::{Options, gather};
+/// use ndarray::array;
+///
+/// let columns = gather(&array![[1, 2, 3], [4, 5, 6]], &array![2, 0], &Options::new().axis(1))?;
+/// assert_eq!(columns, array![[3, 1], [6, 4]].into_dyn());
+/// # Ok::<(), gather_spec::Refusal>(())
+/// ```
+pub fn gather<A: Element, I: Index, D: Dimension, E: Dimension>(
+    params: &ArrayRef<A, D>,
+    indices: &ArrayRef<I, E>,
+    options: &Options,
+) -> Result<ArrayD<A>, Refusal> {
+    Plan::gather(params.shape(), indices.shape(), options)?.run(params, indices)
+}
+
+/// [`gather`] into the caller's array, which must be row-major without gaps.
+///
+/// # Errors
+/// Those of [`Plan::gather`] and [`Plan::run_into`].
+///
+/// ```
+/// use gather_optimized::{Options, gather_into};
+/// use ndarray::{Array1, array};
+///
+/// let mut output = Array1::zeros(2);
+/// gather_into(&array![1, 2, 3], &array![2, 2], &mut output, &Options::new())?;
+/// assert_eq!(output, array![3, 3]);
+/// # Ok::<(), gather_spec::Refusal>(())
+/// ```
+pub fn gather_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimension>(
+    params: &ArrayRef<A, D>,
+    indices: &ArrayRef<I, E>,
+    output: &mut ArrayRef<A, F>,
+    options: &Options,
+) -> Result<(), Refusal> {
+    Plan::gather(params.shape(), indices.shape(), options)?.run_into(params, indices, output)
+}

@@ -1,0 +1,250 @@
+//! From indices to [`CheckedIndices`]: a block of byte offsets, every component of which was tested on its own axis.
+
+use std::mem::MaybeUninit;
+
+use gather_spec::{BadIndex, NegativeIndex, Profile};
+
+use super::bodies::{self, IndexRows};
+use super::cursor::{Cursor, Segment};
+use super::portable;
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
+use crate::dispatch::Proof;
+use crate::geometry::{Component, Geometry};
+use crate::index::{Index, nearest_place, place};
+
+/// Rows that are checked before they are copied: the offsets stay in the first cache.
+pub(super) const BLOCK: usize = 1024;
+
+/// Room for the offsets of a block, and which of its rows had a bad index.
+pub(super) struct Block {
+    offsets: [MaybeUninit<isize>; BLOCK],
+    bad: [u64; BLOCK / 64],
+    len: usize,
+}
+
+/// Byte offsets into the params of one job. Each is the start of a row of that job: every index behind it lies
+/// within its own axis. Only [`Block::check`] makes them.
+#[derive(Clone, Copy)]
+pub(crate) struct CheckedIndices<'a> {
+    offsets: &'a [isize],
+    bad: &'a [u64],
+}
+
+impl<'a> CheckedIndices<'a> {
+    /// The offsets, in the order of the output.
+    pub(super) const fn offsets(self) -> &'a [isize] {
+        self.offsets
+    }
+
+    /// The rows that must become zero; their offsets are good ones all the same.
+    pub(super) fn bad_rows(self) -> impl Iterator<Item = usize> + 'a {
+        self.bad.iter().enumerate().filter(|(_, bits)| **bits != 0).flat_map(|(word, bits)| {
+            (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
+        })
+    }
+}
+
+/// A bad index where bad indices are errors. Where it stands is found out later, by `offender`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BadIndexFound;
+
+/// The indices of a job and how to read them.
+#[derive(Clone, Copy)]
+pub(super) struct Indices<'a, I> {
+    /// The element at the multi-index of zeros.
+    pub first: *const I,
+    pub geometry: &'a Geometry,
+    pub profile: Profile,
+    pub level: Proof,
+}
+
+impl Block {
+    #[inline]
+    pub(super) const fn new() -> Self {
+        Self { offsets: [MaybeUninit::uninit(); BLOCK], bad: [0; BLOCK / 64], len: 0 }
+    }
+
+    /// Checks the next rows of the cursor, `most` at most.
+    ///
+    /// # Safety
+    /// `indices.first` and `indices.geometry` must describe an array that is readable, and the cursor must be on that
+    /// geometry with `most` rows left.
+    #[inline]
+    pub(super) unsafe fn check<I: Index>(
+        &mut self,
+        indices: Indices<'_, I>,
+        cursor: &mut Cursor<'_>,
+        most: usize,
+    ) -> Result<CheckedIndices<'_>, BadIndexFound> {
+        let most = most.min(BLOCK);
+        self.len = 0;
+        if indices.profile.bad_index == BadIndex::Zero {
+            self.bad = [0; BLOCK / 64];
+        }
+        while self.len < most {
+            let segment = cursor.take(most - self.len);
+            // SAFETY: the cursor gives rows of the geometry, whose indices are readable.
+            unsafe { self.push(indices, segment)? };
+            self.len += segment.len;
+        }
+        // SAFETY: push has written the offsets of `len` rows.
+        let offsets = unsafe { self.offsets[..self.len].assume_init_ref() };
+        Ok(CheckedIndices { offsets, bad: &self.bad })
+    }
+
+    /// # Safety
+    /// The segment's index rows must be readable, and `segment.len` rows must have room after `self.len`.
+    #[inline]
+    unsafe fn push<I: Index>(
+        &mut self,
+        indices: Indices<'_, I>,
+        segment: Segment,
+    ) -> Result<(), BadIndexFound> {
+        let offsets = &mut self.offsets[self.len..self.len + segment.len];
+        let first = indices.first.wrapping_offset(segment.indices);
+        let components = indices.geometry.components.as_slice();
+        if components.is_empty() {
+            evenly(offsets, segment.params, segment.axis.params);
+            return Ok(());
+        }
+        // SAFETY: the caller's promise is that of each of these.
+        unsafe {
+            if matches!(indices.profile.bad_index, BadIndex::Zero | BadIndex::Clamp) {
+                Self::push_forgiving(offsets, &mut self.bad, self.len, indices, segment);
+                return Ok(());
+            }
+            if segment.axis.indices == 0 {
+                let base = one_row(first, components, segment.params, indices.profile.negative_index)?;
+                evenly(offsets, base, segment.axis.params);
+                return Ok(());
+            }
+            let good = match components.len() {
+                1 => strict::<I, 1>(first, indices, segment, offsets),
+                2 => strict::<I, 2>(first, indices, segment, offsets),
+                3 => strict::<I, 3>(first, indices, segment, offsets),
+                _ => return deep(first, indices, segment, offsets),
+            };
+            if good { Ok(()) } else { Err(BadIndexFound) }
+        }
+    }
+
+    /// Policies under which a bad index is no error: rows are marked, or components moved.
+    ///
+    /// # Safety
+    /// As `push`.
+    unsafe fn push_forgiving<I: Index>(
+        offsets: &mut [MaybeUninit<isize>],
+        bad: &mut [u64],
+        start: usize,
+        indices: Indices<'_, I>,
+        segment: Segment,
+    ) {
+        let Profile { bad_index, negative_index } = indices.profile;
+        let (mut row_at, mut base) = (segment.indices, segment.params);
+        for (j, offset) in offsets.iter_mut().enumerate() {
+            let mut sum = base;
+            for component in &indices.geometry.components {
+                // SAFETY: a component of a row of the segment.
+                let index = unsafe { *indices.first.wrapping_offset(row_at.wrapping_add(component.at)) };
+                let at = match bad_index {
+                    BadIndex::Clamp => nearest_place(index, component.bound, negative_index),
+                    _ => place(index, component.bound, negative_index).unwrap_or_else(|| {
+                        bad[(start + j) / 64] |= 1 << ((start + j) % 64);
+                        0
+                    }),
+                };
+                sum = sum.wrapping_add(at.cast_signed().wrapping_mul(component.stride));
+            }
+            offset.write(sum);
+            row_at = row_at.wrapping_add(segment.axis.indices);
+            base = base.wrapping_add(segment.axis.params);
+        }
+    }
+}
+
+/// Offsets of rows that share their indices.
+fn evenly(offsets: &mut [MaybeUninit<isize>], base: isize, step: isize) {
+    for (j, offset) in offsets.iter_mut().enumerate() {
+        offset.write(base.wrapping_add(step.wrapping_mul(j.cast_signed())));
+    }
+}
+
+/// The offset that one index row selects.
+///
+/// # Safety
+/// The row's components must be readable.
+unsafe fn one_row<I: Index>(
+    first: *const I,
+    components: &[Component],
+    base: isize,
+    negative: NegativeIndex,
+) -> Result<isize, BadIndexFound> {
+    let mut sum = base;
+    for component in components {
+        // SAFETY: the caller's promise.
+        let index = unsafe { *first.wrapping_offset(component.at) };
+        let at = place(index, component.bound, negative).ok_or(BadIndexFound)?;
+        sum = sum.wrapping_add(at.cast_signed().wrapping_mul(component.stride));
+    }
+    Ok(sum)
+}
+
+/// Rows of any depth.
+///
+/// # Safety
+/// As [`Block::push`].
+unsafe fn deep<I: Index>(
+    first: *const I,
+    indices: Indices<'_, I>,
+    segment: Segment,
+    offsets: &mut [MaybeUninit<isize>],
+) -> Result<(), BadIndexFound> {
+    let (mut row, mut base) = (first, segment.params);
+    for offset in offsets {
+        let components = &indices.geometry.components;
+        // SAFETY: a row of the segment.
+        offset.write(unsafe { one_row(row, components, base, indices.profile.negative_index)? });
+        row = row.wrapping_offset(segment.axis.indices);
+        base = base.wrapping_add(segment.axis.params);
+    }
+    Ok(())
+}
+
+/// Rows of depth `D`, in the loop that fits how they lie and the level.
+///
+/// # Safety
+/// As [`Block::push`], with `D` components.
+#[inline]
+unsafe fn strict<I: Index, const D: usize>(
+    first: *const I,
+    indices: Indices<'_, I>,
+    segment: Segment,
+    offsets: &mut [MaybeUninit<isize>],
+) -> bool {
+    let components = &indices.geometry.components;
+    let rows = IndexRows::<I, D> {
+        first,
+        step: segment.axis.indices,
+        at: std::array::from_fn(|c| components[c].at),
+        bounds: std::array::from_fn(|c| components[c].bound),
+        strides: std::array::from_fn(|c| components[c].stride),
+        base: segment.params,
+        base_step: segment.axis.params,
+    };
+    let dense =
+        rows.step == D.cast_signed() && rows.base_step == 0 && (0..D).all(|c| rows.at[c] == c.cast_signed());
+    let wrap = indices.profile.negative_index == NegativeIndex::Wrap;
+    // SAFETY: the rows are readable by the caller's promise, the levels proven by their tokens, and dense rows are.
+    unsafe {
+        match (dense, wrap, indices.level) {
+            #[cfg(target_arch = "x86_64")]
+            (true, false, Proof::Avx512(proof)) => avx512::check_indices::dense(proof, rows, offsets),
+            #[cfg(target_arch = "x86_64")]
+            (true, false, Proof::Avx2(proof)) => avx2::check_indices::dense(proof, rows, offsets),
+            (true, false, _) => portable::check_indices::dense(rows, offsets),
+            (_, true, _) => bodies::check::<I, true, D, false>(rows, offsets),
+            (false, false, _) => bodies::check::<I, false, D, false>(rows, offsets),
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Elements that are cloned rather than moved, such as strings: in the order of the output, on one thread.
+
+use gather_spec::BadIndex;
+use ndarray::{ArrayRef, Dimension};
+
+use super::check::{BadIndexFound, Block, Indices};
+use super::cursor::Cursor;
+use crate::geometry::Geometry;
+use crate::index::Index;
+use crate::plan::Plan;
+
+/// Hands every element of the output to `give`, a bad row's as `None`. The plan must be for these shapes, and
+/// neither params nor the output may be empty.
+///
+/// # Errors
+/// [`BadIndexFound`] if a bad index is an error; elements may have been given before.
+pub(crate) fn clone_elements<A, I: Index, D: Dimension, E: Dimension>(
+    plan: &Plan,
+    params: &ArrayRef<A, D>,
+    indices: &ArrayRef<I, E>,
+    mut give: impl FnMut(Option<&A>),
+) -> Result<(), BadIndexFound> {
+    assert!(params.shape() == plan.params.as_slice() && indices.shape() == plan.indices.as_slice());
+    assert!(!params.is_empty() && !plan.output.contains(&0));
+    let geometry = Geometry::new(plan, params.strides(), indices.strides(), size_of::<A>());
+    let shared =
+        Indices { first: indices.as_ptr(), geometry: &geometry, profile: plan.profile, level: plan.level };
+    let zeros = plan.profile.bad_index == BadIndex::Zero;
+    let mut cursor = Cursor::new(&geometry, 0);
+    let mut block = Block::new();
+    let mut left = geometry.row_count;
+    while left > 0 {
+        // SAFETY: the geometry is that of these arrays, and the cursor has `left` rows left.
+        let checked = unsafe { block.check(shared, &mut cursor, left)? };
+        let mut bad = checked.bad_rows().peekable();
+        for (row, offset) in checked.offsets().iter().enumerate() {
+            let clear = zeros && bad.next_if_eq(&row).is_some();
+            // SAFETY: a checked offset is the start of a row within params.
+            let start = unsafe { params.as_ptr().byte_offset(*offset) };
+            for at in 0..geometry.row_bytes / size_of::<A>() {
+                // SAFETY: a row is that many elements without gaps, all initialised since they are params'.
+                give((!clear).then(|| unsafe { &*start.add(at) }));
+            }
+        }
+        left -= checked.offsets().len();
+    }
+    Ok(())
+}

@@ -1,0 +1,255 @@
+//! A job: one planned call on real arrays, whose parts any number of threads take and run.
+
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use gather_spec::{BadIndex, Profile};
+use ndarray::{ArrayRef, Dimension};
+
+use super::bodies::{self, Picks};
+use super::check::{BLOCK, BadIndexFound, Block, CheckedIndices, Indices};
+use super::cursor::Cursor;
+use super::moves::{self, Pick};
+use crate::dispatch::Proof;
+use crate::geometry::Geometry;
+use crate::index::Index;
+use crate::plan::Plan;
+
+/// One call on real arrays. Each part of the output belongs to whoever took it, so all methods are safe.
+pub(crate) struct Job<'p, 'o, I> {
+    geometry: Geometry,
+    /// The element of params at the multi-index of zeros.
+    params: *const u8,
+    indices: *const I,
+    output: *mut u8,
+    /// One element, for rows with a bad index.
+    zero: *const u8,
+    element: usize,
+    profile: Profile,
+    level: Proof,
+    prefetch: bool,
+    stream: bool,
+    pick: Option<Pick>,
+    part_rows: usize,
+    /// The first row that nobody has taken.
+    next: AtomicUsize,
+    failed: AtomicBool,
+    arrays: PhantomData<(&'p [u8], &'o mut [MaybeUninit<u8>])>,
+}
+
+// SAFETY: params, indices and the zero are only read, and `Job::new` asks for types that may be read from several
+// threads; parts of the output are disjoint, since `next` hands out each row once, and its elements may be sent.
+unsafe impl<I: Sync> Sync for Job<'_, '_, I> {}
+
+/// Picks between two requests for lines of the next axis.
+const PICKS_PER_FETCH: usize = 128;
+
+/// Params larger than this do not stay in a core's own cache, so rows are asked for ahead.
+const CACHED_PARAMS: usize = 1 << 20;
+
+impl<'p, 'o, I: Index> Job<'p, 'o, I> {
+    /// The job of gathering from `params` into `output`.
+    ///
+    /// # Panics
+    /// If the arrays are not of the plan's shapes, or params or the output are empty.
+    #[inline(always)] // So that the job is made in its place: moving it costs a tenth of a tiny call.
+    pub(crate) fn new<A: Copy + Send + Sync, D: Dimension, E: Dimension>(
+        plan: &Plan,
+        params: &'p ArrayRef<A, D>,
+        indices: &'p ArrayRef<I, E>,
+        output: &'o mut [MaybeUninit<A>],
+        zero: &'p A,
+    ) -> Self {
+        assert!(params.shape() == plan.params.as_slice() && indices.shape() == plan.indices.as_slice());
+        assert!(!params.is_empty() && !output.is_empty());
+        let geometry = Geometry::new(plan, params.strides(), indices.strides(), size_of::<A>());
+        let output_bytes = geometry.output_bytes();
+        assert!(output_bytes == size_of_val(output));
+        Self {
+            params: params.as_ptr().cast(),
+            indices: indices.as_ptr(),
+            output: output.as_mut_ptr().cast(),
+            zero: std::ptr::from_ref(zero).cast(),
+            element: size_of::<A>(),
+            profile: plan.profile,
+            level: plan.level,
+            prefetch: params.len().saturating_mul(size_of::<A>()) > CACHED_PARAMS,
+            stream: moves::streams(output_bytes, geometry.row_bytes),
+            pick: Pick::of(&geometry, plan, size_of::<A>()),
+            part_rows: geometry.row_count,
+            next: AtomicUsize::new(0),
+            failed: AtomicBool::new(false),
+            geometry,
+            arrays: PhantomData,
+        }
+    }
+
+    /// Bytes that the job moves or reads, roughly: what decides whether threads pay.
+    #[inline]
+    pub(crate) fn traffic(&self) -> usize {
+        let depth = self.geometry.components.len();
+        self.geometry
+            .output_bytes()
+            .saturating_add(self.geometry.row_count.saturating_mul(depth * size_of::<I>()))
+    }
+
+    /// Sets parts of equal size, about `parts` of them, in whole blocks where there are enough.
+    pub(crate) fn split(&mut self, parts: usize) {
+        let rows = self.geometry.row_count;
+        let part = rows.div_ceil(parts.max(1));
+        self.part_rows = if part > 4 * BLOCK { part.next_multiple_of(BLOCK) } else { part };
+    }
+
+    /// Takes parts and runs them until none is left, or somebody found a bad index.
+    #[inline]
+    pub(crate) fn work(&self) {
+        while let Some(rows) = self.take() {
+            // SAFETY: `take` gives each row to one caller only.
+            if unsafe { self.run(rows) }.is_err() {
+                self.failed.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn take(&self) -> Option<Range<usize>> {
+        if self.failed.load(Ordering::Relaxed) {
+            return None;
+        }
+        let rows = self.geometry.row_count;
+        // The counter cannot overflow: it passes `rows` at most once per thread, by one part each.
+        let start = self.next.fetch_add(self.part_rows, Ordering::Relaxed);
+        (start < rows).then(|| start..rows.min(start.saturating_add(self.part_rows)))
+    }
+
+    /// Whether the whole output has been written, all indices being good.
+    ///
+    /// # Errors
+    /// [`BadIndexFound`] if some index was bad.
+    pub(crate) fn finish(self) -> Result<Written<'o>, BadIndexFound> {
+        let complete = self.next.load(Ordering::Relaxed) >= self.geometry.row_count;
+        if self.failed.load(Ordering::Relaxed) || !complete {
+            return Err(BadIndexFound);
+        }
+        Ok(Written(PhantomData))
+    }
+
+    /// # Safety
+    /// Nobody else may write these rows meanwhile.
+    unsafe fn run(&self, rows: Range<usize>) -> Result<(), BadIndexFound> {
+        let row_bytes = self.geometry.row_bytes;
+        let mut cursor = Cursor::new(&self.geometry, rows.start);
+        // SAFETY: `new` made sure that the output has room for all rows.
+        let mut output = unsafe { self.output.add(rows.start * row_bytes) };
+        let mut left = rows.len();
+        if let Some(pick) = self.pick {
+            // SAFETY: these rows are ours.
+            return unsafe { self.pick(pick, cursor, left, output) };
+        }
+        let mut block = Block::new();
+        let indices = Indices {
+            first: self.indices,
+            geometry: &self.geometry,
+            profile: self.profile,
+            level: self.level,
+        };
+        while left > 0 {
+            // SAFETY: the geometry is that of these arrays, and `left` rows are left.
+            let checked = unsafe { block.check(indices, &mut cursor, left)? };
+            let done = checked.offsets().len();
+            // SAFETY: the offsets are checked for this job; the output has room for these rows, which are ours.
+            unsafe {
+                self.move_rows(checked, output);
+                output = output.add(done * row_bytes);
+            }
+            left -= done;
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// As `run`: `output` must be the place of the next `left` rows of the cursor.
+    unsafe fn pick(
+        &self,
+        pick: Pick,
+        mut cursor: Cursor<'_>,
+        mut left: usize,
+        mut output: *mut u8,
+    ) -> Result<(), BadIndexFound> {
+        // An axis whose lines nearly all get used is fetched in order while the one before it is being picked from.
+        let axis_bytes = pick.bound * pick.size;
+        let in_order = self.prefetch && axis_bytes <= 64 << 10;
+        while left > 0 {
+            let segment = cursor.take(left);
+            let next_axis = (in_order && segment.len * 64 >= axis_bytes).then(|| cursor.params());
+            let mut done = 0;
+            while done < segment.len {
+                let len =
+                    if next_axis.is_some() { PICKS_PER_FETCH.min(segment.len - done) } else { segment.len };
+                if let Some(next) = next_axis {
+                    let (from, to) =
+                        (axis_bytes * done / segment.len, axis_bytes * (done + len) / segment.len);
+                    bodies::prefetch_lines(self.params.wrapping_offset(next), from, to);
+                }
+                // SAFETY: the segment lies within indices, its base within params, and its rows within the output.
+                let good = unsafe {
+                    let picks = Picks {
+                        params: self.params.offset(segment.params),
+                        bound: pick.bound,
+                        indices: self.indices.offset(segment.indices).add(done),
+                        len,
+                        output: output.add(done * pick.size),
+                        prefetch: self.prefetch && !in_order,
+                        stream: pick.stream,
+                    };
+                    moves::pick_checked(self.level, pick.size, picks)
+                };
+                if !good {
+                    return Err(BadIndexFound);
+                }
+                done += len;
+            }
+            // SAFETY: as above.
+            output = unsafe { output.add(segment.len * pick.size) };
+            left -= segment.len;
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// The indices must be checked for this job, and `output` must be the place of their rows.
+    #[inline]
+    unsafe fn move_rows(&self, checked: CheckedIndices<'_>, output: *mut u8) {
+        let row_bytes = self.geometry.row_bytes;
+        let rows = bodies::Copy { params: self.params, output, row_bytes, prefetch: self.prefetch };
+        // SAFETY: the caller's promise.
+        unsafe { moves::move_rows(self.level, rows, checked.offsets(), self.stream) };
+        if self.profile.bad_index == BadIndex::Zero {
+            for row in checked.bad_rows() {
+                // SAFETY: a bad row is one of the block.
+                unsafe { self.clear(output.add(row * row_bytes)) };
+            }
+        }
+    }
+
+    /// # Safety
+    /// `row` must be a row of the output.
+    unsafe fn clear(&self, row: *mut u8) {
+        for at in (0..self.geometry.row_bytes).step_by(self.element) {
+            // SAFETY: a row is whole elements, and `zero` is one element.
+            unsafe { std::ptr::copy_nonoverlapping(self.zero, row.add(at), self.element) };
+        }
+    }
+}
+
+/// Proof that every element of a job's output has been written.
+pub(crate) struct Written<'a>(PhantomData<&'a mut [MaybeUninit<u8>]>);
+
+impl<'o> Written<'o> {
+    /// Writes the same element everywhere.
+    pub(crate) fn filled<A: Copy>(output: &'o mut [MaybeUninit<A>], element: A) -> Self {
+        output.fill(MaybeUninit::new(element));
+        Self(PhantomData)
+    }
+}

@@ -1,0 +1,129 @@
+//! Which kernel moves the rows of a job: by row length, size and level. The decisions are measured ones.
+
+use gather_spec::{BadIndex, NegativeIndex, Profile};
+
+use super::bodies::{Copy, Picks};
+use super::portable;
+#[cfg(target_arch = "x86_64")]
+use super::{avx2, avx512};
+use crate::dispatch::Proof;
+use crate::geometry::Geometry;
+use crate::index::Index;
+use crate::plan::Plan;
+
+/// Moves rows from checked offsets.
+///
+/// # Safety
+/// Every offset must be the start of a row within `rows.params`, and `rows.output` must have room for all of them;
+/// with `stream`, rows must have at least 128 bytes.
+#[inline]
+pub(super) unsafe fn move_rows(level: Proof, rows: Copy, offsets: &[isize], stream: bool) {
+    macro_rules! pick {
+        ($size:literal) => {
+            match level {
+                #[cfg(target_arch = "x86_64")]
+                Proof::Avx512(proof) => avx512::pick_elements::cached::<$size>(proof, rows, offsets),
+                #[cfg(target_arch = "x86_64")]
+                Proof::Avx2(proof) => avx2::pick_elements::cached::<$size>(proof, rows, offsets),
+                Proof::Portable => portable::pick_elements::cached::<$size>(rows, offsets),
+            }
+        };
+    }
+    // SAFETY: the caller's promise; the tokens prove the levels.
+    unsafe {
+        match rows.row_bytes {
+            1 => pick!(1),
+            2 => pick!(2),
+            4 => pick!(4),
+            8 => pick!(8),
+            16 => pick!(16),
+            _ => match level {
+                #[cfg(target_arch = "x86_64")]
+                Proof::Avx512(proof) if stream => avx512::copy_rows::streamed(proof, rows, offsets),
+                #[cfg(target_arch = "x86_64")]
+                Proof::Avx512(proof) => avx512::copy_rows::cached(proof, rows, offsets),
+                #[cfg(target_arch = "x86_64")]
+                Proof::Avx2(proof) if stream => avx2::copy_rows::streamed(proof, rows, offsets),
+                #[cfg(target_arch = "x86_64")]
+                Proof::Avx2(proof) => avx2::copy_rows::cached(proof, rows, offsets),
+                Proof::Portable => portable::copy_rows::cached(rows, offsets),
+            },
+        }
+    }
+}
+
+/// Outputs of long rows from this size on are written past the caches. Measured on a Zen 5: with 256-byte rows that is
+/// slower on one thread, and with 128-byte rows on any number.
+const STREAMED_ROWS: usize = 32 << 20;
+
+/// Outputs of single elements from this size on.
+const STREAMED_ELEMENTS: usize = 8 << 20;
+
+/// Whether rows of an output are worth writing past the caches.
+pub(super) fn streams(output_bytes: usize, row_bytes: usize) -> bool {
+    output_bytes >= STREAMED_ROWS && (1024..=4096).contains(&row_bytes)
+}
+
+/// The kernel that takes elements straight from indices, for the jobs that it fits: one element per row, indices of
+/// depth 1 and an axis without gaps, bad indices an error.
+#[derive(Clone, Copy)]
+pub(super) struct Pick {
+    pub bound: usize,
+    pub size: usize,
+    pub stream: bool,
+}
+
+impl Pick {
+    /// The kernel, if it fits.
+    #[inline]
+    pub(super) fn of(geometry: &Geometry, plan: &Plan, element: usize) -> Option<Self> {
+        let strict = matches!(
+            plan.profile,
+            Profile {
+                bad_index: BadIndex::Error | BadIndex::Unspecified,
+                negative_index: NegativeIndex::Reject
+            }
+        );
+        let ([component], Some(axis)) = (geometry.components.as_slice(), geometry.rows.last()) else {
+            return None;
+        };
+        let fits = strict
+            && geometry.row_bytes == element
+            && matches!(element, 1 | 2 | 4 | 8 | 16)
+            && component.stride == element.cast_signed()
+            && component.bound > 0
+            && axis.indices == 1
+            && axis.params == 0;
+        let stream = geometry.output_bytes() >= STREAMED_ELEMENTS;
+        fits.then_some(Self { bound: component.bound, size: element, stream })
+    }
+}
+
+/// Moves elements straight from indices; `false` if any index was bad.
+///
+/// # Safety
+/// As [`super::bodies::pick_checked`], with elements of `size` bytes, one of 1, 2, 4, 8, 16.
+#[inline]
+pub(super) unsafe fn pick_checked<I: Index>(level: Proof, size: usize, picks: Picks<I>) -> bool {
+    macro_rules! pick {
+        ($size:literal) => {
+            match level {
+                #[cfg(target_arch = "x86_64")]
+                Proof::Avx512(proof) => avx512::pick_checked::pick::<I, $size>(proof, picks),
+                #[cfg(target_arch = "x86_64")]
+                Proof::Avx2(proof) => avx2::pick_checked::pick::<I, $size>(proof, picks),
+                Proof::Portable => portable::pick_checked::pick::<I, $size>(picks),
+            }
+        };
+    }
+    // SAFETY: the caller's promise; the tokens prove the levels.
+    unsafe {
+        match size {
+            1 => pick!(1),
+            2 => pick!(2),
+            4 => pick!(4),
+            8 => pick!(8),
+            _ => pick!(16),
+        }
+    }
+}

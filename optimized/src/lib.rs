@@ -1,0 +1,36 @@
+//! The fastest correct gather in Rust, on `ndarray` arrays.
+//!
+//! - The documented functions: [`gather_nd`], [`gather`], and `*_into` for the caller's output. What may be chosen is in
+//!   [`Options`]; reasons to refuse are `gather_spec`'s [`GatherError`](gather_spec::GatherError)s.
+//! - Validated once, used often: [`Plan`]. Memory used often: [`Pool`].
+//! - Calls on tensors of any dtype, as a backend answers them: [`answer()`], for the [`OPERATORS`].
+//!
+//! A call becomes a plan (`plan`: shapes) and a geometry (`geometry`: strides); `run` makes a job of it, whose parts check
+//! indices block by block and hand the checked offsets to `kernels`. Instruction sets are chosen in `dispatch` alone,
+//! threads are named in `parallel` alone, and `unsafe` stands in `kernels` and `output` alone.
+
+#![deny(unsafe_code)]
+
+mod answer;
+mod api;
+mod dispatch;
+mod geometry;
+mod index;
+mod kernels;
+mod offender;
+mod operators;
+mod options;
+mod output;
+mod parallel;
+mod plan;
+mod run;
+
+pub use answer::{Settings, answer};
+pub use api::{gather, gather_into, gather_nd, gather_nd_into};
+pub use dispatch::{LEVEL_VARIABLE, Level};
+pub use index::Index;
+pub use operators::{OPERATORS, OperatorInfo};
+pub use options::Options;
+pub use output::{Pool, Pooled};
+pub use plan::Plan;
+pub use run::Element;

@@ -1,0 +1,72 @@
+//! Which index is to blame: the first bad one in row-major order, found after the fact so that it is the same whatever
+//! the number of threads and the level.
+
+use gather_spec::GatherError;
+use ndarray::{ArrayRef, ArrayViewD, Axis, Dimension};
+
+use crate::index::{Index, place};
+use crate::plan::{Family, Plan};
+
+/// The first bad index of a call, if there is one.
+#[cold]
+pub(crate) fn first_offender<I: Index, E: Dimension>(
+    plan: &Plan,
+    indices: &ArrayRef<I, E>,
+) -> Option<GatherError> {
+    if indices.is_empty() {
+        return None;
+    }
+    let mut view = indices.view().into_dyn();
+    let outer = match plan.family {
+        Family::Nd => view.ndim() - 1,
+        Family::OneAxis => view.ndim(),
+    };
+    // Along a stride of 0 all rows are the same, and there may be more of them than anyone can visit.
+    for axis in 0..outer {
+        if view.strides()[axis] == 0 {
+            view.collapse_axis(Axis(axis), 0);
+        }
+    }
+    match plan.family {
+        Family::Nd => in_rows(plan, &view),
+        Family::OneAxis => in_elements(plan, &view),
+    }
+}
+
+fn in_rows<I: Index>(plan: &Plan, indices: &ArrayViewD<'_, I>) -> Option<GatherError> {
+    let last = indices.ndim() - 1;
+    for (row, components) in indices.lanes(Axis(last)).into_iter().enumerate() {
+        for (component, (index, bound)) in components.iter().zip(&plan.params[plan.axis..]).enumerate() {
+            if place(*index, *bound, plan.profile.negative_index).is_none() {
+                let position = multi_index(row, &indices.shape()[..last]);
+                return Some(out_of_range(position, Some(component), *index, *bound));
+            }
+        }
+    }
+    None
+}
+
+fn in_elements<I: Index>(plan: &Plan, indices: &ArrayViewD<'_, I>) -> Option<GatherError> {
+    let bound = plan.params[plan.axis];
+    let bad = |index: &I| place(*index, bound, plan.profile.negative_index).is_none();
+    let (at, index) = indices.iter().enumerate().find(|(_, index)| bad(index))?;
+    Some(out_of_range(multi_index(at, indices.shape()), None, *index, bound))
+}
+
+fn out_of_range<I: Index>(
+    position: Vec<usize>,
+    component: Option<usize>,
+    index: I,
+    bound: usize,
+) -> GatherError {
+    GatherError::IndexOutOfRange { position, component, index: index.value(), bound }
+}
+
+fn multi_index(mut at: usize, shape: &[usize]) -> Vec<usize> {
+    let mut position = vec![0; shape.len()];
+    for (place, dim) in position.iter_mut().zip(shape).rev() {
+        *place = at % dim;
+        at /= dim;
+    }
+    position
+}

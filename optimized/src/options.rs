@@ -1,0 +1,89 @@
+//! What a caller may choose: attributes of the operator, policies on indices, instruction set, threads.
+
+use std::num::NonZeroUsize;
+
+use gather_spec::{BadIndex, NegativeIndex, Profile};
+
+use crate::Level;
+
+/// How to gather. The default is the documented one: no batch dims, the first non-batch axis, bad and negative
+/// indices refused, the best level of the processor, as many threads as pay.
+///
+/// ```
+/// use gather_optimized::{Options, gather};
+/// use gather_spec::NegativeIndex;
+/// use ndarray::array;
+///
+/// let last = Options::new().axis(-1).negative_index(NegativeIndex::Wrap);
+/// let output = gather(&array![[1, 2, 3], [4, 5, 6]], &array![-1, 0], &last)?;
+/// assert_eq!(output, array![[3, 1], [6, 4]].into_dyn());
+/// # Ok::<(), gather_spec::Refusal>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    pub(crate) batch_dims: i64,
+    pub(crate) axis: Option<i64>,
+    pub(crate) profile: Profile,
+    pub(crate) level: Option<Level>,
+    pub(crate) threads: Option<NonZeroUsize>,
+}
+
+impl Options {
+    /// The documented behaviour.
+    #[must_use]
+    pub const fn new() -> Self {
+        let profile = Profile { bad_index: BadIndex::Error, negative_index: NegativeIndex::Reject };
+        Self { batch_dims: 0, axis: None, profile, level: None, threads: None }
+    }
+
+    /// The number of leading dims that params and indices share. `gather` lets a negative one count from the rank
+    /// of indices.
+    #[must_use]
+    pub const fn batch_dims(self, batch_dims: i64) -> Self {
+        Self { batch_dims, ..self }
+    }
+
+    /// The axis of params that `gather` selects from; a negative one counts from the rank of params. `gather_nd`
+    /// has no such attribute and refuses it.
+    #[must_use]
+    pub const fn axis(self, axis: i64) -> Self {
+        Self { axis: Some(axis), ..self }
+    }
+
+    /// What happens to an index outside its axis. `Unspecified` is answered like `Error`.
+    #[must_use]
+    pub const fn bad_index(self, bad_index: BadIndex) -> Self {
+        Self { profile: Profile { bad_index, ..self.profile }, ..self }
+    }
+
+    /// What a negative index means.
+    #[must_use]
+    pub const fn negative_index(self, negative_index: NegativeIndex) -> Self {
+        Self { profile: Profile { negative_index, ..self.profile }, ..self }
+    }
+
+    /// Both policies on indices.
+    #[must_use]
+    pub const fn profile(self, profile: Profile) -> Self {
+        Self { profile, ..self }
+    }
+
+    /// The policies on indices that were chosen.
+    #[must_use]
+    pub const fn policies(self) -> Profile {
+        self.profile
+    }
+
+    /// The instruction set to use; a processor without it refuses the call.
+    #[must_use]
+    pub const fn level(self, level: Level) -> Self {
+        Self { level: Some(level), ..self }
+    }
+
+    /// The number of threads that share the work, whatever its size. They are those of the current rayon pool, so
+    /// more than it has only makes smaller pieces.
+    #[must_use]
+    pub const fn threads(self, threads: NonZeroUsize) -> Self {
+        Self { threads: Some(threads), ..self }
+    }
+}

@@ -1,0 +1,63 @@
+//! Memory for outputs: reserved fallibly, on huge pages where that pays, filled by a job before anyone reads it.
+
+#![allow(
+    unsafe_code,
+    reason = "uninitialised memory becomes an output once a job has proved that it wrote all of it"
+)]
+
+mod pages;
+mod pool;
+
+use std::mem::MaybeUninit;
+
+use gather_spec::Refusal;
+use ndarray::{ArrayD, IxDyn};
+
+pub use pool::{Pool, Pooled};
+
+use crate::kernels::job::Written;
+
+/// Memory for `len` elements, none of them initialised.
+///
+/// # Errors
+/// `Unsupported` if the memory cannot be had.
+pub(crate) fn reserve<A>(len: usize) -> Result<Vec<A>, Refusal> {
+    let mut output = Vec::new();
+    output.try_reserve_exact(len).map_err(|_| out_of_memory(len.saturating_mul(size_of::<A>())))?;
+    pages::prefer_huge(output.spare_capacity_mut());
+    Ok(output)
+}
+
+fn out_of_memory(bytes: usize) -> Refusal {
+    Refusal::Unsupported(format!("{bytes} bytes for the output could not be reserved"))
+}
+
+/// Lets `fill` write `len` elements into a new array of this shape, which is known to have that many.
+///
+/// # Errors
+/// Those of [`reserve`] and of `fill`.
+#[inline]
+pub(crate) fn fresh<A: Copy>(
+    shape: &[usize],
+    len: usize,
+    fill: impl for<'a> FnOnce(&'a mut [MaybeUninit<A>]) -> Result<Written<'a>, Refusal>,
+) -> Result<ArrayD<A>, Refusal> {
+    let mut output = reserve(len)?;
+    fill(&mut output.spare_capacity_mut()[..len])?;
+    // SAFETY: `Written` proves that all `len` elements, which were reserved, have been initialised.
+    unsafe { output.set_len(len) };
+    debug_assert_eq!(shape.iter().product::<usize>(), len);
+    // SAFETY: `len` is the product of the shape, whose bytes were checked to fit an `isize`.
+    Ok(unsafe { ArrayD::from_shape_vec_unchecked(IxDyn(shape), output) })
+}
+
+/// Initialised elements as a job sees them.
+pub(crate) fn overwrite<A: Copy>(
+    output: &mut [A],
+    fill: impl for<'a> FnOnce(&'a mut [MaybeUninit<A>]) -> Result<Written<'a>, Refusal>,
+) -> Result<(), Refusal> {
+    // SAFETY: the layouts are the same, and jobs write nothing but whole, initialised elements, so that every element
+    // stays initialised whether or not the job succeeds; `A: Copy` has no drop to miss.
+    let slice = unsafe { std::slice::from_raw_parts_mut(output.as_mut_ptr().cast(), output.len()) };
+    fill(slice).map(|_| ())
+}
