@@ -59,8 +59,8 @@ impl Plan {
     ///
     /// # Errors
     /// `indices-rank`, `batch-dims-out-of-range`, `batch-shape-mismatch`, `index-depth-exceeds-rank`,
-    /// `output-too-large` (counting one byte per element until the element type is known); `Unsupported` for an
-    /// axis, or a level that this processor lacks.
+    /// in this order; `Unsupported` for an axis, or a level that this processor lacks. Whether the output is too large
+    /// is found when the plan is run, since it depends on the element type.
     ///
     /// ```
     /// use gather_optimized::{Options, Plan};
@@ -97,8 +97,8 @@ impl Plan {
     ///
     /// # Errors
     /// `params-rank`, `batch-dims-out-of-range`, `axis-out-of-range`, `axis-before-batch`, `batch-shape-mismatch`,
-    /// `output-too-large` (counting one byte per element until the element type is known); `Unsupported` for a
-    /// level that this processor lacks.
+    /// in this order; `Unsupported` for a level that this processor lacks. Whether the output is too large is found
+    /// when the plan is run, since it depends on the element type.
     ///
     /// ```
     /// use gather_optimized::{Options, Plan};
@@ -141,7 +141,7 @@ impl Plan {
         output.iter().for_each(|part| dims.extend_from_slice(part));
         let nonzero = dims.iter().filter(|dim| **dim != 0);
         let nonzero = nonzero.fold(1u128, |product, dim| product.saturating_mul(*dim as u128));
-        let plan = Self {
+        Ok(Self {
             family,
             params: Dims::from_slice(params),
             indices: Dims::from_slice(indices),
@@ -153,9 +153,7 @@ impl Plan {
             profile: options.profile,
             level: dispatch::choose(options.level)?,
             threads: options.threads,
-        };
-        plan.output_len(1)?;
-        Ok(plan)
+        })
     }
 
     /// The shape of the output.
@@ -244,10 +242,9 @@ mod tests {
     #[test]
     fn a_zero_dim_does_not_hide_dims_that_are_too_large() {
         let half = usize::MAX >> 2;
-        assert_eq!(
-            code(Plan::gather(&[half, 0, 4], &[1], &Options::new().axis(1))),
-            ErrorCode::OutputTooLarge
-        );
+        let plan = Plan::gather(&[half, 0, 4], &[1], &Options::new().axis(1)).unwrap();
+        let bytes = half as u128 * 4 * 8;
+        assert_eq!(plan.output_len(8), Err(GatherError::OutputTooLarge { bytes }.into()));
         assert_eq!(Plan::gather(&[half, 0], &[0], &Options::new().axis(1)).unwrap().output_len(1), Ok(0));
     }
 }
