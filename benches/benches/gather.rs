@@ -1,0 +1,99 @@
+//! Every workload at every level, on 1 and 2 threads, with each kind of output: `workload/level/threads/output`.
+//! Inputs are made, and outputs verified, only for what the filter of `cargo bench -- FILTER` lets through.
+
+#![forbid(unsafe_code)]
+
+use std::cell::OnceCell;
+use std::hint::black_box;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, SamplingMode, Throughput};
+use gather_benches::verify::Samples;
+use gather_benches::{How, Inputs, Workload, subject, threads, workloads};
+use gather_optimized::Level;
+
+/// Outputs of this many bytes and more take milliseconds, so each sample is one batch of equal size.
+const LARGE: usize = 1 << 20;
+
+/// Where the output goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Output {
+    Into,
+    Fresh,
+    Pooled,
+}
+
+const OUTPUTS: [(&str, Output); 3] =
+    [("into", Output::Into), ("fresh", Output::Fresh), ("pooled", Output::Pooled)];
+
+fn main() {
+    threads::provide(2.max(std::thread::available_parallelism().map_or(1, usize::from)));
+    let mut criterion = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_millis(600))
+        .nresamples(10_000)
+        .without_plots()
+        .configure_from_args();
+    for workload in workloads::embedded() {
+        let mut group = criterion.benchmark_group(&workload.id);
+        group.throughput(Throughput::Bytes(workload.output_bytes() as u64));
+        if workload.output_bytes() >= LARGE {
+            group.sampling_mode(SamplingMode::Flat);
+        }
+        each_way(&workload, &mut group);
+        group.finish();
+    }
+    criterion.final_summary();
+}
+
+/// Everything about a workload that takes time to make.
+struct Made {
+    inputs: Inputs,
+    samples: Samples,
+}
+
+fn each_way(workload: &Workload, group: &mut BenchmarkGroup<'_, WallTime>) {
+    let made = OnceCell::new();
+    for level in Level::available() {
+        for threads in [1, 2] {
+            let how = How { level: Some(level), threads: NonZeroUsize::new(threads) };
+            for (name, output) in OUTPUTS {
+                // Strings are cloned one by one: no level, no second thread, no pool.
+                let same = level > Level::Portable || threads > 1 || output == Output::Pooled;
+                if !(workload.is_string() && same) {
+                    let id = format!("{level}/{threads}/{name}");
+                    group.bench_function(id, |bencher| bench(workload, &made, how, output, bencher));
+                }
+            }
+        }
+    }
+}
+
+fn bench(
+    workload: &Workload,
+    made: &OnceCell<Made>,
+    how: How,
+    output: Output,
+    bencher: &mut criterion::Bencher<'_>,
+) {
+    let made = made.get_or_init(|| make(workload));
+    let mut subject = subject(workload, &made.inputs).expect("memory for the output");
+    if let Err(wrong) = made.samples.verify(&mut *subject, how) {
+        panic!("{}: {wrong}", workload.id);
+    }
+    let plan = how.plan(workload).expect("an available level");
+    match output {
+        Output::Into => bencher.iter(|| black_box(&mut subject).run_into(&plan)),
+        Output::Fresh => bencher.iter(|| black_box(&subject).run_fresh(how)),
+        Output::Pooled => bencher.iter(|| black_box(&subject).run_pooled(&plan)),
+    }
+}
+
+fn make(workload: &Workload) -> Made {
+    let inputs = Inputs::of(workload).expect("memory for the inputs");
+    let samples = Samples::of(workload, &inputs).expect("the reference answers");
+    Made { inputs, samples }
+}
