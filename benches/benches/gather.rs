@@ -9,10 +9,10 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use criterion::measurement::WallTime;
-use criterion::{BenchmarkGroup, Criterion, SamplingMode, Throughput};
+use criterion::{Bencher, BenchmarkGroup, Criterion, SamplingMode, Throughput};
 use gather_benches::verify::Samples;
-use gather_benches::{How, Inputs, Workload, subject, threads, workloads};
-use gather_optimized::Level;
+use gather_benches::{How, Inputs, Subject, Workload, subject, threads, workloads};
+use gather_optimized::{Level, Plan};
 
 /// Outputs of this many bytes and more take milliseconds, so each sample is one batch of equal size.
 const LARGE: usize = 1 << 20;
@@ -60,40 +60,51 @@ fn each_way(workload: &Workload, group: &mut BenchmarkGroup<'_, WallTime>) {
     for level in Level::available() {
         for threads in [1, 2] {
             let how = How { level: Some(level), threads: NonZeroUsize::new(threads) };
+            let mut ready = None;
             for (name, output) in OUTPUTS {
                 // Strings are cloned one by one: no level, no second thread, no pool.
                 let same = level > Level::Portable || threads > 1 || output == Output::Pooled;
                 if !(workload.is_string() && same) {
-                    let id = format!("{level}/{threads}/{name}");
-                    group.bench_function(id, |bencher| bench(workload, &made, how, output, bencher));
+                    // Criterion calls this once per sample; what it needs is made once.
+                    group.bench_function(format!("{level}/{threads}/{name}"), |bencher| {
+                        let made = made.get_or_init(|| Made::of(workload));
+                        ready.get_or_insert_with(|| Ready::of(workload, made, how)).run(output, bencher);
+                    });
                 }
             }
         }
     }
 }
 
-fn bench(
-    workload: &Workload,
-    made: &OnceCell<Made>,
-    how: How,
-    output: Output,
-    bencher: &mut criterion::Bencher<'_>,
-) {
-    let made = made.get_or_init(|| make(workload));
-    let mut subject = subject(workload, &made.inputs).expect("memory for the output");
-    if let Err(wrong) = made.samples.verify(&mut *subject, how) {
-        panic!("{}: {wrong}", workload.id);
-    }
-    let plan = how.plan(workload).expect("an available level");
-    match output {
-        Output::Into => bencher.iter(|| black_box(&mut subject).run_into(&plan)),
-        Output::Fresh => bencher.iter(|| black_box(&subject).run_fresh(how)),
-        Output::Pooled => bencher.iter(|| black_box(&subject).run_pooled(&plan)),
+impl Made {
+    fn of(workload: &Workload) -> Self {
+        let inputs = Inputs::of(workload).expect("memory for the inputs");
+        let samples = Samples::of(workload, &inputs).expect("the reference answers");
+        Self { inputs, samples }
     }
 }
 
-fn make(workload: &Workload) -> Made {
-    let inputs = Inputs::of(workload).expect("memory for the inputs");
-    let samples = Samples::of(workload, &inputs).expect("the reference answers");
-    Made { inputs, samples }
+/// A workload at one level on some threads, verified.
+struct Ready<'a> {
+    subject: Box<dyn Subject + 'a>,
+    plan: Plan,
+    how: How,
+}
+
+impl<'a> Ready<'a> {
+    fn of(workload: &'a Workload, made: &'a Made, how: How) -> Self {
+        let mut subject = subject(workload, &made.inputs).expect("memory for the output");
+        if let Err(wrong) = made.samples.verify(&mut *subject, how) {
+            panic!("{}: {wrong}", workload.id);
+        }
+        Self { subject, plan: how.plan(workload).expect("an available level"), how }
+    }
+
+    fn run(&mut self, output: Output, bencher: &mut Bencher<'_>) {
+        match output {
+            Output::Into => bencher.iter(|| black_box(&mut self.subject).run_into(&self.plan)),
+            Output::Fresh => bencher.iter(|| black_box(&self.subject).run_fresh(self.how)),
+            Output::Pooled => bencher.iter(|| black_box(&self.subject).run_pooled(&self.plan)),
+        }
+    }
 }
