@@ -174,14 +174,16 @@ fn outcome<T: Stored>(result: Result<ArrayD<T>, Refusal>, dtype: DType) -> Outco
     }
 }
 
-/// Compares each call in one way and under one profile, which change from call to call with periods that share no
-/// factor with those of the lists.
+/// Compares each call under every profile, in one way each, which changes with a period that shares no factor with that
+/// of the list.
 fn compare_in_turn(calls: impl Iterator<Item = Result<Call, gather_spec::TensorError>>) {
     let ways = Way::all();
     let profiles: Vec<Profile> = Profile::all_specified().collect();
     for (at, call) in calls.enumerate() {
         let call = call.expect("memory for a small call");
-        compare(&call, profiles[at % profiles.len()], &[ways[at * 7 % ways.len()]]);
+        for (turn, profile) in profiles.iter().enumerate() {
+            compare(&call, *profile, &[ways[(at * 7 + turn * 11) % ways.len()]]);
+        }
     }
 }
 

@@ -43,6 +43,7 @@ const LONGEST_PIECE: usize = 64 << 10;
 
 impl Geometry {
     /// The geometry of `plan` on arrays with these strides, in elements of `element` bytes each.
+    #[inline(always)] // So that it is made in its place.
     pub(crate) fn new(plan: &Plan, params: &[isize], indices: &[isize], element: usize) -> Self {
         let size = element.cast_signed();
         let mut rows = Rows(SmallVec::new());
@@ -106,25 +107,27 @@ fn cut(mut row_bytes: usize) -> (usize, usize) {
     (pieces, row_bytes)
 }
 
+#[inline(always)]
 fn components(plan: &Plan, params: &[isize], indices: &[isize], size: isize) -> SmallVec<[Component; 4]> {
     let step = match (plan.family, indices.last()) {
         (Family::Nd, Some(step)) => *step,
         _ => 0,
     };
-    (0..plan.depth)
-        .map(|component| Component {
-            bound: plan.params[plan.axis + component],
-            stride: params[plan.axis + component].wrapping_mul(size),
-            // A dim of one element may have any stride.
-            at: step.wrapping_mul(component.cast_signed()),
-        })
-        .collect()
+    let mut components = SmallVec::new();
+    let axes = plan.params[plan.axis..].iter().zip(&params[plan.axis..]).take(plan.depth);
+    for (component, (bound, stride)) in axes.enumerate() {
+        // A dim of one element may have any stride.
+        let (stride, at) = (stride.wrapping_mul(size), step.wrapping_mul(component.cast_signed()));
+        components.push(Component { bound: *bound, stride, at });
+    }
+    components
 }
 
 struct Rows(SmallVec<[RowAxis; 4]>);
 
 impl Rows {
     /// Adds an inner axis, merged with the one before it where one stride reaches both.
+    #[inline]
     fn push(&mut self, len: usize, params: isize, indices: isize) {
         if len == 1 {
             return;

@@ -6,6 +6,9 @@ use gather_spec::NegativeIndex;
 ///
 /// Sealed: kernels rely on the values that the methods give.
 pub trait Index: sealed::Sealed + Copy + Send + Sync + 'static {
+    #[doc(hidden)]
+    const SIGNED: bool;
+
     /// The value, exactly.
     fn value(self) -> i128;
 
@@ -23,6 +26,8 @@ macro_rules! signed {
     ($($ty:ty),+) => {$(
         impl sealed::Sealed for $ty {}
         impl Index for $ty {
+            const SIGNED: bool = true;
+
             #[inline(always)]
             fn value(self) -> i128 {
                 i128::from(self)
@@ -44,6 +49,8 @@ macro_rules! unsigned {
     ($($ty:ty),+) => {$(
         impl sealed::Sealed for $ty {}
         impl Index for $ty {
+            const SIGNED: bool = false;
+
             #[inline(always)]
             fn value(self) -> i128 {
                 i128::from(self)

@@ -3,7 +3,7 @@
 //! - The documented functions: [`gather_nd`], [`gather`], and `*_into` for the caller's output. What may be chosen is in
 //!   [`Options`]; reasons to refuse are `gather_spec`'s [`GatherError`](gather_spec::GatherError)s.
 //! - Validated once, used often: [`Plan`]. Memory used often: [`Pool`].
-//! - Calls on tensors of any dtype, as a backend answers them: [`answer`], for the [`OPERATORS`].
+//! - Calls on tensors of any dtype, as a backend answers them: [`answer()`], for the [`OPERATORS`].
 //!
 //! A call becomes a plan (`plan`: shapes) and a geometry (`geometry`: strides); `run` makes a job of it, whose parts check
 //! indices block by block and hand the checked offsets to `kernels`. Instruction sets are chosen in `dispatch` alone,

@@ -68,6 +68,7 @@ impl Plan {
     /// assert_eq!(plan.output_shape(), [2, 5, 4]);
     /// # Ok::<(), gather_spec::Refusal>(())
     /// ```
+    #[inline]
     pub fn gather_nd(params: &[usize], indices: &[usize], options: &Options) -> Result<Self, Refusal> {
         if options.axis.is_some() {
             return Err(Refusal::Unsupported("gather_nd has no attribute `axis`".to_owned()));
@@ -105,6 +106,7 @@ impl Plan {
     /// assert_eq!(plan.output_shape(), [2, 5, 4]);
     /// # Ok::<(), gather_spec::Refusal>(())
     /// ```
+    #[inline]
     pub fn gather(params: &[usize], indices: &[usize], options: &Options) -> Result<Self, Refusal> {
         let (r, q) = (params.len(), indices.len());
         if r == 0 {
@@ -126,6 +128,7 @@ impl Plan {
         Self::new(Family::OneAxis, params, indices, output, (b, axis, 1), options)
     }
 
+    #[inline(always)] // So that the plan is made in its place.
     fn new(
         family: Family,
         params: &[usize],
@@ -134,14 +137,15 @@ impl Plan {
         (batch_dims, axis, depth): (usize, usize, usize),
         options: &Options,
     ) -> Result<Self, Refusal> {
-        let output: Dims = output.into_iter().flatten().copied().collect();
-        let nonzero = output.iter().filter(|dim| **dim != 0);
+        let mut dims = Dims::new();
+        output.iter().for_each(|part| dims.extend_from_slice(part));
+        let nonzero = dims.iter().filter(|dim| **dim != 0);
         let nonzero = nonzero.fold(1u128, |product, dim| product.saturating_mul(*dim as u128));
         let plan = Self {
             family,
-            params: params.into(),
-            indices: indices.into(),
-            output,
+            params: Dims::from_slice(params),
+            indices: Dims::from_slice(indices),
+            output: dims,
             batch_dims,
             axis,
             depth,

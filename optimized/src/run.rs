@@ -38,8 +38,7 @@ impl Plan {
         indices: &ArrayRef<I, E>,
     ) -> Result<ArrayD<A>, Refusal> {
         let len = self.fitting_len(params, indices)?;
-        let elements = output::fresh(len, |output| self.fill(params, indices, output))?;
-        self.shaped(elements)
+        output::fresh(&self.output, len, |output| self.fill(params, indices, output))
     }
 
     /// Gathers into memory of a pool.

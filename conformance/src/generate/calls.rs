@@ -6,8 +6,9 @@ use super::{Choices, paint};
 
 /// Dims worth drawing: small ones, and the neighbours of powers of two.
 const DIMS: [usize; 16] = [2, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 0];
-/// A drawn tensor has at most about this many elements.
-const MOST_ELEMENTS: usize = 1 << 12;
+/// Drawn tensors have at most about this many elements, so that an output has some 2^17 at worst.
+const MOST_PARAMS: usize = 1 << 10;
+const MOST_INDICES: usize = 1 << 7;
 const OPERATORS: [&str; 4] = ["tf.gather_nd", "tf.gather", "tf.raw_ops.GatherNd", "paddle.gather_nd"];
 const DTYPES: [DType; 9] = [
     DType::I32,
@@ -48,7 +49,7 @@ fn by_rows(operator: &'static str, choices: &mut Choices) -> Result<Call, Tensor
         indices.push(2);
     }
     indices.push(depth);
-    shrink(&mut indices, batch);
+    shrink(&mut indices, batch, MOST_INDICES);
     disturb(choices, &mut params, &mut indices);
     let mut attributes = Attributes::new();
     if batch > 0 || (batched && choices.once_in(4)) {
@@ -67,7 +68,7 @@ fn one_axis(choices: &mut Choices) -> Result<Call, TensorError> {
     let batch = choices.below(axis + 1);
     let mut indices = params[..batch].to_vec();
     indices.extend(dims(choices, 3));
-    shrink(&mut indices, batch);
+    shrink(&mut indices, batch, MOST_INDICES);
     disturb(choices, &mut params, &mut indices);
     let mut attributes = Attributes::new();
     if batch > 0 || choices.once_in(4) {
@@ -93,13 +94,13 @@ fn one_axis(choices: &mut Choices) -> Result<Call, TensorError> {
 fn dims(choices: &mut Choices, most_rank: usize) -> Vec<usize> {
     let rank = choices.below(most_rank + 1);
     let mut dims: Vec<usize> = (0..rank).map(|_| choices.pick(&DIMS)).collect();
-    shrink(&mut dims, 0);
+    shrink(&mut dims, 0, MOST_PARAMS);
     dims
 }
 
 /// Makes dims after the first `kept` smaller until there are few elements, the last dim excepted.
-fn shrink(dims: &mut [usize], kept: usize) {
-    while dims.iter().map(|dim| dim.max(&1)).product::<usize>() > MOST_ELEMENTS {
+fn shrink(dims: &mut [usize], kept: usize, most: usize) {
+    while dims.iter().map(|dim| dim.max(&1)).product::<usize>() > most {
         match dims[kept..].iter_mut().max() {
             Some(dim) if *dim > 1 => *dim /= 2,
             _ => return,

@@ -110,6 +110,14 @@ fn prefetch_row(row: *const u8, row_bytes: usize) {
     }
 }
 
+/// Asks for the lines of bytes `from..to` after `start`.
+#[inline]
+pub(super) fn prefetch_lines(start: *const u8, from: usize, to: usize) {
+    for at in (from.next_multiple_of(64)..to).step_by(64) {
+        prefetch(start.wrapping_add(at));
+    }
+}
+
 /// Asks for a cache line. Any address will do: nothing is read that could fault.
 #[inline(always)]
 pub(super) fn prefetch(address: *const u8) {
@@ -203,28 +211,59 @@ pub(super) unsafe fn pick_elements<const SIZE: usize>(copy: Copy, offsets: &[isi
     }
 }
 
-/// Copies elements straight from dense indices of depth 1 on a dense axis; `false` if any index was bad, and then
-/// what was written is some element of the axis.
+/// Dense indices of depth 1 into a dense axis, one element per index.
+#[derive(Clone, Copy)]
+pub(super) struct Picks<I> {
+    /// The start of the axis.
+    pub params: *const u8,
+    /// Its elements, at least one.
+    pub bound: usize,
+    pub indices: *const I,
+    pub len: usize,
+    pub output: *mut u8,
+    /// Whether elements are worth asking for before they are needed.
+    pub prefetch: bool,
+    /// Whether the output is worth writing past the caches, where a level can.
+    pub stream: bool,
+}
+
+/// Elements to ask for ahead.
+const PICKS_AHEAD: usize = 48;
+
+/// Copies elements straight from indices; `false` if any index was bad, and then what was written in its place is some
+/// element of the axis.
 ///
 /// # Safety
-/// `indices` must be `len` readable indices, `params` the start of `bound > 0` elements, `output` of `len` elements.
+/// `indices` must be `len` readable indices, `params` the start of `bound > 0` elements of `SIZE` bytes, `output` of room
+/// for `len` elements.
 #[inline(always)]
-pub(super) unsafe fn pick_checked<I: Index, const SIZE: usize>(
-    params: *const u8,
-    bound: usize,
-    indices: *const I,
-    len: usize,
-    output: *mut u8,
-) -> bool {
+pub(super) unsafe fn pick_checked<I: Index, const SIZE: usize>(picks: Picks<I>) -> bool {
     let mut all_good = true;
-    for j in 0..len {
-        // SAFETY: j < len; the place is below bound, being 0 where the index was bad.
-        unsafe {
-            let (place, good) = (*indices.add(j)).locate::<false>(bound);
-            all_good &= good;
-            let place = if good { place } else { 0 };
-            copy_nonoverlapping(params.add(place * SIZE), output.add(j * SIZE), SIZE);
+    let ahead = if picks.prefetch { picks.len.saturating_sub(PICKS_AHEAD) } else { 0 };
+    // SAFETY: every j is below len, and every j of the first loop is below len - PICKS_AHEAD.
+    unsafe {
+        for j in 0..ahead {
+            // An unchecked index gives an address that is only asked for, never read.
+            let (later, _) = (*picks.indices.add(j + PICKS_AHEAD)).locate::<false>(picks.bound);
+            prefetch(picks.params.wrapping_add(later.wrapping_mul(SIZE)));
+            all_good &= pick_one::<I, SIZE>(picks, j);
+        }
+        for j in ahead..picks.len {
+            all_good &= pick_one::<I, SIZE>(picks, j);
         }
     }
     all_good
+}
+
+/// # Safety
+/// As [`pick_checked`], with `j < len`.
+#[inline(always)]
+pub(super) unsafe fn pick_one<I: Index, const SIZE: usize>(picks: Picks<I>, j: usize) -> bool {
+    // SAFETY: j < len; the place is below bound, being 0 where the index was bad.
+    unsafe {
+        let (place, good) = (*picks.indices.add(j)).locate::<false>(picks.bound);
+        let place = if good { place } else { 0 };
+        copy_nonoverlapping(picks.params.add(place * SIZE), picks.output.add(j * SIZE), SIZE);
+        good
+    }
 }

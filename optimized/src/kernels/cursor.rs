@@ -27,9 +27,10 @@ pub(super) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     /// A cursor before row `row`, which must not lie beyond the last row.
+    #[inline]
     pub(super) fn new(geometry: &'a Geometry, row: usize) -> Self {
         let mut cursor = Self { geometry, at: SmallVec::new(), params: 0, indices: 0 };
-        cursor.at.resize(geometry.rows.len(), 0);
+        geometry.rows.iter().for_each(|_| cursor.at.push(0));
         if row == 0 {
             return cursor;
         }
@@ -41,6 +42,11 @@ impl<'a> Cursor<'a> {
             cursor.indices = cursor.indices.wrapping_add(axis.indices.wrapping_mul(place.cast_signed()));
         }
         cursor
+    }
+
+    /// Where the next row's slice would start if all its indices were 0, in bytes.
+    pub(super) const fn params(&self) -> isize {
+        self.params
     }
 
     /// Takes at most `most` rows.

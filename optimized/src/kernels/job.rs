@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use gather_spec::{BadIndex, Profile};
 use ndarray::{ArrayRef, Dimension};
 
-use super::bodies;
+use super::bodies::{self, Picks};
 use super::check::{BLOCK, BadIndexFound, Block, CheckedIndices, Indices};
 use super::cursor::Cursor;
 use super::moves::{self, Pick};
@@ -31,7 +31,7 @@ pub(crate) struct Job<'p, 'o, I> {
     level: Proof,
     prefetch: bool,
     stream: bool,
-    pick: Option<Pick<I>>,
+    pick: Option<Pick>,
     part_rows: usize,
     /// The first row that nobody has taken.
     next: AtomicUsize,
@@ -43,6 +43,9 @@ pub(crate) struct Job<'p, 'o, I> {
 // threads; parts of the output are disjoint, since `next` hands out each row once, and its elements may be sent.
 unsafe impl<I: Sync> Sync for Job<'_, '_, I> {}
 
+/// Picks between two requests for lines of the next axis.
+const PICKS_PER_FETCH: usize = 128;
+
 /// Params larger than this do not stay in a core's own cache, so rows are asked for ahead.
 const CACHED_PARAMS: usize = 1 << 20;
 
@@ -51,7 +54,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
     ///
     /// # Panics
     /// If the arrays are not of the plan's shapes, or params or the output are empty.
-    #[inline]
+    #[inline(always)] // So that the job is made in its place: moving it costs a tenth of a tiny call.
     pub(crate) fn new<A: Copy + Send + Sync, D: Dimension, E: Dimension>(
         plan: &Plan,
         params: &'p ArrayRef<A, D>,
@@ -73,7 +76,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             profile: plan.profile,
             level: plan.level,
             prefetch: params.len().saturating_mul(size_of::<A>()) > CACHED_PARAMS,
-            stream: moves::streams(output_bytes, geometry.row_bytes, output.as_ptr().cast()),
+            stream: moves::streams(output_bytes, geometry.row_bytes),
             pick: Pick::of(&geometry, plan, size_of::<A>()),
             part_rows: geometry.row_count,
             next: AtomicUsize::new(0),
@@ -141,20 +144,8 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         let mut output = unsafe { self.output.add(rows.start * row_bytes) };
         let mut left = rows.len();
         if let Some(pick) = self.pick {
-            while left > 0 {
-                let segment = cursor.take(left);
-                // SAFETY: the segment lies within indices, its base within params, and its rows within the output.
-                unsafe {
-                    let indices = self.indices.offset(segment.indices);
-                    let params = self.params.offset(segment.params);
-                    if !pick.run(params, indices, segment.len, output) {
-                        return Err(BadIndexFound);
-                    }
-                    output = output.add(segment.len * row_bytes);
-                }
-                left -= segment.len;
-            }
-            return Ok(());
+            // SAFETY: these rows are ours.
+            return unsafe { self.pick(pick, cursor, left, output) };
         }
         let mut block = Block::new();
         let indices = Indices {
@@ -173,6 +164,55 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
                 output = output.add(done * row_bytes);
             }
             left -= done;
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// As `run`: `output` must be the place of the next `left` rows of the cursor.
+    unsafe fn pick(
+        &self,
+        pick: Pick,
+        mut cursor: Cursor<'_>,
+        mut left: usize,
+        mut output: *mut u8,
+    ) -> Result<(), BadIndexFound> {
+        // An axis whose lines nearly all get used is fetched in order while the one before it is being picked from.
+        let axis_bytes = pick.bound * pick.size;
+        let in_order = self.prefetch && axis_bytes <= 64 << 10;
+        while left > 0 {
+            let segment = cursor.take(left);
+            let next_axis = (in_order && segment.len * 64 >= axis_bytes).then(|| cursor.params());
+            let mut done = 0;
+            while done < segment.len {
+                let len =
+                    if next_axis.is_some() { PICKS_PER_FETCH.min(segment.len - done) } else { segment.len };
+                if let Some(next) = next_axis {
+                    let (from, to) =
+                        (axis_bytes * done / segment.len, axis_bytes * (done + len) / segment.len);
+                    bodies::prefetch_lines(self.params.wrapping_offset(next), from, to);
+                }
+                // SAFETY: the segment lies within indices, its base within params, and its rows within the output.
+                let good = unsafe {
+                    let picks = Picks {
+                        params: self.params.offset(segment.params),
+                        bound: pick.bound,
+                        indices: self.indices.offset(segment.indices).add(done),
+                        len,
+                        output: output.add(done * pick.size),
+                        prefetch: self.prefetch && !in_order,
+                        stream: pick.stream,
+                    };
+                    moves::pick_checked(self.level, pick.size, picks)
+                };
+                if !good {
+                    return Err(BadIndexFound);
+                }
+                done += len;
+            }
+            // SAFETY: as above.
+            output = unsafe { output.add(segment.len * pick.size) };
+            left -= segment.len;
         }
         Ok(())
     }

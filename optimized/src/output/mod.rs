@@ -11,6 +11,7 @@ mod pool;
 use std::mem::MaybeUninit;
 
 use gather_spec::Refusal;
+use ndarray::{ArrayD, IxDyn};
 
 pub use pool::{Pool, Pooled};
 
@@ -31,19 +32,23 @@ fn out_of_memory(bytes: usize) -> Refusal {
     Refusal::Unsupported(format!("{bytes} bytes for the output could not be reserved"))
 }
 
-/// Lets `fill` write `len` elements into a new vector.
+/// Lets `fill` write `len` elements into a new array of this shape, which is known to have that many.
 ///
 /// # Errors
 /// Those of [`reserve`] and of `fill`.
+#[inline]
 pub(crate) fn fresh<A: Copy>(
+    shape: &[usize],
     len: usize,
     fill: impl for<'a> FnOnce(&'a mut [MaybeUninit<A>]) -> Result<Written<'a>, Refusal>,
-) -> Result<Vec<A>, Refusal> {
+) -> Result<ArrayD<A>, Refusal> {
     let mut output = reserve(len)?;
     fill(&mut output.spare_capacity_mut()[..len])?;
     // SAFETY: `Written` proves that all `len` elements, which were reserved, have been initialised.
     unsafe { output.set_len(len) };
-    Ok(output)
+    debug_assert_eq!(shape.iter().product::<usize>(), len);
+    // SAFETY: `len` is the product of the shape, whose bytes were checked to fit an `isize`.
+    Ok(unsafe { ArrayD::from_shape_vec_unchecked(IxDyn(shape), output) })
 }
 
 /// Initialised elements as a job sees them.

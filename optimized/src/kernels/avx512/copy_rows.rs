@@ -1,8 +1,7 @@
 //! Rows of several bytes.
 
-use std::arch::x86_64::{
-    __m128i, __m512i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128, _mm512_loadu_si512, _mm512_stream_si512,
-};
+use std::arch::x86_64::{__m512i, _mm_sfence, _mm512_loadu_si512, _mm512_stream_si512};
+use std::ptr::copy_nonoverlapping;
 
 use crate::dispatch::Avx512;
 use crate::kernels::bodies::{self, Copy};
@@ -20,7 +19,7 @@ pub(in crate::kernels) unsafe fn cached(_: Avx512, copy: Copy, offsets: &[isize]
 /// Copies rows past the caches. Padding bytes of elements travel in vector registers; no lane is ever looked at.
 ///
 /// # Safety
-/// As [`bodies::each_row`]; output and row length must be multiples of 16 bytes.
+/// As [`bodies::each_row`]; rows must be at least 128 bytes long.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub(in crate::kernels) unsafe fn streamed(_: Avx512, copy: Copy, offsets: &[isize]) {
     // SAFETY: each_row gives whole rows, and rows keep the alignment of the output.
@@ -31,35 +30,26 @@ pub(in crate::kernels) unsafe fn streamed(_: Avx512, copy: Copy, offsets: &[isiz
     _mm_sfence();
 }
 
-/// Edges that do not fill an aligned vector go out in 16 bytes; the next row completes their line.
+/// The edges of a row that share a line with its neighbours go through the caches, where the line comes together.
 ///
 /// # Safety
-/// `from` and `to` must be the start of `bytes` bytes; `to` and `bytes` must be multiples of 16.
+/// `from` and `to` must be the start of `bytes >= 128` bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 unsafe fn stream_row(from: *const u8, to: *mut u8, bytes: usize) {
     const WIDTH: usize = size_of::<__m512i>();
-    let head = to.align_offset(WIDTH).min(bytes);
-    let body = head + (bytes - head) / WIDTH * WIDTH;
-    // SAFETY: every store lies within the row, at a multiple of its own width.
+    let head = to.align_offset(64);
+    let body = head + (bytes - head) / 64 * 64;
+    // SAFETY: head < 64 <= bytes, so every move lies within the row; streamed ones start at multiples of 64.
     unsafe {
-        for at in (0..head).step_by(16) {
-            stream_16(from.add(at), to.add(at));
+        if head > 0 {
+            copy_nonoverlapping(from, to, 64);
         }
         for at in (head..body).step_by(WIDTH) {
             _mm512_stream_si512(to.add(at).cast(), _mm512_loadu_si512(from.add(at).cast()));
         }
-        for at in (body..bytes).step_by(16) {
-            stream_16(from.add(at), to.add(at));
+        if body < bytes {
+            copy_nonoverlapping(from.add(bytes - 64), to.add(bytes - 64), 64);
         }
     }
-}
-
-/// # Safety
-/// `from` must be 16 readable bytes, `to` 16 writable ones at a multiple of 16.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn stream_16(from: *const u8, to: *mut u8) {
-    // SAFETY: the caller's promise.
-    unsafe { _mm_stream_si128(to.cast::<__m128i>(), _mm_loadu_si128(from.cast())) };
 }

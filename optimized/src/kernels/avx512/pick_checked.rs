@@ -1,22 +1,157 @@
-//! Rows of one element straight from indices.
+//! Rows of one element straight from indices: the bounds test is the mask of a hardware gather.
+//!
+//! Padding bytes of elements travel in vector registers; no lane is ever looked at.
+
+use std::arch::x86_64::*;
 
 use crate::dispatch::Avx512;
 use crate::index::Index;
-use crate::kernels::bodies;
+use crate::kernels::bodies::{self, Picks};
 
 /// Copies one element of `SIZE` bytes per index; `false` if any index was bad.
 ///
 /// # Safety
 /// As [`bodies::pick_checked`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub(in crate::kernels) unsafe fn cached<I: Index, const SIZE: usize>(
-    _: Avx512,
-    params: *const u8,
-    bound: usize,
-    indices: *const I,
-    len: usize,
-    output: *mut u8,
-) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { bodies::pick_checked::<I, SIZE>(params, bound, indices, len, output) }
+pub(in crate::kernels) unsafe fn pick<I: Index, const SIZE: usize>(_: Avx512, picks: Picks<I>) -> bool {
+    // From DRAM, asking ahead is worth more than gathering eight or sixteen at a time.
+    // SAFETY: the caller's promise; `I` is what its width and sign say.
+    unsafe {
+        match (SIZE, I::SIGNED, size_of::<I>()) {
+            _ if picks.prefetch => bodies::pick_checked::<I, SIZE>(picks),
+            (4, true, 4) => pick_4_by_i32(picks),
+            (8, true, 4) => pick_8_by_i32(picks),
+            (4, true, 8) => pick_4_by_i64(picks),
+            (8, true, 8) => pick_8_by_i64(picks),
+            _ => bodies::pick_checked::<I, SIZE>(picks),
+        }
+    }
 }
+
+/// Elements before the first whole vector that starts on its own width, so that it can be stored past the caches; 0 if
+/// that is not wanted.
+#[inline(always)]
+fn head<I>(picks: &Picks<I>, size: usize, width: usize) -> usize {
+    let skip = picks.output.align_offset(width);
+    if picks.stream && skip.is_multiple_of(size) { (skip / size).min(picks.len) } else { 0 }
+}
+
+macro_rules! gather_loop {
+    ($name:ident, $size:literal, $lanes:literal, $index:ty, $width:literal,
+     $load:ident, $bound:expr, $below:ident, $zero:expr, $gather:ident, $store:ident, $stream:ident) => {
+        /// # Safety
+        /// As [`bodies::pick_checked`], with indices of the type in the name.
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+        unsafe fn $name<I: Index>(picks: Picks<I>) -> bool {
+            let head = head(&picks, $size, $width);
+            let stream =
+                picks.stream && picks.output.wrapping_add(head * $size).addr().is_multiple_of($width);
+            let body = head + (picks.len - head) / $lanes * $lanes;
+            let bound = $bound(picks.bound);
+            let mut all_good = true;
+            let mut masks = !0;
+            // SAFETY: scalar picks have j < len; vectors cover lanes j..j + lanes <= len of indices and output, and lanes
+            // whose index is not below the bound are masked out of the gather; streamed stores are on their own width.
+            unsafe {
+                for j in (0..head).chain(body..picks.len) {
+                    all_good &= bodies::pick_one::<I, $size>(picks, j);
+                }
+                for j in (head..body).step_by($lanes) {
+                    let indices = $load(picks.indices.cast::<$index>().add(j));
+                    let good = $below(indices, bound);
+                    masks &= good;
+                    let elements = $gather::<$size>($zero, good, indices, picks.params.cast());
+                    let output = picks.output.add(j * $size);
+                    if stream {
+                        $stream(output.cast(), elements);
+                    } else {
+                        $store(output.cast(), elements);
+                    }
+                }
+            }
+            if stream {
+                // Streamed stores are not ordered with what tells other threads that the output is complete.
+                _mm_sfence();
+            }
+            all_good && masks == !0
+        }
+    };
+}
+
+/// The bound for an unsigned test of `i32` indices: negative ones are at least 2^31.
+#[inline(always)]
+fn low_32(bound: usize) -> i32 {
+    u32::try_from(bound.min(1 << 31)).unwrap_or(1 << 31).cast_signed()
+}
+
+#[target_feature(enable = "avx512f,avx512vl")]
+fn bound_16(bound: usize) -> __m512i {
+    _mm512_set1_epi32(low_32(bound))
+}
+
+#[target_feature(enable = "avx512f,avx512vl")]
+fn bound_8(bound: usize) -> __m256i {
+    _mm256_set1_epi32(low_32(bound))
+}
+
+#[target_feature(enable = "avx512f,avx512vl")]
+fn bound_64(bound: usize) -> __m512i {
+    _mm512_set1_epi64((bound as u64).cast_signed())
+}
+
+gather_loop!(
+    pick_4_by_i32,
+    4,
+    16,
+    i32,
+    64,
+    _mm512_loadu_epi32,
+    bound_16,
+    _mm512_cmplt_epu32_mask,
+    _mm512_setzero_si512(),
+    _mm512_mask_i32gather_epi32,
+    _mm512_storeu_epi32,
+    _mm512_stream_si512
+);
+gather_loop!(
+    pick_8_by_i32,
+    8,
+    8,
+    i32,
+    64,
+    _mm256_loadu_epi32,
+    bound_8,
+    _mm256_cmplt_epu32_mask,
+    _mm512_setzero_si512(),
+    _mm512_mask_i32gather_epi64,
+    _mm512_storeu_epi64,
+    _mm512_stream_si512
+);
+gather_loop!(
+    pick_4_by_i64,
+    4,
+    8,
+    i64,
+    32,
+    _mm512_loadu_epi64,
+    bound_64,
+    _mm512_cmplt_epu64_mask,
+    _mm256_setzero_si256(),
+    _mm512_mask_i64gather_epi32,
+    _mm256_storeu_epi32,
+    _mm256_stream_si256
+);
+gather_loop!(
+    pick_8_by_i64,
+    8,
+    8,
+    i64,
+    64,
+    _mm512_loadu_epi64,
+    bound_64,
+    _mm512_cmplt_epu64_mask,
+    _mm512_setzero_si512(),
+    _mm512_mask_i64gather_epi64,
+    _mm512_storeu_epi64,
+    _mm512_stream_si512
+);

@@ -1,19 +1,13 @@
 //! Rows of one element straight from indices.
 
 use crate::index::Index;
-use crate::kernels::bodies;
+use crate::kernels::bodies::{self, Picks};
 
 /// Copies one element of `SIZE` bytes per index; `false` if any index was bad.
 ///
 /// # Safety
 /// As [`bodies::pick_checked`].
-pub(in crate::kernels) unsafe fn cached<I: Index, const SIZE: usize>(
-    params: *const u8,
-    bound: usize,
-    indices: *const I,
-    len: usize,
-    output: *mut u8,
-) -> bool {
+pub(in crate::kernels) unsafe fn pick<I: Index, const SIZE: usize>(picks: Picks<I>) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { bodies::pick_checked::<I, SIZE>(params, bound, indices, len, output) }
+    unsafe { bodies::pick_checked::<I, SIZE>(picks) }
 }

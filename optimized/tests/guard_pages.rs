@@ -1,0 +1,146 @@
+//! Every kernel, with params, indices and outputs that touch inaccessible pages: one byte too far kills the test.
+
+#![cfg(unix)]
+
+mod support;
+
+use std::num::NonZeroUsize;
+
+use gather_optimized::{Element, Index, Level, Options, Plan};
+use gather_spec::BadIndex;
+use ndarray::{ArrayView, ArrayViewMut, IxDyn};
+use support::{Guarded, Touching};
+
+/// Runs a plan between guard pages, touching those at both starts and those at both ends, at every level.
+fn guarded<A: Element + PartialEq + std::fmt::Debug, I: Index>(
+    plan: &dyn Fn(&Options) -> Plan,
+    (params_shape, params): (&[usize], &[A]),
+    (indices_shape, indices): (&[usize], &[I]),
+    expected: impl Fn(usize) -> A,
+) {
+    for level in Level::available() {
+        for (touching, threads) in [(Touching::Start, 1), (Touching::End, 1), (Touching::End, 3)] {
+            let threads = NonZeroUsize::new(threads).expect("positive");
+            let plan = plan(&Options::new().level(level).threads(threads));
+            let params = Guarded::new(params, touching);
+            let indices = Guarded::new(indices, touching);
+            let len = plan.output_shape().iter().product();
+            let mut output = Guarded::new(&vec![A::default(); len], touching);
+            let params = ArrayView::from_shape(IxDyn(params_shape), &params).expect("its shape");
+            let indices = ArrayView::from_shape(IxDyn(indices_shape), &indices).expect("its shape");
+            let mut view =
+                ArrayViewMut::from_shape(IxDyn(plan.output_shape()), &mut output).expect("its shape");
+            plan.run_into(&params, &indices, &mut view).expect("good indices");
+            for (at, element) in output.iter().enumerate() {
+                assert_eq!(*element, expected(at), "element {at}, {level}, {touching:?}, {threads} threads");
+            }
+        }
+    }
+}
+
+/// Picks of every width by every index width, around every number of lanes; the first and last element among them.
+#[test]
+fn picked_elements() {
+    fn width<A: Element + PartialEq + std::fmt::Debug>(from: impl Fn(usize) -> A) {
+        let params: Vec<A> = (0..257).map(&from).collect();
+        for count in [1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 200] {
+            let at = |j: usize| if j.is_multiple_of(2) { 256 - j } else { j - 1 };
+            let expected = |j: usize| from(at(j));
+            let shapes = (&[257][..], &[count][..]);
+            let plan = |options: &Options| Plan::gather(shapes.0, shapes.1, options).expect("a plan");
+            let by_i32: Vec<i32> = (0..count).map(|j| i32::try_from(at(j)).expect("small")).collect();
+            let by_i64: Vec<i64> = by_i32.iter().map(|index| i64::from(*index)).collect();
+            let by_u16: Vec<u16> = (0..count).map(|j| u16::try_from(at(j)).expect("small")).collect();
+            guarded(&plan, (shapes.0, &params), (shapes.1, &by_i32), expected);
+            guarded(&plan, (shapes.0, &params), (shapes.1, &by_i64), expected);
+            guarded(&plan, (shapes.0, &params), (shapes.1, &by_u16), expected);
+        }
+    }
+    width(|at| u8::try_from(at % 251).expect("small"));
+    width(|at| u16::try_from(at).expect("small"));
+    width(|at| u32::try_from(at).expect("small"));
+    width(|at| at as u64);
+    width(|at| at as u128);
+}
+
+/// Elements from checked offsets: points of depth 2, 3 and 4.
+#[test]
+fn picked_points() {
+    for depth in [2usize, 3, 4] {
+        let shape = vec![3usize; depth];
+        let all = 3usize.pow(u32::try_from(depth).expect("small"));
+        let params: Vec<u32> = (0..u32::try_from(all).expect("small")).collect();
+        for count in [1, 2, 8, 17, 64, 65] {
+            let digit = |row: usize, c: usize| {
+                (all - 1 - row % all) / 3usize.pow(u32::try_from(depth - 1 - c).unwrap_or(0)) % 3
+            };
+            let indices: Vec<i32> = (0..count * depth)
+                .map(|at| i32::try_from(digit(at / depth, at % depth)).expect("small"))
+                .collect();
+            let expected = |row: usize| u32::try_from(all - 1 - row % all).expect("small");
+            let indices_shape = [count, depth];
+            let plan = |options: &Options| Plan::gather_nd(&shape, &indices_shape, options).expect("a plan");
+            guarded(&plan, (&shape, &params), (&indices_shape, &indices), expected);
+        }
+    }
+}
+
+/// Rows of every length up to 300 bytes and around longer edges, the first and the last row among them.
+#[test]
+fn copied_rows() {
+    let lengths = (1..300).chain([511, 512, 513, 1023, 1024, 1025, 4095, 4096, 4097, 65_535, 65_536, 65_664]);
+    for row in lengths {
+        let params: Vec<u8> = (0..3 * row).map(|at| u8::try_from(at % 251).expect("small")).collect();
+        let order = [2i64, 0, 1, 2];
+        let expected = |at: usize| params[usize::try_from(order[at / row]).expect("small") * row + at % row];
+        let shape = [3, row];
+        let plan = |options: &Options| Plan::gather(&shape, &[4], options).expect("a plan");
+        guarded(&plan, (&shape, &params), (&[4], &order), expected);
+    }
+}
+
+/// Outputs large enough to be written past the caches, and params large enough to be asked for ahead.
+#[test]
+fn large_outputs_and_params() {
+    for row in [1024usize, 1040, 4096] {
+        let count = (33 << 20) / row;
+        let params: Vec<u8> = (0..2000 * row).map(|at| u8::try_from(at % 251).expect("small")).collect();
+        let indices: Vec<i32> = (0..count).map(|j| i32::try_from(1999 - j % 2000).expect("small")).collect();
+        let expected = |at: usize| params[(1999 - at / row % 2000) * row + at % row];
+        let (shape, indices_shape) = ([2000, row], [count]);
+        let plan = |options: &Options| Plan::gather(&shape, &indices_shape, options).expect("a plan");
+        guarded(&plan, (&shape, &params), (&indices_shape, &indices), expected);
+    }
+    let params: Vec<u32> = (0..1 << 19).collect();
+    let count = (1 << 21) + 5;
+    let at = |j: usize| (j * 7919) % (1 << 19);
+    let indices: Vec<i32> = (0..count).map(|j| i32::try_from(at(j)).expect("small")).collect();
+    let shape = [1 << 19];
+    let plan = |options: &Options| Plan::gather(&shape, &[count], options).expect("a plan");
+    guarded(&plan, (&shape, &params), (&[count], &indices), |j| u32::try_from(at(j)).expect("small"));
+}
+
+/// A bad index is never followed, whatever stands behind params.
+#[test]
+fn bad_indices_are_not_followed() {
+    for level in Level::available() {
+        for bad_index in BadIndex::SPECIFIED {
+            for index in [i64::MIN, -1, 64, 65, 1 << 31, 1 << 32, 1 << 40, i64::MAX] {
+                let params = Guarded::new(&[7u32; 64], Touching::End);
+                let mut indices = vec![63i64; 37];
+                indices[20] = index;
+                let indices = Guarded::new(&indices, Touching::End);
+                let options = Options::new().level(level).bad_index(bad_index);
+                let plan = Plan::gather(&[64], &[37], &options).expect("a plan");
+                let params = ArrayView::from_shape(64, &params).expect("its shape");
+                let indices = ArrayView::from_shape(37, &indices).expect("its shape");
+                let output = plan.run(&params, &indices);
+                match bad_index {
+                    BadIndex::Error => assert!(output.is_err()),
+                    BadIndex::Zero => assert_eq!(output.expect("an output")[[20]], 0),
+                    _ => assert_eq!(output.expect("an output")[[20]], 7),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Memory that faults when anyone strays: mappings of the system with inaccessible pages at both ends.
+
+#![allow(dead_code, reason = "each test uses its part")]
+
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+
+const PAGE: usize = 4096;
+
+/// Which end of the elements touches an inaccessible page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Touching {
+    Start,
+    End,
+}
+
+/// Elements in a mapping of their own, between inaccessible pages.
+pub(crate) struct Guarded<T: Copy> {
+    mapping: *mut u8,
+    mapped: usize,
+    start: *mut T,
+    len: usize,
+    elements: PhantomData<T>,
+}
+
+impl<T: Copy> Guarded<T> {
+    /// The elements of `values`, the given end touching the inaccessible page there.
+    pub(crate) fn new(values: &[T], touching: Touching) -> Self {
+        let bytes = size_of_val(values);
+        let inside = bytes.next_multiple_of(PAGE).max(PAGE);
+        let mapped = inside + 2 * PAGE;
+        let mapping = map(mapped, libc::PROT_NONE);
+        let offset = match touching {
+            Touching::Start => 0,
+            Touching::End => inside - bytes,
+        };
+        // SAFETY: the range lies within the fresh mapping, and is made accessible before it is written; page ends and
+        // element sizes keep the start aligned.
+        let start = unsafe {
+            let inner = mapping.add(PAGE);
+            assert_eq!(libc::mprotect(inner.cast(), inside, libc::PROT_READ | libc::PROT_WRITE), 0);
+            let start = inner.add(offset).cast::<T>();
+            assert!(start.is_aligned());
+            start.copy_from_nonoverlapping(values.as_ptr(), values.len());
+            start
+        };
+        Self { mapping, mapped, start, len: values.len(), elements: PhantomData }
+    }
+}
+
+impl<T: Copy> Deref for Guarded<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // SAFETY: `new` wrote all elements; the mapping lives as long as this.
+        unsafe { std::slice::from_raw_parts(self.start, self.len) }
+    }
+}
+
+impl<T: Copy> DerefMut for Guarded<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as in `deref`, and borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.start, self.len) }
+    }
+}
+
+impl<T: Copy> Drop for Guarded<T> {
+    fn drop(&mut self) {
+        // SAFETY: this is the mapping that `new` made.
+        unsafe { libc::munmap(self.mapping.cast(), self.mapped) };
+    }
+}
+
+/// Zeros that take memory only where they are touched.
+pub(crate) struct Sparse {
+    mapping: *mut u8,
+    bytes: usize,
+}
+
+impl Sparse {
+    pub(crate) fn new(bytes: usize) -> Self {
+        Self { mapping: map(bytes, libc::PROT_READ | libc::PROT_WRITE), bytes }
+    }
+}
+
+impl Deref for Sparse {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: the mapping is readable, zero where untouched, and lives as long as this.
+        unsafe { std::slice::from_raw_parts(self.mapping, self.bytes) }
+    }
+}
+
+impl DerefMut for Sparse {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as in `deref`, and borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.mapping, self.bytes) }
+    }
+}
+
+impl Drop for Sparse {
+    fn drop(&mut self) {
+        // SAFETY: this is the mapping that `new` made.
+        unsafe { libc::munmap(self.mapping.cast(), self.bytes) };
+    }
+}
+
+fn map(bytes: usize, protection: i32) -> *mut u8 {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: an anonymous mapping at an address of the system's choice touches nothing that exists.
+    let mapping = unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, flags, -1, 0) };
+    assert_ne!(mapping, libc::MAP_FAILED, "{bytes} bytes of address space");
+    mapping.cast()
+}
