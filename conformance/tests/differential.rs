@@ -245,6 +245,19 @@ fn row_counts_around_every_edge() {
     }
 }
 
+/// Every depth with a base that moves from row to row.
+#[test]
+fn one_row_per_batch_of_every_depth() {
+    for depth in 0..=5 {
+        for (batches, row) in [(1, 1), (7, 1), (33, 3), (1030, 1)] {
+            let call = grid::one_row_per_batch(depth, batches, row).expect("memory");
+            for profile in Profile::all_specified() {
+                compare(&call, profile, &Way::all());
+            }
+        }
+    }
+}
+
 /// Outputs beyond the sizes at which stores go past the caches and long rows are cut.
 #[test]
 fn outputs_past_the_caches() {

@@ -144,3 +144,31 @@ fn bad_indices_are_not_followed() {
         }
     }
 }
+
+/// Where picks are asked for ahead, they are tested all the same; so are negative `i32` by unsigned comparison.
+#[test]
+fn bad_indices_of_every_kernel_are_found() {
+    fn refused<A: Element, I: Index>(bound: usize, at: usize, good: I, bad: I) {
+        let params = vec![A::default(); bound];
+        let mut indices = vec![good; 200];
+        indices[at] = bad;
+        for level in Level::available() {
+            let plan = Plan::gather(&[bound], &[200], &Options::new().level(level)).expect("a plan");
+            let output = plan.run(&ArrayView::from(&params), &ArrayView::from(&indices));
+            assert!(output.is_err(), "{level}, bound {bound}, element {at}, index {}", bad.value());
+        }
+    }
+    for at in [0, 5, 16, 100, 199] {
+        for bound in [64, 3 << 19] {
+            let next = i32::try_from(bound).expect("small");
+            for bad in [-1, i32::MIN, next, i32::MAX] {
+                refused::<u8, i32>(bound, at, 1, bad);
+                refused::<u32, i32>(bound, at, 1, bad);
+                refused::<u64, i32>(bound, at, 1, bad);
+                refused::<u32, i64>(bound, at, 1, i64::from(bad));
+                refused::<u64, i64>(bound, at, 1, i64::from(bad));
+                refused::<u128, i64>(bound, at, 1, i64::from(bad));
+            }
+        }
+    }
+}

@@ -138,3 +138,21 @@ pub fn rows(
         attributes: Attributes::new(),
     })
 }
+
+/// One index row of depth `depth` per batch: params and indices move together from row to row.
+///
+/// # Errors
+/// [`TensorError`] if memory is short.
+pub fn one_row_per_batch(depth: usize, batches: usize, row: usize) -> Result<Call, TensorError> {
+    let mut choices = Choices::from_seed((depth * 31 + batches) as u64);
+    let mut params = vec![batches];
+    params.extend((0..depth).map(|axis| 2 + axis % 2));
+    let values: Vec<i64> = (0..batches * depth).map(|_| choices.below(2).cast_signed() as i64).collect();
+    params.push(row);
+    Ok(Call {
+        operator: Operator::new("tf.gather_nd"),
+        params: paint::params(DType::F32, Shape::new(params)?)?,
+        indices: paint::indices(DType::I32, Shape::new([batches, depth])?, values)?,
+        attributes: [("batch_dims".to_owned(), Attribute::Integer(1))].into(),
+    })
+}
