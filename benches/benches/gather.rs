@@ -17,6 +17,9 @@ use gather_optimized::{Level, Plan};
 /// Outputs of this many bytes and more take milliseconds, so each sample is one batch of equal size.
 const LARGE: usize = 1 << 20;
 
+/// Outputs of fewer bytes than this are for one thread only.
+const TINY: usize = 4 << 10;
+
 /// Where the output goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Output {
@@ -62,9 +65,7 @@ fn each_way(workload: &Workload, group: &mut BenchmarkGroup<'_, WallTime>) {
             let how = How { level: Some(level), threads: NonZeroUsize::new(threads) };
             let mut ready = None;
             for (name, output) in OUTPUTS {
-                // Strings are cloned one by one: no level, no second thread, no pool.
-                let same = level > Level::Portable || threads > 1 || output == Output::Pooled;
-                if !(workload.is_string() && same) {
+                if differs(workload, level, threads, output) {
                     // Criterion calls this once per sample; what it needs is made once.
                     group.bench_function(format!("{level}/{threads}/{name}"), |bencher| {
                         let made = made.get_or_init(|| Made::of(workload));
@@ -74,6 +75,14 @@ fn each_way(workload: &Workload, group: &mut BenchmarkGroup<'_, WallTime>) {
             }
         }
     }
+}
+
+/// Whether a combination can differ from one measured before. Strings are cloned one by one, with no level, second
+/// thread or pool; a tiny call on two threads would measure how long it takes to wake one.
+fn differs(workload: &Workload, level: Level, threads: usize, output: Output) -> bool {
+    let plain = level == Level::Portable && threads == 1 && output != Output::Pooled;
+    let tiny = workload.output_bytes() < TINY;
+    (plain || !workload.is_string()) && (threads == 1 || !tiny)
 }
 
 impl Made {

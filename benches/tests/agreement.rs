@@ -1,5 +1,7 @@
 //! Small workloads of every kind: gather-optimized at every level, the floor and the reference agree.
 
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
 use std::num::NonZeroUsize;
 
 use gather_benches::verify::Samples;

@@ -147,6 +147,8 @@ fn line(
     .fold("|".to_owned(), |line, cell| line + " " + cell + " |")
 }
 
+/// A number with so many digits after the point, more if it were all zeros; a dash if there is none.
 fn shown(value: f64, digits: usize) -> String {
+    let digits = if value.abs() < 0.01 { digits + 3 } else { digits };
     if value.is_finite() { format!("{value:.digits$}") } else { "-".to_owned() }
 }
