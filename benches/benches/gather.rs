@@ -1,0 +1,119 @@
+//! Every workload at every level, on 1 and 2 threads, with each kind of output: `workload/level/threads/output`.
+//! Inputs are made, and outputs verified, only for what the filter of `cargo bench -- FILTER` lets through.
+
+#![forbid(unsafe_code)]
+
+use std::cell::OnceCell;
+use std::hint::black_box;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use criterion::measurement::WallTime;
+use criterion::{Bencher, BenchmarkGroup, Criterion, SamplingMode, Throughput};
+use gather_benches::verify::Samples;
+use gather_benches::{How, Inputs, Subject, Workload, subject, threads, workloads};
+use gather_optimized::{Level, Plan};
+
+/// Outputs of this many bytes and more take milliseconds, so each sample is one batch of equal size.
+const LARGE: usize = 1 << 20;
+
+/// Outputs of fewer bytes than this are for one thread only.
+const TINY: usize = 4 << 10;
+
+/// Where the output goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Output {
+    Into,
+    Fresh,
+    Pooled,
+}
+
+const OUTPUTS: [(&str, Output); 3] =
+    [("into", Output::Into), ("fresh", Output::Fresh), ("pooled", Output::Pooled)];
+
+fn main() {
+    threads::provide(2.max(std::thread::available_parallelism().map_or(1, usize::from)));
+    let mut criterion = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_millis(600))
+        .nresamples(10_000)
+        .without_plots()
+        .configure_from_args();
+    for workload in workloads::embedded() {
+        let mut group = criterion.benchmark_group(&workload.id);
+        group.throughput(Throughput::Bytes(workload.output_bytes() as u64));
+        if workload.output_bytes() >= LARGE {
+            group.sampling_mode(SamplingMode::Flat);
+        }
+        each_way(&workload, &mut group);
+        group.finish();
+    }
+    criterion.final_summary();
+}
+
+/// Everything about a workload that takes time to make.
+struct Made {
+    inputs: Inputs,
+    samples: Samples,
+}
+
+fn each_way(workload: &Workload, group: &mut BenchmarkGroup<'_, WallTime>) {
+    let made = OnceCell::new();
+    for level in Level::available() {
+        for threads in [1, 2] {
+            let how = How { level: Some(level), threads: NonZeroUsize::new(threads) };
+            let mut ready = None;
+            for (name, output) in OUTPUTS {
+                if differs(workload, level, threads, output) {
+                    // Criterion calls this once per sample; what it needs is made once.
+                    group.bench_function(format!("{level}/{threads}/{name}"), |bencher| {
+                        let made = made.get_or_init(|| Made::of(workload));
+                        ready.get_or_insert_with(|| Ready::of(workload, made, how)).run(output, bencher);
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// Whether a combination can differ from one measured before. Strings are cloned one by one, with no level, second
+/// thread or pool; a tiny call on two threads would measure how long it takes to wake one.
+fn differs(workload: &Workload, level: Level, threads: usize, output: Output) -> bool {
+    let plain = level == Level::Portable && threads == 1 && output != Output::Pooled;
+    let tiny = workload.output_bytes() < TINY;
+    (plain || !workload.is_string()) && (threads == 1 || !tiny)
+}
+
+impl Made {
+    fn of(workload: &Workload) -> Self {
+        let inputs = Inputs::of(workload).expect("memory for the inputs");
+        let samples = Samples::of(workload, &inputs).expect("the reference answers");
+        Self { inputs, samples }
+    }
+}
+
+/// A workload at one level on some threads, verified.
+struct Ready<'a> {
+    subject: Box<dyn Subject + 'a>,
+    plan: Plan,
+    how: How,
+}
+
+impl<'a> Ready<'a> {
+    fn of(workload: &'a Workload, made: &'a Made, how: How) -> Self {
+        let mut subject = subject(workload, &made.inputs).expect("memory for the output");
+        if let Err(wrong) = made.samples.verify(&mut *subject, how) {
+            panic!("{}: {wrong}", workload.id);
+        }
+        Self { subject, plan: how.plan(workload).expect("an available level"), how }
+    }
+
+    fn run(&mut self, output: Output, bencher: &mut Bencher<'_>) {
+        match output {
+            Output::Into => bencher.iter(|| black_box(&mut self.subject).run_into(&self.plan)),
+            Output::Fresh => bencher.iter(|| black_box(&self.subject).run_fresh(self.how)),
+            Output::Pooled => bencher.iter(|| black_box(&self.subject).run_pooled(&self.plan)),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The sections of the report, each a Markdown table, printed as soon as it is measured.
+
+mod machine;
+mod rooflines;
+mod sweep;
+mod tiny;
+mod workload;
+
+use gather_benches::{threads, workloads};
+use gather_optimized::{Level, Options, Plan};
+
+/// How the tables are measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    pub(crate) rounds: usize,
+    pub(crate) threads: usize,
+    pub(crate) level: Option<Level>,
+    pub(crate) huge_params: bool,
+}
+
+/// Outputs smaller than this are for one thread, whatever the machine has.
+const WORTH_THREADS: usize = 256 << 10;
+
+impl Settings {
+    /// The threads of floors and copies of this many bytes.
+    fn threads_for(&self, bytes: usize) -> usize {
+        if bytes < WORTH_THREADS { 1 } else { self.threads }
+    }
+}
+
+/// Measures and prints the sections and workloads whose name is `wanted`.
+///
+/// # Errors
+/// What could not be run, or was wrong.
+pub(crate) fn print(settings: &Settings, wanted: impl Fn(&str) -> bool) -> Result<(), String> {
+    threads::provide(settings.threads);
+    // A level that the machine lacks is refused before anything is measured.
+    let options = settings.level.map_or(Options::new(), |level| Options::new().level(level));
+    let level = Plan::gather(&[1], &[1], &options).map_err(|why| why.to_string())?.level();
+
+    println!("{}", machine::describe());
+    let pages = if settings.huge_params { "huge pages" } else { "ordinary pages" };
+    let (rounds, threads) = (settings.rounds, settings.threads);
+    println!("Level {level}, {threads} threads, medians of {rounds} rounds, params on {pages}.\n");
+    if wanted("roofline") {
+        rooflines::print(settings);
+    }
+    let chosen: Vec<_> = workloads::embedded().into_iter().filter(|workload| wanted(&workload.id)).collect();
+    if !chosen.is_empty() {
+        workload::print_head();
+        chosen.iter().try_for_each(|chosen| workload::print_row(chosen, settings))?;
+        println!();
+    }
+    if wanted("tiny") {
+        tiny::print(settings)?;
+    }
+    if wanted("sweep") {
+        sweep::print(settings)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,220 @@
+//! Floors: the same rows or elements as a gather, in the same order, moved by the best plain loop of safe Rust.
+//!
+//! Offsets are not validated. A slice cannot be indexed in safe Rust without a comparison, so a loop contains one per
+//! row; it has no other check. Loops are compiled for each short row length, longer rows are one `memcpy` each.
+
+use crate::geometry::{Geometry, offsets};
+use crate::threads::share;
+
+/// An index as a number of places. Negative ones never occur in workloads.
+pub trait Place: Copy + Send + Sync {
+    /// The place, wrapped around if negative.
+    fn place(self) -> usize;
+}
+
+impl Place for i32 {
+    fn place(self) -> usize {
+        (self as isize).cast_unsigned()
+    }
+}
+
+impl Place for i64 {
+    #[allow(clippy::cast_possible_truncation, reason = "no axis is longer than a usize")]
+    fn place(self) -> usize {
+        self.cast_unsigned() as usize
+    }
+}
+
+/// Where the rows of a workload lie. All distances count the units that the storage is made of: bytes, or strings.
+#[derive(Clone, Debug)]
+pub struct Floor {
+    /// Index rows per batch.
+    rows: usize,
+    /// How often each batch of index rows is used, one time after the other.
+    mids: usize,
+    /// For each use of a batch, the distance of params at its multi-index of zeros.
+    bases: Vec<usize>,
+    /// The distance of neighbours along each axis that is selected from. It wraps around if negative.
+    strides: Vec<usize>,
+    /// Units of the slice that an index row selects.
+    row_len: usize,
+    /// The distances of the slice's elements from its first; none if they lie side by side.
+    scattered: Option<Vec<usize>>,
+    /// Units per element.
+    element: usize,
+}
+
+impl Floor {
+    /// The floor of a loop nest over params that begin `offset` elements into their storage; `element` says how many
+    /// units of the storage make an element.
+    #[must_use]
+    pub fn new(geometry: &Geometry, strides: &[isize], offset: usize, element: usize) -> Self {
+        let strides: Vec<isize> = strides.iter().map(|stride| stride * element.cast_signed()).collect();
+        let [batch, mid, indexed, inner] = geometry.split(&strides);
+        let outer = [batch, mid].concat();
+        let outer_dims = [&*geometry.batch, &*geometry.mid].concat();
+        let bases = offsets(&outer_dims, &outer).iter().map(|at| at.wrapping_add(offset * element)).collect();
+        let inner = offsets(&geometry.inner, inner);
+        let side_by_side = inner.iter().enumerate().all(|(at, distance)| *distance == at * element);
+        Self {
+            rows: geometry.rows,
+            mids: geometry.mids(),
+            bases,
+            strides: indexed.iter().map(|stride| stride.cast_unsigned()).collect(),
+            row_len: geometry.row_len() * element,
+            scattered: (!side_by_side).then_some(inner),
+            element,
+        }
+    }
+
+    /// Moves elements that are bytes, the indices being contiguous.
+    ///
+    /// # Panics
+    /// If an index is outside its axis so far that it leaves the storage, or slices are not those of the shapes.
+    pub fn copy<I: Place>(&self, params: &[u8], indices: &[I], output: &mut [u8], threads: usize) {
+        share(output, self.row_len, threads, |first, part| {
+            self.segments(first, indices, part, |base, rows, out| self.copy_rows(params, base, rows, out));
+        });
+    }
+
+    /// Clones elements one by one on one thread, the indices being contiguous.
+    ///
+    /// # Panics
+    /// As [`Floor::copy`].
+    pub fn clone_elements<T: Clone, I: Place>(&self, params: &[T], indices: &[I], output: &mut [T]) {
+        self.segments(0, indices, output, |base, rows, out| {
+            let (rows, outs) = (rows.chunks_exact(self.strides.len()), out.chunks_exact_mut(self.row_len));
+            for (row, out) in rows.zip(outs) {
+                let at = base.wrapping_add(self.distance(row));
+                match &self.scattered {
+                    None => out.clone_from_slice(&params[at..][..out.len()]),
+                    Some(inner) => {
+                        let places = inner.iter().map(|distance| &params[at.wrapping_add(*distance)]);
+                        out.iter_mut().zip(places).for_each(|(out, element)| out.clone_from(element));
+                    }
+                }
+            }
+        });
+    }
+
+    /// Cuts a part of the output, `first` rows after its beginning, where a batch of index rows starts anew.
+    fn segments<T, I>(
+        &self,
+        mut first: usize,
+        indices: &[I],
+        mut part: &mut [T],
+        mut each: impl FnMut(usize, &[I], &mut [T]),
+    ) {
+        let depth = self.strides.len();
+        while !part.is_empty() {
+            let (segment, row) = (first / self.rows, first % self.rows);
+            let take = (self.rows - row).min(part.len() / self.row_len);
+            let (out, rest) = part.split_at_mut(take * self.row_len);
+            let start = segment / self.mids * self.rows + row;
+            each(self.bases[segment], &indices[start * depth..][..take * depth], out);
+            part = rest;
+            first += take;
+        }
+    }
+
+    fn distance<I: Place>(&self, row: &[I]) -> usize {
+        let steps = row.iter().zip(&self.strides).map(|(index, stride)| index.place().wrapping_mul(*stride));
+        steps.fold(0, usize::wrapping_add)
+    }
+
+    fn copy_rows<I: Place>(&self, params: &[u8], base: usize, rows: &[I], out: &mut [u8]) {
+        if self.scattered.is_some() {
+            return self.copy_scattered(params, base, rows, out);
+        }
+        macro_rules! by_width {
+            ($($width:literal)+) => {
+                match self.row_len {
+                    $($width if self.is_grid(base, $width) => {
+                        self.copy_grid::<$width, I>(params.as_chunks().0, base / $width, rows, out.as_chunks_mut().0);
+                    })+
+                    _ => self.copy_long(params, base, rows, out),
+                }
+            };
+        }
+        by_width!(1 2 4 8 16 32 64 128 256);
+    }
+
+    /// Whether every row begins a multiple of `width` into the storage.
+    fn is_grid(&self, base: usize, width: usize) -> bool {
+        base.is_multiple_of(width)
+            && self.strides.iter().all(|stride| stride.cast_signed() % width.cast_signed() == 0)
+    }
+
+    fn copy_grid<const W: usize, I: Place>(
+        &self,
+        params: &[[u8; W]],
+        base: usize,
+        rows: &[I],
+        out: &mut [[u8; W]],
+    ) {
+        let stride = |c: usize| (self.strides[c].cast_signed() / W.cast_signed()).cast_unsigned();
+        match self.strides.len() {
+            1 if stride(0) == 1 => pick::<W, 1, I>(params, rows, out, |[i]| base.wrapping_add(i)),
+            1 => dot(params, base, [stride(0)], rows, out),
+            2 => dot(params, base, [stride(0), stride(1)], rows, out),
+            3 => dot(params, base, [stride(0), stride(1), stride(2)], rows, out),
+            _ => self.copy_long(params.as_flattened(), base * W, rows, out.as_flattened_mut()),
+        }
+    }
+
+    fn copy_long<I: Place>(&self, params: &[u8], base: usize, rows: &[I], out: &mut [u8]) {
+        let rows = rows.chunks_exact(self.strides.len());
+        for (row, out) in rows.zip(out.chunks_exact_mut(self.row_len)) {
+            let at = base.wrapping_add(self.distance(row));
+            out.copy_from_slice(&params[at..][..out.len()]);
+        }
+    }
+
+    fn copy_scattered<I: Place>(&self, params: &[u8], base: usize, rows: &[I], out: &mut [u8]) {
+        match self.element {
+            1 => self.scatter::<1, I>(params, base, rows, out),
+            2 => self.scatter::<2, I>(params, base, rows, out),
+            4 => self.scatter::<4, I>(params, base, rows, out),
+            8 => self.scatter::<8, I>(params, base, rows, out),
+            _ => self.scatter::<16, I>(params, base, rows, out),
+        }
+    }
+
+    fn scatter<const E: usize, I: Place>(&self, params: &[u8], base: usize, rows: &[I], out: &mut [u8]) {
+        let params = params.as_chunks::<E>().0;
+        let inner = self.scattered.as_deref().unwrap_or_default();
+        let outs = out.as_chunks_mut::<E>().0.chunks_exact_mut(inner.len());
+        for (row, out) in rows.chunks_exact(self.strides.len()).zip(outs) {
+            let at = base.wrapping_add(self.distance(row));
+            for (out, distance) in out.iter_mut().zip(inner) {
+                *out = params[at.wrapping_add(*distance) / E];
+            }
+        }
+    }
+}
+
+/// Rows at the sum of index times stride, over the components of each index row.
+fn dot<const W: usize, const K: usize, I: Place>(
+    params: &[[u8; W]],
+    base: usize,
+    strides: [usize; K],
+    rows: &[I],
+    out: &mut [[u8; W]],
+) {
+    pick::<W, K, I>(params, rows, out, |row| {
+        let steps = row.iter().zip(&strides).map(|(at, stride)| at.wrapping_mul(*stride));
+        steps.fold(base, usize::wrapping_add)
+    });
+}
+
+#[inline(always)]
+fn pick<const W: usize, const K: usize, I: Place>(
+    params: &[[u8; W]],
+    rows: &[I],
+    out: &mut [[u8; W]],
+    at: impl Fn([usize; K]) -> usize,
+) {
+    for (row, out) in rows.as_chunks::<K>().0.iter().zip(out) {
+        *out = params[at(row.map(I::place))];
+    }
+}

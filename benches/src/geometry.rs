@@ -1,0 +1,167 @@
+//! The shapes of a workload as one loop nest, for floors and samples. It repeats what the documents say, on purpose
+//! without the help of gather-optimized, whose output it has to predict.
+
+use std::iter::once;
+
+use gather_spec::{Attribute, Attributes};
+
+use crate::workloads::Workload;
+
+/// The axes of params, by what becomes of them:
+/// `output[batch, mid, row, inner] = params[batch, mid, indices[batch, row], inner]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Dims that params and indices share.
+    pub batch: Vec<usize>,
+    /// Dims between the batch and the axis; none for the gather_nd family.
+    pub mid: Vec<usize>,
+    /// The axes that an index row selects from.
+    pub indexed: Vec<usize>,
+    /// Dims of the slice that an index row selects.
+    pub inner: Vec<usize>,
+    /// Index rows per batch.
+    pub rows: usize,
+}
+
+impl Geometry {
+    /// The loop nest of a workload's call.
+    ///
+    /// # Errors
+    /// What is wrong with operator, attributes or shapes.
+    pub fn of(workload: &Workload) -> Result<Self, String> {
+        let (params, indices) = (&*workload.params.shape, &*workload.indices.shape);
+        let b = attribute(&workload.attributes, "batch_dims")?.unwrap_or(0);
+        let common = params.len().min(indices.len());
+        if b > common || params[..b] != indices[..b] {
+            return Err(format!("params {params:?} and indices {indices:?} do not share {b} batch dims"));
+        }
+        match workload.operator.as_str() {
+            "tf.gather" => {
+                let axis = attribute(&workload.attributes, "axis")?.unwrap_or(b);
+                Self::one_axis(params, indices, b, axis)
+            }
+            "tf.gather_nd" | "tf.raw_ops.GatherNd" | "paddle.gather_nd" => Self::nd(params, indices, b),
+            other => Err(format!("there is no workload of operator `{other}`")),
+        }
+    }
+
+    fn one_axis(params: &[usize], indices: &[usize], b: usize, axis: usize) -> Result<Self, String> {
+        if axis < b || axis >= params.len() {
+            return Err(format!("axis {axis} is not within {b}..{}", params.len()));
+        }
+        Ok(Self {
+            batch: params[..b].to_vec(),
+            mid: params[b..axis].to_vec(),
+            indexed: vec![params[axis]],
+            inner: params[axis + 1..].to_vec(),
+            rows: indices[b..].iter().product(),
+        })
+    }
+
+    fn nd(params: &[usize], indices: &[usize], b: usize) -> Result<Self, String> {
+        let (depth, leading) = indices.split_last().ok_or("indices of rank 0")?;
+        let inner = params.get(b + depth..).ok_or_else(|| format!("index rows of depth {depth}"))?;
+        let rows = leading.get(b..).ok_or("more batch dims than index rows have dims")?;
+        Ok(Self {
+            batch: params[..b].to_vec(),
+            mid: Vec::new(),
+            indexed: params[b..b + depth].to_vec(),
+            inner: inner.to_vec(),
+            rows: rows.iter().product(),
+        })
+    }
+
+    /// The number of batches.
+    #[must_use]
+    pub fn batches(&self) -> usize {
+        self.batch.iter().product()
+    }
+
+    /// How often each index row of a batch is used.
+    #[must_use]
+    pub fn mids(&self) -> usize {
+        self.mid.iter().product()
+    }
+
+    /// The number of places that an index row may name.
+    #[must_use]
+    pub fn positions(&self) -> usize {
+        self.indexed.iter().product()
+    }
+
+    /// Elements of the slice that an index row selects.
+    #[must_use]
+    pub fn row_len(&self) -> usize {
+        self.inner.iter().product()
+    }
+
+    /// Elements of the output.
+    #[must_use]
+    pub fn output_len(&self) -> usize {
+        [self.batches(), self.mids(), self.rows, self.row_len()].iter().product()
+    }
+
+    /// Where an axis of params goes, as ranges over its axes: batch, mid, indexed, inner.
+    pub(crate) fn split<'s, S>(&self, per_axis: &'s [S]) -> [&'s [S]; 4] {
+        let (batch, rest) = per_axis.split_at(self.batch.len());
+        let (mid, rest) = rest.split_at(self.mid.len());
+        let (indexed, inner) = rest.split_at(self.indexed.len());
+        [batch, mid, indexed, inner]
+    }
+}
+
+/// A non-negative integer attribute, if it is sent.
+fn attribute(attributes: &Attributes, name: &str) -> Result<Option<usize>, String> {
+    match attributes.get(name) {
+        None => Ok(None),
+        Some(Attribute::Integer(value)) if *value >= 0 => Ok(usize::try_from(*value).ok()),
+        Some(other) => Err(format!("{name} is {other}, but workloads use integers from 0 on")),
+    }
+}
+
+/// The distance from the first element of every multi-index of `dims`, in row-major order. Distances wrap around, as
+/// strides may be negative.
+pub(crate) fn offsets(dims: &[usize], strides: &[isize]) -> Vec<usize> {
+    let axes = dims.iter().zip(strides);
+    axes.fold(once(0).collect(), |outer: Vec<usize>, (dim, stride)| {
+        let step = |at: usize| stride.cast_unsigned().wrapping_mul(at);
+        outer.iter().flat_map(|base| (0..*dim).map(move |at| base.wrapping_add(step(at)))).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use gather_optimized::{Options, Plan};
+
+    use super::*;
+    use crate::workloads::embedded;
+
+    #[test]
+    fn every_workload_has_the_output_that_a_plan_predicts() {
+        for workload in embedded() {
+            let read = |name| attribute(&workload.attributes, name).unwrap().map(usize::cast_signed);
+            let b = Options::new().batch_dims(read("batch_dims").unwrap_or(0) as i64);
+            let options = read("axis").map_or(b, |axis| b.axis(axis as i64));
+            let (params, indices) = (&workload.params.shape, &workload.indices.shape);
+            let plan = match workload.operator.as_str() {
+                "tf.gather" => Plan::gather(params, indices, &options).unwrap(),
+                _ => Plan::gather_nd(params, indices, &options).unwrap(),
+            };
+            let geometry = workload.geometry();
+            assert_eq!(
+                plan.output_shape().iter().product::<usize>(),
+                geometry.output_len(),
+                "{}",
+                workload.id
+            );
+        }
+    }
+
+    #[test]
+    fn offsets_follow_strides_of_either_sign() {
+        assert_eq!(offsets(&[], &[]), [0]);
+        assert_eq!(offsets(&[2, 3], &[3, 1]), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(offsets(&[2, 2], &[1, 2]), [0, 2, 1, 3]);
+        assert_eq!(offsets(&[2], &[-1]), [0, usize::MAX]);
+    }
+}

@@ -1,0 +1,256 @@
+//! A workload ready to run: gather-optimized in its three ways, and the floor, all into the same memory.
+
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use gather_optimized::{Element, Index, Level, Options, Plan, Pool};
+use gather_spec::tensor::Stored;
+use gather_spec::{Attribute, ByteString, DType, Refusal, Tensor};
+use ndarray::{ArrayD, ArrayViewD, CowArray, IxDyn};
+
+use crate::Workload;
+use crate::floor::{Floor, Place};
+use crate::inputs::{Indices, Inputs};
+
+/// How gather-optimized is to run: what no workload says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct How {
+    /// The instruction set; the best one if absent.
+    pub level: Option<Level>,
+    /// The number of threads; as many as pay if absent.
+    pub threads: Option<std::num::NonZeroUsize>,
+}
+
+impl How {
+    /// The options of a workload run this way.
+    #[must_use]
+    pub fn options(self, workload: &Workload) -> Options {
+        let mut options = Options::new();
+        for (name, value) in &workload.attributes {
+            match (name.as_str(), value) {
+                ("batch_dims", Attribute::Integer(b)) => options = options.batch_dims(*b),
+                ("axis", Attribute::Integer(axis)) => options = options.axis(*axis),
+                _ => {}
+            }
+        }
+        let options = self.level.map_or(options, |level| options.level(level));
+        self.threads.map_or(options, |threads| options.threads(threads))
+    }
+
+    /// The plan of a workload run this way.
+    ///
+    /// # Errors
+    /// `Unsupported` if the processor lacks the level; nothing else for a workload that was read.
+    pub fn plan(self, workload: &Workload) -> Result<Plan, Refusal> {
+        let (params, indices) = (&workload.params.shape, &workload.indices.shape);
+        match workload.operator.as_str() {
+            "tf.gather" => Plan::gather(params, indices, &self.options(workload)),
+            _ => Plan::gather_nd(params, indices, &self.options(workload)),
+        }
+    }
+}
+
+fn same_bits(same: bool, name: &str) -> Result<(), String> {
+    if same { Ok(()) } else { Err(format!("the outputs of fresh and {name} differ")) }
+}
+
+/// A workload with its inputs, whatever their types. Outputs are kept, so that `run_into` and `run_floor` write to warm memory.
+pub trait Subject {
+    /// Gathers into the kept output.
+    ///
+    /// # Errors
+    /// Those of [`Plan::run_into`].
+    fn run_into(&mut self, plan: &Plan) -> Result<(), Refusal>;
+
+    /// Plans, gathers into a new array and drops it, as a user's call does.
+    ///
+    /// # Errors
+    /// Those of [`Plan::run`].
+    fn run_fresh(&self, how: How) -> Result<(), Refusal>;
+
+    /// Gathers into memory of a pool and gives it back.
+    ///
+    /// # Errors
+    /// Those of [`Plan::run_pooled`]; `Unsupported` for strings, which no pool holds.
+    fn run_pooled(&self, plan: &Plan) -> Result<(), Refusal>;
+
+    /// Moves the same elements to the kept output by the best plain loop.
+    fn run_floor(&mut self, threads: usize);
+
+    /// Runs everything and compares all of the bits, the kept output being spoilt in between.
+    ///
+    /// # Errors
+    /// Which two differ.
+    fn agree(&mut self, how: How) -> Result<(), String>;
+
+    /// Whether `count` elements of the kept output from `at` are those of the row-major `expected` from `from`.
+    fn holds(&self, at: usize, expected: &Tensor, from: usize, count: usize) -> bool;
+}
+
+/// The workload on these inputs, ready to run; its output has been written once.
+///
+/// # Errors
+/// `Unsupported` if memory is short.
+pub fn subject<'a>(workload: &'a Workload, inputs: &'a Inputs) -> Result<Box<dyn Subject + 'a>, Refusal> {
+    match &inputs.indices {
+        Indices::I32(indices) => with_indices(workload, inputs, indices),
+        Indices::I64(indices) => with_indices(workload, inputs, indices),
+    }
+}
+
+fn with_indices<'a, I: Index + Place>(
+    workload: &'a Workload,
+    inputs: &'a Inputs,
+    indices: &'a ArrayD<I>,
+) -> Result<Box<dyn Subject + 'a>, Refusal> {
+    Ok(match workload.params.dtype {
+        DType::String => Box::new(Strings(Parts::new(workload, inputs, indices, 1, clone_run)?)),
+        dtype => match dtype.size() {
+            1 => Box::new(Bits(Parts::<u8, I>::new(workload, inputs, indices, 1, Plan::run)?)),
+            2 => Box::new(Bits(Parts::<u16, I>::new(workload, inputs, indices, 2, Plan::run)?)),
+            4 => Box::new(Bits(Parts::<u32, I>::new(workload, inputs, indices, 4, Plan::run)?)),
+            8 => Box::new(Bits(Parts::<u64, I>::new(workload, inputs, indices, 8, Plan::run)?)),
+            _ => Box::new(Bits(Parts::<u128, I>::new(workload, inputs, indices, 16, Plan::run)?)),
+        },
+    })
+}
+
+fn clone_run<I: Index>(
+    plan: &Plan,
+    params: &ndarray::ArrayRef<ByteString, IxDyn>,
+    indices: &ndarray::ArrayRef<I, IxDyn>,
+) -> Result<ArrayD<ByteString>, Refusal> {
+    plan.run_cloned(params, indices)
+}
+
+/// What subjects of every element type are made of.
+struct Parts<'a, T, I> {
+    workload: &'a Workload,
+    params: ArrayViewD<'a, T>,
+    stored: &'a [T],
+    indices: &'a ArrayD<I>,
+    /// What the floor reads: the indices themselves, or a contiguous copy if they are strided.
+    contiguous: CowArray<'a, I, IxDyn>,
+    output: ArrayD<T>,
+    floor: Floor,
+    pool: Pool,
+}
+
+type Run<T, I> =
+    fn(&Plan, &ndarray::ArrayRef<T, IxDyn>, &ndarray::ArrayRef<I, IxDyn>) -> Result<ArrayD<T>, Refusal>;
+
+impl<'a, T: Stored, I: Index> Parts<'a, T, I> {
+    fn new(
+        workload: &'a Workload,
+        inputs: &'a Inputs,
+        indices: &'a ArrayD<I>,
+        units: usize,
+        run: Run<T, I>,
+    ) -> Result<Self, Refusal> {
+        let params = &inputs.params;
+        let seen = params.tensor.view::<T>().zip(T::slice(&params.elements));
+        let (view, stored) =
+            seen.ok_or_else(|| Refusal::Unsupported("params of another width".to_owned()))?;
+        // The first output is kept: large ones of gather-optimized lie on huge pages.
+        let output = run(&How::default().plan(workload)?, &view, indices)?;
+        Ok(Self {
+            workload,
+            stored,
+            indices,
+            contiguous: indices.as_standard_layout(),
+            output,
+            floor: Floor::new(&workload.geometry(), params.tensor.strides(), params.offset, units),
+            params: view,
+            pool: Pool::new(4 << 30),
+        })
+    }
+
+    fn holds_bits(&self, at: usize, expected: &Tensor, from: usize, count: usize) -> bool
+    where
+        T: PartialEq,
+    {
+        let expected = expected.view::<T>();
+        let expected = expected.as_ref().and_then(|view| view.as_slice());
+        let output = self.output.as_slice().and_then(|output| output.get(at..at + count));
+        output.is_some() && output == expected.and_then(|expected| expected.get(from..from + count))
+    }
+}
+
+/// Elements that are moved as bits.
+struct Bits<'a, T, I>(Parts<'a, T, I>);
+
+impl<T: Stored + Element + Pod + PartialEq, I: Index + Place> Subject for Bits<'_, T, I> {
+    fn run_into(&mut self, plan: &Plan) -> Result<(), Refusal> {
+        plan.run_into(&self.0.params, self.0.indices, &mut self.0.output)
+    }
+
+    fn run_fresh(&self, how: How) -> Result<(), Refusal> {
+        how.plan(self.0.workload)?.run(&self.0.params, self.0.indices).map(drop)
+    }
+
+    fn run_pooled(&self, plan: &Plan) -> Result<(), Refusal> {
+        plan.run_pooled(&self.0.params, self.0.indices, &self.0.pool).map(drop)
+    }
+
+    fn run_floor(&mut self, threads: usize) {
+        let indices = self.0.contiguous.as_slice().expect("in standard layout");
+        let output = self.0.output.as_slice_mut().expect("outputs are contiguous");
+        self.0.floor.copy(cast_slice(self.0.stored), indices, cast_slice_mut(output), threads);
+    }
+
+    fn agree(&mut self, how: How) -> Result<(), String> {
+        let plan = how.plan(self.0.workload).map_err(|why| why.to_string())?;
+        let fresh = plan.run(&self.0.params, self.0.indices).map_err(|why| why.to_string())?;
+        let pooled =
+            plan.run_pooled(&self.0.params, self.0.indices, &self.0.pool).map_err(|why| why.to_string())?;
+        let spoil =
+            |parts: &mut Self| parts.0.output.as_slice_mut().map(|all| cast_slice_mut(all).fill(0xA5u8));
+        same_bits(pooled.view() == fresh, "pooled")?;
+        spoil(self);
+        self.run_into(&plan).map_err(|why| why.to_string())?;
+        same_bits(self.0.output == fresh, "into")?;
+        spoil(self);
+        self.run_floor(how.threads.map_or(1, usize::from));
+        same_bits(self.0.output == fresh, "floor")
+    }
+
+    fn holds(&self, at: usize, expected: &Tensor, from: usize, count: usize) -> bool {
+        self.0.holds_bits(at, expected, from, count)
+    }
+}
+
+/// Elements that are cloned.
+struct Strings<'a, I>(Parts<'a, ByteString, I>);
+
+impl<I: Index + Place> Subject for Strings<'_, I> {
+    fn run_into(&mut self, plan: &Plan) -> Result<(), Refusal> {
+        plan.run_cloned_into(&self.0.params, self.0.indices, &mut self.0.output)
+    }
+
+    fn run_fresh(&self, how: How) -> Result<(), Refusal> {
+        how.plan(self.0.workload)?.run_cloned(&self.0.params, self.0.indices).map(drop)
+    }
+
+    fn run_pooled(&self, _: &Plan) -> Result<(), Refusal> {
+        Err(Refusal::Unsupported("pools hold no strings".to_owned()))
+    }
+
+    fn run_floor(&mut self, _: usize) {
+        let indices = self.0.contiguous.as_slice().expect("in standard layout");
+        let output = self.0.output.as_slice_mut().expect("outputs are contiguous");
+        self.0.floor.clone_elements(self.0.stored, indices, output);
+    }
+
+    fn agree(&mut self, how: How) -> Result<(), String> {
+        let plan = how.plan(self.0.workload).map_err(|why| why.to_string())?;
+        let fresh = plan.run_cloned(&self.0.params, self.0.indices).map_err(|why| why.to_string())?;
+        self.0.output.fill(ByteString::default());
+        self.run_into(&plan).map_err(|why| why.to_string())?;
+        same_bits(self.0.output == fresh, "into")?;
+        self.0.output.fill(ByteString::default());
+        self.run_floor(1);
+        same_bits(self.0.output == fresh, "floor")
+    }
+
+    fn holds(&self, at: usize, expected: &Tensor, from: usize, count: usize) -> bool {
+        self.0.holds_bits(at, expected, from, count)
+    }
+}

@@ -1,0 +1,68 @@
+//! Contenders in turn (A B A B …), so that a slow moment of the machine meets all of them, and medians.
+
+use std::time::{Duration, Instant};
+
+/// A contender is called as often per round as fits this time, so that clocks and wake-ups do not count.
+const SHORTEST_ROUND: Duration = Duration::from_millis(2);
+
+/// The median duration of one call of each contender, in seconds, in the order given. `run` makes the call of the
+/// contender that it is given; its first two calls are not counted.
+pub fn interleave<K: Copy>(contenders: &[K], rounds: usize, mut run: impl FnMut(K)) -> Vec<f64> {
+    let calls: Vec<u32> = contenders.iter().map(|contender| calls_per_round(|| run(*contender))).collect();
+    let mut seconds = vec![Vec::with_capacity(rounds); contenders.len()];
+    for _ in 0..rounds.max(1) {
+        for ((contender, calls), seconds) in contenders.iter().zip(&calls).zip(&mut seconds) {
+            let start = Instant::now();
+            (0..*calls).for_each(|_| run(*contender));
+            seconds.push(start.elapsed().as_secs_f64() / f64::from(*calls));
+        }
+    }
+    seconds.iter_mut().map(|seconds| median(seconds)).collect()
+}
+
+/// How many calls fill the shortest round, by doubling until they do.
+fn calls_per_round(mut call: impl FnMut()) -> u32 {
+    call();
+    let mut calls = 1;
+    loop {
+        let start = Instant::now();
+        (0..calls).for_each(|_| call());
+        if start.elapsed() >= SHORTEST_ROUND || calls >= 1 << 24 {
+            return calls;
+        }
+        calls *= 2;
+    }
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    if values.len().is_multiple_of(2) {
+        f64::midpoint(values[middle - 1], values[middle])
+    } else {
+        values[middle]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contenders_take_turns() {
+        let mut order = Vec::new();
+        let wait = |name| {
+            order.push(name);
+            std::thread::sleep(SHORTEST_ROUND);
+        };
+        let medians = interleave(&['a', 'b'], 2, wait);
+        assert!(medians.iter().all(|seconds| *seconds >= SHORTEST_ROUND.as_secs_f64()));
+        assert_eq!(order, ['a', 'a', 'b', 'b', 'a', 'b', 'a', 'b']);
+    }
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        assert!((median(&mut [3.0, 1.0, 2.0]) - 2.0).abs() < 1e-12);
+        assert!((median(&mut [4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < 1e-12);
+    }
+}

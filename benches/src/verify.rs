@@ -1,0 +1,158 @@
+//! Whether what is timed is right: a sample of output rows against gather-reference, everything against everything else.
+
+use std::time::{Duration, Instant};
+
+use gather_spec::{Call, DType, Outcome, Shape, Tensor};
+
+use crate::geometry::{Geometry, offsets};
+use crate::inputs::{Indices, Inputs};
+use crate::{How, Subject, Workload};
+
+/// About how many elements the reference is asked for.
+const SAMPLED_ELEMENTS: usize = 100_000;
+
+/// The reference's answers to some rows of a workload.
+#[derive(Debug)]
+pub struct Samples {
+    samples: Vec<Sample>,
+    row_len: usize,
+    took: Duration,
+    bytes: usize,
+}
+
+/// The reference's answer to some rows of one batch.
+#[derive(Debug)]
+struct Sample {
+    expected: Tensor,
+    /// Where each of its rows lies in the output of the whole workload, in elements.
+    places: Vec<usize>,
+}
+
+impl Samples {
+    /// Asks the reference for rows spread evenly over the first, middle and last batch, always with the first and
+    /// last row of each.
+    ///
+    /// # Errors
+    /// What the reference answers instead of an output.
+    pub fn of(workload: &Workload, inputs: &Inputs) -> Result<Self, String> {
+        let geometry = workload.geometry();
+        let batches = spread(geometry.batches(), 3);
+        let share = SAMPLED_ELEMENTS / (geometry.mids() * geometry.row_len() * batches.len());
+        let rows = spread(geometry.rows, share.max(2));
+        let mut all =
+            Self { samples: Vec::new(), row_len: geometry.row_len(), took: Duration::ZERO, bytes: 0 };
+        for batch in batches {
+            let call = sample_call(workload, inputs, &geometry, batch, &rows)?;
+            let start = Instant::now();
+            let outcome = gather_reference::answer(&call, gather_reference::Settings::default());
+            all.took += start.elapsed();
+            let Outcome::Output(expected) = outcome else { return Err(format!("reference: {outcome:?}")) };
+            all.bytes += expected.shape().element_count() * expected.dtype().size();
+            all.samples.push(Sample { expected, places: places(&geometry, batch, &rows) });
+        }
+        Ok(all)
+    }
+
+    /// How long the reference took for each byte of output that it was asked for, in nanoseconds.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "a count of bytes, to be reported with three digits")]
+    pub fn reference_ns_per_byte(&self) -> f64 {
+        self.took.as_secs_f64() * 1e9 / self.bytes as f64
+    }
+
+    /// Checks that the kept output of a subject has the rows that the reference gave.
+    ///
+    /// # Errors
+    /// Where the first difference is.
+    pub fn check(&self, subject: &dyn Subject) -> Result<(), String> {
+        for sample in &self.samples {
+            for (row, place) in sample.places.iter().enumerate() {
+                if !subject.holds(*place, &sample.expected, row * self.row_len, self.row_len) {
+                    return Err(format!("the output row from element {place} on is not the reference's"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks one way of running against the reference, and the ways of making an output against each other.
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn verify(&self, subject: &mut dyn Subject, how: How) -> Result<(), String> {
+        subject.agree(how)?;
+        self.check(subject)
+    }
+}
+
+/// Up to `most` of the numbers below `count`, evenly spread, the first and the last among them.
+fn spread(count: usize, most: usize) -> Vec<usize> {
+    let n = most.min(count);
+    if n <= 1 {
+        return (0..n).collect();
+    }
+    (0..n).map(|i| usize::try_from(i as u128 * (count as u128 - 1) / (n as u128 - 1)).unwrap_or(0)).collect()
+}
+
+/// Where the sampled rows of a batch lie in the whole output, in the order in which the sample has them.
+fn places(geometry: &Geometry, batch: usize, rows: &[usize]) -> Vec<usize> {
+    let segments = (0..geometry.mids()).map(|mid| batch * geometry.mids() + mid);
+    let numbers = segments.flat_map(|segment| rows.iter().map(move |row| segment * geometry.rows + row));
+    numbers.map(|number| number * geometry.row_len()).collect()
+}
+
+/// The call for some rows of one batch: a window on the same params, batch dims of 1, and as many index rows.
+fn sample_call(
+    workload: &Workload,
+    inputs: &Inputs,
+    geometry: &Geometry,
+    batch: usize,
+    rows: &[usize],
+) -> Result<Call, String> {
+    let params = &inputs.params;
+    let mut shape = params.tensor.shape().to_vec();
+    let b = geometry.batch.len();
+    shape[..b].fill(1);
+    let into_batch = offsets(&geometry.batch, &params.tensor.strides()[..b])[batch];
+    let shape = Shape::new(shape).map_err(|wrong| wrong.to_string())?;
+    let (dtype, strides) = (params.tensor.dtype(), params.tensor.strides().to_vec());
+    let offset = params.offset.wrapping_add(into_batch);
+    let window = Tensor::strided(dtype, shape, strides, offset, params.elements.clone());
+
+    let depth = geometry.indexed.len();
+    let mut shape = vec![1; b];
+    shape.push(rows.len());
+    if workload.operator.as_str() != "tf.gather" {
+        shape.push(depth);
+    }
+    let numbers = rows.iter().map(|row| batch * geometry.rows + row);
+    Ok(Call {
+        operator: workload.operator.clone(),
+        params: window.map_err(|wrong| wrong.to_string())?,
+        indices: index_rows(&inputs.indices, numbers, depth, shape)?,
+        attributes: workload.attributes.clone(),
+    })
+}
+
+/// The index rows of these numbers.
+fn index_rows(
+    indices: &Indices,
+    numbers: impl Iterator<Item = usize>,
+    depth: usize,
+    shape: Vec<usize>,
+) -> Result<Tensor, String> {
+    let places = numbers.flat_map(|row| row * depth..(row + 1) * depth);
+    let tensor = match indices {
+        Indices::I32(array) => {
+            let all = array.as_standard_layout();
+            let all = all.as_slice().ok_or("not in standard layout")?;
+            Tensor::new::<u32>(DType::I32, shape, places.map(|at| all[at].cast_unsigned()).collect())
+        }
+        Indices::I64(array) => {
+            let all = array.as_standard_layout();
+            let all = all.as_slice().ok_or("not in standard layout")?;
+            Tensor::new::<u64>(DType::I64, shape, places.map(|at| all[at].cast_unsigned()).collect())
+        }
+    };
+    tensor.map_err(|wrong| wrong.to_string())
+}

@@ -1,0 +1,265 @@
+//! The list of workloads: what `workloads.yaml` may say, read strictly. Nothing is allocated or run here.
+
+use std::collections::HashSet;
+
+use gather_spec::{Attributes, DType, Operator};
+use serde::Deserialize;
+
+use crate::geometry::Geometry;
+
+/// The list that this crate was built with.
+pub const EMBEDDED: &str = include_str!("../workloads.yaml");
+
+/// One workload: a call by its shapes, and how its inputs are drawn.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// The stable name, in lower case with hyphens.
+    pub id: String,
+    /// The operator that is called.
+    pub operator: Operator,
+    /// The tensor to gather from.
+    pub params: ParamsSpec,
+    /// The tensor that says what to gather.
+    pub indices: IndicesSpec,
+    /// The attributes that are sent.
+    #[serde(default)]
+    pub attributes: Attributes,
+    /// What the indices are drawn from.
+    pub seed: u64,
+}
+
+/// What params are like.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ParamsSpec {
+    /// The element type.
+    pub dtype: DType,
+    /// The dims.
+    pub shape: Vec<usize>,
+    /// How the elements lie in memory.
+    #[serde(default)]
+    pub layout: Layout,
+}
+
+/// What indices are like.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IndicesSpec {
+    /// The element type, `i32` or `i64`.
+    pub dtype: DType,
+    /// The dims.
+    pub shape: Vec<usize>,
+    /// Which elements are chosen, and in what order.
+    pub distribution: Distribution,
+    /// How the elements lie in memory: `contiguous`, `transposed` or `reversed`.
+    #[serde(default)]
+    pub layout: Layout,
+}
+
+/// Which index rows are drawn; positions count the elements of the axes that are selected from, in row-major order.
+/// Each batch is drawn on its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Distribution {
+    /// Every position with equal probability.
+    Random,
+    /// Random positions in ascending order.
+    Sorted,
+    /// Runs of 1 to 32 consecutive positions from random starts.
+    Runs,
+    /// Random choices among 64 random positions.
+    Repeated,
+    /// 0, 1, 2, …, starting again after the last position.
+    Sequential,
+}
+
+/// How the elements of a tensor lie in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layout {
+    /// Row-major without gaps.
+    #[default]
+    Contiguous,
+    /// Column-major: the strides of the transposed tensor.
+    Transposed,
+    /// A window on rows that are 16 elements longer, from their second element on.
+    Padded,
+    /// Every axis runs backwards.
+    Reversed,
+    /// Stride 0 along the first axis.
+    Broadcast,
+}
+
+/// Why a list of workloads is refused.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkloadError {
+    /// The text is no list of workloads.
+    #[error("{0}")]
+    Yaml(String),
+    /// The list was written for another reader.
+    #[error("schema {0} is unknown: this reader takes schema 1")]
+    Schema(u32),
+    /// Two workloads have the same id.
+    #[error("the id `{0}` is used twice")]
+    DuplicateId(String),
+    /// A workload contradicts itself.
+    #[error("workload `{id}`: {why}")]
+    Invalid {
+        /// Its id.
+        id: String,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    schema: u32,
+    workloads: Vec<Workload>,
+}
+
+/// The workloads of the list that this crate was built with, in its order.
+///
+/// # Panics
+/// If that list is broken, which a test rules out.
+///
+/// ```
+/// let workloads = gather_benches::workloads::embedded();
+/// assert!(workloads.iter().any(|workload| workload.id == "tiny-2x2"));
+/// ```
+#[must_use]
+pub fn embedded() -> Vec<Workload> {
+    parse(EMBEDDED).expect("the embedded list is read by a test")
+}
+
+/// Reads a list of workloads.
+///
+/// # Errors
+/// [`WorkloadError`]: unknown keys, an id that is not new, shapes or attributes that make no call.
+///
+/// ```
+/// let text = "
+/// schema: 1
+/// workloads:
+///   - id: rows
+///     operator: tf.gather
+///     params: { dtype: f32, shape: [10, 3] }
+///     indices: { dtype: i64, shape: [5], distribution: random }
+///     seed: 1
+/// ";
+/// let workloads = gather_benches::workloads::parse(text)?;
+/// assert_eq!(workloads[0].output_bytes(), 5 * 3 * 4);
+/// # Ok::<(), gather_benches::workloads::WorkloadError>(())
+/// ```
+pub fn parse(text: &str) -> Result<Vec<Workload>, WorkloadError> {
+    let list: List = serde_yaml::from_str(text).map_err(|error| WorkloadError::Yaml(error.to_string()))?;
+    if list.schema != 1 {
+        return Err(WorkloadError::Schema(list.schema));
+    }
+    let mut ids = HashSet::new();
+    for workload in &list.workloads {
+        if !ids.insert(workload.id.as_str()) {
+            return Err(WorkloadError::DuplicateId(workload.id.clone()));
+        }
+        workload.check().map_err(|why| WorkloadError::Invalid { id: workload.id.clone(), why })?;
+    }
+    Ok(list.workloads)
+}
+
+impl Workload {
+    /// The loop nest of the call.
+    ///
+    /// # Panics
+    /// If the workload was changed after it had been read, so that its shapes make no call any more.
+    #[must_use]
+    pub fn geometry(&self) -> Geometry {
+        Geometry::of(self).expect("checked when the workload was read")
+    }
+
+    /// Bytes of the output; a string counts 16.
+    ///
+    /// # Panics
+    /// As [`Workload::geometry`].
+    #[must_use]
+    pub fn output_bytes(&self) -> usize {
+        self.geometry().output_len() * self.params.dtype.size()
+    }
+
+    /// Whether elements are cloned one by one rather than moved as bits.
+    #[must_use]
+    pub fn is_string(&self) -> bool {
+        self.params.dtype == DType::String
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if self.id.is_empty() || !self.id.chars().all(plain) {
+            return Err("an id has lower-case letters, digits and hyphens only".to_owned());
+        }
+        if !matches!(self.indices.dtype, DType::I32 | DType::I64) {
+            return Err(format!("indices of dtype {} are not drawn: use i32 or i64", self.indices.dtype));
+        }
+        if matches!(self.indices.layout, Layout::Padded | Layout::Broadcast) {
+            return Err("indices are contiguous, transposed or reversed".to_owned());
+        }
+        let geometry = Geometry::of(self)?;
+        let positions = geometry.positions();
+        let most = if self.indices.dtype == DType::I32 { 1 << 31 } else { 1u128 << 63 };
+        if positions == 0 || geometry.indexed.iter().any(|dim| *dim as u128 > most) {
+            return Err(
+                "each axis that is selected from needs 1 to the index type's maximum places".to_owned()
+            );
+        }
+        if geometry.output_len() == 0 {
+            return Err("the output is empty".to_owned());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str = "schema: 1
+workloads:
+  - id: rows
+    operator: tf.gather
+    params: { dtype: f32, shape: [10, 3] }
+    indices: { dtype: i64, shape: [5], distribution: random }
+    seed: 1
+";
+
+    fn refused(text: &str) -> String {
+        parse(text).map(|_| ()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_embedded_list_is_read() {
+        assert!(embedded().len() >= 16);
+    }
+
+    #[test]
+    fn a_list_with_one_fault_is_refused() {
+        assert!(parse(ONE).is_ok());
+        for (from, to, part) in [
+            ("seed: 1", "seed: 1\n    colour: red", "colour"),
+            ("schema: 1", "schema: 2", "schema 2"),
+            ("distribution: random", "distribution: wild", "wild"),
+            ("dtype: i64", "dtype: u8", "u8"),
+            ("shape: [5]", "shape: [0]", "empty"),
+            ("id: rows", "id: Rows", "lower-case"),
+            ("operator: tf.gather", "operator: tf.scatter", "tf.scatter"),
+            ("seed: 1", "seed: 1\n    attributes: { axis: 2 }", "axis"),
+            ("seed: 1", "seed: 1\n    attributes: { batch_dims: 1 }", "batch"),
+        ] {
+            let why = refused(&ONE.replacen(from, to, 1));
+            assert!(why.contains(part), "{to}: {why}");
+        }
+        let twice = format!("{ONE}{}", ONE.split_once("workloads:\n").unwrap().1);
+        assert!(refused(&twice).contains("used twice"));
+    }
+}

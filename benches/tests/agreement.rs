@@ -1,0 +1,99 @@
+//! Small workloads of every kind: gather-optimized at every level, the floor and the reference agree.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+use std::num::NonZeroUsize;
+
+use gather_benches::verify::Samples;
+use gather_benches::{How, Inputs, subject, workloads};
+use gather_optimized::Level;
+
+const CALLS: [(&str, &str, &str, &str); 14] = [
+    ("tf.gather", "[50, 7]", "[33]", "{}"),
+    ("tf.gather", "[50, 8]", "[40]", "{}"),
+    ("tf.gather", "[50, 16]", "[40]", "{}"),
+    ("tf.gather", "[9, 700]", "[12]", "{}"),
+    ("tf.gather", "[600]", "[10, 100]", "{}"),
+    ("tf.gather", "[5, 40]", "[30]", "{ axis: 1 }"),
+    ("tf.gather", "[5, 9, 4]", "[17]", "{ axis: 1 }"),
+    ("tf.gather", "[3, 20, 4]", "[3, 50]", "{ batch_dims: 1 }"),
+    ("tf.gather", "[3, 6, 20, 2]", "[3, 11]", "{ batch_dims: 1, axis: 2 }"),
+    ("tf.gather_nd", "[13, 11]", "[300, 2]", "{}"),
+    ("tf.gather_nd", "[5, 6, 7]", "[300, 3]", "{}"),
+    ("tf.gather_nd", "[3, 4, 3, 4]", "[50, 4]", "{}"),
+    ("tf.gather_nd", "[5, 6, 7, 3]", "[10, 20, 3]", "{}"),
+    ("tf.gather_nd", "[4, 5, 6, 8]", "[4, 30, 2]", "{ batch_dims: 1 }"),
+];
+
+fn check(dtype: &str, index: &str, distribution: &str, layout: &str, index_layout: &str) {
+    let mut text = "schema: 1\nworkloads:\n".to_owned();
+    for (number, (operator, params, indices, attributes)) in CALLS.into_iter().enumerate() {
+        text += &format!(
+            "  - id: call-{number}\n    operator: {operator}\n    \
+             params: {{ dtype: {dtype}, shape: {params}, layout: {layout} }}\n    \
+             indices: {{ dtype: {index}, shape: {indices}, distribution: {distribution}, layout: {index_layout} }}\n    \
+             attributes: {attributes}\n    seed: 5\n"
+        );
+    }
+    for workload in workloads::parse(&text).unwrap() {
+        let inputs = Inputs::of(&workload).unwrap();
+        let samples = Samples::of(&workload, &inputs).unwrap();
+        let mut subject = subject(&workload, &inputs).unwrap();
+        for level in Level::available() {
+            for threads in [1, 2, 5] {
+                let how = How { level: Some(level), threads: NonZeroUsize::new(threads) };
+                let verdict = samples.verify(&mut *subject, how);
+                assert_eq!(verdict, Ok(()), "{dtype} {index} {layout} {workload:?} {how:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_width_and_index_type() {
+    for dtype in ["u8", "f16", "f32", "f64", "c128", "string"] {
+        for index in ["i32", "i64"] {
+            check(dtype, index, "random", "contiguous", "contiguous");
+        }
+    }
+}
+
+#[test]
+fn every_distribution() {
+    for distribution in ["sorted", "runs", "repeated", "sequential"] {
+        check("f32", "i32", distribution, "contiguous", "contiguous");
+    }
+}
+
+#[test]
+fn every_layout() {
+    for layout in ["transposed", "padded", "reversed"] {
+        for dtype in ["u8", "f32", "c128", "string"] {
+            check(dtype, "i64", "random", layout, "contiguous");
+        }
+    }
+    check("f32", "i32", "random", "contiguous", "transposed");
+    check("f32", "i32", "random", "contiguous", "reversed");
+}
+
+/// Stride 0 along the first axis; calls whose first axis is a batch are covered by the others' offsets.
+#[test]
+fn broadcast_params() {
+    check("f32", "i64", "random", "broadcast", "contiguous");
+}
+
+/// What is verified can fail: a wrong answer is found.
+#[test]
+fn a_wrong_output_is_noticed() {
+    let text = "schema: 1\nworkloads:\n  - id: rows\n    operator: tf.gather\n    seed: 1\n    \
+                params: { dtype: f32, shape: [50, 7] }\n    \
+                indices: { dtype: i32, shape: [33], distribution: random }\n";
+    let workload = &workloads::parse(text).unwrap()[0];
+    let other = gather_benches::Workload { seed: 2, ..workload.clone() };
+    let (inputs, others) = (Inputs::of(workload).unwrap(), Inputs::of(&other).unwrap());
+    let samples = Samples::of(workload, &inputs).unwrap();
+    let mut right = subject(workload, &inputs).unwrap();
+    let mut wrong = subject(&other, &others).unwrap();
+    assert!(samples.verify(&mut *right, How::default()).is_ok());
+    assert!(samples.verify(&mut *wrong, How::default()).is_err());
+}
