@@ -1,8 +1,9 @@
 //! Runs the cases of GatherSpec against gather implementations and judges what they answer.
 //!
 //! A case travels one way: its call goes to a [`backend`] (a [`builtin`] one, say) through the [`runner`], which
-//! repeats it over [`layout`]s and threads; the outcome goes to the [`judge`] and the verdict into a [`report`].
-//! [`protocol`] and [`serve`] put a backend behind a pipe, [`show`] draws a case by a [`trace`], [`book`] writes
+//! repeats it over [`layout`]s and threads, or to a [`process`] of its own; the outcome goes to the [`judge`] and the verdict, if need be
+//! explained by [`deviations`], into a [`report`].
+//! [`protocol`] and [`serve`] put a backend behind a pipe, [`schemas`] says so in JSON Schema, [`show`] draws a case by a [`trace`], [`book`] writes
 //! the specification as one text, [`select`] chooses cases, and [`cli`] is the binary `gatherspec`.
 
 #![forbid(unsafe_code)]
@@ -11,11 +12,14 @@ pub mod backend;
 pub mod book;
 pub mod builtin;
 pub mod cli;
+pub mod deviations;
 pub mod judge;
 pub mod layout;
+pub mod process;
 pub mod protocol;
 pub mod report;
 pub mod runner;
+pub mod schemas;
 pub mod select;
 pub mod serve;
 pub mod show;

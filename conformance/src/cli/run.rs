@@ -1,25 +1,31 @@
 //! `gatherspec run`, and the main job of the bare command.
 
+use std::cell::Cell;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use clap::Parser as _;
 use gather_spec::{Basis, Case, Specification};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 
 use crate::builtin;
+use crate::deviations::{self, Deviations};
 use crate::judge::Strictness;
-use crate::report::{BackendReport, Entry, Format, Report};
+use crate::report::{BackendReport, Entry, Format, Named, Report, write_whole};
 use crate::runner::InProcess;
 use crate::select::Selection;
 
-use super::{BackendArgument, Failure, Status, print};
+use super::process::{Backend, ProcessOptions, quoted};
+use super::{BackendArgument, Cli, Command, Failure, Status, print};
 
 #[derive(clap::Args)]
 pub(super) struct Run {
-    /// A built-in backend, with policies if wanted: reference:bad_index=zero,negative_index=wrap [default: all]
-    #[arg(long = "backend", value_name = "NAME[:POLICIES]", value_parser = BackendArgument::parse)]
-    backends: Vec<BackendArgument>,
+    /// A built-in backend, with policies if wanted: reference:bad_index=zero,negative_index=wrap; or the path of a
+    /// program that answers the backend protocol [default: all that are built in]
+    #[arg(long = "backend", value_name = "NAME[:POLICIES]|PATH", value_parser = Backend::parse)]
+    backends: Vec<Backend>,
     /// Only cases with this id, or matching this glob (`*` also matches `/`)
     #[arg(long = "case", value_name = "ID|GLOB")]
     patterns: Vec<String>,
@@ -32,7 +38,7 @@ pub(super) struct Run {
     /// Only cases that rest on this basis or a firmer one: documented, derived, ruling
     #[arg(long, value_parser = parse_basis)]
     basis: Option<Basis>,
-    /// How many cases run at a time [default: the number of cores]
+    /// How many cases run at a time [default: the number of cores], or processes of a program [default: 1]
     #[arg(long, value_name = "N")]
     jobs: Option<std::num::NonZeroUsize>,
     /// Run every case this many times; differing answers are `nondeterministic`
@@ -48,47 +54,69 @@ pub(super) struct Run {
     /// What is printed
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
+    /// Known deviations of a backend that is a program, a YAML file; one file per backend
+    #[arg(long, value_name = "FILE")]
+    deviations: Vec<PathBuf>,
+    /// Draft such a file for the one backend of this run; the reasons are left to you
+    #[arg(long, value_name = "FILE")]
+    write_deviations: Option<PathBuf>,
+    #[command(flatten)]
+    process: ProcessOptions,
+    /// A program that answers the backend protocol, with its arguments
+    #[arg(last = true, value_name = "CMD", help_heading = "Arguments")]
+    command: Vec<OsString>,
 }
 
 /// The whole suite on every built-in backend.
 pub(super) fn main_job(spec: Result<Specification, Failure>) -> Result<Status, Failure> {
-    let one = std::num::NonZeroUsize::MIN;
-    let run = Run {
-        backends: Vec::new(),
-        patterns: Vec::new(),
-        files: Vec::new(),
-        operators: Vec::new(),
-        basis: None,
-        jobs: None,
-        repeat: one,
-        max_output: builtin::MAX_OUTPUT,
-        out: None,
-        format: Format::Human,
-    };
-    run.execute(&spec?)
+    match Cli::parse_from(["gatherspec", "run"]).command {
+        Some(Command::Run(run)) => run.execute(&spec?),
+        _ => unreachable!("`run` is a command"),
+    }
 }
 
 impl Run {
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
         let own = if self.files.is_empty() { None } else { Some(self.read_files(spec)?) };
-        let cases = self.chosen(spec, own.as_ref().unwrap_or(&spec.cases))?;
-        let all: Vec<BackendArgument> = builtin::NAMES
-            .iter()
-            .map(|name| BackendArgument::parse(name))
-            .collect::<Result<_, _>>()
-            .map_err(Failure::Usage)?;
-        let backends = if self.backends.is_empty() { &all } else { &self.backends };
-        let pool =
-            rayon::ThreadPoolBuilder::new().num_threads(self.jobs.map_or(0, std::num::NonZeroUsize::get));
-        let pool = pool.build().map_err(|error| Failure::Usage(error.to_string()))?;
+        let all_cases = own.as_ref().unwrap_or(&spec.cases);
+        let cases = self.chosen(spec, all_cases)?;
+        let deviations = self.read_deviations(spec, all_cases)?;
+        let mut backends = self.backends.clone();
+        if backends.is_empty() && self.command.is_empty() {
+            let all = builtin::NAMES.iter().map(|name| Backend::parse(name)).collect::<Result<_, _>>();
+            backends = all.map_err(Failure::Usage)?;
+        }
+        let count = backends.len() + usize::from(!self.command.is_empty());
+        if self.write_deviations.is_some() && count != 1 {
+            return Err(Failure::Usage("--write-deviations drafts a file for one backend".to_owned()));
+        }
 
-        let progress = Progress::new(backends.len() * cases.len());
+        let progress = Progress::new(count * cases.len());
+        let job = Job { spec, cases: &cases, progress: &progress, deviations: &deviations };
         let mut report = Report::new();
-        for backend in backends {
-            report.backends.push(pool.install(|| self.run_on(backend, spec, &cases, &progress)));
+        for backend in &backends {
+            report.backends.push(match backend {
+                Backend::BuiltIn(backend) => self.run_built_in(backend, &job)?,
+                Backend::Program(path) => {
+                    self.run_program(&[path.clone().into_os_string()], Named::Option, &job)
+                }
+            });
+        }
+        if !self.command.is_empty() {
+            report.backends.push(self.run_program(&self.command, Named::Command, &job));
         }
         progress.clear();
+        if !report.is_broken() {
+            deviations.all_used().map_err(Failure::Usage)?;
+        }
 
+        let cannot_write = |path: &Path| {
+            let path = path.display().to_string();
+            move |error| Failure::Usage(format!("{path} cannot be written: {error}"))
+        };
+        if let (Some(path), Some(backend)) = (&self.write_deviations, report.backends.first()) {
+            write_whole(path, deviations::draft(backend).as_bytes()).map_err(cannot_write(path))?;
+        }
         let folder = self.out.clone().unwrap_or_else(default_folder);
         let written = report.write(&folder).map_err(|error| {
             Failure::Usage(format!("the report cannot be written to {}: {error}", folder.display()))
@@ -99,27 +127,66 @@ impl Run {
         } else {
             written?;
         }
-        Ok(if report.conforms() { Status::Conforms } else { Status::DoesNotConform })
+        Ok(match (report.is_broken(), report.conforms()) {
+            (true, _) => Status::Broken,
+            (false, true) => Status::Conforms,
+            (false, false) => Status::DoesNotConform,
+        })
     }
 
-    fn run_on(
-        &self,
-        backend: &BackendArgument,
-        spec: &Specification,
-        cases: &[&Case],
-        progress: &Progress,
-    ) -> BackendReport {
+    fn run_built_in(&self, backend: &BackendArgument, job: &Job<'_>) -> Result<BackendReport, Failure> {
+        let pool =
+            rayon::ThreadPoolBuilder::new().num_threads(self.jobs.map_or(0, std::num::NonZeroUsize::get));
+        let pool = pool.build().map_err(|error| Failure::Usage(error.to_string()))?;
         let make =
             || InProcess::new(|| backend.make(self.max_output), Strictness::Strict).repeat(self.repeat.get());
-        let mut report = BackendReport::new(backend.text.clone(), make().description(), spec);
-        report.sources = self.files.iter().map(|file| format!("--cases '{}'", file.display())).collect();
+        let mut report = BackendReport::new(backend.text.clone(), make().description(), job.spec);
+        report.sources = self.sources();
         let run = |runner: &mut InProcess<_>, case: &&Case| {
             let entry = Entry::new(case, runner.run(case));
-            progress.tick();
+            job.progress.tick();
             entry
         };
-        report.results = cases.par_iter().map_init(make, run).collect();
+        report.results = pool.install(|| job.cases.par_iter().map_init(make, run).collect());
+        Ok(report)
+    }
+
+    /// Runs a program with its arguments. What is known of it is applied, what goes wrong with it is reported.
+    fn run_program(&self, command: &[OsString], named: Named, job: &Job<'_>) -> BackendReport {
+        let argument = quoted(command);
+        let (program, arguments) = command.split_first().expect("a command is not empty");
+        let jobs = self.jobs.map_or(1, std::num::NonZeroUsize::get);
+        let backend = self.process.backend(program, arguments, jobs, self.repeat.get());
+        let trivial: Vec<&Case> = job.spec.cases.iter().collect();
+        let mut report = match backend.run(&trivial, job.cases, &|| job.progress.tick()) {
+            Err(broken) => BackendReport::broken(argument, broken.to_string()),
+            Ok(findings) => {
+                let mut report = BackendReport::new(argument, &findings.description, job.spec);
+                let results = job.cases.iter().zip(findings.results);
+                report.results = results.map(|(case, result)| Entry::new(case, result)).collect();
+                report.remarks = findings.remarks;
+                let known = job.deviations.of(&findings.description.backend.name);
+                known.apply(&mut report, job.cases);
+                known.apply_to_profile(&mut report, &findings.description, job.spec);
+                report
+            }
+        };
+        report.sources = self.sources();
+        report.named = named;
         report
+    }
+
+    /// The options that a line which repeats a case needs besides the backend.
+    fn sources(&self) -> Vec<String> {
+        self.files.iter().map(|file| format!("--cases '{}'", file.display())).collect()
+    }
+
+    fn read_deviations(&self, spec: &Specification, cases: &[Case]) -> Result<Known, Failure> {
+        let read = |path: &PathBuf| {
+            let deviations = Deviations::read(path, spec, cases).map_err(Failure::Usage)?;
+            Ok(File { path: path.clone(), deviations, used: Cell::new(false) })
+        };
+        self.deviations.iter().map(read).collect::<Result<_, Failure>>().map(Known)
     }
 
     fn read_files(&self, spec: &Specification) -> Result<Vec<Case>, Failure> {
@@ -150,6 +217,48 @@ impl Run {
             ));
         }
         Ok(chosen)
+    }
+}
+
+/// What is done with each backend.
+struct Job<'a> {
+    spec: &'a Specification,
+    cases: &'a [&'a Case],
+    progress: &'a Progress,
+    deviations: &'a Known,
+}
+
+/// The files of deviations that were given.
+struct Known(Vec<File>);
+
+struct File {
+    path: PathBuf,
+    deviations: Deviations,
+    used: Cell<bool>,
+}
+
+impl Known {
+    /// What is known of the backend that gives itself this name.
+    fn of(&self, backend: &str) -> Deviations {
+        let concerns = |file: &&File| file.deviations.backend.as_deref().is_none_or(|name| name == backend);
+        let mut known = Deviations::default();
+        for file in self.0.iter().filter(concerns) {
+            file.used.set(true);
+            known.extend(&file.deviations);
+        }
+        known
+    }
+
+    /// Whether each file was of use to a backend of the run.
+    fn all_used(&self) -> Result<(), String> {
+        match self.0.iter().find(|file| !file.used.get()) {
+            None => Ok(()),
+            Some(file) => Err(format!(
+                "{} concerns the backend `{}`, which is not in this run",
+                file.path.display(),
+                file.deviations.backend.as_deref().unwrap_or_default()
+            )),
+        }
     }
 }
 
