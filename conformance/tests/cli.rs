@@ -232,6 +232,10 @@ fn a_backend_that_cannot_be_started_ends_with_status_3_and_the_others_are_judged
     let run = ["run", "--out", out, "--case", case, "--backend", "reference", "--", "/no/such/program"];
     let (text, _) = texts(&run, 3);
     assert!(text.contains("/no/such/program cannot be started") && text.contains(" pass"), "{text}");
+    // An adapter whose Python is not there: the message names it.
+    let python = ["--python", "/no/such/python", "--backend", "numpy"];
+    let (text, _) = texts(&[&["run", "--out", out, "--case", case], &python[..]].concat(), 3);
+    assert!(text.contains("not run: numpy: /no/such/python cannot be started"), "{text}");
     assert!(texts(&["run", "--backend", "./no-such-program"], 2).1.contains("no program"));
 }
 

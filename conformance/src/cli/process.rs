@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::adapters::{self, ADAPTERS, Adapter};
 use crate::builtin;
 use crate::process::{Limits, ProcessBackend};
 
@@ -14,6 +15,8 @@ use super::BackendArgument;
 pub(super) enum Backend {
     /// One that is built in, under a profile.
     BuiltIn(BackendArgument),
+    /// An adapter that is embedded.
+    Adapter(&'static Adapter),
     /// A program.
     Program(PathBuf),
 }
@@ -24,12 +27,16 @@ impl Backend {
         if builtin::NAMES.contains(&name) {
             return BackendArgument::parse(text).map(Self::BuiltIn);
         }
+        if let Some(adapter) = adapters::adapter(text) {
+            return Ok(Self::Adapter(adapter));
+        }
         let path = Path::new(text);
         let is_path = text.contains(std::path::MAIN_SEPARATOR);
         if is_path && path.is_file() {
             return Ok(Self::Program(path.to_owned()));
         }
-        let names = builtin::NAMES.join(" ");
+        let adapters = ADAPTERS.iter().map(|adapter| adapter.name);
+        let names = builtin::NAMES.into_iter().chain(adapters).collect::<Vec<_>>().join(" ");
         Err(if is_path {
             format!("there is no program {text}")
         } else {
@@ -45,6 +52,9 @@ impl Backend {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Backends that are programs")]
 pub(super) struct ProcessOptions {
+    /// The Python that adapters run on, with their libraries installed [default: an environment that is made for each]
+    #[arg(long, value_name = "PATH")]
+    pub(super) python: Option<PathBuf>,
     /// How long a program may take to start
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "120")]
     start_limit: Duration,

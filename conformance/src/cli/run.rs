@@ -10,6 +10,7 @@ use gather_spec::{Basis, Case, Specification};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 
+use crate::adapters::Adapter;
 use crate::builtin;
 use crate::deviations::{self, Deviations};
 use crate::judge::Strictness;
@@ -22,8 +23,8 @@ use super::{BackendArgument, Cli, Command, Failure, Status, print};
 
 #[derive(clap::Args)]
 pub(super) struct Run {
-    /// A built-in backend, with policies if wanted: reference:bad_index=zero,negative_index=wrap; or the path of a
-    /// program that answers the backend protocol [default: all that are built in]
+    /// A built-in backend, with policies if wanted: reference:bad_index=zero,negative_index=wrap; or an adapter, such
+    /// as numpy; or the path of a program that answers the backend protocol [default: all that are built in]
     #[arg(long = "backend", value_name = "NAME[:POLICIES]|PATH", value_parser = Backend::parse)]
     backends: Vec<Backend>,
     /// Only cases with this id, or matching this glob (`*` also matches `/`)
@@ -97,13 +98,17 @@ impl Run {
         for backend in &backends {
             report.backends.push(match backend {
                 Backend::BuiltIn(backend) => self.run_built_in(backend, &job)?,
+                Backend::Adapter(adapter) => self.run_adapter(adapter, &job)?,
                 Backend::Program(path) => {
-                    self.run_program(&[path.clone().into_os_string()], Named::Option, &job)
+                    let command = [path.clone().into_os_string()];
+                    self.run_program(&quoted(&command), &command, &Deviations::default(), &job)
                 }
             });
         }
         if !self.command.is_empty() {
-            report.backends.push(self.run_program(&self.command, Named::Command, &job));
+            let (name, nothing) = (quoted(&self.command), Deviations::default());
+            let ran = self.run_program(&name, &self.command, &nothing, &job);
+            report.backends.push(BackendReport { named: Named::Command, ..ran });
         }
         progress.clear();
         if !report.is_broken() {
@@ -151,9 +156,30 @@ impl Run {
         Ok(report)
     }
 
-    /// Runs a program with its arguments. What is known of it is applied, what goes wrong with it is reported.
-    fn run_program(&self, command: &[OsString], named: Named, job: &Job<'_>) -> BackendReport {
-        let argument = quoted(command);
+    /// Runs an embedded adapter, with what is known of it.
+    fn run_adapter(&self, adapter: &Adapter, job: &Job<'_>) -> Result<BackendReport, Failure> {
+        let say = |text: &str| eprintln!("{text}");
+        match adapter.command(self.process.python.as_deref(), &say) {
+            Err(why) => Ok(BackendReport::broken(adapter.name.to_owned(), why)),
+            Ok(command) => {
+                let (name, text) = (adapter.name, adapter.deviations);
+                let known =
+                    Deviations::parse(name, text, job.spec, &job.spec.cases).map_err(Failure::Usage)?;
+                Ok(self.run_program(adapter.name, &command, &known, job))
+            }
+        }
+    }
+
+    /// Runs a program with its arguments. What is known of it is applied, what goes wrong with it is reported. A
+    /// file of the command line stands in for what is built in.
+    fn run_program(
+        &self,
+        argument: &str,
+        command: &[OsString],
+        built_in: &Deviations,
+        job: &Job<'_>,
+    ) -> BackendReport {
+        let argument = argument.to_owned();
         let (program, arguments) = command.split_first().expect("a command is not empty");
         let jobs = self.jobs.map_or(1, std::num::NonZeroUsize::get);
         let backend = self.process.backend(program, arguments, jobs, self.repeat.get());
@@ -165,20 +191,21 @@ impl Run {
                 let results = job.cases.iter().zip(findings.results);
                 report.results = results.map(|(case, result)| Entry::new(case, result)).collect();
                 report.remarks = findings.remarks;
-                let known = job.deviations.of(&findings.description.backend.name);
+                let given = job.deviations.of(&findings.description.backend.name);
+                let known = given.as_ref().unwrap_or(built_in);
                 known.apply(&mut report, job.cases);
                 known.apply_to_profile(&mut report, &findings.description, job.spec);
                 report
             }
         };
         report.sources = self.sources();
-        report.named = named;
         report
     }
 
     /// The options that a line which repeats a case needs besides the backend.
     fn sources(&self) -> Vec<String> {
-        self.files.iter().map(|file| format!("--cases '{}'", file.display())).collect()
+        let files = self.files.iter().map(|file| format!("--cases '{}'", file.display()));
+        files.chain(self.process.python.iter().map(|path| format!("--python '{}'", path.display()))).collect()
     }
 
     fn read_deviations(&self, spec: &Specification, cases: &[Case]) -> Result<Known, Failure> {
@@ -239,12 +266,12 @@ struct File {
 
 impl Known {
     /// What is known of the backend that gives itself this name.
-    fn of(&self, backend: &str) -> Deviations {
+    fn of(&self, backend: &str) -> Option<Deviations> {
         let concerns = |file: &&File| file.deviations.backend.as_deref().is_none_or(|name| name == backend);
-        let mut known = Deviations::default();
+        let mut known = None;
         for file in self.0.iter().filter(concerns) {
             file.used.set(true);
-            known.extend(&file.deviations);
+            known.get_or_insert_with(Deviations::default).extend(&file.deviations);
         }
         known
     }
