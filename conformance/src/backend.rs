@@ -47,6 +47,7 @@ pub struct Identity {
 #[serde(deny_unknown_fields)]
 pub struct Capability {
     /// The policies that it follows.
+    #[serde(deserialize_with = "crate::protocol::object")]
     pub profile: Profile,
     /// The dtypes of params that it accepts.
     pub dtypes: Vec<DType>,

@@ -2,6 +2,7 @@
 
 mod check;
 mod list;
+mod process;
 mod run;
 mod serve;
 mod show;
@@ -32,7 +33,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Validate backends, several side by side
-    Run(run::Run),
+    Run(Box<run::Run>),
     /// List what there is
     List(list::List),
     /// Show one case as a picture, or a clause with its rulings and cases
@@ -57,6 +58,8 @@ enum Status {
     DoesNotConform = 1,
     /// Wrong usage or a bad input file.
     Usage = 2,
+    /// A backend could not be started.
+    Broken = 3,
 }
 
 /// What stopped a command before it could judge anything.

@@ -32,11 +32,15 @@ pub enum Verdict {
     Nondeterministic,
     /// An input was changed.
     InputChanged,
+    /// Not a pass, but covered by a deviation, which says why.
+    KnownDeviation,
+    /// A deviation that did not occur.
+    UnexpectedPass,
 }
 
 impl Verdict {
     /// Every verdict, in the order of the matrix.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Pass,
         Self::WrongOutput,
         Self::RejectedGoodInput,
@@ -48,6 +52,8 @@ impl Verdict {
         Self::ProtocolError,
         Self::Nondeterministic,
         Self::InputChanged,
+        Self::KnownDeviation,
+        Self::UnexpectedPass,
     ];
 
     /// The name used in reports.
@@ -65,13 +71,15 @@ impl Verdict {
             Self::ProtocolError => "protocol-error",
             Self::Nondeterministic => "nondeterministic",
             Self::InputChanged => "input-changed",
+            Self::KnownDeviation => "known-deviation",
+            Self::UnexpectedPass => "unexpected-pass",
         }
     }
 
     /// Whether it leaves the exit status at 0.
     #[must_use]
     pub const fn is_fine(self) -> bool {
-        matches!(self, Self::Pass | Self::Unsupported)
+        matches!(self, Self::Pass | Self::Unsupported | Self::KnownDeviation)
     }
 }
 

@@ -170,8 +170,10 @@ pub struct Started {
     /// The version that the backend speaks.
     pub protocol: u64,
     /// Who it is.
+    #[serde(deserialize_with = "object")]
     pub backend: Identity,
     /// What it can do.
+    #[serde(deserialize_with = "objects")]
     pub operators: BTreeMap<String, Capability>,
 }
 
@@ -197,6 +199,7 @@ pub enum Reply {
 #[allow(missing_docs, reason = "the protocol names its fields")]
 pub struct OutputReply {
     pub seq: u64,
+    #[serde(deserialize_with = "object")]
     pub output: TensorMessage,
 }
 
@@ -206,6 +209,7 @@ pub struct OutputReply {
 #[allow(missing_docs, reason = "the protocol names its fields")]
 pub struct ErrorReply {
     pub seq: u64,
+    #[serde(deserialize_with = "object")]
     pub error: ErrorMessage,
 }
 
@@ -277,7 +281,7 @@ pub struct TensorMessage {
 }
 
 /// Reads a struct from a JSON object only: serde would also take an array of the fields' values.
-fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
+pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     struct Keys<T>(PhantomData<T>);
 
     impl<'de, T: Deserialize<'de>> Visitor<'de> for Keys<T> {
@@ -295,8 +299,46 @@ fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Re
     deserializer.deserialize_any(Keys(PhantomData))
 }
 
+/// Reads a map whose values are objects, and whose keys occur once.
+fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, T>, D::Error> {
+    struct Entries<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
+        type Value = BTreeMap<String, T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+            let mut map = BTreeMap::new();
+            while let Some(key) = entries.next_key::<String>()? {
+                let Object(value) = entries.next_value()?;
+                if map.contains_key(&key) {
+                    return Err(de::Error::custom(format!("`{key}` occurs twice")));
+                }
+                map.insert(key, value);
+            }
+            Ok(map)
+        }
+    }
+
+    deserializer.deserialize_map(Entries(PhantomData))
+}
+
+/// A value that is read from an object only.
+struct Object<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        object(deserializer).map(Self)
+    }
+}
+
 /// Reads one line that holds one object and nothing else.
-fn from_object<'de, T: Deserialize<'de>>(line: &'de [u8]) -> serde_json::Result<T> {
+pub(crate) fn from_object<'de, T: Deserialize<'de>>(line: &'de [u8]) -> serde_json::Result<T> {
     let mut deserializer = serde_json::Deserializer::from_slice(line);
     let message = object(&mut deserializer)?;
     deserializer.end()?;

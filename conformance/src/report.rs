@@ -39,10 +39,32 @@ pub struct BackendReport {
     pub sources: Vec<String>,
     /// Who it is.
     pub backend: Identity,
+    /// Why it was not run: it could not be started, or fails whatever it is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub broken: Option<String>,
     /// Policies that it declares and the documents do not permit.
     pub departures: Vec<String>,
+    /// What does not conform and is no case's: a departure without a reason, a reason without a departure.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+    /// What else was noticed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// The cases, in order.
     pub results: Vec<Entry>,
+    /// What names it on a command line.
+    #[serde(skip)]
+    pub named: Named,
+}
+
+/// How a command line names a backend.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Named {
+    /// By `--backend` and the argument.
+    #[default]
+    Option,
+    /// By `--` and the argument, which is a command.
+    Command,
 }
 
 /// What became of one case.
@@ -58,6 +80,15 @@ pub struct Entry {
     pub profile: Option<Profile>,
     /// The verdict.
     pub verdict: Verdict,
+    /// What the verdict would be without deviations, where they make a difference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed: Option<Verdict>,
+    /// Why the deviation is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Where the deviation is talked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
     /// The call, in words; given for all but a pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
@@ -73,6 +104,9 @@ pub struct Entry {
     /// What was not checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// What the backend wrote to its standard error meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stderr: Option<String>,
 }
 
 impl Entry {
@@ -86,11 +120,24 @@ impl Entry {
             clauses: case.clauses.clone(),
             profile: result.profile,
             verdict: result.verdict,
+            observed: None,
+            reason: None,
+            link: None,
             call: shown(crate::show::call_line(&case.call)),
             expected: shown(result.expected),
             actual: shown(result.actual),
             at: result.at,
             note: result.note,
+            stderr: result.stderr,
+        }
+    }
+
+    /// The verdict as it is shown: `crash`, or `known-deviation (crash)`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        match (self.verdict, self.observed) {
+            (Verdict::KnownDeviation, Some(observed)) => format!("{} ({observed})", self.verdict),
+            (verdict, _) => verdict.to_string(),
         }
     }
 }
@@ -115,10 +162,19 @@ impl Report {
         Self { schema: SCHEMA, suite: env!("CARGO_PKG_VERSION").to_owned(), backends: Vec::new() }
     }
 
-    /// Whether every verdict is fine.
+    /// Whether every backend was run, every verdict is fine and there are no other problems.
     #[must_use]
     pub fn conforms(&self) -> bool {
-        self.backends.iter().all(|backend| backend.failures().next().is_none())
+        let fine = |backend: &BackendReport| {
+            backend.broken.is_none() && backend.problems.is_empty() && backend.failures().next().is_none()
+        };
+        self.backends.iter().all(fine)
+    }
+
+    /// Whether some backend was not run.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        self.backends.iter().any(|backend| backend.broken.is_some())
     }
 
     /// The report in a form.
@@ -170,9 +226,22 @@ impl BackendReport {
             argument,
             sources: Vec::new(),
             backend: description.backend.clone(),
-            departures: departures(description, spec),
+            broken: None,
+            departures: departures(description, spec).into_iter().map(|(_, departure)| departure).collect(),
+            problems: Vec::new(),
+            remarks: Vec::new(),
             results: Vec::new(),
+            named: Named::Option,
         }
+    }
+
+    /// A report on a backend that was not run.
+    #[must_use]
+    pub fn broken(argument: String, why: String) -> Self {
+        let backend = Identity { name: argument.clone(), version: String::new(), language: String::new() };
+        let description = Description { backend, operators: BTreeMap::new() };
+        let nothing = gather_spec::Specification::default();
+        Self { broken: Some(why), ..Self::new(argument, &description, &nothing) }
     }
 
     /// The entries whose verdict makes the exit status 1.
@@ -181,10 +250,11 @@ impl BackendReport {
     }
 
     /// How often each verdict occurs, for one operator.
-    fn counts(&self, operator: &str) -> BTreeMap<Verdict, usize> {
+    fn counts(&self, operator: &str) -> BTreeMap<(Verdict, Option<Verdict>), usize> {
         let mut counts = BTreeMap::new();
         for entry in self.results.iter().filter(|entry| entry.operator == operator) {
-            *counts.entry(entry.verdict).or_default() += 1;
+            let observed = entry.observed.filter(|_| entry.verdict == Verdict::KnownDeviation);
+            *counts.entry((entry.verdict, observed)).or_default() += 1;
         }
         counts
     }
@@ -192,31 +262,43 @@ impl BackendReport {
     /// The line that repeats one case.
     fn reproduce(&self, entry: &Entry) -> String {
         let sources: String = self.sources.iter().map(|source| format!("{source} ")).collect();
-        format!("gatherspec run {sources}--backend {} --case '{}'", self.argument, entry.id)
+        match self.named {
+            Named::Option => {
+                format!("gatherspec run {sources}--backend {} --case '{}'", self.argument, entry.id)
+            }
+            Named::Command => format!("gatherspec run {sources}--case '{}' -- {}", entry.id, self.argument),
+        }
     }
 }
 
-/// Counts in words: `310 pass, 2 wrong-output`.
-fn counts_in_words(counts: &BTreeMap<Verdict, usize>) -> String {
-    let words: Vec<String> = counts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
+/// Counts in words: `310 pass, 2 known-deviation (crash)`.
+fn counts_in_words(counts: &BTreeMap<(Verdict, Option<Verdict>), usize>) -> String {
+    let word = |((verdict, observed), count): (&(Verdict, Option<Verdict>), &usize)| match observed {
+        Some(observed) => format!("{count} {verdict} ({observed})"),
+        None => format!("{count} {verdict}"),
+    };
+    let words: Vec<String> = counts.iter().map(word).collect();
     if words.is_empty() { "-".to_owned() } else { words.join(", ") }
 }
 
-/// The policies of a backend that the documents do not permit.
-fn departures(description: &Description, spec: &gather_spec::Specification) -> Vec<String> {
+/// The operators of which a backend declares policies that the documents do not permit, and which.
+pub(crate) fn departures(
+    description: &Description,
+    spec: &gather_spec::Specification,
+) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (operator, capability) in &description.operators {
         let Some(page) = spec.operator(operator) else { continue };
         let Profile { bad_index, negative_index } = capability.profile;
+        let mut depart = |policy: String| {
+            let departure = format!("{operator} declares {policy}, which its documents do not permit");
+            found.push((operator.clone(), departure));
+        };
         if !page.profile.bad_index.contains(&bad_index) {
-            found.push(format!(
-                "{operator} declares bad_index={bad_index}, which its documents do not permit"
-            ));
+            depart(format!("bad_index={bad_index}"));
         }
         if !page.profile.negative_index.contains(&negative_index) {
-            found.push(format!(
-                "{operator} declares negative_index={negative_index}, which its documents do not permit"
-            ));
+            depart(format!("negative_index={negative_index}"));
         }
     }
     found

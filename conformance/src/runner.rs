@@ -30,6 +30,8 @@ pub struct CaseResult {
     pub at: Option<String>,
     /// What was not checked.
     pub note: Option<String>,
+    /// What the backend wrote to its standard error meanwhile.
+    pub stderr: Option<String>,
 }
 
 /// A backend in this process, made anew by its factory when it panics.
@@ -65,15 +67,10 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
 
     /// Runs one case over all layouts and numbers of threads.
     pub fn run(&mut self, case: &Case) -> CaseResult {
-        let Some(capability) = self.description.operators.get(case.call.operator.as_str()) else {
-            return unsupported(case, None, "the operator is not declared");
+        let judged = match Judged::new(&self.description, case, self.strictness) {
+            Ok(judged) => judged,
+            Err(unsupported) => return *unsupported,
         };
-        let (profile, declared) = (capability.profile, capability.covers(&case.call));
-        let allowed = case.expect.under(profile);
-        if !declared && !allowed.iter().any(is_dtype_error) {
-            return unsupported(case, Some(profile), "the dtypes are not declared");
-        }
-        let judged = Judged { case, profile, allowed, declared };
         let mut first: Option<Outcome> = None;
         for layout in Layout::ALL {
             for threads in self.threads {
@@ -85,7 +82,7 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
             }
         }
         let outcome = first.expect("there is at least one layout");
-        let judgement = self.judge(&judged, &outcome);
+        let judgement = judged.judge(&outcome);
         judged.result(judgement, describe_outcome(&outcome), None)
     }
 
@@ -123,7 +120,7 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         if call.params != original.params || call.indices != original.indices {
             return fail(Verdict::InputChanged, "the call changed its input".to_owned());
         }
-        let judgement = self.judge(judged, &outcome);
+        let judgement = judged.judge(&outcome);
         if judgement.verdict != Verdict::Pass {
             return Some(judged.result(judgement, describe_outcome(&outcome), at));
         }
@@ -138,27 +135,47 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         }
         None
     }
-
-    fn judge(&self, judged: &Judged<'_>, outcome: &Outcome) -> Judgement {
-        judge(&judged.allowed, &judged.case.call.params, outcome, judged.declared, self.strictness)
-    }
 }
 
-/// A case under a profile.
-struct Judged<'a> {
-    case: &'a Case,
+/// A case under the profile that a backend declares.
+#[derive(Clone, Debug)]
+pub(crate) struct Judged<'a> {
+    pub(crate) case: &'a Case,
     profile: Profile,
     allowed: Vec<Allowed>,
     declared: bool,
+    strictness: Strictness,
 }
 
-impl Judged<'_> {
+impl<'a> Judged<'a> {
+    /// A case that is to be sent to a backend of this description; the result of one that is not.
+    pub(crate) fn new(
+        description: &Description,
+        case: &'a Case,
+        strictness: Strictness,
+    ) -> Result<Self, Box<CaseResult>> {
+        let Some(capability) = description.operators.get(case.call.operator.as_str()) else {
+            return Err(Box::new(unsupported(case, None, "the operator is not declared")));
+        };
+        let (profile, declared) = (capability.profile, capability.covers(&case.call));
+        let allowed = case.expect.under(profile);
+        if declared || allowed.iter().any(is_dtype_error) {
+            Ok(Self { case, profile, allowed, declared, strictness })
+        } else {
+            Err(Box::new(unsupported(case, Some(profile), "the dtypes are not declared")))
+        }
+    }
+
+    pub(crate) fn judge(&self, outcome: &Outcome) -> Judgement {
+        judge(&self.allowed, &self.case.call.params, outcome, self.declared, self.strictness)
+    }
+
     /// Whether even repeated runs may differ.
-    fn may_vary(&self) -> bool {
+    pub(crate) fn may_vary(&self) -> bool {
         self.allowed.iter().any(|allowed| matches!(allowed, Allowed::Unspecified | Allowed::AnyError))
     }
 
-    fn result(&self, judgement: Judgement, actual: String, at: Option<String>) -> CaseResult {
+    pub(crate) fn result(&self, judgement: Judgement, actual: String, at: Option<String>) -> CaseResult {
         CaseResult {
             id: self.case.id.clone(),
             profile: Some(self.profile),
@@ -167,6 +184,7 @@ impl Judged<'_> {
             actual,
             at,
             note: judgement.note.map(str::to_owned),
+            stderr: None,
         }
     }
 }
@@ -180,6 +198,7 @@ fn unsupported(case: &Case, profile: Option<Profile>, why: &str) -> CaseResult {
         actual: why.to_owned(),
         at: None,
         note: None,
+        stderr: None,
     }
 }
 

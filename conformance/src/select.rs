@@ -11,8 +11,9 @@ pub struct Selection {
     basis: Option<Basis>,
 }
 
+/// An id, or a glob of ids.
 #[derive(Clone, Debug)]
-struct Pattern {
+pub(crate) struct Pattern {
     text: String,
     glob: Option<GlobMatcher>,
 }
@@ -21,12 +22,8 @@ impl Selection {
     /// A selection by ids or globs, operators, and the weakest basis allowed. Several of one kind widen it.
     #[must_use]
     pub fn new(patterns: &[String], operators: &[String], basis: Option<Basis>) -> Self {
-        let pattern = |text: &String| Pattern {
-            text: text.clone(),
-            // An id such as `…[f16,i64]` is no valid or no fitting glob, and is found as it stands.
-            glob: Glob::new(text).ok().map(|glob| glob.compile_matcher()),
-        };
-        Self { patterns: patterns.iter().map(pattern).collect(), operators: operators.to_vec(), basis }
+        let patterns = patterns.iter().map(|text| Pattern::new(text)).collect();
+        Self { patterns, operators: operators.to_vec(), basis }
     }
 
     /// Whether a case is wanted.
@@ -42,7 +39,14 @@ impl Selection {
 }
 
 impl Pattern {
-    fn matches(&self, case: &Case) -> bool {
+    /// A pattern as it is written.
+    pub(crate) fn new(text: &str) -> Self {
+        // An id such as `…[f16,i64]` is no valid or no fitting glob, and is found as it stands.
+        Self { text: text.to_owned(), glob: Glob::new(text).ok().map(|glob| glob.compile_matcher()) }
+    }
+
+    /// Whether a case has the id, or an id like it.
+    pub(crate) fn matches(&self, case: &Case) -> bool {
         self.text == case.id
             || self.text == case.written
             || self.glob.as_ref().is_some_and(|glob| glob.is_match(&case.id) || glob.is_match(&case.written))

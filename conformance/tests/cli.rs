@@ -159,3 +159,92 @@ fn nothing_is_coloured_where_there_is_no_terminal() {
         texts(&["run", "--case", "*/documented/*", "--out", folder.path().to_str().unwrap()], 0);
     assert!(!text.contains('\u{1b}') && error.is_empty(), "{text}{error}");
 }
+
+/// `run` on a served reference, as a stranger would start it.
+fn run_served(options: &[&str], status: i32) -> (String, String) {
+    let served = [env!("CARGO_BIN_EXE_gatherspec"), "serve", "reference", "--bad-index", "clamp"];
+    texts(&[&["run"], options, &["--"], &served[..]].concat(), status)
+}
+
+#[test]
+fn a_program_is_run_like_any_other_backend_and_its_deviations_are_strict_both_ways() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let file = folder.path().join("deviations.yaml");
+    let known = file.to_str().unwrap();
+    let case = "tf.gather_nd/documented/rows-of-a-matrix";
+    let run =
+        |options: &[&str], status| run_served(&[&["--out", out, "--case", case], options].concat(), status);
+
+    // A declared policy that the documents do not permit needs an entry with a reason.
+    let (text, _) = run(&[], 1);
+    assert!(text.contains("1 pass") && text.contains("a deviation with `profile: tf.gather_nd`"), "{text}");
+    let profile = "schema: 1\nbackend: reference\ndeviations:\n  - { profile: '*', reason: it clamps }\n";
+    std::fs::write(&file, profile).unwrap();
+    let (text, _) = run(&["--deviations", known], 0);
+    assert!(text.contains("which its documents do not permit: it clamps"), "{text}");
+
+    // What is listed and does not occur.
+    let with = |entry: &str| std::fs::write(&file, format!("{profile}  - {entry}\n")).unwrap();
+    with(&format!("{{ case: {case}, verdict: crash, reason: it used to }}"));
+    let (text, _) = run(&["--deviations", known], 1);
+    assert!(text.contains(&format!("unexpected-pass {case}")), "{text}");
+    with(&format!("{{ case: {case}, verdict: [crash, pass], reason: now and then }}"));
+    run(&["--deviations", known], 0);
+
+    // What is wrong with the file.
+    with("{ case: tf.gather_nd/documented/no-such-case, verdict: crash, reason: it used to }");
+    assert!(run(&["--deviations", known], 2).1.contains("matches no case"));
+    with(&format!("{{ case: {case}, verdict: crash }}"));
+    assert!(run(&["--deviations", known], 2).1.contains("has no reason"));
+    with(&format!("{{ case: {case}, verdict: crush, reason: x }}"));
+    run(&["--deviations", known], 2);
+    std::fs::write(&file, "schema: 1\nbackend: another\ndeviations: []\n").unwrap();
+    assert!(run(&["--deviations", known], 2).1.contains("not in this run"));
+}
+
+#[test]
+fn a_deviation_keeps_what_it_covers_and_a_draft_covers_what_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let file = folder.path().join("deviations.yaml");
+    let known = file.to_str().unwrap();
+    let own = ["--cases", "cases/wrong.yaml", "--out", out];
+    run_served(&[&own[..], &["--write-deviations", known]].concat(), 1);
+    let draft = std::fs::read_to_string(&file).unwrap();
+    assert!(draft.contains("verdict: wrong-output\n    reason: \"\""), "{draft}");
+    std::fs::write(&file, draft.replace("reason: \"\"", "reason: the case is wrong")).unwrap();
+    let (text, _) = run_served(&[&own[..], &["--deviations", known]].concat(), 0);
+    assert!(text.contains("known-deviation (wrong-output): the case is wrong"), "{text}");
+    let report: Value =
+        serde_json::from_slice(&std::fs::read(folder.path().join("report.json")).unwrap()).unwrap();
+    let results = report["backends"][0]["results"].as_array().unwrap();
+    let known = results.iter().find(|result| result["observed"] == "wrong-output").unwrap();
+    assert_eq!(known["verdict"], "known-deviation");
+    assert_eq!(known["reason"], "the case is wrong");
+}
+
+#[test]
+fn a_backend_that_cannot_be_started_ends_with_status_3_and_the_others_are_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let case = "tf.gather_nd/documented/*";
+    let run = ["run", "--out", out, "--case", case, "--backend", "reference", "--", "/no/such/program"];
+    let (text, _) = texts(&run, 3);
+    assert!(text.contains("/no/such/program cannot be started") && text.contains(" pass"), "{text}");
+    // An adapter whose Python is not there: the message names it.
+    let python = ["--python", "/no/such/python", "--backend", "numpy"];
+    let (text, _) = texts(&[&["run", "--out", out, "--case", case], &python[..]].concat(), 3);
+    assert!(text.contains("not run: numpy: /no/such/python cannot be started"), "{text}");
+    assert!(texts(&["run", "--backend", "./no-such-program"], 2).1.contains("no program"));
+}
+
+#[test]
+fn the_whole_suite_goes_through_a_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_gatherspec");
+    let options = ["run", "--out", folder.path().to_str().unwrap(), "--jobs", "2", "--repeat", "2"];
+    let files = ["--file-above", "4096", "--", program, "serve", "reference"];
+    let (text, _) = texts(&[&options[..], &files[..]].concat(), 0);
+    assert!(text.contains("everything conforms"), "{text}");
+}

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use gather_conformance::book;
+use gather_conformance::{book, schemas};
 use gather_spec::Specification;
 
 fn assert_in_step(path: &str, text: &str) {
@@ -29,4 +29,12 @@ fn assert_in_step(path: &str, text: &str) {
 #[test]
 fn the_specification_as_one_text() {
     assert_in_step("spec/SPECIFICATION.md", &book::markdown(&Specification::embedded().unwrap()));
+}
+
+#[test]
+fn the_schemas_of_the_messages() {
+    for (name, schema) in schemas::all() {
+        let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        assert_in_step(&format!("conformance/schemas/{name}"), &text);
+    }
 }

@@ -3,6 +3,7 @@
 use gather_spec::{Basis, Case, Profile, Specification};
 use serde_json::{Value, json};
 
+use crate::adapters::{ADAPTERS, Adapter};
 use crate::builtin;
 use crate::select::Selection;
 
@@ -144,7 +145,17 @@ fn backends() -> Vec<Row> {
             }),
         })
     };
-    builtin::NAMES.iter().filter_map(row).collect()
+    let adapter = |adapter: &Adapter| {
+        let manifest = adapter.manifest();
+        Row {
+            line: format!("{}  adapter: {}", manifest.name, manifest.summary),
+            json: json!({
+                "id": manifest.name, "language": "Python", "summary": manifest.summary,
+                "download": manifest.download,
+            }),
+        }
+    };
+    builtin::NAMES.iter().filter_map(row).chain(ADAPTERS.iter().map(adapter)).collect()
 }
 
 fn documents(spec: &Specification) -> Vec<Row> {

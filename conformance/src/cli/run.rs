@@ -1,25 +1,32 @@
 //! `gatherspec run`, and the main job of the bare command.
 
+use std::cell::Cell;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use clap::Parser as _;
 use gather_spec::{Basis, Case, Specification};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 
+use crate::adapters::Adapter;
 use crate::builtin;
+use crate::deviations::{self, Deviations};
 use crate::judge::Strictness;
-use crate::report::{BackendReport, Entry, Format, Report};
+use crate::report::{BackendReport, Entry, Format, Named, Report, write_whole};
 use crate::runner::InProcess;
 use crate::select::Selection;
 
-use super::{BackendArgument, Failure, Status, print};
+use super::process::{Backend, ProcessOptions, quoted};
+use super::{BackendArgument, Cli, Command, Failure, Status, print};
 
 #[derive(clap::Args)]
 pub(super) struct Run {
-    /// A built-in backend, with policies if wanted: reference:bad_index=zero,negative_index=wrap [default: all]
-    #[arg(long = "backend", value_name = "NAME[:POLICIES]", value_parser = BackendArgument::parse)]
-    backends: Vec<BackendArgument>,
+    /// A built-in backend, with policies if wanted: reference:bad_index=zero,negative_index=wrap; or an adapter, such
+    /// as numpy; or the path of a program that answers the backend protocol [default: all that are built in]
+    #[arg(long = "backend", value_name = "NAME[:POLICIES]|PATH", value_parser = Backend::parse)]
+    backends: Vec<Backend>,
     /// Only cases with this id, or matching this glob (`*` also matches `/`)
     #[arg(long = "case", value_name = "ID|GLOB")]
     patterns: Vec<String>,
@@ -32,7 +39,7 @@ pub(super) struct Run {
     /// Only cases that rest on this basis or a firmer one: documented, derived, ruling
     #[arg(long, value_parser = parse_basis)]
     basis: Option<Basis>,
-    /// How many cases run at a time [default: the number of cores]
+    /// How many cases run at a time [default: the number of cores], or processes of a program [default: 1]
     #[arg(long, value_name = "N")]
     jobs: Option<std::num::NonZeroUsize>,
     /// Run every case this many times; differing answers are `nondeterministic`
@@ -48,47 +55,73 @@ pub(super) struct Run {
     /// What is printed
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
+    /// Known deviations of a backend that is a program, a YAML file; one file per backend
+    #[arg(long, value_name = "FILE")]
+    deviations: Vec<PathBuf>,
+    /// Draft such a file for the one backend of this run; the reasons are left to you
+    #[arg(long, value_name = "FILE")]
+    write_deviations: Option<PathBuf>,
+    #[command(flatten)]
+    process: ProcessOptions,
+    /// A program that answers the backend protocol, with its arguments
+    #[arg(last = true, value_name = "CMD", help_heading = "Arguments")]
+    command: Vec<OsString>,
 }
 
 /// The whole suite on every built-in backend.
 pub(super) fn main_job(spec: Result<Specification, Failure>) -> Result<Status, Failure> {
-    let one = std::num::NonZeroUsize::MIN;
-    let run = Run {
-        backends: Vec::new(),
-        patterns: Vec::new(),
-        files: Vec::new(),
-        operators: Vec::new(),
-        basis: None,
-        jobs: None,
-        repeat: one,
-        max_output: builtin::MAX_OUTPUT,
-        out: None,
-        format: Format::Human,
-    };
-    run.execute(&spec?)
+    match Cli::parse_from(["gatherspec", "run"]).command {
+        Some(Command::Run(run)) => run.execute(&spec?),
+        _ => unreachable!("`run` is a command"),
+    }
 }
 
 impl Run {
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
         let own = if self.files.is_empty() { None } else { Some(self.read_files(spec)?) };
-        let cases = self.chosen(spec, own.as_ref().unwrap_or(&spec.cases))?;
-        let all: Vec<BackendArgument> = builtin::NAMES
-            .iter()
-            .map(|name| BackendArgument::parse(name))
-            .collect::<Result<_, _>>()
-            .map_err(Failure::Usage)?;
-        let backends = if self.backends.is_empty() { &all } else { &self.backends };
-        let pool =
-            rayon::ThreadPoolBuilder::new().num_threads(self.jobs.map_or(0, std::num::NonZeroUsize::get));
-        let pool = pool.build().map_err(|error| Failure::Usage(error.to_string()))?;
+        let all_cases = own.as_ref().unwrap_or(&spec.cases);
+        let cases = self.chosen(spec, all_cases)?;
+        let deviations = self.read_deviations(spec, all_cases)?;
+        let mut backends = self.backends.clone();
+        if backends.is_empty() && self.command.is_empty() {
+            let all = builtin::NAMES.iter().map(|name| Backend::parse(name)).collect::<Result<_, _>>();
+            backends = all.map_err(Failure::Usage)?;
+        }
+        let count = backends.len() + usize::from(!self.command.is_empty());
+        if self.write_deviations.is_some() && count != 1 {
+            return Err(Failure::Usage("--write-deviations drafts a file for one backend".to_owned()));
+        }
 
-        let progress = Progress::new(backends.len() * cases.len());
+        let progress = Progress::new(count * cases.len());
+        let job = Job { spec, cases: &cases, progress: &progress, deviations: &deviations };
         let mut report = Report::new();
-        for backend in backends {
-            report.backends.push(pool.install(|| self.run_on(backend, spec, &cases, &progress)));
+        for backend in &backends {
+            report.backends.push(match backend {
+                Backend::BuiltIn(backend) => self.run_built_in(backend, &job)?,
+                Backend::Adapter(adapter) => self.run_adapter(adapter, &job)?,
+                Backend::Program(path) => {
+                    let command = [path.clone().into_os_string()];
+                    self.run_program(&quoted(&command), &command, &Deviations::default(), &job)
+                }
+            });
+        }
+        if !self.command.is_empty() {
+            let (name, nothing) = (quoted(&self.command), Deviations::default());
+            let ran = self.run_program(&name, &self.command, &nothing, &job);
+            report.backends.push(BackendReport { named: Named::Command, ..ran });
         }
         progress.clear();
+        if !report.is_broken() {
+            deviations.all_used().map_err(Failure::Usage)?;
+        }
 
+        let cannot_write = |path: &Path| {
+            let path = path.display().to_string();
+            move |error| Failure::Usage(format!("{path} cannot be written: {error}"))
+        };
+        if let (Some(path), Some(backend)) = (&self.write_deviations, report.backends.first()) {
+            write_whole(path, deviations::draft(backend).as_bytes()).map_err(cannot_write(path))?;
+        }
         let folder = self.out.clone().unwrap_or_else(default_folder);
         let written = report.write(&folder).map_err(|error| {
             Failure::Usage(format!("the report cannot be written to {}: {error}", folder.display()))
@@ -99,27 +132,88 @@ impl Run {
         } else {
             written?;
         }
-        Ok(if report.conforms() { Status::Conforms } else { Status::DoesNotConform })
+        Ok(match (report.is_broken(), report.conforms()) {
+            (true, _) => Status::Broken,
+            (false, true) => Status::Conforms,
+            (false, false) => Status::DoesNotConform,
+        })
     }
 
-    fn run_on(
-        &self,
-        backend: &BackendArgument,
-        spec: &Specification,
-        cases: &[&Case],
-        progress: &Progress,
-    ) -> BackendReport {
+    fn run_built_in(&self, backend: &BackendArgument, job: &Job<'_>) -> Result<BackendReport, Failure> {
+        let pool =
+            rayon::ThreadPoolBuilder::new().num_threads(self.jobs.map_or(0, std::num::NonZeroUsize::get));
+        let pool = pool.build().map_err(|error| Failure::Usage(error.to_string()))?;
         let make =
             || InProcess::new(|| backend.make(self.max_output), Strictness::Strict).repeat(self.repeat.get());
-        let mut report = BackendReport::new(backend.text.clone(), make().description(), spec);
-        report.sources = self.files.iter().map(|file| format!("--cases '{}'", file.display())).collect();
+        let mut report = BackendReport::new(backend.text.clone(), make().description(), job.spec);
+        report.sources = self.sources();
         let run = |runner: &mut InProcess<_>, case: &&Case| {
             let entry = Entry::new(case, runner.run(case));
-            progress.tick();
+            job.progress.tick();
             entry
         };
-        report.results = cases.par_iter().map_init(make, run).collect();
+        report.results = pool.install(|| job.cases.par_iter().map_init(make, run).collect());
+        Ok(report)
+    }
+
+    /// Runs an embedded adapter, with what is known of it.
+    fn run_adapter(&self, adapter: &Adapter, job: &Job<'_>) -> Result<BackendReport, Failure> {
+        let say = |text: &str| eprintln!("{text}");
+        match adapter.command(self.process.python.as_deref(), &say) {
+            Err(why) => Ok(BackendReport::broken(adapter.name.to_owned(), why)),
+            Ok(command) => {
+                let (name, text) = (adapter.name, adapter.deviations);
+                let known =
+                    Deviations::parse(name, text, job.spec, &job.spec.cases).map_err(Failure::Usage)?;
+                Ok(self.run_program(adapter.name, &command, &known, job))
+            }
+        }
+    }
+
+    /// Runs a program with its arguments. What is known of it is applied, what goes wrong with it is reported. A
+    /// file of the command line stands in for what is built in.
+    fn run_program(
+        &self,
+        argument: &str,
+        command: &[OsString],
+        built_in: &Deviations,
+        job: &Job<'_>,
+    ) -> BackendReport {
+        let argument = argument.to_owned();
+        let (program, arguments) = command.split_first().expect("a command is not empty");
+        let jobs = self.jobs.map_or(1, std::num::NonZeroUsize::get);
+        let backend = self.process.backend(program, arguments, jobs, self.repeat.get());
+        let trivial: Vec<&Case> = job.spec.cases.iter().collect();
+        let mut report = match backend.run(&trivial, job.cases, &|| job.progress.tick()) {
+            Err(broken) => BackendReport::broken(argument, broken.to_string()),
+            Ok(findings) => {
+                let mut report = BackendReport::new(argument, &findings.description, job.spec);
+                let results = job.cases.iter().zip(findings.results);
+                report.results = results.map(|(case, result)| Entry::new(case, result)).collect();
+                report.remarks = findings.remarks;
+                let given = job.deviations.of(&findings.description.backend.name);
+                let known = given.as_ref().unwrap_or(built_in);
+                known.apply(&mut report, job.cases);
+                known.apply_to_profile(&mut report, &findings.description, job.spec);
+                report
+            }
+        };
+        report.sources = self.sources();
         report
+    }
+
+    /// The options that a line which repeats a case needs besides the backend.
+    fn sources(&self) -> Vec<String> {
+        let files = self.files.iter().map(|file| format!("--cases '{}'", file.display()));
+        files.chain(self.process.python.iter().map(|path| format!("--python '{}'", path.display()))).collect()
+    }
+
+    fn read_deviations(&self, spec: &Specification, cases: &[Case]) -> Result<Known, Failure> {
+        let read = |path: &PathBuf| {
+            let deviations = Deviations::read(path, spec, cases).map_err(Failure::Usage)?;
+            Ok(File { path: path.clone(), deviations, used: Cell::new(false) })
+        };
+        self.deviations.iter().map(read).collect::<Result<_, Failure>>().map(Known)
     }
 
     fn read_files(&self, spec: &Specification) -> Result<Vec<Case>, Failure> {
@@ -150,6 +244,48 @@ impl Run {
             ));
         }
         Ok(chosen)
+    }
+}
+
+/// What is done with each backend.
+struct Job<'a> {
+    spec: &'a Specification,
+    cases: &'a [&'a Case],
+    progress: &'a Progress,
+    deviations: &'a Known,
+}
+
+/// The files of deviations that were given.
+struct Known(Vec<File>);
+
+struct File {
+    path: PathBuf,
+    deviations: Deviations,
+    used: Cell<bool>,
+}
+
+impl Known {
+    /// What is known of the backend that gives itself this name.
+    fn of(&self, backend: &str) -> Option<Deviations> {
+        let concerns = |file: &&File| file.deviations.backend.as_deref().is_none_or(|name| name == backend);
+        let mut known = None;
+        for file in self.0.iter().filter(concerns) {
+            file.used.set(true);
+            known.get_or_insert_with(Deviations::default).extend(&file.deviations);
+        }
+        known
+    }
+
+    /// Whether each file was of use to a backend of the run.
+    fn all_used(&self) -> Result<(), String> {
+        match self.0.iter().find(|file| !file.used.get()) {
+            None => Ok(()),
+            Some(file) => Err(format!(
+                "{} concerns the backend `{}`, which is not in this run",
+                file.path.display(),
+                file.deviations.backend.as_deref().unwrap_or_default()
+            )),
+        }
     }
 }
 

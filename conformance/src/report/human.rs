@@ -14,6 +14,9 @@ use super::{BackendReport, Entry, Report, counts_in_words};
 pub(super) fn render(report: &Report) -> String {
     let mut text = String::new();
     for backend in &report.backends {
+        if let Some(why) = &backend.broken {
+            let _ = writeln!(text, "{}not run{:#}: {}: {why}\n", style::BAD, style::BAD, backend.argument);
+        }
         for entry in backend.failures() {
             failure(&mut text, backend, entry);
         }
@@ -23,6 +26,13 @@ pub(super) fn render(report: &Report) -> String {
         for departure in &backend.departures {
             let _ = writeln!(text, "{}: {departure}", backend.argument);
         }
+        for problem in &backend.problems {
+            let _ = writeln!(text, "{}: {}{problem}{:#}", backend.argument, style::BAD, style::BAD);
+        }
+        for remark in &backend.remarks {
+            let _ = writeln!(text, "{}: {remark}", backend.argument);
+        }
+        known(&mut text, backend);
         let notes = backend.results.iter().filter_map(|entry| entry.note.as_deref());
         let mut notes: Vec<&str> = notes.collect();
         notes.sort_unstable();
@@ -31,7 +41,10 @@ pub(super) fn render(report: &Report) -> String {
         }
     }
     let cases = report.backends.iter().map(|backend| backend.results.len()).max().unwrap_or(0);
-    let failed: usize = report.backends.iter().map(|backend| backend.failures().count()).sum();
+    let failures = |backend: &BackendReport| {
+        backend.failures().count() + backend.problems.len() + usize::from(backend.broken.is_some())
+    };
+    let failed: usize = report.backends.iter().map(failures).sum();
     let backends = report.backends.len();
     let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let (cases, backends) = (plural(cases, "case"), plural(backends, "backend"));
@@ -48,6 +61,24 @@ pub(super) fn render(report: &Report) -> String {
     text
 }
 
+/// The known deviations of a backend: a line for all that have the same verdict and reason.
+fn known(text: &mut String, backend: &BackendReport) {
+    let known = backend.results.iter().filter_map(|entry| Some((entry.label(), entry.reason.as_deref()?)));
+    let mut known: Vec<(String, &str)> = known.collect();
+    known.sort_unstable();
+    for same in known.chunk_by(|a, b| a == b) {
+        let (label, reason) = &same[0];
+        let _ = writeln!(text, "{}: {} {label}: {reason}", backend.argument, same.len());
+    }
+}
+
+/// The end of a text, if it is long.
+fn last_lines(text: &str) -> impl Iterator<Item = &str> {
+    const SHOWN: usize = 20;
+    let beyond = text.lines().count().saturating_sub(SHOWN);
+    (beyond > 0).then_some("…").into_iter().chain(text.lines().skip(beyond))
+}
+
 fn matrix(report: &Report) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED);
@@ -56,7 +87,10 @@ fn matrix(report: &Report) -> Table {
     table.set_header(header);
     for operator in report.operators() {
         let mut row = vec![operator.to_owned()];
-        row.extend(report.backends.iter().map(|backend| counts_in_words(&backend.counts(operator))));
+        row.extend(report.backends.iter().map(|backend| match backend.broken {
+            Some(_) => "not run".to_owned(),
+            None => counts_in_words(&backend.counts(operator)),
+        }));
         table.add_row(row);
     }
     table
@@ -81,6 +115,9 @@ fn failure(text: &mut String, backend: &BackendReport, entry: &Entry) {
     line("actual", entry.actual.as_deref().unwrap_or_default());
     if let Some(at) = &entry.at {
         line("at", at);
+    }
+    for (number, said) in entry.stderr.iter().flat_map(|text| last_lines(text)).enumerate() {
+        line(if number == 0 { "stderr" } else { "" }, said);
     }
     line("reproduce", &backend.reproduce(entry));
     text.push('\n');

@@ -9,6 +9,13 @@ use super::{Entry, Report};
 pub(super) fn render(report: &Report) -> String {
     let mut junit = Junit::new("gatherspec");
     for backend in &report.backends {
+        if let Some(why) = &backend.broken {
+            let mut suite = TestSuite::new(backend.argument.as_str());
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+            status.set_type("not run").set_message(why.as_str());
+            suite.add_test_case(TestCase::new("start", status));
+            junit.add_test_suite(suite);
+        }
         for operator in report.operators() {
             let mut suite = TestSuite::new(format!("{}/{operator}", backend.argument));
             for entry in backend.results.iter().filter(|entry| entry.operator == operator) {
@@ -29,6 +36,15 @@ fn status(entry: &Entry, reproduce: &str) -> TestCaseStatus {
         Verdict::Unsupported => {
             let mut skipped = TestCaseStatus::skipped();
             skipped.set_message(entry.actual.as_deref().unwrap_or("unsupported"));
+            return skipped;
+        }
+        Verdict::KnownDeviation => {
+            let mut skipped = TestCaseStatus::skipped();
+            skipped.set_message(format!(
+                "{}: {}",
+                entry.label(),
+                entry.reason.as_deref().unwrap_or_default()
+            ));
             return skipped;
         }
         Verdict::Crash | Verdict::Timeout | Verdict::ProtocolError => NonSuccessKind::Error,

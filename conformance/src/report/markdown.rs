@@ -29,8 +29,15 @@ pub(super) fn render(report: &Report) -> String {
             identity.version,
             identity.language
         );
-        for departure in &backend.departures {
-            let _ = writeln!(text, "- {}", escaped(departure));
+        let broken = backend.broken.iter().map(|why| format!("not run: {}", why.replace('\n', " ")));
+        let said = backend.departures.iter().chain(&backend.problems).chain(&backend.remarks).cloned();
+        for line in broken.chain(said) {
+            let _ = writeln!(text, "- {}", escaped(&line));
+        }
+        for entry in &backend.results {
+            if let Some(reason) = &entry.reason {
+                let _ = writeln!(text, "- {} {}: {}", entry.label(), escaped(&entry.id), escaped(reason));
+            }
         }
         for entry in backend.failures() {
             let _ = writeln!(text, "\n### {}: {}\n", entry.verdict, escaped(&entry.id));

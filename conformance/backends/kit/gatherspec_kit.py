@@ -1,0 +1,308 @@
+"""What an adapter needs to answer the backend protocol of GatherSpec, version 1. Standard library only.
+
+    from gatherspec_kit import Operator, serve
+
+    def gather_nd(params, indices, batch_dims=0):
+        ...
+
+    serve(
+        name="mine", version="1.0", load=to_my_array, store=to_tensor,
+        operators={"tf.gather_nd": Operator(gather_nd, dtypes=["f32"], index_dtypes=["i32", "i64"])},
+    )
+
+`load` makes the library's array of a Tensor, `store` makes a Tensor of what the function returned; for NumPy arrays
+both are here: `numpy_load`, `numpy_store`. An exception is an error without a code, `Unsupported` says that there is
+no such thing. Whatever the library prints goes to standard error.
+"""
+
+import base64
+import binascii
+import json
+import os
+import sys
+import time
+
+SIZES = {
+    "bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4,
+    "i64": 8, "u64": 8, "f64": 8, "c64": 8, "c128": 16,
+}
+MAX_RANK = 64
+NUMPY = {
+    "bool": "?", "i8": "<i1", "u8": "<u1", "i16": "<i2", "u16": "<u2", "f16": "<f2", "i32": "<i4", "u32": "<u4",
+    "f32": "<f4", "i64": "<i8", "u64": "<u8", "f64": "<f8", "c64": "<c8", "c128": "<c16",
+}
+
+
+class Unsupported(Exception):
+    """The library has no such thing."""
+
+
+class Invalid(Exception):
+    """The message breaks the protocol."""
+
+
+class Tensor:
+    """A dtype, a shape, and little-endian, row-major bytes; for strings a list of bytes objects."""
+
+    def __init__(self, dtype, shape, data):
+        self.dtype, self.shape, self.data = dtype, tuple(shape), data
+
+
+class Operator:
+    """What answers an operator, and what it declares."""
+
+    def __init__(self, function, dtypes, index_dtypes, attributes=(), bad_index="error", negative_index="reject"):
+        self.function, self.attributes = function, attributes
+        self.declared = {
+            "profile": {"bad_index": bad_index, "negative_index": negative_index},
+            "dtypes": list(dtypes),
+            "index_dtypes": list(index_dtypes),
+        }
+
+
+def numpy_load(tensor):
+    """A NumPy array; strings are an array of bytes objects."""
+    import numpy
+
+    if tensor.dtype == "string":
+        array = numpy.empty(len(tensor.data), dtype=object)
+        array[:] = tensor.data
+        return array.reshape(tensor.shape)
+    if tensor.dtype not in NUMPY:
+        raise Unsupported(f"NumPy has no {tensor.dtype}")
+    return numpy.frombuffer(tensor.data, NUMPY[tensor.dtype]).reshape(tensor.shape)
+
+
+def numpy_store(array):
+    """A tensor of a NumPy array or scalar."""
+    import numpy
+
+    # One element of an array of objects comes as the object itself, which NumPy would take for a text of its own.
+    array = numpy.asarray(array, dtype=object if isinstance(array, bytes) else None)
+    if array.dtype == object:
+        return Tensor("string", array.shape, array.ravel().tolist())
+    for dtype, name in NUMPY.items():
+        if array.dtype == numpy.dtype(name):
+            return Tensor(dtype, array.shape, array.astype(name, copy=False).tobytes())
+    raise TypeError(f"a result of dtype {array.dtype}")
+
+
+def serve(name, version, operators, load, store, language="Python", block=None, use_threads=None):
+    """Answers requests until `stop` or the end of input. `block` waits for a result that is computed in the
+    background; `use_threads` sets a number of threads."""
+    # Standard output is the protocol's alone: prints of the library, also from C, go to standard error.
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    backend = _Backend(operators, load, store, block or (lambda output: output), use_threads)
+    start = {
+        "protocol": 1,
+        "backend": {"name": name, "version": version, "language": language},
+        "operators": {name: operator.declared for name, operator in operators.items()},
+    }
+    for line in sys.stdin.buffer:
+        seq = None
+        try:
+            message = _parse(line)
+            if type(message.get("seq")) is int and message["seq"] >= 0:
+                seq = message["seq"]
+            command = message.get("cmd")
+            if command == "stop" and _keys(message, ["cmd"]):
+                return
+            if command == "start" and _keys(message, ["cmd", "protocol"]):
+                reply = start
+            elif command == "call" and _keys(message, CALL):
+                reply = backend.call(message)
+            elif command == "time" and _keys(message, CALL + ["rounds", "min_round_ns"], ["threads", "output"]):
+                reply = backend.time(message)
+            else:
+                raise Invalid("cmd is none of start, call, time and stop")
+        except Invalid as wrong:
+            reply = {"seq": seq, "invalid": str(wrong)}
+        replies.write(json.dumps(reply).encode() + b"\n")
+        replies.flush()
+
+
+CALL = ["cmd", "seq", "operator", "params", "indices", "attributes"]
+
+
+class _Backend:
+    def __init__(self, operators, load, store, block, use_threads):
+        self.operators, self.load, self.store, self.block = operators, load, store, block
+        self.use_threads = use_threads
+        self.placed = {}
+
+    def call(self, message):
+        seq = _count(message["seq"], "seq")
+        params = _tensor(message["params"], "params")
+        indices = _tensor(message["indices"], "indices")
+        attributes = _attributes(message["attributes"])
+
+        def answer():
+            function = self._function(message["operator"], attributes)
+            output = function(self.load(params), self.load(indices), **attributes)
+            return {"seq": seq, "output": _message(self.store(self.block(output)))}
+
+        return _guarded(seq, answer)
+
+    def time(self, message):
+        seq = _count(message["seq"], "seq")
+        rounds, least = (_count(message[key], key) for key in ("rounds", "min_round_ns"))
+        threads = message.get("threads")
+        attributes = _attributes(message["attributes"])
+
+        def answer():
+            function = self._function(message["operator"], attributes)
+            if message.get("output", "fresh") != "fresh":
+                raise Unsupported("only fresh outputs are timed")
+            if threads is not None and self.use_threads is not None:
+                self.use_threads(threads)
+            elif threads not in (None, 1):
+                raise Unsupported(f"{threads} threads: this backend has no such setting")
+            params, indices = self._place("params", message), self._place("indices", message)
+            return {
+                "seq": seq,
+                "nanoseconds": [self._round(function, params, indices, attributes, least) for _ in range(rounds)],
+                "threads": threads or 1,
+            }
+
+        return _guarded(seq, answer)
+
+    def _function(self, name, attributes):
+        operator = self.operators.get(name)
+        if operator is None:
+            raise Unsupported(f"no operator {name}")
+        for attribute in attributes:
+            if attribute not in operator.attributes:
+                raise Unsupported(f"{name} has no attribute {attribute}")
+        return operator.function
+
+    def _place(self, operand, message):
+        """The operand in the library's memory, kept as long as it comes from the same place."""
+        tensor = message[operand]
+        key = json.dumps(tensor, sort_keys=True)
+        if self.placed.get(operand, (None,))[0] != key or "file" not in tensor:
+            self.placed[operand] = (key, self.load(_tensor(tensor, operand)))
+        return self.placed[operand][1]
+
+    def _round(self, function, params, indices, attributes, least):
+        start = time.perf_counter_ns()
+        calls = 0
+        while True:
+            self.block(function(params, indices, **attributes))
+            calls += 1
+            elapsed = time.perf_counter_ns() - start
+            if elapsed >= least:
+                return elapsed / calls
+
+
+def _guarded(seq, answer):
+    try:
+        return answer()
+    except Invalid:
+        raise
+    except Unsupported as why:
+        return {"seq": seq, "unsupported": str(why)}
+    except Exception as error:  # whatever the library raises is its refusal
+        return {"seq": seq, "error": {"message": f"{type(error).__name__}: {error}"}}
+
+
+def _parse(line):
+    def once(pairs):
+        keys = [key for key, _ in pairs]
+        if len(set(keys)) != len(keys):
+            raise Invalid(f"a key occurs twice in {keys}")
+        return dict(pairs)
+
+    def constant(text):
+        raise Invalid(f"{text} is no JSON")
+
+    try:
+        message = json.loads(line.decode("utf-8"), object_pairs_hook=once, parse_constant=constant)
+    except (ValueError, RecursionError) as error:
+        raise Invalid(f"no JSON: {error}") from None
+    if not isinstance(message, dict):
+        raise Invalid("a message is an object")
+    return message
+
+
+def _keys(message, needed, optional=()):
+    for key in needed:
+        if key not in message:
+            raise Invalid(f"the key {key} is missing")
+    for key in message:
+        if key not in needed and key not in optional:
+            raise Invalid(f"the key {key} is unknown")
+    return True
+
+
+def _count(value, what):
+    if type(value) is not int or value < 0:
+        raise Invalid(f"{what} is no integer of at least 0")
+    return value
+
+
+def _attributes(attributes):
+    if not isinstance(attributes, dict):
+        raise Invalid("attributes is no object")
+    for name, value in attributes.items():
+        if type(value) is not bool and not (type(value) is int and -(2**63) <= value < 2**63):
+            raise Invalid(f"the attribute {name} is neither a boolean nor an integer within i64")
+    return attributes
+
+
+def _tensor(message, operand):
+    try:
+        return _checked_tensor(message)
+    except Invalid as wrong:
+        raise Invalid(f"{operand}: {wrong}") from None
+
+
+def _checked_tensor(message):
+    if not isinstance(message, dict):
+        raise Invalid("a tensor is an object")
+    _keys(message, ["dtype", "shape"] + (["data"] if "data" in message else ["file", "offset"]))
+    dtype, shape = message["dtype"], message["shape"]
+    if dtype not in SIZES and dtype != "string":
+        raise Invalid(f"unknown dtype {dtype!r}")
+    if not isinstance(shape, list) or len(shape) > MAX_RANK:
+        raise Invalid(f"shape is no array of at most {MAX_RANK} dims")
+    count = 1
+    for dim in shape:
+        count *= _count(dim, "a dim")
+    if dtype == "string":
+        texts = message.get("data")
+        if not isinstance(texts, list) or len(texts) != count:
+            raise Invalid(f"the data of strings is an array of {count} base64 texts")
+        return Tensor(dtype, shape, [_decode(text) for text in texts])
+    size = count * SIZES[dtype]
+    data = _decode(message["data"]) if "data" in message else _read(message, size, SIZES[dtype])
+    if len(data) != size:
+        raise Invalid(f"{len(data)} bytes, but dtype and shape ask for {size}")
+    return Tensor(dtype, shape, data)
+
+
+def _read(message, size, step):
+    offset = _count(message["offset"], "offset")
+    if offset % step:
+        raise Invalid(f"the offset {offset} is no multiple of {step}")
+    try:
+        with open(message["file"], "rb") as file:
+            file.seek(offset)
+            return file.read(size)
+    except (OSError, TypeError, ValueError) as error:
+        raise Invalid(f"file: {error}") from None
+
+
+def _decode(text):
+    if not isinstance(text, str):
+        raise Invalid("data is no base64 text")
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise Invalid(f"data is not base64: {error}") from None
+
+
+def _message(tensor):
+    encode = lambda data: base64.b64encode(data).decode()
+    data = [encode(text) for text in tensor.data] if tensor.dtype == "string" else encode(tensor.data)
+    return {"dtype": tensor.dtype, "shape": list(tensor.shape), "data": data}

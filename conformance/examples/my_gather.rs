@@ -1,0 +1,96 @@
+//! A backend in Rust, and the suite as its tests. In your own crate this is `tests/conformance.rs`, with
+//!
+//! ```toml
+//! [[test]]
+//! name = "conformance"
+//! harness = false
+//! ```
+//!
+//! Here: `cargo run --example my_gather`, or `cargo run --example my_gather -- documented` for some of the tests.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use gather_conformance::backend::{Backend, Capability, Description, Identity};
+use gather_spec::shape::{MAX_BYTES, nonzero_bytes};
+use gather_spec::{BadIndex, Call, DType, NegativeIndex, Outcome, Profile, ReportedError, Tensor};
+
+fn main() -> ExitCode {
+    gather_conformance::harness(MyGather::new)
+}
+
+/// What is tested: a `gather_nd` on row-major numbers.
+fn my_gather_nd(
+    params: &[u64],
+    params_shape: &[usize],
+    indices: &[i128],
+    indices_shape: &[usize],
+) -> Result<(Vec<u64>, Vec<usize>), &'static str> {
+    let Some((depth, outer)) = indices_shape.split_last() else { return Err("indices has rank 0") };
+    if *depth > params_shape.len() {
+        return Err("the index vectors are longer than params has dims");
+    }
+    let (axes, slice) = params_shape.split_at(*depth);
+    let shape = [outer, slice].concat();
+    if nonzero_bytes(&shape, DType::I64) > MAX_BYTES {
+        return Err("the output would be too large");
+    }
+    let length: usize = slice.iter().product();
+    let rows: usize = outer.iter().product();
+    let mut output = Vec::new();
+    for row in 0..rows {
+        let mut start = 0;
+        for (index, bound) in indices[row * depth..][..*depth].iter().zip(axes) {
+            let index = usize::try_from(*index).ok().filter(|index| index < bound);
+            start = start * bound + index.ok_or("an index is out of range")?;
+        }
+        output.extend_from_slice(&params[start * length..][..length]);
+    }
+    Ok((output, shape))
+}
+
+/// [`my_gather_nd`] as `paddle.gather_nd`.
+struct MyGather;
+
+impl MyGather {
+    fn new() -> Self {
+        Self
+    }
+}
+
+impl Backend for MyGather {
+    fn describe(&self) -> Description {
+        let capability = Capability {
+            profile: Profile { bad_index: BadIndex::Error, negative_index: NegativeIndex::Reject },
+            dtypes: vec![DType::I64, DType::F64],
+            index_dtypes: vec![DType::I32, DType::I64],
+        };
+        let (name, version, language) = ("my_gather".to_owned(), "0.1.0".to_owned(), "Rust".to_owned());
+        Description {
+            backend: Identity { name, version, language },
+            operators: BTreeMap::from([("paddle.gather_nd".to_owned(), capability)]),
+        }
+    }
+
+    fn call(&mut self, call: &Call) -> Outcome {
+        let Some(params) = call.params.view::<u64>() else { return unsupported("8-byte elements only") };
+        if !matches!(call.indices.dtype(), DType::I32 | DType::I64) || !call.attributes.is_empty() {
+            return unsupported("i32 or i64 indices, and no attributes");
+        }
+        let params: Vec<u64> = params.iter().copied().collect();
+        let positions = call.indices.shape().positions();
+        let indices: Vec<i128> = positions.filter_map(|at| call.indices.integer(&at)).collect();
+        match my_gather_nd(&params, call.params.shape(), &indices, call.indices.shape()) {
+            Ok((output, shape)) => Tensor::new(call.params.dtype(), shape, output)
+                .map_or_else(|error| unsupported(&error.to_string()), Outcome::Output),
+            Err(message) => {
+                let (message, fields) = (message.to_owned(), Default::default());
+                Outcome::Error(ReportedError { message, code: None, fields })
+            }
+        }
+    }
+}
+
+fn unsupported(why: &str) -> Outcome {
+    Outcome::Unsupported(why.to_owned())
+}

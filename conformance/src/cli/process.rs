@@ -1,0 +1,123 @@
+//! What the command line says of backends that are programs: which one, and what it may take.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::adapters::{self, ADAPTERS, Adapter};
+use crate::builtin;
+use crate::process::{Limits, ProcessBackend};
+
+use super::BackendArgument;
+
+/// What `run --backend` names.
+#[derive(Clone, Debug)]
+pub(super) enum Backend {
+    /// One that is built in, under a profile.
+    BuiltIn(BackendArgument),
+    /// An adapter that is embedded.
+    Adapter(&'static Adapter),
+    /// A program.
+    Program(PathBuf),
+}
+
+impl Backend {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let name = text.split(':').next().unwrap_or_default();
+        if builtin::NAMES.contains(&name) {
+            return BackendArgument::parse(text).map(Self::BuiltIn);
+        }
+        if let Some(adapter) = adapters::adapter(text) {
+            return Ok(Self::Adapter(adapter));
+        }
+        let path = Path::new(text);
+        let is_path = text.contains(std::path::MAIN_SEPARATOR);
+        if is_path && path.is_file() {
+            return Ok(Self::Program(path.to_owned()));
+        }
+        let adapters = ADAPTERS.iter().map(|adapter| adapter.name);
+        let names = builtin::NAMES.into_iter().chain(adapters).collect::<Vec<_>>().join(" ");
+        Err(if is_path {
+            format!("there is no program {text}")
+        } else {
+            format!(
+                "unknown backend `{text}`: one of {names} is expected, or the path of a program, such as ./{text}; a \
+                 program with arguments goes behind --"
+            )
+        })
+    }
+}
+
+/// What a backend that is a program may take.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Backends that are programs")]
+pub(super) struct ProcessOptions {
+    /// The Python that adapters run on, with their libraries installed [default: an environment that is made for each]
+    #[arg(long, value_name = "PATH")]
+    pub(super) python: Option<PathBuf>,
+    /// How long a program may take to start
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "120")]
+    start_limit: Duration,
+    /// How long it may take for a call
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "20")]
+    call_limit: Duration,
+    /// The longest line that it may write, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().reply)]
+    reply_limit: usize,
+    /// The address space that it may have (on Linux), in bytes; 0: any
+    #[arg(long, value_name = "BYTES", default_value_t = 16 << 30)]
+    memory_limit: u64,
+    /// How often it is started again after it has died, hung or babbled
+    #[arg(long, value_name = "N", default_value_t = Limits::default().restarts)]
+    restarts: usize,
+    /// Tensors of at least this many bytes are sent as a file, and looked at afterwards
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().file_above)]
+    file_above: usize,
+}
+
+impl ProcessOptions {
+    /// The backend that a program is, under these limits.
+    pub(super) fn backend(
+        &self,
+        program: &OsStr,
+        arguments: &[OsString],
+        jobs: usize,
+        repeat: usize,
+    ) -> ProcessBackend {
+        let limits = Limits {
+            start: self.start_limit,
+            call: self.call_limit,
+            reply: self.reply_limit,
+            memory: (self.memory_limit > 0).then_some(self.memory_limit),
+            restarts: self.restarts,
+            file_above: self.file_above,
+            ..Limits::default()
+        };
+        ProcessBackend { arguments: arguments.to_vec(), limits, jobs, repeat, ..ProcessBackend::new(program) }
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let wrong = |_| format!("`{text}` is no number of seconds");
+    let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is no number of seconds"))?;
+    let duration = Duration::try_from_secs_f64(seconds).map_err(wrong)?;
+    if duration > Duration::from_secs(1_000_000) {
+        Err("at most 1000000 seconds".to_owned())
+    } else {
+        Ok(duration)
+    }
+}
+
+/// A command as a shell takes it.
+pub(super) fn quoted(command: &[OsString]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    let word = |word: &OsString| {
+        let word = word.to_string_lossy();
+        if !word.is_empty() && word.chars().all(plain) {
+            word.into_owned()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    };
+    command.iter().map(word).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,317 @@
+//! Deviations as data: verdicts other than `pass` that a backend is known for, each with a reason. Strict both ways:
+//! what does not occur, what matches nothing and what has no reason are errors.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use gather_spec::{Case, Specification};
+use globset::Glob;
+use serde::{Deserialize, Deserializer};
+
+use crate::backend::Description;
+use crate::judge::Verdict;
+use crate::report::{BackendReport, Entry};
+use crate::select::Pattern;
+
+/// The version of the file form.
+const SCHEMA: u32 = 1;
+
+/// A file of deviations, checked against the cases that there are.
+#[derive(Clone, Debug, Default)]
+pub struct Deviations {
+    /// The name that the backend gives itself; absent: whichever backend the file is given for.
+    pub backend: Option<String>,
+    entries: Vec<Deviation>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    schema: u32,
+    #[serde(default)]
+    backend: Option<String>,
+    deviations: Vec<Deviation>,
+}
+
+/// One entry: where, what, and why.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Deviation {
+    /// Cases by id or glob.
+    #[serde(default)]
+    case: Option<String>,
+    /// Cases by a clause that they test, or a glob of it; with `case`, those that match both.
+    #[serde(default)]
+    clause: Option<String>,
+    /// Operators, by name or glob, whose declared policies the documents do not permit.
+    #[serde(default)]
+    profile: Option<String>,
+    /// What is observed; several where the behaviour is random.
+    #[serde(default, deserialize_with = "one_or_several")]
+    verdict: Vec<Verdict>,
+    /// Why.
+    #[serde(default)]
+    reason: String,
+    /// A public thread or page.
+    #[serde(default)]
+    link: Option<String>,
+    /// The versions of the backend that it concerns, as a glob; absent: all.
+    #[serde(default)]
+    versions: Option<String>,
+}
+
+fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Verdict>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum OneOrSeveral {
+        One(Verdict),
+        Several(Vec<Verdict>),
+    }
+    Ok(match OneOrSeveral::deserialize(deserializer)? {
+        OneOrSeveral::One(verdict) => vec![verdict],
+        OneOrSeveral::Several(verdicts) => verdicts,
+    })
+}
+
+impl Deviations {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// All that is wrong with it, a line each.
+    pub fn read(path: &Path, spec: &Specification, cases: &[Case]) -> Result<Self, String> {
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Self::parse(&path.display().to_string(), &text, spec, cases)
+    }
+
+    /// Reads the text of a file, called `name` in messages, for these cases.
+    ///
+    /// # Errors
+    /// All that is wrong with it, a line each.
+    ///
+    /// ```
+    /// use gather_conformance::deviations::Deviations;
+    /// let spec = gather_spec::Specification::embedded().unwrap();
+    /// let text = "
+    /// schema: 1
+    /// deviations:
+    ///   - case: tf.gather_nd/no-such-file/*
+    ///     verdict: crash
+    /// ";
+    /// let wrong = Deviations::parse("deviations.yaml", text, &spec, &spec.cases).unwrap_err();
+    /// assert!(wrong.contains("matches no case") && wrong.contains("has no reason"));
+    /// ```
+    pub fn parse(name: &str, text: &str, spec: &Specification, cases: &[Case]) -> Result<Self, String> {
+        let file: File = serde_yaml::from_str(text).map_err(|error| format!("{name}: {error}"))?;
+        let mut wrong = Vec::new();
+        if file.schema != SCHEMA {
+            wrong.push(format!("schema {} is unknown, {SCHEMA} is expected", file.schema));
+        }
+        for (number, entry) in (1..).zip(&file.deviations) {
+            let what = entry.wrong(spec, cases);
+            wrong.extend(what.into_iter().map(|what| format!("entry {number} ({}) {what}", entry.pattern())));
+        }
+        if wrong.is_empty() {
+            Ok(Self { backend: file.backend, entries: file.deviations })
+        } else {
+            Err(wrong.iter().map(|what| format!("{name}: {what}")).collect::<Vec<_>>().join("\n"))
+        }
+    }
+
+    /// Adds what another file knows.
+    pub fn extend(&mut self, other: &Self) {
+        self.entries.extend(other.entries.iter().cloned());
+    }
+
+    /// Turns what is known into `known-deviation`, and what is known but did not occur into `unexpected-pass`.
+    pub fn apply(&self, report: &mut BackendReport, cases: &[&Case]) {
+        let version = report.backend.version.clone();
+        let entries: Vec<&Deviation> = self.entries.iter().filter(|entry| entry.concerns(&version)).collect();
+        for (entry, case) in report.results.iter_mut().zip(cases) {
+            let about: Vec<&Deviation> =
+                entries.iter().copied().filter(|deviation| deviation.covers(case)).collect();
+            apply_to(entry, case, &about);
+        }
+    }
+
+    /// Settles the policies that a backend declares and the documents do not permit: each needs an entry, and each
+    /// entry a departure.
+    pub fn apply_to_profile(
+        &self,
+        report: &mut BackendReport,
+        description: &Description,
+        spec: &Specification,
+    ) {
+        let version = &report.backend.version;
+        let entries = self.entries.iter().filter(|entry| entry.profile.is_some() && entry.concerns(version));
+        let entries: Vec<&Deviation> = entries.collect();
+        let departures = crate::report::departures(description, spec);
+        let about = |operator: &str| {
+            entries.iter().find(|entry| entry.profile.as_deref().is_some_and(|glob| matches(glob, operator)))
+        };
+        report.departures.clear();
+        for (operator, departure) in &departures {
+            match about(operator) {
+                Some(entry) => report.departures.push(format!("{departure}: {}", entry.reason.trim())),
+                None => report.problems.push(format!(
+                    "{departure}; a deviation with `profile: {operator}` and a reason must say why"
+                )),
+            }
+        }
+        for entry in entries {
+            let glob = entry.profile.as_deref().unwrap_or_default();
+            if !departures.iter().any(|(operator, _)| matches(glob, operator)) {
+                report.problems.push(format!(
+                    "unexpected-pass: the deviation `profile: {glob}` did not occur, the documents permit what is declared"
+                ));
+            }
+        }
+    }
+}
+
+fn apply_to(entry: &mut Entry, case: &Case, about: &[&Deviation]) {
+    let observed = entry.verdict;
+    let Some(first) = about.first() else { return };
+    match about.iter().find(|deviation| deviation.verdict.contains(&observed)) {
+        Some(_) if observed == Verdict::Pass => {}
+        Some(deviation) => {
+            entry.verdict = Verdict::KnownDeviation;
+            entry.observed = Some(observed);
+            entry.reason = Some(deviation.reason.trim().to_owned());
+            entry.link.clone_from(&deviation.link);
+        }
+        None if observed.is_fine() => {
+            entry.verdict = Verdict::UnexpectedPass;
+            entry.observed = Some(observed);
+            entry.call.get_or_insert_with(|| crate::show::call_line(&case.call));
+            entry.expected = Some(format!("the deviation {} ({})", first.pattern(), first.verdicts()));
+            entry.actual.get_or_insert_with(|| observed.to_string());
+        }
+        None => {}
+    }
+}
+
+impl Deviation {
+    /// Whether it concerns this version of the backend.
+    fn concerns(&self, version: &str) -> bool {
+        self.versions.as_deref().is_none_or(|glob| matches(glob, version))
+    }
+
+    fn covers(&self, case: &Case) -> bool {
+        let by_case = self.case.as_ref().is_none_or(|text| Pattern::new(text).matches(case));
+        let by_clause =
+            self.clause.as_ref().is_none_or(|glob| case.clauses.iter().any(|clause| matches(glob, clause)));
+        (self.case.is_some() || self.clause.is_some()) && by_case && by_clause
+    }
+
+    /// What is wrong with it.
+    fn wrong(&self, spec: &Specification, cases: &[Case]) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let of_cases = self.case.is_some() || self.clause.is_some();
+        if of_cases == self.profile.is_some() {
+            wrong.push("needs either `case` or `clause`, or else `profile`".to_owned());
+        } else if of_cases && !cases.iter().any(|case| self.covers(case)) {
+            wrong.push("matches no case".to_owned());
+        }
+        if let Some(glob) = &self.profile
+            && !spec.operators.iter().any(|page| matches(glob, page.operator.as_str()))
+        {
+            wrong.push("matches no operator".to_owned());
+        }
+        if of_cases == self.verdict.is_empty() {
+            wrong.push("needs a `verdict` if it is about cases, and none if about a profile".to_owned());
+        }
+        for verdict in &self.verdict {
+            if matches!(verdict, Verdict::KnownDeviation | Verdict::UnexpectedPass) {
+                wrong.push(format!("lists `{verdict}`, which is not observed but concluded"));
+            }
+        }
+        if self.verdict == [Verdict::Pass] {
+            wrong.push("lists `pass` alone, which is no deviation".to_owned());
+        }
+        if self.reason.trim().is_empty() {
+            wrong.push("has no reason".to_owned());
+        }
+        for glob in [&self.clause, &self.profile, &self.versions].into_iter().flatten() {
+            if let Err(error) = Glob::new(glob) {
+                wrong.push(format!("holds a broken pattern: {error}"));
+            }
+        }
+        wrong
+    }
+
+    /// Where it is, in words.
+    fn pattern(&self) -> String {
+        let parts = [("case", &self.case), ("clause", &self.clause), ("profile", &self.profile)];
+        let parts =
+            parts.iter().filter_map(|(key, value)| value.as_ref().map(|value| format!("{key}: {value}")));
+        parts.collect::<Vec<_>>().join(", ")
+    }
+
+    fn verdicts(&self) -> String {
+        self.verdict.iter().map(|verdict| verdict.name()).collect::<Vec<_>>().join(" or ")
+    }
+}
+
+fn matches(glob: &str, text: &str) -> bool {
+    glob == text || Glob::new(glob).is_ok_and(|glob| glob.compile_matcher().is_match(text))
+}
+
+/// A file that covers every failure of a backend, but for the reasons, which are for people to find.
+#[must_use]
+pub fn draft(report: &BackendReport) -> String {
+    let mut text = format!(
+        "# Drafted by gatherspec {}: look at each one. A mistake of the suite is mended there, one of the backend gets\n\
+         # its reason here; without a reason the file is refused.\n\
+         schema: {SCHEMA}\nbackend: {}\n",
+        env!("CARGO_PKG_VERSION"),
+        quoted(&report.backend.name)
+    );
+    let mut written: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
+    let failed = report.results.iter().filter(|entry| {
+        !entry.verdict.is_fine() && entry.verdict != Verdict::UnexpectedPass
+            || entry.verdict == Verdict::KnownDeviation
+    });
+    for entry in failed {
+        written.entry(entry.id.split('[').next().unwrap_or_default()).or_default().push(entry);
+    }
+    text.push_str(if written.is_empty() && report.problems.is_empty() {
+        "deviations: []\n"
+    } else {
+        "deviations:\n"
+    });
+    for problem in &report.problems {
+        let operator = problem.split(' ').next().unwrap_or_default();
+        let _ = write!(text, "  # {problem}\n  - profile: {}\n    reason: \"\"\n", quoted(operator));
+    }
+    for (id, entries) in written {
+        let of_id = report.results.iter().filter(|entry| entry.id.split('[').next() == Some(id)).count();
+        let observed = |entry: &Entry| entry.observed.unwrap_or(entry.verdict);
+        let alike = entries.iter().all(|entry| observed(entry) == observed(entries[0]));
+        let shown: &[&Entry] = if alike && entries.len() == of_id { &entries[..1] } else { &entries };
+        for entry in shown {
+            let id = if shown.len() == 1 && entries.len() == of_id { id } else { &entry.id };
+            let actual: String = entry
+                .actual
+                .as_deref()
+                .unwrap_or_default()
+                .chars()
+                .take(160)
+                .map(|c| if c.is_control() { ' ' } else { c })
+                .collect();
+            let _ = write!(
+                text,
+                "  # {actual}\n  - case: {}\n    verdict: {}\n    reason: {}\n",
+                quoted(id),
+                observed(entry),
+                quoted(entry.reason.as_deref().unwrap_or_default())
+            );
+        }
+    }
+    text
+}
+
+/// A text as a YAML scalar in double quotes.
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).expect("a text is plain data")
+}

@@ -1,0 +1,248 @@
+//! Backends in a process of their own, over the protocol. A process that dies, hangs or babbles costs its own call
+//! its verdict and nothing else.
+//!
+//! [`ProcessBackend`] says what to start and under which [`Limits`]; `child` is the process and its pipes,
+//! `session` the handshake and one pipe full of calls, `replies` reads what comes back, `inputs` writes calls and
+//! large tensors, `batch` keeps the books of which call is where, and `worker` takes cases through sessions, one
+//! after the other as they die.
+
+mod batch;
+mod child;
+mod inputs;
+mod replies;
+mod session;
+mod worker;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use gather_spec::{Allowed, Case};
+
+use crate::backend::Description;
+use crate::judge::Verdict;
+use crate::runner::CaseResult;
+
+use worker::Worker;
+
+/// A program that speaks the protocol, and how it is run.
+#[derive(Clone, Debug)]
+pub struct ProcessBackend {
+    /// The program; found on the path if it has no folder.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// What is set in its environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// What it may take.
+    pub limits: Limits,
+    /// How many processes run at a time.
+    pub jobs: usize,
+    /// How often each call is sent.
+    pub repeat: usize,
+}
+
+/// What a process may take before it is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The time from its start until it has described itself.
+    pub start: Duration,
+    /// The time for one call: from when it is the next to be answered until it is.
+    pub call: Duration,
+    /// The time from `stop` until it has ended.
+    pub stop: Duration,
+    /// The longest line that is read from it, in bytes.
+    pub reply: usize,
+    /// The address space of it and of each of its children, in bytes; kept on Linux only.
+    pub memory: Option<u64>,
+    /// How often it is started anew, all workers together.
+    pub restarts: usize,
+    /// How many calls are under way at a time, per process.
+    pub window: usize,
+    /// Tensors of at least this many bytes are sent as a file.
+    pub file_above: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            start: Duration::from_secs(120),
+            call: Duration::from_secs(20),
+            stop: Duration::from_secs(5),
+            reply: 256 << 20,
+            memory: Some(16 << 30),
+            restarts: 200,
+            window: 64,
+            file_above: 64 << 10,
+        }
+    }
+}
+
+/// What running cases on a process gave.
+#[derive(Clone, Debug)]
+pub struct Findings {
+    /// What the backend says of itself.
+    pub description: Description,
+    /// The results, in the order of the cases.
+    pub results: Vec<CaseResult>,
+    /// What else was noticed, such as a process that ignored `stop`.
+    pub remarks: Vec<String>,
+}
+
+/// Why a backend is not run at all.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{why}{}", stderr.as_ref().map(|text| format!("\nit wrote to stderr:\n{text}")).unwrap_or_default())]
+pub struct Broken {
+    /// What it did: `crash`, `timeout` or `protocol-error` at its start, or the verdict of the first trivial call.
+    pub verdict: Verdict,
+    /// What happened, in words.
+    pub why: String,
+    /// What it wrote to its standard error meanwhile.
+    pub stderr: Option<String>,
+}
+
+impl ProcessBackend {
+    /// A program under the usual limits, as one process.
+    #[must_use]
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            limits: Limits::default(),
+            jobs: 1,
+            repeat: 1,
+        }
+    }
+
+    /// Runs cases. First a few `trivial` ones are asked for: a backend that fails them all is broken, not wrong.
+    /// `tick` is called for each case that has been answered.
+    ///
+    /// # Errors
+    /// [`Broken`] if the process cannot be started, or fails every trivial call.
+    pub fn run(
+        &self,
+        trivial: &[&Case],
+        cases: &[&Case],
+        tick: &(dyn Fn() + Sync),
+    ) -> Result<Findings, Broken> {
+        let shared = Shared {
+            backend: self,
+            next: AtomicUsize::new(0),
+            restarts: AtomicUsize::new(0),
+            remarks: Mutex::new(Vec::new()),
+        };
+        let mut first = Worker::start(&shared)?;
+        let description = first.description().clone();
+        self.check_that_it_works(&mut first, &description, trivial)?;
+
+        let mut results: Vec<Option<CaseResult>> = vec![None; cases.len()];
+        std::thread::scope(|scope| {
+            let more = (1..self.jobs.min(cases.len())).map(|_| {
+                let (shared, description) = (&shared, &description);
+                // A worker that does not come up leaves its cases to the others.
+                scope.spawn(move || match Worker::start(shared) {
+                    Ok(mut worker) if worker.description() == description => {
+                        shared.run_worker(&mut worker, cases, tick)
+                    }
+                    _ => Vec::new(),
+                })
+            });
+            let more: Vec<_> = more.collect();
+            let mut done = shared.run_worker(&mut first, cases, tick);
+            for worker in more {
+                done.extend(worker.join().expect("a worker does not panic"));
+            }
+            for (at, result) in done {
+                results[at] = Some(result);
+            }
+        });
+        let results = results.into_iter().map(|result| result.expect("every case was taken by a worker"));
+        let mut remarks = shared.remarks.into_inner().expect("no worker panics");
+        remarks.sort();
+        remarks.dedup();
+        Ok(Findings { description, results: results.collect(), remarks })
+    }
+
+    /// Runs the trivial cases; an error if all of them fail.
+    fn check_that_it_works(
+        &self,
+        worker: &mut Worker<'_>,
+        description: &Description,
+        trivial: &[&Case],
+    ) -> Result<(), Broken> {
+        let few = trivial_cases(description, trivial);
+        let results = worker.run(&few, &AtomicUsize::new(0), false, &|| ());
+        let failed = results.iter().all(|(_, result)| result.verdict != Verdict::Pass);
+        match results.into_iter().next() {
+            Some((_, first)) if failed => Err(Broken {
+                verdict: first.verdict,
+                why: format!(
+                    "the backend is broken: it fails all of {} trivial calls\n  {} {}\n  expected {}\n  actual   {}",
+                    few.len(),
+                    first.verdict,
+                    first.id,
+                    first.expected,
+                    first.actual
+                ),
+                stderr: first.stderr,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What the workers of one run share.
+#[derive(Debug)]
+struct Shared<'a> {
+    backend: &'a ProcessBackend,
+    /// The next case to take.
+    next: AtomicUsize,
+    /// How many restarts have been used up.
+    restarts: AtomicUsize,
+    remarks: Mutex<Vec<String>>,
+}
+
+impl Shared<'_> {
+    fn run_worker(
+        &self,
+        worker: &mut Worker<'_>,
+        cases: &[&Case],
+        tick: &(dyn Fn() + Sync),
+    ) -> Vec<(usize, CaseResult)> {
+        worker.run(cases, &self.next, true, tick)
+    }
+
+    /// Takes one restart from the budget; `false` if none is left.
+    fn may_restart(&self) -> bool {
+        self.restarts.fetch_add(1, Ordering::Relaxed) < self.backend.limits.restarts
+    }
+
+    fn remark(&self, remark: String) {
+        if let Ok(mut remarks) = self.remarks.lock() {
+            remarks.push(remark);
+        }
+    }
+}
+
+/// A handful of calls that whoever declares their dtypes must answer: small ones with one right output, of
+/// different operators where possible.
+fn trivial_cases<'a>(description: &Description, cases: &[&'a Case]) -> Vec<&'a Case> {
+    const HANDFUL: usize = 5;
+    let easy = |case: &Case| {
+        let Some(capability) = description.operators.get(case.call.operator.as_str()) else { return false };
+        let allowed = case.expect.under(capability.profile);
+        capability.covers(&case.call) && matches!(allowed.as_slice(), [Allowed::Output(_)])
+    };
+    let mut easy: Vec<&Case> = cases.iter().copied().filter(|case| easy(case)).collect();
+    let mut chosen: Vec<&Case> = Vec::new();
+    while chosen.len() < HANDFUL && !easy.is_empty() {
+        // The operator that has had the fewest calls is next; the order of the cases decides the rest.
+        let had = |case: &Case| chosen.iter().filter(|one| one.call.operator == case.call.operator).count();
+        let next = (0..easy.len()).min_by_key(|at| had(easy[*at])).expect("some case is left");
+        chosen.push(easy.remove(next));
+    }
+    chosen
+}

@@ -1,0 +1,295 @@
+//! The process and its three pipes: a thread each, so that neither side ever waits for the other in a circle. Its
+//! own process group, so that whatever it has started dies with it.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::process::{ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::ProcessBackend;
+
+/// How many bytes of standard error are kept: the last ones.
+const STDERR_KEPT: usize = 16 << 10;
+
+/// How many lines are read ahead.
+const LINES_AHEAD: usize = 64;
+
+/// How long after its death the rest of what a process wrote is waited for.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// What comes from standard output.
+#[derive(Debug)]
+pub(super) enum Incoming {
+    /// A line, without its end.
+    Line(Vec<u8>),
+    /// More bytes without a line's end than are read.
+    TooLong,
+    /// The end, after this many bytes of an unfinished line.
+    End(usize),
+}
+
+/// A process that was started. It is killed when this is dropped.
+#[derive(Debug)]
+pub(super) struct Child {
+    process: std::process::Child,
+    status: Option<ExitStatus>,
+    lines: Receiver<Incoming>,
+    input: Option<Sender<Vec<u8>>>,
+    #[cfg(unix)]
+    input_end: Option<std::os::fd::OwnedFd>,
+    stderr: Arc<Mutex<Tail>>,
+    stderr_ended: Receiver<()>,
+}
+
+/// The last bytes of a stream.
+#[derive(Debug, Default)]
+struct Tail {
+    kept: VecDeque<u8>,
+    total: u64,
+}
+
+impl Child {
+    /// Starts the process, puts it under its limits and attaches a thread to each pipe.
+    pub(super) fn start(backend: &ProcessBackend) -> io::Result<Self> {
+        let mut command = Command::new(&backend.program);
+        command.args(&backend.arguments).envs(backend.environment.iter().map(|(key, value)| (key, value)));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut process = command.spawn()?;
+        limit_memory(&process, backend.limits.memory);
+
+        let stdin = process.stdin.take().expect("it was asked for");
+        let stdout = process.stdout.take().expect("it was asked for");
+        let from_stderr = process.stderr.take().expect("it was asked for");
+        #[cfg(unix)]
+        let input_end = std::os::fd::AsFd::as_fd(&stdin).try_clone_to_owned().ok();
+        let (input, to_write) = mpsc::channel();
+        thread::spawn(move || write_lines(stdin, &to_write));
+        let (found, lines) = mpsc::sync_channel(LINES_AHEAD);
+        let longest = backend.limits.reply;
+        thread::spawn(move || read_lines(BufReader::with_capacity(64 << 10, stdout), longest, &found));
+        let stderr = Arc::new(Mutex::new(Tail::default()));
+        let (ended, stderr_ended) = mpsc::channel();
+        let tail = Arc::clone(&stderr);
+        thread::spawn(move || {
+            keep_tail(from_stderr, &tail);
+            let _ = ended.send(());
+        });
+        let input = Some(input);
+        Ok(Self {
+            process,
+            status: None,
+            lines,
+            input,
+            #[cfg(unix)]
+            input_end,
+            stderr,
+            stderr_ended,
+        })
+    }
+
+    /// Has a line written as soon as the process reads it. Never waits.
+    pub(super) fn send(&self, line: Vec<u8>) {
+        if let Some(input) = &self.input {
+            // A writer that has given up is noticed by the process's end, or by `input_is_closed`.
+            let _ = input.send(line);
+        }
+    }
+
+    /// Closes standard input once everything is written.
+    pub(super) fn close_input(&mut self) {
+        self.input = None;
+        #[cfg(unix)]
+        {
+            self.input_end = None;
+        }
+    }
+
+    /// What comes next from standard output, if it comes within this time.
+    pub(super) fn receive(&self, time: Duration) -> Option<Incoming> {
+        match self.lines.recv_timeout(time) {
+            Ok(incoming) => Some(incoming),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Incoming::End(0)),
+        }
+    }
+
+    /// Whether the process has closed its end of standard input.
+    pub(super) fn input_is_closed(&self) -> bool {
+        #[cfg(unix)]
+        if let Some(end) = &self.input_end {
+            use rustix::event::{PollFd, PollFlags, Timespec, poll};
+            let mut fds = [PollFd::new(end, PollFlags::empty())];
+            let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+            return poll(&mut fds, Some(&now)).is_ok() && fds[0].revents().contains(PollFlags::ERR);
+        }
+        false
+    }
+
+    /// Whether the process has ended. It stays a zombie, so that its group is still its own.
+    pub(super) fn has_ended(&mut self) -> bool {
+        #[cfg(unix)]
+        if self.status.is_none() {
+            use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+            let pid = Pid::from_child(&self.process);
+            return !matches!(waitid(WaitId::Pid(pid), options), Ok(None));
+        }
+        #[cfg(not(unix))]
+        if self.status.is_none() {
+            self.status = self.process.try_wait().ok().flatten();
+        }
+        self.status.is_some()
+    }
+
+    /// Whether the process ends within this time.
+    pub(super) fn ends_within(&mut self, time: Duration) -> bool {
+        let start = Instant::now();
+        let mut pause = Duration::from_micros(200);
+        while !self.has_ended() {
+            if start.elapsed() >= time {
+                return false;
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(10));
+        }
+        true
+    }
+
+    /// Ends the process and all that it has started; says how it ended.
+    pub(super) fn kill(&mut self) -> Option<ExitStatus> {
+        if self.status.is_none() {
+            #[cfg(unix)]
+            let _ = rustix::process::kill_process_group(
+                rustix::process::Pid::from_child(&self.process),
+                rustix::process::Signal::KILL,
+            );
+            let _ = self.process.kill();
+            self.status = self.process.wait().ok();
+        }
+        self.close_input();
+        self.status
+    }
+
+    /// Waits for the last of standard error, after the process has ended.
+    pub(super) fn drain_stderr(&self) {
+        let _ = self.stderr_ended.recv_timeout(LAST_WORDS);
+    }
+
+    /// How many bytes have come from standard error so far.
+    pub(super) fn stderr_total(&self) -> u64 {
+        self.stderr.lock().map_or(0, |tail| tail.total)
+    }
+
+    /// What has come from standard error since then, as far as it is kept.
+    pub(super) fn stderr_since(&self, mark: u64) -> Option<String> {
+        let mut tail = self.stderr.lock().ok()?;
+        let new = tail.total.saturating_sub(mark);
+        let kept = tail.kept.len();
+        let wanted = usize::try_from(new).unwrap_or(usize::MAX).min(kept);
+        let bytes = &tail.kept.make_contiguous()[kept - wanted..];
+        let text = String::from_utf8_lossy(bytes).trim().to_owned();
+        let dropped = new - wanted as u64;
+        match (text.is_empty(), dropped) {
+            (true, _) => None,
+            (false, 0) => Some(text),
+            (false, dropped) => Some(format!("[{dropped} bytes before this are not kept]\n{text}")),
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// How a process ended, in words.
+pub(super) fn how_it_ended(status: Option<ExitStatus>) -> String {
+    let Some(status) = status else { return "the process ended".to_owned() };
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        let name = match signal {
+            4 => " (SIGILL)",
+            6 => " (SIGABRT)",
+            7 => " (SIGBUS)",
+            8 => " (SIGFPE)",
+            9 => " (SIGKILL)",
+            11 => " (SIGSEGV)",
+            15 => " (SIGTERM)",
+            _ => "",
+        };
+        return format!("the process was killed by signal {signal}{name}");
+    }
+    let code = status.code().map_or_else(|| "unknown".to_owned(), |code| code.to_string());
+    format!("the process ended with exit status {code}")
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn limit_memory(process: &std::process::Child, memory: Option<u64>) {
+    use rustix::process::{Pid, Resource, Rlimit, prlimit};
+    if memory.is_some() {
+        // Until it is asked to start, the process has nothing to allocate for; its children inherit the limit.
+        let limit = Rlimit { current: memory, maximum: memory };
+        let _ = prlimit(Some(Pid::from_child(process)), Resource::As, limit);
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn limit_memory(_: &std::process::Child, _: Option<u64>) {}
+
+/// Writes lines as they come, and hands on what is buffered whenever there is nothing more to add.
+fn write_lines(stdin: ChildStdin, lines: &Receiver<Vec<u8>>) {
+    let mut stdin = BufWriter::with_capacity(64 << 10, stdin);
+    while let Ok(first) = lines.recv() {
+        let mut next = Some(first);
+        while let Some(line) = next {
+            if stdin.write_all(&line).is_err() {
+                return;
+            }
+            next = lines.try_recv().ok();
+        }
+        if stdin.flush().is_err() {
+            return;
+        }
+    }
+}
+
+/// Reads lines until the end, one that is too long, or nobody listens any more.
+fn read_lines(mut stdout: impl BufRead, longest: usize, found: &SyncSender<Incoming>) {
+    loop {
+        let mut line = Vec::new();
+        let read = stdout.by_ref().take(longest as u64 + 1).read_until(b'\n', &mut line);
+        let incoming = match read {
+            Ok(_) if line.last() == Some(&b'\n') => {
+                line.pop();
+                Incoming::Line(line)
+            }
+            Ok(read) if read > longest => Incoming::TooLong,
+            _ => Incoming::End(line.len()),
+        };
+        let last = !matches!(incoming, Incoming::Line(_));
+        if found.send(incoming).is_err() || last {
+            return;
+        }
+    }
+}
+
+/// Reads to the end and keeps the last bytes.
+fn keep_tail(mut stream: impl Read, tail: &Mutex<Tail>) {
+    let mut bytes = vec![0; 64 << 10];
+    while let Ok(read) = stream.read(&mut bytes) {
+        if read == 0 {
+            return;
+        }
+        let Ok(mut tail) = tail.lock() else { return };
+        tail.total += read as u64;
+        tail.kept.extend(&bytes[..read]);
+        let beyond = tail.kept.len().saturating_sub(STDERR_KEPT);
+        tail.kept.drain(..beyond);
+    }
+}

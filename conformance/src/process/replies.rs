@@ -1,0 +1,174 @@
+//! Reads what a backend writes, strictly: objects only, no unknown keys, exact integers, and texts that say what is
+//! wrong where.
+
+use std::collections::BTreeMap;
+
+use gather_spec::Outcome;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::backend::Description;
+use crate::protocol::{
+    ErrorReply, InvalidReply, OutputReply, PROTOCOL, Started, UnsupportedReply, from_object,
+};
+
+/// How much of a broken line is shown, in characters.
+const EXCERPT: usize = 120;
+
+/// A line that was to answer a call.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Answer {
+    /// The call that it names, if that can be made out.
+    pub(super) seq: Option<u64>,
+    /// What it says, or what is wrong with it.
+    pub(super) outcome: Result<Outcome, String>,
+}
+
+/// What the answer to `start` says.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn started(line: &[u8]) -> Result<Description, String> {
+    #[derive(Deserialize)]
+    struct Version {
+        protocol: u64,
+    }
+    check_text(line)?;
+    let version: Version = read(line, "the answer to `start`")?;
+    if version.protocol != PROTOCOL {
+        return Err(format!("it speaks protocol {}, this program speaks {PROTOCOL}", version.protocol));
+    }
+    let Started { backend, operators, .. } = read(line, "the answer to `start`")?;
+    Ok(Description { backend, operators })
+}
+
+/// What the answer to a call says.
+pub(super) fn answer(line: &[u8]) -> Answer {
+    #[derive(Deserialize)]
+    struct Seq {
+        seq: Option<u64>,
+    }
+    if let Err(wrong) = check_text(line) {
+        return Answer { seq: None, outcome: Err(wrong) };
+    }
+    let seq = from_object::<Seq>(line).ok().and_then(|message| message.seq);
+    Answer { seq, outcome: outcome(line) }
+}
+
+fn outcome(line: &[u8]) -> Result<Outcome, String> {
+    let keys: BTreeMap<String, IgnoredAny> = read(line, "the reply")?;
+    let has = |key| keys.contains_key(key);
+    if has("output") {
+        let reply: OutputReply = read(line, "the reply")?;
+        if reply.output.file.is_some() || reply.output.offset.is_some() {
+            return Err("an output has `data`; only inputs lie in files".to_owned());
+        }
+        let output = reply.output.tensor().map_err(|wrong| format!("the output: {wrong}"))?;
+        Ok(Outcome::Output(output))
+    } else if has("error") {
+        read(line, "the reply").map(|reply: ErrorReply| Outcome::Error(reply.error.into_error()))
+    } else if has("unsupported") {
+        read(line, "the reply").map(|reply: UnsupportedReply| Outcome::Unsupported(reply.unsupported))
+    } else if has("invalid") {
+        let reply: InvalidReply = read(line, "the reply")?;
+        Err(format!("the backend took a valid message for an invalid one: {}", reply.invalid))
+    } else {
+        Err(format!("the reply has none of `output`, `error` and `unsupported`: {}", excerpt(line)))
+    }
+}
+
+fn check_text(line: &[u8]) -> Result<(), String> {
+    match std::str::from_utf8(line) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            Err(format!("byte {} of the line is not UTF-8: {}", error.valid_up_to(), excerpt(line)))
+        }
+    }
+}
+
+fn read<'a, T: Deserialize<'a>>(line: &'a [u8], what: &str) -> Result<T, String> {
+    from_object(line).map_err(|error| {
+        // Every message is one line, so that only the column says something.
+        let text = error.to_string();
+        let text = text.replace(&format!(" at line 1 column {}", error.column()), "");
+        format!("{what} breaks the schema at column {}: {text}: {}", error.column(), excerpt(line))
+    })
+}
+
+/// The beginning of a line, fit to be shown.
+fn excerpt(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&line[..line.len().min(4 * EXCERPT)]);
+    let shown: String = text.chars().take(EXCERPT).flat_map(char::escape_debug).collect();
+    let more = if line.len() > EXCERPT { "…" } else { "" };
+    format!("`{shown}{more}`").replace("\\\"", "\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use gather_spec::{DType, ErrorCode, Tensor};
+
+    use super::*;
+
+    fn wrong(line: &str) -> String {
+        answer(line.as_bytes()).outcome.unwrap_err()
+    }
+
+    #[test]
+    fn an_output_an_error_and_unsupported_are_read() {
+        let output = answer(br#"{"seq":7,"output":{"dtype":"u8","shape":[2],"data":"AQI="}}"#);
+        assert_eq!(output.seq, Some(7));
+        let tensor = Tensor::new(DType::U8, [2], vec![1u8, 2]).unwrap();
+        assert_eq!(output.outcome, Ok(Outcome::Output(tensor)));
+        let error = answer(br#"{"error":{"message":"no","code":"output-too-large","bytes":340282366920938463463374607431768211455},"seq":7}"#);
+        let Ok(Outcome::Error(error)) = error.outcome else { panic!("{error:?}") };
+        assert_eq!((error.code, error.fields.bytes), (Some(ErrorCode::OutputTooLarge), Some(u128::MAX)));
+        let index =
+            answer(br#"{"seq":7,"error":{"message":"no","index":-170141183460469231731687303715884105728}}"#);
+        let Ok(Outcome::Error(error)) = index.outcome else { panic!("{index:?}") };
+        assert_eq!(error.fields.index, Some(i128::MIN));
+        let unsupported = answer(br#"{"seq":7,"unsupported":"why"}"#);
+        assert_eq!(unsupported.outcome, Ok(Outcome::Unsupported("why".to_owned())));
+    }
+
+    #[test]
+    fn what_breaks_the_schema_is_said() {
+        assert!(wrong("hello").contains("column 1"));
+        assert!(wrong("[1]").contains("expected a map") || wrong("[1]").contains("an object"));
+        assert!(wrong(r#"{"seq":1}"#).contains("none of `output`, `error` and `unsupported`"));
+        assert!(wrong(r#"{"seq":1,"output":["u8",[1],"AA=="]}"#).contains("an object"));
+        assert!(wrong(r#"{"seq":1,"error":["no"]}"#).contains("an object"));
+        assert!(wrong(r#"{"seq":1,"unsupported":"x","note":1}"#).contains("unknown field `note`"));
+        assert!(wrong(r#"{"seq":1,"unsupported":"x","unsupported":"y"}"#).contains("duplicate"));
+        assert!(wrong(r#"{"seq":1,"unsupported":"x","output":{}}"#).contains("unknown field"));
+        assert!(wrong(r#"{"seq":1.0,"unsupported":"x"}"#).contains("floating point"));
+        assert!(wrong(r#"{"seq":1,"output":{"dtype":"u8","shape":[-1],"data":""}}"#).contains("-1"));
+        let huge = r#"{"seq":1,"output":{"dtype":"u8","shape":[9223372036854775808],"data":""}}"#;
+        assert!(wrong(huge).contains("too large"), "{}", wrong(huge));
+        assert!(wrong(r#"{"seq":1,"output":{"dtype":"u8","shape":[1],"data":"AA"}}"#).contains("base64"));
+        assert!(
+            wrong(r#"{"seq":1,"output":{"dtype":"u8","shape":[2],"data":"AA=="}}"#).contains("the output: ")
+        );
+        let file = r#"{"seq":1,"output":{"dtype":"u8","shape":[2],"file":"/etc/passwd","offset":0}}"#;
+        assert!(wrong(file).contains("only inputs"));
+        assert!(wrong(r#"{"seq":1,"invalid":"no idea"}"#).contains("no idea"));
+        assert!(answer(b"{\"seq\":1,\"unsupported\":\"\xff\"}").outcome.unwrap_err().contains("byte 24"));
+    }
+
+    #[test]
+    fn a_start_is_read_strictly() {
+        let rest = r#""backend":{"name":"n","version":"1","language":"x"},"operators":{"o":{"profile":{"bad_index":"zero","negative_index":"wrap"},"dtypes":["f32"],"index_dtypes":[]}}"#;
+        let line = format!("{{\"protocol\":1,{rest}}}");
+        assert!(started(line.as_bytes()).is_ok());
+        let wrong = |line: &str| started(line.as_bytes()).unwrap_err();
+        assert!(wrong(&line.replace("\"protocol\":1", "\"protocol\":9")).contains("speaks protocol 9"));
+        assert!(wrong(&line.replace("zero", "ignore")).contains("ignore"));
+        assert!(wrong(&line.replace("f32", "f8")).contains("f8"));
+        let profile = r#"{"bad_index":"zero","negative_index":"wrap"}"#;
+        assert!(wrong(&line.replace(profile, r#"["zero","wrap"]"#)).contains("an object"));
+        let backend = r#"{"name":"n","version":"1","language":"x"}"#;
+        assert!(wrong(&line.replace(backend, r#"["n","1","x"]"#)).contains("an object"));
+        let twice = line.replace("\"operators\":{", r#""operators":{"o":{"profile":{"bad_index":"zero","negative_index":"wrap"},"dtypes":[],"index_dtypes":[]},"#);
+        assert!(wrong(&twice).contains("twice"));
+        assert!(wrong("Welcome to my backend").contains("Welcome"));
+    }
+}

@@ -1,0 +1,122 @@
+//! The Python kit and the adapters, on `python3` or the interpreter that `GATHERSPEC_PYTHON` names. What that has not
+//! is skipped, and said to be.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use gather_conformance::adapters::ADAPTERS;
+use serde_json::Value;
+
+fn python() -> String {
+    std::env::var("GATHERSPEC_PYTHON").unwrap_or_else(|_| "python3".to_owned())
+}
+
+/// Whether the interpreter has a module; says so if not.
+fn has(module: &str) -> bool {
+    let status = Command::new(python())
+        .args(["-c", &format!("import {module}")])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    let has = status.is_ok_and(|status| status.success());
+    if !has {
+        // Not by `eprintln!`, which the test harness would keep to itself.
+        let mut visible = std::io::stderr();
+        let _ = writeln!(visible, "skipped: {} has no {module}; GATHERSPEC_PYTHON names another", python());
+    }
+    has
+}
+
+fn here(path: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path).to_str().unwrap().to_owned()
+}
+
+fn gatherspec() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
+    command.env("PYTHONPATH", here("backends/kit")).env("PYTHONDONTWRITEBYTECODE", "1");
+    command
+}
+
+/// Runs the suite; gives the status and what was printed.
+fn run(arguments: &[&str]) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let output = gatherspec()
+        .args(["run", "--out", folder.path().to_str().unwrap()])
+        .args(arguments)
+        .env("XDG_CACHE_HOME", folder.path())
+        .output()
+        .unwrap();
+    (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+}
+
+#[test]
+fn a_tiny_adapter_is_judged_like_any_other() {
+    if !has("struct") {
+        return;
+    }
+    let operator = ["--operator", "paddle.gather_nd", "--file-above", "16", "--"];
+    let (status, text) = run(&[&operator[..], &[&python(), &here("tests/adapters/tiny.py")]].concat());
+    assert!(status == Some(0) && text.contains("everything conforms"), "{text}");
+}
+
+#[test]
+fn the_kit_is_strict_and_times_calls() {
+    if !has("struct") {
+        return;
+    }
+    let call = r#"{"cmd":"call","seq":5,"operator":"paddle.gather_nd","params":{"dtype":"i32","shape":[2],"data":"AQAAAAIAAAA="},"indices":{"dtype":"i32","shape":[1,1],"data":"AQAAAA=="},"attributes":{}}"#;
+    let time = call
+        .replace("\"call\"", "\"time\"")
+        .replace("\"attributes\"", "\"rounds\":3,\"min_round_ns\":1000,\"attributes\"");
+    let lines = [
+        (call.to_owned(), r#"{"seq": 5, "output": {"dtype": "i32", "shape": [1], "data": "AgAAAA=="}}"#),
+        (call.replace("AQAAAA==", "AgAAAA=="), "IndexError: 2 is out of range [0, 2)"),
+        (call.replace("paddle.gather_nd", "tf.gather"), r#""unsupported": "no operator tf.gather""#),
+        (call.replace("{}", "{\"axis\":0}"), "has no attribute axis"),
+        (call.replace("{}", "{\"axis\":0.5}"), r#""seq": 5, "invalid""#),
+        (call.replace("\"shape\":[2]", "\"shape\":[3]"), "8 bytes, but dtype and shape ask for 12"),
+        (call.replace("\"shape\":[2]", "\"shape\":[-2]"), "a dim is no integer of at least 0"),
+        (call.replace("\"shape\":[2]", "\"shape\":[true]"), "a dim is no integer of at least 0"),
+        (call.replace("\"seq\":5", "\"seq\":5,\"seq\":6"), "a key occurs twice"),
+        (call.replace("\"seq\":5", "\"seq\":5,\"more\":6"), "the key more is unknown"),
+        (call.replace("AQAAAA==", "AQAAAA"), "indices: data is not base64"),
+        (call.replace("\"i32\",\"shape\":[2]", "\"int\",\"shape\":[2]"), "unknown dtype 'int'"),
+        ("[1]".to_owned(), "a message is an object"),
+        ("nonsense".to_owned(), r#""seq": null, "invalid": "no JSON"#),
+        (r#"{"cmd":"start","protocol":7}"#.to_owned(), r#""protocol": 1, "backend": {"name": "tiny""#),
+        (time, r#""threads": 1"#),
+    ];
+    let mut child = Command::new(python())
+        .arg(here("tests/adapters/tiny.py"))
+        .env("PYTHONPATH", here("backends/kit"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    lines.iter().for_each(|(line, _)| writeln!(input, "{line}").unwrap());
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let replies = String::from_utf8(output.stdout).unwrap();
+    let schema = jsonschema::validator_for(&gather_conformance::schemas::backend()).unwrap();
+    for ((line, words), reply) in lines.iter().zip(replies.lines()) {
+        assert!(reply.contains(words), "{line}\n{reply}");
+        assert!(schema.is_valid(&serde_json::from_str::<Value>(reply).unwrap()), "{reply}");
+    }
+    assert_eq!(replies.lines().count(), lines.len());
+}
+
+#[test]
+fn every_adapter_whose_library_is_here_has_the_deviations_that_it_is_known_for() {
+    for adapter in ADAPTERS {
+        if has(adapter.name) {
+            let (status, text) = run(&["--backend", adapter.name, "--python", &python()]);
+            assert_eq!(status, Some(0), "{text}");
+        }
+    }
+}

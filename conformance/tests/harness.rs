@@ -1,0 +1,95 @@
+//! `gather_conformance::harness` as its users meet it. This program is the tests and, told so by its environment, what
+//! they start: the suite on a backend that is right but for one thing.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use gather_conformance::backend::{Backend, Description};
+use gather_conformance::{builtin, harness, harness_with};
+use gather_spec::{BadIndex, Call, Outcome, Profile};
+use libtest_mimic::{Arguments, Trial};
+
+const DEVIATIONS: &str = "GATHERSPEC_TEST_DEVIATIONS";
+const CASE: &str = "tf.gather_nd/documented/rows-of-a-matrix";
+
+/// The reference, which panics at the one call whose params are strings in two rows of three.
+struct Panics(Box<dyn Backend>);
+
+impl Panics {
+    fn new() -> Self {
+        let profile = Profile { bad_index: BadIndex::Clamp, ..Profile::default() };
+        Self(builtin::backend("reference", profile, builtin::MAX_OUTPUT).unwrap())
+    }
+}
+
+impl Backend for Panics {
+    fn describe(&self) -> Description {
+        self.0.describe()
+    }
+
+    fn call(&mut self, call: &Call) -> Outcome {
+        assert!(call.params.dtype().name() != "string" || call.params.shape()[..] != [2, 3], "no strings");
+        self.0.call(call)
+    }
+}
+
+fn main() -> ExitCode {
+    match std::env::var_os(DEVIATIONS) {
+        Some(file) if file == "none" => return harness(Panics::new),
+        Some(file) => return harness_with(Panics::new, file),
+        None => {}
+    }
+    let tests: [(&str, fn()); 3] = [
+        ("a failure names the case and a panic is a crash", a_failure),
+        ("deviations cover it", covered),
+        ("deviations are strict", strict),
+    ];
+    let trials = tests.map(|(name, test)| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.into()).exit_code()
+}
+
+/// The status of a run of the harness, and what it printed.
+fn run(deviations: &Path, filter: &str) -> (Option<i32>, String) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let output = command.arg(filter).env(DEVIATIONS, deviations).output().unwrap();
+    (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+}
+
+fn with(deviations: &str, filter: &str) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("deviations.yaml");
+    std::fs::write(&file, format!("schema: 1\ndeviations:\n{deviations}")).unwrap();
+    run(&file, filter)
+}
+
+fn a_failure() {
+    let (status, text) = run(Path::new("none"), "tf.gather_nd/documented/");
+    assert_eq!(status, Some(101), "{text}");
+    assert!(text.contains(CASE) && text.contains("panic: no strings") && text.contains("clauses"), "{text}");
+    let (status, text) = run(Path::new("none"), "profile");
+    assert!(status == Some(101) && text.contains("declares bad_index=clamp"), "{text}");
+}
+
+fn covered() {
+    let profile = "  - { profile: '*', reason: it clamps }\n";
+    assert_eq!(with(profile, "profile").0, Some(0));
+    let (status, text) = with(&format!("  - {{ case: {CASE}, verdict: crash, reason: no strings }}\n"), CASE);
+    assert_eq!(status, Some(0), "{text}");
+}
+
+fn strict() {
+    let (status, text) = with(&format!("  - {{ case: {CASE}, verdict: timeout, reason: slow }}\n"), CASE);
+    assert!(status == Some(101) && text.contains("crash"), "{text}");
+    let entry = "  - { case: 'tf.gather_nd/ranks/*', verdict: crash, reason: it did once }\n";
+    let (status, text) = with(entry, "tf.gather_nd/ranks/");
+    assert!(status == Some(101) && text.contains("unexpected-pass"), "{text}");
+    let (status, text) = with("  - { case: no/such/case, verdict: crash, reason: x }\n", CASE);
+    assert!(status == Some(2) && text.contains("matches no case"), "{text}");
+}

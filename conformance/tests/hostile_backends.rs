@@ -1,0 +1,352 @@
+//! Backends that do what backends should not: each costs its own call the exact verdict below, and the calls beside
+//! it keep theirs. This program is both the tests and, told so by its environment, the backends.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+#[cfg(unix)]
+mod miniatures;
+
+use std::process::ExitCode;
+
+#[cfg(not(unix))]
+fn main() -> ExitCode {
+    println!("skipped: the hostile backends need unix");
+    ExitCode::SUCCESS
+}
+
+#[cfg(unix)]
+fn main() -> ExitCode {
+    if let Some(mode) = std::env::var_os(miniatures::MODE) {
+        miniatures::be(&mode.to_string_lossy());
+    }
+    tests::main()
+}
+
+#[cfg(unix)]
+mod tests {
+    use std::path::Path;
+    use std::process::ExitCode;
+    use std::time::{Duration, Instant};
+
+    use gather_conformance::judge::Verdict::{self, *};
+    use gather_conformance::process::{Broken, Findings, Limits, ProcessBackend};
+    use gather_spec::case::{Arm, Expectation, When};
+    use gather_spec::{Allowed, Attributes, Basis, Call, Case, DType, Operator, Tensor};
+    use libtest_mimic::{Arguments, Trial};
+
+    use super::miniatures::{MARK, MODE, NOTE};
+
+    /// The place of the marked call among [`CALLS`].
+    const AT: usize = 2;
+    const CALLS: usize = 6;
+
+    /// What a backend does to one call, the verdict of that call, and words that its report holds.
+    const AT_ONE_CALL: &[(&str, Verdict, &str)] = &[
+        ("exits", Crash, "ended with exit status 3"),
+        ("exits-with-status-0", Crash, "ended with exit status 0"),
+        ("aborts", Crash, "killed by signal 6 (SIGABRT)"),
+        ("is-killed", Crash, "killed by signal 9 (SIGKILL)"),
+        ("panics-with-words", Crash, "the kernel went away"),
+        ("hangs", Timeout, "did not come within 1s"),
+        ("writes-half-a-line-and-hangs", Timeout, "did not come within 1s"),
+        ("writes-half-a-line-and-exits", Crash, "after 20 bytes of an unfinished line"),
+        ("closes-stdout", ProtocolError, "closed its stdout"),
+        ("closes-stdin", ProtocolError, "closed its stdin"),
+        ("writes-a-line-of-1-gb", ProtocolError, "longer than the limit"),
+        ("writes-no-utf-8", ProtocolError, "byte 24 of the line is not UTF-8"),
+        ("writes-no-json", ProtocolError, "key must be a string"),
+        ("writes-an-array", ProtocolError, "expected an object"),
+        ("writes-null", ProtocolError, "expected an object"),
+        ("leaves-out-the-answer", ProtocolError, "none of `output`, `error` and `unsupported`"),
+        ("leaves-out-seq", ProtocolError, "missing field `seq`"),
+        ("adds-a-key", ProtocolError, "unknown field `elapsed`"),
+        ("answers-two-things-at-once", ProtocolError, "unknown field `unsupported`"),
+        ("answers-an-empty-line", ProtocolError, "EOF"),
+        ("answers-another-call", ProtocolError, "which was not asked"),
+        ("answers-out-of-order", ProtocolError, "when that to seq"),
+        ("answers-twice", ProtocolError, "answered twice"),
+        ("prints-a-banner", ProtocolError, "falling back to the slow path"),
+        ("floods-stderr", Pass, ""),
+        ("floods-stderr-and-exits", Crash, "out of luck"),
+        ("claims-a-dtype-that-it-lacks", RejectedGoodInput, "no i32 here"),
+        ("refuses", RejectedGoodInput, "error without a code"),
+        ("gives-an-unknown-code", ProtocolError, "unknown variant `oops`"),
+        ("calls-the-message-invalid", ProtocolError, "I do not understand"),
+        ("answers-other-bits", WrongOutput, "i32 [1] [0]"),
+        ("answers-another-dtype", WrongOutput, "u32 [1] [667]"),
+        ("answers-another-shape", WrongOutput, "i32 [1, 1] [[667]]"),
+        ("disagrees-with-its-shape", ProtocolError, "the output: "),
+        ("answers-negative-dims", ProtocolError, "`-1`"),
+        ("answers-dims-of-2-to-the-63", ProtocolError, "too large"),
+        ("answers-dims-that-overflow", ProtocolError, "too large"),
+        ("answers-fractional-dims", ProtocolError, "floating point `1.0`"),
+        ("answers-rank-65", ProtocolError, "at most 64"),
+        ("answers-rubbish-as-base64", ProtocolError, "not base64"),
+        ("answers-base64-without-padding", ProtocolError, "not base64"),
+        ("answers-numbers-as-strings", ProtocolError, "one base64 text"),
+        ("answers-an-unknown-dtype", ProtocolError, "`int32`"),
+        ("answers-with-a-file", ProtocolError, "only inputs lie in files"),
+        ("allocates-without-end", Crash, "killed by signal 6"),
+    ];
+
+    /// What a backend does at its start, how that is called, and words of the explanation.
+    const AT_THE_START: &[(&str, Verdict, &str)] = &[
+        ("exits-at-once", Crash, "ended with exit status 4"),
+        ("is-killed-at-start", Crash, "killed by signal 6"),
+        ("hangs-at-start", Timeout, "the answer to `start` did not come within 1s"),
+        ("closes-stdout-at-start", ProtocolError, "closed its stdout"),
+        ("prints-a-banner-at-start", ProtocolError, "Welcome to HostileFlow 3.1!"),
+        ("speaks-of-the-future", ProtocolError, "it speaks protocol 2, this program speaks 1"),
+        ("declares-an-unknown-dtype", ProtocolError, "`f8`"),
+        ("declares-an-unknown-policy", ProtocolError, "`maybe`"),
+        ("describes-itself-in-an-array", ProtocolError, "expected an object"),
+        ("fails-everything", RejectedGoodInput, "fails all of 3 trivial calls"),
+        ("answers-before-being-asked", ProtocolError, "which was not asked"),
+    ];
+
+    pub(super) fn main() -> ExitCode {
+        let mut trials = Vec::new();
+        for (mode, verdict, words) in AT_ONE_CALL {
+            trials.push(trial(&format!("call/{mode}"), || at_one_call(mode, *verdict, words)));
+        }
+        for (mode, verdict, words) in AT_THE_START {
+            trials.push(trial(&format!("start/{mode}"), || at_the_start(mode, *verdict, words)));
+        }
+        let others: [(&str, fn()); 14] = [
+            ("start/there-is-no-such-program", there_is_no_such_program),
+            ("stop/ignores-stop", ignores_stop),
+            ("stop/fails-at-stop", fails_at_stop),
+            ("stop/talks-at-stop", talks_at_stop),
+            ("call/leaves-a-child", leaves_a_child),
+            ("call/leaves-a-child-and-exits", leaves_a_child_and_exits),
+            ("call/changes-its-input", || {
+                changes_its_input("changes-its-input", "file of indices differs from byte 67 on");
+            }),
+            ("call/deletes-its-input", || changes_its_input("deletes-its-input", "cannot be read any more")),
+            ("repeat/answers-differently-the-second-time", answers_differently),
+            ("repeat/dies-the-second-time", dies_the_second_time),
+            ("budget/is-stated-and-kept", the_budget_is_kept),
+            ("budget/changes-its-mind", changes_its_mind),
+            ("jobs/every-worker-pays-for-its-own", every_worker_pays_for_its_own),
+            ("honest/everything-passes", everything_passes),
+        ];
+        trials.extend(others.map(|(name, test)| trial(name, test)));
+        let arguments = Arguments::from_args();
+        let start = Instant::now();
+        let conclusion = libtest_mimic::run(&arguments, trials);
+        assert!(start.elapsed() < Duration::from_secs(60), "the hostile backends took {:?}", start.elapsed());
+        conclusion.exit_code()
+    }
+
+    fn trial(name: &str, test: impl FnOnce() + Send + 'static) -> Trial {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    }
+
+    fn backend(mode: &str) -> ProcessBackend {
+        let mut backend = ProcessBackend::new(std::env::current_exe().unwrap());
+        backend.environment.push((MODE.into(), mode.into()));
+        backend.environment.push(("RUST_BACKTRACE".into(), "0".into()));
+        backend.limits = Limits {
+            start: Duration::from_secs(20),
+            call: Duration::from_secs(20),
+            stop: Duration::from_secs(10),
+            reply: 1 << 20,
+            memory: Some(1 << 30),
+            restarts: 10,
+            window: 4,
+            file_above: usize::MAX,
+        };
+        if mode.contains("hang") {
+            backend.limits.call = Duration::from_secs(1);
+        }
+        if mode == "hangs-at-start" {
+            backend.limits.start = Duration::from_secs(1);
+        }
+        backend
+    }
+
+    fn with_note(mut backend: ProcessBackend, note: &Path) -> ProcessBackend {
+        backend.environment.push((NOTE.into(), note.into()));
+        backend
+    }
+
+    /// `tf.gather_nd` of the second of three numbers.
+    fn case(name: &str, first: u32) -> Case {
+        let params = Tensor::new(DType::I32, [3], vec![first, first + 1, first + 2]).unwrap();
+        let indices = Tensor::new(DType::I32, [1, 1], vec![1u32]).unwrap();
+        let output = Tensor::new(DType::I32, [1], vec![first + 1]).unwrap();
+        let call =
+            Call { operator: Operator::new("tf.gather_nd"), params, indices, attributes: Attributes::new() };
+        let allowed = vec![Allowed::Output(output)];
+        Case {
+            id: name.to_owned(),
+            written: name.to_owned(),
+            documented: None,
+            clauses: Vec::new(),
+            basis: Basis::Documented,
+            why: None,
+            history: Vec::new(),
+            provenance: None,
+            call,
+            expect: Expectation { arms: vec![Arm { when: When::default(), allowed }] },
+        }
+    }
+
+    /// Calls of which the ones at the given places are marked.
+    fn cases(marked: &[usize]) -> Vec<Case> {
+        let first = |at| if marked.contains(&at) { MARK } else { 10 * u32::try_from(at).unwrap() };
+        (0..CALLS).map(|at| case(&format!("call {at}"), first(at))).collect()
+    }
+
+    fn run(backend: &ProcessBackend, marked: &[usize]) -> Result<Findings, Broken> {
+        let cases = cases(marked);
+        let cases: Vec<&Case> = cases.iter().collect();
+        let trivial = if marked.is_empty() { &cases[..3] } else { &[] };
+        backend.run(trivial, &cases, &|| ())
+    }
+
+    fn verdicts(findings: &Findings) -> Vec<Verdict> {
+        findings.results.iter().map(|result| result.verdict).collect()
+    }
+
+    fn only(verdict: Verdict, marked: &[usize]) -> Vec<Verdict> {
+        (0..CALLS).map(|at| if marked.contains(&at) { verdict } else { Pass }).collect()
+    }
+
+    /// The marked call gets the verdict, with these words; the others pass, and nothing else is remarked.
+    fn assert_only(findings: &Findings, verdict: Verdict, words: &str) {
+        assert_eq!(verdicts(findings), only(verdict, &[AT]), "{findings:#?}");
+        let result = &findings.results[AT];
+        let said = format!("{} {}", result.actual, result.stderr.as_deref().unwrap_or_default());
+        assert!(said.contains(words), "{said:?} does not contain {words:?}");
+        assert!(said.len() < 20_000, "{} bytes are shown", said.len());
+        assert_eq!(findings.remarks, [""; 0], "{:?}", findings.remarks);
+    }
+
+    fn at_one_call(mode: &str, verdict: Verdict, words: &str) {
+        assert_only(&run(&backend(mode), &[AT]).unwrap(), verdict, words);
+    }
+
+    fn at_the_start(mode: &str, verdict: Verdict, words: &str) {
+        let broken = run(&backend(mode), &[]).unwrap_err();
+        assert_eq!(broken.verdict, verdict, "{broken}");
+        assert!(broken.why.contains(words), "{broken}");
+    }
+
+    fn there_is_no_such_program() {
+        let broken = run(&ProcessBackend::new("/no/such/program"), &[]).unwrap_err();
+        assert!(broken.why.contains("/no/such/program cannot be started"), "{broken}");
+    }
+
+    fn everything_passes() {
+        let findings = run(&backend("honest"), &[]).unwrap();
+        assert_eq!(verdicts(&findings), [Pass; CALLS]);
+        assert_eq!(findings.remarks, [""; 0]);
+    }
+
+    fn ignores_stop() {
+        let mut backend = backend("ignores-stop");
+        backend.limits.stop = Duration::from_millis(300);
+        let findings = run(&backend, &[AT]).unwrap();
+        assert_eq!(verdicts(&findings), [Pass; CALLS]);
+        assert_eq!(findings.remarks, ["`stop` was ignored for 300ms: killed"]);
+    }
+
+    fn fails_at_stop() {
+        let findings = run(&backend("fails-at-stop"), &[AT]).unwrap();
+        assert_eq!(verdicts(&findings), [Pass; CALLS]);
+        assert_eq!(findings.remarks, ["after `stop` the process ended with exit status 5"]);
+    }
+
+    fn talks_at_stop() {
+        let findings = run(&backend("talks-at-stop"), &[AT]).unwrap();
+        assert_eq!(verdicts(&findings), only(ProtocolError, &[CALLS - 1]), "{findings:#?}");
+        assert_eq!(findings.results[CALLS - 1].actual, "the call was answered twice");
+    }
+
+    fn leaves_a_child() {
+        let folder = tempfile::tempdir().unwrap();
+        let note = folder.path().join("child");
+        assert_only(&run(&with_note(backend("leaves-a-child"), &note), &[AT]).unwrap(), Pass, "");
+        assert_is_gone(&note);
+    }
+
+    fn leaves_a_child_and_exits() {
+        let folder = tempfile::tempdir().unwrap();
+        let note = folder.path().join("child");
+        let findings = run(&with_note(backend("leaves-a-child-and-exits"), &note), &[AT]).unwrap();
+        assert_only(&findings, Crash, "ended with exit status 6");
+        assert_is_gone(&note);
+    }
+
+    /// The process whose id is noted has ended, or is about to be collected by its new parent.
+    fn assert_is_gone(note: &Path) {
+        let id = std::fs::read_to_string(note).unwrap();
+        let status = Path::new("/proc").join(&id).join("status");
+        let deadline = Instant::now() + Duration::from_secs(5);
+        loop {
+            let alive = match std::fs::read_to_string(&status) {
+                Ok(status) => !status.contains("State:\tZ"),
+                // Without /proc there is nothing to see; elsewhere it has gone.
+                Err(_) => false,
+            };
+            if !alive {
+                return;
+            }
+            assert!(Instant::now() < deadline, "process {id} outlives its backend");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn changes_its_input(mode: &str, words: &str) {
+        let mut backend = backend(mode);
+        backend.limits.file_above = 0;
+        assert_only(&run(&backend, &[AT]).unwrap(), InputChanged, words);
+    }
+
+    fn answers_differently() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut backend =
+            with_note(backend("answers-differently-the-second-time"), &folder.path().join("was here"));
+        backend.repeat = 2;
+        let findings = run(&backend, &[AT]).unwrap();
+        assert_only(&findings, Nondeterministic, "first i32 [1] [667], then i32 [1] [0]");
+    }
+
+    fn dies_the_second_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut backend = with_note(backend("dies-the-second-time"), &folder.path().join("was here"));
+        backend.repeat = 2;
+        let findings = run(&backend, &[AT]).unwrap();
+        assert_only(&findings, Crash, "ended with exit status 7");
+        assert_eq!(findings.results[AT].at.as_deref(), Some("run 2 of 2"));
+    }
+
+    fn the_budget_is_kept() {
+        let mut backend = backend("exits");
+        backend.limits.restarts = 1;
+        let findings = run(&backend, &[1, 3]).unwrap();
+        assert_eq!(verdicts(&findings), [Pass, Crash, Pass, Crash, Crash, Crash]);
+        assert_eq!(findings.results[5].actual, "not sent: the budget of 1 restarts is used up");
+    }
+
+    fn changes_its_mind() {
+        let folder = tempfile::tempdir().unwrap();
+        let backend = with_note(backend("changes-its-mind"), &folder.path().join("was here"));
+        let findings = run(&backend, &[AT]).unwrap();
+        let rest = [Pass, Pass, Crash, ProtocolError, ProtocolError, ProtocolError];
+        assert_eq!(verdicts(&findings), rest);
+        assert!(findings.results[5].actual.contains("describes itself differently"));
+    }
+
+    fn every_worker_pays_for_its_own() {
+        let mut backend = backend("aborts");
+        backend.jobs = 3;
+        backend.limits.window = 1;
+        let findings = run(&backend, &[0, 2, 5]).unwrap();
+        assert_eq!(verdicts(&findings), only(Crash, &[0, 2, 5]));
+    }
+}

@@ -1,0 +1,268 @@
+//! The backends of `hostile_backends.rs`: each answers like the reference, but for one thing that it does to the call
+//! whose params begin with [`MARK`], or when it starts or stops.
+
+use std::fs::OpenOptions;
+use std::io::{self, BufRead, Write};
+use std::process::{Command, Stdio, exit};
+use std::time::Duration;
+
+use gather_conformance::builtin;
+use gather_conformance::protocol::{CallMessage, Reply, Request, call};
+use gather_spec::{Call, Element, Profile};
+
+/// The first element of the params at which a backend misbehaves.
+pub(crate) const MARK: u32 = 666;
+
+/// Tells this program to be the backend of that name.
+pub(crate) const MODE: &str = "GATHERSPEC_HOSTILE";
+
+/// Where a backend leaves a note for the test: a process id, or that it was here before.
+pub(crate) const NOTE: &str = "GATHERSPEC_HOSTILE_NOTE";
+
+const OPERATORS: &str = r#"{"tf.gather_nd":{"profile":{"bad_index":"error","negative_index":"reject"},"dtypes":["i32","i64","f32","f64","string"],"index_dtypes":["i32","i64"]}}"#;
+
+/// Answers the protocol as the backend of that name, until it ends.
+pub(crate) fn be(mode: &str) -> ! {
+    let mut reference =
+        builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).expect("it is built in");
+    let mut held: Option<String> = None;
+    let mut last: Option<CallMessage> = None;
+    for line in io::stdin().lock().lines() {
+        let Ok(line) = line else { break };
+        match Request::parse(line.as_bytes()) {
+            Ok(Request::Start(_)) => start(mode),
+            Ok(Request::Stop(_)) => break,
+            Ok(Request::Call(message)) => {
+                let asked = call(&message.operator, &message.params, &message.indices, &message.attributes)
+                    .expect("the runner sends valid calls");
+                let honest = reference.call(&asked);
+                let honest = serde_json::to_string(&Reply::new(message.seq, &honest)).expect("plain data");
+                if mode == "fails-everything" {
+                    say(&format!(r#"{{"seq":{},"error":{{"message":"out of order"}}}}"#, message.seq));
+                } else if is_marked(&asked) {
+                    misbehave(mode, &message, honest, &mut held);
+                } else {
+                    say(&honest);
+                    held.take().iter().for_each(|late| say(late));
+                }
+                last = Some(message);
+            }
+            _ => exit(9),
+        }
+    }
+    stop(mode, last.as_ref())
+}
+
+fn is_marked(call: &Call) -> bool {
+    call.params.iter().next() == Some(Element::Bits(MARK.into()))
+}
+
+fn say(line: &str) {
+    let mut out = io::stdout().lock();
+    // Whoever listens may have gone, and then this process is about to be killed.
+    if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
+        exit(0);
+    }
+}
+
+fn say_bytes(bytes: &[u8]) {
+    let mut out = io::stdout().lock();
+    if out.write_all(bytes).and_then(|()| out.flush()).is_err() {
+        exit(0);
+    }
+}
+
+fn hang() -> ! {
+    loop {
+        std::thread::sleep(Duration::from_secs(1));
+    }
+}
+
+fn devnull() -> std::fs::File {
+    OpenOptions::new().read(true).write(true).open("/dev/null").expect("/dev/null can be opened")
+}
+
+/// Whether this is the first time that the test's note is taken.
+fn first_time() -> bool {
+    let path = std::env::var_os(NOTE).expect("the test names a note");
+    OpenOptions::new().write(true).create_new(true).open(path).is_ok()
+}
+
+fn start(mode: &str) {
+    let honest = format!(
+        r#"{{"protocol":1,"backend":{{"name":"hostile","version":"1","language":"Rust"}},"operators":{OPERATORS}}}"#
+    );
+    match mode {
+        "exits-at-once" => exit(4),
+        "is-killed-at-start" => std::process::abort(),
+        "hangs-at-start" => hang(),
+        "closes-stdout-at-start" => {
+            rustix::stdio::dup2_stdout(devnull()).expect("stdout can be replaced");
+            hang();
+        }
+        "prints-a-banner-at-start" => say("Welcome to HostileFlow 3.1!"),
+        "speaks-of-the-future" => return say(&honest.replace("\"protocol\":1", "\"protocol\":2")),
+        "declares-an-unknown-dtype" => return say(&honest.replace("\"f64\"", "\"f8\"")),
+        "declares-an-unknown-policy" => return say(&honest.replace("\"reject\"", "\"maybe\"")),
+        "describes-itself-in-an-array" => {
+            return say(&honest.replace(
+                r#"{"name":"hostile","version":"1","language":"Rust"}"#,
+                r#"["hostile","1","Rust"]"#,
+            ));
+        }
+        "answers-before-being-asked" => {
+            say(&honest);
+            return say(r#"{"seq":1,"unsupported":"too eager"}"#);
+        }
+        "changes-its-mind" if !first_time() => return say(&honest.replace("hostile", "other")),
+        _ => {}
+    }
+    say(&honest);
+}
+
+fn stop(mode: &str, last: Option<&CallMessage>) -> ! {
+    match (mode, last) {
+        ("ignores-stop", _) => hang(),
+        ("fails-at-stop", _) => exit(5),
+        ("talks-at-stop", Some(last)) => say(&format!(r#"{{"seq":{},"unsupported":"again"}}"#, last.seq)),
+        _ => {}
+    }
+    exit(0)
+}
+
+/// What a backend does with the marked call.
+fn misbehave(mode: &str, message: &CallMessage, honest: String, held: &mut Option<String>) {
+    let seq = message.seq;
+    let output = |tensor: &str| say(&format!(r#"{{"seq":{seq},"output":{tensor}}}"#));
+    let tensor = |dtype: &str, shape: &str, data: &str| {
+        output(&format!(r#"{{"dtype":"{dtype}","shape":{shape},"data":{data}}}"#));
+    };
+    match mode {
+        "exits" => exit(3),
+        "exits-with-status-0" => exit(0),
+        "aborts" => std::process::abort(),
+        "is-killed" => {
+            let own = rustix::process::getpid();
+            let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
+        }
+        "panics-with-words" => panic!("the kernel went away"),
+        "hangs" => hang(),
+        "writes-half-a-line-and-hangs" => {
+            say_bytes(&honest.as_bytes()[..20]);
+            hang();
+        }
+        "writes-half-a-line-and-exits" => {
+            say_bytes(&honest.as_bytes()[..20]);
+            exit(0);
+        }
+        "closes-stdout" => {
+            rustix::stdio::dup2_stdout(devnull()).expect("stdout can be replaced");
+            hang();
+        }
+        "closes-stdin" => {
+            rustix::stdio::dup2_stdin(devnull()).expect("stdin can be replaced");
+            hang();
+        }
+        "writes-a-line-of-1-gb" => {
+            for _ in 0..1024 {
+                say_bytes(&[b'x'; 1 << 20]);
+            }
+            hang();
+        }
+        "writes-no-utf-8" => say_bytes(b"{\"seq\":1,\"unsupported\":\"\xff\xfe\"}\n"),
+        "writes-no-json" => say("{'seq': 1, 'output': None}"),
+        "writes-an-array" => say(&format!("[{seq}, \"unsupported\", \"no\"]")),
+        "writes-null" => say("null"),
+        "leaves-out-the-answer" => say(&format!(r#"{{"seq":{seq}}}"#)),
+        "leaves-out-seq" => say(r#"{"unsupported":"no"}"#),
+        "adds-a-key" => say(&honest.replace("\"output\"", "\"elapsed\":3,\"output\"")),
+        "answers-two-things-at-once" => {
+            say(&honest.replace("\"output\"", "\"unsupported\":\"but\",\"output\""));
+        }
+        "answers-an-empty-line" => say(""),
+        "answers-another-call" => say(&honest.replace(&seq.to_string(), &(seq + 1_000_000).to_string())),
+        "answers-out-of-order" => *held = Some(honest),
+        "answers-twice" => {
+            say(&honest);
+            say(&honest);
+        }
+        "prints-a-banner" => {
+            say("warning: falling back to the slow path");
+            say(&honest);
+        }
+        "floods-stderr" => {
+            let line = [b'e'; 1023];
+            (0..20_000)
+                .for_each(|_| io::stderr().write_all(&[&line[..], b"\n"].concat()).expect("stderr is read"));
+            say(&honest);
+        }
+        "floods-stderr-and-exits" => {
+            let line = [b'e'; 1023];
+            (0..2_000)
+                .for_each(|_| io::stderr().write_all(&[&line[..], b"\n"].concat()).expect("stderr is read"));
+            eprintln!("out of luck");
+            exit(1);
+        }
+        "claims-a-dtype-that-it-lacks" => say(&format!(r#"{{"seq":{seq},"unsupported":"no i32 here"}}"#)),
+        "refuses" => say(&format!(r#"{{"seq":{seq},"error":{{"message":"no"}}}}"#)),
+        "gives-an-unknown-code" => {
+            say(&format!(r#"{{"seq":{seq},"error":{{"message":"no","code":"oops"}}}}"#));
+        }
+        "calls-the-message-invalid" => say(&format!(r#"{{"seq":{seq},"invalid":"I do not understand"}}"#)),
+        "answers-other-bits" => tensor("i32", "[1]", "\"AAAAAA==\""),
+        "answers-another-dtype" => output(
+            &honest[honest.find("\"output\":").expect("an output") + 9..honest.len() - 1]
+                .replace("i32", "u32"),
+        ),
+        "answers-another-shape" => tensor("i32", "[1,1]", "\"mwIAAA==\""),
+        "disagrees-with-its-shape" => tensor("i32", "[2]", "\"mwIAAA==\""),
+        "answers-negative-dims" => tensor("i32", "[-1]", "\"mwIAAA==\""),
+        "answers-dims-of-2-to-the-63" => tensor("i32", "[9223372036854775808]", "\"\""),
+        "answers-dims-that-overflow" => tensor("i32", "[4294967296,4294967296,0]", "\"\""),
+        "answers-fractional-dims" => tensor("i32", "[1.0]", "\"mwIAAA==\""),
+        "answers-rank-65" => tensor("i32", &format!("{:?}", [1; 65]), "\"mwIAAA==\""),
+        "answers-rubbish-as-base64" => tensor("i32", "[1]", "\"!!!!AA==\""),
+        "answers-base64-without-padding" => tensor("i32", "[1]", "\"mwIAAA\""),
+        "answers-numbers-as-strings" => tensor("i32", "[1]", "[\"mwIAAA==\"]"),
+        "answers-an-unknown-dtype" => tensor("int32", "[1]", "\"mwIAAA==\""),
+        "answers-with-a-file" => output(r#"{"dtype":"i32","shape":[1],"file":"/etc/hostname","offset":0}"#),
+        "allocates-without-end" => {
+            let mut hoard: Vec<Vec<u8>> = Vec::new();
+            loop {
+                hoard.push(vec![1; 64 << 20]);
+                std::hint::black_box(&hoard);
+            }
+        }
+        "leaves-a-child" => {
+            leave_a_child();
+            say(&honest);
+        }
+        "leaves-a-child-and-exits" => {
+            leave_a_child();
+            exit(6);
+        }
+        "changes-its-input" | "deletes-its-input" => {
+            let path = message.indices.file.as_deref().expect("the indices lie in a file");
+            if mode == "deletes-its-input" {
+                std::fs::remove_file(path).expect("the file can be deleted");
+            } else {
+                let mut bytes = std::fs::read(path).expect("the file can be read");
+                *bytes.last_mut().expect("it is not empty") ^= 1;
+                std::fs::write(path, bytes).expect("the file can be written");
+            }
+            say(&honest);
+        }
+        "answers-differently-the-second-time" if !first_time() => tensor("i32", "[1]", "\"AAAAAA==\""),
+        "dies-the-second-time" if !first_time() => exit(7),
+        "changes-its-mind" => exit(8),
+        _ => say(&honest),
+    }
+}
+
+/// Starts a process that holds this one's pipes and never ends by itself, and notes its id.
+#[allow(clippy::zombie_processes, reason = "that it is left alone is the point")]
+fn leave_a_child() {
+    let child = Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().expect("sleep can be started");
+    std::fs::write(std::env::var_os(NOTE).expect("the test names a note"), child.id().to_string())
+        .expect("the note can be written");
+}

@@ -1,0 +1,96 @@
+//! The JSON Schemas of the messages hold for all that goes either way, and refuse what the program refuses.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+use gather_conformance::protocol::{
+    CallMessage, InvalidReply, PROTOCOL, Reply, Request, Started, TimedReply,
+};
+use gather_conformance::{builtin, schemas};
+use gather_spec::{Profile, Specification};
+use jsonschema::Validator;
+use serde::Serialize;
+use serde_json::Value;
+
+fn parsed(message: &impl Serialize) -> Value {
+    serde_json::from_str(&serde_json::to_string(message).unwrap()).unwrap()
+}
+
+fn assert_valid(schema: &Validator, message: &Value) {
+    let wrong: Vec<String> = schema.iter_errors(message).map(|error| error.to_string()).collect();
+    assert!(wrong.is_empty(), "{message}: {wrong:?}");
+}
+
+#[test]
+fn all_calls_of_the_suite_and_all_answers_of_the_reference_are_valid() {
+    let harness = jsonschema::validator_for(&schemas::harness()).unwrap();
+    let backend = jsonschema::validator_for(&schemas::backend()).unwrap();
+    let mut reference = builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
+    let description = reference.describe();
+    let (identity, operators) = (description.backend, description.operators);
+    assert_valid(&backend, &parsed(&Started { protocol: PROTOCOL, backend: identity, operators }));
+    for (seq, case) in (0..).zip(&Specification::embedded().unwrap().cases) {
+        assert_valid(&harness, &parsed(&CallMessage::new(seq, &case.call)));
+        assert_valid(&backend, &parsed(&Reply::new(seq, &reference.call(&case.call))));
+    }
+    for reply in [
+        Reply::Timed(TimedReply { seq: 1, nanoseconds: vec![1.5, 2.0], threads: 2 }),
+        Reply::Invalid(InvalidReply { seq: None, invalid: "what, where".to_owned() }),
+    ] {
+        assert_valid(&backend, &parsed(&reply));
+    }
+}
+
+#[test]
+fn the_schema_and_the_program_agree_on_what_is_a_request() {
+    let harness = jsonschema::validator_for(&schemas::harness()).unwrap();
+    let call = r#"{"cmd":"call","seq":1,"operator":"tf.gather","params":{"dtype":"u8","shape":[1],"data":"AA=="},"indices":{"dtype":"i32","shape":[],"file":"f","offset":0},"attributes":{"axis":0}}"#;
+    let time = call.replace("\"call\"", "\"time\"").replace(
+        "\"attributes\"",
+        "\"rounds\":9,\"min_round_ns\":1,\"threads\":2,\"output\":\"fresh\",\"attributes\"",
+    );
+    let good = [r#"{"cmd":"start","protocol":1}"#, r#"{"cmd":"stop"}"#, call, &time];
+    for line in good {
+        assert!(Request::parse(line.as_bytes()).is_ok(), "{line}");
+        assert_valid(&harness, &serde_json::from_str(line).unwrap());
+    }
+    let broken = [
+        ("\"seq\":1", "\"seq\":-1"),
+        ("\"seq\":1", "\"seq\":1,\"more\":1"),
+        ("\"seq\":1,", ""),
+        ("\"u8\"", "\"uint8\""),
+        ("[1]", "[-1]"),
+        ("[1]", "1"),
+        ("{\"axis\":0}", "{\"axis\":\"0\"}"),
+        ("{\"axis\":0}", "{\"axis\":1.5}"),
+        ("{\"axis\":0}", "[]"),
+        ("\"AA==\"", "7"),
+        ("\"call\"", "\"ask\""),
+        ("\"call\"", "\"stop\""),
+        ("{\"dtype\":\"u8\",\"shape\":[1],\"data\":\"AA==\"}", "[\"u8\",[1],\"AA==\"]"),
+    ];
+    for (part, instead) in broken {
+        let line = call.replacen(part, instead, 1);
+        assert_ne!(line, call);
+        assert!(Request::parse(line.as_bytes()).is_err(), "{line}");
+        assert!(!harness.is_valid(&serde_json::from_str(&line).unwrap()), "{line}");
+    }
+}
+
+#[test]
+fn the_schema_of_replies_refuses_what_breaks_the_protocol() {
+    let backend = jsonschema::validator_for(&schemas::backend()).unwrap();
+    for line in [
+        r#"{"seq":1}"#,
+        r#"{"seq":"1","unsupported":"x"}"#,
+        r#"{"seq":null,"unsupported":"x"}"#,
+        r#"{"seq":1,"unsupported":"x","note":1}"#,
+        r#"{"seq":1,"error":"no"}"#,
+        r#"{"seq":1,"error":{"message":"no","code":"oops"}}"#,
+        r#"{"seq":1,"output":{"dtype":"u8","shape":[1],"file":"f","offset":0}}"#,
+        r#"{"seq":1,"output":{"dtype":"string","shape":[1],"data":"AA=="}}"#,
+        r#"{"seq":1,"output":{"dtype":"u8","shape":[1],"data":"!!"}}"#,
+        r#"{"protocol":2,"backend":{"name":"n","version":"1","language":"x"},"operators":{}}"#,
+    ] {
+        assert!(!backend.is_valid(&serde_json::from_str(line).unwrap()), "{line}");
+    }
+}
