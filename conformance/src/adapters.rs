@@ -54,7 +54,7 @@ macro_rules! adapters {
 }
 
 /// Every adapter.
-pub const ADAPTERS: &[Adapter] = adapters!["numpy"];
+pub const ADAPTERS: &[Adapter] = adapters!["numpy", "tensorflow"];
 
 /// The adapter of that name.
 #[must_use]

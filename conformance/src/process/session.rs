@@ -88,11 +88,12 @@ impl Session {
         self.child.stderr_since(from)
     }
 
-    /// Ends the process at once; gives what it wrote to standard error since a call was sent.
+    /// Ends the process at once; gives what it wrote to standard error since a call was sent, also if another call
+    /// has shown it: the cause of an end must not be missing.
     pub(super) fn kill(mut self, sent: u64) -> Option<String> {
         self.child.kill();
         self.child.drain_stderr();
-        self.stderr(sent)
+        self.child.stderr_since(sent)
     }
 
     /// Asks the process to stop. Gives the lines that nobody asked for, and a remark if it does not end well.

@@ -72,11 +72,14 @@ fn known(text: &mut String, backend: &BackendReport) {
     }
 }
 
-/// The end of a text, if it is long.
-fn last_lines(text: &str) -> impl Iterator<Item = &str> {
-    const SHOWN: usize = 20;
-    let beyond = text.lines().count().saturating_sub(SHOWN);
-    (beyond > 0).then_some("…").into_iter().chain(text.lines().skip(beyond))
+/// The beginning and the end of a text, if it is long: the cause stands first, or last.
+fn ends_of(text: &str) -> impl Iterator<Item = &str> {
+    const SHOWN: usize = 8;
+    let lines = text.lines().count();
+    let beyond = lines > 2 * SHOWN;
+    let first = text.lines().take(if beyond { SHOWN } else { lines });
+    let last = text.lines().skip(if beyond { lines - SHOWN } else { lines });
+    first.chain(beyond.then_some("…")).chain(last)
 }
 
 fn matrix(report: &Report) -> Table {
@@ -116,7 +119,7 @@ fn failure(text: &mut String, backend: &BackendReport, entry: &Entry) {
     if let Some(at) = &entry.at {
         line("at", at);
     }
-    for (number, said) in entry.stderr.iter().flat_map(|text| last_lines(text)).enumerate() {
+    for (number, said) in entry.stderr.iter().flat_map(|text| ends_of(text)).enumerate() {
         line(if number == 0 { "stderr" } else { "" }, said);
     }
     line("reproduce", &backend.reproduce(entry));
