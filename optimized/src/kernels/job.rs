@@ -196,39 +196,55 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         let in_order = self.prefetch && axis_bytes <= 64 << 10;
         while left > 0 {
             let segment = cursor.take(left);
-            let next_axis = (in_order && segment.len * 64 >= axis_bytes).then(|| cursor.params());
-            let mut done = 0;
-            while done < segment.len {
-                let len =
-                    if next_axis.is_some() { PICKS_PER_FETCH.min(segment.len - done) } else { segment.len };
-                if let Some(next) = next_axis {
-                    let (from, to) =
-                        (axis_bytes * done / segment.len, axis_bytes * (done + len) / segment.len);
-                    bodies::prefetch_lines(self.params.wrapping_offset(next), from, to);
-                }
-                // SAFETY: the segment lies within indices, its base within params, and its rows within the output.
-                let good = unsafe {
-                    let picks = Picks {
-                        params: self.params.offset(segment.params),
-                        bound: pick.bound,
-                        indices: self.indices.offset(segment.indices).add(done),
-                        len,
-                        output: output.add(done * pick.size),
-                        prefetch: self.prefetch && !in_order,
-                        stream: pick.stream,
-                    };
-                    moves::pick_checked(self.level, pick.size, picks)
+            // SAFETY: the segment lies within indices, its base within params, and its rows within the output.
+            let good = unsafe {
+                let picks = Picks {
+                    params: self.params.offset(segment.params),
+                    bound: pick.bound,
+                    indices: self.indices.offset(segment.indices),
+                    len: segment.len,
+                    output,
+                    prefetch: self.prefetch && !in_order,
+                    stream: pick.stream,
                 };
-                if !good {
-                    return Err(BadIndexFound);
+                if in_order && segment.len * 64 >= axis_bytes {
+                    self.pick_and_fetch(pick, picks, self.params.wrapping_offset(cursor.params()))
+                } else {
+                    moves::pick_checked(self.level, pick.size, picks)
                 }
-                done += len;
+            };
+            if !good {
+                return Err(BadIndexFound);
             }
             // SAFETY: as above.
             output = unsafe { output.add(segment.len * pick.size) };
             left -= segment.len;
         }
         Ok(())
+    }
+
+    /// Picks from one axis while the lines of the next are on their way; `false` if any index was bad.
+    ///
+    /// # Safety
+    /// As [`moves::pick_checked`]; `next_axis` may be any address.
+    unsafe fn pick_and_fetch(&self, pick: Pick, picks: Picks<I>, next_axis: *const u8) -> bool {
+        let axis_bytes = pick.bound * pick.size;
+        let mut done = 0;
+        while done < picks.len {
+            let len = PICKS_PER_FETCH.min(picks.len - done);
+            let (from, to) = (axis_bytes * done / picks.len, axis_bytes * (done + len) / picks.len);
+            bodies::prefetch_lines(next_axis, from, to);
+            // SAFETY: done + len <= picks.len, so these are some of the caller's picks.
+            let good = unsafe {
+                let (indices, output) = (picks.indices.add(done), picks.output.add(done * pick.size));
+                moves::pick_checked(self.level, pick.size, Picks { indices, len, output, ..picks })
+            };
+            if !good {
+                return false;
+            }
+            done += len;
+        }
+        true
     }
 
     /// # Safety
