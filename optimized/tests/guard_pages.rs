@@ -120,6 +120,23 @@ fn large_outputs_and_params() {
     guarded(&plan, (&shape, &params), (&[count], &indices), |j| u32::try_from(at(j)).expect("small"));
 }
 
+/// Axes picked from one after the other, out of params too large for a cache: the next one is fetched meanwhile, and
+/// after the last there is none.
+#[test]
+fn batched_last_axes() {
+    let (batch, bound) = (300usize, 1024usize);
+    let params: Vec<u32> = (0..u32::try_from(batch * bound).expect("small")).collect();
+    for count in [64usize, 127, 128, 129, 333] {
+        let at = |j: usize| (bound - 1 - j * 7 % bound) % bound;
+        let indices: Vec<i32> = (0..batch * count).map(|j| i32::try_from(at(j)).expect("small")).collect();
+        let (shape, indices_shape) = ([batch, bound], [batch, count]);
+        let plan =
+            |options: &Options| Plan::gather(&shape, &indices_shape, &options.batch_dims(1)).expect("a plan");
+        let expected = |j: usize| u32::try_from(j / count * bound + at(j)).expect("small");
+        guarded(&plan, (&shape, &params), (&indices_shape, &indices), expected);
+    }
+}
+
 /// A bad index is never followed, whatever stands behind params.
 #[test]
 fn bad_indices_are_not_followed() {
