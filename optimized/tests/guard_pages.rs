@@ -189,3 +189,25 @@ fn bad_indices_of_every_kernel_are_found() {
         }
     }
 }
+
+/// Where the next axis is fetched meanwhile, every part of an axis is tested, on the first, a middle and the last axis.
+#[test]
+fn bad_indices_of_batched_axes_are_found() {
+    let (batch, bound, count) = (300usize, 1024usize, 333usize);
+    let params = vec![7u32; batch * bound];
+    let params = ArrayView::from_shape((batch, bound), &params).expect("its shape");
+    for axis in [0, 150, 299] {
+        for at in [0, 127, 128, 255, 256, 332] {
+            for bad in [-1, 1024] {
+                let mut indices = vec![1023i32; batch * count];
+                indices[axis * count + at] = bad;
+                let indices = ArrayView::from_shape((batch, count), &indices).expect("its shape");
+                for level in Level::available() {
+                    let options = Options::new().level(level).batch_dims(1);
+                    let plan = Plan::gather(&[batch, bound], &[batch, count], &options).expect("a plan");
+                    assert!(plan.run(&params, &indices).is_err(), "{level}, axis {axis}, index {at}, {bad}");
+                }
+            }
+        }
+    }
+}
