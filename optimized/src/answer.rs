@@ -45,7 +45,7 @@ pub fn answer(call: &Call, settings: &Settings) -> Outcome {
 
 fn gather_call(call: &Call, settings: &Settings) -> Result<Tensor, Refusal> {
     let plan = plan_call(call, settings)?;
-    let len = plan.output_len(call.params.dtype().size())?;
+    let len = plan.shapes().output_len(call.params.dtype().size())?;
     let bytes = len as u128 * call.params.dtype().size() as u128;
     if bytes > u128::from(settings.max_output) {
         let most = settings.max_output;

@@ -1,10 +1,11 @@
-//! The documented functions on arrays, in one call each. Everything goes through a [`Plan`].
+//! The documented functions on arrays, in one call each: the shapes are validated where they lie, no plan is made.
 
 use gather_spec::Refusal;
 use ndarray::{ArrayD, ArrayRef, Dimension};
 
+use crate::arrays::Arrays;
 use crate::run::Element;
-use crate::{Index, Options, Plan};
+use crate::{Index, Options};
 
 /// Gathers slices of params by rows of indices.
 ///
@@ -16,7 +17,7 @@ use crate::{Index, Options, Plan};
 /// Clauses: `tf.gather_nd.*`, `tf.raw_ops.GatherNd.*`, `paddle.gather_nd.*`.
 ///
 /// # Errors
-/// Those of [`Plan::gather_nd`] and [`Plan::run`].
+/// Those of [`crate::Plan::gather_nd`] and [`crate::Plan::run`].
 ///
 /// ```
 /// use gather_optimized::{Options, gather_nd};
@@ -32,13 +33,13 @@ pub fn gather_nd<A: Element, I: Index, D: Dimension, E: Dimension>(
     indices: &ArrayRef<I, E>,
     options: &Options,
 ) -> Result<ArrayD<A>, Refusal> {
-    Plan::gather_nd(params.shape(), indices.shape(), options)?.run(params, indices)
+    Arrays::gather_nd(params, indices, options)?.run()
 }
 
 /// [`gather_nd`] into the caller's array, which must be row-major without gaps.
 ///
 /// # Errors
-/// Those of [`Plan::gather_nd`] and [`Plan::run_into`].
+/// Those of [`crate::Plan::gather_nd`] and [`crate::Plan::run_into`].
 ///
 /// ```
 /// use gather_optimized::{Options, gather_nd_into};
@@ -55,7 +56,7 @@ pub fn gather_nd_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimen
     output: &mut ArrayRef<A, F>,
     options: &Options,
 ) -> Result<(), Refusal> {
-    Plan::gather_nd(params.shape(), indices.shape(), options)?.run_into(params, indices, output)
+    Arrays::gather_nd(params, indices, options)?.run_into(output)
 }
 
 /// Gathers slices of params along one axis.
@@ -68,7 +69,7 @@ pub fn gather_nd_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimen
 /// Clauses: `tf.gather.*`.
 ///
 /// # Errors
-/// Those of [`Plan::gather`] and [`Plan::run`].
+/// Those of [`crate::Plan::gather`] and [`crate::Plan::run`].
 ///
 /// ```
 /// use gather_optimized::{Options, gather};
@@ -83,13 +84,13 @@ pub fn gather<A: Element, I: Index, D: Dimension, E: Dimension>(
     indices: &ArrayRef<I, E>,
     options: &Options,
 ) -> Result<ArrayD<A>, Refusal> {
-    Plan::gather(params.shape(), indices.shape(), options)?.run(params, indices)
+    Arrays::gather(params, indices, options)?.run()
 }
 
 /// [`gather`] into the caller's array, which must be row-major without gaps.
 ///
 /// # Errors
-/// Those of [`Plan::gather`] and [`Plan::run_into`].
+/// Those of [`crate::Plan::gather`] and [`crate::Plan::run_into`].
 ///
 /// ```
 /// use gather_optimized::{Options, gather_into};
@@ -106,5 +107,5 @@ pub fn gather_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimensio
     output: &mut ArrayRef<A, F>,
     options: &Options,
 ) -> Result<(), Refusal> {
-    Plan::gather(params.shape(), indices.shape(), options)?.run_into(params, indices, output)
+    Arrays::gather(params, indices, options)?.run_into(output)
 }

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::plan::{Family, Plan};
+use crate::shapes::{Family, Shapes, Traits};
 
 /// A dim of the rows: stepping along it moves the base within params and the place within indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,62 +42,100 @@ pub(crate) struct Geometry {
 const LONGEST_PIECE: usize = 64 << 10;
 
 impl Geometry {
-    /// The geometry of `plan` on arrays with these strides, in elements of `element` bytes each.
-    #[inline(always)] // So that it is made in its place.
-    pub(crate) fn new(plan: &Plan, params: &[isize], indices: &[isize], element: usize) -> Self {
+    /// Room for a geometry, so that it can be made where it stays: moving one costs a tenth of a tiny call.
+    #[inline]
+    pub(crate) fn room() -> Self {
+        Self { rows: SmallVec::new(), components: SmallVec::new(), row_count: 0, row_bytes: 0 }
+    }
+
+    /// The geometry of these shapes on arrays with these strides, in elements of `element` bytes each.
+    #[inline]
+    pub(crate) fn set(&mut self, shapes: Shapes<'_>, params: &[isize], indices: &[isize], element: usize) {
         let size = element.cast_signed();
-        let mut rows = Rows(SmallVec::new());
-        for axis in 0..plan.batch_dims {
-            rows.push(plan.params[axis], params[axis].wrapping_mul(size), indices[axis]);
+        let Traits { family, batch_dims, axis, depth, .. } = shapes.traits;
+        self.rows.clear();
+        for dim in 0..batch_dims {
+            self.push(shapes.params[dim], params[dim].wrapping_mul(size), indices[dim]);
         }
-        let between = plan.batch_dims..plan.axis;
-        for (dim, stride) in plan.params[between.clone()].iter().zip(&params[between]) {
-            rows.push(*dim, stride.wrapping_mul(size), 0);
+        for (dim, stride) in shapes.params[batch_dims..axis].iter().zip(&params[batch_dims..axis]) {
+            self.push(*dim, stride.wrapping_mul(size), 0);
         }
-        let outer = match plan.family {
-            Family::Nd => plan.batch_dims..plan.indices.len() - 1,
-            Family::OneAxis => plan.batch_dims..plan.indices.len(),
+        let outer = match family {
+            Family::Nd => batch_dims..indices.len() - 1,
+            Family::OneAxis => batch_dims..indices.len(),
         };
-        for axis in outer {
-            rows.push(plan.indices[axis], 0, indices[axis]);
+        for dim in outer {
+            self.push(shapes.indices[dim], 0, indices[dim]);
         }
-        let row_bytes = push_slice(&mut rows, plan, params, element);
+        let row_bytes = self.push_slice(&shapes.params[axis + depth..], &params[axis + depth..], element);
         let (pieces, row_bytes) = cut(row_bytes);
-        rows.push(pieces, row_bytes.cast_signed(), 0);
-        if rows.0.is_empty() {
-            rows.0.push(RowAxis { len: 1, params: 0, indices: 0 });
+        self.push(pieces, row_bytes.cast_signed(), 0);
+        if self.rows.is_empty() {
+            self.rows.push(RowAxis { len: 1, params: 0, indices: 0 });
         }
-        let row_count = rows.0.iter().map(|axis| axis.len).product();
-        Self { rows: rows.0, components: components(plan, params, indices, size), row_count, row_bytes }
+        self.row_count = self.rows.iter().map(|axis| axis.len).product();
+        self.row_bytes = row_bytes;
+        self.set_components(shapes, params, indices, size);
+    }
+
+    #[inline]
+    fn set_components(&mut self, shapes: Shapes<'_>, params: &[isize], indices: &[isize], size: isize) {
+        let Traits { family, axis, depth, .. } = shapes.traits;
+        let step = match (family, indices.last()) {
+            (Family::Nd, Some(step)) => *step,
+            _ => 0,
+        };
+        self.components.clear();
+        let axes = shapes.params[axis..axis + depth].iter().zip(&params[axis..axis + depth]);
+        for (component, (bound, stride)) in axes.enumerate() {
+            // A dim of one element may have any stride.
+            let (stride, at) = (stride.wrapping_mul(size), step.wrapping_mul(component.cast_signed()));
+            self.components.push(Component { bound: *bound, stride, at });
+        }
+    }
+
+    /// Adds an inner axis, merged with the one before it where one stride reaches both.
+    #[inline]
+    fn push(&mut self, len: usize, params: isize, indices: isize) {
+        if len == 1 {
+            return;
+        }
+        let steps = len.cast_signed();
+        match self.rows.last_mut() {
+            Some(last)
+                if last.params == params.wrapping_mul(steps)
+                    && last.indices == indices.wrapping_mul(steps) =>
+            {
+                *last = RowAxis { len: last.len * len, params, indices };
+            }
+            _ => self.rows.push(RowAxis { len, params, indices }),
+        }
+    }
+
+    /// Puts the dims of a slice that are not contiguous among the rows; gives the bytes of the contiguous run.
+    #[inline]
+    fn push_slice(&mut self, dims: &[usize], strides: &[isize], element: usize) -> usize {
+        let mut run = 1usize;
+        let mut end = dims.len();
+        while end > 0 && (dims[end - 1] == 1 || strides[end - 1] == run.cast_signed()) {
+            run *= dims[end - 1];
+            end -= 1;
+        }
+        for (dim, stride) in dims[..end].iter().zip(strides) {
+            self.push(*dim, stride.wrapping_mul(element.cast_signed()), 0);
+        }
+        run * element
     }
 
     /// Bytes of the output.
+    #[inline]
     pub(crate) fn output_bytes(&self) -> usize {
         self.row_count * self.row_bytes
     }
 }
 
-/// Puts the dims of a slice that are not contiguous among the rows; gives the bytes of the contiguous run.
-fn push_slice(rows: &mut Rows, plan: &Plan, params: &[isize], element: usize) -> usize {
-    let inner = plan.axis + plan.depth..plan.params.len();
-    let mut run = 1usize;
-    let mut end = inner.end;
-    while end > inner.start {
-        let (dim, stride) = (plan.params[end - 1], params[end - 1]);
-        if dim != 1 && stride != run.cast_signed() {
-            break;
-        }
-        run *= dim;
-        end -= 1;
-    }
-    let strided = inner.start..end;
-    for (dim, stride) in plan.params[strided.clone()].iter().zip(&params[strided]) {
-        rows.push(*dim, stride.wrapping_mul(element.cast_signed()), 0);
-    }
-    run * element
-}
-
 /// Cuts a row into equal pieces by halving while it is long and even.
+#[inline]
 fn cut(mut row_bytes: usize) -> (usize, usize) {
     let mut pieces = 1;
     while row_bytes > LONGEST_PIECE && row_bytes.is_multiple_of(128) {
@@ -107,53 +145,21 @@ fn cut(mut row_bytes: usize) -> (usize, usize) {
     (pieces, row_bytes)
 }
 
-#[inline(always)]
-fn components(plan: &Plan, params: &[isize], indices: &[isize], size: isize) -> SmallVec<[Component; 4]> {
-    let step = match (plan.family, indices.last()) {
-        (Family::Nd, Some(step)) => *step,
-        _ => 0,
-    };
-    let mut components = SmallVec::new();
-    let axes = plan.params[plan.axis..].iter().zip(&params[plan.axis..]).take(plan.depth);
-    for (component, (bound, stride)) in axes.enumerate() {
-        // A dim of one element may have any stride.
-        let (stride, at) = (stride.wrapping_mul(size), step.wrapping_mul(component.cast_signed()));
-        components.push(Component { bound: *bound, stride, at });
-    }
-    components
-}
-
-struct Rows(SmallVec<[RowAxis; 4]>);
-
-impl Rows {
-    /// Adds an inner axis, merged with the one before it where one stride reaches both.
-    #[inline]
-    fn push(&mut self, len: usize, params: isize, indices: isize) {
-        if len == 1 {
-            return;
-        }
-        let steps = len.cast_signed();
-        match self.0.last_mut() {
-            Some(last)
-                if last.params == params.wrapping_mul(steps)
-                    && last.indices == indices.wrapping_mul(steps) =>
-            {
-                *last = RowAxis { len: last.len * len, params, indices };
-            }
-            _ => self.0.push(RowAxis { len, params, indices }),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Options;
+    use crate::{Options, Plan};
+
+    fn geometry(plan: &Plan, params: &[isize], indices: &[isize], element: usize) -> Geometry {
+        let mut geometry = Geometry::room();
+        geometry.set(plan.shapes(), params, indices, element);
+        geometry
+    }
 
     #[test]
     fn contiguous_arrays_become_one_axis_of_rows() {
         let plan = Plan::gather_nd(&[7, 3, 4], &[5, 6, 1], &Options::new()).unwrap();
-        let geometry = Geometry::new(&plan, &[12, 4, 1], &[6, 1, 1], 4);
+        let geometry = geometry(&plan, &[12, 4, 1], &[6, 1, 1], 4);
         assert_eq!(geometry.rows.as_slice(), [RowAxis { len: 30, params: 0, indices: 1 }]);
         assert_eq!((geometry.row_count, geometry.row_bytes), (30, 48));
     }
@@ -161,7 +167,7 @@ mod tests {
     #[test]
     fn a_strided_slice_joins_the_rows() {
         let plan = Plan::gather(&[7, 3], &[5], &Options::new()).unwrap();
-        let geometry = Geometry::new(&plan, &[1, 7], &[1], 2);
+        let geometry = geometry(&plan, &[1, 7], &[1], 2);
         let rows = [RowAxis { len: 5, params: 0, indices: 1 }, RowAxis { len: 3, params: 14, indices: 0 }];
         assert_eq!(geometry.rows.as_slice(), rows);
         assert_eq!(geometry.row_bytes, 2);

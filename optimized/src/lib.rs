@@ -5,7 +5,8 @@
 //! - Validated once, used often: [`Plan`]. Memory used often: [`Pool`].
 //! - Calls on tensors of any dtype, as a backend answers them: [`answer()`], for the [`OPERATORS`].
 //!
-//! A call becomes a plan (`plan`: shapes) and a geometry (`geometry`: strides); `run` makes a job of it, whose parts check
+//! A call is validated (`shapes`, kept by a `plan`), tied to its arrays (`arrays`) and their strides (`geometry`); `run`
+//! makes a job of it, whose parts check
 //! indices block by block and hand the checked offsets to `kernels`. Instruction sets are chosen in `dispatch` alone,
 //! threads are named in `parallel` alone, and `unsafe` stands in `kernels` and `output` alone.
 
@@ -13,6 +14,7 @@
 
 mod answer;
 mod api;
+mod arrays;
 mod dispatch;
 mod geometry;
 mod index;
@@ -24,6 +26,7 @@ mod output;
 mod parallel;
 mod plan;
 mod run;
+mod shapes;
 
 pub use answer::{Settings, answer};
 pub use api::{gather, gather_into, gather_nd, gather_nd_into};

@@ -5,19 +5,19 @@ use gather_spec::GatherError;
 use ndarray::{ArrayRef, ArrayViewD, Axis, Dimension};
 
 use crate::index::{Index, place};
-use crate::plan::{Family, Plan};
+use crate::shapes::{Family, Shapes};
 
 /// The first bad index of a call, if there is one.
 #[cold]
 pub(crate) fn first_offender<I: Index, E: Dimension>(
-    plan: &Plan,
+    shapes: Shapes<'_>,
     indices: &ArrayRef<I, E>,
 ) -> Option<GatherError> {
     if indices.is_empty() {
         return None;
     }
     let mut view = indices.view().into_dyn();
-    let outer = match plan.family {
+    let outer = match shapes.traits.family {
         Family::Nd => view.ndim() - 1,
         Family::OneAxis => view.ndim(),
     };
@@ -27,17 +27,19 @@ pub(crate) fn first_offender<I: Index, E: Dimension>(
             view.collapse_axis(Axis(axis), 0);
         }
     }
-    match plan.family {
-        Family::Nd => in_rows(plan, &view),
-        Family::OneAxis => in_elements(plan, &view),
+    match shapes.traits.family {
+        Family::Nd => in_rows(shapes, &view),
+        Family::OneAxis => in_elements(shapes, &view),
     }
 }
 
-fn in_rows<I: Index>(plan: &Plan, indices: &ArrayViewD<'_, I>) -> Option<GatherError> {
+fn in_rows<I: Index>(shapes: Shapes<'_>, indices: &ArrayViewD<'_, I>) -> Option<GatherError> {
     let last = indices.ndim() - 1;
     for (row, components) in indices.lanes(Axis(last)).into_iter().enumerate() {
-        for (component, (index, bound)) in components.iter().zip(&plan.params[plan.axis..]).enumerate() {
-            if place(*index, *bound, plan.profile.negative_index).is_none() {
+        for (component, (index, bound)) in
+            components.iter().zip(&shapes.params[shapes.traits.axis..]).enumerate()
+        {
+            if place(*index, *bound, shapes.traits.profile.negative_index).is_none() {
                 let position = multi_index(row, &indices.shape()[..last]);
                 return Some(out_of_range(position, Some(component), *index, *bound));
             }
@@ -46,9 +48,9 @@ fn in_rows<I: Index>(plan: &Plan, indices: &ArrayViewD<'_, I>) -> Option<GatherE
     None
 }
 
-fn in_elements<I: Index>(plan: &Plan, indices: &ArrayViewD<'_, I>) -> Option<GatherError> {
-    let bound = plan.params[plan.axis];
-    let bad = |index: &I| place(*index, bound, plan.profile.negative_index).is_none();
+fn in_elements<I: Index>(shapes: Shapes<'_>, indices: &ArrayViewD<'_, I>) -> Option<GatherError> {
+    let bound = shapes.params[shapes.traits.axis];
+    let bad = |index: &I| place(*index, bound, shapes.traits.profile.negative_index).is_none();
     let (at, index) = indices.iter().enumerate().find(|(_, index)| bad(index))?;
     Some(out_of_range(multi_index(at, indices.shape()), None, *index, bound))
 }

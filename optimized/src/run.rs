@@ -5,7 +5,10 @@ use std::mem::MaybeUninit;
 use gather_spec::{BadIndex, Refusal};
 use ndarray::{ArrayD, ArrayRef, Dimension, IxDyn};
 
+use crate::arrays::Arrays;
+use crate::geometry::Geometry;
 use crate::index::Index;
+use crate::kernels::check::BadIndexFound;
 use crate::kernels::clone_elements::clone_elements;
 use crate::kernels::job::{Job, Written};
 use crate::offender::first_offender;
@@ -32,13 +35,13 @@ impl Plan {
     /// # Errors
     /// `output-too-large` and `index-out-of-range`; `Unsupported` if the arrays are not of the plan's shapes or
     /// memory is short.
+    #[inline]
     pub fn run<A: Element, I: Index, D: Dimension, E: Dimension>(
         &self,
         params: &ArrayRef<A, D>,
         indices: &ArrayRef<I, E>,
     ) -> Result<ArrayD<A>, Refusal> {
-        let len = self.fitting_len(params, indices)?;
-        output::fresh(&self.output, len, |output| self.fill(params, indices, output))
+        Arrays::of_plan(self, params, indices)?.run()
     }
 
     /// Gathers into memory of a pool.
@@ -51,8 +54,8 @@ impl Plan {
         indices: &ArrayRef<I, E>,
         pool: &Pool,
     ) -> Result<Pooled<A>, Refusal> {
-        let len = self.fitting_len(params, indices)?;
-        pool.fill(&self.output, len, |output| self.fill(params, indices, output))
+        let arrays = Arrays::of_plan(self, params, indices)?;
+        pool.fill(arrays.output_shape(), arrays.output_len(), |output| arrays.fill(output))
     }
 
     /// Gathers into the caller's array, which must be row-major without gaps. Nothing is written before shapes and
@@ -78,9 +81,7 @@ impl Plan {
         indices: &ArrayRef<I, E>,
         output: &mut ArrayRef<A, F>,
     ) -> Result<(), Refusal> {
-        self.fitting_len(params, indices)?;
-        let slice = self.output_slice(output)?;
-        output::overwrite(slice, |output| self.fill(params, indices, output))
+        Arrays::of_plan(self, params, indices)?.run_into(output)
     }
 
     /// Gathers elements that are cloned rather than moved, such as strings, into a new array.
@@ -103,10 +104,11 @@ impl Plan {
         params: &ArrayRef<A, D>,
         indices: &ArrayRef<I, E>,
     ) -> Result<ArrayD<A>, Refusal> {
-        let len = self.fitting_len(params, indices)?;
-        let mut elements = output::reserve(len)?;
-        self.each_cloned(params, indices, len, |element| elements.push(element))?;
-        self.shaped(elements)
+        let arrays = Arrays::of_plan(self, params, indices)?;
+        let mut elements = output::reserve(arrays.output_len())?;
+        arrays.each_cloned(|element| elements.push(element))?;
+        ArrayD::from_shape_vec(arrays.output_shape(), elements)
+            .map_err(|wrong| Refusal::Unsupported(format!("ndarray refuses the output's shape: {wrong}")))
     }
 
     /// Gathers elements that are cloned rather than moved into the caller's array.
@@ -119,120 +121,122 @@ impl Plan {
         indices: &ArrayRef<I, E>,
         output: &mut ArrayRef<A, F>,
     ) -> Result<(), Refusal> {
-        let len = self.fitting_len(params, indices)?;
-        let mut places = self.output_slice(output)?.iter_mut();
-        self.each_cloned(params, indices, len, |element| {
+        let arrays = Arrays::of_plan(self, params, indices)?;
+        let mut places = arrays.output_slice(output)?.iter_mut();
+        arrays.each_cloned(|element| {
             if let Some(place) = places.next() {
                 *place = element;
             }
         })
     }
+}
 
-    /// The number of elements of the output, if the arrays are those that the plan is for.
+impl<A, I: Index, D: Dimension, E: Dimension> Arrays<'_, A, I, D, E> {
+    /// The shape of the output, as ndarray wants it.
     #[inline]
-    fn fitting_len<A, I, D: Dimension, E: Dimension>(
-        &self,
-        params: &ArrayRef<A, D>,
-        indices: &ArrayRef<I, E>,
-    ) -> Result<usize, Refusal> {
-        if params.shape() != self.params.as_slice() || indices.shape() != self.indices.as_slice() {
-            return Err(self.other_shapes(params.shape(), indices.shape()));
+    fn output_shape(&self) -> IxDyn {
+        let parts = self.shapes().output();
+        let mut shape = IxDyn::zeros(parts.iter().map(|part| part.len()).sum());
+        for (place, dim) in shape.slice_mut().iter_mut().zip(parts.into_iter().flatten()) {
+            *place = *dim;
         }
-        if size_of::<A>() == 0 {
-            return Err(Refusal::Unsupported("elements of zero bytes".to_owned()));
+        shape
+    }
+
+    /// The caller's output, if it fits.
+    #[inline]
+    fn output_slice<'o, F: Dimension>(&self, output: &'o mut ArrayRef<A, F>) -> Result<&'o mut [A], Refusal> {
+        if !output.shape().iter().eq(self.shapes().output().into_iter().flatten()) {
+            return Err(self.other_output(output.shape()));
         }
-        self.output_len(size_of::<A>())
+        output.as_slice_mut().ok_or_else(with_gaps)
     }
 
     #[cold]
-    fn other_shapes(&self, params: &[usize], indices: &[usize]) -> Refusal {
-        Refusal::Unsupported(format!(
-            "the plan is for params of shape {:?} and indices of shape {:?}, not {params:?} and {indices:?}",
-            self.params.as_slice(),
-            self.indices.as_slice()
-        ))
+    fn other_output(&self, found: &[usize]) -> Refusal {
+        let wanted = self.output_shape();
+        Refusal::Unsupported(format!("the output has shape {found:?}, not {:?}", wanted.slice()))
     }
 
-    #[inline]
-    fn output_slice<'o, A, F: Dimension>(
-        &self,
-        output: &'o mut ArrayRef<A, F>,
-    ) -> Result<&'o mut [A], Refusal> {
-        if output.shape() != self.output.as_slice() {
-            let (found, wanted) = (output.shape(), self.output.as_slice());
-            return Err(Refusal::Unsupported(format!("the output has shape {found:?}, not {wanted:?}")));
+    /// Hands over every element of the output in order.
+    fn each_cloned(&self, mut give: impl FnMut(A)) -> Result<(), Refusal>
+    where
+        A: Clone + Default,
+    {
+        if self.output_len() == 0 || self.params().is_empty() {
+            self.refuse_bad_indices()?;
+            (0..self.output_len()).for_each(|_| give(A::default()));
+            return Ok(());
         }
-        let strides = || Refusal::Unsupported("the output is not row-major without gaps".to_owned());
-        output.as_slice_mut().ok_or_else(strides)
+        let give = |element: Option<&A>| give(element.cloned().unwrap_or_default());
+        clone_elements(self, give).map_err(|_| self.offence())
     }
 
-    fn shaped<A>(&self, elements: Vec<A>) -> Result<ArrayD<A>, Refusal> {
-        ArrayD::from_shape_vec(IxDyn(&self.output), elements)
-            .map_err(|wrong| Refusal::Unsupported(format!("ndarray refuses the output's shape: {wrong}")))
+    /// For calls that move nothing: bounds are tested all the same.
+    #[cold]
+    fn refuse_bad_indices(&self) -> Result<(), Refusal> {
+        if matches!(self.shapes().traits.profile.bad_index, BadIndex::Zero | BadIndex::Clamp) {
+            return Ok(());
+        }
+        first_offender(self.shapes(), self.indices()).map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    #[cold]
+    fn offence(&self) -> Refusal {
+        let vanished = || Refusal::Unsupported("a bad index was found that is not there any more".to_owned());
+        first_offender(self.shapes(), self.indices()).map_or_else(vanished, Into::into)
+    }
+}
+
+impl<A: Element, I: Index, D: Dimension, E: Dimension> Arrays<'_, A, I, D, E> {
+    /// Gathers into a new array.
+    #[inline]
+    pub(crate) fn run(&self) -> Result<ArrayD<A>, Refusal> {
+        output::fresh(self.output_shape(), self.output_len(), |output| self.fill(output))
+    }
+
+    /// Gathers into the caller's array.
+    #[inline]
+    pub(crate) fn run_into<F: Dimension>(&self, output: &mut ArrayRef<A, F>) -> Result<(), Refusal> {
+        let slice = self.output_slice(output)?;
+        output::overwrite(slice, |output| self.fill(output))
     }
 
     /// Writes all of the output.
     #[inline]
-    fn fill<'o, A: Element, I: Index, D: Dimension, E: Dimension>(
-        &self,
-        params: &ArrayRef<A, D>,
-        indices: &ArrayRef<I, E>,
-        output: &'o mut [MaybeUninit<A>],
-    ) -> Result<Written<'o>, Refusal> {
+    fn fill<'o>(&self, output: &'o mut [MaybeUninit<A>]) -> Result<Written<'o>, Refusal> {
         let zero = A::default();
-        if output.is_empty() || params.is_empty() {
-            self.refuse_bad_indices(indices)?;
+        if output.is_empty() || self.params().is_empty() {
+            self.refuse_bad_indices()?;
             return Ok(Written::filled(output, zero));
         }
-        let mut job = Job::new(self, params, indices, output, &zero);
-        let workers = self.workers(job.traffic());
-        if workers > 1 {
-            job.split(workers * PARTS_PER_THREAD);
-            parallel::on_workers(workers, &|| job.work());
-        } else {
-            job.work();
-        }
-        job.finish().map_err(|_| self.offence(indices))
+        let mut room = Geometry::room();
+        let job = Job::new(&mut room, self, output, &zero);
+        let written = match self.workers(job.traffic()) {
+            0..=1 => job.work_alone(),
+            workers => on_workers(job, workers),
+        };
+        written.map_err(|_| self.offence())
     }
 
     /// How many threads share a job of this many bytes.
     #[inline]
     fn workers(&self, traffic: usize) -> usize {
-        match self.threads {
+        match self.shapes().traits.threads {
             Some(threads) => threads.get().min(MOST_WORKERS),
             None if traffic < WORTH_THREADS => 1,
             None => parallel::pool_threads(),
         }
     }
+}
 
-    /// Hands over every element of the output in order.
-    fn each_cloned<A: Clone + Default, I: Index, D: Dimension, E: Dimension>(
-        &self,
-        params: &ArrayRef<A, D>,
-        indices: &ArrayRef<I, E>,
-        len: usize,
-        mut give: impl FnMut(A),
-    ) -> Result<(), Refusal> {
-        if len == 0 || params.is_empty() {
-            self.refuse_bad_indices(indices)?;
-            (0..len).for_each(|_| give(A::default()));
-            return Ok(());
-        }
-        let give = |element: Option<&A>| give(element.cloned().unwrap_or_default());
-        clone_elements(self, params, indices, give).map_err(|_| self.offence(indices))
-    }
+fn on_workers<'o, I: Index>(mut job: Job<'_, 'o, I>, workers: usize) -> Result<Written<'o>, BadIndexFound> {
+    job.split(workers * PARTS_PER_THREAD);
+    parallel::on_workers(workers, &|| job.work());
+    job.finish()
+}
 
-    /// For calls that move nothing: bounds are tested all the same.
-    fn refuse_bad_indices<I: Index, E: Dimension>(&self, indices: &ArrayRef<I, E>) -> Result<(), Refusal> {
-        if matches!(self.profile.bad_index, BadIndex::Zero | BadIndex::Clamp) {
-            return Ok(());
-        }
-        first_offender(self, indices).map_or(Ok(()), |error| Err(error.into()))
-    }
-
-    #[cold]
-    fn offence<I: Index, E: Dimension>(&self, indices: &ArrayRef<I, E>) -> Refusal {
-        let vanished = || Refusal::Unsupported("a bad index was found that is not there any more".to_owned());
-        first_offender(self, indices).map_or_else(vanished, Into::into)
-    }
+#[cold]
+fn with_gaps() -> Refusal {
+    Refusal::Unsupported("the output is not row-major without gaps".to_owned())
 }

@@ -5,8 +5,9 @@ use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use gather_optimized::{Options, Plan, gather_nd};
-use ndarray::{Array1, Array2, array};
+use gather_optimized::{Index, Options, Plan, gather_nd};
+use gather_spec::{BadIndex, Refusal};
+use ndarray::{Array1, Array2, ArrayRef, Dimension, array, s};
 
 /// Counts the bytes that live, and how high they rose; by thread, how often memory was asked for.
 struct Counting;
@@ -61,18 +62,85 @@ fn extra_memory_is_bounded() {
     assert_eq!((bytes, asked), (8, 1), "a tiny fresh call allocates its output only");
     drop(fresh);
 
-    let threads = 2;
+    // The memory of the thread pool is not the call's.
+    every_kind(THREADS, |_, _| {});
+    every_kind(THREADS, |name, (extra, output_bytes)| {
+        assert!(extra <= (THREADS << 20).max(output_bytes / 64), "{name}: {extra} bytes beside the output");
+    });
+    every_kind(1, |name, (extra, _)| assert!(extra <= 1 << 20, "{name}: {extra} bytes on one thread"));
+}
+
+const THREADS: usize = 2;
+
+/// A large call of every kind, into new memory: hands over the bytes that it took beside its output, and the output's.
+fn every_kind(threads: usize, mut check: impl FnMut(&str, (usize, usize))) {
     let options = Options::new().threads(NonZeroUsize::new(threads).expect("positive"));
-    let params = Array2::from_shape_fn((5000, 256), |(row, column)| row * 256 + column);
+    let params = Array2::from_shape_fn((5000, 256), |(row, column)| (row * 256 + column) as u64);
     let rows = Array1::from_shape_fn(50_000, |j| (j * 7919 % 5000) as u64);
-    // The pool's own memory is not the call's.
-    drop(gather_optimized::gather(&params, &rows, &options).expect("good indices"));
-    for view in [params.view(), params.t()] {
-        let axis = if view.shape()[0] == 5000 { 0 } else { 1 };
-        let plan = Plan::gather(view.shape(), &[50_000], &options.axis(axis)).expect("a plan");
-        let output_bytes = 50_000 * 256 * size_of::<usize>();
-        let (bytes, _) = measured(|| drop(plan.run(&view, &rows).expect("good indices")));
-        let extra = bytes - output_bytes;
-        assert!(extra <= (threads << 20).max(output_bytes / 64), "{extra} bytes beside the output");
+    let small = Array1::from_shape_fn(400_000, |j| i32::try_from(j * 7919 % 256).expect("small"));
+    along_axes(&options, &params, &rows, &small, &mut check);
+    in_batches(&options, &params, &rows, &small, &mut check);
+
+    let points = small.to_shape((200_000, 2)).expect("as many elements");
+    for policy in BadIndex::SPECIFIED {
+        let plan = Plan::gather_nd(&[5000, 256], &[200_000, 2], &options.bad_index(policy));
+        check(&format!("points, {policy}"), beside(plan, &params, &points));
     }
+
+    // Text that clones without memory of its own, so that only the call's is counted.
+    let names = Array1::from_elem(5000, "name");
+    let strings = Plan::gather(&[5000], &[50_000], &options).expect("a plan");
+    let (bytes, _) = measured(|| drop(strings.run_cloned(&names, &rows).expect("good indices")));
+    let output_bytes = 50_000 * size_of::<&str>();
+    check("strings", (bytes - output_bytes, output_bytes));
+}
+
+type Check<'a> = &'a mut dyn FnMut(&str, (usize, usize));
+
+fn along_axes(
+    options: &Options,
+    params: &Array2<u64>,
+    rows: &Array1<u64>,
+    small: &Array1<i32>,
+    check: Check<'_>,
+) {
+    check("rows", beside(Plan::gather(&[5000, 256], &[50_000], options), params, rows));
+    let columns = Plan::gather(&[256, 5000], &[50_000], &options.axis(1));
+    check("columns of a transposed view", beside(columns, &params.t(), rows));
+    let last = Plan::gather(&[5000, 256], &[400], &options.axis(1));
+    check("last axis", beside(last, params, &small.slice(s![..400])));
+    let scalars = Plan::gather(&[1_280_000], &[400_000], options);
+    check("scalars", beside(scalars, &params.flatten(), small));
+}
+
+fn in_batches(
+    options: &Options,
+    params: &Array2<u64>,
+    rows: &Array1<u64>,
+    small: &Array1<i32>,
+    check: Check<'_>,
+) {
+    let params = params.to_shape((5, 1000, 256)).expect("as many elements");
+    let batched = options.batch_dims(1);
+    let rows = rows.slice(s![..40_000]).mapv(|row| row % 1000);
+    let rows = rows.into_shape_with_order((5, 8000)).expect("as many elements");
+    check("batched rows", beside(Plan::gather(&[5, 1000, 256], &[5, 8000], &batched), &params, &rows));
+    let last = small.slice(s![..1000]).into_shape_with_order((5, 200)).expect("as many elements");
+    let plan = Plan::gather(&[5, 1000, 256], &[5, 200], &batched.axis(2));
+    check("batched, last axis", beside(plan, &params, &last));
+    let points = small.slice(s![..40_000]).into_shape_with_order((5, 4000, 2)).expect("as many elements");
+    let plan = Plan::gather_nd(&[5, 1000, 256], &[5, 4000, 2], &batched);
+    check("batched points", beside(plan, &params, &points));
+}
+
+/// The bytes that a run takes beside its output, and the output's.
+fn beside<D: Dimension, I: Index, E: Dimension>(
+    plan: Result<Plan, Refusal>,
+    params: &ArrayRef<u64, D>,
+    indices: &ArrayRef<I, E>,
+) -> (usize, usize) {
+    let plan = plan.expect("a plan");
+    let output_bytes = plan.output_shape().iter().product::<usize>() * size_of::<u64>();
+    let (bytes, _) = measured(|| drop(plan.run(params, indices).expect("good indices")));
+    (bytes - output_bytes, output_bytes)
 }

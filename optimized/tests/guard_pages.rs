@@ -120,6 +120,23 @@ fn large_outputs_and_params() {
     guarded(&plan, (&shape, &params), (&[count], &indices), |j| u32::try_from(at(j)).expect("small"));
 }
 
+/// Axes picked from one after the other, out of params too large for a cache: the next one is fetched meanwhile, and
+/// after the last there is none.
+#[test]
+fn batched_last_axes() {
+    let (batch, bound) = (300usize, 1024usize);
+    let params: Vec<u32> = (0..u32::try_from(batch * bound).expect("small")).collect();
+    for count in [64usize, 127, 128, 129, 333] {
+        let at = |j: usize| (bound - 1 - j * 7 % bound) % bound;
+        let indices: Vec<i32> = (0..batch * count).map(|j| i32::try_from(at(j)).expect("small")).collect();
+        let (shape, indices_shape) = ([batch, bound], [batch, count]);
+        let plan =
+            |options: &Options| Plan::gather(&shape, &indices_shape, &options.batch_dims(1)).expect("a plan");
+        let expected = |j: usize| u32::try_from(j / count * bound + at(j)).expect("small");
+        guarded(&plan, (&shape, &params), (&indices_shape, &indices), expected);
+    }
+}
+
 /// A bad index is never followed, whatever stands behind params.
 #[test]
 fn bad_indices_are_not_followed() {
@@ -168,6 +185,28 @@ fn bad_indices_of_every_kernel_are_found() {
                 refused::<u32, i64>(bound, at, 1, i64::from(bad));
                 refused::<u64, i64>(bound, at, 1, i64::from(bad));
                 refused::<u128, i64>(bound, at, 1, i64::from(bad));
+            }
+        }
+    }
+}
+
+/// Where the next axis is fetched meanwhile, every part of an axis is tested, on the first, a middle and the last axis.
+#[test]
+fn bad_indices_of_batched_axes_are_found() {
+    let (batch, bound, count) = (300usize, 1024usize, 333usize);
+    let params = vec![7u32; batch * bound];
+    let params = ArrayView::from_shape((batch, bound), &params).expect("its shape");
+    for axis in [0, 150, 299] {
+        for at in [0, 127, 128, 255, 256, 332] {
+            for bad in [-1, 1024] {
+                let mut indices = vec![1023i32; batch * count];
+                indices[axis * count + at] = bad;
+                let indices = ArrayView::from_shape((batch, count), &indices).expect("its shape");
+                for level in Level::available() {
+                    let options = Options::new().level(level).batch_dims(1);
+                    let plan = Plan::gather(&[batch, bound], &[batch, count], &options).expect("a plan");
+                    assert!(plan.run(&params, &indices).is_err(), "{level}, axis {axis}, index {at}, {bad}");
+                }
             }
         }
     }

@@ -1,31 +1,33 @@
 //! Elements that are cloned rather than moved, such as strings: in the order of the output, on one thread.
 
 use gather_spec::BadIndex;
-use ndarray::{ArrayRef, Dimension};
+use ndarray::Dimension;
 
 use super::check::{BadIndexFound, Block, Indices};
 use super::cursor::Cursor;
+use crate::arrays::Arrays;
 use crate::geometry::Geometry;
 use crate::index::Index;
-use crate::plan::Plan;
+use crate::shapes::Traits;
 
-/// Hands every element of the output to `give`, a bad row's as `None`. The plan must be for these shapes, and
-/// neither params nor the output may be empty.
+/// Hands every element of the output to `give`, a bad row's as `None`.
+///
+/// # Panics
+/// If params or the output are empty.
 ///
 /// # Errors
 /// [`BadIndexFound`] if a bad index is an error; elements may have been given before.
 pub(crate) fn clone_elements<A, I: Index, D: Dimension, E: Dimension>(
-    plan: &Plan,
-    params: &ArrayRef<A, D>,
-    indices: &ArrayRef<I, E>,
+    arrays: &Arrays<'_, A, I, D, E>,
     mut give: impl FnMut(Option<&A>),
 ) -> Result<(), BadIndexFound> {
-    assert!(params.shape() == plan.params.as_slice() && indices.shape() == plan.indices.as_slice());
-    assert!(!params.is_empty() && !plan.output.contains(&0));
-    let geometry = Geometry::new(plan, params.strides(), indices.strides(), size_of::<A>());
-    let shared =
-        Indices { first: indices.as_ptr(), geometry: &geometry, profile: plan.profile, level: plan.level };
-    let zeros = plan.profile.bad_index == BadIndex::Zero;
+    let (params, indices) = (arrays.params(), arrays.indices());
+    assert!(!params.is_empty() && arrays.output_len() > 0);
+    let mut geometry = Geometry::room();
+    geometry.set(arrays.shapes(), params.strides(), indices.strides(), size_of::<A>());
+    let Traits { profile, level, .. } = arrays.shapes().traits;
+    let shared = Indices { first: indices.as_ptr(), geometry: &geometry, profile, level };
+    let zeros = profile.bad_index == BadIndex::Zero;
     let mut cursor = Cursor::new(&geometry, 0);
     let mut block = Block::new();
     let mut left = geometry.row_count;

@@ -6,20 +6,21 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use gather_spec::{BadIndex, Profile};
-use ndarray::{ArrayRef, Dimension};
+use ndarray::Dimension;
 
 use super::bodies::{self, Picks};
 use super::check::{BLOCK, BadIndexFound, Block, CheckedIndices, Indices};
 use super::cursor::Cursor;
 use super::moves::{self, Pick};
+use crate::arrays::Arrays;
 use crate::dispatch::Proof;
 use crate::geometry::Geometry;
 use crate::index::Index;
-use crate::plan::Plan;
+use crate::shapes::Traits;
 
 /// One call on real arrays. Each part of the output belongs to whoever took it, so all methods are safe.
 pub(crate) struct Job<'p, 'o, I> {
-    geometry: Geometry,
+    geometry: &'p Geometry,
     /// The element of params at the multi-index of zeros.
     params: *const u8,
     indices: *const I,
@@ -50,34 +51,36 @@ const PICKS_PER_FETCH: usize = 128;
 const CACHED_PARAMS: usize = 1 << 20;
 
 impl<'p, 'o, I: Index> Job<'p, 'o, I> {
-    /// The job of gathering from `params` into `output`.
+    /// The job of gathering into `output`; `room` keeps its geometry.
     ///
     /// # Panics
-    /// If the arrays are not of the plan's shapes, or params or the output are empty.
-    #[inline(always)] // So that the job is made in its place: moving it costs a tenth of a tiny call.
+    /// If params or the output are empty, or the output is not as long as the arrays say.
+    #[inline(always)] // So that the job is made in its place.
     pub(crate) fn new<A: Copy + Send + Sync, D: Dimension, E: Dimension>(
-        plan: &Plan,
-        params: &'p ArrayRef<A, D>,
-        indices: &'p ArrayRef<I, E>,
+        room: &'p mut Geometry,
+        arrays: &Arrays<'p, A, I, D, E>,
         output: &'o mut [MaybeUninit<A>],
         zero: &'p A,
     ) -> Self {
-        assert!(params.shape() == plan.params.as_slice() && indices.shape() == plan.indices.as_slice());
-        assert!(!params.is_empty() && !output.is_empty());
-        let geometry = Geometry::new(plan, params.strides(), indices.strides(), size_of::<A>());
+        let (params, indices) = (arrays.params(), arrays.indices());
+        let params_len = params.len();
+        assert!(params_len > 0 && !output.is_empty());
+        room.set(arrays.shapes(), params.strides(), indices.strides(), size_of::<A>());
+        let geometry: &Geometry = room;
         let output_bytes = geometry.output_bytes();
         assert!(output_bytes == size_of_val(output));
+        let Traits { profile, level, .. } = arrays.shapes().traits;
         Self {
             params: params.as_ptr().cast(),
             indices: indices.as_ptr(),
             output: output.as_mut_ptr().cast(),
             zero: std::ptr::from_ref(zero).cast(),
             element: size_of::<A>(),
-            profile: plan.profile,
-            level: plan.level,
-            prefetch: params.len().saturating_mul(size_of::<A>()) > CACHED_PARAMS,
+            profile,
+            level,
+            prefetch: params_len.saturating_mul(size_of::<A>()) > CACHED_PARAMS,
             stream: moves::streams(output_bytes, geometry.row_bytes),
-            pick: Pick::of(&geometry, plan, size_of::<A>()),
+            pick: Pick::of(geometry, profile, size_of::<A>()),
             part_rows: geometry.row_count,
             next: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
@@ -102,8 +105,18 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         self.part_rows = if part > 4 * BLOCK { part.next_multiple_of(BLOCK) } else { part };
     }
 
-    /// Takes parts and runs them until none is left, or somebody found a bad index.
+    /// Runs the job as one part, without the counters that parts are shared by.
+    ///
+    /// # Errors
+    /// [`BadIndexFound`] if some index was bad.
     #[inline]
+    pub(crate) fn work_alone(self) -> Result<Written<'o>, BadIndexFound> {
+        // SAFETY: owning the job, nobody else writes any of its rows.
+        unsafe { self.run(0..self.geometry.row_count)? };
+        Ok(Written(PhantomData))
+    }
+
+    /// Takes parts and runs them until none is left, or somebody found a bad index.
     pub(crate) fn work(&self) {
         while let Some(rows) = self.take() {
             // SAFETY: `take` gives each row to one caller only.
@@ -137,9 +150,10 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
 
     /// # Safety
     /// Nobody else may write these rows meanwhile.
+    #[inline]
     unsafe fn run(&self, rows: Range<usize>) -> Result<(), BadIndexFound> {
         let row_bytes = self.geometry.row_bytes;
-        let mut cursor = Cursor::new(&self.geometry, rows.start);
+        let mut cursor = Cursor::new(self.geometry, rows.start);
         // SAFETY: `new` made sure that the output has room for all rows.
         let mut output = unsafe { self.output.add(rows.start * row_bytes) };
         let mut left = rows.len();
@@ -150,7 +164,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         let mut block = Block::new();
         let indices = Indices {
             first: self.indices,
-            geometry: &self.geometry,
+            geometry: self.geometry,
             profile: self.profile,
             level: self.level,
         };
@@ -182,39 +196,55 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         let in_order = self.prefetch && axis_bytes <= 64 << 10;
         while left > 0 {
             let segment = cursor.take(left);
-            let next_axis = (in_order && segment.len * 64 >= axis_bytes).then(|| cursor.params());
-            let mut done = 0;
-            while done < segment.len {
-                let len =
-                    if next_axis.is_some() { PICKS_PER_FETCH.min(segment.len - done) } else { segment.len };
-                if let Some(next) = next_axis {
-                    let (from, to) =
-                        (axis_bytes * done / segment.len, axis_bytes * (done + len) / segment.len);
-                    bodies::prefetch_lines(self.params.wrapping_offset(next), from, to);
-                }
-                // SAFETY: the segment lies within indices, its base within params, and its rows within the output.
-                let good = unsafe {
-                    let picks = Picks {
-                        params: self.params.offset(segment.params),
-                        bound: pick.bound,
-                        indices: self.indices.offset(segment.indices).add(done),
-                        len,
-                        output: output.add(done * pick.size),
-                        prefetch: self.prefetch && !in_order,
-                        stream: pick.stream,
-                    };
-                    moves::pick_checked(self.level, pick.size, picks)
+            // SAFETY: the segment lies within indices, its base within params, and its rows within the output.
+            let good = unsafe {
+                let picks = Picks {
+                    params: self.params.offset(segment.params),
+                    bound: pick.bound,
+                    indices: self.indices.offset(segment.indices),
+                    len: segment.len,
+                    output,
+                    prefetch: self.prefetch && !in_order,
+                    stream: pick.stream,
                 };
-                if !good {
-                    return Err(BadIndexFound);
+                if in_order && segment.len * 64 >= axis_bytes {
+                    self.pick_and_fetch(pick, picks, self.params.wrapping_offset(cursor.params()))
+                } else {
+                    moves::pick_checked(self.level, pick.size, picks)
                 }
-                done += len;
+            };
+            if !good {
+                return Err(BadIndexFound);
             }
             // SAFETY: as above.
             output = unsafe { output.add(segment.len * pick.size) };
             left -= segment.len;
         }
         Ok(())
+    }
+
+    /// Picks from one axis while the lines of the next are on their way; `false` if any index was bad.
+    ///
+    /// # Safety
+    /// As [`moves::pick_checked`]; `next_axis` may be any address.
+    unsafe fn pick_and_fetch(&self, pick: Pick, picks: Picks<I>, next_axis: *const u8) -> bool {
+        let axis_bytes = pick.bound * pick.size;
+        let mut done = 0;
+        while done < picks.len {
+            let len = PICKS_PER_FETCH.min(picks.len - done);
+            let (from, to) = (axis_bytes * done / picks.len, axis_bytes * (done + len) / picks.len);
+            bodies::prefetch_lines(next_axis, from, to);
+            // SAFETY: done + len <= picks.len, so these are some of the caller's picks.
+            let good = unsafe {
+                let (indices, output) = (picks.indices.add(done), picks.output.add(done * pick.size));
+                moves::pick_checked(self.level, pick.size, Picks { indices, len, output, ..picks })
+            };
+            if !good {
+                return false;
+            }
+            done += len;
+        }
+        true
     }
 
     /// # Safety

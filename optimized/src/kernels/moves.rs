@@ -9,7 +9,6 @@ use super::{avx2, avx512};
 use crate::dispatch::Proof;
 use crate::geometry::Geometry;
 use crate::index::Index;
-use crate::plan::Plan;
 
 /// Moves rows from checked offsets.
 ///
@@ -76,9 +75,9 @@ pub(super) struct Pick {
 impl Pick {
     /// The kernel, if it fits.
     #[inline]
-    pub(super) fn of(geometry: &Geometry, plan: &Plan, element: usize) -> Option<Self> {
+    pub(super) fn of(geometry: &Geometry, profile: Profile, element: usize) -> Option<Self> {
         let strict = matches!(
-            plan.profile,
+            profile,
             Profile {
                 bad_index: BadIndex::Error | BadIndex::Unspecified,
                 negative_index: NegativeIndex::Reject

@@ -11,7 +11,7 @@ mod pool;
 use std::mem::MaybeUninit;
 
 use gather_spec::Refusal;
-use ndarray::{ArrayD, IxDyn};
+use ndarray::{ArrayD, Dimension, IxDyn};
 
 pub use pool::{Pool, Pooled};
 
@@ -21,6 +21,7 @@ use crate::kernels::job::Written;
 ///
 /// # Errors
 /// `Unsupported` if the memory cannot be had.
+#[inline]
 pub(crate) fn reserve<A>(len: usize) -> Result<Vec<A>, Refusal> {
     let mut output = Vec::new();
     output.try_reserve_exact(len).map_err(|_| out_of_memory(len.saturating_mul(size_of::<A>())))?;
@@ -28,6 +29,7 @@ pub(crate) fn reserve<A>(len: usize) -> Result<Vec<A>, Refusal> {
     Ok(output)
 }
 
+#[cold]
 fn out_of_memory(bytes: usize) -> Refusal {
     Refusal::Unsupported(format!("{bytes} bytes for the output could not be reserved"))
 }
@@ -38,7 +40,7 @@ fn out_of_memory(bytes: usize) -> Refusal {
 /// Those of [`reserve`] and of `fill`.
 #[inline]
 pub(crate) fn fresh<A: Copy>(
-    shape: &[usize],
+    shape: IxDyn,
     len: usize,
     fill: impl for<'a> FnOnce(&'a mut [MaybeUninit<A>]) -> Result<Written<'a>, Refusal>,
 ) -> Result<ArrayD<A>, Refusal> {
@@ -46,12 +48,13 @@ pub(crate) fn fresh<A: Copy>(
     fill(&mut output.spare_capacity_mut()[..len])?;
     // SAFETY: `Written` proves that all `len` elements, which were reserved, have been initialised.
     unsafe { output.set_len(len) };
-    debug_assert_eq!(shape.iter().product::<usize>(), len);
+    debug_assert_eq!(shape.size(), len);
     // SAFETY: `len` is the product of the shape, whose bytes were checked to fit an `isize`.
-    Ok(unsafe { ArrayD::from_shape_vec_unchecked(IxDyn(shape), output) })
+    Ok(unsafe { ArrayD::from_shape_vec_unchecked(shape, output) })
 }
 
 /// Initialised elements as a job sees them.
+#[inline]
 pub(crate) fn overwrite<A: Copy>(
     output: &mut [A],
     fill: impl for<'a> FnOnce(&'a mut [MaybeUninit<A>]) -> Result<Written<'a>, Refusal>,

@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 pub(super) const HUGE_PAGE: usize = 2 << 20;
 
 /// Asks for huge pages under the memory, where it holds some whole ones.
+#[inline]
 pub(super) fn prefer_huge<A>(memory: &mut [MaybeUninit<A>]) {
     let bytes = size_of_val(memory);
     if bytes >= 2 * HUGE_PAGE {

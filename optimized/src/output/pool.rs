@@ -11,7 +11,6 @@ use ndarray::{ArrayViewD, ArrayViewMutD, IxDyn};
 
 use super::pages::{self, HUGE_PAGE};
 use crate::kernels::job::Written;
-use crate::plan::Dims;
 
 /// Keeps the memory of outputs that were dropped and hands it out again. Clones share the memory.
 ///
@@ -60,13 +59,12 @@ impl Pool {
     /// Lets `fill` write `len` elements into recycled memory.
     pub(crate) fn fill<A: Copy>(
         &self,
-        shape: &[usize],
+        shape: IxDyn,
         len: usize,
         fill: impl for<'a> FnOnce(&'a mut [MaybeUninit<A>]) -> Result<Written<'a>, Refusal>,
     ) -> Result<Pooled<A>, Refusal> {
         let layout = block_layout::<A>(len)?;
         let block = self.shared.take(layout).map_or_else(|| Block::new(layout), Ok)?;
-        let shape = shape.into();
         let mut output =
             Pooled { block: Some(block), len, shape, pool: Arc::clone(&self.shared), elements: PhantomData };
         fill(output.uninitialised())?;
@@ -146,7 +144,7 @@ pub struct Pooled<A: Copy> {
     /// Present until dropped.
     block: Option<Block>,
     len: usize,
-    shape: Dims,
+    shape: IxDyn,
     pool: Arc<Shared>,
     elements: PhantomData<A>,
 }
@@ -159,7 +157,7 @@ impl<A: Copy> Pooled<A> {
     pub fn view(&self) -> ArrayViewD<'_, A> {
         // SAFETY: `Pool::fill` hands out a Pooled only after all `len` elements were written.
         let elements = unsafe { std::slice::from_raw_parts(self.start().as_ptr().cast_const(), self.len) };
-        ArrayViewD::from_shape(IxDyn(&self.shape), elements)
+        ArrayViewD::from_shape(self.shape.clone(), elements)
             .expect("a plan's output has a shape of its own length")
     }
 
@@ -168,7 +166,7 @@ impl<A: Copy> Pooled<A> {
     pub fn view_mut(&mut self) -> ArrayViewMutD<'_, A> {
         // SAFETY: as in `view`, and borrowed mutably.
         let elements = unsafe { std::slice::from_raw_parts_mut(self.start().as_ptr(), self.len) };
-        ArrayViewMutD::from_shape(IxDyn(&self.shape), elements)
+        ArrayViewMutD::from_shape(self.shape.clone(), elements)
             .expect("a plan's output has a shape of its own length")
     }
 

@@ -1,0 +1,112 @@
+//! The arrays of a call together with the shapes that are known to be theirs, so that nobody checks them again.
+
+use gather_spec::Refusal;
+use ndarray::{ArrayRef, Dimension};
+
+use crate::index::Index;
+use crate::shapes::Shapes;
+use crate::{Options, Plan};
+
+/// Proof that params and indices have the shapes that were validated, and the output a length that fits.
+pub(crate) struct Arrays<'a, A, I, D: Dimension, E: Dimension> {
+    shapes: Shapes<'a>,
+    params: &'a ArrayRef<A, D>,
+    indices: &'a ArrayRef<I, E>,
+    output_len: usize,
+}
+
+impl<'a, A, I: Index, D: Dimension, E: Dimension> Arrays<'a, A, I, D, E> {
+    /// Validates the arrays' own shapes for `gather_nd`.
+    ///
+    /// # Errors
+    /// Those of [`Plan::gather_nd`], with the size of the elements known.
+    #[inline(always)] // So that the shapes stay in registers.
+    pub(crate) fn gather_nd(
+        params: &'a ArrayRef<A, D>,
+        indices: &'a ArrayRef<I, E>,
+        options: &Options,
+    ) -> Result<Self, Refusal> {
+        Self::new(Shapes::gather_nd(params.shape(), indices.shape(), options)?, params, indices)
+    }
+
+    /// Validates the arrays' own shapes for `gather`.
+    ///
+    /// # Errors
+    /// Those of [`Plan::gather`], with the size of the elements known.
+    #[inline(always)] // So that the shapes stay in registers.
+    pub(crate) fn gather(
+        params: &'a ArrayRef<A, D>,
+        indices: &'a ArrayRef<I, E>,
+        options: &Options,
+    ) -> Result<Self, Refusal> {
+        Self::new(Shapes::gather(params.shape(), indices.shape(), options)?, params, indices)
+    }
+
+    /// Compares the arrays' shapes with those of a plan.
+    ///
+    /// # Errors
+    /// `Unsupported` if they differ; `output-too-large`.
+    #[inline(always)] // So that the shapes stay in registers.
+    pub(crate) fn of_plan(
+        plan: &'a Plan,
+        params: &'a ArrayRef<A, D>,
+        indices: &'a ArrayRef<I, E>,
+    ) -> Result<Self, Refusal> {
+        let shapes = plan.shapes();
+        if params.shape() != shapes.params || indices.shape() != shapes.indices {
+            return Err(other_shapes(shapes, params.shape(), indices.shape()));
+        }
+        Self::new(shapes, params, indices)
+    }
+
+    /// The shapes must be those of the arrays.
+    #[inline(always)]
+    fn new(
+        shapes: Shapes<'a>,
+        params: &'a ArrayRef<A, D>,
+        indices: &'a ArrayRef<I, E>,
+    ) -> Result<Self, Refusal> {
+        if size_of::<A>() == 0 {
+            return Err(no_bytes());
+        }
+        let output_len = shapes.output_len(size_of::<A>())?;
+        Ok(Self { shapes, params, indices, output_len })
+    }
+
+    /// The validated shapes.
+    #[inline]
+    pub(crate) const fn shapes(&self) -> Shapes<'a> {
+        self.shapes
+    }
+
+    /// Params, of the shape that was validated.
+    #[inline]
+    pub(crate) const fn params(&self) -> &'a ArrayRef<A, D> {
+        self.params
+    }
+
+    /// Indices, of the shape that was validated.
+    #[inline]
+    pub(crate) const fn indices(&self) -> &'a ArrayRef<I, E> {
+        self.indices
+    }
+
+    /// The number of elements of the output.
+    #[inline]
+    pub(crate) const fn output_len(&self) -> usize {
+        self.output_len
+    }
+}
+
+#[cold]
+fn other_shapes(shapes: Shapes<'_>, params: &[usize], indices: &[usize]) -> Refusal {
+    Refusal::Unsupported(format!(
+        "the plan is for params of shape {:?} and indices of shape {:?}, not {params:?} and {indices:?}",
+        shapes.params, shapes.indices
+    ))
+}
+
+#[cold]
+fn no_bytes() -> Refusal {
+    Refusal::Unsupported("elements of zero bytes".to_owned())
+}

@@ -1,0 +1,96 @@
+//! Elements that are cloned, such as strings, into new arrays and into the caller's.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use gather_optimized::{Options, Plan};
+use gather_spec::{BadIndex, ErrorCode, Refusal};
+use ndarray::{Array1, Array2, array, s};
+
+fn names() -> Array2<String> {
+    Array2::from_shape_fn((3, 2), |(row, column)| format!("{row}/{column}"))
+}
+
+#[test]
+fn both_ways_agree_over_layouts() {
+    let (plain, options) = (names(), Options::new().axis(1));
+    let transposed = plain.t();
+    let reversed = plain.slice(s![..;-1, ..;-1]);
+    for params in [plain.view(), transposed, reversed] {
+        let plan = Plan::gather(params.shape(), &[3], &options).expect("a plan");
+        let indices = array![1u8, 0, 1];
+        let fresh = plan.run_cloned(&params, &indices).expect("good indices");
+        let mut into = Array2::from_elem((params.nrows(), 3), "old".to_owned());
+        plan.run_cloned_into(&params, &indices, &mut into).expect("good indices");
+        assert_eq!(fresh, into.clone().into_dyn());
+        for ((row, at), name) in into.indexed_iter() {
+            assert_eq!(name, &params[[row, usize::from(indices[at])]]);
+        }
+    }
+}
+
+#[test]
+fn an_output_that_does_not_fit_is_left_alone() {
+    let plan = Plan::gather(&[3, 2], &[2], &Options::new()).expect("a plan");
+    let mut other = Array2::from_elem((2, 3), "old".to_owned());
+    let mut gaps = Array2::from_elem((2, 4), "old".to_owned());
+    let refused = |refusal| matches!(refusal, Err(Refusal::Unsupported(_)));
+    assert!(refused(plan.run_cloned_into(&names(), &array![0, 1], &mut other)));
+    let mut strided = gaps.slice_mut(s![.., ..;2]);
+    assert!(refused(plan.run_cloned_into(&names(), &array![0, 1], &mut strided)));
+    assert!(other.iter().chain(&gaps).all(|name| name == "old"));
+}
+
+#[test]
+fn bad_indices_follow_the_policy() {
+    let run = |policy| {
+        let plan = Plan::gather_nd(&[3, 2], &[2, 2], &Options::new().bad_index(policy)).expect("a plan");
+        let mut output = Array1::from_elem(2, "old".to_owned());
+        plan.run_cloned_into(&names(), &array![[2, 1], [1, 9]], &mut output).map(|()| output.to_vec())
+    };
+    let Err(Refusal::Error(error)) = run(BadIndex::Error) else { panic!("a bad index is an error") };
+    assert_eq!(error.code(), ErrorCode::IndexOutOfRange);
+    assert_eq!(run(BadIndex::Zero), Ok(vec!["2/1".to_owned(), String::new()]));
+    assert_eq!(run(BadIndex::Clamp), Ok(vec!["2/1".to_owned(), "1/1".to_owned()]));
+}
+
+/// An element that counts how many of its kind live.
+#[derive(Default)]
+struct Counted(Rc<Cell<isize>>);
+
+impl Counted {
+    fn new(count: &Rc<Cell<isize>>) -> Self {
+        count.set(count.get() + 1);
+        Self(Rc::clone(count))
+    }
+}
+
+impl Clone for Counted {
+    fn clone(&self) -> Self {
+        Self::new(&self.0)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}
+
+/// Elements that are overwritten, and those given before a bad index was found, are dropped once each.
+#[test]
+fn nothing_leaks_and_nothing_is_dropped_twice() {
+    let count = Rc::new(Cell::new(0));
+    let params = Array1::from_shape_fn(3, |_| Counted::new(&count));
+    let plan = Plan::gather(&[3], &[2000], &Options::new()).expect("a plan");
+    let mut indices = Array1::from_shape_fn(2000, |at| at as u64 % 3);
+    let mut output = Array1::from_shape_fn(2000, |_| Counted::new(&count));
+    assert!(plan.run_cloned_into(&params, &indices, &mut output).is_ok());
+    assert_eq!(count.get(), 2003);
+    indices[1999] = 3;
+    assert!(plan.run_cloned_into(&params, &indices, &mut output).is_err());
+    assert!(plan.run_cloned(&params, &indices).is_err());
+    assert_eq!(count.get(), 2003);
+    drop((params, output));
+    assert_eq!(count.get(), 0);
+}
