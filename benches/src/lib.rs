@@ -2,7 +2,7 @@
 //!
 //! - [`workloads`]: the one list, `workloads.yaml`, read and checked; [`geometry`]: its shapes as one loop nest.
 //! - [`inputs`]: params and indices made from a workload, the same on every machine.
-//! - [`subject`]: a workload ready to run, by gather-optimized and by its [`floor`], the best plain loop.
+//! - [`mod@subject`]: a workload ready to run, by gather-optimized and by its [`floor`], the best plain loop.
 //! - [`verify`]: whether both agree with gather-reference.
 //! - [`roofline`]: what the memory system allows; [`timing`]: contenders in turn, medians; [`threads`]: sharing work.
 
