@@ -23,13 +23,15 @@ type Runner = InProcess<Box<dyn Fn() -> Box<dyn Backend> + Send>>;
 ///
 /// ```no_run
 /// use std::process::ExitCode;
-/// # use gather_conformance::backend::{Backend, Description};
-/// # use gather_spec::{Call, Outcome};
-/// # struct MyBackend;
-/// # impl MyBackend { fn new() -> Self { Self } }
+/// # use gather_conformance::{Backend, backend::Description, builtin};
+/// # use gather_spec::{Call, Outcome, Profile};
+/// # struct MyBackend(Box<dyn Backend>);
+/// # impl MyBackend {
+/// #     fn new() -> Self { Self(builtin::backend("reference", Profile::default(), 1 << 20).unwrap()) }
+/// # }
 /// # impl Backend for MyBackend {
-/// #     fn describe(&self) -> Description { unimplemented!() }
-/// #     fn call(&mut self, call: &Call) -> Outcome { unimplemented!() }
+/// #     fn describe(&self) -> Description { self.0.describe() }
+/// #     fn call(&mut self, call: &Call) -> Outcome { self.0.call(call) }
 /// # }
 ///
 /// fn main() -> ExitCode {

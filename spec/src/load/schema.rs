@@ -130,17 +130,27 @@ struct Tensor {
     fill: Option<Fill>,
 }
 
-struct Dtype;
+/// A text that is one of a set of names.
+macro_rules! one_of {
+    ($ty:ident, $title:literal, $names:expr) => {
+        struct $ty;
 
-impl JsonSchema for Dtype {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Dtype".into()
-    }
+        impl JsonSchema for $ty {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                $title.into()
+            }
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": DType::ALL.map(DType::name) })
-    }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string", "enum": $names })
+            }
+        }
+    };
 }
+
+one_of!(Dtype, "Dtype", DType::ALL.map(DType::name));
+one_of!(Code, "Code", ErrorCode::ALL.map(ErrorCode::name));
+one_of!(BadIndexName, "BadIndex", BadIndex::SPECIFIED.map(|policy| policy.to_string()));
+one_of!(NegativeIndexName, "NegativeIndex", NegativeIndex::ALL.map(|policy| policy.to_string()));
 
 /// Nested rows; what the elements may be depends on the dtype.
 struct Elements;
@@ -271,18 +281,6 @@ struct Arm {
     unspecified: Option<bool>,
 }
 
-struct Code;
-
-impl JsonSchema for Code {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Code".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": ErrorCode::ALL.map(ErrorCode::name) })
-    }
-}
-
 /// A condition on the profile.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
@@ -291,30 +289,6 @@ struct When {
     bad_index: Option<BadIndexName>,
     #[schemars(default)]
     negative_index: Option<NegativeIndexName>,
-}
-
-struct BadIndexName;
-
-impl JsonSchema for BadIndexName {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "BadIndex".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": BadIndex::SPECIFIED.map(|policy| policy.to_string()) })
-    }
-}
-
-struct NegativeIndexName;
-
-impl JsonSchema for NegativeIndexName {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "NegativeIndex".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": NegativeIndex::ALL.map(|policy| policy.to_string()) })
-    }
 }
 
 /// A YAML node as the JSON value that an editor's validator sees.
