@@ -7,7 +7,7 @@ mod support;
 use std::num::NonZeroUsize;
 
 use gather_optimized::{Element, Index, Level, Options, Plan};
-use gather_spec::BadIndex;
+use gather_spec::{BadIndex, GatherError, Refusal};
 use ndarray::{ArrayView, ArrayViewMut, IxDyn};
 use support::{Guarded, Touching};
 
@@ -118,6 +118,49 @@ fn large_outputs_and_params() {
     let shape = [1 << 19];
     let plan = |options: &Options| Plan::gather(&shape, &[count], options).expect("a plan");
     guarded(&plan, (&shape, &params), (&[count], &indices), |j| u32::try_from(at(j)).expect("small"));
+}
+
+/// Consecutive indices into params too large for a cache are moved together; runs begin and end anywhere in a group, and
+/// the last one ends at the last element.
+#[test]
+fn runs_of_consecutive_indices() {
+    fn width<A: Element + PartialEq + std::fmt::Debug>(bound: usize, from: impl Fn(usize) -> A) {
+        let params: Vec<A> = (0..bound).map(&from).collect();
+        for run in [1usize, 15, 16, 17, 40] {
+            let count = 20 * run;
+            let start = |run_at: usize| if run_at == 19 { bound - run } else { run_at * 7919 % (bound - run) };
+            let at = |j: usize| start(j / run) + j % run;
+            let by_i32: Vec<i32> = (0..count).map(|j| i32::try_from(at(j)).expect("small")).collect();
+            let by_i64: Vec<i64> = by_i32.iter().map(|index| i64::from(*index)).collect();
+            let plan = |options: &Options| Plan::gather(&[bound], &[count], options).expect("a plan");
+            guarded(&plan, (&[bound], &params), (&[count], &by_i32), |j| from(at(j)));
+            guarded(&plan, (&[bound], &params), (&[count], &by_i64), |j| from(at(j)));
+        }
+    }
+    width(3 << 19, |at| u8::try_from(at % 251).expect("small"));
+    width(3 << 18, |at| u32::try_from(at).expect("small"));
+    width(3 << 16, |at| at as u128);
+}
+
+/// A run that passes either end of its axis is refused where it does so.
+#[test]
+fn runs_past_the_ends_are_refused() {
+    let bound = 3usize << 18;
+    let params = Guarded::new(&vec![7u32; bound], Touching::End);
+    let params = ArrayView::from_shape(bound, &params).expect("its shape");
+    let high = i64::try_from(bound).expect("small");
+    for level in Level::available() {
+        let plan = Plan::gather(&[bound], &[200], &Options::new().level(level)).expect("a plan");
+        for (start, first) in (1..64).map(|start| (high - start, start)).chain([(-5, 0), (-200, 0)]) {
+            let indices: Vec<i64> = (start..start + 200).collect();
+            let refusal = plan.run(&params, &ArrayView::from(&indices)).expect_err("a bad index");
+            let Refusal::Error(GatherError::IndexOutOfRange { position, index, .. }) = refusal else {
+                panic!("{level}, from {start}: {refusal:?}");
+            };
+            let expected = (usize::try_from(first).expect("small"), i128::from(start + first));
+            assert_eq!((position[0], index), expected, "{level}, from {start}");
+        }
+    }
 }
 
 /// Axes picked from one after the other, out of params too large for a cache: the next one is fetched meanwhile, and

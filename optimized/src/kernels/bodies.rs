@@ -2,6 +2,7 @@
 //!
 //! All are `inline(always)`, so that they take on the instruction set of the function they stand in.
 
+use std::array::from_fn;
 use std::mem::MaybeUninit;
 use std::ptr::copy_nonoverlapping;
 
@@ -220,13 +221,15 @@ pub(super) unsafe fn pick_elements<const SIZE: usize>(copy: Copy, offsets: &[isi
     }
 }
 
-/// Dense indices of depth 1 into a dense axis, one element per index.
+/// Dense indices of depth 1 into an axis, one element per index.
 #[derive(Clone, Copy)]
 pub(super) struct Picks<I> {
     /// The start of the axis.
     pub params: *const u8,
     /// Its elements, at least one.
     pub bound: usize,
+    /// Between neighbours along the axis, in bytes.
+    pub stride: isize,
     pub indices: *const I,
     pub len: usize,
     pub output: *mut u8,
@@ -244,29 +247,126 @@ pub(super) struct Picks<I> {
 // shared and medians of the same loop spread by half, so the gain on small pages is within the noise and the loss on
 // huge ones is what two more passes over the indices cost: in a block that small, a page is met only twice.
 
+impl<I> Picks<I> {
+    /// Where an element lies, in bytes from the start of the axis; without gaps the stride is known to the compiler.
+    #[inline(always)]
+    fn offset<const SIZE: usize, const GAPS: bool>(&self, place: usize) -> isize {
+        let stride = if GAPS { self.stride } else { SIZE.cast_signed() };
+        place.cast_signed().wrapping_mul(stride)
+    }
+
+    /// Elements before the first that starts a line of the output, from which on wide stores touch one line each. None
+    /// if elements straddle lines.
+    #[inline(always)]
+    pub(super) fn head(&self, size: usize) -> usize {
+        let skip = self.output.align_offset(64);
+        if skip.is_multiple_of(size) { (skip / size).min(self.len) } else { 0 }
+    }
+}
+
+/// Indices without gaps: the given ones where they have none, else copies in `room`, which is cheaper than a kernel
+/// without vectors.
+///
+/// # Safety
+/// For every `j < len`, `first + j * step` must be readable.
+///
+/// # Panics
+/// If there is no room for `len` copies.
+#[inline(always)]
+pub(super) unsafe fn side_by_side<I: Index>(
+    first: *const I,
+    step: isize,
+    room: &mut [MaybeUninit<I>],
+    len: usize,
+) -> *const I {
+    if step == 1 {
+        return first;
+    }
+    let copies = &mut room[..len];
+    for (j, copy) in copies.iter_mut().enumerate() {
+        // SAFETY: the caller's promise.
+        copy.write(unsafe { *first.offset(step * j.cast_signed()) });
+    }
+    copies.as_ptr().cast()
+}
+
 /// Elements to ask for ahead.
 const PICKS_AHEAD: usize = 48;
 
+/// Indices that are looked at together, in search of consecutive ones.
+const GROUP: usize = 16;
+
 /// Copies elements straight from indices; `false` if any index was bad, and then what was written in its place is some
-/// element of the axis.
+/// element of the axis. `GAPS` says that the stride is not `SIZE`.
 ///
 /// # Safety
-/// `indices` must be `len` readable indices, `params` the start of `bound > 0` elements of `SIZE` bytes, `output` of room
-/// for `len` elements.
+/// `indices` must be `len` readable indices, `params` the start of `bound > 0` elements of `SIZE` bytes, `stride` bytes
+/// apart, `output` of room for `len` elements.
 #[inline(always)]
-pub(super) unsafe fn pick_checked<I: Index, const SIZE: usize>(picks: Picks<I>) -> bool {
+pub(super) unsafe fn pick_checked<I: Index, const SIZE: usize, const GAPS: bool>(picks: Picks<I>) -> bool {
     let mut all_good = true;
-    let ahead = if picks.prefetch { picks.len.saturating_sub(PICKS_AHEAD) } else { 0 };
-    // SAFETY: every j is below len, and every j of the first loop is below len - PICKS_AHEAD.
+    let head = if picks.prefetch { picks.head(SIZE) } else { picks.len };
+    let grouped = head + (picks.len - head) / GROUP * GROUP;
+    // SAFETY: every j is below len, and groups lie between head and grouped.
     unsafe {
-        for j in 0..ahead {
-            // An unchecked index gives an address that is only asked for, never read.
-            let (later, _) = (*picks.indices.add(j + PICKS_AHEAD)).locate::<false>(picks.bound);
-            prefetch(picks.params.wrapping_add(later.wrapping_mul(SIZE)));
-            all_good &= pick_one::<I, SIZE>(picks, j);
+        for j in (0..head).chain(grouped..picks.len) {
+            all_good &= pick_one::<I, SIZE, GAPS>(picks, j);
         }
-        for j in ahead..picks.len {
-            all_good &= pick_one::<I, SIZE>(picks, j);
+        for j in (head..grouped).step_by(GROUP) {
+            if j + PICKS_AHEAD < grouped {
+                request_group::<I, SIZE, GAPS>(picks, j + PICKS_AHEAD);
+            }
+            all_good &= pick_group::<I, SIZE, GAPS>(picks, j);
+        }
+    }
+    all_good
+}
+
+/// Asks for the elements of a group. An unchecked index gives an address that is only asked for, never read.
+///
+/// # Safety
+/// As [`pick_checked`], with `j + GROUP <= len`.
+#[inline(always)]
+unsafe fn request_group<I: Index, const SIZE: usize, const GAPS: bool>(picks: Picks<I>, j: usize) {
+    // SAFETY: the caller's promise.
+    let places: [usize; GROUP] = from_fn(|at| unsafe { (*picks.indices.add(j + at)).locate::<false>(0).0 });
+    let address = |place: usize| picks.params.wrapping_offset(picks.offset::<SIZE, GAPS>(place));
+    if !GAPS && places[GROUP - 1].wrapping_sub(places[0]) == GROUP - 1 {
+        // As good as consecutive: their lines are neighbours, and two of them set the hardware on the track.
+        prefetch(address(places[0]));
+        prefetch(address(places[GROUP - 1]));
+    } else {
+        places.iter().for_each(|place| prefetch(address(*place)));
+    }
+}
+
+/// Copies a group, in one move where its indices are consecutive; `false` if any index was bad.
+///
+/// # Safety
+/// As [`pick_checked`], with `j + GROUP <= len`.
+#[inline(always)]
+unsafe fn pick_group<I: Index, const SIZE: usize, const GAPS: bool>(picks: Picks<I>, j: usize) -> bool {
+    // SAFETY: the caller's promise.
+    let located: [(usize, bool); GROUP] =
+        from_fn(|at| unsafe { (*picks.indices.add(j + at)).locate::<false>(picks.bound) });
+    let (first, _) = located[0];
+    let (mut all_good, mut consecutive) = (true, true);
+    for (at, (place, good)) in located.into_iter().enumerate() {
+        all_good &= good;
+        consecutive &= place == first.wrapping_add(at);
+    }
+    let output = picks.output.wrapping_add(j * SIZE);
+    // SAFETY: the output has room for the group; good places lie below the bound, consecutive ones next to each other.
+    unsafe {
+        if all_good && consecutive && !GAPS {
+            copy_nonoverlapping(picks.params.add(first * SIZE), output, GROUP * SIZE);
+        } else if all_good {
+            for (at, (place, _)) in located.into_iter().enumerate() {
+                let from = picks.params.offset(picks.offset::<SIZE, GAPS>(place));
+                copy_nonoverlapping(from, output.add(at * SIZE), SIZE);
+            }
+        } else {
+            (0..GROUP).for_each(|at| _ = pick_one::<I, SIZE, GAPS>(picks, j + at));
         }
     }
     all_good
@@ -275,12 +375,13 @@ pub(super) unsafe fn pick_checked<I: Index, const SIZE: usize>(picks: Picks<I>) 
 /// # Safety
 /// As [`pick_checked`], with `j < len`.
 #[inline(always)]
-pub(super) unsafe fn pick_one<I: Index, const SIZE: usize>(picks: Picks<I>, j: usize) -> bool {
+pub(super) unsafe fn pick_one<I: Index, const SIZE: usize, const GAPS: bool>(picks: Picks<I>, j: usize) -> bool {
     // SAFETY: j < len; the place is below bound, being 0 where the index was bad.
     unsafe {
         let (place, good) = (*picks.indices.add(j)).locate::<false>(picks.bound);
         let place = if good { place } else { 0 };
-        copy_nonoverlapping(picks.params.add(place * SIZE), picks.output.add(j * SIZE), SIZE);
+        let from = picks.params.offset(picks.offset::<SIZE, GAPS>(place));
+        copy_nonoverlapping(from, picks.output.add(j * SIZE), SIZE);
         good
     }
 }

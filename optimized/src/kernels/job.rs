@@ -192,16 +192,21 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         mut output: *mut u8,
     ) -> Result<(), BadIndexFound> {
         // An axis whose lines nearly all get used is fetched in order while the one before it is being picked from.
-        let axis_bytes = pick.bound * pick.size;
-        let in_order = self.prefetch && axis_bytes <= 64 << 10;
+        let axis_bytes = pick.bound.saturating_mul(pick.size);
+        let dense = pick.stride == pick.size.cast_signed();
+        let in_order = self.prefetch && dense && axis_bytes <= 64 << 10;
+        let mut room = [MaybeUninit::uninit(); BLOCK];
+        let most = if pick.step == 1 { usize::MAX } else { BLOCK };
         while left > 0 {
-            let segment = cursor.take(left);
+            let segment = cursor.take(left.min(most));
             // SAFETY: the segment lies within indices, its base within params, and its rows within the output.
             let good = unsafe {
+                let indices = self.indices.offset(segment.indices);
                 let picks = Picks {
                     params: self.params.offset(segment.params),
                     bound: pick.bound,
-                    indices: self.indices.offset(segment.indices),
+                    stride: pick.stride,
+                    indices: bodies::side_by_side(indices, pick.step, &mut room, segment.len),
                     len: segment.len,
                     output,
                     prefetch: self.prefetch && !in_order,

@@ -64,11 +64,15 @@ pub(super) fn streams(output_bytes: usize, row_bytes: usize) -> bool {
 }
 
 /// The kernel that takes elements straight from indices, for the jobs that it fits: one element per row, indices of
-/// depth 1 and an axis without gaps, bad indices an error.
+/// depth 1, bad indices an error.
 #[derive(Clone, Copy)]
 pub(super) struct Pick {
     pub bound: usize,
     pub size: usize,
+    /// Between neighbours along the axis, in bytes.
+    pub stride: isize,
+    /// From index to index, in elements.
+    pub step: isize,
     pub stream: bool,
 }
 
@@ -89,12 +93,12 @@ impl Pick {
         let fits = strict
             && geometry.row_bytes == element
             && matches!(element, 1 | 2 | 4 | 8 | 16)
-            && component.stride == element.cast_signed()
             && component.bound > 0
-            && axis.indices == 1
+            && axis.indices != 0
             && axis.params == 0;
         let stream = geometry.output_bytes() >= STREAMED_ELEMENTS;
-        fits.then_some(Self { bound: component.bound, size: element, stream })
+        let (bound, stride) = (component.bound, component.stride);
+        fits.then_some(Self { bound, size: element, stride, step: axis.indices, stream })
     }
 }
 

@@ -23,15 +23,17 @@ enum Contender {
     CopyWhole,
 }
 
-const CONTENDERS: [Contender; 8] = [
-    Contender::Into,
-    Contender::Floor,
-    Contender::Fresh,
-    Contender::Pooled,
-    Contender::IntoOnOneThread,
-    Contender::FloorOnOneThread,
-    Contender::CopyPieces,
-    Contender::CopyWhole,
+/// Those on all threads and those on one take turns among themselves: after a while on one thread the others are asleep.
+const GROUPS: [&[Contender]; 2] = [
+    &[
+        Contender::Into,
+        Contender::Floor,
+        Contender::Fresh,
+        Contender::Pooled,
+        Contender::CopyPieces,
+        Contender::CopyWhole,
+    ],
+    &[Contender::IntoOnOneThread, Contender::FloorOnOneThread],
 ];
 
 pub(super) fn print_head() {
@@ -53,12 +55,16 @@ pub(super) fn print_row(workload: &Workload, settings: &Settings) -> Result<(), 
     for how in [arena.all, arena.one] {
         samples.verify(&mut *arena.subject, how).map_err(wrong)?;
     }
-    let contenders: Vec<_> = CONTENDERS.into_iter().filter(|contender| arena.has(*contender)).collect();
-    let medians = interleave(&contenders, settings.rounds, |contender| {
-        // Every contender has run without error while it was verified.
-        arena.run(contender).expect("what ran once runs again");
-    });
-    println!("{}", line(workload, &contenders, &medians, samples.reference_ns_per_byte()));
+    let mut measured = Vec::new();
+    for group in GROUPS {
+        let group: Vec<_> = group.iter().copied().filter(|contender| arena.has(*contender)).collect();
+        let medians = interleave(&group, settings.rounds, |contender| {
+            // Every contender has run without error while it was verified.
+            arena.run(contender).expect("what ran once runs again");
+        });
+        measured.extend(group.into_iter().zip(medians));
+    }
+    println!("{}", line(workload, &measured, samples.reference_ns_per_byte()));
     Ok(())
 }
 
@@ -116,16 +122,11 @@ impl<'a> Arena<'a> {
 
 /// The line of a workload; what was not measured is a dash.
 #[allow(clippy::cast_precision_loss, reason = "sizes to be reported with three digits")]
-fn line(
-    workload: &Workload,
-    contenders: &[Contender],
-    medians: &[f64],
-    reference_ns_per_byte: f64,
-) -> String {
+fn line(workload: &Workload, measured: &[(Contender, f64)], reference_ns_per_byte: f64) -> String {
     use Contender::{CopyPieces, CopyWhole, Floor, FloorOnOneThread, Fresh, Into, IntoOnOneThread, Pooled};
     let seconds = |wanted: Contender| {
-        let at = contenders.iter().position(|contender| *contender as u8 == wanted as u8);
-        at.map_or(f64::NAN, |at| medians[at])
+        let found = measured.iter().find(|(contender, _)| *contender as u8 == wanted as u8);
+        found.map_or(f64::NAN, |(_, seconds)| *seconds)
     };
     let bytes = workload.output_bytes() as f64;
     let ms = |contender| shown(seconds(contender) * 1e3, 3);

@@ -18,22 +18,15 @@ pub(in crate::kernels) unsafe fn pick<I: Index, const SIZE: usize>(_: Avx512, pi
     // SAFETY: the caller's promise; `I` is what its width and sign say.
     unsafe {
         match (SIZE, I::SIGNED, size_of::<I>()) {
-            _ if picks.prefetch => bodies::pick_checked::<I, SIZE>(picks),
+            _ if picks.stride != SIZE.cast_signed() => bodies::pick_checked::<I, SIZE, true>(picks),
+            _ if picks.prefetch => bodies::pick_checked::<I, SIZE, false>(picks),
             (4, true, 4) => pick_4_by_i32(picks),
             (8, true, 4) => pick_8_by_i32(picks),
             (4, true, 8) => pick_4_by_i64(picks),
             (8, true, 8) => pick_8_by_i64(picks),
-            _ => bodies::pick_checked::<I, SIZE>(picks),
+            _ => bodies::pick_checked::<I, SIZE, false>(picks),
         }
     }
-}
-
-/// Elements before the first whole vector that starts on its own width, so that it can be stored past the caches; 0 if
-/// that is not wanted.
-#[inline(always)]
-fn head<I>(picks: &Picks<I>, size: usize, width: usize) -> usize {
-    let skip = picks.output.align_offset(width);
-    if picks.stream && skip.is_multiple_of(size) { (skip / size).min(picks.len) } else { 0 }
 }
 
 macro_rules! gather_loop {
@@ -43,7 +36,7 @@ macro_rules! gather_loop {
         /// As [`bodies::pick_checked`], with indices of the type in the name.
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
         unsafe fn $name<I: Index>(picks: Picks<I>) -> bool {
-            let head = head(&picks, $size, $width);
+            let head = picks.head($size);
             let stream =
                 picks.stream && picks.output.wrapping_add(head * $size).addr().is_multiple_of($width);
             let body = head + (picks.len - head) / $lanes * $lanes;
@@ -54,7 +47,7 @@ macro_rules! gather_loop {
             // whose index is not below the bound are masked out of the gather; streamed stores are on their own width.
             unsafe {
                 for j in (0..head).chain(body..picks.len) {
-                    all_good &= bodies::pick_one::<I, $size>(picks, j);
+                    all_good &= bodies::pick_one::<I, $size, false>(picks, j);
                 }
                 for j in (head..body).step_by($lanes) {
                     let indices = $load(picks.indices.cast::<$index>().add(j));

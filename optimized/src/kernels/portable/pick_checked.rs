@@ -9,5 +9,11 @@ use crate::kernels::bodies::{self, Picks};
 /// As [`bodies::pick_checked`].
 pub(in crate::kernels) unsafe fn pick<I: Index, const SIZE: usize>(picks: Picks<I>) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { bodies::pick_checked::<I, SIZE>(picks) }
+    unsafe {
+        if picks.stride == SIZE.cast_signed() {
+            bodies::pick_checked::<I, SIZE, false>(picks)
+        } else {
+            bodies::pick_checked::<I, SIZE, true>(picks)
+        }
+    }
 }
