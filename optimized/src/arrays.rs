@@ -110,3 +110,44 @@ fn other_shapes(shapes: Shapes<'_>, params: &[usize], indices: &[usize]) -> Refu
 fn no_bytes() -> Refusal {
     Refusal::Unsupported("elements of zero bytes".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use gather_spec::Refusal;
+    use ndarray::{ArrayD, IxDyn};
+
+    use crate::{Options, Plan, Pool};
+
+    /// A plan's offsets are right for its own shapes only: on others they would leave the arrays.
+    #[test]
+    fn a_plan_refuses_arrays_of_other_shapes_in_every_way_of_running_it() {
+        let plan = Plan::gather(&[3, 2], &[2, 2], &Options::new()).unwrap();
+        let others = [
+            (&[3, 2][..], &[2, 3][..]),
+            (&[3, 2], &[4]),
+            (&[3, 2], &[1, 2]),
+            (&[2, 3], &[2, 2]),
+            (&[2, 2], &[2, 2]),
+            (&[6], &[2, 2]),
+        ];
+        for (params_shape, indices_shape) in others {
+            let params = ArrayD::<u32>::zeros(IxDyn(params_shape));
+            let indices = ArrayD::<i32>::zeros(IxDyn(indices_shape));
+            let mut output = ArrayD::zeros(IxDyn(plan.output_shape()));
+            let outcomes = [
+                plan.run(&params, &indices).map(drop),
+                plan.run_into(&params, &indices, &mut output),
+                plan.run_pooled(&params, &indices, &Pool::new(1 << 20)).map(drop),
+                plan.run_cloned(&params, &indices).map(drop),
+                plan.run_cloned_into(&params, &indices, &mut output),
+            ];
+            for (way, outcome) in outcomes.into_iter().enumerate() {
+                let Err(Refusal::Unsupported(why)) = outcome else {
+                    panic!("way {way} runs on {params_shape:?} and {indices_shape:?}")
+                };
+                let both = format!("{params_shape:?} and {indices_shape:?}");
+                assert!(why.starts_with("the plan is for ") && why.ends_with(&both), "{why}");
+            }
+        }
+    }
+}

@@ -128,7 +128,8 @@ fn runs_of_consecutive_indices() {
         let params: Vec<A> = (0..bound).map(&from).collect();
         for run in [1usize, 15, 16, 17, 40] {
             let count = 20 * run;
-            let start = |run_at: usize| if run_at == 19 { bound - run } else { run_at * 7919 % (bound - run) };
+            let start =
+                |run_at: usize| if run_at == 19 { bound - run } else { run_at * 7919 % (bound - run) };
             let at = |j: usize| start(j / run) + j % run;
             let by_i32: Vec<i32> = (0..count).map(|j| i32::try_from(at(j)).expect("small")).collect();
             let by_i64: Vec<i64> = by_i32.iter().map(|index| i64::from(*index)).collect();

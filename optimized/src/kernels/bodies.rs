@@ -375,7 +375,10 @@ unsafe fn pick_group<I: Index, const SIZE: usize, const GAPS: bool>(picks: Picks
 /// # Safety
 /// As [`pick_checked`], with `j < len`.
 #[inline(always)]
-pub(super) unsafe fn pick_one<I: Index, const SIZE: usize, const GAPS: bool>(picks: Picks<I>, j: usize) -> bool {
+pub(super) unsafe fn pick_one<I: Index, const SIZE: usize, const GAPS: bool>(
+    picks: Picks<I>,
+    j: usize,
+) -> bool {
     // SAFETY: j < len; the place is below bound, being 0 where the index was bad.
     unsafe {
         let (place, good) = (*picks.indices.add(j)).locate::<false>(picks.bound);
