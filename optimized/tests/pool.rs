@@ -49,6 +49,17 @@ fn a_block_is_not_wasted_on_a_small_output() {
 }
 
 #[test]
+fn a_block_too_small_by_a_line_stays_where_it_is() {
+    let pool = Pool::new(1 << 20);
+    drop(sevens(&pool, 1000));
+    let kept = pool.kept_bytes();
+    let larger = sevens(&pool, kept / size_of::<u64>() + 8);
+    assert_eq!(pool.kept_bytes(), kept, "the output would not have fitted");
+    drop(larger);
+    assert!(pool.kept_bytes() > 2 * kept);
+}
+
+#[test]
 fn no_more_is_kept_than_was_allowed() {
     let pool = Pool::new(10_000);
     drop((sevens(&pool, 1000), sevens(&pool, 1000)));
