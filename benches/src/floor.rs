@@ -1,7 +1,11 @@
 //! Floors: the same rows or elements as a gather, in the same order, moved by the best plain loop of safe Rust.
 //!
 //! Offsets are not validated. A slice cannot be indexed in safe Rust without a comparison, so a loop contains one per
-//! row; it has no other check. Loops are compiled for each short row length, longer rows are one `memcpy` each.
+//! row; it has no other check. Loops are compiled for each short row length, longer rows are one `memcpy` each. Rows of
+//! 128 bytes or more have another floor beside it: gather-optimized's own stores past the caches, at places tested
+//! beforehand.
+
+use gather_optimized::floor::PlacedRows;
 
 use crate::geometry::{Geometry, offsets};
 use crate::threads::share;
@@ -75,6 +79,28 @@ impl Floor {
         share(output, self.row_len, threads, |first, part| {
             self.segments(first, indices, part, |base, rows, out| self.copy_rows(params, base, rows, out));
         });
+    }
+
+    /// The rows at their places, if they are long enough to be written past the caches; the indices are contiguous.
+    pub fn placed<'p, I: Place>(&self, params: &'p [u8], indices: &[I]) -> Option<PlacedRows<'p>> {
+        if self.scattered.is_some() || self.row_len < PlacedRows::SHORTEST_STREAMED {
+            return None;
+        }
+        let batches = indices.chunks_exact(self.rows * self.strides.len());
+        let uses = batches.flat_map(|batch| std::iter::repeat_n(batch, self.mids)).zip(&self.bases);
+        let rows = uses.flat_map(|(batch, base)| {
+            let rows = batch.chunks_exact(self.strides.len());
+            rows.map(|row| base.wrapping_add(self.distance(row)))
+        });
+        PlacedRows::new(params, rows.collect(), self.row_len)
+    }
+
+    /// Copies rows past the caches: [`Floor::copy`], but for the stores.
+    ///
+    /// # Panics
+    /// If the rows are not those of this floor or the output is not as long.
+    pub fn copy_past_caches(&self, rows: &PlacedRows<'_>, output: &mut [u8], threads: usize) {
+        share(output, self.row_len, threads, |first, part| rows.copy(first, part, true));
     }
 
     /// Clones elements one by one on one thread, the indices being contiguous.

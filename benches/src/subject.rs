@@ -1,6 +1,7 @@
 //! A workload ready to run: gather-optimized in its three ways, and the floor, all into the same memory.
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use gather_optimized::floor::PlacedRows;
 use gather_optimized::{Element, Index, Level, Options, Plan, Pool};
 use gather_spec::tensor::Stored;
 use gather_spec::{Attribute, ByteString, DType, Refusal, Tensor};
@@ -75,6 +76,9 @@ pub trait Subject {
     /// Moves the same elements to the kept output by the best plain loop.
     fn run_floor(&mut self, threads: usize);
 
+    /// Moves the same rows to the kept output past the caches; `false` if they are too short for that.
+    fn run_floor_past_caches(&mut self, threads: usize) -> bool;
+
     /// Runs everything and compares all of the bits, the kept output being spoilt in between.
     ///
     /// # Errors
@@ -104,11 +108,11 @@ fn with_indices<'a, I: Index + Place>(
     Ok(match workload.params.dtype {
         DType::String => Box::new(Strings(Parts::new(workload, inputs, indices, 1, clone_run)?)),
         dtype => match dtype.size() {
-            1 => Box::new(Bits(Parts::<u8, I>::new(workload, inputs, indices, 1, Plan::run)?)),
-            2 => Box::new(Bits(Parts::<u16, I>::new(workload, inputs, indices, 2, Plan::run)?)),
-            4 => Box::new(Bits(Parts::<u32, I>::new(workload, inputs, indices, 4, Plan::run)?)),
-            8 => Box::new(Bits(Parts::<u64, I>::new(workload, inputs, indices, 8, Plan::run)?)),
-            _ => Box::new(Bits(Parts::<u128, I>::new(workload, inputs, indices, 16, Plan::run)?)),
+            1 => Box::new(Bits::<u8, I>::new(workload, inputs, indices, 1)?),
+            2 => Box::new(Bits::<u16, I>::new(workload, inputs, indices, 2)?),
+            4 => Box::new(Bits::<u32, I>::new(workload, inputs, indices, 4)?),
+            8 => Box::new(Bits::<u64, I>::new(workload, inputs, indices, 8)?),
+            _ => Box::new(Bits::<u128, I>::new(workload, inputs, indices, 16)?),
         },
     })
 }
@@ -131,6 +135,8 @@ struct Parts<'a, T, I> {
     contiguous: CowArray<'a, I, IxDyn>,
     output: ArrayD<T>,
     floor: Floor,
+    /// What the floor past the caches reads.
+    placed: Option<PlacedRows<'a>>,
     pool: Pool,
 }
 
@@ -151,13 +157,15 @@ impl<'a, T: Stored, I: Index> Parts<'a, T, I> {
             seen.ok_or_else(|| Refusal::Unsupported("params of another width".to_owned()))?;
         // The first output is kept: large ones of gather-optimized lie on huge pages.
         let output = run(&How::default().plan(workload)?, &view, indices)?;
+        let floor = Floor::new(&workload.geometry(), params.tensor.strides(), params.offset, units);
         Ok(Self {
             workload,
             stored,
             indices,
             contiguous: indices.as_standard_layout(),
             output,
-            floor: Floor::new(&workload.geometry(), params.tensor.strides(), params.offset, units),
+            floor,
+            placed: None,
             params: view,
             pool: Pool::new(4 << 30),
         })
@@ -176,6 +184,20 @@ impl<'a, T: Stored, I: Index> Parts<'a, T, I> {
 
 /// Elements that are moved as bits.
 struct Bits<'a, T, I>(Parts<'a, T, I>);
+
+impl<'a, T: Stored + Element + Pod, I: Index + Place> Bits<'a, T, I> {
+    fn new(
+        workload: &'a Workload,
+        inputs: &'a Inputs,
+        indices: &'a ArrayD<I>,
+        units: usize,
+    ) -> Result<Self, Refusal> {
+        let mut parts = Parts::new(workload, inputs, indices, units, Plan::run)?;
+        let indices = parts.contiguous.as_slice().expect("in standard layout");
+        parts.placed = parts.floor.placed(cast_slice(parts.stored), indices);
+        Ok(Self(parts))
+    }
+}
 
 impl<T: Stored + Element + Pod + PartialEq, I: Index + Place> Subject for Bits<'_, T, I> {
     fn run_into(&mut self, plan: &Plan) -> Result<(), Refusal> {
@@ -196,6 +218,13 @@ impl<T: Stored + Element + Pod + PartialEq, I: Index + Place> Subject for Bits<'
         self.0.floor.copy(cast_slice(self.0.stored), indices, cast_slice_mut(output), threads);
     }
 
+    fn run_floor_past_caches(&mut self, threads: usize) -> bool {
+        let output = self.0.output.as_slice_mut().expect("outputs are contiguous");
+        let Some(rows) = &self.0.placed else { return false };
+        self.0.floor.copy_past_caches(rows, cast_slice_mut(output), threads);
+        true
+    }
+
     fn agree(&mut self, how: How) -> Result<(), String> {
         let plan = how.plan(self.0.workload).map_err(|why| why.to_string())?;
         let fresh = plan.run(&self.0.params, self.0.indices).map_err(|why| why.to_string())?;
@@ -207,8 +236,13 @@ impl<T: Stored + Element + Pod + PartialEq, I: Index + Place> Subject for Bits<'
         spoil(self);
         self.run_into(&plan).map_err(|why| why.to_string())?;
         same_bits(self.0.output == fresh, "into")?;
+        let threads = how.threads.map_or(1, usize::from);
         spoil(self);
-        self.run_floor(how.threads.map_or(1, usize::from));
+        if self.run_floor_past_caches(threads) {
+            same_bits(self.0.output == fresh, "floor past the caches")?;
+        }
+        spoil(self);
+        self.run_floor(threads);
         same_bits(self.0.output == fresh, "floor")
     }
 
@@ -237,6 +271,10 @@ impl<I: Index + Place> Subject for Strings<'_, I> {
         let indices = self.0.contiguous.as_slice().expect("in standard layout");
         let output = self.0.output.as_slice_mut().expect("outputs are contiguous");
         self.0.floor.clone_elements(self.0.stored, indices, output);
+    }
+
+    fn run_floor_past_caches(&mut self, _: usize) -> bool {
+        false
     }
 
     fn agree(&mut self, how: How) -> Result<(), String> {

@@ -32,6 +32,8 @@ pub use answer::{Settings, answer};
 pub use api::{gather, gather_into, gather_nd, gather_nd_into};
 pub use dispatch::{LEVEL_VARIABLE, Level};
 pub use index::Index;
+#[doc(hidden)]
+pub use kernels::floor;
 pub use operators::{OPERATORS, OperatorInfo};
 pub use options::Options;
 pub use output::{Pool, Pooled};

@@ -15,6 +15,7 @@ mod bodies;
 pub(crate) mod check;
 pub(crate) mod clone_elements;
 mod cursor;
+pub mod floor;
 pub(crate) mod job;
 mod moves;
 mod portable;

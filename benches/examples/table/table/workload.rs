@@ -15,10 +15,12 @@ use super::Settings;
 enum Contender {
     Into,
     Floor,
+    FloorPastCaches,
     Fresh,
     Pooled,
     IntoOnOneThread,
     FloorOnOneThread,
+    FloorPastCachesOnOneThread,
     CopyPieces,
     CopyWhole,
 }
@@ -28,19 +30,20 @@ const GROUPS: [&[Contender]; 2] = [
     &[
         Contender::Into,
         Contender::Floor,
+        Contender::FloorPastCaches,
         Contender::Fresh,
         Contender::Pooled,
         Contender::CopyPieces,
         Contender::CopyWhole,
     ],
-    &[Contender::IntoOnOneThread, Contender::FloorOnOneThread],
+    &[Contender::IntoOnOneThread, Contender::FloorOnOneThread, Contender::FloorPastCachesOnOneThread],
 ];
 
 pub(super) fn print_head() {
     println!(
-        "| workload | output MB | floor ms | into ms | fresh ms | pooled ms | of floor | of copy | into x 1 thread | floor x 1 thread | x reference |"
+        "| workload | output MB | floor ms | past caches ms | into ms | fresh ms | pooled ms | of floor | of copy | into x 1 thread | floor x 1 thread | x reference |"
     );
-    println!("| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |");
+    println!("| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |");
 }
 
 /// Measures a workload and prints its line.
@@ -72,6 +75,8 @@ pub(super) fn print_row(workload: &Workload, settings: &Settings) -> Result<(), 
 struct Arena<'a> {
     subject: &'a mut dyn Subject,
     strings: bool,
+    /// Whether rows are long enough for a floor past the caches.
+    long_rows: bool,
     all: How,
     one: How,
     plan: gather_optimized::Plan,
@@ -87,9 +92,11 @@ impl<'a> Arena<'a> {
         let all = How { level: settings.level, threads: None };
         let one = How { threads: Some(NonZeroUsize::MIN), ..all };
         let copied = if strings { 0 } else { bytes };
+        let long_rows = subject.run_floor_past_caches(1);
         Ok(Self {
             subject,
             strings,
+            long_rows,
             all,
             one,
             plan: all.plan(workload)?,
@@ -101,8 +108,11 @@ impl<'a> Arena<'a> {
     }
 
     fn has(&self, contender: Contender) -> bool {
-        let plain = matches!(contender, Contender::Into | Contender::Floor | Contender::Fresh);
-        plain || !self.strings
+        match contender {
+            Contender::Into | Contender::Floor | Contender::Fresh => true,
+            Contender::FloorPastCaches | Contender::FloorPastCachesOnOneThread => self.long_rows,
+            _ => !self.strings,
+        }
     }
 
     fn run(&mut self, contender: Contender) -> Result<(), Refusal> {
@@ -113,6 +123,8 @@ impl<'a> Arena<'a> {
             Contender::Pooled => self.subject.run_pooled(&self.plan)?,
             Contender::Floor => self.subject.run_floor(self.threads),
             Contender::FloorOnOneThread => self.subject.run_floor(1),
+            Contender::FloorPastCaches => _ = self.subject.run_floor_past_caches(self.threads),
+            Contender::FloorPastCachesOnOneThread => _ = self.subject.run_floor_past_caches(1),
             Contender::CopyPieces => roofline::copy(&self.from, &mut self.to, self.threads, Copy::Pieces),
             Contender::CopyWhole => roofline::copy(&self.from, &mut self.to, self.threads, Copy::Whole),
         }
@@ -123,25 +135,29 @@ impl<'a> Arena<'a> {
 /// The line of a workload; what was not measured is a dash.
 #[allow(clippy::cast_precision_loss, reason = "sizes to be reported with three digits")]
 fn line(workload: &Workload, measured: &[(Contender, f64)], reference_ns_per_byte: f64) -> String {
-    use Contender::{CopyPieces, CopyWhole, Floor, FloorOnOneThread, Fresh, Into, IntoOnOneThread, Pooled};
+    use Contender::*;
     let seconds = |wanted: Contender| {
         let found = measured.iter().find(|(contender, _)| *contender as u8 == wanted as u8);
         found.map_or(f64::NAN, |(_, seconds)| *seconds)
     };
     let bytes = workload.output_bytes() as f64;
     let ms = |contender| shown(seconds(contender) * 1e3, 3);
+    // `f64::min` passes over what was not measured.
+    let floor = seconds(Floor).min(seconds(FloorPastCaches));
+    let floor_on_one = seconds(FloorOnOneThread).min(seconds(FloorPastCachesOnOneThread));
     let times = |slow: f64, fast: f64| shown(slow / fast, 2);
     [
         workload.id.clone(),
         shown(bytes / 1e6, 3),
         ms(Floor),
+        ms(FloorPastCaches),
         ms(Into),
         ms(Fresh),
         ms(Pooled),
-        times(seconds(Floor), seconds(Into)),
+        times(floor, seconds(Into)),
         times(seconds(CopyPieces).min(seconds(CopyWhole)), seconds(Into)),
         times(seconds(IntoOnOneThread), seconds(Into)),
-        times(seconds(FloorOnOneThread), seconds(Floor)),
+        times(floor_on_one, floor),
         shown(reference_ns_per_byte * bytes / 1e9 / seconds(Into), 0),
     ]
     .iter()
