@@ -11,6 +11,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use gather_spec::shape::{MAX_BYTES, nonzero_bytes};
 use gather_spec::{
     Attributes, ByteString, Call, DType, Element, ErrorCode, ErrorFields, Operator, Outcome, ReportedError,
     Shape, Tensor, TensorBuilder,
@@ -402,6 +403,31 @@ impl TensorMessage {
         }
     }
 
+    /// The message for a tensor without elements.
+    fn empty(dtype: DType, shape: Vec<usize>) -> Self {
+        let data =
+            if dtype == DType::String { Data::Strings(Vec::new()) } else { Data::Bytes(String::new()) };
+        Self { dtype, shape, data: Some(data), file: None, offset: None }
+    }
+
+    /// The output that the message holds, which may be one without elements that no [`Tensor`] can be.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn outcome(self) -> Result<Outcome, String> {
+        let empty = match &self.data {
+            Some(Data::Bytes(text)) => self.dtype != DType::String && text.is_empty(),
+            Some(Data::Strings(texts)) => self.dtype == DType::String && texts.is_empty(),
+            None => false,
+        };
+        let named = self.file.is_some() || self.offset.is_some();
+        let too_large = nonzero_bytes(&self.shape, self.dtype) > MAX_BYTES;
+        if empty && !named && too_large && self.shape.contains(&0) && self.shape.len() <= MAX_RANK {
+            return Ok(Outcome::TooLarge { dtype: self.dtype, shape: self.shape });
+        }
+        self.tensor().map(Outcome::Output)
+    }
+
     /// The tensor that the message holds or names.
     ///
     /// # Errors
@@ -509,6 +535,9 @@ impl Reply {
     pub fn new(seq: u64, outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Output(output) => Self::Output(OutputReply { seq, output: TensorMessage::new(output) }),
+            Outcome::TooLarge { dtype, shape } => {
+                Self::Output(OutputReply { seq, output: TensorMessage::empty(*dtype, shape.clone()) })
+            }
             Outcome::Error(error) => Self::Error(ErrorReply { seq, error: ErrorMessage::new(error) }),
             Outcome::Unsupported(why) => {
                 Self::Unsupported(UnsupportedReply { seq, unsupported: why.clone() })

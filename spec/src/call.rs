@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 
-use crate::{ErrorCode, ErrorFields, GatherError, Refusal, Tensor};
+use crate::{DType, ErrorCode, ErrorFields, GatherError, Refusal, Tensor};
 
 /// The name of a documented function, such as `tf.gather_nd`. The set is open: whatever has a folder under
 /// `spec/operators/` is an operator, and a backend answers those that it knows.
@@ -209,6 +209,14 @@ impl From<GatherError> for ReportedError {
 pub enum Outcome {
     /// The gathered tensor.
     Output(Tensor),
+    /// An output without elements, whose dims other than 0 are more than any [`Tensor`] has. Only a backend that takes
+    /// what it should refuse with `output-too-large` has such an output.
+    TooLarge {
+        /// The dtype.
+        dtype: DType,
+        /// The dims, of which one is 0.
+        shape: Vec<usize>,
+    },
     /// The call is refused.
     Error(ReportedError),
     /// The backend does not do such calls; says why.

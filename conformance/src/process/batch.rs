@@ -248,6 +248,7 @@ fn same(one: &Outcome, other: &Outcome) -> bool {
         (Outcome::Output(one), Outcome::Output(other)) => one == other,
         (Outcome::Error(one), Outcome::Error(other)) => one.code == other.code && one.fields == other.fields,
         (Outcome::Unsupported(_), Outcome::Unsupported(_)) => true,
+        (Outcome::TooLarge { .. }, Outcome::TooLarge { .. }) => one == other,
         _ => false,
     }
 }

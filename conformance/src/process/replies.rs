@@ -63,8 +63,7 @@ fn outcome(line: &[u8]) -> Result<Outcome, String> {
         if reply.output.file.is_some() || reply.output.offset.is_some() {
             return Err("an output has `data`; only inputs lie in files".to_owned());
         }
-        let output = reply.output.tensor().map_err(|wrong| format!("the output: {wrong}"))?;
-        Ok(Outcome::Output(output))
+        reply.output.outcome().map_err(|wrong| format!("the output: {wrong}"))
     } else if has("error") {
         read(line, "the reply").map(|reply: ErrorReply| Outcome::Error(reply.error.into_error()))
     } else if has("unsupported") {

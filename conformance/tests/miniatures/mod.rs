@@ -219,6 +219,12 @@ fn misbehave(mode: &str, message: &CallMessage, honest: String, held: &mut Optio
         "answers-negative-dims" => tensor("i32", "[-1]", "\"mwIAAA==\""),
         "answers-dims-of-2-to-the-63" => tensor("i32", "[9223372036854775808]", "\"\""),
         "answers-dims-that-overflow" => tensor("i32", "[4294967296,4294967296,0]", "\"\""),
+        "answers-dims-that-overflow-with-elements" => {
+            tensor("i32", "[4294967296,4294967296,0]", "\"mwIAAA==\"");
+        }
+        "answers-rank-65-without-elements" => {
+            tensor("i32", &format!("{:?}", [vec![1u64 << 32; 64], vec![0]].concat()), "\"\"");
+        }
         "answers-fractional-dims" => tensor("i32", "[1.0]", "\"mwIAAA==\""),
         "answers-rank-65" => tensor("i32", &format!("{:?}", [1; 65]), "\"mwIAAA==\""),
         "answers-rubbish-as-base64" => tensor("i32", "[1]", "\"!!!!AA==\""),
