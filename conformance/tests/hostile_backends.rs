@@ -116,13 +116,17 @@ mod tests {
         for (mode, verdict, words) in AT_THE_START {
             trials.push(trial(&format!("start/{mode}"), || at_the_start(mode, *verdict, words)));
         }
-        let others: [(&str, fn()); 15] = [
+        let others: [(&str, fn()); 19] = [
             ("start/there-is-no-such-program", there_is_no_such_program),
             ("stop/ignores-stop", ignores_stop),
             ("stop/fails-at-stop", fails_at_stop),
             ("stop/talks-at-stop", talks_at_stop),
             ("call/leaves-a-child", leaves_a_child),
             ("call/leaves-a-child-and-exits", leaves_a_child_and_exits),
+            ("call/leaves-a-child-in-a-session-of-its-own", || leaves_a_daemon("leaves-a-daemon")),
+            ("call/leaves-an-orphan-in-a-session-of-its-own", || leaves_a_daemon("leaves-an-orphan")),
+            ("call/leaves-a-child-without-an-environment", || leaves_a_daemon("leaves-a-blank-daemon")),
+            ("run/leaves-nothing-at-all", leaves_nothing_at_all),
             ("call/accepts-what-is-too-large", accepts_what_is_too_large),
             ("call/changes-its-input", || {
                 changes_its_input("changes-its-input", "file of indices differs from byte 67 on");
@@ -287,6 +291,34 @@ mod tests {
         let note = folder.path().join("child");
         assert_only(&run(&with_note(backend("leaves-a-child"), &note), &[AT]).unwrap(), Pass, "");
         assert_is_gone(&note);
+    }
+
+    /// Only Linux has a way to find such a process.
+    fn leaves_a_daemon(mode: &str) {
+        if cfg!(target_os = "linux") {
+            let folder = tempfile::tempdir().unwrap();
+            let note = folder.path().join("child");
+            assert_only(&run(&with_note(backend(mode), &note), &[AT]).unwrap(), Pass, "");
+            assert_is_gone(&note);
+        }
+    }
+
+    /// An orphan in a session of its own which has thrown away all that tells whose it is lives until the run ends.
+    fn leaves_nothing_at_all() {
+        if cfg!(target_os = "linux") {
+            let folder = tempfile::tempdir().unwrap();
+            let note = folder.path().join("child");
+            let mut gatherspec = std::process::Command::new(env!("CARGO_BIN_EXE_gatherspec"));
+            gatherspec
+                .arg("run")
+                .arg("--out")
+                .arg(folder.path())
+                .arg("--")
+                .arg(std::env::current_exe().unwrap());
+            let output = gatherspec.env(MODE, "leaves-a-blank-orphan").env(NOTE, &note).output().unwrap();
+            assert!(output.status.code().is_some(), "{output:?}");
+            assert_is_gone(&note);
+        }
     }
 
     fn leaves_a_child_and_exits() {

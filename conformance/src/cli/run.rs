@@ -15,6 +15,7 @@ use crate::builtin;
 use crate::deviations::{self, Deviations};
 use crate::judge::Strictness;
 use crate::native;
+use crate::process;
 use crate::report::{BackendReport, Entry, Format, Named, Report, write_whole};
 use crate::runner::InProcess;
 use crate::select::Selection;
@@ -120,6 +121,7 @@ impl Run {
             let ran = self.run_program(&name, &self.command, &nothing, &job);
             report.backends.push(BackendReport { named: Named::Command, ..ran });
         }
+        process::end_children();
         progress.clear();
         if !report.is_broken() {
             deviations.all_used().map_err(Failure::Usage)?;
