@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 
+use crate::shape::{MAX_BYTES, nonzero_bytes};
 use crate::{DType, ErrorCode, ErrorFields, GatherError, Refusal, Tensor};
 
 /// The name of a documented function, such as `tf.gather_nd`. The set is open: whatever has a folder under
@@ -221,6 +222,21 @@ pub enum Outcome {
     Error(ReportedError),
     /// The backend does not do such calls; says why.
     Unsupported(String),
+}
+
+impl Outcome {
+    /// [`Outcome::TooLarge`], if that is what an output of this dtype and shape is.
+    ///
+    /// ```
+    /// # use gather_spec::{DType, Outcome};
+    /// assert!(Outcome::too_large(DType::F32, &[1 << 40, 0, 1 << 40]).is_some());
+    /// assert!(Outcome::too_large(DType::F32, &[1 << 40, 0]).is_none());
+    /// ```
+    #[must_use]
+    pub fn too_large(dtype: DType, shape: &[usize]) -> Option<Self> {
+        let is_too_large = shape.contains(&0) && nonzero_bytes(shape, dtype) > MAX_BYTES;
+        is_too_large.then(|| Self::TooLarge { dtype, shape: shape.to_vec() })
+    }
 }
 
 impl From<Result<Tensor, Refusal>> for Outcome {

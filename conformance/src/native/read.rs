@@ -118,11 +118,13 @@ unsafe fn output(tensor: &abi::Tensor) -> Result<Outcome, String> {
     let dims = unsafe { array(tensor.shape, tensor.rank.into(), "shape") }?;
     let shape: Result<Vec<usize>, _> = dims.iter().map(|dim| usize::try_from(*dim)).collect();
     let shape = shape.map_err(|_| format!("the shape {dims:?} has a dim below 0"))?;
+    if let Some(too_large) = Outcome::too_large(dtype, &shape) {
+        return Ok(too_large);
+    }
     let bytes = nonzero_bytes(&shape, dtype);
     match Shape::new(shape.as_slice()) {
         // SAFETY: the caller's promise covers the elements.
         Ok(shape) if bytes <= MAX_BYTES => unsafe { elements(dtype, shape, tensor) }.map(Outcome::Output),
-        _ if shape.contains(&0) => Ok(Outcome::TooLarge { dtype, shape }),
         _ => Err(format!("no memory holds the {bytes} bytes of the shape {shape:?}")),
     }
 }
