@@ -7,15 +7,16 @@ mod run;
 mod serve;
 mod show;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use gather_spec::{Diagnostic, Profile, Specification};
 
 use crate::backend::Backend;
-use crate::builtin;
+use crate::{builtin, native};
 
 /// What gather does: run it, check it, trust it.
 ///
@@ -40,6 +41,12 @@ enum Command {
     Show(show::Show),
     /// Answer the backend protocol on stdin and stdout
     Serve(serve::Serve),
+    /// Answer the backend protocol on behalf of a library: what `run --library` starts
+    #[command(name = native::COMMAND, hide = true)]
+    ServeLibrary {
+        /// The shared library
+        library: PathBuf,
+    },
     /// Lint case files, or compare a document with the text that its clauses were read from
     Check(check::Check),
     /// Print shell completions
@@ -71,6 +78,9 @@ enum Failure {
     /// A wrong argument.
     #[error("error: {0}")]
     Usage(String),
+    /// A backend that cannot be started.
+    #[error("error: {0}")]
+    Broken(String),
     /// Output that cannot be written.
     #[error("error: {0}")]
     Io(#[from] io::Error),
@@ -79,7 +89,13 @@ enum Failure {
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    main_with(std::env::args_os())
+}
+
+/// Runs a command line, the program's name first.
+#[must_use]
+pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are no errors; the rest exits with 2.
@@ -93,6 +109,7 @@ pub fn main() -> ExitCode {
         Some(Command::List(list)) => cli.load().and_then(|spec| list.execute(&spec)),
         Some(Command::Show(show)) => cli.load().and_then(|spec| show.execute(&spec)),
         Some(Command::Serve(serve)) => serve.execute(),
+        Some(Command::ServeLibrary { library }) => serve_library(library),
         Some(Command::Check(check)) => check.execute(|| cli.load()),
         Some(Command::Completions { shell }) => {
             clap_complete::generate(*shell, &mut Cli::command(), "gatherspec", &mut io::stdout());
@@ -105,8 +122,17 @@ pub fn main() -> ExitCode {
         Err(Failure::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("{failure}");
-            ExitCode::from(Status::Usage as u8)
+            let broken = matches!(failure, Failure::Broken(_));
+            ExitCode::from(if broken { Status::Broken } else { Status::Usage } as u8)
         }
+    }
+}
+
+fn serve_library(library: &Path) -> Result<Status, Failure> {
+    match native::serve(library) {
+        Ok(()) => Ok(Status::Conforms),
+        Err(native::NotServed::Io(error)) => Err(error.into()),
+        Err(broken) => Err(Failure::Broken(broken.to_string())),
     }
 }
 

@@ -134,8 +134,8 @@ pub fn judge(
     let output_allowed = allowed.iter().any(|one| matches!(one, Allowed::Output(_) | Allowed::Shape(_)));
     let error_allowed = allowed.iter().any(|one| matches!(one, Allowed::Error(..) | Allowed::AnyError));
     fail(match outcome {
-        Outcome::Output(_) if output_allowed => Verdict::WrongOutput,
-        Outcome::Output(_) => Verdict::AcceptedBadInput,
+        Outcome::Output(_) | Outcome::TooLarge { .. } if output_allowed => Verdict::WrongOutput,
+        Outcome::Output(_) | Outcome::TooLarge { .. } => Verdict::AcceptedBadInput,
         _ if error_allowed => Verdict::WrongError,
         _ => Verdict::RejectedGoodInput,
     })
@@ -234,6 +234,7 @@ pub fn describe_allowed(allowed: &[Allowed]) -> String {
 pub fn describe_outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Output(tensor) => describe_tensor(tensor),
+        Outcome::TooLarge { dtype, shape } => format!("{dtype} {shape:?} without elements"),
         Outcome::Error(error) => match error.code {
             Some(code) => format!("error {code}{}: {}", describe_fields(&error.fields), error.message),
             None => format!("error without a code: {}", error.message),
@@ -292,6 +293,10 @@ mod tests {
         let other = Tensor::new(DType::U8, [1, 1], vec![1u8]).unwrap();
         assert_eq!(verdict(&shape, &Outcome::Output(other)), Verdict::WrongOutput);
         assert_eq!(verdict(&refused, &Outcome::Output(tensor(1))), Verdict::AcceptedBadInput);
+        let too_large = Outcome::TooLarge { dtype: DType::U8, shape: vec![usize::MAX, 2, 0] };
+        assert_eq!(verdict(&output, &too_large), Verdict::WrongOutput);
+        assert_eq!(verdict(&refused, &too_large), Verdict::AcceptedBadInput);
+        assert_eq!(verdict(&[Allowed::Unspecified], &too_large), Verdict::Pass);
         assert_eq!(verdict(&refused, &error(Some(ErrorCode::IndicesRank), None)), Verdict::WrongError);
         assert_eq!(verdict(&refused, &error(code, Some(8))), Verdict::WrongError);
         assert_eq!(verdict(&refused, &error(code, Some(7))), Verdict::Pass);

@@ -2,6 +2,7 @@
 //! its verdict and nothing else.
 //!
 //! [`ProcessBackend`] says what to start and under which [`Limits`]; `child` is the process and its pipes,
+//! `orphans` finds what it leaves behind,
 //! `session` the handshake and one pipe full of calls, `replies` reads what comes back, `inputs` writes calls and
 //! large tensors, `batch` keeps the books of which call is where, and `worker` takes cases through sessions, one
 //! after the other as they die.
@@ -9,6 +10,7 @@
 mod batch;
 mod child;
 mod inputs;
+mod orphans;
 mod replies;
 mod session;
 mod worker;
@@ -120,6 +122,9 @@ impl ProcessBackend {
     /// Runs cases. First a few `trivial` ones are asked for: a backend that fails them all is broken, not wrong.
     /// `tick` is called for each case that has been answered.
     ///
+    /// On Linux, the process that calls this becomes the parent of processes that lose theirs below it, so that a
+    /// backend cannot leave any behind; those that are a backend's are ended with it.
+    ///
     /// # Errors
     /// [`Broken`] if the process cannot be started, or fails every trivial call.
     pub fn run(
@@ -134,6 +139,7 @@ impl ProcessBackend {
             restarts: AtomicUsize::new(0),
             remarks: Mutex::new(Vec::new()),
         };
+        orphans::adopt();
         let mut first = Worker::start(&shared)?;
         let description = first.description().clone();
         self.check_that_it_works(&mut first, &description, trivial)?;
@@ -192,6 +198,12 @@ impl ProcessBackend {
             _ => Ok(()),
         }
     }
+}
+
+/// Ends every child of this process, on Linux: whatever backends have left, even without a trace of whose it was. For
+/// a program that runs backends and has no other children.
+pub fn end_children() {
+    orphans::end_all();
 }
 
 /// What the workers of one run share.

@@ -1,25 +1,21 @@
 //! The messages of the backend protocol, version 1: one JSON object per line.
 //!
-//! Harness and backend both read and write through these types, which refuse unknown keys.
+//! Harness and backend both read and write through these types, which refuse unknown keys. How strictly is up to
+//! `strict`; how a tensor is put on the line, or found in a file, to `tensor`.
+
+mod strict;
+mod tensor;
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::marker::PhantomData;
-use std::path::Path;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use gather_spec::{
-    Attributes, ByteString, Call, DType, Element, ErrorCode, ErrorFields, Operator, Outcome, ReportedError,
-    Shape, Tensor, TensorBuilder,
-};
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
+use gather_spec::{Attributes, Call, ErrorCode, ErrorFields, Operator, Outcome, ReportedError};
 use serde::{Deserialize, Serialize};
 
 use crate::backend::{Capability, Identity};
+
+use strict::objects;
+pub(crate) use strict::{from_object, object};
+pub use tensor::{Data, TensorMessage};
 
 /// The version of the protocol that this program speaks.
 pub const PROTOCOL: u64 = 1;
@@ -261,215 +257,6 @@ pub struct ErrorMessage {
     pub bytes: Option<u128>,
 }
 
-/// A tensor on the line: its data as base64, or the name of a raw file and an offset into it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TensorMessage {
-    /// The dtype.
-    pub dtype: DType,
-    /// The dims.
-    pub shape: Vec<usize>,
-    /// The elements, unless they lie in a file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub data: Option<Data>,
-    /// A raw file of little-endian, row-major elements.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
-    /// Where in the file the first element lies, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub offset: Option<u64>,
-}
-
-/// Reads a struct from a JSON object only: serde would also take an array of the fields' values.
-pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
-    struct Keys<T>(PhantomData<T>);
-
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Keys<T> {
-        type Value = T;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, keys: A) -> Result<T, A::Error> {
-            T::deserialize(MapAccessDeserializer::new(keys))
-        }
-    }
-
-    deserializer.deserialize_any(Keys(PhantomData))
-}
-
-/// Reads a map whose values are objects, and whose keys occur once.
-fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<BTreeMap<String, T>, D::Error> {
-    struct Entries<T>(PhantomData<T>);
-
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
-        type Value = BTreeMap<String, T>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
-            let mut map = BTreeMap::new();
-            while let Some(key) = entries.next_key::<String>()? {
-                let Object(value) = entries.next_value()?;
-                if map.contains_key(&key) {
-                    return Err(de::Error::custom(format!("`{key}` occurs twice")));
-                }
-                map.insert(key, value);
-            }
-            Ok(map)
-        }
-    }
-
-    deserializer.deserialize_map(Entries(PhantomData))
-}
-
-/// A value that is read from an object only.
-struct Object<T>(T);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        object(deserializer).map(Self)
-    }
-}
-
-/// Reads one line that holds one object and nothing else.
-pub(crate) fn from_object<'de, T: Deserialize<'de>>(line: &'de [u8]) -> serde_json::Result<T> {
-    let mut deserializer = serde_json::Deserializer::from_slice(line);
-    let message = object(&mut deserializer)?;
-    deserializer.end()?;
-    Ok(message)
-}
-
-/// Elements on the line.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Data {
-    /// Base64 of little-endian, row-major elements.
-    Bytes(String),
-    /// One base64 text per string.
-    Strings(Vec<String>),
-}
-
-impl<'de> Deserialize<'de> for Data {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Texts;
-
-        impl<'de> Visitor<'de> for Texts {
-            type Value = Data;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a base64 text, or for strings an array of them")
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Data, E> {
-                Ok(Data::Bytes(text.to_owned()))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, texts: A) -> Result<Data, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(texts)).map(Data::Strings)
-            }
-        }
-
-        deserializer.deserialize_any(Texts)
-    }
-}
-
-impl TensorMessage {
-    /// The message for a tensor in any layout.
-    #[must_use]
-    pub fn new(tensor: &Tensor) -> Self {
-        let data = match tensor.to_le_bytes() {
-            Some(bytes) => Data::Bytes(STANDARD.encode(bytes)),
-            None => {
-                let encode = |element: Element| match element {
-                    Element::Bytes(bytes) => STANDARD.encode(bytes.as_bytes()),
-                    Element::Bits(_) => String::new(),
-                };
-                Data::Strings(tensor.iter().map(encode).collect())
-            }
-        };
-        Self {
-            dtype: tensor.dtype(),
-            shape: tensor.shape().to_vec(),
-            data: Some(data),
-            file: None,
-            offset: None,
-        }
-    }
-
-    /// The tensor that the message holds or names.
-    ///
-    /// # Errors
-    /// What is wrong with it.
-    pub fn tensor(&self) -> Result<Tensor, String> {
-        let shape = checked_shape(&self.shape)?;
-        match (&self.data, &self.file, self.offset) {
-            (Some(Data::Bytes(_)), None, None) if self.dtype == DType::String => {
-                Err("the data of strings is an array of base64 texts".to_owned())
-            }
-            (Some(Data::Bytes(text)), None, None) => {
-                Tensor::from_le_bytes(self.dtype, shape, &decode(text)?).map_err(|error| error.to_string())
-            }
-            (Some(Data::Strings(texts)), None, None) => strings(self.dtype, shape, texts),
-            (None, Some(file), Some(offset)) => from_file(self.dtype, shape, file, offset),
-            _ => Err("a tensor has `data`, or `file` and `offset`".to_owned()),
-        }
-    }
-}
-
-fn strings(dtype: DType, shape: Shape, texts: &[String]) -> Result<Tensor, String> {
-    if dtype != DType::String {
-        return Err(format!("the data of {dtype} is one base64 text, not an array"));
-    }
-    if texts.len() != shape.element_count() {
-        let (expected, found) = (shape.element_count(), texts.len());
-        return Err(format!("the shape {shape} has {expected} strings, but {found} are given"));
-    }
-    let mut tensor = TensorBuilder::new(DType::String, shape).map_err(|error| error.to_string())?;
-    for text in texts {
-        tensor.push(Element::Bytes(ByteString::from(decode(text)?)));
-    }
-    tensor.finish().map_err(|error| error.to_string())
-}
-
-fn from_file(dtype: DType, shape: Shape, file: &str, offset: u64) -> Result<Tensor, String> {
-    if dtype == DType::String {
-        return Err("strings do not lie in a file".to_owned());
-    }
-    if !offset.is_multiple_of(dtype.size() as u64) {
-        return Err(format!("the offset {offset} is no multiple of the {} bytes of a {dtype}", dtype.size()));
-    }
-    let wrong = |error: std::io::Error| format!("{file}: {error}");
-    let mut opened = File::open(Path::new(file)).map_err(wrong)?;
-    let size = shape.element_count() as u128 * dtype.size() as u128;
-    let available = opened.metadata().map_err(wrong)?.len();
-    if u128::from(offset) + size > available.into() {
-        return Err(format!("{file} has {available} bytes, but {size} from offset {offset} are asked for"));
-    }
-    let size = usize::try_from(size).map_err(|_| format!("{size} bytes are too many for this machine"))?;
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(size).map_err(|_| format!("{size} bytes could not be reserved"))?;
-    opened.seek(SeekFrom::Start(offset)).map_err(wrong)?;
-    opened.take(size as u64).read_to_end(&mut bytes).map_err(wrong)?;
-    Tensor::from_le_bytes(dtype, shape, &bytes).map_err(|error| error.to_string())
-}
-
-fn checked_shape(dims: &[usize]) -> Result<Shape, String> {
-    if dims.len() > MAX_RANK {
-        return Err(format!("the rank is {}, at most {MAX_RANK} is allowed", dims.len()));
-    }
-    Shape::new(dims).map_err(|error| error.to_string())
-}
-
-fn decode(text: &str) -> Result<Vec<u8>, String> {
-    STANDARD.decode(text).map_err(|error| format!("the data is not base64 with padding: {error}"))
-}
-
 impl CallMessage {
     /// The message for a call.
     #[must_use]
@@ -509,6 +296,9 @@ impl Reply {
     pub fn new(seq: u64, outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Output(output) => Self::Output(OutputReply { seq, output: TensorMessage::new(output) }),
+            Outcome::TooLarge { dtype, shape } => {
+                Self::Output(OutputReply { seq, output: TensorMessage::empty(*dtype, shape.clone()) })
+            }
             Outcome::Error(error) => Self::Error(ErrorReply { seq, error: ErrorMessage::new(error) }),
             Outcome::Unsupported(why) => {
                 Self::Unsupported(UnsupportedReply { seq, unsupported: why.clone() })

@@ -63,6 +63,8 @@ pub enum Named {
     /// By `--backend` and the argument.
     #[default]
     Option,
+    /// By `--library` and the argument, which is a file.
+    Library,
     /// By `--` and the argument, which is a command.
     Command,
 }
@@ -262,11 +264,11 @@ impl BackendReport {
     /// The line that repeats one case.
     fn reproduce(&self, entry: &Entry) -> String {
         let sources: String = self.sources.iter().map(|source| format!("{source} ")).collect();
+        let (argument, id) = (&self.argument, &entry.id);
         match self.named {
-            Named::Option => {
-                format!("gatherspec run {sources}--backend {} --case '{}'", self.argument, entry.id)
-            }
-            Named::Command => format!("gatherspec run {sources}--case '{}' -- {}", entry.id, self.argument),
+            Named::Option => format!("gatherspec run {sources}--backend {argument} --case '{id}'"),
+            Named::Library => format!("gatherspec run {sources}--library {argument} --case '{id}'"),
+            Named::Command => format!("gatherspec run {sources}--case '{id}' -- {argument}"),
         }
     }
 }

@@ -3,10 +3,10 @@
 use std::io::{self, BufRead, Read, Write};
 use std::time::Instant;
 
-use gather_spec::Outcome;
+use gather_spec::{Call, Outcome};
 use serde::Serialize;
 
-use crate::backend::Backend;
+use crate::backend::{Backend, Description};
 use crate::protocol::{
     CallMessage, InvalidReply, OutputMemory, PROTOCOL, Reply, Request, Started, TimeMessage, TimedReply,
     UnsupportedReply, call,
@@ -18,11 +18,51 @@ pub const MAX_LINE: u64 = 256 << 20;
 /// The most rounds that one `time` message may ask for.
 const MAX_ROUNDS: u32 = 100_000;
 
+/// What is behind the protocol: a backend, or what stands in for one and cannot always answer.
+pub(crate) trait Answering {
+    /// Who this is and what it can do.
+    fn describe(&self) -> Description;
+
+    /// Answers one call.
+    ///
+    /// # Errors
+    /// Why there is no answer, which goes out as `invalid`.
+    fn answer(&mut self, call: &Call) -> Result<Outcome, String>;
+
+    /// Asks for this many threads from the next call on; `false` says that there is no such setting.
+    fn use_threads(&mut self, _threads: usize) -> bool {
+        false
+    }
+}
+
+impl Answering for &mut dyn Backend {
+    fn describe(&self) -> Description {
+        Backend::describe(&**self)
+    }
+
+    fn answer(&mut self, call: &Call) -> Result<Outcome, String> {
+        Ok(self.call(call))
+    }
+
+    fn use_threads(&mut self, threads: usize) -> bool {
+        Backend::use_threads(&mut **self, threads)
+    }
+}
+
 /// Answers requests from `input` on `output` until `stop` or the end of input.
 ///
 /// # Errors
 /// If reading or writing fails.
-pub fn serve(backend: &mut dyn Backend, mut input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+pub fn serve(mut backend: &mut dyn Backend, input: impl BufRead, output: impl Write) -> io::Result<()> {
+    answer_all(&mut backend, input, output)
+}
+
+/// The same for what cannot always answer.
+pub(crate) fn answer_all(
+    backend: &mut impl Answering,
+    mut input: impl BufRead,
+    mut output: impl Write,
+) -> io::Result<()> {
     let mut line = Vec::new();
     loop {
         match read_line(&mut input, &mut line)? {
@@ -66,21 +106,26 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
     Ok(Line::TooLong)
 }
 
-fn started(backend: &dyn Backend) -> Started {
+fn started(backend: &impl Answering) -> Started {
     let description = backend.describe();
     Started { protocol: PROTOCOL, backend: description.backend, operators: description.operators }
 }
 
-fn answer(backend: &mut dyn Backend, message: &CallMessage) -> Reply {
+fn answer(backend: &mut impl Answering, message: &CallMessage) -> Reply {
     let CallMessage { seq, operator, params, indices, attributes, .. } = message;
-    match call(operator, params, indices, attributes) {
-        Ok(call) => Reply::new(*seq, &backend.call(&call)),
-        Err(invalid) => Reply::Invalid(InvalidReply { seq: Some(*seq), invalid }),
+    let outcome = call(operator, params, indices, attributes).and_then(|call| backend.answer(&call));
+    reply(*seq, outcome)
+}
+
+fn reply(seq: u64, outcome: Result<Outcome, String>) -> Reply {
+    match outcome {
+        Ok(outcome) => Reply::new(seq, &outcome),
+        Err(invalid) => Reply::Invalid(InvalidReply { seq: Some(seq), invalid }),
     }
 }
 
 /// Times a call: each round repeats it until the round has lasted long enough.
-fn time(backend: &mut dyn Backend, message: &TimeMessage) -> Reply {
+fn time(backend: &mut impl Answering, message: &TimeMessage) -> Reply {
     let TimeMessage {
         seq, operator, params, indices, attributes, rounds, min_round_ns, threads, output, ..
     } = message;
@@ -106,7 +151,7 @@ fn time(backend: &mut dyn Backend, message: &TimeMessage) -> Reply {
     for _ in 0..*rounds {
         match round(backend, &call, *min_round_ns) {
             Ok(duration) => nanoseconds.push(duration),
-            Err(outcome) => return Reply::new(*seq, &outcome),
+            Err(instead) => return reply(*seq, *instead),
         }
     }
     Reply::Timed(TimedReply { seq: *seq, nanoseconds, threads: threads_used })
@@ -115,17 +160,17 @@ fn time(backend: &mut dyn Backend, message: &TimeMessage) -> Reply {
 /// The nanoseconds per call of one round; an outcome that is no output ends it.
 #[allow(clippy::cast_precision_loss, reason = "durations and counts far below 2^53")]
 fn round(
-    backend: &mut dyn Backend,
-    call: &gather_spec::Call,
+    backend: &mut impl Answering,
+    call: &Call,
     min_round_ns: u64,
-) -> Result<f64, Box<Outcome>> {
+) -> Result<f64, Box<Result<Outcome, String>>> {
     let start = Instant::now();
     let mut calls = 0u64;
     loop {
-        let outcome = std::hint::black_box(backend.call(call));
+        let outcome = std::hint::black_box(backend.answer(call));
         calls += 1;
         let elapsed = start.elapsed();
-        if !matches!(outcome, Outcome::Output(_)) {
+        if !matches!(outcome, Ok(Outcome::Output(_))) {
             return Err(Box::new(outcome));
         }
         if elapsed.as_nanos() >= min_round_ns.into() {

@@ -31,7 +31,9 @@ mod tests {
     use gather_conformance::judge::Verdict::{self, *};
     use gather_conformance::process::{Broken, Findings, Limits, ProcessBackend};
     use gather_spec::case::{Arm, Expectation, When};
-    use gather_spec::{Allowed, Attributes, Basis, Call, Case, DType, Operator, Tensor};
+    use gather_spec::{
+        Allowed, Attributes, Basis, Call, Case, DType, ErrorCode, ErrorFields, Operator, Tensor,
+    };
     use libtest_mimic::{Arguments, Trial};
 
     use super::miniatures::{MARK, MODE, NOTE};
@@ -78,7 +80,9 @@ mod tests {
         ("disagrees-with-its-shape", ProtocolError, "the output: "),
         ("answers-negative-dims", ProtocolError, "`-1`"),
         ("answers-dims-of-2-to-the-63", ProtocolError, "too large"),
-        ("answers-dims-that-overflow", ProtocolError, "too large"),
+        ("answers-dims-that-overflow", WrongOutput, "i32 [4294967296, 4294967296, 0] without elements"),
+        ("answers-dims-that-overflow-with-elements", ProtocolError, "too large"),
+        ("answers-rank-65-without-elements", ProtocolError, "at most 64"),
         ("answers-fractional-dims", ProtocolError, "floating point `1.0`"),
         ("answers-rank-65", ProtocolError, "at most 64"),
         ("answers-rubbish-as-base64", ProtocolError, "not base64"),
@@ -112,13 +116,18 @@ mod tests {
         for (mode, verdict, words) in AT_THE_START {
             trials.push(trial(&format!("start/{mode}"), || at_the_start(mode, *verdict, words)));
         }
-        let others: [(&str, fn()); 14] = [
+        let others: [(&str, fn()); 19] = [
             ("start/there-is-no-such-program", there_is_no_such_program),
             ("stop/ignores-stop", ignores_stop),
             ("stop/fails-at-stop", fails_at_stop),
             ("stop/talks-at-stop", talks_at_stop),
             ("call/leaves-a-child", leaves_a_child),
             ("call/leaves-a-child-and-exits", leaves_a_child_and_exits),
+            ("call/leaves-a-child-in-a-session-of-its-own", || leaves_a_daemon("leaves-a-daemon")),
+            ("call/leaves-an-orphan-in-a-session-of-its-own", || leaves_a_daemon("leaves-an-orphan")),
+            ("call/leaves-a-child-without-an-environment", || leaves_a_daemon("leaves-a-blank-daemon")),
+            ("run/leaves-nothing-at-all", leaves_nothing_at_all),
+            ("call/accepts-what-is-too-large", accepts_what_is_too_large),
             ("call/changes-its-input", || {
                 changes_its_input("changes-its-input", "file of indices differs from byte 67 on");
             }),
@@ -267,11 +276,49 @@ mod tests {
         assert_eq!(findings.results[CALLS - 1].actual, "the call was answered twice");
     }
 
+    /// An output that no tensor can hold is an answer, and not a broken message.
+    fn accepts_what_is_too_large() {
+        let mut cases = cases(&[AT]);
+        let too_large = Allowed::Error(ErrorCode::OutputTooLarge, ErrorFields::default());
+        cases[AT].expect.arms[0].allowed = vec![too_large];
+        let cases: Vec<&Case> = cases.iter().collect();
+        let findings = backend("answers-dims-that-overflow").run(&[], &cases, &|| ()).unwrap();
+        assert_only(&findings, AcceptedBadInput, "i32 [4294967296, 4294967296, 0] without elements");
+    }
+
     fn leaves_a_child() {
         let folder = tempfile::tempdir().unwrap();
         let note = folder.path().join("child");
         assert_only(&run(&with_note(backend("leaves-a-child"), &note), &[AT]).unwrap(), Pass, "");
         assert_is_gone(&note);
+    }
+
+    /// Only Linux has a way to find such a process.
+    fn leaves_a_daemon(mode: &str) {
+        if cfg!(target_os = "linux") {
+            let folder = tempfile::tempdir().unwrap();
+            let note = folder.path().join("child");
+            assert_only(&run(&with_note(backend(mode), &note), &[AT]).unwrap(), Pass, "");
+            assert_is_gone(&note);
+        }
+    }
+
+    /// An orphan in a session of its own which has thrown away all that tells whose it is lives until the run ends.
+    fn leaves_nothing_at_all() {
+        if cfg!(target_os = "linux") {
+            let folder = tempfile::tempdir().unwrap();
+            let note = folder.path().join("child");
+            let mut gatherspec = std::process::Command::new(env!("CARGO_BIN_EXE_gatherspec"));
+            gatherspec
+                .arg("run")
+                .arg("--out")
+                .arg(folder.path())
+                .arg("--")
+                .arg(std::env::current_exe().unwrap());
+            let output = gatherspec.env(MODE, "leaves-a-blank-orphan").env(NOTE, &note).output().unwrap();
+            assert!(output.status.code().is_some(), "{output:?}");
+            assert_is_gone(&note);
+        }
     }
 
     fn leaves_a_child_and_exits() {

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 
-use crate::{ErrorCode, ErrorFields, GatherError, Refusal, Tensor};
+use crate::shape::{MAX_BYTES, nonzero_bytes};
+use crate::{DType, ErrorCode, ErrorFields, GatherError, Refusal, Tensor};
 
 /// The name of a documented function, such as `tf.gather_nd`. The set is open: whatever has a folder under
 /// `spec/operators/` is an operator, and a backend answers those that it knows.
@@ -209,10 +210,33 @@ impl From<GatherError> for ReportedError {
 pub enum Outcome {
     /// The gathered tensor.
     Output(Tensor),
+    /// An output without elements, whose dims other than 0 are more than any [`Tensor`] has. Only a backend that takes
+    /// what it should refuse with `output-too-large` has such an output.
+    TooLarge {
+        /// The dtype.
+        dtype: DType,
+        /// The dims, of which one is 0.
+        shape: Vec<usize>,
+    },
     /// The call is refused.
     Error(ReportedError),
     /// The backend does not do such calls; says why.
     Unsupported(String),
+}
+
+impl Outcome {
+    /// [`Outcome::TooLarge`], if that is what an output of this dtype and shape is.
+    ///
+    /// ```
+    /// # use gather_spec::{DType, Outcome};
+    /// assert!(Outcome::too_large(DType::F32, &[1 << 40, 0, 1 << 40]).is_some());
+    /// assert!(Outcome::too_large(DType::F32, &[1 << 40, 0]).is_none());
+    /// ```
+    #[must_use]
+    pub fn too_large(dtype: DType, shape: &[usize]) -> Option<Self> {
+        let is_too_large = shape.contains(&0) && nonzero_bytes(shape, dtype) > MAX_BYTES;
+        is_too_large.then(|| Self::TooLarge { dtype, shape: shape.to_vec() })
+    }
 }
 
 impl From<Result<Tensor, Refusal>> for Outcome {

@@ -2,154 +2,25 @@
 //!
 //! An element is held as its bits in an unsigned integer of its width, never as a float or a `bool`, so that no
 //! move can change a NaN payload, a sign of zero or an odd bool byte. Strings are byte strings.
+//!
+//! `elements` has what is stored, `builder` makes tensors element by element.
+
+mod builder;
+mod elements;
+mod error;
 
 use std::fmt;
-use std::sync::Arc;
 
 use ndarray::{ArrayViewD, Axis, IxDyn, ShapeBuilder};
 
+pub use builder::TensorBuilder;
+pub use elements::{ByteString, Element, Elements, Stored};
+pub use error::TensorError;
+
+use builder::reserved;
+
 use crate::shape::{MAX_BYTES, nonzero_bytes};
-use crate::{DType, Shape, ShapeTooLarge};
-
-/// A string of bytes, cheap to clone.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ByteString(Arc<[u8]>);
-
-impl ByteString {
-    /// The bytes.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl Default for ByteString {
-    fn default() -> Self {
-        Self(Arc::from([]))
-    }
-}
-
-impl<T: AsRef<[u8]>> From<T> for ByteString {
-    fn from(bytes: T) -> Self {
-        Self(Arc::from(bytes.as_ref()))
-    }
-}
-
-impl fmt::Debug for ByteString {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{}\"", self.0.escape_ascii())
-    }
-}
-
-/// One element: its bits in the low end of a `u128`, or its bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Element {
-    /// The bits of any dtype but string; complex has its real part in the lower half.
-    Bits(u128),
-    /// The bytes of a string.
-    Bytes(ByteString),
-}
-
-impl Element {
-    /// The zero of a dtype: zero bits, `false`, an empty string.
-    #[must_use]
-    pub fn zero(dtype: DType) -> Self {
-        if dtype == DType::String { Self::Bytes(ByteString::default()) } else { Self::Bits(0) }
-    }
-}
-
-/// Shared storage: elements as unsigned integers of their width, or byte strings.
-#[derive(Clone, Debug)]
-pub enum Elements {
-    /// 1-byte elements: bool, i8, u8.
-    B1(Arc<Vec<u8>>),
-    /// 2-byte elements: i16, u16, f16, bf16.
-    B2(Arc<Vec<u16>>),
-    /// 4-byte elements: i32, u32, f32.
-    B4(Arc<Vec<u32>>),
-    /// 8-byte elements: i64, u64, f64, c64.
-    B8(Arc<Vec<u64>>),
-    /// 16-byte elements: c128.
-    B16(Arc<Vec<u128>>),
-    /// Strings.
-    Strings(Arc<Vec<ByteString>>),
-}
-
-/// Runs `$body` with `$vec` bound to the vector inside `$elements`, whatever its width.
-macro_rules! each_width {
-    ($elements:expr, $vec:ident => $body:expr) => {
-        match $elements {
-            Elements::B1($vec) => $body,
-            Elements::B2($vec) => $body,
-            Elements::B4($vec) => $body,
-            Elements::B8($vec) => $body,
-            Elements::B16($vec) => $body,
-            Elements::Strings($vec) => $body,
-        }
-    };
-}
-
-impl Elements {
-    /// The number of elements stored.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        each_width!(self, elements => elements.len())
-    }
-
-    /// Whether nothing is stored.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Whether elements of this dtype are stored this way.
-    #[must_use]
-    pub fn holds(&self, dtype: DType) -> bool {
-        match self {
-            Self::Strings(_) => dtype == DType::String,
-            Self::B1(_) => dtype.size() == 1,
-            Self::B2(_) => dtype.size() == 2,
-            Self::B4(_) => dtype.size() == 4,
-            Self::B8(_) => dtype.size() == 8,
-            Self::B16(_) => dtype == DType::C128,
-        }
-    }
-
-    fn get(&self, at: usize) -> Option<Element> {
-        Some(match self {
-            Self::B1(elements) => Element::Bits((*elements.get(at)?).into()),
-            Self::B2(elements) => Element::Bits((*elements.get(at)?).into()),
-            Self::B4(elements) => Element::Bits((*elements.get(at)?).into()),
-            Self::B8(elements) => Element::Bits((*elements.get(at)?).into()),
-            Self::B16(elements) => Element::Bits(*elements.get(at)?),
-            Self::Strings(elements) => Element::Bytes(elements.get(at)?.clone()),
-        })
-    }
-}
-
-/// A type that stores elements: `u8`, `u16`, `u32`, `u64`, `u128` for bits, [`ByteString`] for strings.
-pub trait Stored: Clone + PartialEq + Sized + 'static {
-    /// The storage, if it holds this type.
-    fn slice(elements: &Elements) -> Option<&[Self]>;
-    /// Storage that holds these.
-    fn store(elements: Vec<Self>) -> Elements;
-}
-
-macro_rules! stored {
-    ($($ty:ty => $variant:ident),+) => {$(
-        impl Stored for $ty {
-            fn slice(elements: &Elements) -> Option<&[Self]> {
-                if let Elements::$variant(elements) = elements { Some(elements) } else { None }
-            }
-
-            fn store(elements: Vec<Self>) -> Elements {
-                Elements::$variant(Arc::new(elements))
-            }
-        }
-    )+};
-}
-
-stored!(u8 => B1, u16 => B2, u32 => B4, u64 => B8, u128 => B16, ByteString => Strings);
+use crate::{DType, Shape};
 
 /// A multi-dimensional array of one dtype, in any strided layout. Cloning shares the elements.
 ///
@@ -162,68 +33,6 @@ pub struct Tensor {
     strides: Vec<isize>,
     offset: usize,
     elements: Elements,
-}
-
-/// Why a tensor cannot be made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TensorError {
-    /// The shape breaks its invariant.
-    #[error(transparent)]
-    Shape(#[from] ShapeTooLarge),
-    /// Shape and dtype together exceed 2^63 - 1 bytes.
-    #[error(
-        "a {dtype} tensor of shape {shape} is too large: its non-zero dims take {bytes} bytes, more than 2^63 - 1"
-    )]
-    TooLarge {
-        /// The dtype.
-        dtype: DType,
-        /// The shape.
-        shape: Shape,
-        /// Bytes by the non-zero dims.
-        bytes: u128,
-    },
-    /// The number of elements is not the shape's.
-    #[error("the shape {shape} has {expected} elements, but {found} are given")]
-    Count {
-        /// The shape.
-        shape: Shape,
-        /// The product of its dims.
-        expected: usize,
-        /// The number given.
-        found: usize,
-    },
-    /// The number of bytes is not that of the shape and dtype.
-    #[error("a {dtype} tensor of shape {shape} takes {expected} bytes, but {found} are given")]
-    Bytes {
-        /// The dtype.
-        dtype: DType,
-        /// The shape.
-        shape: Shape,
-        /// Bytes that the elements take.
-        expected: usize,
-        /// Bytes given.
-        found: usize,
-    },
-    /// The storage is of another width than the dtype.
-    #[error("the elements given are not of the width of {0}")]
-    Width(DType),
-    /// Some element would lie outside the storage, or there is not one stride per dim.
-    #[error("strides {strides:?} from offset {offset} leave the {len} stored elements")]
-    Layout {
-        /// Strides in elements.
-        strides: Vec<isize>,
-        /// Where the first element lies.
-        offset: usize,
-        /// Elements stored.
-        len: usize,
-    },
-    /// The memory cannot be had.
-    #[error("{bytes} bytes for a tensor could not be reserved")]
-    OutOfMemory {
-        /// Bytes asked for.
-        bytes: usize,
-    },
 }
 
 impl Tensor {
@@ -485,99 +294,4 @@ fn layout_fits(shape: &Shape, strides: &[isize], offset: usize, len: usize) -> b
         if reach < 0 { low += reach } else { high += reach }
     }
     low >= 0 && high < len as i128
-}
-
-/// Collects the elements of a tensor in row-major order; memory is reserved up front, and fallibly.
-///
-/// ```
-/// # use gather_spec::{DType, Element, Shape, Tensor, TensorBuilder};
-/// let mut output = TensorBuilder::new(DType::U8, Shape::new([2])?)?;
-/// output.push(Element::Bits(7));
-/// output.push(Element::Bits(8));
-/// assert_eq!(output.finish()?, Tensor::new(DType::U8, [2], vec![7u8, 8])?);
-/// # Ok::<(), gather_spec::TensorError>(())
-/// ```
-#[derive(Debug)]
-pub struct TensorBuilder {
-    dtype: DType,
-    shape: Shape,
-    elements: Growing,
-}
-
-/// The elements pushed so far, by width.
-#[derive(Debug)]
-enum Growing {
-    B1(Vec<u8>),
-    B2(Vec<u16>),
-    B4(Vec<u32>),
-    B8(Vec<u64>),
-    B16(Vec<u128>),
-    Strings(Vec<ByteString>),
-}
-
-impl TensorBuilder {
-    /// A builder with room for all elements of the shape.
-    ///
-    /// # Errors
-    /// [`TensorError::OutOfMemory`] if that much cannot be reserved.
-    pub fn new(dtype: DType, shape: Shape) -> Result<Self, TensorError> {
-        let count = shape.element_count();
-        let elements = match dtype {
-            DType::String => Growing::Strings(reserved(count)?),
-            _ => match dtype.size() {
-                1 => Growing::B1(reserved(count)?),
-                2 => Growing::B2(reserved(count)?),
-                4 => Growing::B4(reserved(count)?),
-                8 => Growing::B8(reserved(count)?),
-                _ => Growing::B16(reserved(count)?),
-            },
-        };
-        Ok(Self { dtype, shape, elements })
-    }
-
-    /// Adds the next element in row-major order. Bits beyond the dtype's width are dropped.
-    ///
-    /// # Panics
-    /// If bytes are pushed where bits belong, or the other way round.
-    #[track_caller]
-    #[allow(clippy::cast_possible_truncation, reason = "an element's bits lie in the low end of the u128")]
-    pub fn push(&mut self, element: Element) {
-        match (&mut self.elements, element) {
-            (Growing::B1(elements), Element::Bits(bits)) => elements.push(bits as u8),
-            (Growing::B2(elements), Element::Bits(bits)) => elements.push(bits as u16),
-            (Growing::B4(elements), Element::Bits(bits)) => elements.push(bits as u32),
-            (Growing::B8(elements), Element::Bits(bits)) => elements.push(bits as u64),
-            (Growing::B16(elements), Element::Bits(bits)) => elements.push(bits),
-            (Growing::Strings(elements), Element::Bytes(bytes)) => elements.push(bytes),
-            (_, element) => panic!("{element:?} is no element of dtype {}", self.dtype),
-        }
-    }
-
-    /// Adds a zero of the dtype.
-    pub fn push_zero(&mut self) {
-        self.push(Element::zero(self.dtype));
-    }
-
-    /// The finished tensor.
-    ///
-    /// # Errors
-    /// [`TensorError::Count`] if not exactly the shape's elements were pushed.
-    pub fn finish(self) -> Result<Tensor, TensorError> {
-        let Self { dtype, shape, elements } = self;
-        match elements {
-            Growing::B1(elements) => Tensor::new(dtype, shape.to_vec(), elements),
-            Growing::B2(elements) => Tensor::new(dtype, shape.to_vec(), elements),
-            Growing::B4(elements) => Tensor::new(dtype, shape.to_vec(), elements),
-            Growing::B8(elements) => Tensor::new(dtype, shape.to_vec(), elements),
-            Growing::B16(elements) => Tensor::new(dtype, shape.to_vec(), elements),
-            Growing::Strings(elements) => Tensor::new(dtype, shape.to_vec(), elements),
-        }
-    }
-}
-
-fn reserved<T>(count: usize) -> Result<Vec<T>, TensorError> {
-    let mut elements = Vec::new();
-    let bytes = count.saturating_mul(size_of::<T>());
-    elements.try_reserve_exact(count).map_err(|_| TensorError::OutOfMemory { bytes })?;
-    Ok(elements)
 }

@@ -108,6 +108,12 @@ fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A file that is there; what it holds is found out by loading it.
+pub(super) fn library(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if path.is_file() { Ok(path) } else { Err(format!("there is no file {text}")) }
+}
+
 /// A command as a shell takes it.
 pub(super) fn quoted(command: &[OsString]) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);

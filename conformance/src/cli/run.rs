@@ -14,11 +14,13 @@ use crate::adapters::Adapter;
 use crate::builtin;
 use crate::deviations::{self, Deviations};
 use crate::judge::Strictness;
+use crate::native;
+use crate::process;
 use crate::report::{BackendReport, Entry, Format, Named, Report, write_whole};
 use crate::runner::InProcess;
 use crate::select::Selection;
 
-use super::process::{Backend, ProcessOptions, quoted};
+use super::process::{Backend, ProcessOptions, library, quoted};
 use super::{BackendArgument, Cli, Command, Failure, Status, print};
 
 #[derive(clap::Args)]
@@ -27,6 +29,9 @@ pub(super) struct Run {
     /// as numpy; or the path of a program that answers the backend protocol [default: all that are built in]
     #[arg(long = "backend", value_name = "NAME[:POLICIES]|PATH", value_parser = Backend::parse)]
     backends: Vec<Backend>,
+    /// A shared library that implements gatherspec.h
+    #[arg(long = "library", value_name = "FILE", value_parser = library)]
+    libraries: Vec<PathBuf>,
     /// Only cases with this id, or matching this glob (`*` also matches `/`)
     #[arg(long = "case", value_name = "ID|GLOB")]
     patterns: Vec<String>,
@@ -83,11 +88,11 @@ impl Run {
         let cases = self.chosen(spec, all_cases)?;
         let deviations = self.read_deviations(spec, all_cases)?;
         let mut backends = self.backends.clone();
-        if backends.is_empty() && self.command.is_empty() {
+        if backends.is_empty() && self.libraries.is_empty() && self.command.is_empty() {
             let all = builtin::NAMES.iter().map(|name| Backend::parse(name)).collect::<Result<_, _>>();
             backends = all.map_err(Failure::Usage)?;
         }
-        let count = backends.len() + usize::from(!self.command.is_empty());
+        let count = backends.len() + self.libraries.len() + usize::from(!self.command.is_empty());
         if self.write_deviations.is_some() && count != 1 {
             return Err(Failure::Usage("--write-deviations drafts a file for one backend".to_owned()));
         }
@@ -105,11 +110,18 @@ impl Run {
                 }
             });
         }
+        for path in &self.libraries {
+            let command = native::command(path)?;
+            let name = quoted(&[path.clone().into_os_string()]);
+            let ran = self.run_program(&name, &command, &Deviations::default(), &job);
+            report.backends.push(BackendReport { named: Named::Library, ..ran });
+        }
         if !self.command.is_empty() {
             let (name, nothing) = (quoted(&self.command), Deviations::default());
             let ran = self.run_program(&name, &self.command, &nothing, &job);
             report.backends.push(BackendReport { named: Named::Command, ..ran });
         }
+        process::end_children();
         progress.clear();
         if !report.is_broken() {
             deviations.all_used().map_err(Failure::Usage)?;

@@ -143,11 +143,11 @@ impl<'c> Batch<'c> {
     pub(super) fn match_reply(&self, answer: Answer) -> Result<Outcome, (Blame, Trouble)> {
         let next = self.under_way.front().map(|sent| sent.seq);
         let Some(seq) = answer.seq else {
-            let wrong = answer.outcome.err().unwrap_or_else(|| "the reply has no seq".to_owned());
-            return Err((Blame::Next, Trouble::protocol(wrong)));
+            let wrong = answer.outcome.err();
+            return Err((Blame::Next, wrong.unwrap_or_else(|| Trouble::protocol("the reply has no seq"))));
         };
         if Some(seq) == next {
-            return answer.outcome.map_err(|wrong| (Blame::Next, Trouble::protocol(wrong)));
+            return answer.outcome.map_err(|trouble| (Blame::Next, trouble));
         }
         let place = seq.checked_sub(self.first_seq).and_then(|place| usize::try_from(place).ok());
         let known = place.and_then(|place| self.numbered.get(place).copied());
@@ -248,6 +248,7 @@ fn same(one: &Outcome, other: &Outcome) -> bool {
         (Outcome::Output(one), Outcome::Output(other)) => one == other,
         (Outcome::Error(one), Outcome::Error(other)) => one.code == other.code && one.fields == other.fields,
         (Outcome::Unsupported(_), Outcome::Unsupported(_)) => true,
+        (Outcome::TooLarge { .. }, Outcome::TooLarge { .. }) => one == other,
         _ => false,
     }
 }

@@ -1,5 +1,5 @@
 //! The process and its three pipes: a thread each, so that neither side ever waits for the other in a circle. Its
-//! own process group, so that whatever it has started dies with it.
+//! own process group, so that whatever it has started dies with it; what has left the group is up to `orphans`.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::ProcessBackend;
+use super::orphans::Family;
 
 /// How many bytes of standard error are kept: the last ones.
 const STDERR_KEPT: usize = 16 << 10;
@@ -36,6 +37,7 @@ pub(super) enum Incoming {
 pub(super) struct Child {
     process: std::process::Child,
     status: Option<ExitStatus>,
+    family: Option<Family>,
     lines: Receiver<Incoming>,
     input: Option<Sender<Vec<u8>>>,
     #[cfg(unix)]
@@ -56,6 +58,8 @@ impl Child {
     pub(super) fn start(backend: &ProcessBackend) -> io::Result<Self> {
         let mut command = Command::new(&backend.program);
         command.args(&backend.arguments).envs(backend.environment.iter().map(|(key, value)| (key, value)));
+        let family = Family::new();
+        command.envs([family.mark()]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -83,6 +87,7 @@ impl Child {
         Ok(Self {
             process,
             status: None,
+            family: Some(family),
             lines,
             input,
             #[cfg(unix)]
@@ -160,9 +165,16 @@ impl Child {
         true
     }
 
+    /// Notes what the process has started, for when it is gone.
+    pub(super) fn look_at_family(&mut self) {
+        let id = self.process.id();
+        self.family.iter_mut().for_each(|family| family.look(id));
+    }
+
     /// Ends the process and all that it has started; says how it ended.
     pub(super) fn kill(&mut self) -> Option<ExitStatus> {
         if self.status.is_none() {
+            self.look_at_family();
             #[cfg(unix)]
             let _ = rustix::process::kill_process_group(
                 rustix::process::Pid::from_child(&self.process),
@@ -170,6 +182,7 @@ impl Child {
             );
             let _ = self.process.kill();
             self.status = self.process.wait().ok();
+            self.family.take().into_iter().for_each(Family::end);
         }
         self.close_input();
         self.status

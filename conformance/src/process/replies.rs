@@ -8,9 +8,13 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use crate::backend::Description;
+use crate::judge::Verdict;
+use crate::native;
 use crate::protocol::{
     ErrorReply, InvalidReply, OutputReply, PROTOCOL, Started, UnsupportedReply, from_object,
 };
+
+use super::session::Trouble;
 
 /// How much of a broken line is shown, in characters.
 const EXCERPT: usize = 120;
@@ -21,7 +25,7 @@ pub(super) struct Answer {
     /// The call that it names, if that can be made out.
     pub(super) seq: Option<u64>,
     /// What it says, or what is wrong with it.
-    pub(super) outcome: Result<Outcome, String>,
+    pub(super) outcome: Result<Outcome, Trouble>,
 }
 
 /// What the answer to `start` says.
@@ -49,31 +53,45 @@ pub(super) fn answer(line: &[u8]) -> Answer {
         seq: Option<u64>,
     }
     if let Err(wrong) = check_text(line) {
-        return Answer { seq: None, outcome: Err(wrong) };
+        return Answer { seq: None, outcome: Err(Trouble::protocol(wrong)) };
     }
     let seq = from_object::<Seq>(line).ok().and_then(|message| message.seq);
     Answer { seq, outcome: outcome(line) }
 }
 
-fn outcome(line: &[u8]) -> Result<Outcome, String> {
-    let keys: BTreeMap<String, IgnoredAny> = read(line, "the reply")?;
+fn outcome(line: &[u8]) -> Result<Outcome, Trouble> {
+    let keys: BTreeMap<String, IgnoredAny> = read(line, "the reply").map_err(Trouble::protocol)?;
     let has = |key| keys.contains_key(key);
     if has("output") {
-        let reply: OutputReply = read(line, "the reply")?;
+        let reply: OutputReply = read(line, "the reply").map_err(Trouble::protocol)?;
         if reply.output.file.is_some() || reply.output.offset.is_some() {
-            return Err("an output has `data`; only inputs lie in files".to_owned());
+            return Err(Trouble::protocol("an output has `data`; only inputs lie in files"));
         }
-        let output = reply.output.tensor().map_err(|wrong| format!("the output: {wrong}"))?;
-        Ok(Outcome::Output(output))
+        reply.output.outcome().map_err(|wrong| Trouble::protocol(format!("the output: {wrong}")))
     } else if has("error") {
-        read(line, "the reply").map(|reply: ErrorReply| Outcome::Error(reply.error.into_error()))
+        let reply: ErrorReply = read(line, "the reply").map_err(Trouble::protocol)?;
+        Ok(Outcome::Error(reply.error.into_error()))
     } else if has("unsupported") {
-        read(line, "the reply").map(|reply: UnsupportedReply| Outcome::Unsupported(reply.unsupported))
+        let reply: UnsupportedReply = read(line, "the reply").map_err(Trouble::protocol)?;
+        Ok(Outcome::Unsupported(reply.unsupported))
     } else if has("invalid") {
-        let reply: InvalidReply = read(line, "the reply")?;
-        Err(format!("the backend took a valid message for an invalid one: {}", reply.invalid))
+        let reply: InvalidReply = read(line, "the reply").map_err(Trouble::protocol)?;
+        Err(invalid(reply.invalid))
     } else {
-        Err(format!("the reply has none of `output`, `error` and `unsupported`: {}", excerpt(line)))
+        let what = format!("the reply has none of `output`, `error` and `unsupported`: {}", excerpt(line));
+        Err(Trouble::protocol(what))
+    }
+}
+
+/// What it means that a backend answers `invalid`: this program sends nothing that is, so that the backend is at fault,
+/// or the library that it stands in for.
+fn invalid(why: String) -> Trouble {
+    if why.starts_with(native::CHANGED) {
+        Trouble { verdict: Verdict::InputChanged, what: why }
+    } else if why.starts_with(native::BROKEN) {
+        Trouble::protocol(why)
+    } else {
+        Trouble::protocol(format!("the backend took a valid message for an invalid one: {why}"))
     }
 }
 
@@ -110,7 +128,7 @@ mod tests {
     use super::*;
 
     fn wrong(line: &str) -> String {
-        answer(line.as_bytes()).outcome.unwrap_err()
+        answer(line.as_bytes()).outcome.unwrap_err().what
     }
 
     #[test]
@@ -151,7 +169,9 @@ mod tests {
         let file = r#"{"seq":1,"output":{"dtype":"u8","shape":[2],"file":"/etc/passwd","offset":0}}"#;
         assert!(wrong(file).contains("only inputs"));
         assert!(wrong(r#"{"seq":1,"invalid":"no idea"}"#).contains("no idea"));
-        assert!(answer(b"{\"seq\":1,\"unsupported\":\"\xff\"}").outcome.unwrap_err().contains("byte 24"));
+        assert!(
+            answer(b"{\"seq\":1,\"unsupported\":\"\xff\"}").outcome.unwrap_err().what.contains("byte 24")
+        );
     }
 
     #[test]

@@ -98,6 +98,7 @@ impl Session {
 
     /// Asks the process to stop. Gives the lines that nobody asked for, and a remark if it does not end well.
     pub(super) fn stop(mut self) -> (Vec<Vec<u8>>, Option<String>) {
+        self.child.look_at_family();
         self.child.send(b"{\"cmd\":\"stop\"}\n".to_vec());
         self.child.close_input();
         let deadline = Instant::now() + self.limits.stop;

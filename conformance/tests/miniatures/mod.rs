@@ -23,6 +23,12 @@ const OPERATORS: &str = r#"{"tf.gather_nd":{"profile":{"bad_index":"error","nega
 
 /// Answers the protocol as the backend of that name, until it ends.
 pub(crate) fn be(mode: &str) -> ! {
+    if mode.starts_with("is-a-") || mode.starts_with("is-an-") {
+        be_a_daemon(mode);
+    }
+    if mode == "leaves-a-blank-orphan" {
+        leave_a_daemon(mode);
+    }
     let mut reference =
         builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).expect("it is built in");
     let mut held: Option<String> = None;
@@ -219,6 +225,12 @@ fn misbehave(mode: &str, message: &CallMessage, honest: String, held: &mut Optio
         "answers-negative-dims" => tensor("i32", "[-1]", "\"mwIAAA==\""),
         "answers-dims-of-2-to-the-63" => tensor("i32", "[9223372036854775808]", "\"\""),
         "answers-dims-that-overflow" => tensor("i32", "[4294967296,4294967296,0]", "\"\""),
+        "answers-dims-that-overflow-with-elements" => {
+            tensor("i32", "[4294967296,4294967296,0]", "\"mwIAAA==\"");
+        }
+        "answers-rank-65-without-elements" => {
+            tensor("i32", &format!("{:?}", [vec![1u64 << 32; 64], vec![0]].concat()), "\"\"");
+        }
         "answers-fractional-dims" => tensor("i32", "[1.0]", "\"mwIAAA==\""),
         "answers-rank-65" => tensor("i32", &format!("{:?}", [1; 65]), "\"mwIAAA==\""),
         "answers-rubbish-as-base64" => tensor("i32", "[1]", "\"!!!!AA==\""),
@@ -241,6 +253,10 @@ fn misbehave(mode: &str, message: &CallMessage, honest: String, held: &mut Optio
             leave_a_child();
             exit(6);
         }
+        "leaves-a-daemon" | "leaves-a-blank-daemon" | "leaves-an-orphan" => {
+            leave_a_daemon(mode);
+            say(&honest);
+        }
         "changes-its-input" | "deletes-its-input" => {
             let path = message.indices.file.as_deref().expect("the indices lie in a file");
             if mode == "deletes-its-input" {
@@ -257,6 +273,35 @@ fn misbehave(mode: &str, message: &CallMessage, honest: String, held: &mut Optio
         "changes-its-mind" => exit(8),
         _ => say(&honest),
     }
+}
+
+/// Starts this program as a process in a session of its own, and waits for its note; an orphan at once, or blank, that
+/// is without what it could have inherited.
+#[allow(clippy::zombie_processes, reason = "that it is left alone is the point")]
+fn leave_a_daemon(mode: &str) {
+    let note = std::env::var_os(NOTE).expect("the test names a note");
+    let mut command = Command::new(std::env::current_exe().expect("this program is somewhere"));
+    if mode.contains("blank") {
+        command.env_clear();
+    }
+    let next = if mode.contains("orphan") { "is-an-orphans-parent" } else { "is-a-daemon" };
+    command.env(MODE, next).env(NOTE, &note).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().expect("this program can be started");
+    while std::fs::read(&note).map_or(0, |text| text.len()) == 0 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// What [`leave_a_daemon`] starts.
+fn be_a_daemon(mode: &str) -> ! {
+    if mode == "is-an-orphans-parent" {
+        leave_a_daemon("daemon");
+        exit(0);
+    }
+    rustix::process::setsid().expect("a new process leads no group");
+    let note = std::env::var_os(NOTE).expect("the test names a note");
+    std::fs::write(note, std::process::id().to_string()).expect("the note can be written");
+    hang();
 }
 
 /// Starts a process that holds this one's pipes and never ends by itself, and notes its id.

@@ -1,0 +1,156 @@
+/* A gather implementation as a shared library that `gatherspec run --library ./libmine.so` validates.
+ *
+ * The library exports the four functions at the end of this file. It is loaded into a process of its own: what
+ * crashes or hangs costs the call at hand its verdict and nothing else. Calls come one at a time, all from one thread.
+ *
+ * Who owns what:
+ *  - What a call hands in (tensors, texts, attributes) belongs to the caller and is valid until gatherspec_call
+ *    returns. It must not be written to; that it was not is checked.
+ *  - What a reply points to belongs to the library and stays valid until gatherspec_release is called with that reply,
+ *    which happens once for every call, before the next one. An output must not overlap the inputs.
+ *  - What gatherspec_describe returns belongs to the library and stays valid for as long as the library is loaded.
+ *
+ * Nothing that comes from the library is trusted, but what cannot be seen is up to the library: an output has as many
+ * elements as its shape says, an array as many entries as its count says, and a text ends with a zero byte. */
+
+#ifndef GATHERSPEC_H
+#define GATHERSPEC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of this interface. Another version is another number: nothing below ever changes under the same. */
+#define GATHERSPEC_ABI 1
+
+/* The most dims that a tensor has. */
+#define GATHERSPEC_MAX_RANK 64
+
+/* The types of elements. */
+enum {
+    GATHERSPEC_BOOL = 1, /* a byte: 0 is false, 1 is true, others are moved unchanged */
+    GATHERSPEC_I8 = 2,
+    GATHERSPEC_U8 = 3,
+    GATHERSPEC_I16 = 4,
+    GATHERSPEC_U16 = 5,
+    GATHERSPEC_I32 = 6,
+    GATHERSPEC_U32 = 7,
+    GATHERSPEC_I64 = 8,
+    GATHERSPEC_U64 = 9,
+    GATHERSPEC_F16 = 10,
+    GATHERSPEC_BF16 = 11,
+    GATHERSPEC_F32 = 12,
+    GATHERSPEC_F64 = 13,
+    GATHERSPEC_C64 = 14,   /* two f32, real part first */
+    GATHERSPEC_C128 = 15,  /* two f64, real part first */
+    GATHERSPEC_STRING = 16 /* gatherspec_string */
+};
+
+/* An element of dtype GATHERSPEC_STRING: bytes of any value. Where the length is 0, the data may be null. */
+typedef struct gatherspec_string {
+    const uint8_t *data;
+    uint64_t length;
+} gatherspec_string;
+
+/* A tensor: row-major, without gaps, in the machine's byte order, aligned for its elements. */
+typedef struct gatherspec_tensor {
+    uint32_t dtype;
+    uint32_t rank;
+    const int64_t *shape; /* null only if the rank is 0 */
+    const void *data;     /* may be null if there is no element */
+} gatherspec_tensor;
+
+/* An attribute: a 64-bit integer, or a boolean as 0 or 1. One that is absent is not passed. */
+typedef struct gatherspec_attribute {
+    const char *name;
+    uint32_t is_boolean;
+    int64_t value;
+} gatherspec_attribute;
+
+/* A call, such as tf.gather_nd of these params and indices. */
+typedef struct gatherspec_call_args {
+    const char *operator_name;
+    gatherspec_tensor params;
+    gatherspec_tensor indices;
+    const gatherspec_attribute *attributes;
+    uint64_t attribute_count;
+} gatherspec_call_args;
+
+/* What a call comes to. */
+enum {
+    GATHERSPEC_OUTPUT = 1,     /* `output` is set */
+    GATHERSPEC_ERROR = 2,      /* the call is refused: `message`, and `code` if the library can tell */
+    GATHERSPEC_UNSUPPORTED = 3 /* the library does not do such calls: `message` */
+};
+
+/* A reply. It is all zeros when gatherspec_call gets it. */
+typedef struct gatherspec_reply {
+    uint32_t status;
+    gatherspec_tensor output;
+    const char *code;    /* such as "index-out-of-range", or null */
+    const char *message; /* UTF-8, or null */
+    void *owner;         /* for the library alone, such as what gatherspec_release will free */
+} gatherspec_reply;
+
+/* What happens to an index outside its axis. */
+enum {
+    GATHERSPEC_BAD_INDEX_ERROR = 1,
+    GATHERSPEC_BAD_INDEX_ZERO = 2,  /* the slice of its row is zero */
+    GATHERSPEC_BAD_INDEX_CLAMP = 3, /* each component moves to the nearest end of its axis */
+    GATHERSPEC_BAD_INDEX_UNSPECIFIED = 4
+};
+
+/* What a negative index means. */
+enum {
+    GATHERSPEC_NEGATIVE_INDEX_REJECT = 1, /* it is a bad index */
+    GATHERSPEC_NEGATIVE_INDEX_WRAP = 2    /* it counts from the end of its axis */
+};
+
+/* What the library can do of one operator. */
+typedef struct gatherspec_operator {
+    const char *name; /* such as "tf.gather_nd" */
+    uint32_t bad_index;
+    uint32_t negative_index;
+    const uint32_t *dtypes; /* of params */
+    uint64_t dtype_count;
+    const uint32_t *index_dtypes;
+    uint64_t index_dtype_count;
+} gatherspec_operator;
+
+/* Who the library is, and what it can do. */
+typedef struct gatherspec_description {
+    const char *name;
+    const char *version;
+    const char *language;
+    const gatherspec_operator *operators;
+    uint64_t operator_count;
+} gatherspec_description;
+
+#if defined(_WIN32)
+#define GATHERSPEC_EXPORT __declspec(dllexport)
+#elif defined(__GNUC__)
+#define GATHERSPEC_EXPORT __attribute__((visibility("default")))
+#else
+#define GATHERSPEC_EXPORT
+#endif
+
+/* Returns GATHERSPEC_ABI. Called first; with another number nothing else is called. */
+GATHERSPEC_EXPORT uint32_t gatherspec_abi(void);
+
+/* Says who this is. Called once, before any call. */
+GATHERSPEC_EXPORT const gatherspec_description *gatherspec_describe(void);
+
+/* Answers a call by filling in the reply. */
+GATHERSPEC_EXPORT void gatherspec_call(const gatherspec_call_args *call, gatherspec_reply *reply);
+
+/* Frees what a reply points to. Called once for every gatherspec_call, with the reply as that call left it. */
+GATHERSPEC_EXPORT void gatherspec_release(gatherspec_reply *reply);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

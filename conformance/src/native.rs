@@ -1,0 +1,85 @@
+//! Native libraries that implement `conformance/include/gatherspec.h`, loaded into a process of their own: `gatherspec
+//! run --library` starts this program once more with the hidden command [`COMMAND`], which puts the library behind the
+//! backend protocol. What it breaks there is judged like what any other program breaks.
+//!
+//! `abi` has the structures of the header, `operand` lays out what goes in, `read` looks through what comes out, and
+//! `library` calls. This is where the crate has its unsafe code.
+
+#![allow(unsafe_code, reason = "calling a library cannot be proven safe; each block says what it rests on")]
+
+mod abi;
+mod library;
+mod operand;
+mod read;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+
+use crate::serve::answer_all;
+
+use library::Library;
+
+/// The hidden command that loads a library and answers the protocol.
+pub const COMMAND: &str = "serve-library";
+
+/// What `invalid` begins with when a library breaks its contract.
+pub(crate) const BROKEN: &str = "the library breaks its contract: ";
+
+/// What `invalid` begins with when a library has written to an input.
+pub(crate) const CHANGED: &str = "the library changed its input: ";
+
+fn input_changed(operand: &str) -> String {
+    format!("{CHANGED}{operand}")
+}
+
+/// The program and arguments that put a library behind the protocol.
+///
+/// # Errors
+/// If this program cannot find itself, or the current folder.
+pub fn command(library: &Path) -> io::Result<Vec<OsString>> {
+    // A name without a folder would be looked for among the system's libraries.
+    let library = std::path::absolute(library)?;
+    Ok(vec![std::env::current_exe()?.into(), COMMAND.into(), library.into()])
+}
+
+/// Why a library is not served.
+#[derive(Debug, thiserror::Error)]
+pub enum NotServed {
+    /// It cannot be loaded, is of another version, or says nonsense about itself.
+    #[error("{library}: {why}")]
+    Library {
+        /// The file.
+        library: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// Reading or writing fails.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Loads a library and answers the protocol on stdin and stdout on its behalf. What the library itself prints goes to
+/// stderr.
+///
+/// # Errors
+/// [`NotServed`].
+pub fn serve(path: &Path) -> Result<(), NotServed> {
+    let output = take_stdout()?;
+    let mut library =
+        Library::load(path).map_err(|why| NotServed::Library { library: path.display().to_string(), why })?;
+    Ok(answer_all(&mut library, io::stdin().lock(), output)?)
+}
+
+/// Standard output for this program alone: its number leads to stderr from now on.
+#[cfg(unix)]
+fn take_stdout() -> io::Result<impl io::Write> {
+    let own = rustix::io::dup(rustix::stdio::stdout())?;
+    rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
+    Ok(io::BufWriter::new(std::fs::File::from(own)))
+}
+
+#[cfg(not(unix))]
+fn take_stdout() -> io::Result<impl io::Write> {
+    Ok(io::stdout().lock())
+}

@@ -1,0 +1,159 @@
+//! The structures of `conformance/include/gatherspec.h`, field by field, and the numbers that stand for names there.
+
+use std::ffi::{c_char, c_void};
+
+use gather_spec::{BadIndex, DType, NegativeIndex};
+
+/// The version of the interface that this program speaks.
+pub(super) const ABI: u32 = 1;
+
+/// `status`: `output` is set.
+pub(super) const OUTPUT: u32 = 1;
+/// `status`: the call is refused.
+pub(super) const ERROR: u32 = 2;
+/// `status`: the library does not do such calls.
+pub(super) const UNSUPPORTED: u32 = 3;
+
+/// The dtype of a number; `DType::ALL` has them in the order of the header, from 1 on.
+pub(super) fn dtype(number: u32) -> Option<DType> {
+    usize::try_from(number).ok()?.checked_sub(1).and_then(|at| DType::ALL.get(at).copied())
+}
+
+/// The number of a dtype.
+pub(super) fn dtype_number(dtype: DType) -> u32 {
+    (1u32..).zip(DType::ALL).find(|(_, one)| *one == dtype).map_or(0, |(number, _)| number)
+}
+
+/// The policy of a number.
+pub(super) const fn bad_index(number: u32) -> Option<BadIndex> {
+    Some(match number {
+        1 => BadIndex::Error,
+        2 => BadIndex::Zero,
+        3 => BadIndex::Clamp,
+        4 => BadIndex::Unspecified,
+        _ => return None,
+    })
+}
+
+/// The policy of a number.
+pub(super) const fn negative_index(number: u32) -> Option<NegativeIndex> {
+    Some(match number {
+        1 => NegativeIndex::Reject,
+        2 => NegativeIndex::Wrap,
+        _ => return None,
+    })
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Text {
+    pub(super) data: *const u8,
+    pub(super) length: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tensor {
+    pub(super) dtype: u32,
+    pub(super) rank: u32,
+    pub(super) shape: *const i64,
+    pub(super) data: *const c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Attribute {
+    pub(super) name: *const c_char,
+    pub(super) is_boolean: u32,
+    pub(super) value: i64,
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) operator: *const c_char,
+    pub(super) params: Tensor,
+    pub(super) indices: Tensor,
+    pub(super) attributes: *const Attribute,
+    pub(super) attribute_count: u64,
+}
+
+#[repr(C)]
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) status: u32,
+    pub(super) output: Tensor,
+    pub(super) code: *const c_char,
+    pub(super) message: *const c_char,
+    pub(super) owner: *mut c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OperatorEntry {
+    pub(super) name: *const c_char,
+    pub(super) bad_index: u32,
+    pub(super) negative_index: u32,
+    pub(super) dtypes: *const u32,
+    pub(super) dtype_count: u64,
+    pub(super) index_dtypes: *const u32,
+    pub(super) index_dtype_count: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Description {
+    pub(super) name: *const c_char,
+    pub(super) version: *const c_char,
+    pub(super) language: *const c_char,
+    pub(super) operators: *const OperatorEntry,
+    pub(super) operator_count: u64,
+}
+
+impl Reply {
+    /// What a call gets to fill in: all zeros.
+    pub(super) const fn blank() -> Self {
+        let output = Tensor { dtype: 0, rank: 0, shape: std::ptr::null(), data: std::ptr::null() };
+        Self {
+            status: 0,
+            output,
+            code: std::ptr::null(),
+            message: std::ptr::null(),
+            owner: std::ptr::null_mut(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The header is the contract: its numbers are these.
+    #[test]
+    fn the_header_has_the_same_numbers() {
+        let header = include_str!("../../include/gatherspec.h");
+        let number = |name: &str| -> u32 {
+            let line = header.lines().find(|line| line.split_whitespace().any(|word| word == name));
+            let words: Vec<&str> = line.unwrap_or_else(|| panic!("no {name}")).split_whitespace().collect();
+            words.iter().find_map(|word| word.trim_end_matches(',').parse().ok()).unwrap()
+        };
+        for one in DType::ALL {
+            let name = format!("GATHERSPEC_{}", one.name().to_uppercase());
+            assert_eq!(number(&name), dtype_number(one), "{name}");
+            assert_eq!(dtype(dtype_number(one)), Some(one));
+        }
+        assert_eq!((dtype(0), dtype(17)), (None, None));
+        for policy in [BadIndex::Error, BadIndex::Zero, BadIndex::Clamp, BadIndex::Unspecified] {
+            let name = format!("GATHERSPEC_BAD_INDEX_{}", policy.to_string().to_uppercase());
+            assert_eq!(bad_index(number(&name)), Some(policy), "{name}");
+        }
+        for policy in NegativeIndex::ALL {
+            let name = format!("GATHERSPEC_NEGATIVE_INDEX_{}", policy.to_string().to_uppercase());
+            assert_eq!(negative_index(number(&name)), Some(policy), "{name}");
+        }
+        assert_eq!(number("GATHERSPEC_ABI"), ABI);
+        assert_eq!(number("GATHERSPEC_MAX_RANK"), u32::try_from(crate::protocol::MAX_RANK).unwrap());
+        let statuses = ["OUTPUT", "ERROR", "UNSUPPORTED"].map(|name| number(&format!("GATHERSPEC_{name}")));
+        assert_eq!(statuses, [OUTPUT, ERROR, UNSUPPORTED]);
+    }
+}

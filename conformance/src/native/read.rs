@@ -1,0 +1,205 @@
+//! Reads what a library hands out: every pointer, count and number is looked at before it is used. What cannot be seen,
+//! that memory is as long as the library says, is the library's part of the contract in `gatherspec.h`; where it is
+//! broken, this process dies and the call is a `crash`.
+
+use std::collections::BTreeMap;
+use std::ffi::c_char;
+
+use gather_spec::shape::{MAX_BYTES, nonzero_bytes};
+use gather_spec::{
+    ByteString, DType, Element, ErrorCode, ErrorFields, Outcome, Profile, ReportedError, Shape, Tensor,
+    TensorBuilder,
+};
+
+use super::abi;
+use crate::backend::{Capability, Description, Identity};
+use crate::protocol::MAX_RANK;
+
+/// The longest text that is read, in bytes.
+const MAX_TEXT: usize = 1 << 16;
+
+/// What a library says of itself.
+///
+/// # Errors
+/// What is wrong with it.
+///
+/// # Safety
+/// Memory is as long as the library says, texts end with a zero byte, and nobody writes to either.
+pub(super) unsafe fn description(from: *const abi::Description) -> Result<Description, String> {
+    // SAFETY: the caller's promise, one description long.
+    let description = unsafe { array(from, 1, "the description") }?[0];
+    // SAFETY: the caller's promise covers the texts and arrays that the description names.
+    unsafe {
+        let backend = Identity {
+            name: required(description.name, "the name")?,
+            version: required(description.version, "the version")?,
+            language: required(description.language, "the language")?,
+        };
+        let mut operators = BTreeMap::new();
+        for operator in array(description.operators, description.operator_count, "operators")? {
+            let name = required(operator.name, "the name of an operator")?;
+            let capability = capability(operator).map_err(|wrong| format!("{name}: {wrong}"))?;
+            if operators.insert(name.clone(), capability).is_some() {
+                return Err(format!("{name} is declared twice"));
+            }
+        }
+        Ok(Description { backend, operators })
+    }
+}
+
+/// # Safety
+/// As for [`description`].
+unsafe fn capability(operator: &abi::OperatorEntry) -> Result<Capability, String> {
+    let unknown = |what: &str, number: u32| format!("{what} is {number}, which stands for nothing");
+    let bad_index = abi::bad_index(operator.bad_index);
+    let negative_index = abi::negative_index(operator.negative_index);
+    let listed = |numbers: &[u32], what: &str| -> Result<Vec<DType>, String> {
+        numbers.iter().map(|number| abi::dtype(*number).ok_or_else(|| unknown(what, *number))).collect()
+    };
+    // SAFETY: the caller's promise covers both arrays.
+    let (dtypes, index_dtypes) = unsafe {
+        (
+            array(operator.dtypes, operator.dtype_count, "dtypes")?,
+            array(operator.index_dtypes, operator.index_dtype_count, "index_dtypes")?,
+        )
+    };
+    Ok(Capability {
+        profile: Profile {
+            bad_index: bad_index.ok_or_else(|| unknown("bad_index", operator.bad_index))?,
+            negative_index: negative_index
+                .ok_or_else(|| unknown("negative_index", operator.negative_index))?,
+        },
+        dtypes: listed(dtypes, "a dtype")?,
+        index_dtypes: listed(index_dtypes, "a dtype of indices")?,
+    })
+}
+
+/// What a library answered to a call.
+///
+/// # Errors
+/// What is wrong with it.
+///
+/// # Safety
+/// As for [`description`].
+pub(super) unsafe fn outcome(reply: &abi::Reply) -> Result<Outcome, String> {
+    // SAFETY: the caller's promise covers the texts.
+    let (code, message) = unsafe { (text(reply.code, "the code")?, text(reply.message, "the message")?) };
+    let message = message.unwrap_or_default();
+    match (reply.status, code) {
+        (abi::OUTPUT, None) => {
+            // SAFETY: the caller's promise covers the output.
+            unsafe { output(&reply.output) }.map_err(|wrong| format!("the output: {wrong}"))
+        }
+        (abi::OUTPUT, Some(_)) => Err("an output comes without a code".to_owned()),
+        (abi::UNSUPPORTED, None) => Ok(Outcome::Unsupported(message)),
+        (abi::UNSUPPORTED, Some(_)) => Err("`unsupported` comes without a code".to_owned()),
+        (abi::ERROR, None) => Ok(error(message, None)),
+        (abi::ERROR, Some(code)) => code
+            .parse::<ErrorCode>()
+            .map(|code| error(message, Some(code)))
+            .map_err(|unknown| format!("the code: {unknown}")),
+        (status, _) => Err(format!("the status is {status}, which stands for nothing")),
+    }
+}
+
+fn error(message: String, code: Option<ErrorCode>) -> Outcome {
+    Outcome::Error(ReportedError { message, code, fields: ErrorFields::default() })
+}
+
+/// # Safety
+/// As for [`description`].
+unsafe fn output(tensor: &abi::Tensor) -> Result<Outcome, String> {
+    let dtype = abi::dtype(tensor.dtype);
+    let dtype = dtype.ok_or_else(|| format!("the dtype is {}, which stands for nothing", tensor.dtype))?;
+    if tensor.rank as usize > MAX_RANK {
+        return Err(format!("the rank is {}, at most {MAX_RANK} is allowed", tensor.rank));
+    }
+    // SAFETY: the caller's promise covers the shape.
+    let dims = unsafe { array(tensor.shape, tensor.rank.into(), "shape") }?;
+    let shape: Result<Vec<usize>, _> = dims.iter().map(|dim| usize::try_from(*dim)).collect();
+    let shape = shape.map_err(|_| format!("the shape {dims:?} has a dim below 0"))?;
+    if let Some(too_large) = Outcome::too_large(dtype, &shape) {
+        return Ok(too_large);
+    }
+    let bytes = nonzero_bytes(&shape, dtype);
+    match Shape::new(shape.as_slice()) {
+        // SAFETY: the caller's promise covers the elements.
+        Ok(shape) if bytes <= MAX_BYTES => unsafe { elements(dtype, shape, tensor) }.map(Outcome::Output),
+        _ => Err(format!("no memory holds the {bytes} bytes of the shape {shape:?}")),
+    }
+}
+
+/// # Safety
+/// As for [`description`].
+unsafe fn elements(dtype: DType, shape: Shape, tensor: &abi::Tensor) -> Result<Tensor, String> {
+    let count = shape.element_count();
+    let wrong = |error: gather_spec::TensorError| error.to_string();
+    if dtype != DType::String {
+        // SAFETY: the caller's promise covers the elements; bytes need no alignment.
+        let bytes = unsafe { array(tensor.data.cast::<u8>(), (count * dtype.size()) as u64, "data") }?;
+        return Tensor::from_le_bytes(dtype, shape, bytes).map_err(wrong);
+    }
+    // SAFETY: the caller's promise covers the handles of the strings,
+    let strings = unsafe { array(tensor.data.cast::<abi::Text>(), count as u64, "data") }?;
+    let mut output = TensorBuilder::new(dtype, shape).map_err(wrong)?;
+    for string in strings {
+        // SAFETY: and the bytes that they name.
+        let bytes = unsafe { array(string.data, string.length, "the data of a string") }?;
+        output.push(Element::Bytes(ByteString::from(bytes)));
+    }
+    output.finish().map_err(wrong)
+}
+
+/// An array of a library's. A count of 0 goes with any pointer.
+///
+/// # Safety
+/// If the pointer is neither null nor misaligned, it points to `count` values, which nobody writes to for `'a`; all
+/// bits that they may have are values of `T`.
+unsafe fn array<'a, T>(from: *const T, count: u64, what: &str) -> Result<&'a [T], String> {
+    let fits =
+        |count: &usize| count.checked_mul(size_of::<T>()).is_some_and(|bytes| isize::try_from(bytes).is_ok());
+    let Some(count) = usize::try_from(count).ok().filter(fits) else {
+        return Err(format!("{what} has {count} entries, more than any memory holds"));
+    };
+    if count == 0 {
+        return Ok(&[]);
+    }
+    if from.is_null() {
+        return Err(format!("{what} is null, but has {count} entries"));
+    }
+    if !from.is_aligned() {
+        return Err(format!("{what} is not aligned"));
+    }
+    // SAFETY: not null, aligned, and of a size within `isize`; the rest is the caller's promise.
+    Ok(unsafe { std::slice::from_raw_parts(from, count) })
+}
+
+/// # Safety
+/// As for [`text`].
+unsafe fn required(from: *const c_char, what: &str) -> Result<String, String> {
+    // SAFETY: the caller's promise.
+    unsafe { text(from, what) }?.ok_or_else(|| format!("{what} is null"))
+}
+
+/// A text of a library's, if there is one.
+///
+/// # Safety
+/// If the pointer is not null, it points to bytes that end with a zero, which nobody writes to meanwhile.
+unsafe fn text(from: *const c_char, what: &str) -> Result<Option<String>, String> {
+    if from.is_null() {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    loop {
+        // SAFETY: no byte before this one was zero, so that this one is still of the text.
+        let byte = unsafe { *from.cast::<u8>().add(bytes.len()) };
+        if byte == 0 {
+            break;
+        }
+        if bytes.len() == MAX_TEXT {
+            return Err(format!("{what} has more than {MAX_TEXT} bytes"));
+        }
+        bytes.push(byte);
+    }
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+}

@@ -1,0 +1,164 @@
+//! What a backend leaves behind. A process that starts a session of its own is out of reach of its group's signals; on
+//! Linux it is found all the same: this process takes in orphans, and knows its own by what they inherit.
+//!
+//! An orphan becomes a direct child of this process. Only such are killed, so that no process id can have passed on to
+//! somebody else meanwhile: it stays taken until it is waited for here. Elsewhere the group is all that is killed.
+
+#[cfg(target_os = "linux")]
+pub(super) use linux::{Family, adopt, end_all};
+#[cfg(not(target_os = "linux"))]
+pub(super) use portable::{Family, adopt, end_all};
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::collections::HashSet;
+    use std::ffi::OsString;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::{Duration, Instant};
+
+    use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid};
+
+    /// What every descendant of a backend inherits in its environment.
+    const VARIABLE: &str = "GATHERSPEC_FAMILY";
+
+    /// How long orphans are looked for that start others faster than they are found.
+    const LIMIT: Duration = Duration::from_secs(5);
+
+    /// Has orphans of this process's descendants become its children, from now on.
+    pub(in crate::process) fn adopt() {
+        // Without it, which no Linux of this age lacks, a process in a session of its own goes on.
+        let _ = set_child_subreaper(Some(getpid()));
+    }
+
+    /// The descendants of one backend.
+    #[derive(Debug)]
+    pub(in crate::process) struct Family {
+        token: String,
+        /// Some that were seen below it, which may have dropped what they inherited.
+        seen: HashSet<(i32, u64)>,
+    }
+
+    impl Family {
+        pub(in crate::process) fn new() -> Self {
+            static NEXT: AtomicU64 = AtomicU64::new(0);
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            Self { token: format!("{}-{number}", getpid().as_raw_pid()), seen: HashSet::new() }
+        }
+
+        /// What its first process is to have in its environment.
+        pub(in crate::process) fn mark(&self) -> (OsString, OsString) {
+            (VARIABLE.into(), (&self.token).into())
+        }
+
+        /// Looks for descendants of the first process, before it ends.
+        pub(in crate::process) fn look(&mut self, first: u32) {
+            let all = processes();
+            if let Ok(first) = i32::try_from(first) {
+                self.remember_below(first, &all);
+            }
+        }
+
+        fn remember_below(&mut self, top: i32, all: &[Process]) {
+            let mut parents = HashSet::from([top]);
+            // Children may be listed before their parents, so again until nothing is new.
+            while let Some(child) =
+                all.iter().find(|it| parents.contains(&it.parent) && !parents.contains(&it.id))
+            {
+                parents.insert(child.id);
+                self.seen.insert((child.id, child.start));
+            }
+        }
+
+        /// Ends those that are left, after the first process has been waited for.
+        pub(in crate::process) fn end(mut self) {
+            end_children(|child, all| {
+                let own = self.seen.contains(&(child.id, child.start)) || carries(child.id, &self.token);
+                if own {
+                    self.remember_below(child.id, all);
+                }
+                own
+            });
+        }
+    }
+
+    /// Ends all children of this process, also adopted ones.
+    pub(in crate::process) fn end_all() {
+        end_children(|_, _| true);
+    }
+
+    /// Kills children of this process as long as there are any that are chosen; their children become its own in turn.
+    fn end_children(mut chosen: impl FnMut(&Process, &[Process]) -> bool) {
+        let deadline = Instant::now() + LIMIT;
+        let own = getpid().as_raw_pid();
+        while Instant::now() < deadline {
+            let all = processes();
+            let children = all.iter().filter(|it| it.parent == own);
+            let left: Vec<Pid> =
+                children.filter(|it| chosen(it, &all)).filter_map(|it| Pid::from_raw(it.id)).collect();
+            if left.is_empty() {
+                return;
+            }
+            for child in left {
+                let _ = kill_process(child, Signal::KILL);
+                let _ = waitpid(Some(child), WaitOptions::NOHANG);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// A process as `/proc` has it.
+    #[derive(Debug)]
+    struct Process {
+        id: i32,
+        parent: i32,
+        /// When it was started; tells it from another of the same id.
+        start: u64,
+    }
+
+    fn processes() -> Vec<Process> {
+        let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        entries.filter_map(|entry| process(entry.file_name().to_str()?.parse().ok()?)).collect()
+    }
+
+    fn process(id: i32) -> Option<Process> {
+        let stat = std::fs::read(format!("/proc/{id}/stat")).ok()?;
+        // The name of the program, in parentheses, may hold anything.
+        let after = stat.iter().rposition(|byte| *byte == b')')? + 1;
+        let text = String::from_utf8_lossy(&stat[after..]).into_owned();
+        let fields: Vec<&str> = text.split_whitespace().collect();
+        Some(Process { id, parent: fields.get(1)?.parse().ok()?, start: fields.get(19)?.parse().ok()? })
+    }
+
+    /// Whether a process has inherited this token.
+    fn carries(id: i32, token: &str) -> bool {
+        let entry = format!("{VARIABLE}={token}");
+        let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == entry.as_bytes())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod portable {
+    use std::ffi::OsString;
+
+    pub(in crate::process) fn adopt() {}
+
+    pub(in crate::process) fn end_all() {}
+
+    #[derive(Debug)]
+    pub(in crate::process) struct Family;
+
+    impl Family {
+        pub(in crate::process) fn new() -> Self {
+            Self
+        }
+
+        pub(in crate::process) fn mark(&self) -> (OsString, OsString) {
+            ("GATHERSPEC_FAMILY".into(), "".into())
+        }
+
+        pub(in crate::process) fn look(&mut self, _first: u32) {}
+
+        pub(in crate::process) fn end(self) {}
+    }
+}

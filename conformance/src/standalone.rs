@@ -1,0 +1,55 @@
+//! A program that is a backend in Rust and validates itself: what the crates under `conformance/backends/` are.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::backend::Backend;
+use crate::{cli, serve};
+
+/// The `main` of a backend with a file of its known deviations.
+///
+/// The program runs the suite on itself, in a process of its own, so that a panic or worse costs one call; it takes the
+/// options of `gatherspec run`. With the one argument `serve` it answers the backend protocol.
+///
+/// ```no_run
+/// use std::process::ExitCode;
+/// # use gather_conformance::{Backend, backend::Description, builtin};
+/// # use gather_spec::{Call, Outcome, Profile};
+/// # struct MyBackend;
+/// # impl Backend for MyBackend {
+/// #     fn describe(&self) -> Description { unimplemented!() }
+/// #     fn call(&mut self, call: &Call) -> Outcome { unimplemented!() }
+/// # }
+///
+/// fn main() -> ExitCode {
+///     gather_conformance::standalone(|| MyBackend, concat!(env!("CARGO_MANIFEST_DIR"), "/deviations.yaml"))
+/// }
+/// ```
+#[must_use]
+pub fn standalone<B: Backend>(make: impl FnOnce() -> B, deviations: impl AsRef<Path>) -> ExitCode {
+    let given: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if given == ["serve"] {
+        return match serve::serve(&mut make(), io::stdin().lock(), io::stdout().lock()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => failed(&error),
+        };
+    }
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => return failed(&error),
+    };
+    let mut line: Vec<OsString> = ["gatherspec", "run", "--deviations"].map(OsString::from).to_vec();
+    line.push(deviations.as_ref().into());
+    // Each panic costs one.
+    line.extend(["--restarts", "1000"].map(OsString::from));
+    line.extend(given);
+    line.extend(["--".into(), program.into(), "serve".into()]);
+    cli::main_with(line)
+}
+
+fn failed(error: &io::Error) -> ExitCode {
+    eprintln!("error: {error}");
+    ExitCode::FAILURE
+}
