@@ -54,7 +54,7 @@ macro_rules! adapters {
 }
 
 /// Every adapter.
-pub const ADAPTERS: &[Adapter] = adapters!["numpy", "tensorflow"];
+pub const ADAPTERS: &[Adapter] = adapters!["numpy", "paddle", "tensorflow"];
 
 /// The adapter of that name.
 #[must_use]
