@@ -34,8 +34,13 @@ pub struct Manifest {
     pub summary: String,
     /// The oldest Python that it runs on.
     pub python: String,
+    /// The module that it imports.
+    pub module: String,
     /// How much is downloaded on first use.
     pub download: String,
+    /// A package index that is asked before the usual one, since its builds are smaller.
+    #[serde(default)]
+    pub index: Option<String>,
 }
 
 /// The file that every adapter imports.
@@ -54,7 +59,17 @@ macro_rules! adapters {
 }
 
 /// Every adapter.
-pub const ADAPTERS: &[Adapter] = adapters!["numpy", "tensorflow"];
+pub const ADAPTERS: &[Adapter] = adapters![
+    "jax",
+    "litert",
+    "numpy",
+    "onnxruntime",
+    "openvino",
+    "paddle",
+    "pytorch",
+    "tensorflow",
+    "tensorflow-xla"
+];
 
 /// The adapter of that name.
 #[must_use]
@@ -106,7 +121,8 @@ impl Adapter {
     fn environment(&self, cache: &Path, say: &dyn Fn(&str)) -> Result<PathBuf, String> {
         let system = system_python()?;
         let version = version_of(&system)?;
-        let name = format!("{}-{}-python-{version}", self.name, digest(&[self.requirements, &version]));
+        // Named by its content, so that adapters with the same requirements share it.
+        let name = format!("environment-{}-python-{version}", digest(&[self.requirements, &version]));
         let folder = cache.join(name);
         let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
         let ready = folder.join("gatherspec-ready");
@@ -130,9 +146,7 @@ impl Adapter {
             self.requirements.split_whitespace().collect::<Vec<_>>().join(" "),
             manifest.download
         ));
-        let mut pip = Command::new(&python);
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]).arg(&requirements);
-        run(&mut pip).map_err(|said| {
+        install(&python, &requirements, manifest.index.as_deref()).map_err(|said| {
             format!(
                 "pip cannot install the requirements of {}: is there a network, and Python {} or later? \
                  --python PATH uses an interpreter that has them\n{said}",
@@ -143,6 +157,18 @@ impl Adapter {
         say(&format!("{}: ready", self.name));
         Ok(python)
     }
+}
+
+/// Has pip install the requirements: from the index of smaller builds, if there is one and it can be reached, else
+/// from the usual one.
+fn install(python: &Path, requirements: &Path, index: Option<&str>) -> Result<(), String> {
+    let pip = || {
+        let mut pip = Command::new(python);
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]).arg(requirements);
+        pip
+    };
+    let small = index.map(|index| run(pip().args(["--retries", "1", "--index-url", index])));
+    if matches!(small, Some(Ok(()))) { Ok(()) } else { run(&mut pip()) }
 }
 
 /// Where environments lie: `gatherspec` in the user's cache directory.

@@ -56,6 +56,9 @@ struct Deviation {
     /// A public thread or page.
     #[serde(default)]
     link: Option<String>,
+    /// Whether it is a mistake that users of the backend should know, which puts it on the page of results.
+    #[serde(default)]
+    finding: bool,
     /// The versions of the backend that it concerns, as a glob; absent: all.
     #[serde(default)]
     versions: Option<String>,
@@ -179,6 +182,7 @@ fn apply_to(entry: &mut Entry, case: &Case, about: &[&Deviation]) {
             entry.observed = Some(observed);
             entry.reason = Some(deviation.reason.trim().to_owned());
             entry.link.clone_from(&deviation.link);
+            entry.finding = deviation.finding;
         }
         None if observed.is_fine() => {
             entry.verdict = Verdict::UnexpectedPass;

@@ -91,6 +91,9 @@ pub struct Entry {
     /// Where the deviation is talked about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
+    /// Whether users of the backend should know the deviation.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub finding: bool,
     /// The call, in words; given for all but a pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
@@ -125,6 +128,7 @@ impl Entry {
             observed: None,
             reason: None,
             link: None,
+            finding: false,
             call: shown(crate::show::call_line(&case.call)),
             expected: shown(result.expected),
             actual: shown(result.actual),

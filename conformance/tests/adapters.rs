@@ -114,7 +114,7 @@ fn the_kit_is_strict_and_times_calls() {
 #[test]
 fn every_adapter_whose_library_is_here_has_the_deviations_that_it_is_known_for() {
     for adapter in ADAPTERS {
-        if has(adapter.name) {
+        if has(&adapter.manifest().module) {
             let (status, text) = run(&["--backend", adapter.name, "--python", &python()]);
             assert_eq!(status, Some(0), "{text}");
         }
