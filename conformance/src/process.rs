@@ -4,10 +4,11 @@
 //! [`ProcessBackend`] says what to start and under which [`Limits`]; `child` is the process and its pipes,
 //! `session` the handshake and one pipe full of calls, `replies` reads what comes back, `inputs` writes calls and
 //! large tensors, `batch` keeps the books of which call is where, and `worker` takes cases through sessions, one
-//! after the other as they die.
+//! after the other as they die. [`Dialogue`] asks calls that are no cases, for campaigns.
 
 mod batch;
 mod child;
+mod dialogue;
 mod inputs;
 mod replies;
 mod session;
@@ -25,6 +26,8 @@ use crate::backend::Description;
 use crate::judge::Verdict;
 use crate::runner::CaseResult;
 
+pub use dialogue::Dialogue;
+pub use session::Trouble;
 use worker::Worker;
 
 /// A program that speaks the protocol, and how it is run.
