@@ -11,6 +11,7 @@ use gather_spec::{Profile, Specification};
 use crate::backend::Identity;
 use crate::fuzz::{
     Campaign, Check, Differential, GENERATORS, Named, Pace, Report, Saver, Shard, Stopped, Subject, drive,
+    silence_backends,
 };
 use crate::judge::Strictness;
 use crate::laws::Laws;
@@ -97,7 +98,8 @@ impl Fuzz {
         let check: Box<dyn Check> = if self.laws {
             let in_process = matches!(asked.named, Named::BuiltIn(_));
             Box::new(
-                Laws::new(&description, asked.profiles.clone(), in_process, &self.chosen).map_err(Failure::Usage)?,
+                Laws::new(&description, asked.profiles.clone(), in_process, &self.chosen)
+                    .map_err(Failure::Usage)?,
             )
         } else {
             Box::new(Differential::new(&description, asked.profiles.clone(), asked.strictness))
@@ -106,7 +108,7 @@ impl Fuzz {
         let report = self.start(&path, self.campaign(&asked.argument), description.backend)?;
         let pace = Pace { time: self.time, checkpoint: self.checkpoint };
         let saver = Saver { spec, folder: self.save.as_deref(), backend: &asked.named };
-        quietly(&asked.named);
+        silence_backends();
         let mut shown = 0;
         let done = drive(report, &*check, asked.subjects, pace, &saver, &mut |report| {
             for group in report.groups.iter().filter(|group| group.example.is_some()).skip(shown) {
@@ -118,7 +120,10 @@ impl Fuzz {
         let report = match done {
             Ok(report) => report,
             Err(Stopped::Broken(broken)) => {
-                eprintln!("{broken}\nthe cases until the last checkpoint are in {}; --resume goes on", path.display());
+                eprintln!(
+                    "{broken}\nthe cases until the last checkpoint are in {}; --resume goes on",
+                    path.display()
+                );
                 return Ok(Status::Broken);
             }
             Err(Stopped::Io(error)) => {
@@ -132,7 +137,8 @@ impl Fuzz {
 
     fn campaign(&self, backend: &str) -> Campaign {
         let against = if self.laws {
-            let only = if self.chosen.is_empty() { String::new() } else { format!(" {}", self.chosen.join(" ")) };
+            let only =
+                if self.chosen.is_empty() { String::new() } else { format!(" {}", self.chosen.join(" ")) };
             format!("laws{only}")
         } else {
             self.against.clone()
@@ -157,7 +163,8 @@ impl Fuzz {
             return Ok(new);
         }
         let before = Report::read(path).map_err(Failure::Usage)?;
-        let same = before.campaign == new.campaign && before.shard == new.shard && before.backend == new.backend;
+        let same =
+            before.campaign == new.campaign && before.shard == new.shard && before.backend == new.backend;
         if same {
             Ok(before)
         } else {
@@ -191,11 +198,13 @@ impl Fuzz {
                 Ok(Ok(Asked { subjects, named, argument, profiles, strictness: Strictness::Strict }))
             }
             (Some(Backend::Adapter(adapter)), []) => {
-                let command = match adapter.command(self.process.python.as_deref(), &|text| eprintln!("{text}")) {
-                    Ok(command) => command,
-                    Err(why) => return Ok(Err(why)),
-                };
-                let named = Named::Option(format!("--backend {}{}", adapter.name, python.unwrap_or_default()));
+                let command =
+                    match adapter.command(self.process.python.as_deref(), &|text| eprintln!("{text}")) {
+                        Ok(command) => command,
+                        Err(why) => return Ok(Err(why)),
+                    };
+                let named =
+                    Named::Option(format!("--backend {}{}", adapter.name, python.unwrap_or_default()));
                 Ok(self.program(&command, adapter.name.to_owned(), named))
             }
             (Some(Backend::Program(path)), []) => {
@@ -207,7 +216,9 @@ impl Fuzz {
                 let text = quoted(command);
                 Ok(self.program(command, text.clone(), Named::Command(text)))
             }
-            _ => Err(Failure::Usage("one backend is fuzzed: --backend NAME, or a command behind --".to_owned())),
+            _ => Err(Failure::Usage(
+                "one backend is fuzzed: --backend NAME, or a command behind --".to_owned(),
+            )),
         }
     }
 
@@ -219,13 +230,6 @@ impl Fuzz {
         let subjects: Vec<Subject> =
             (0..jobs).map(start).collect::<Result<_, _>>().map_err(|broken| broken.to_string())?;
         Ok(Asked { subjects, named, argument, profiles: Vec::new(), strictness: Strictness::Lenient })
-    }
-}
-
-/// Panics of a built-in backend are verdicts; their texts are in the report.
-fn quietly(named: &Named) {
-    if let Named::BuiltIn(_) = named {
-        std::panic::set_hook(Box::new(|_| {}));
     }
 }
 
@@ -248,7 +252,8 @@ pub(super) fn summary(report: &Report) -> String {
         }
     }
     let (campaign, rate) = (&report.campaign, rate(report));
-    let shard = if report.shard == Shard::WHOLE { String::new() } else { format!(", shard {}", report.shard) };
+    let shard =
+        if report.shard == Shard::WHOLE { String::new() } else { format!(", shard {}", report.shard) };
     let state = if report.complete { "" } else { ", unfinished" };
     let verdict = match report.failures() {
         0 => "nothing found".to_owned(),
@@ -262,7 +267,12 @@ pub(super) fn summary(report: &Report) -> String {
     text
 }
 
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "shown only")]
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "shown only"
+)]
 fn rate(report: &Report) -> String {
     let rate = if report.seconds > 0.0 { report.done as f64 / report.seconds } else { 0.0 };
     format!("{:.1} s ({} a second)", report.seconds, rate as u64)

@@ -6,9 +6,9 @@ use crate::backend::Description;
 use crate::generate::{Choices, Maker};
 use crate::judge::{Strictness, Verdict, describe_allowed, describe_outcome, is_dtype_error, judge};
 
+use super::Tally;
 use super::check::{Answer, Broken, Check, Key, Question, Step, Way};
 use super::expect::{agree, allowed, reference};
-use super::Tally;
 
 /// Compares a backend with the reference, call by call.
 #[derive(Debug)]
@@ -79,7 +79,8 @@ impl Check for Differential {
             return match self.draw(choices) {
                 Some(question) if self.is_sent(&question) => Step::Ask(vec![question]),
                 question => {
-                    let row = question.map_or_else(String::new, |question| question.call.operator.to_string());
+                    let row =
+                        question.map_or_else(String::new, |question| question.call.operator.to_string());
                     tally.count(&row, "not sent");
                     Step::Well
                 }

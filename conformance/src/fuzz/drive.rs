@@ -80,8 +80,7 @@ pub fn drive(
             }
         }
         report.seconds = before + start.elapsed().as_secs_f64();
-        report.complete =
-            report.done == end || (report.campaign.cases.is_none() && over(Instant::now()));
+        report.complete = report.done == end || (report.campaign.cases.is_none() && over(Instant::now()));
         note(&report)?;
         round = (round * 2).min(pace.checkpoint);
     }
@@ -101,7 +100,8 @@ fn run_round(
 ) -> Result<(), process::Broken> {
     let next = AtomicU64::new(report.done);
     let stop = AtomicBool::new(false);
-    let job = Job { campaign: &report.campaign, shard: report.shard, next: &next, end, deadline, stop: &stop };
+    let job =
+        Job { campaign: &report.campaign, shard: report.shard, next: &next, end, deadline, stop: &stop };
     let parts: Vec<Result<Part, process::Broken>> = std::thread::scope(|scope| {
         let threads: Vec<_> = workers.iter_mut().map(|worker| scope.spawn(|| worker.round(&job))).collect();
         threads.into_iter().map(|thread| thread.join().expect("a worker does not panic")).collect()
@@ -221,8 +221,7 @@ impl<'a> Worker<'a> {
             self.ask(&mut under_way)?;
             for case in std::mem::take(&mut under_way) {
                 self.choices.reseed(campaign.case_seed(case.number));
-                let step =
-                    self.check.step(&mut self.choices, &case.asked, &case.answers, &mut part.tally);
+                let step = self.check.step(&mut self.choices, &case.asked, &case.answers, &mut part.tally);
                 take(step, case, &mut under_way, part);
             }
         }
@@ -318,7 +317,7 @@ fn take(step: Step, mut case: Case, under_way: &mut Vec<Case>, part: &mut Part) 
 /// What says which case was drawn.
 fn digest(number: u64, draws: &[u64]) -> u64 {
     let start = number ^ 0x9E37_79B9_7F4A_7C15;
-    draws.iter().fold(start, |digest, draw| {
-        (digest ^ draw).wrapping_mul(0xFF51_AFD7_ED55_8CCD).rotate_left(29)
-    })
+    draws
+        .iter()
+        .fold(start, |digest, draw| (digest ^ draw).wrapping_mul(0xFF51_AFD7_ED55_8CCD).rotate_left(29))
 }

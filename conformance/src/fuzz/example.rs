@@ -114,7 +114,9 @@ impl Saver<'_> {
             .spec
             .clauses
             .iter()
-            .filter(|clause| clause.id.strip_prefix(call.operator.as_str()).is_some_and(|id| id.starts_with('.')))
+            .filter(|clause| {
+                clause.id.strip_prefix(call.operator.as_str()).is_some_and(|id| id.starts_with('.'))
+            })
             .collect();
         let rejecting = |code: ErrorCode| own.iter().filter(move |clause| clause.rejects.contains(&code));
         let outcome = reference(call, gather_spec::Profile::default());
@@ -141,9 +143,18 @@ impl Saver<'_> {
         match self.backend {
             Named::BuiltIn(name) => {
                 let levels = gather_optimized::Level::ALL;
-                let level = (way.level > 0 && name == "optimized")
-                    .then(|| format!("{}={} ", gather_optimized::LEVEL_VARIABLE, levels[(way.level - 1) % levels.len()]));
-                format!("{}gatherspec run {cases} --backend {name}:{}", level.unwrap_or_default(), way.profile)
+                let level = (way.level > 0 && name == "optimized").then(|| {
+                    format!(
+                        "{}={} ",
+                        gather_optimized::LEVEL_VARIABLE,
+                        levels[(way.level - 1) % levels.len()]
+                    )
+                });
+                format!(
+                    "{}gatherspec run {cases} --backend {name}:{}",
+                    level.unwrap_or_default(),
+                    way.profile
+                )
             }
             Named::Option(options) => format!("gatherspec run {cases} {options}"),
             Named::Command(command) => format!("gatherspec run {cases} -- {command}"),

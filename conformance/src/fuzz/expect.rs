@@ -33,7 +33,8 @@ pub(crate) fn allowed(call: &Call, profile: Profile, expected: &Outcome) -> Vec<
                 let shape = output_shape(call).map(Allowed::Shape);
                 return shape.into_iter().chain([Allowed::AnyError]).collect();
             }
-            let tolerated = relaxed(call, code).map(|call| allowed(&call, profile, &reference(&call, profile)));
+            let tolerated =
+                relaxed(call, code).map(|call| allowed(&call, profile, &reference(&call, profile)));
             let mut all = vec![Allowed::Error(code, error.fields.clone())];
             all.extend(tolerated.into_iter().flatten());
             all

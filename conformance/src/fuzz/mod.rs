@@ -23,6 +23,5 @@ pub use drive::{Pace, Stopped, drive};
 pub use example::{Named, Saver};
 pub use plan::{Campaign, GENERATORS, Shard};
 pub use report::{Example, Group, MergeError, Report, merge};
-pub use subject::Subject;
+pub use subject::{Subject, silence_backends};
 pub use tally::Tally;
-

@@ -86,7 +86,9 @@ impl FromStr for Shard {
     fn from_str(text: &str) -> Result<Self, String> {
         let parts = text.split_once('/').map(|(number, of)| (number.parse(), of.parse()));
         match parts {
-            Some((Ok(number), Ok(of))) if (1..=of).contains(&number) && of <= 1 << 20 => Ok(Self { number, of }),
+            Some((Ok(number), Ok(of))) if (1..=of).contains(&number) && of <= 1 << 20 => {
+                Ok(Self { number, of })
+            }
             _ => Err(format!("`{text}` is no shard: K/N with K from 1 to N is expected, such as 2/8")),
         }
     }

@@ -139,8 +139,8 @@ impl Report {
     pub fn read(path: &Path) -> Result<Self, String> {
         let name = path.display();
         let bytes = std::fs::read(path).map_err(|error| format!("{name}: {error}"))?;
-        let report: Self =
-            serde_json::from_slice(&bytes).map_err(|error| format!("{name} is no report of `fuzz`: {error}"))?;
+        let report: Self = serde_json::from_slice(&bytes)
+            .map_err(|error| format!("{name} is no report of `fuzz`: {error}"))?;
         if report.schema != SCHEMA {
             return Err(format!("{name}: schema {} is not known to this program", report.schema));
         }

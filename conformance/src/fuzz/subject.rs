@@ -1,16 +1,17 @@
 //! Whom a campaign asks: a built-in backend at every level and under every profile, or a process.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
 
 use gather_optimized::Level;
 use gather_spec::{Call, Profile};
 
+use crate::Backend;
 use crate::backend::Description;
 use crate::builtin;
 use crate::judge::Verdict;
 use crate::process::{self, Dialogue, Trouble};
 use crate::runner::panic_message;
-use crate::Backend;
 
 use super::check::{Answer, Question, Way};
 use super::expect::MAX_OUTPUT;
@@ -34,6 +35,21 @@ pub struct InProcess {
 /// How many levels a way chooses from: the best, and each by name.
 const LEVELS: usize = 1 + Level::ALL.len();
 
+thread_local! {
+    /// Whether this thread is asking a backend, whose panic is a verdict.
+    static ASKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Keeps the panics of backends from being printed: a campaign may meet thousands, and reports them.
+pub fn silence_backends() {
+    let loud = panic::take_hook();
+    panic::set_hook(Box::new(move |about| {
+        if !ASKING.get() {
+            loud(about);
+        }
+    }));
+}
+
 impl Subject {
     /// A built-in backend under these profiles; `None` if there is none of that name.
     #[must_use]
@@ -43,8 +59,8 @@ impl Subject {
             let best = || builtin::backend(name, *profile, MAX_OUTPUT);
             ways.push(best()?);
             for level in Level::ALL {
-                let held = (name == "optimized")
-                    .then(|| builtin::optimized_at(level.name(), *profile, MAX_OUTPUT));
+                let held =
+                    (name == "optimized").then(|| builtin::optimized_at(level.name(), *profile, MAX_OUTPUT));
                 ways.push(held.flatten().or_else(best)?);
             }
         }
@@ -89,10 +105,12 @@ impl InProcess {
         let profile = self.profiles.iter().position(|known| *known == profile).unwrap_or(0);
         let at = if self.ways.len() == 1 { 0 } else { profile * LEVELS + level % LEVELS };
         let backend = &mut self.ways[at];
+        ASKING.set(true);
         let answered = catch_unwind(AssertUnwindSafe(|| {
             backend.use_threads(threads.max(1));
             backend.call(&question.call)
         }));
+        ASKING.set(false);
         answered.map_err(|panic| Trouble {
             verdict: Verdict::Crash,
             what: format!("panic: {}", panic_message(&*panic)),

@@ -15,6 +15,6 @@ mod palette;
 mod sizes;
 
 pub use calls::any_call;
-pub(crate) use choices::split_mix;
 pub use choices::Choices;
+pub(crate) use choices::split_mix;
 pub use maker::Maker;

@@ -32,7 +32,11 @@ pub(super) const NEGATIVE_COUNTS_FROM_THE_END: Law = Law {
     name: "negative-counts-from-the-end",
     statement: "gather(P, I, axis - rank(P), b - rank(I)) = gather(P, I, axis, b)",
     example: None,
-    clauses: &["tf.gather.axis.negative", "tf.gather.batch.negative", "tf.gather.axis.default-after-normalising"],
+    clauses: &[
+        "tf.gather.axis.negative",
+        "tf.gather.batch.negative",
+        "tf.gather.axis.default-after-normalising",
+    ],
     check: negative_counts_from_the_end,
 };
 

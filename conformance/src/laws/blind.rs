@@ -28,7 +28,11 @@ pub(super) const INDEX_DTYPE: Law = Law {
     name: "index-dtype-blind",
     statement: "G(P, I as dtype A) = G(P, I as dtype B)",
     example: None,
-    clauses: &["tf.gather_nd.dtype.indices", "tf.gather.dtype.index-width", "tf.raw_ops.GatherNd.dtype.indices"],
+    clauses: &[
+        "tf.gather_nd.dtype.indices",
+        "tf.gather.dtype.index-width",
+        "tf.raw_ops.GatherNd.dtype.indices",
+    ],
     check: index_dtype,
 };
 
@@ -83,14 +87,14 @@ fn dtype(lab: &mut Lab<'_>) -> Result<(), Stop> {
     };
     let (first, second) = (gather.with_params(of(one)?), gather.with_params(of(other)?));
     let sides = lab.outputs(vec![first.call(), second.call()])?;
-    let expected = map(&sides[1], |element| match element {
-        Element::Bits(number) => numbered(one, number),
+    let number = |element: Element| match element {
+        Element::Bits(number) => number,
         Element::Bytes(text) => {
-            numbered(one, std::str::from_utf8(text.as_bytes()).ok().and_then(|text| text.parse().ok()).unwrap_or(0))
+            std::str::from_utf8(text.as_bytes()).ok().and_then(|text| text.parse().ok()).unwrap_or(0)
         }
-    })?;
-    // Only the elements are of the other dtype.
-    let expected = build(one, expected.shape(), |position| expected.element(position))?;
+    };
+    let shape = sides[1].shape();
+    let expected = build(one, shape, |position| numbered(one, number(sides[1].element(position))))?;
     equal(&expected, &sides[0])
 }
 
@@ -126,7 +130,8 @@ fn index_dtype(lab: &mut Lab<'_>) -> Result<(), Stop> {
 
 /// More rows than narrow indices count, of two elements.
 fn many_rows(lab: &mut Lab<'_>, drawn: &Gather, rows: usize) -> Result<Gather, Stop> {
-    let params = build(drawn.params.dtype(), &[2], |position| numbered(drawn.params.dtype(), position[0] as u128))?;
+    let params =
+        build(drawn.params.dtype(), &[2], |position| numbered(drawn.params.dtype(), position[0] as u128))?;
     let dims = if drawn.is_one_axis() { vec![rows] } else { vec![rows, 1] };
     let period = 1 + lab.choices.below(2);
     let indices = integers(drawn.indices.dtype(), &dims, |position| (position[0] % period) as i128)?;

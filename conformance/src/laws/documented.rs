@@ -1,6 +1,6 @@
 //! The three laws that the page of `tf.gather` states itself; each counts as a documented example.
 
-use gather_spec::{DType, Element, Tensor};
+use gather_spec::{DType, Element};
 
 use super::Law;
 use super::gathers::{Family, Gather, ONE_AXIS, Wish};
@@ -73,13 +73,7 @@ pub(super) fn looped(lab: &mut Lab<'_>, whole: &Gather) -> Result<(), Stop> {
     let mut outcomes = lab.ask(calls)?;
     let batched = outcomes.pop().ok_or(Stop::Skip("skipped: no answer"))?;
     let shape = whole.output_shape();
-    made_of(&outcomes, &batched, |parts| {
-        if let Some(part) = parts.iter().find(|part| part.shape()[..] != shape[1..]) {
-            let wanted = gather_spec::Shape::new(&shape[1..])?;
-            equal(&Tensor::filled(part.dtype(), wanted, &Element::zero(part.dtype()))?, part)?;
-        }
-        stack(whole.params.dtype(), parts, &shape[1..])
-    })
+    made_of(&outcomes, &batched, |parts| stack(whole.params.dtype(), parts, &shape[1..]))
 }
 
 /// `tf-gather/17`: gathering by the argsort of the last axis, with batch_dims = -1, yields the sorted values.
@@ -92,14 +86,16 @@ fn argsort_sorts(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let dims = lab.dims(rank);
     let values = integers(DType::I64, &dims, |_| lab.choices.below(50) as i128)?;
     let value = |position: &[usize]| values.integer(position).unwrap_or_default();
-    let order = integers(index_dtype, &dims, |position| nth_smallest(position, dims[rank - 1], &value) as i128)?;
+    let order =
+        integers(index_dtype, &dims, |position| nth_smallest(position, dims[rank - 1], &value) as i128)?;
     let sorted = integers(DType::I64, &dims, |position| {
         let nth = nth_smallest(position, dims[rank - 1], &value);
         value(&[&position[..rank - 1], &[nth]].concat())
     })?;
     let profile = lab.profile(ONE_AXIS);
     let operator = gather_spec::Operator::new(ONE_AXIS);
-    let gather = Gather { operator, params: values, indices: order, axis: rank - 1, batch: rank - 1, profile };
+    let gather =
+        Gather { operator, params: values, indices: order, axis: rank - 1, batch: rank - 1, profile };
     let mut call = gather.call();
     call.attributes = [("batch_dims".to_owned(), gather_spec::Attribute::Integer(-1))].into();
     if lab.choices.once_in(2) {

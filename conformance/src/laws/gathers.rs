@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use gather_spec::{Attribute, Attributes, BadIndex, Call, DType, NegativeIndex, Operator, Profile, Shape, Tensor};
+use gather_spec::{
+    Attribute, Attributes, BadIndex, Call, DType, NegativeIndex, Operator, Profile, Shape, Tensor,
+};
 
 use crate::generate::paint;
 
@@ -143,13 +145,20 @@ impl Lab<'_> {
         let one_axis = operator.as_str() == ONE_AXIS;
         let batched = one_axis || operator.as_str() == BATCHED_ROWS;
         let (dtype, index_dtype) = self.dtypes(&operator)?;
-        let batch = if batched { wish.batch.0 + self.choices.below(wish.batch.1 - wish.batch.0 + 1) } else { 0 };
+        let batch =
+            if batched { wish.batch.0 + self.choices.below(wish.batch.1 - wish.batch.0 + 1) } else { 0 };
         let mut params = self.dims(batch);
-        let mut rest = { let rank = usize::from(one_axis) + self.choices.below(3); self.dims(rank) };
+        let mut rest = {
+            let rank = usize::from(one_axis) + self.choices.below(3);
+            self.dims(rank)
+        };
         params.append(&mut rest);
         let mut indices = params[..batch].to_vec();
         let outer = wish.outer.max(usize::from(operator.as_str() == PADDLE));
-        let mut outer = { let rank = outer + self.choices.below(2); self.dims(rank) };
+        let mut outer = {
+            let rank = outer + self.choices.below(2);
+            self.dims(rank)
+        };
         indices.append(&mut outer);
         let mut axis = 0;
         if one_axis {
@@ -232,7 +241,6 @@ fn without_rows_of_nothing(gather: Gather) -> Result<Gather, Stop> {
         return Err(Stop::Skip("skipped: an index into an empty axis"));
     }
     dims[outer.start] = 0;
-    let indices =
-        Tensor::filled(gather.indices.dtype(), Shape::new(dims)?, &gather_spec::Element::Bits(0))?;
+    let indices = Tensor::filled(gather.indices.dtype(), Shape::new(dims)?, &gather_spec::Element::Bits(0))?;
     Ok(gather.with_indices(indices))
 }

@@ -1,12 +1,14 @@
 //! Where a law asks calls and says what is wrong with the answers.
 
 use gather_spec::literal::Rows;
-use gather_spec::{Call, Outcome, Profile, Tensor, TensorError};
+use gather_spec::{Attribute, Call, Outcome, Profile, Tensor, TensorError};
 
 use crate::backend::Description;
 use crate::fuzz::{Answer, Question, Way};
 use crate::generate::Choices;
 use crate::judge::{Verdict, describe_outcome};
+
+use super::gathers::ONE_AXIS;
 
 /// Why a law does not go on.
 #[derive(Debug)]
@@ -73,13 +75,20 @@ impl<'a> Lab<'a> {
         };
         self.used += calls.len();
         let mut outcomes = Vec::with_capacity(answers.len());
-        for answer in answers {
+        for (call, answer) in calls.iter().zip(answers) {
             match answer {
                 Ok(Outcome::Unsupported(_)) => return Err(Stop::Skip("skipped: unsupported")),
-                Ok(outcome) => outcomes.push(outcome.clone()),
+                Ok(outcome) => {
+                    has_the_shape_of(call, outcome)?;
+                    outcomes.push(outcome.clone());
+                }
                 Err(trouble) => {
                     let expected = "an answer to every call".to_owned();
-                    return Err(Stop::Broken { verdict: trouble.verdict, expected, actual: trouble.what.clone() });
+                    return Err(Stop::Broken {
+                        verdict: trouble.verdict,
+                        expected,
+                        actual: trouble.what.clone(),
+                    });
                 }
             }
         }
@@ -107,6 +116,39 @@ impl<'a> Lab<'a> {
     pub(super) fn output(&mut self, call: Call) -> Result<Tensor, Stop> {
         Ok(self.outputs(vec![call])?.remove(0))
     }
+}
+
+/// An output is of the dtype of params and of the shape that the pages' formulas give, so that it can be taken apart.
+fn has_the_shape_of(call: &Call, outcome: &Outcome) -> Result<(), Stop> {
+    let Outcome::Output(output) = outcome else { return Ok(()) };
+    let (dtype, shape) = (call.params.dtype(), formula_shape(call));
+    if output.dtype() == dtype && shape.as_deref().is_none_or(|shape| output.shape()[..] == *shape) {
+        return Ok(());
+    }
+    Err(Stop::Broken {
+        verdict: Verdict::WrongOutput,
+        expected: format!("{dtype} {:?}", shape.unwrap_or_default()),
+        actual: describe_outcome(outcome),
+    })
+}
+
+/// The shape of the output of a call whose attributes are in range.
+fn formula_shape(call: &Call) -> Option<Vec<usize>> {
+    let (params, indices) = (call.params.shape(), call.indices.shape());
+    let attribute = |name: &str, rank: usize| match call.attributes.get(name) {
+        Some(Attribute::Integer(value)) if *value < 0 => {
+            Some(usize::try_from(*value + i64::try_from(rank).unwrap_or(0)).ok())
+        }
+        Some(Attribute::Integer(value)) => Some(usize::try_from(*value).ok()),
+        _ => None,
+    };
+    let batch = attribute("batch_dims", indices.len()).unwrap_or(Some(0))?;
+    if call.operator.as_str() == ONE_AXIS {
+        let axis = attribute("axis", params.len()).unwrap_or(Some(batch))?;
+        return Some([params.get(..axis)?, indices.get(batch..)?, params.get(axis + 1..)?].concat());
+    }
+    let (depth, rows) = indices.split_last()?;
+    Some([params.get(..batch)?, rows.get(batch..)?, params.get(batch + depth..)?].concat())
 }
 
 /// The law's equation: both sides are the same tensor.
@@ -165,5 +207,9 @@ pub(super) fn made_of(
 }
 
 fn differ(verdict: Verdict, one: &Outcome, other: &Outcome) -> Stop {
-    Stop::Broken { verdict, expected: format!("as before: {}", describe_outcome(one)), actual: describe_outcome(other) }
+    Stop::Broken {
+        verdict,
+        expected: format!("as before: {}", describe_outcome(one)),
+        actual: describe_outcome(other),
+    }
 }

@@ -11,7 +11,11 @@ pub(super) const ZERO_IS_PADDING: Law = Law {
     name: "zero-is-padding",
     statement: "bad_index: zero: G(P, I) = G(P padded with zeros, I with each bad index at the padding)",
     example: None,
-    clauses: &["tf.gather_nd.index.zero", "tf.gather_nd.index.zero-slice", "tf.gather.index.zero-where-not-validated"],
+    clauses: &[
+        "tf.gather_nd.index.zero",
+        "tf.gather_nd.index.zero-slice",
+        "tf.gather.index.zero-where-not-validated",
+    ],
     check: zero_is_padding,
 };
 
@@ -54,7 +58,9 @@ fn zero_is_padding(lab: &mut Lab<'_>) -> Result<(), Stop> {
 
 fn clamp_is_clamping(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let gather = lab.gather(WISH)?;
-    if gather.profile.bad_index != BadIndex::Clamp || gather.params.shape()[gather.selected_axes()].contains(&0) {
+    if gather.profile.bad_index != BadIndex::Clamp
+        || gather.params.shape()[gather.selected_axes()].contains(&0)
+    {
         return Err(Stop::Skip("skipped: another policy, or an empty axis"));
     }
     let clamped = gather.map_indices(|index, bound| match gather.within(index, bound) {
@@ -70,7 +76,8 @@ fn wrap_is_adding(lab: &mut Lab<'_>) -> Result<(), Stop> {
     if gather.profile.negative_index != NegativeIndex::Wrap {
         return Err(Stop::Skip("skipped: another policy"));
     }
-    let added = gather.map_indices(|index, bound| gather.within(index, bound).map_or(index, |at| at as i128))?;
+    let added =
+        gather.map_indices(|index, bound| gather.within(index, bound).map_or(index, |at| at as i128))?;
     let outcomes = lab.ask(vec![added.call(), gather.call()])?;
     agree(&outcomes[0], &outcomes[1])
 }

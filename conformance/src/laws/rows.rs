@@ -54,7 +54,8 @@ fn concatenated(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let len = whole.indices.shape()[axis];
     let cut = lab.choices.below(len + 1);
     let places: Vec<usize> = (0..len).collect();
-    let part = |places: &[usize]| Ok::<_, Stop>(whole.with_indices(select(&whole.indices, axis, places)?).call());
+    let part =
+        |places: &[usize]| Ok::<_, Stop>(whole.with_indices(select(&whole.indices, axis, places)?).call());
     let outcomes = lab.ask(vec![part(&places[..cut])?, part(&places[cut..])?, whole.call()])?;
     made_of(&outcomes[..2], &outcomes[2], |parts| concat(&parts[0], &parts[1], whole.output_axis(axis)))
 }
@@ -99,7 +100,8 @@ fn reshaped(lab: &mut Lab<'_>) -> Result<(), Stop> {
         _ if count % 2 == 0 => vec![count / 2, 2],
         _ => vec![count, 1, 1],
     };
-    let other = |dims: &[usize], from: usize, to: usize| [&dims[..from], &flat_or_split, &dims[to..]].concat();
+    let other =
+        |dims: &[usize], from: usize, to: usize| [&dims[..from], &flat_or_split, &dims[to..]].concat();
     let second = first.with_indices(reshape(&first.indices, &other(dims, outer.start, outer.end))?);
     let from = first.output_axis(outer.start);
     let output = other(&first.output_shape(), from, from + outer.len());

@@ -112,9 +112,10 @@ impl Dialogue {
             let answer = replies::answer(&line);
             match answer.seq {
                 Some(seq) if seq == sent.seq => answer.outcome.map_err(Trouble::protocol),
-                Some(seq) => {
-                    Err(Trouble::protocol(format!("a reply to seq {seq} came when that to {} was due", sent.seq)))
-                }
+                Some(seq) => Err(Trouble::protocol(format!(
+                    "a reply to seq {seq} came when that to {} was due",
+                    sent.seq
+                ))),
                 None => Err(Trouble::protocol(
                     answer.outcome.err().unwrap_or_else(|| "the reply has no seq".to_owned()),
                 )),
