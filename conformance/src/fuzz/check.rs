@@ -80,8 +80,9 @@ pub struct Key {
     pub operator: String,
     /// The verdict.
     pub verdict: Verdict,
-    /// The dtype of the indices.
-    pub index_dtype: DType,
+    /// The dtype of indices, if some are neither i32 nor i64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index_dtype: Option<DType>,
     /// Whether params are strings.
     pub strings: bool,
     /// What was expected, if not an output: an error code.
@@ -90,15 +91,18 @@ pub struct Key {
 }
 
 impl Key {
-    /// The key of a failure of a call.
+    /// The key of a failure of some calls, of which there is at least one.
     #[must_use]
-    pub fn new(law: Option<&str>, call: &Call, verdict: Verdict, expected: Option<String>) -> Self {
+    pub fn new(law: Option<&str>, asked: &[Question], verdict: Verdict, expected: Option<String>) -> Self {
+        let index_dtypes = asked.iter().map(|question| question.call.indices.dtype());
+        let mut unusual = index_dtypes.filter(|dtype| ![DType::I32, DType::I64].contains(dtype));
+        let first = asked.first().map(|question| &question.call);
         Self {
             law: law.map(str::to_owned),
-            operator: call.operator.to_string(),
+            operator: first.map_or_else(String::new, |call| call.operator.to_string()),
             verdict,
-            index_dtype: call.indices.dtype(),
-            strings: call.params.dtype() == DType::String,
+            index_dtype: unusual.next(),
+            strings: first.is_some_and(|call| call.params.dtype() == DType::String),
             expected,
         }
     }
@@ -113,7 +117,10 @@ impl fmt::Display for Key {
         if let Some(expected) = &self.expected {
             write!(f, ", {expected} expected")?;
         }
-        write!(f, ", {} indices{}", self.index_dtype, if self.strings { ", strings" } else { "" })
+        if let Some(dtype) = self.index_dtype {
+            write!(f, ", {dtype} indices")?;
+        }
+        f.write_str(if self.strings { ", strings" } else { "" })
     }
 }
 

@@ -59,7 +59,7 @@ impl Differential {
             Outcome::Error(error) => error.code.map(|code| code.to_string()),
             _ => None,
         };
-        let key = Key::new(None, call, verdict, code);
+        let key = Key::new(None, std::slice::from_ref(question), verdict, code);
         Step::Broken(Box::new(Broken { key, expected: describe_allowed(&allowed), actual }))
     }
 

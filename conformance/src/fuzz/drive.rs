@@ -153,6 +153,9 @@ struct Worker<'a> {
     choices: Choices,
 }
 
+/// What is broken, and the questions that show it.
+type Failure = (Box<Broken>, Vec<Question>);
+
 /// A case under way.
 struct Case {
     number: u64,
@@ -241,7 +244,7 @@ impl<'a> Worker<'a> {
     }
 
     /// One case from draws: what is broken, with the questions that show it.
-    fn replay(&mut self, draws: &[u64]) -> Result<Option<(Box<Broken>, Vec<Question>)>, process::Broken> {
+    fn replay(&mut self, draws: &[u64]) -> Result<Option<Failure>, process::Broken> {
         let mut case = Case { number: 0, asked: Vec::new(), answers: Vec::new() };
         loop {
             let mut choices = Choices::from_draws(draws.to_vec());

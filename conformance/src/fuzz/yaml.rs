@@ -10,6 +10,9 @@ use gather_spec::{
 
 use super::expect::{allowed, reference};
 
+/// Tensors of this many elements are written as a fill, if they can be.
+const LARGE: usize = 32;
+
 /// A call as the entries of a case.
 pub(super) fn call(call: &Call) -> String {
     let mut text = String::new();
@@ -87,12 +90,28 @@ fn body(tensor: &Tensor) -> String {
         return format!("shape: {}, data: []", tensor.shape());
     }
     let dtype = tensor.dtype();
+    if let Some(fill) = fill(tensor) {
+        return format!("shape: {}, fill: {fill}", tensor.shape());
+    }
     let as_data: Option<Vec<String>> = tensor.iter().map(|element| value(dtype, &element)).collect();
     let (key, texts) = match as_data {
         Some(texts) => ("data", texts),
         None => ("bits", tensor.iter().map(|element| bits(dtype, &element)).collect()),
     };
     format!("{key}: {}", nested(tensor.shape(), &mut texts.into_iter()))
+}
+
+/// What fills a large tensor of which all elements are equal.
+fn fill(tensor: &Tensor) -> Option<String> {
+    let mut elements = tensor.iter();
+    let first = elements.next()?;
+    if tensor.shape().element_count() < LARGE || !elements.all(|element| element == first) {
+        return None;
+    }
+    if first == Element::zero(tensor.dtype()) {
+        return Some("zeros".to_owned());
+    }
+    value(tensor.dtype(), &first).map(|value| format!("{{ value: {value} }}"))
 }
 
 /// An element as a value, if that says all of it.

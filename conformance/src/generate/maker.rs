@@ -237,7 +237,8 @@ fn index_tensor(
 fn value(choices: &mut Choices, row: usize, bound: usize, style: usize, bad_in: usize) -> i64 {
     let signed = i64::try_from(bound).unwrap_or(i64::MAX);
     if bad_in > 0 && choices.once_in(bad_in) {
-        let low = 1 << 32 | choices.below(bound) as i64;
+        // A good index, if only the lower half is read.
+        let low = 1 << 32 | i64::try_from(choices.below(bound)).unwrap_or(0);
         let far = [signed, -1, -signed, -signed - 1, signed + 1, 1 << 31, low, i64::MAX, i64::MIN];
         return choices.pick(&far);
     }

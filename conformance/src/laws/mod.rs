@@ -112,8 +112,7 @@ impl Check for Laws {
             Ok(()) => ("held", Step::Well),
             Err(Stop::Skip(why)) => (why, Step::Well),
             Err(Stop::Broken { verdict, expected, actual }) => {
-                let call = &asked.first().expect("a law is broken by answers").call;
-                let key = Key::new(Some(law.name), call, verdict, None);
+                let key = Key::new(Some(law.name), asked, verdict, None);
                 ("broken", Step::Broken(Box::new(Broken { key, expected, actual })))
             }
         };

@@ -97,7 +97,7 @@ fn reshaped(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let flat_or_split = match lab.choices.below(3) {
         0 => vec![count],
         1 => vec![1, count],
-        _ if count % 2 == 0 => vec![count / 2, 2],
+        _ if count.is_multiple_of(2) => vec![count / 2, 2],
         _ => vec![count, 1, 1],
     };
     let other =

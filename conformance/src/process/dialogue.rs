@@ -128,8 +128,8 @@ impl Dialogue {
             },
             Err(trouble) => {
                 let said = self.session.take().and_then(|session| session.kill(sent.mark));
-                let last = said.as_deref().and_then(|said| said.trim().lines().last().map(str::to_owned));
-                let what = last.map_or(trouble.what.clone(), |last| format!("{}: {last}", trouble.what));
+                let first = said.as_deref().and_then(|said| said.trim().lines().next());
+                let what = first.map_or(trouble.what.clone(), |first| format!("{}: {first}", trouble.what));
                 Err(Trouble { what, ..trouble })
             }
         }
