@@ -30,6 +30,14 @@ pub fn backend(name: &str, profile: Profile, max_output: u64) -> Option<Box<dyn 
     }
 }
 
+/// The built-in backend `optimized` at one level, a name from [`levels`]; `None` if this machine lacks it.
+#[must_use]
+pub fn optimized_at(level: &str, profile: Profile, max_output: u64) -> Option<Box<dyn Backend>> {
+    let level = Level::available().find(|available| available.name() == level)?;
+    let options = Options::new().profile(profile).level(level);
+    Some(Box::new(Optimized { settings: gather_optimized::Settings { options, max_output } }))
+}
+
 /// The most bytes that an output of a built-in backend takes, unless told otherwise: 4 GiB.
 pub const MAX_OUTPUT: u64 = 4 << 30;
 

@@ -1,7 +1,9 @@
 //! The command line `gatherspec`: one file per command, and what they share.
 
 mod check;
+mod fuzz;
 mod list;
+mod merge;
 mod process;
 mod run;
 mod serve;
@@ -47,6 +49,10 @@ enum Command {
         /// The shared library
         library: PathBuf,
     },
+    /// Ask random calls by the million: compare with the reference, or hold to laws
+    Fuzz(Box<fuzz::Fuzz>),
+    /// Join the reports of the shards of a campaign
+    Merge(merge::Merge),
     /// Lint case files, or compare a document with the text that its clauses were read from
     Check(check::Check),
     /// Print shell completions
@@ -110,6 +116,8 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Show(show)) => cli.load().and_then(|spec| show.execute(&spec)),
         Some(Command::Serve(serve)) => serve.execute(),
         Some(Command::ServeLibrary { library }) => serve_library(library),
+        Some(Command::Fuzz(fuzz)) => cli.load().and_then(|spec| fuzz.execute(&spec)),
+        Some(Command::Merge(merge)) => merge.execute(),
         Some(Command::Check(check)) => check.execute(|| cli.load()),
         Some(Command::Completions { shell }) => {
             clap_complete::generate(*shell, &mut Cli::command(), "gatherspec", &mut io::stdout());

@@ -5,8 +5,10 @@
 //! [`native`] library; the outcome goes to the [`judge`] and the verdict, if need be explained by [`deviations`], into a [`report`].
 //! [`harness()`] makes tests of a backend in Rust out of all that, [`standalone()`] a program. [`protocol`] and [`serve`] put a backend behind a
 //! pipe, [`schemas`] says so in JSON Schema, [`show`] draws a case by a [`trace`], [`book`] writes the specification
-//! as one text, [`generate`] makes calls for differential tests, [`select`] chooses cases, and [`cli`] is the binary
-//! `gatherspec`.
+//! as one text, [`select`] chooses cases, and [`cli`] is the binary `gatherspec`.
+//!
+//! Beside the cases there are calls without end: [`generate`] makes them, [`fuzz`] runs campaigns of them against the
+//! reference, and [`laws`] are relations between calls that need no reference.
 
 #![deny(unsafe_code)]
 
@@ -16,9 +18,11 @@ pub mod book;
 pub mod builtin;
 pub mod cli;
 pub mod deviations;
+pub mod fuzz;
 pub mod generate;
 mod harness;
 pub mod judge;
+pub mod laws;
 pub mod layout;
 pub mod native;
 pub mod process;

@@ -5,10 +5,11 @@
 //! `orphans` finds what it leaves behind,
 //! `session` the handshake and one pipe full of calls, `replies` reads what comes back, `inputs` writes calls and
 //! large tensors, `batch` keeps the books of which call is where, and `worker` takes cases through sessions, one
-//! after the other as they die.
+//! after the other as they die. [`Dialogue`] asks calls that are no cases, for campaigns.
 
 mod batch;
 mod child;
+mod dialogue;
 mod inputs;
 mod orphans;
 mod replies;
@@ -27,6 +28,8 @@ use crate::backend::Description;
 use crate::judge::Verdict;
 use crate::runner::CaseResult;
 
+pub use dialogue::Dialogue;
+pub use session::Trouble;
 use worker::Worker;
 
 /// A program that speaks the protocol, and how it is run.

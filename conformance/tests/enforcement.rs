@@ -6,12 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use gather_conformance::builtin;
+use gather_conformance::laws::LAWS;
 use gather_conformance::judge::{Strictness, Verdict, judge};
 use gather_spec::clause::ExampleKind;
 use gather_spec::{Allowed, ErrorCode, Profile, Specification};
 
-/// The laws that `laws.rs` runs, by the documented example that each stands for.
-const LAWS: [&str; 3] = ["tf-gather/12", "tf-gather/14", "tf-gather/17"];
+/// The documented examples that laws stand for.
+fn law_examples() -> Vec<&'static str> {
+    LAWS.iter().filter_map(|law| law.example).collect()
+}
 
 fn spec() -> Specification {
     Specification::embedded().unwrap_or_else(|wrong| panic!("{}", wrong[0]))
@@ -68,22 +71,27 @@ fn every_error_that_a_case_expects_is_a_breach_of_one_of_its_clauses() {
 fn every_documented_example_is_transcribed_exactly_once() {
     let spec = spec();
     let mut transcribed: BTreeMap<&str, usize> = BTreeMap::new();
-    for id in spec.cases.iter().filter_map(|case| case.documented.as_deref()).chain(LAWS) {
+    for id in spec.cases.iter().filter_map(|case| case.documented.as_deref()).chain(law_examples()) {
         *transcribed.entry(id).or_default() += 1;
     }
     for example in &spec.examples {
         assert_eq!(transcribed.get(example.id.as_str()), Some(&1), "{}", example.id);
-        assert_eq!(example.kind == ExampleKind::Law, LAWS.contains(&example.id.as_str()), "{}", example.id);
+        assert_eq!(example.kind == ExampleKind::Law, law_examples().contains(&example.id.as_str()), "{}", example.id);
     }
     assert_eq!(spec.examples.len(), 60);
     assert_eq!(transcribed.len(), 60);
 }
 
 #[test]
-fn the_laws_name_the_examples_that_they_stand_for() {
-    let laws = std::fs::read_to_string(root().join("conformance/tests/laws.rs")).unwrap();
-    for id in LAWS {
-        assert!(laws.contains(&format!("`{id}`")), "no law of laws.rs names `{id}`");
+fn laws_have_names_of_their_own_and_rest_on_clauses() {
+    let spec = spec();
+    let names: BTreeSet<&str> = LAWS.iter().map(|law| law.name).collect();
+    assert_eq!(names.len(), LAWS.len());
+    for law in LAWS {
+        assert!(!law.clauses.is_empty() && !law.statement.is_empty(), "{}", law.name);
+        for clause in law.clauses {
+            assert!(spec.clause(clause).is_some(), "{} names {clause}", law.name);
+        }
     }
 }
 

@@ -141,8 +141,16 @@ impl Specification {
     /// All that is wrong with the file.
     pub fn read_case_file(&self, path: &Path) -> Result<Vec<Case>, Vec<Diagnostic>> {
         let bytes = read_file(path).map_err(|diagnostic| vec![diagnostic])?;
+        self.read_cases(path, &bytes)
+    }
+
+    /// The cases of a file of this content, checked against the clauses; the file itself is not looked at.
+    ///
+    /// # Errors
+    /// All that is wrong with the content.
+    pub fn read_cases(&self, path: &Path, bytes: &[u8]) -> Result<Vec<Case>, Vec<Diagnostic>> {
         let name = path.display().to_string();
-        let text = Text::new(&name, &bytes).map_err(|diagnostic| vec![diagnostic])?;
+        let text = Text::new(&name, bytes).map_err(|diagnostic| vec![diagnostic])?;
         // A file in a checkout is held to its folder, like the embedded ones.
         let folder =
             path.parent().filter(|folder| folder.parent().is_some_and(|up| up.ends_with("operators")));

@@ -97,7 +97,7 @@ impl ProcessOptions {
     }
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let wrong = |_| format!("`{text}` is no number of seconds");
     let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is no number of seconds"))?;
     let duration = Duration::try_from_secs_f64(seconds).map_err(wrong)?;

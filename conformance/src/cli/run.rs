@@ -332,7 +332,7 @@ fn case_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// `target/gatherspec` of the Cargo workspace around the current folder, else `gatherspec-report`.
-fn default_folder() -> PathBuf {
+pub(super) fn default_folder() -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     let workspace = here.ancestors().filter(|folder| folder.join("Cargo.toml").is_file()).last();
     match (std::env::var_os("CARGO_TARGET_DIR"), workspace) {

@@ -37,25 +37,31 @@ impl Choices {
         Self { source: Source::Draws(draws.into_iter()), drawn: Vec::new() }
     }
 
-    /// What has been drawn so far: with [`Choices::from_draws`], the same again.
+    /// Starts again from another seed; the memory for draws is kept.
+    pub fn reseed(&mut self, seed: u64) {
+        self.source = Source::Seed(seed);
+        self.drawn.clear();
+    }
+
+    /// What has been drawn so far, each number as it was answered: with [`Choices::from_draws`], the same again.
     #[must_use]
     pub fn drawn(&self) -> &[u64] {
         &self.drawn
     }
 
-    fn draw(&mut self) -> u64 {
-        let draw = match &mut self.source {
-            Source::Seed(state) => split_mix(state),
-            Source::Draws(draws) => draws.next().unwrap_or(0),
-        };
-        self.drawn.push(draw);
-        draw
-    }
-
     /// A number below `count`, or 0 if that is 0.
+    #[inline]
     pub fn below(&mut self, count: usize) -> usize {
-        let draw = self.draw();
-        usize::try_from(draw % (count.max(1) as u64)).unwrap_or(0)
+        let count = count.max(1) as u64;
+        let number = match &mut self.source {
+            // The upper half of a product spares a division.
+            Source::Seed(state) => {
+                u64::try_from((u128::from(split_mix(state)) * u128::from(count)) >> 64).unwrap_or(0)
+            }
+            Source::Draws(draws) => draws.next().unwrap_or(0) % count,
+        };
+        self.drawn.push(number);
+        usize::try_from(number).unwrap_or(0)
     }
 
     /// Whether something happens that happens once in `many` times; the simpler answer is no.
@@ -73,7 +79,8 @@ impl Choices {
 }
 
 /// `SplitMix64`: small, and good enough to choose test cases with.
-fn split_mix(state: &mut u64) -> u64 {
+#[inline]
+pub(crate) fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut mixed = *state;
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

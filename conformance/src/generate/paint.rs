@@ -29,13 +29,18 @@ pub fn params(dtype: DType, shape: Shape) -> Result<Tensor, TensorError> {
 fn element(dtype: DType, at: u128) -> Element {
     match dtype {
         DType::String => Element::Bytes(ByteString::from(format!("s{at}"))),
-        _ if dtype.size() == 1 => Element::Bits(at % PERIOD + 1),
-        // The upper half counts down, so that half an element never passes for another.
-        _ => {
-            let half = 4 * u32::try_from(dtype.size()).unwrap_or(4);
-            Element::Bits((at + 1) | ((!at & ((1 << half) - 1)) << half))
-        }
+        _ => Element::Bits(bits(dtype, at)),
     }
+}
+
+/// The bits of the element at a linear position, of any dtype but string.
+pub(super) fn bits(dtype: DType, at: u128) -> u128 {
+    if dtype.size() == 1 {
+        return at % PERIOD + 1;
+    }
+    // The upper half counts down, so that half an element never passes for another.
+    let half = 4 * u32::try_from(dtype.size()).unwrap_or(4);
+    (at + 1) | ((!at & ((1 << half) - 1)) << half)
 }
 
 /// Indices of an integer dtype, row-major, from their values; each is cut to the width of the dtype.

@@ -16,6 +16,7 @@ const BEFORE: [u8; 64] = [0xA5; 64];
 pub(super) struct Request {
     /// The line, with its end.
     pub(super) line: Vec<u8>,
+    len: usize,
     /// The files that it names.
     files: Vec<InputFile>,
 }
@@ -56,7 +57,17 @@ impl Request {
         };
         let mut line = serde_json::to_vec(&message).expect("a message is plain data");
         line.push(b'\n');
-        Self { line, files }
+        Self { len: line.len(), line, files }
+    }
+
+    /// The bytes of the line, taken or not.
+    pub(super) const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The line, which is sent once.
+    pub(super) fn take_line(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.line)
     }
 
     /// What was done to a file, if anything.

@@ -18,9 +18,11 @@ const GRACE: Duration = Duration::from_millis(1000);
 
 /// What a process did instead of answering.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Trouble {
-    pub(super) verdict: Verdict,
-    pub(super) what: String,
+pub struct Trouble {
+    /// `crash`, `timeout`, `protocol-error` or `input-changed`.
+    pub verdict: Verdict,
+    /// What happened, in words.
+    pub what: String,
 }
 
 impl Trouble {

@@ -1,0 +1,50 @@
+//! The optimized backend against the reference, each byte a draw: what is covered leads the way to new calls.
+
+#![no_main]
+
+use std::cell::RefCell;
+
+use gather_conformance::builtin;
+use gather_conformance::fuzz::{Check, Differential, Step, Subject, Tally};
+use gather_conformance::generate::Choices;
+use gather_conformance::judge::Strictness;
+use gather_spec::Profile;
+use libfuzzer_sys::fuzz_target;
+
+struct Side {
+    check: Differential,
+    subject: Subject,
+}
+
+impl Side {
+    fn new() -> Self {
+        let profiles: Vec<Profile> = Profile::all_specified().collect();
+        let description = builtin::backend("optimized", Profile::default(), builtin::MAX_OUTPUT)
+            .expect("a name from the list")
+            .describe();
+        let subject = Subject::built_in("optimized", &profiles).expect("a name from the list");
+        Self { check: Differential::new(&description, profiles, Strictness::Strict), subject }
+    }
+
+    fn run(&mut self, draws: &[u64]) {
+        let step = |asked: &[_], answers: &[_]| {
+            let mut choices = Choices::from_draws(draws.to_vec());
+            self.check.step(&mut choices, asked, answers, &mut Tally::default())
+        };
+        let Step::Ask(asked) = step(&[], &[]) else { return };
+        let questions: Vec<_> = asked.iter().collect();
+        let Ok(answers) = self.subject.ask(&questions) else { return };
+        if let Step::Broken(broken) = step(&asked, &answers) {
+            panic!("{broken:#?}\n{asked:#?}");
+        }
+    }
+}
+
+thread_local! {
+    static SIDE: RefCell<Side> = RefCell::new(Side::new());
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let draws: Vec<u64> = bytes.iter().map(|byte| u64::from(*byte)).collect();
+    SIDE.with_borrow_mut(|side| side.run(&draws));
+});

@@ -1,0 +1,279 @@
+//! `gatherspec fuzz`: campaigns of random calls.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use gather_spec::{Profile, Specification};
+
+use crate::backend::Identity;
+use crate::fuzz::{
+    Campaign, Check, Differential, GENERATORS, Named, Pace, Report, Saver, Shard, Stopped, Subject, drive,
+    silence_backends,
+};
+use crate::judge::Strictness;
+use crate::laws::Laws;
+use crate::process::{Dialogue, ProcessBackend};
+
+use super::process::{Backend, ProcessOptions, quoted, seconds};
+use super::run::default_folder;
+use super::{Failure, Status, print};
+
+/// How many cases there are if nothing else is said.
+const CASES: u64 = 1_000_000;
+
+#[derive(clap::Args)]
+pub(super) struct Fuzz {
+    /// A built-in backend, with policies if it is to be held to some rather than to all in turn; or an adapter, such
+    /// as numpy; or the path of a program that answers the backend protocol
+    #[arg(long, value_name = "NAME[:POLICIES]|PATH", value_parser = Backend::parse)]
+    backend: Option<Backend>,
+    /// What the answers are compared with
+    #[arg(long, value_name = "NAME", value_parser = ["reference"], default_value = "reference")]
+    against: String,
+    /// Ask for relations between calls instead: they hold for every input, so that nothing is compared with
+    #[arg(long, conflicts_with = "against")]
+    laws: bool,
+    /// Only this law, by name
+    #[arg(long = "law", value_name = "NAME", requires = "laws")]
+    chosen: Vec<String>,
+    /// How many cases the campaign has [default: 1000000, or without end if there is a --time]
+    #[arg(long, value_name = "N")]
+    cases: Option<u64>,
+    /// Stop after so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    time: Option<Duration>,
+    /// What every case follows from, together with its number
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Only part K of N: the parts of a campaign are the whole, without overlap
+    #[arg(long, value_name = "K/N", default_value = "1/1")]
+    shard: Shard,
+    /// Write counterexamples as case files into this folder, beside those that are there
+    #[arg(long, value_name = "DIR")]
+    save: Option<PathBuf>,
+    /// The report, written at every checkpoint
+    /// [default: fuzz.json, or fuzz-K-of-N.json for a shard, in target/gatherspec or gatherspec-report]
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Go on where the report says that the campaign was interrupted
+    #[arg(long)]
+    resume: bool,
+    /// The time between checkpoints
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "5")]
+    checkpoint: Duration,
+    /// How many workers there are [default: the number of cores; of a program 1]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    process: ProcessOptions,
+    /// A program that answers the backend protocol, with its arguments
+    #[arg(last = true, value_name = "CMD", help_heading = "Arguments")]
+    command: Vec<OsString>,
+}
+
+/// Whom a campaign asks, ready to be asked.
+struct Asked {
+    subjects: Vec<Subject>,
+    named: Named,
+    /// The name in the report: the backend as it was given.
+    argument: String,
+    /// The policies of a built-in backend to choose from.
+    profiles: Vec<Profile>,
+    strictness: Strictness,
+}
+
+impl Fuzz {
+    pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
+        let asked = match self.asked()? {
+            Ok(asked) => asked,
+            Err(broken) => {
+                eprintln!("{broken}");
+                return Ok(Status::Broken);
+            }
+        };
+        let description = asked.subjects[0].description().clone();
+        let check: Box<dyn Check> = if self.laws {
+            let in_process = matches!(asked.named, Named::BuiltIn(_));
+            Box::new(
+                Laws::new(&description, asked.profiles.clone(), in_process, &self.chosen)
+                    .map_err(Failure::Usage)?,
+            )
+        } else {
+            Box::new(Differential::new(&description, asked.profiles.clone(), asked.strictness))
+        };
+        let path = self.report_path();
+        let report = self.start(&path, self.campaign(&asked.argument), description.backend)?;
+        let pace = Pace { time: self.time, checkpoint: self.checkpoint };
+        let saver = Saver { spec, folder: self.save.as_deref(), backend: &asked.named };
+        silence_backends();
+        let mut shown = 0;
+        let done = drive(report, &*check, asked.subjects, pace, &saver, &mut |report| {
+            for group in report.groups.iter().filter(|group| group.example.is_some()).skip(shown) {
+                eprintln!("found: {}", group.key);
+            }
+            shown = report.groups.len();
+            report.write(&path)
+        });
+        let report = match done {
+            Ok(report) => report,
+            Err(Stopped::Broken(broken)) => {
+                eprintln!(
+                    "{broken}\nthe cases until the last checkpoint are in {}; --resume goes on",
+                    path.display()
+                );
+                return Ok(Status::Broken);
+            }
+            Err(Stopped::Io(error)) => {
+                return Err(Failure::Usage(format!("{} cannot be written: {error}", path.display())));
+            }
+        };
+        print(&summary(&report))?;
+        print(&format!("report: {}\n", path.display()))?;
+        Ok(if report.is_clean() { Status::Conforms } else { Status::DoesNotConform })
+    }
+
+    fn campaign(&self, backend: &str) -> Campaign {
+        let against = if self.laws {
+            let only =
+                if self.chosen.is_empty() { String::new() } else { format!(" {}", self.chosen.join(" ")) };
+            format!("laws{only}")
+        } else {
+            self.against.clone()
+        };
+        Campaign {
+            suite: env!("CARGO_PKG_VERSION").to_owned(),
+            generators: GENERATORS,
+            backend: backend.to_owned(),
+            against,
+            seed: self.seed,
+            cases: self.cases.or_else(|| self.time.is_none().then_some(CASES)),
+        }
+    }
+
+    /// The report to go on with.
+    fn start(&self, path: &Path, campaign: Campaign, backend: Identity) -> Result<Report, Failure> {
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder)?;
+        }
+        let new = Report::new(campaign, self.shard, backend);
+        if !self.resume || !path.exists() {
+            return Ok(new);
+        }
+        let before = Report::read(path).map_err(Failure::Usage)?;
+        let same =
+            before.campaign == new.campaign && before.shard == new.shard && before.backend == new.backend;
+        if same {
+            Ok(before)
+        } else {
+            Err(Failure::Usage(format!(
+                "{} is of another campaign: it cannot be resumed with these options",
+                path.display()
+            )))
+        }
+    }
+
+    fn report_path(&self) -> PathBuf {
+        let name = match self.shard {
+            Shard::WHOLE => "fuzz.json".to_owned(),
+            Shard { number, of } => format!("fuzz-{number}-of-{of}.json"),
+        };
+        self.report.clone().unwrap_or_else(|| default_folder().join(name))
+    }
+
+    /// Starts the backend; the inner error says why it cannot be.
+    fn asked(&self) -> Result<Result<Asked, String>, Failure> {
+        let python = self.process.python.as_ref().map(|path| format!(" --python '{}'", path.display()));
+        match (&self.backend, self.command.as_slice()) {
+            (Some(Backend::BuiltIn(backend)), []) => {
+                let free = !backend.text.contains(':');
+                let profiles: Vec<Profile> =
+                    if free { Profile::all_specified().collect() } else { vec![backend.profile] };
+                let jobs = self.jobs.or_else(|| std::thread::available_parallelism().ok());
+                let make = |_| Subject::built_in(&backend.name, &profiles).expect("the name was checked");
+                let subjects = (0..jobs.map_or(1, NonZeroUsize::get)).map(make).collect();
+                let (named, argument) = (Named::BuiltIn(backend.name.clone()), backend.text.clone());
+                Ok(Ok(Asked { subjects, named, argument, profiles, strictness: Strictness::Strict }))
+            }
+            (Some(Backend::Adapter(adapter)), []) => {
+                let command =
+                    match adapter.command(self.process.python.as_deref(), &|text| eprintln!("{text}")) {
+                        Ok(command) => command,
+                        Err(why) => return Ok(Err(why)),
+                    };
+                let named =
+                    Named::Option(format!("--backend {}{}", adapter.name, python.unwrap_or_default()));
+                Ok(self.program(&command, adapter.name.to_owned(), named))
+            }
+            (Some(Backend::Program(path)), []) => {
+                let text = path.display().to_string();
+                let named = Named::Option(format!("--backend {text}"));
+                Ok(self.program(&[path.clone().into_os_string()], text, named))
+            }
+            (None, command) if !command.is_empty() => {
+                let text = quoted(command);
+                Ok(self.program(command, text.clone(), Named::Command(text)))
+            }
+            _ => Err(Failure::Usage(
+                "one backend is fuzzed: --backend NAME, or a command behind --".to_owned(),
+            )),
+        }
+    }
+
+    fn program(&self, command: &[OsString], argument: String, named: Named) -> Result<Asked, String> {
+        let (program, arguments) = command.split_first().expect("a command is not empty");
+        let backend: ProcessBackend = self.process.backend(program, arguments, 1, 1);
+        let jobs = self.jobs.map_or(1, NonZeroUsize::get);
+        let start = |_| Dialogue::start(backend.clone()).map(|dialogue| Subject::Process(Box::new(dialogue)));
+        let subjects: Vec<Subject> =
+            (0..jobs).map(start).collect::<Result<_, _>>().map_err(|broken| broken.to_string())?;
+        Ok(Asked { subjects, named, argument, profiles: Vec::new(), strictness: Strictness::Lenient })
+    }
+}
+
+/// What a report says, for people.
+pub(super) fn summary(report: &Report) -> String {
+    let mut text = String::new();
+    for (row, columns) in &report.counts {
+        let each: Vec<String> = columns.iter().map(|(column, count)| format!("{count} {column}")).collect();
+        let _ = writeln!(text, "  {row:<32} {}", each.join(", "));
+    }
+    for group in &report.groups {
+        let _ = writeln!(text, "\n{} times {}, first in case {}", group.count, group.key, group.first);
+        let Some(example) = &group.example else { continue };
+        for call in &example.calls {
+            let _ = writeln!(text, "  {call}");
+        }
+        let _ = writeln!(text, "  expected {}\n  actual   {}", example.expected, example.actual);
+        for line in &example.replay {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
+    let (campaign, rate) = (&report.campaign, rate(report));
+    let shard =
+        if report.shard == Shard::WHOLE { String::new() } else { format!(", shard {}", report.shard) };
+    let state = if report.complete { "" } else { ", unfinished" };
+    let verdict = match report.failures() {
+        0 => "nothing found".to_owned(),
+        failures => format!("{failures} failures of {} kinds", report.groups.len()),
+    };
+    let _ = writeln!(
+        text,
+        "{} cases of seed {}{shard}{state}, {} against {}, {rate}, digest {}: {verdict}",
+        report.done, campaign.seed, campaign.backend, campaign.against, report.digest
+    );
+    text
+}
+
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "shown only"
+)]
+fn rate(report: &Report) -> String {
+    let rate = if report.seconds > 0.0 { report.done as f64 / report.seconds } else { 0.0 };
+    format!("{:.1} s ({} a second)", report.seconds, rate as u64)
+}

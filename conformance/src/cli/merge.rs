@@ -1,0 +1,34 @@
+//! `gatherspec merge`: the reports of all shards of a campaign become the report of the whole.
+
+use std::path::PathBuf;
+
+use crate::fuzz::{Report, merge};
+
+use super::fuzz::summary;
+use super::{Failure, Status, print};
+
+#[derive(clap::Args)]
+pub(super) struct Merge {
+    /// The reports of all shards, one each
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Write the report of the whole campaign here
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+impl Merge {
+    pub(super) fn execute(&self) -> Result<Status, Failure> {
+        let read = |file: &PathBuf| Ok((file.display().to_string(), Report::read(file)?));
+        let reports: Vec<(String, Report)> =
+            self.files.iter().map(read).collect::<Result<_, String>>().map_err(Failure::Usage)?;
+        let whole = merge(&reports).map_err(|error| Failure::Usage(error.to_string()))?;
+        if let Some(out) = &self.out {
+            whole
+                .write(out)
+                .map_err(|error| Failure::Usage(format!("{} cannot be written: {error}", out.display())))?;
+        }
+        print(&summary(&whole))?;
+        Ok(if whole.is_clean() { Status::Conforms } else { Status::DoesNotConform })
+    }
+}

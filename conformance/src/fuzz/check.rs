@@ -1,0 +1,133 @@
+//! What a case is: questions, and what the answers come to.
+
+use std::fmt;
+
+use gather_spec::{Call, DType, Outcome, Profile};
+use serde::{Deserialize, Serialize};
+
+use crate::generate::Choices;
+use crate::judge::Verdict;
+use crate::process::Trouble;
+
+use super::Tally;
+
+/// A call, and how it is asked.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The call.
+    pub call: Call,
+    /// How it is asked.
+    pub way: Way,
+}
+
+/// How a call is asked of a built-in backend; others take no notice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Way {
+    /// The policies that the answer is held to.
+    pub profile: Profile,
+    /// The place of the level among all that there may be, 0 for the best one.
+    pub level: usize,
+    /// The number of threads.
+    pub threads: usize,
+}
+
+impl Way {
+    /// A way under these policies that follows from the choices: any level, and now and then more threads.
+    pub fn draw(choices: &mut Choices, profile: Profile) -> Self {
+        let level = choices.below(4);
+        let threads = match choices.below(64) {
+            63 => 5,
+            62 => 2,
+            _ => 1,
+        };
+        Self { profile, level, threads }
+    }
+}
+
+/// What came of a question.
+pub type Answer = Result<Outcome, Trouble>;
+
+/// What a case does next.
+#[derive(Debug)]
+pub enum Step {
+    /// It asks these, too.
+    Ask(Vec<Question>),
+    /// All is well, or nothing can be said.
+    Well,
+    /// Something is not as it must be.
+    Broken(Box<Broken>),
+}
+
+/// Something that is not as it must be.
+#[derive(Clone, Debug)]
+pub struct Broken {
+    /// What it is counted with.
+    pub key: Key,
+    /// What was allowed, in words.
+    pub expected: String,
+    /// What was found, in words.
+    pub actual: String,
+}
+
+/// What is taken for the same failure: one of them is kept and shown.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Key {
+    /// The law that is broken, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub law: Option<String>,
+    /// The operator that was asked.
+    pub operator: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The dtype of indices, if some are neither i32 nor i64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index_dtype: Option<DType>,
+    /// Whether params are strings.
+    pub strings: bool,
+    /// What was expected, if not an output: an error code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+}
+
+impl Key {
+    /// The key of a failure of some calls, of which there is at least one.
+    #[must_use]
+    pub fn new(law: Option<&str>, asked: &[Question], verdict: Verdict, expected: Option<String>) -> Self {
+        let index_dtypes = asked.iter().map(|question| question.call.indices.dtype());
+        let mut unusual = index_dtypes.filter(|dtype| ![DType::I32, DType::I64].contains(dtype));
+        let first = asked.first().map(|question| &question.call);
+        Self {
+            law: law.map(str::to_owned),
+            operator: first.map_or_else(String::new, |call| call.operator.to_string()),
+            verdict,
+            index_dtype: unusual.next(),
+            strings: first.is_some_and(|call| call.params.dtype() == DType::String),
+            expected,
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(law) = &self.law {
+            write!(f, "{law}: ")?;
+        }
+        write!(f, "{} {}", self.verdict, self.operator)?;
+        if let Some(expected) = &self.expected {
+            write!(f, ", {expected} expected")?;
+        }
+        if let Some(dtype) = self.index_dtype {
+            write!(f, ", {dtype} indices")?;
+        }
+        f.write_str(if self.strings { ", strings" } else { "" })
+    }
+}
+
+/// What each case of a campaign does. It is asked again with more answers until it ends; the same choices lead to the
+/// same questions.
+pub trait Check: Sync {
+    /// The next step of a case. `asked` and `answers` are those of the steps before; a case that has ended is counted
+    /// in the tally.
+    fn step(&self, choices: &mut Choices, asked: &[Question], answers: &[Answer], tally: &mut Tally) -> Step;
+}

@@ -1,0 +1,105 @@
+//! Random calls, compared with the reference.
+
+use gather_spec::{Outcome, Profile};
+
+use crate::backend::Description;
+use crate::generate::{Choices, Maker};
+use crate::judge::{Strictness, Verdict, describe_allowed, describe_outcome, is_dtype_error, judge};
+
+use super::Tally;
+use super::check::{Answer, Broken, Check, Key, Question, Step, Way};
+use super::expect::{agree, allowed, reference};
+
+/// Compares a backend with the reference, call by call.
+#[derive(Debug)]
+pub struct Differential {
+    description: Description,
+    maker: Maker,
+    /// The policies to choose from; those that the backend declares, if there are none.
+    profiles: Vec<Profile>,
+    strictness: Strictness,
+}
+
+impl Differential {
+    /// For a backend of this description, held to its profile, or in turn to each of some `profiles`.
+    #[must_use]
+    pub fn new(description: &Description, profiles: Vec<Profile>, strictness: Strictness) -> Self {
+        Self { description: description.clone(), maker: Maker::new(description), profiles, strictness }
+    }
+
+    fn draw(&self, choices: &mut Choices) -> Option<Question> {
+        let profile = if self.profiles.is_empty() { None } else { Some(choices.pick(&self.profiles)) };
+        let way = Way::draw(choices, profile.unwrap_or_default());
+        let call = self.maker.call(choices).ok().flatten()?;
+        let declared = self.description.operators.get(call.operator.as_str()).map(|known| known.profile);
+        let profile = profile.or(declared).unwrap_or_default();
+        Some(Question { call, way: Way { profile, ..way } })
+    }
+
+    /// What an answer that is not the reference's comes to.
+    fn judge(&self, question: &Question, expected: &Outcome, answer: &Answer) -> Step {
+        let Question { call, way } = question;
+        let allowed = allowed(call, way.profile, expected);
+        if allowed.is_empty() {
+            return Step::Well;
+        }
+        let declared = self.description.operators.get(call.operator.as_str());
+        let declared = declared.is_some_and(|known| known.covers(call));
+        let (verdict, actual) = match answer {
+            Err(trouble) => (trouble.verdict, trouble.what.clone()),
+            Ok(outcome) => {
+                let judged = judge(&allowed, &call.params, outcome, declared, self.strictness);
+                (judged.verdict, describe_outcome(outcome))
+            }
+        };
+        if matches!(verdict, Verdict::Pass | Verdict::Unsupported) {
+            return Step::Well;
+        }
+        let code = match expected {
+            Outcome::Error(error) => error.code.map(|code| code.to_string()),
+            _ => None,
+        };
+        let key = Key::new(None, std::slice::from_ref(question), verdict, code);
+        Step::Broken(Box::new(Broken { key, expected: describe_allowed(&allowed), actual }))
+    }
+
+    /// Whether a call is sent: its dtypes are declared, or must be refused.
+    fn is_sent(&self, question: &Question) -> bool {
+        let declared = self.description.operators.get(question.call.operator.as_str());
+        declared.is_some_and(|known| known.covers(&question.call)) || {
+            let expected = reference(&question.call, question.way.profile);
+            allowed(&question.call, question.way.profile, &expected).iter().any(is_dtype_error)
+        }
+    }
+}
+
+impl Check for Differential {
+    fn step(&self, choices: &mut Choices, asked: &[Question], answers: &[Answer], tally: &mut Tally) -> Step {
+        let ([question], [answer]) = (asked, answers) else {
+            return match self.draw(choices) {
+                Some(question) if self.is_sent(&question) => Step::Ask(vec![question]),
+                question => {
+                    let row =
+                        question.map_or_else(String::new, |question| question.call.operator.to_string());
+                    tally.count(&row, "not sent");
+                    Step::Well
+                }
+            };
+        };
+        let expected = reference(&question.call, question.way.profile);
+        tally.count(question.call.operator.as_str(), column(&expected));
+        match answer {
+            Ok(outcome) if agree(&expected, outcome) => Step::Well,
+            answer => self.judge(question, &expected, answer),
+        }
+    }
+}
+
+/// What the reference says, as a column.
+fn column(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Output(_) => "output",
+        Outcome::Error(error) => error.code.map_or("error", gather_spec::ErrorCode::name),
+        Outcome::Unsupported(_) => "unsupported",
+    }
+}

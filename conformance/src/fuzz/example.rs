@@ -1,0 +1,173 @@
+//! A failure that was made small, as case files that stand for themselves: id from the content, clauses suggested,
+//! the seed, and a line that repeats it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use gather_spec::{Call, ErrorCode, Operator, Outcome, Specification};
+use sha2::{Digest, Sha256};
+
+use crate::show::call_line;
+
+use super::check::{Key, Question, Way};
+use super::drive::Small;
+use super::expect::reference;
+use super::report::Example;
+use super::yaml;
+
+/// The most clauses that are suggested for an outcome.
+const CLAUSES: usize = 3;
+
+/// Writes examples, or only describes them.
+#[derive(Clone, Copy, Debug)]
+pub struct Saver<'a> {
+    /// Names the clauses that are suggested.
+    pub spec: &'a Specification,
+    /// Where case files go, if they are to be written.
+    pub folder: Option<&'a Path>,
+    /// How `run` names the backend: `--backend` and a name, or a command behind `--`.
+    pub backend: &'a Named,
+}
+
+/// How a command line names the backend of a campaign.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// A built-in one, whose policies and level come with each question.
+    BuiltIn(String),
+    /// Another one, with all its options.
+    Option(String),
+    /// A command, which comes last.
+    Command(String),
+}
+
+impl Saver<'_> {
+    pub(super) fn save(&self, small: &Small, key: &Key, seed: u64, case: u64) -> io::Result<Example> {
+        let unsteady = || "it did not fail again".to_owned();
+        let broken = small.broken.as_ref();
+        let mut example = Example {
+            draws: small.draws.clone(),
+            calls: small.questions.iter().map(|question| call_line(&question.call)).collect(),
+            expected: broken.map_or_else(unsteady, |broken| broken.expected.clone()),
+            actual: broken.map_or_else(unsteady, |broken| broken.actual.clone()),
+            files: Vec::new(),
+            replay: Vec::new(),
+        };
+        let mut by_operator: BTreeMap<&Operator, Vec<&Question>> = BTreeMap::new();
+        for question in &small.questions {
+            by_operator.entry(&question.call.operator).or_default().push(question);
+        }
+        for (operator, questions) in by_operator {
+            let file = self.file(operator, &questions, key, seed, case);
+            let path = match self.folder {
+                None => PathBuf::from(&file.name),
+                Some(folder) => {
+                    let path = folder.join(&file.name);
+                    std::fs::create_dir_all(folder)?;
+                    crate::report::write_whole(&path, file.text.as_bytes())?;
+                    path
+                }
+            };
+            let replay = self.replay(&path, questions[0].way);
+            example.files.push(file.name);
+            example.replay.push(replay);
+        }
+        Ok(example)
+    }
+
+    fn file(&self, operator: &Operator, questions: &[&Question], key: &Key, seed: u64, case: u64) -> File {
+        let mut cases: BTreeMap<String, String> = BTreeMap::new();
+        for question in questions {
+            let (name, text) = self.case(&question.call, seed);
+            cases.insert(name, text);
+        }
+        let all: String = cases.values().map(String::as_str).collect();
+        let name = format!("{operator}-{}.yaml", short_digest(&all));
+        let folder = self.folder.unwrap_or(Path::new(""));
+        let mut text = format!(
+            "# Found by `gatherspec fuzz`, case {case} of seed {seed}, and made small: {key}.\n# {}\nschema: 1\noperator: {operator}\ncases:\n",
+            self.replay(&folder.join(&name), questions[0].way)
+        );
+        text.push_str(&cases.into_values().collect::<Vec<_>>().join("\n"));
+        File { name, text }
+    }
+
+    /// A case and its name, which follows from the call.
+    fn case(&self, call: &Call, seed: u64) -> (String, String) {
+        let body = yaml::call(call);
+        let name = format!("found-{}", short_digest(&format!("{}\n{body}", call.operator)));
+        let mut text = format!("  - name: {name}\n    clauses: [{}]\n", self.clauses(call).join(", "));
+        let version = env!("CARGO_PKG_VERSION");
+        let _ = writeln!(
+            text,
+            "    provenance: {{ computed-by: reference, version: \"{version}\", seed: {seed} }}"
+        );
+        text.push_str(&body);
+        text.push_str(&yaml::expect(call));
+        (name, text)
+    }
+
+    /// Clauses that the outcome is likely to rest on; whoever takes the case over chooses.
+    fn clauses(&self, call: &Call) -> Vec<&str> {
+        let own: Vec<_> = self
+            .spec
+            .clauses
+            .iter()
+            .filter(|clause| {
+                clause.id.strip_prefix(call.operator.as_str()).is_some_and(|id| id.starts_with('.'))
+            })
+            .collect();
+        let rejecting = |code: ErrorCode| own.iter().filter(move |clause| clause.rejects.contains(&code));
+        let outcome = reference(call, gather_spec::Profile::default());
+        let suggested: Vec<&str> = match &outcome {
+            Outcome::Error(error) => {
+                let code = error.code.expect("the reference classifies its errors");
+                rejecting(code).map(|clause| clause.id.as_str()).take(CLAUSES).collect()
+            }
+            _ => {
+                let of_area = |area: &'static str| {
+                    own.iter().filter(move |clause| clause.id.contains(area)).map(|clause| clause.id.as_str())
+                };
+                of_area(".shape.").take(1).chain(of_area(".value.").take(2)).collect()
+            }
+        };
+        match (suggested.is_empty(), own.first()) {
+            (true, Some(first)) => vec![&first.id],
+            _ => suggested,
+        }
+    }
+
+    fn replay(&self, path: &Path, way: Way) -> String {
+        let cases = format!("--cases '{}'", path.display());
+        match self.backend {
+            Named::BuiltIn(name) => {
+                let levels = gather_optimized::Level::ALL;
+                let level = (way.level > 0 && name == "optimized").then(|| {
+                    format!(
+                        "{}={} ",
+                        gather_optimized::LEVEL_VARIABLE,
+                        levels[(way.level - 1) % levels.len()]
+                    )
+                });
+                format!(
+                    "{}gatherspec run {cases} --backend {name}:{}",
+                    level.unwrap_or_default(),
+                    way.profile
+                )
+            }
+            Named::Option(options) => format!("gatherspec run {cases} {options}"),
+            Named::Command(command) => format!("gatherspec run {cases} -- {command}"),
+        }
+    }
+}
+
+/// A case file that is to be written.
+struct File {
+    name: String,
+    text: String,
+}
+
+fn short_digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}

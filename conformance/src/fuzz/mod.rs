@@ -1,0 +1,27 @@
+//! Campaigns: random calls by the million, deterministic from a seed, split into shards, interrupted and resumed.
+//!
+//! A [`Campaign`] says what is drawn, a [`Shard`] which part of it. Each case is a [`Check`]: it asks [`Question`]s of
+//! a [`Subject`] and finds that all is well or what is [`Broken`]: [`Differential`] compares with the reference, and the
+//! [laws](crate::laws) ask for relations between calls. [`drive()`] runs the cases in rounds and keeps a [`Report`],
+//! whose groups each hold one example, made small by `shrink` and written as a case file by `example`.
+
+mod check;
+mod differential;
+mod drive;
+mod example;
+mod expect;
+mod plan;
+mod report;
+mod shrink;
+mod subject;
+mod tally;
+mod yaml;
+
+pub use check::{Answer, Broken, Check, Key, Question, Step, Way};
+pub use differential::Differential;
+pub use drive::{Pace, Stopped, drive};
+pub use example::{Named, Saver};
+pub use plan::{Campaign, GENERATORS, Shard};
+pub use report::{Example, Group, MergeError, Report, merge};
+pub use subject::{Subject, silence_backends};
+pub use tally::Tally;

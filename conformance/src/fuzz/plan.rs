@@ -1,0 +1,95 @@
+//! What a campaign draws, and which part of it a shard is.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::generate::split_mix;
+
+/// The version of the generators: a case of a seed is the same call as long as this is the same.
+pub const GENERATORS: u32 = 1;
+
+/// What is drawn and of whom it is asked. Two reports belong together if these agree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Campaign {
+    /// The version of the suite.
+    pub suite: String,
+    /// The version of the generators.
+    pub generators: u32,
+    /// The backend as the command line names it.
+    pub backend: String,
+    /// What it is compared with, or held to: `reference`, or `laws`, or some of them by name.
+    pub against: String,
+    /// What every case follows from, together with its number.
+    pub seed: u64,
+    /// How many cases there are; absent if only time is the limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cases: Option<u64>,
+}
+
+impl Campaign {
+    /// The seed of one case.
+    #[must_use]
+    pub fn case_seed(&self, case: u64) -> u64 {
+        let mut state = self.seed ^ case.wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        split_mix(&mut state)
+    }
+}
+
+/// Part `number` of `of` of a campaign: the cases whose number leaves `number - 1` when divided by `of`.
+///
+/// ```
+/// use gather_conformance::fuzz::Shard;
+/// let shard: Shard = "2/3".parse().unwrap();
+/// assert_eq!((0..shard.len(Some(8))).map(|at| shard.case(at)).collect::<Vec<_>>(), [1, 4, 7]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shard {
+    /// From 1.
+    pub number: u64,
+    /// How many there are.
+    pub of: u64,
+}
+
+impl Shard {
+    /// All of it.
+    pub const WHOLE: Self = Self { number: 1, of: 1 };
+
+    /// The case at a place of this shard.
+    #[must_use]
+    pub const fn case(self, at: u64) -> u64 {
+        at.wrapping_mul(self.of).wrapping_add(self.number - 1)
+    }
+
+    /// How many of that many cases are this shard's; without an end, more than anybody runs.
+    #[must_use]
+    pub const fn len(self, cases: Option<u64>) -> u64 {
+        match cases {
+            Some(cases) => (cases + self.of - self.number) / self.of,
+            None => u64::MAX / self.of,
+        }
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/').map(|(number, of)| (number.parse(), of.parse()));
+        match parts {
+            Some((Ok(number), Ok(of))) if (1..=of).contains(&number) && of <= 1 << 20 => {
+                Ok(Self { number, of })
+            }
+            _ => Err(format!("`{text}` is no shard: K/N with K from 1 to N is expected, such as 2/8")),
+        }
+    }
+}

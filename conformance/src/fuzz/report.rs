@@ -1,0 +1,269 @@
+//! What a campaign found: the report, which is also the checkpoint, and how the reports of shards are joined.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::backend::Identity;
+
+use super::check::Key;
+use super::plan::{Campaign, Shard};
+
+/// The version of the JSON form.
+const SCHEMA: u32 = 1;
+
+/// What a shard of a campaign, or all of it, has found so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Report {
+    /// Version of this form.
+    pub schema: u32,
+    /// What was drawn.
+    pub campaign: Campaign,
+    /// Which part of it.
+    pub shard: Shard,
+    /// Who answered.
+    pub backend: Identity,
+    /// How many cases of the shard are done: the first ones.
+    pub done: u64,
+    /// Whether that is all.
+    pub complete: bool,
+    /// The sum of the digests of the calls of all cases, in hexadecimal: that of a campaign is the sum of its shards'.
+    pub digest: String,
+    /// How long it took, interruptions left out.
+    pub seconds: f64,
+    /// How often the reference gave an output or an error, by operator; or what came of a law.
+    pub counts: BTreeMap<String, BTreeMap<String, u64>>,
+    /// What failed, in groups of the same kind.
+    pub groups: Vec<Group>,
+}
+
+/// Failures of the same kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// What they share.
+    pub key: Key,
+    /// How many there are.
+    pub count: u64,
+    /// The number of the first case.
+    pub first: u64,
+    /// The first case, made as small as it can be and still fail.
+    pub example: Option<Example>,
+}
+
+/// A failure made small.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Example {
+    /// The draws that it follows from.
+    pub draws: Vec<u64>,
+    /// The calls, in words.
+    pub calls: Vec<String>,
+    /// What was allowed, in words.
+    pub expected: String,
+    /// What was found, in words.
+    pub actual: String,
+    /// The case files that hold the calls, by name.
+    pub files: Vec<String>,
+    /// Lines that repeat it.
+    pub replay: Vec<String>,
+}
+
+/// Why reports cannot be joined.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the fields are named after what the message says of them")]
+pub enum MergeError {
+    #[error("nothing to join")]
+    Nothing,
+    #[error("{one} and {other} are of different campaigns: their {what} differ")]
+    Campaigns { one: String, other: String, what: &'static str },
+    #[error("{one} and {other} are both shard {shard}")]
+    Twice { one: String, other: String, shard: Shard },
+    #[error("{one} is one of {of} shards, {other} one of {others}")]
+    Split { one: String, other: String, of: u64, others: u64 },
+    #[error("{count} of {of} shards are missing: {which}")]
+    Missing { count: usize, of: u64, which: String },
+    #[error("{file} is unfinished: {done} of {len} cases are done; finish it with --resume")]
+    Unfinished { file: String, done: u64, len: u64 },
+}
+
+impl Report {
+    /// A report of a shard of which nothing is done.
+    #[must_use]
+    pub fn new(campaign: Campaign, shard: Shard, backend: Identity) -> Self {
+        Self {
+            schema: SCHEMA,
+            campaign,
+            shard,
+            backend,
+            done: 0,
+            complete: false,
+            digest: format!("{:016x}", 0),
+            seconds: 0.0,
+            counts: BTreeMap::new(),
+            groups: Vec::new(),
+        }
+    }
+
+    /// How many cases there are to do.
+    #[must_use]
+    pub const fn len(&self) -> u64 {
+        self.shard.len(self.campaign.cases)
+    }
+
+    /// Whether there is nothing to do.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether nothing failed.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// How many cases failed.
+    #[must_use]
+    pub fn failures(&self) -> u64 {
+        self.groups.iter().map(|group| group.count).sum()
+    }
+
+    /// Reads a report.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let name = path.display();
+        let bytes = std::fs::read(path).map_err(|error| format!("{name}: {error}"))?;
+        let report: Self = serde_json::from_slice(&bytes)
+            .map_err(|error| format!("{name} is no report of `fuzz`: {error}"))?;
+        if report.schema != SCHEMA {
+            return Err(format!("{name}: schema {} is not known to this program", report.schema));
+        }
+        let shard = report.shard;
+        let possible = (1..=shard.of).contains(&shard.number) && report.done <= report.len();
+        if !possible || u64::from_str_radix(&report.digest, 16).is_err() {
+            return Err(format!("{name} contradicts itself: shard {shard}, {} cases done", report.done));
+        }
+        Ok(report)
+    }
+
+    /// Writes it whole or not at all.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn write(&self, path: &Path) -> io::Result<()> {
+        let text = serde_json::to_string_pretty(self).map_err(io::Error::other)? + "\n";
+        crate::report::write_whole(path, text.as_bytes())
+    }
+
+    pub(super) fn digest(&self) -> u64 {
+        u64::from_str_radix(&self.digest, 16).unwrap_or_default()
+    }
+
+    pub(super) fn set_digest(&mut self, digest: u64) {
+        self.digest = format!("{digest:016x}");
+    }
+
+    /// Takes in failures of a kind.
+    pub(super) fn add_group(&mut self, key: Key, count: u64, first: u64) {
+        match self.groups.iter_mut().find(|group| group.key == key) {
+            Some(group) => group.count += count,
+            None => self.groups.push(Group { key, count, first, example: None }),
+        }
+    }
+
+    /// Orders the groups by their first case.
+    pub(super) fn sort(&mut self) {
+        self.groups.sort_by(|one, other| (one.first, &one.key).cmp(&(other.first, &other.key)));
+    }
+}
+
+/// Joins the reports of all shards of a campaign, named by their files.
+///
+/// # Errors
+/// [`MergeError`] unless they are exactly the shards of one campaign, each of them finished.
+pub fn merge(reports: &[(String, Report)]) -> Result<Report, MergeError> {
+    let ((name, first), others) = reports.split_first().ok_or(MergeError::Nothing)?;
+    for (other_name, other) in others {
+        let names = || (name.clone(), other_name.clone());
+        if let Some(what) = difference(first, other) {
+            let (one, other) = names();
+            return Err(MergeError::Campaigns { one, other, what });
+        }
+        if first.shard.of != other.shard.of {
+            let (of, others) = (first.shard.of, other.shard.of);
+            let (one, other) = names();
+            return Err(MergeError::Split { one, other, of, others });
+        }
+    }
+    check_that_all_are_there(reports, first.shard.of)?;
+    let mut whole = Report::new(first.campaign.clone(), Shard::WHOLE, first.backend.clone());
+    for (_, report) in reports {
+        join(&mut whole, report);
+    }
+    whole.complete = true;
+    whole.sort();
+    Ok(whole)
+}
+
+fn difference(one: &Report, other: &Report) -> Option<&'static str> {
+    let (a, b) = (&one.campaign, &other.campaign);
+    let fields = [
+        ("versions", a.suite != b.suite || a.generators != b.generators),
+        ("backends", a.backend != b.backend || one.backend != other.backend),
+        ("comparisons", a.against != b.against),
+        ("seeds", a.seed != b.seed),
+        ("numbers of cases", a.cases != b.cases),
+    ];
+    fields.into_iter().find(|(_, differs)| *differs).map(|(what, _)| what)
+}
+
+fn check_that_all_are_there(reports: &[(String, Report)], of: u64) -> Result<(), MergeError> {
+    let mut seen: BTreeMap<u64, &str> = BTreeMap::new();
+    for (name, report) in reports {
+        if let Some(one) = seen.insert(report.shard.number, name) {
+            let (one, other) = (one.to_owned(), name.clone());
+            return Err(MergeError::Twice { one, other, shard: report.shard });
+        }
+        if !report.complete {
+            let (done, len) = (report.done, report.len());
+            return Err(MergeError::Unfinished { file: name.clone(), done, len });
+        }
+    }
+    let missing: Vec<u64> = (1..=of).filter(|number| !seen.contains_key(number)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let shown: Vec<String> = missing.iter().take(20).map(|number| format!("{number}/{of}")).collect();
+    let more = if missing.len() > shown.len() { " …" } else { "" };
+    Err(MergeError::Missing { count: missing.len(), of, which: shown.join(" ") + more })
+}
+
+fn join(whole: &mut Report, part: &Report) {
+    whole.done += part.done;
+    whole.set_digest(whole.digest().wrapping_add(part.digest()));
+    whole.seconds += part.seconds;
+    for (row, columns) in &part.counts {
+        let into = whole.counts.entry(row.clone()).or_default();
+        for (column, count) in columns {
+            *into.entry(column.clone()).or_default() += count;
+        }
+    }
+    for group in &part.groups {
+        match whole.groups.iter_mut().find(|known| known.key == group.key) {
+            None => whole.groups.push(group.clone()),
+            Some(known) => {
+                let count = known.count + group.count;
+                if group.first < known.first {
+                    *known = group.clone();
+                }
+                known.count = count;
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Makes the draws of a failure fewer and smaller, as long as it fails in the same way.
+
+/// The smallest draws found that still fail; `fails` is asked at most `most` times.
+///
+/// Fewer draws and smaller numbers mean simpler calls, so it is enough to leave out, to zero and to lower.
+pub(super) fn shrink(draws: Vec<u64>, most: usize, mut fails: impl FnMut(&[u64]) -> bool) -> Vec<u64> {
+    let mut best = draws;
+    let mut left = most;
+    let mut try_one = |candidate: Vec<u64>, best: &mut Vec<u64>| {
+        if left == 0 || candidate == *best {
+            return false;
+        }
+        left -= 1;
+        let better = fails(&candidate);
+        if better {
+            *best = candidate;
+        }
+        better
+    };
+    loop {
+        let before = best.clone();
+        cut_the_end(&mut best, &mut try_one);
+        leave_out(&mut best, &mut try_one);
+        lower_each(&mut best, &mut try_one);
+        if best == before {
+            return best;
+        }
+    }
+}
+
+type Try<'a> = &'a mut dyn FnMut(Vec<u64>, &mut Vec<u64>) -> bool;
+
+/// What is not drawn is 0, so trailing zeros say nothing and a cut zeroes the rest.
+fn cut_the_end(best: &mut Vec<u64>, try_one: Try<'_>) {
+    let mut cut = best.len() / 2;
+    while cut > 0 {
+        let shorter = best[..best.len() - cut.min(best.len())].to_vec();
+        if !try_one(shorter, best) {
+            cut /= 2;
+        }
+    }
+}
+
+fn leave_out(best: &mut Vec<u64>, try_one: Try<'_>) {
+    for width in [8, 4, 2, 1] {
+        let mut at = 0;
+        while at + width <= best.len() {
+            let mut zeroed = best.clone();
+            zeroed[at..at + width].fill(0);
+            let mut without = best.clone();
+            without.drain(at..at + width);
+            if !try_one(without, best) {
+                try_one(zeroed, best);
+                at += 1;
+            }
+        }
+    }
+}
+
+fn lower_each(best: &mut Vec<u64>, try_one: Try<'_>) {
+    let mut at = 0;
+    while at < best.len() {
+        let mut low = 0;
+        while at < best.len() && low < best[at] {
+            let middle = low + (best[at] - low) / 2;
+            let mut lower = best.clone();
+            lower[at] = middle;
+            if !try_one(lower, best) {
+                low = middle + 1;
+            }
+        }
+        at += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_matter_goes_and_what_does_is_lowered() {
+        let fails = |draws: &[u64]| draws.iter().any(|draw| *draw >= 37);
+        assert_eq!(shrink(vec![5, 900, 3, 40, 0, 0], 1000, fails), [37]);
+    }
+
+    #[test]
+    fn the_number_of_tries_is_limited() {
+        let mut tries = 0;
+        let draws = shrink(vec![u64::MAX; 100], 50, |_| {
+            tries += 1;
+            false
+        });
+        assert_eq!((draws.len(), tries), (100, 50));
+    }
+}

@@ -1,0 +1,119 @@
+//! Whom a campaign asks: a built-in backend at every level and under every profile, or a process.
+
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+
+use gather_optimized::Level;
+use gather_spec::{Call, Profile};
+
+use crate::Backend;
+use crate::backend::Description;
+use crate::builtin;
+use crate::judge::Verdict;
+use crate::process::{self, Dialogue, Trouble};
+use crate::runner::panic_message;
+
+use super::check::{Answer, Question, Way};
+use super::expect::MAX_OUTPUT;
+
+/// The backend of a worker.
+pub enum Subject {
+    /// In this process.
+    InProcess(InProcess),
+    /// In a process of its own.
+    Process(Box<Dialogue>),
+}
+
+/// A built-in backend in all its ways.
+pub struct InProcess {
+    description: Description,
+    profiles: Vec<Profile>,
+    /// By profile, then by level: the best one first, then each that there may be.
+    ways: Vec<Box<dyn Backend>>,
+}
+
+/// How many levels a way chooses from: the best, and each by name.
+const LEVELS: usize = 1 + Level::ALL.len();
+
+thread_local! {
+    /// Whether this thread is asking a backend, whose panic is a verdict.
+    static ASKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Keeps the panics of backends from being printed: a campaign may meet thousands, and reports them.
+pub fn silence_backends() {
+    let loud = panic::take_hook();
+    panic::set_hook(Box::new(move |about| {
+        if !ASKING.get() {
+            loud(about);
+        }
+    }));
+}
+
+impl Subject {
+    /// A built-in backend under these profiles; `None` if there is none of that name.
+    #[must_use]
+    pub fn built_in(name: &str, profiles: &[Profile]) -> Option<Self> {
+        let mut ways = Vec::new();
+        for profile in profiles {
+            let best = || builtin::backend(name, *profile, MAX_OUTPUT);
+            ways.push(best()?);
+            for level in Level::ALL {
+                let held =
+                    (name == "optimized").then(|| builtin::optimized_at(level.name(), *profile, MAX_OUTPUT));
+                ways.push(held.flatten().or_else(best)?);
+            }
+        }
+        let description = ways.first()?.describe();
+        Some(Self::InProcess(InProcess { description, profiles: profiles.to_vec(), ways }))
+    }
+
+    /// Some backend, which has one way only; its panics are caught, but it is not made anew.
+    #[must_use]
+    pub fn backend(backend: Box<dyn Backend>) -> Self {
+        let description = backend.describe();
+        Self::InProcess(InProcess { description, profiles: Vec::new(), ways: vec![backend] })
+    }
+
+    /// What the backend says of itself.
+    #[must_use]
+    pub fn description(&self) -> &Description {
+        match self {
+            Self::InProcess(backend) => &backend.description,
+            Self::Process(dialogue) => dialogue.description(),
+        }
+    }
+
+    /// Asks questions; gives the answers in order.
+    ///
+    /// # Errors
+    /// [`process::Broken`] if a process cannot be started again.
+    pub fn ask(&mut self, questions: &[&Question]) -> Result<Vec<Answer>, process::Broken> {
+        match self {
+            Self::InProcess(backend) => Ok(questions.iter().map(|question| backend.ask(question)).collect()),
+            Self::Process(dialogue) => {
+                let calls: Vec<&Call> = questions.iter().map(|question| &question.call).collect();
+                dialogue.ask(&calls)
+            }
+        }
+    }
+}
+
+impl InProcess {
+    fn ask(&mut self, question: &Question) -> Answer {
+        let Way { profile, level, threads } = question.way;
+        let profile = self.profiles.iter().position(|known| *known == profile).unwrap_or(0);
+        let at = if self.ways.len() == 1 { 0 } else { profile * LEVELS + level % LEVELS };
+        let backend = &mut self.ways[at];
+        ASKING.set(true);
+        let answered = catch_unwind(AssertUnwindSafe(|| {
+            backend.use_threads(threads.max(1));
+            backend.call(&question.call)
+        }));
+        ASKING.set(false);
+        answered.map_err(|panic| Trouble {
+            verdict: Verdict::Crash,
+            what: format!("panic: {}", panic_message(&*panic)),
+        })
+    }
+}

@@ -1,0 +1,158 @@
+//! Tensors, attributes and expectations as a case file writes them.
+
+use std::fmt::Write as _;
+
+use gather_spec::dtype::Kind;
+use gather_spec::literal::{Shown, component, parse_scalar};
+use gather_spec::{
+    Allowed, Attributes, BadIndex, Call, DType, Element, ErrorFields, NegativeIndex, Profile, Tensor,
+};
+
+use super::expect::{allowed, reference};
+
+/// Tensors of this many elements are written as a fill, if they can be.
+const LARGE: usize = 32;
+
+/// A call as the entries of a case.
+pub(super) fn call(call: &Call) -> String {
+    let mut text = String::new();
+    for (name, tensor) in [("params", &call.params), ("indices", &call.indices)] {
+        let _ = writeln!(text, "    {name}: {{ dtype: {}, {} }}", tensor.dtype(), body(tensor));
+    }
+    if !call.attributes.is_empty() {
+        let _ = writeln!(text, "    attributes: {{ {} }}", attributes(&call.attributes));
+    }
+    text
+}
+
+fn attributes(attributes: &Attributes) -> String {
+    attributes.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>().join(", ")
+}
+
+/// What the reference allows, under every profile, as the entry of a case.
+pub(super) fn expect(call: &Call) -> String {
+    let under = |profile| outcomes(&allowed(call, profile, &reference(call, profile)));
+    let of = |bad_index, negative_index| under(Profile { bad_index, negative_index });
+    let all = BadIndex::SPECIFIED.map(|bad| NegativeIndex::ALL.map(|negative| of(bad, negative)));
+    let first = &all[0][0];
+    if all.iter().flatten().all(|outcome| outcome == first) {
+        return format!("    expect: {{ {first} }}\n");
+    }
+    let mut text = "    expect:\n".to_owned();
+    for (bad, each) in BadIndex::SPECIFIED.into_iter().zip(&all) {
+        if each[0] == each[1] {
+            let _ = writeln!(text, "      - {{ when: {{ bad_index: {bad} }}, {} }}", each[0]);
+            continue;
+        }
+        for (negative, outcome) in NegativeIndex::ALL.into_iter().zip(each) {
+            let when = format!("bad_index: {bad}, negative_index: {negative}");
+            let _ = writeln!(text, "      - {{ when: {{ {when} }}, {outcome} }}");
+        }
+    }
+    text
+}
+
+/// Outcomes of which each passes; what the reference does not do must not crash.
+fn outcomes(allowed: &[Allowed]) -> String {
+    match allowed {
+        [] => "unspecified: true".to_owned(),
+        [one] => outcome(one),
+        several => {
+            let each: Vec<String> = several.iter().map(|one| format!("{{ {} }}", outcome(one))).collect();
+            format!("any-of: [{}]", each.join(", "))
+        }
+    }
+}
+
+fn outcome(allowed: &Allowed) -> String {
+    match allowed {
+        Allowed::Output(tensor) => format!("output: {{ {} }}", body(tensor)),
+        Allowed::Shape(shape) => format!("shape: {shape}"),
+        Allowed::Error(code, fields) => format!("error: {code}{}", error_fields(fields)),
+        Allowed::AnyError | Allowed::Unspecified => "unspecified: true".to_owned(),
+    }
+}
+
+fn error_fields(fields: &ErrorFields) -> String {
+    let stated = [
+        fields.position.as_ref().map(|position| format!(", position: {position:?}")),
+        fields.component.map(|component| format!(", component: {component}")),
+        fields.index.map(|index| format!(", index: {index}")),
+        fields.bound.map(|bound| format!(", bound: {bound}")),
+        fields.bytes.map(|bytes| format!(", bytes: {bytes}")),
+    ];
+    stated.into_iter().flatten().collect()
+}
+
+/// A tensor without its dtype: data where every element can be written as a value, else bits.
+fn body(tensor: &Tensor) -> String {
+    if tensor.shape().element_count() == 0 {
+        return format!("shape: {}, data: []", tensor.shape());
+    }
+    let dtype = tensor.dtype();
+    if let Some(fill) = fill(tensor) {
+        return format!("shape: {}, fill: {fill}", tensor.shape());
+    }
+    let as_data: Option<Vec<String>> = tensor.iter().map(|element| value(dtype, &element)).collect();
+    let (key, texts) = match as_data {
+        Some(texts) => ("data", texts),
+        None => ("bits", tensor.iter().map(|element| bits(dtype, &element)).collect()),
+    };
+    format!("{key}: {}", nested(tensor.shape(), &mut texts.into_iter()))
+}
+
+/// What fills a large tensor of which all elements are equal.
+fn fill(tensor: &Tensor) -> Option<String> {
+    let mut elements = tensor.iter();
+    let first = elements.next()?;
+    if tensor.shape().element_count() < LARGE || !elements.all(|element| element == first) {
+        return None;
+    }
+    if first == Element::zero(tensor.dtype()) {
+        return Some("zeros".to_owned());
+    }
+    value(tensor.dtype(), &first).map(|value| format!("{{ value: {value} }}"))
+}
+
+/// An element as a value, if that says all of it.
+fn value(dtype: DType, element: &Element) -> Option<String> {
+    match element {
+        Element::Bytes(bytes) => {
+            let text = std::str::from_utf8(bytes.as_bytes()).ok();
+            let plain = text.filter(|text| text.bytes().all(|b| b.is_ascii_alphanumeric()));
+            Some(plain.map_or_else(|| hex(bytes.as_bytes()), |text| format!("\"{text}\"")))
+        }
+        Element::Bits(_) if dtype.kind() == Kind::Complex => None,
+        Element::Bits(bits) => {
+            let text = Shown(dtype, element).to_string();
+            (parse_scalar(dtype, &text) == Ok(*bits)).then_some(text)
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{{ hex: \"{digits}\" }}")
+}
+
+fn bits(dtype: DType, element: &Element) -> String {
+    let Element::Bits(bits) = element else { return String::new() };
+    let part = component(dtype);
+    let digits = 2 * part.size();
+    if part == dtype {
+        return format!("0x{bits:0digits$x}");
+    }
+    let width = 8 * u32::try_from(part.size()).unwrap_or(8);
+    let (re, im) = (bits & (u128::MAX >> (128 - width)), bits >> width);
+    format!("[0x{re:0digits$x}, 0x{im:0digits$x}]")
+}
+
+fn nested(shape: &[usize], texts: &mut impl Iterator<Item = String>) -> String {
+    match shape.split_first() {
+        None => texts.next().unwrap_or_default(),
+        Some((dim, inner)) => {
+            let rows: Vec<String> = (0..*dim).map(|_| nested(inner, texts)).collect();
+            format!("[{}]", rows.join(", "))
+        }
+    }
+}

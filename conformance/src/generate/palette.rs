@@ -1,0 +1,95 @@
+//! Elements that many tensors share: drawing a call must not cost more than answering it.
+
+use gather_spec::literal::parse_count;
+use gather_spec::tensor::{Elements, Stored};
+use gather_spec::{ByteString, DType};
+
+use super::paint;
+
+/// How many elements a palette has: more than any window on it needs.
+pub(super) const LENGTH: usize = 1 << 13;
+
+/// What the elements of a drawn tensor look like, the plainest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    /// 0, 1, 2… as numbers: what is best to read.
+    Counted,
+    /// Every byte of an element says where it came from.
+    Painted,
+    /// NaNs with payloads, zeros with a sign, odd bool bytes, strings that are no text.
+    Odd,
+}
+
+impl Style {
+    const ALL: [Self; 3] = [Self::Counted, Self::Painted, Self::Odd];
+}
+
+/// Elements of every dtype in every style.
+#[derive(Debug)]
+pub(super) struct Palettes(Vec<Elements>);
+
+impl Palettes {
+    pub(super) fn new() -> Self {
+        let each = DType::ALL.into_iter().flat_map(|dtype| Style::ALL.map(|style| palette(dtype, style)));
+        Self(each.collect())
+    }
+
+    pub(super) fn get(&self, dtype: DType, style: Style) -> Elements {
+        self.0[dtype as usize * Style::ALL.len() + style as usize].clone()
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "an element's bits lie in the low end of the u128")]
+fn palette(dtype: DType, style: Style) -> Elements {
+    let bits = || (0..LENGTH).map(move |at| element(dtype, style, at));
+    match dtype {
+        DType::String => ByteString::store((0..LENGTH).map(|at| string(style, at)).collect()),
+        _ => match dtype.size() {
+            1 => u8::store(bits().map(|bits| bits as u8).collect()),
+            2 => u16::store(bits().map(|bits| bits as u16).collect()),
+            4 => u32::store(bits().map(|bits| bits as u32).collect()),
+            8 => u64::store(bits().map(|bits| bits as u64).collect()),
+            _ => u128::store(bits().collect()),
+        },
+    }
+}
+
+fn element(dtype: DType, style: Style, at: usize) -> u128 {
+    // The smallest period is that of a bool; 2^11 counts are exact in every other dtype of two bytes.
+    let period = match dtype {
+        DType::Bool => 2,
+        _ if dtype.size() == 1 => 128,
+        DType::BF16 => 256,
+        _ => 2048,
+    };
+    match style {
+        Style::Counted => parse_count(dtype, at % period).unwrap_or_default(),
+        Style::Painted => paint::bits(dtype, at as u128),
+        Style::Odd => odd(dtype, at),
+    }
+}
+
+/// Patterns that a float, a bool or a sign would not survive, between painted ones.
+fn odd(dtype: DType, at: usize) -> u128 {
+    let width = 8 * u32::try_from(dtype.size()).unwrap_or(1);
+    let all = u128::MAX >> (128 - width);
+    let sign = 1 << (width - 1);
+    match at % 7 {
+        0 => sign,
+        1 => all,
+        2 => all ^ sign ^ 1,
+        3 => 0,
+        4 => sign | 1,
+        _ => paint::bits(dtype, at as u128),
+    }
+}
+
+fn string(style: Style, at: usize) -> ByteString {
+    match (style, at % 5) {
+        (Style::Counted, _) => ByteString::from(at.to_string()),
+        (Style::Odd, 0) => ByteString::from([0, 0xFF, b'a']),
+        (Style::Odd, 1) => ByteString::default(),
+        (Style::Odd, 2) => ByteString::from(vec![b'x'; 40 + at % 50]),
+        _ => ByteString::from(format!("s{at}")),
+    }
+}

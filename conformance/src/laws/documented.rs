@@ -1,0 +1,113 @@
+//! The three laws that the page of `tf.gather` states itself; each counts as a documented example.
+
+use gather_spec::{DType, Element};
+
+use super::Law;
+use super::gathers::{Family, Gather, ONE_AXIS, Wish};
+use super::lab::{Lab, Stop, equal, made_of};
+use super::tensors::{at, build, integers, stack};
+
+pub(super) const SLICE_AT_LOCATION: Law = Law {
+    name: "slice-at-location",
+    statement: "output[batch, mid, at, ...] = params[batch, mid, indices[batch, at], ...]",
+    example: Some("tf-gather/12"),
+    clauses: &["tf.gather.value.slice-at-index-position", "tf.gather.shape.batched"],
+    check: slice_at_location,
+};
+
+pub(super) const BATCH_IS_A_LOOP: Law = Law {
+    name: "batch-is-a-loop",
+    statement: "gather(P, I, axis, b)[i] = gather(P[i], I[i], axis - 1, b - 1)",
+    example: Some("tf-gather/14"),
+    clauses: &["tf.gather.batch.loop", "tf.gather.batch.axis-within-loop", "tf.gather.batch.nested"],
+    check: batch_is_a_loop,
+};
+
+pub(super) const ARGSORT_SORTS: Law = Law {
+    name: "argsort-sorts",
+    statement: "gather(V, argsort(V), batch_dims = -1) = sort(V), along the last axis",
+    example: Some("tf-gather/17"),
+    clauses: &["tf.gather.batch.sorting-order", "tf.gather.batch.negative"],
+    check: argsort_sorts,
+};
+
+/// `tf-gather/12`: the slice of the result at a location of indices equals the slice of params, along the axis, at the
+/// index that stands there.
+fn slice_at_location(lab: &mut Lab<'_>) -> Result<(), Stop> {
+    let gather = lab.gather(Wish { family: Family::OneAxis, batch: (0, 2), ..Wish::PLAIN })?;
+    let output = lab.output(gather.call())?;
+    let Gather { params, indices, axis, batch, .. } = &gather;
+    let locations = indices.rank() - batch;
+    let expected = build(params.dtype(), &gather.output_shape(), |position| {
+        let (before, rest) = position.split_at(*axis);
+        let (location, inner) = rest.split_at(locations);
+        let index = indices.integer(&[&before[..*batch], location].concat()).unwrap_or_default();
+        match gather.within(index, params.shape()[*axis]) {
+            Some(index) => params.element(&[before, &[index], inner].concat()),
+            None => Element::zero(params.dtype()),
+        }
+    })?;
+    equal(&expected, &output)
+}
+
+/// `tf-gather/14`: one batch dim equals a loop over the first axis, with the axis reduced by one.
+fn batch_is_a_loop(lab: &mut Lab<'_>) -> Result<(), Stop> {
+    let whole = lab.gather(Wish { family: Family::OneAxis, batch: (1, 3), bad: true, ..Wish::PLAIN })?;
+    looped(lab, &whole)
+}
+
+/// A call with a batch, against the calls of a loop over its first axis.
+pub(super) fn looped(lab: &mut Lab<'_>, whole: &Gather) -> Result<(), Stop> {
+    let mut calls = Vec::new();
+    for turn in 0..whole.params.shape()[0] {
+        let part = Gather {
+            params: at(&whole.params, &[turn])?,
+            indices: at(&whole.indices, &[turn])?,
+            axis: whole.axis.saturating_sub(1),
+            batch: whole.batch - 1,
+            ..whole.clone()
+        };
+        calls.push(part.call());
+    }
+    calls.push(whole.call());
+    let mut outcomes = lab.ask(calls)?;
+    let batched = outcomes.pop().ok_or(Stop::Skip("skipped: no answer"))?;
+    let shape = whole.output_shape();
+    made_of(&outcomes, &batched, |parts| stack(whole.params.dtype(), parts, &shape[1..]))
+}
+
+/// `tf-gather/17`: gathering by the argsort of the last axis, with batch_dims = -1, yields the sorted values.
+fn argsort_sorts(lab: &mut Lab<'_>) -> Result<(), Stop> {
+    let known = lab.description.operators.get(ONE_AXIS);
+    let known = known.filter(|known| !known.index_dtypes.is_empty() && known.dtypes.contains(&DType::I64));
+    let Some(known) = known else { return Err(Stop::Skip("skipped: the operator is not declared")) };
+    let index_dtype = lab.choices.pick(&known.index_dtypes);
+    let rank = 1 + lab.choices.below(3);
+    let dims = lab.dims(rank);
+    let values = integers(DType::I64, &dims, |_| lab.choices.below(50) as i128)?;
+    let value = |position: &[usize]| values.integer(position).unwrap_or_default();
+    let order =
+        integers(index_dtype, &dims, |position| nth_smallest(position, dims[rank - 1], &value) as i128)?;
+    let sorted = integers(DType::I64, &dims, |position| {
+        let nth = nth_smallest(position, dims[rank - 1], &value);
+        value(&[&position[..rank - 1], &[nth]].concat())
+    })?;
+    let profile = lab.profile(ONE_AXIS);
+    let operator = gather_spec::Operator::new(ONE_AXIS);
+    let gather =
+        Gather { operator, params: values, indices: order, axis: rank - 1, batch: rank - 1, profile };
+    let mut call = gather.call();
+    call.attributes = [("batch_dims".to_owned(), gather_spec::Attribute::Integer(-1))].into();
+    if lab.choices.once_in(2) {
+        call.attributes.insert("axis".to_owned(), gather_spec::Attribute::Integer(-1));
+    }
+    equal(&sorted, &lab.output(call)?)
+}
+
+/// The place of the value that stands at this position once its row is sorted; equal values keep their order.
+fn nth_smallest(position: &[usize], len: usize, value: &impl Fn(&[usize]) -> i128) -> usize {
+    let (nth, row) = position.split_last().expect("a rank of at least 1");
+    let mut places: Vec<usize> = (0..len).collect();
+    places.sort_by_key(|place| value(&[row, &[*place]].concat()));
+    places[*nth]
+}

@@ -1,0 +1,215 @@
+//! Where a law asks calls and says what is wrong with the answers.
+
+use gather_spec::literal::Rows;
+use gather_spec::{Attribute, Call, Outcome, Profile, Tensor, TensorError};
+
+use crate::backend::Description;
+use crate::fuzz::{Answer, Question, Way};
+use crate::generate::Choices;
+use crate::judge::{Verdict, describe_outcome};
+
+use super::gathers::ONE_AXIS;
+
+/// Why a law does not go on.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// It needs answers first, and is then asked again from the start.
+    Ask(Vec<Question>),
+    /// There is nothing to say here; says why.
+    Skip(&'static str),
+    /// It does not hold.
+    Broken { verdict: Verdict, expected: String, actual: String },
+}
+
+impl From<TensorError> for Stop {
+    fn from(_: TensorError) -> Self {
+        Self::Skip("skipped: no memory")
+    }
+}
+
+impl From<gather_spec::ShapeTooLarge> for Stop {
+    fn from(_: gather_spec::ShapeTooLarge) -> Self {
+        Self::Skip("skipped: too large")
+    }
+}
+
+/// The place of one instance of a law: its draws, whom it asks, and what was answered so far. Everything is drawn
+/// before the first call is asked.
+pub(super) struct Lab<'a> {
+    pub(super) choices: &'a mut Choices,
+    pub(super) description: &'a Description,
+    /// Stands for the declared one where a backend follows any.
+    profile: Option<Profile>,
+    way: Way,
+    pub(super) in_process: bool,
+    answers: &'a [Answer],
+    used: usize,
+}
+
+impl<'a> Lab<'a> {
+    pub(super) fn new(
+        choices: &'a mut Choices,
+        description: &'a Description,
+        profile: Option<Profile>,
+        way: Way,
+        in_process: bool,
+        answers: &'a [Answer],
+    ) -> Self {
+        Self { choices, description, profile, way, in_process, answers, used: 0 }
+    }
+
+    /// The policies that an operator follows here.
+    pub(super) fn profile(&self, operator: &str) -> Profile {
+        let declared = self.description.operators.get(operator).map(|known| known.profile);
+        self.profile.or(declared).unwrap_or_default()
+    }
+
+    /// Asks calls; gives their outcomes, of which none is `unsupported`.
+    pub(super) fn ask(&mut self, calls: Vec<Call>) -> Result<Vec<Outcome>, Stop> {
+        let Some(answers) = self.answers.get(self.used..self.used + calls.len()) else {
+            let question = |call: Call| {
+                let profile = self.profile(call.operator.as_str());
+                Question { call, way: Way { profile, ..self.way } }
+            };
+            return Err(Stop::Ask(calls.into_iter().map(question).collect()));
+        };
+        self.used += calls.len();
+        let mut outcomes = Vec::with_capacity(answers.len());
+        for (call, answer) in calls.iter().zip(answers) {
+            match answer {
+                Ok(Outcome::Unsupported(_)) => return Err(Stop::Skip("skipped: unsupported")),
+                Ok(outcome) => {
+                    has_the_shape_of(call, outcome)?;
+                    outcomes.push(outcome.clone());
+                }
+                Err(trouble) => {
+                    let expected = "an answer to every call".to_owned();
+                    return Err(Stop::Broken {
+                        verdict: trouble.verdict,
+                        expected,
+                        actual: trouble.what.clone(),
+                    });
+                }
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// Asks calls that are right by their making; gives their outputs.
+    pub(super) fn outputs(&mut self, calls: Vec<Call>) -> Result<Vec<Tensor>, Stop> {
+        let outcomes = self.ask(calls)?;
+        outcomes
+            .into_iter()
+            .enumerate()
+            .map(|(at, outcome)| match outcome {
+                Outcome::Output(output) => Ok(output),
+                refused => Err(Stop::Broken {
+                    verdict: Verdict::RejectedGoodInput,
+                    expected: format!("an output of call {}", at + 1),
+                    actual: describe_outcome(&refused),
+                }),
+            })
+            .collect()
+    }
+
+    /// Asks one call that is right by its making.
+    pub(super) fn output(&mut self, call: Call) -> Result<Tensor, Stop> {
+        Ok(self.outputs(vec![call])?.remove(0))
+    }
+}
+
+/// An output is of the dtype of params and of the shape that the pages' formulas give, so that it can be taken apart.
+fn has_the_shape_of(call: &Call, outcome: &Outcome) -> Result<(), Stop> {
+    let Outcome::Output(output) = outcome else { return Ok(()) };
+    let (dtype, shape) = (call.params.dtype(), formula_shape(call));
+    if output.dtype() == dtype && shape.as_deref().is_none_or(|shape| output.shape()[..] == *shape) {
+        return Ok(());
+    }
+    Err(Stop::Broken {
+        verdict: Verdict::WrongOutput,
+        expected: format!("{dtype} {:?}", shape.unwrap_or_default()),
+        actual: describe_outcome(outcome),
+    })
+}
+
+/// The shape of the output of a call whose attributes are in range.
+fn formula_shape(call: &Call) -> Option<Vec<usize>> {
+    let (params, indices) = (call.params.shape(), call.indices.shape());
+    let attribute = |name: &str, rank: usize| match call.attributes.get(name) {
+        Some(Attribute::Integer(value)) if *value < 0 => {
+            Some(usize::try_from(*value + i64::try_from(rank).unwrap_or(0)).ok())
+        }
+        Some(Attribute::Integer(value)) => Some(usize::try_from(*value).ok()),
+        _ => None,
+    };
+    let batch = attribute("batch_dims", indices.len()).unwrap_or(Some(0))?;
+    if call.operator.as_str() == ONE_AXIS {
+        let axis = attribute("axis", params.len()).unwrap_or(Some(batch))?;
+        return Some([params.get(..axis)?, indices.get(batch..)?, params.get(axis + 1..)?].concat());
+    }
+    let (depth, rows) = indices.split_last()?;
+    Some([params.get(..batch)?, rows.get(batch..)?, params.get(batch + depth..)?].concat())
+}
+
+/// The law's equation: both sides are the same tensor.
+pub(super) fn equal(expected: &Tensor, actual: &Tensor) -> Result<(), Stop> {
+    if expected == actual {
+        return Ok(());
+    }
+    let shown = |tensor: &Tensor| format!("{} {} {}", tensor.dtype(), tensor.shape(), Rows(tensor));
+    Err(Stop::Broken {
+        verdict: Verdict::WrongOutput,
+        expected: format!("by the law {}", shown(expected)),
+        actual: shown(actual),
+    })
+}
+
+/// Both outcomes agree in bits, or in that they are errors, and then in what both state.
+pub(super) fn agree(one: &Outcome, other: &Outcome) -> Result<(), Stop> {
+    match (one, other) {
+        (Outcome::Output(one), Outcome::Output(other)) => equal(one, other),
+        (Outcome::Error(a), Outcome::Error(b)) => {
+            let codes = a.code.is_none() || b.code.is_none() || (a.code == b.code && a.fields == b.fields);
+            if codes { Ok(()) } else { Err(differ(Verdict::WrongError, one, other)) }
+        }
+        (Outcome::Output(_), _) => Err(differ(Verdict::RejectedGoodInput, one, other)),
+        _ => Err(differ(Verdict::AcceptedBadInput, one, other)),
+    }
+}
+
+/// The whole is what the parts make: their outputs put together, or an error if one of them is one.
+pub(super) fn made_of(
+    parts: &[Outcome],
+    whole: &Outcome,
+    together: impl FnOnce(&[Tensor]) -> Result<Tensor, Stop>,
+) -> Result<(), Stop> {
+    let outputs: Result<Vec<Tensor>, &Outcome> = parts
+        .iter()
+        .map(|part| match part {
+            Outcome::Output(output) => Ok(output.clone()),
+            refused => Err(refused),
+        })
+        .collect();
+    match (outputs, whole) {
+        (Ok(outputs), Outcome::Output(whole)) => equal(&together(&outputs)?, whole),
+        (Ok(_), refused) => Err(Stop::Broken {
+            verdict: Verdict::RejectedGoodInput,
+            expected: "an output, since every part has one".to_owned(),
+            actual: describe_outcome(refused),
+        }),
+        (Err(refused), Outcome::Output(_)) => Err(Stop::Broken {
+            verdict: Verdict::AcceptedBadInput,
+            expected: format!("an error, since a part has one: {}", describe_outcome(refused)),
+            actual: describe_outcome(whole),
+        }),
+        (Err(_), _) => Ok(()),
+    }
+}
+
+fn differ(verdict: Verdict, one: &Outcome, other: &Outcome) -> Stop {
+    Stop::Broken {
+        verdict,
+        expected: format!("as before: {}", describe_outcome(one)),
+        actual: describe_outcome(other),
+    }
+}

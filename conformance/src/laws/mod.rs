@@ -1,0 +1,122 @@
+//! Laws: relations between calls that hold for every input, so that no reference is needed. They are asked of any
+//! backend, also of one whose right answers nobody knows.
+//!
+//! A law draws an instance, asks calls in a [`lab`], and compares what comes back; each asks only what the backend
+//! declares. [`documented`] holds the three that the documents state themselves, [`batches`], [`rows`], [`axes`],
+//! [`blind`] and [`policies`] what follows from their formulas; [`gathers`] draws calls and [`tensors`] takes tensors
+//! apart, without any gather of ours.
+
+mod axes;
+mod batches;
+mod blind;
+mod documented;
+mod gathers;
+mod lab;
+mod policies;
+mod rows;
+mod tensors;
+
+use gather_spec::Profile;
+
+use crate::backend::Description;
+use crate::fuzz::{Answer, Broken, Check, Key, Question, Step, Tally, Way};
+use crate::generate::Choices;
+
+use lab::{Lab, Stop};
+
+/// A relation between calls.
+#[derive(Clone, Copy, Debug)]
+pub struct Law {
+    /// Its name.
+    pub name: &'static str,
+    /// The relation, in a line.
+    pub statement: &'static str,
+    /// The documented example that it stands for, by its id in the inventory.
+    pub example: Option<&'static str>,
+    /// The clauses that it rests on.
+    pub clauses: &'static [&'static str],
+    check: fn(&mut Lab<'_>) -> Result<(), Stop>,
+}
+
+/// Every law.
+pub const LAWS: &[Law] = &[
+    documented::SLICE_AT_LOCATION,
+    documented::BATCH_IS_A_LOOP,
+    documented::ARGSORT_SORTS,
+    batches::BATCH_OF_ROWS_IS_A_LOOP,
+    batches::DEFAULTS_ARE_WHAT_THEY_STAND_FOR,
+    batches::NEGATIVE_COUNTS_FROM_THE_END,
+    rows::CONCATENATED,
+    rows::PERMUTED,
+    rows::REPEATED,
+    rows::RESHAPED,
+    axes::IDENTITY,
+    axes::COMPOSED,
+    axes::SCALARS_ARE_FLAT,
+    axes::DEPTH_ONE_IS_AXIS_ZERO,
+    axes::AXIS_BY_TRANSPOSING,
+    blind::PAYLOAD,
+    blind::DTYPE,
+    blind::INDEX_DTYPE,
+    blind::LAYOUT,
+    policies::ZERO_IS_PADDING,
+    policies::CLAMP_IS_CLAMPING,
+    policies::WRAP_IS_ADDING,
+    policies::LATER_ROWS,
+];
+
+/// Holds a backend to laws, each case an instance of one of them.
+#[derive(Debug)]
+pub struct Laws {
+    description: Description,
+    profiles: Vec<Profile>,
+    in_process: bool,
+    laws: Vec<Law>,
+}
+
+impl Laws {
+    /// All laws, or those that are `chosen` by name, for a backend of this description, under its profile, or in turn
+    /// under each of some `profiles`. Only a backend in this process knows layouts.
+    ///
+    /// # Errors
+    /// The name that is none.
+    pub fn new(
+        description: &Description,
+        profiles: Vec<Profile>,
+        in_process: bool,
+        chosen: &[String],
+    ) -> Result<Self, String> {
+        let law = |name: &String| {
+            LAWS.iter().find(|law| law.name == name).copied().ok_or_else(|| {
+                let names: Vec<&str> = LAWS.iter().map(|law| law.name).collect();
+                format!("unknown law `{name}`: one of {} is expected", names.join(" "))
+            })
+        };
+        let laws = if chosen.is_empty() {
+            LAWS.to_vec()
+        } else {
+            chosen.iter().map(law).collect::<Result<_, String>>()?
+        };
+        Ok(Self { description: description.clone(), profiles, in_process, laws })
+    }
+}
+
+impl Check for Laws {
+    fn step(&self, choices: &mut Choices, asked: &[Question], answers: &[Answer], tally: &mut Tally) -> Step {
+        let law = self.laws[choices.below(self.laws.len())];
+        let profile = if self.profiles.is_empty() { None } else { Some(choices.pick(&self.profiles)) };
+        let way = Way::draw(choices, profile.unwrap_or_default());
+        let mut lab = Lab::new(choices, &self.description, profile, way, self.in_process, answers);
+        let (column, step) = match (law.check)(&mut lab) {
+            Err(Stop::Ask(questions)) => return Step::Ask(questions),
+            Ok(()) => ("held", Step::Well),
+            Err(Stop::Skip(why)) => (why, Step::Well),
+            Err(Stop::Broken { verdict, expected, actual }) => {
+                let key = Key::new(Some(law.name), asked, verdict, None);
+                ("broken", Step::Broken(Box::new(Broken { key, expected, actual })))
+            }
+        };
+        tally.count(law.name, column);
+        step
+    }
+}

@@ -1,0 +1,111 @@
+//! Laws about indices out of range, each for the policies that it speaks of.
+
+use gather_spec::{BadIndex, NegativeIndex};
+
+use super::Law;
+use super::gathers::Wish;
+use super::lab::{Lab, Stop, agree};
+use super::tensors::{integers, padded};
+
+pub(super) const ZERO_IS_PADDING: Law = Law {
+    name: "zero-is-padding",
+    statement: "bad_index: zero: G(P, I) = G(P padded with zeros, I with each bad index at the padding)",
+    example: None,
+    clauses: &[
+        "tf.gather_nd.index.zero",
+        "tf.gather_nd.index.zero-slice",
+        "tf.gather.index.zero-where-not-validated",
+    ],
+    check: zero_is_padding,
+};
+
+pub(super) const CLAMP_IS_CLAMPING: Law = Law {
+    name: "clamp-is-clamping",
+    statement: "bad_index: clamp: G(P, I) = G(P, clamp(I))",
+    example: None,
+    clauses: &["tf.gather_nd.index.bounds", "tf.gather.index.in-range"],
+    check: clamp_is_clamping,
+};
+
+pub(super) const WRAP_IS_ADDING: Law = Law {
+    name: "wrap-is-adding",
+    statement: "negative_index: wrap: G(P, I) = G(P, I + size where -size <= I < 0)",
+    example: None,
+    clauses: &["tf.gather_nd.index.negative", "tf.gather.index.negative"],
+    check: wrap_is_adding,
+};
+
+pub(super) const LATER_ROWS: Law = Law {
+    name: "later-rows-do-not-matter",
+    statement: "bad_index: error: what follows the first bad index does not change the error",
+    example: None,
+    clauses: &["tf.gather_nd.index.first-offender", "tf.gather.index.first-offender"],
+    check: later_rows,
+};
+
+const WISH: Wish = Wish { batch: (0, 2), bad: true, ..Wish::PLAIN };
+
+fn zero_is_padding(lab: &mut Lab<'_>) -> Result<(), Stop> {
+    let gather = lab.gather(WISH)?;
+    if gather.profile.bad_index != BadIndex::Zero {
+        return Err(Stop::Skip("skipped: another policy"));
+    }
+    let placed = gather.map_indices(|index, bound| gather.within(index, bound).unwrap_or(bound) as i128)?;
+    let placed = placed.with_params(padded(&gather.params, gather.selected_axes())?);
+    let outcomes = lab.ask(vec![placed.call(), gather.call()])?;
+    agree(&outcomes[0], &outcomes[1])
+}
+
+fn clamp_is_clamping(lab: &mut Lab<'_>) -> Result<(), Stop> {
+    let gather = lab.gather(WISH)?;
+    if gather.profile.bad_index != BadIndex::Clamp
+        || gather.params.shape()[gather.selected_axes()].contains(&0)
+    {
+        return Err(Stop::Skip("skipped: another policy, or an empty axis"));
+    }
+    let clamped = gather.map_indices(|index, bound| match gather.within(index, bound) {
+        Some(good) => good as i128,
+        None => index.clamp(0, bound as i128 - 1),
+    })?;
+    let outcomes = lab.ask(vec![clamped.call(), gather.call()])?;
+    agree(&outcomes[0], &outcomes[1])
+}
+
+fn wrap_is_adding(lab: &mut Lab<'_>) -> Result<(), Stop> {
+    let gather = lab.gather(WISH)?;
+    if gather.profile.negative_index != NegativeIndex::Wrap {
+        return Err(Stop::Skip("skipped: another policy"));
+    }
+    let added =
+        gather.map_indices(|index, bound| gather.within(index, bound).map_or(index, |at| at as i128))?;
+    let outcomes = lab.ask(vec![added.call(), gather.call()])?;
+    agree(&outcomes[0], &outcomes[1])
+}
+
+fn later_rows(lab: &mut Lab<'_>) -> Result<(), Stop> {
+    let gather = lab.gather(Wish { bad: false, ..WISH })?;
+    if gather.profile.bad_index != BadIndex::Error {
+        return Err(Stop::Skip("skipped: another policy"));
+    }
+    let count = gather.indices.shape().element_count();
+    if count == 0 {
+        return Err(Stop::Skip("skipped: no index"));
+    }
+    let bad_at = lab.choices.below(count);
+    let changed: Vec<i128> = (0..count).map(|_| lab.choices.below(1000) as i128 - 500).collect();
+    let variant = |change: bool| {
+        let mut at = 0;
+        let indices = integers(gather.indices.dtype(), gather.indices.shape(), |position| {
+            let (here, good) = (at, gather.indices.integer(position).unwrap_or_default());
+            at += 1;
+            match here.cmp(&bad_at) {
+                std::cmp::Ordering::Equal => gather.bound(position) as i128,
+                std::cmp::Ordering::Greater if change => changed[here],
+                _ => good,
+            }
+        })?;
+        Ok::<_, Stop>(gather.with_indices(indices).call())
+    };
+    let outcomes = lab.ask(vec![variant(false)?, variant(true)?])?;
+    agree(&outcomes[0], &outcomes[1])
+}

@@ -1,0 +1,117 @@
+//! Laws about rows of indices: what is done to the rows is done to the slices of the output.
+
+use gather_spec::Outcome;
+
+use super::Law;
+use super::gathers::{Gather, Wish};
+use super::lab::{Lab, Stop, made_of};
+use super::tensors::{concat, reshape, select};
+
+const CLAUSES: &[&str] = &[
+    "tf.gather_nd.value.each-vector-alone",
+    "tf.gather_nd.value.formula",
+    "tf.gather.value.vector-of-indices",
+    "tf.gather.value.slice-at-index-position",
+];
+
+pub(super) const CONCATENATED: Law = Law {
+    name: "concatenated-indices",
+    statement: "G(P, I ++ J) = G(P, I) ++ G(P, J)",
+    example: None,
+    clauses: CLAUSES,
+    check: concatenated,
+};
+
+pub(super) const PERMUTED: Law = Law {
+    name: "permuted-indices",
+    statement: "G(P, permute(I)) = permute(G(P, I))",
+    example: None,
+    clauses: CLAUSES,
+    check: permuted,
+};
+
+pub(super) const REPEATED: Law = Law {
+    name: "repeated-indices",
+    statement: "G(P, repeat(I)) = repeat(G(P, I))",
+    example: None,
+    clauses: CLAUSES,
+    check: repeated,
+};
+
+pub(super) const RESHAPED: Law = Law {
+    name: "reshaped-indices",
+    statement: "G(P, reshape(I)) = reshape(G(P, I))",
+    example: None,
+    clauses: CLAUSES,
+    check: reshaped,
+};
+
+/// Any call with an axis of indices to do something to.
+const WISH: Wish = Wish { batch: (0, 2), outer: 1, bad: true, ..Wish::PLAIN };
+
+fn concatenated(lab: &mut Lab<'_>) -> Result<(), Stop> {
+    let (whole, axis) = with_an_axis(lab)?;
+    let len = whole.indices.shape()[axis];
+    let cut = lab.choices.below(len + 1);
+    let places: Vec<usize> = (0..len).collect();
+    let part =
+        |places: &[usize]| Ok::<_, Stop>(whole.with_indices(select(&whole.indices, axis, places)?).call());
+    let outcomes = lab.ask(vec![part(&places[..cut])?, part(&places[cut..])?, whole.call()])?;
+    made_of(&outcomes[..2], &outcomes[2], |parts| concat(&parts[0], &parts[1], whole.output_axis(axis)))
+}
+
+fn permuted(lab: &mut Lab<'_>) -> Result<(), Stop> {
+    let (first, axis) = with_an_axis(lab)?;
+    let len = first.indices.shape()[axis];
+    let mut places: Vec<usize> = (0..len).collect();
+    for at in 1..len {
+        // The simplest draw changes places with the neighbour.
+        let other = at - 1 - lab.choices.below(at).min(at - 1);
+        places.swap(at, other);
+    }
+    selected(lab, &first, axis, &places)
+}
+
+fn repeated(lab: &mut Lab<'_>) -> Result<(), Stop> {
+    let (first, axis) = with_an_axis(lab)?;
+    let len = first.indices.shape()[axis];
+    let mut places: Vec<usize> = (0..len).collect();
+    for _ in 0..if len > 0 { 1 + lab.choices.below(3) } else { 0 } {
+        places.push(lab.choices.below(len));
+    }
+    selected(lab, &first, axis, &places)
+}
+
+/// The rows at some places, each row at least once, give the slices at these places.
+fn selected(lab: &mut Lab<'_>, first: &Gather, axis: usize, places: &[usize]) -> Result<(), Stop> {
+    let second = first.with_indices(select(&first.indices, axis, places)?);
+    let outcomes: Vec<Outcome> = lab.ask(vec![first.call(), second.call()])?;
+    made_of(&outcomes[..1], &outcomes[1], |parts| select(&parts[0], first.output_axis(axis), places))
+}
+
+fn reshaped(lab: &mut Lab<'_>) -> Result<(), Stop> {
+    let first = lab.gather(WISH)?;
+    let outer = first.outer_axes();
+    let dims = first.indices.shape();
+    let count: usize = dims[outer.clone()].iter().product();
+    let flat_or_split = match lab.choices.below(3) {
+        0 => vec![count],
+        1 => vec![1, count],
+        _ if count.is_multiple_of(2) => vec![count / 2, 2],
+        _ => vec![count, 1, 1],
+    };
+    let other =
+        |dims: &[usize], from: usize, to: usize| [&dims[..from], &flat_or_split, &dims[to..]].concat();
+    let second = first.with_indices(reshape(&first.indices, &other(dims, outer.start, outer.end))?);
+    let from = first.output_axis(outer.start);
+    let output = other(&first.output_shape(), from, from + outer.len());
+    let outcomes = lab.ask(vec![first.call(), second.call()])?;
+    made_of(&outcomes[..1], &outcomes[1], |parts| reshape(&parts[0], &output))
+}
+
+fn with_an_axis(lab: &mut Lab<'_>) -> Result<(Gather, usize), Stop> {
+    let gather = lab.gather(WISH)?;
+    let outer = gather.outer_axes();
+    let axis = outer.start + lab.choices.below(outer.len());
+    Ok((gather, axis))
+}

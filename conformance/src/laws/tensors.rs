@@ -1,0 +1,96 @@
+//! Tensors taken apart and put together, element by element, without any gather.
+
+use gather_spec::{DType, Element, Shape, Tensor, TensorBuilder};
+
+use super::lab::Stop;
+
+/// The tensor whose elements a function gives, position by position.
+pub(super) fn build(
+    dtype: DType,
+    dims: &[usize],
+    mut element: impl FnMut(&[usize]) -> Element,
+) -> Result<Tensor, Stop> {
+    let shape = Shape::new(dims)?;
+    let mut tensor = TensorBuilder::new(dtype, shape.clone())?;
+    shape.positions().for_each(|position| tensor.push(element(&position)));
+    Ok(tensor.finish()?)
+}
+
+/// A tensor of integers, from their values position by position.
+pub(super) fn integers(
+    dtype: DType,
+    dims: &[usize],
+    mut value: impl FnMut(&[usize]) -> i128,
+) -> Result<Tensor, Stop> {
+    build(dtype, dims, |position| Element::Bits(value(position).cast_unsigned()))
+}
+
+/// The part at leading positions.
+pub(super) fn at(tensor: &Tensor, leading: &[usize]) -> Result<Tensor, Stop> {
+    let rest = tensor.shape()[leading.len()..].to_vec();
+    build(tensor.dtype(), &rest, |position| tensor.element(&[leading, position].concat()))
+}
+
+/// The slices at some places along an axis, in their order.
+pub(super) fn select(tensor: &Tensor, axis: usize, places: &[usize]) -> Result<Tensor, Stop> {
+    let mut dims = tensor.shape().to_vec();
+    dims[axis] = places.len();
+    build(tensor.dtype(), &dims, |position| {
+        let mut from = position.to_vec();
+        from[axis] = places[position[axis]];
+        tensor.element(&from)
+    })
+}
+
+/// The tensor whose axis `n` is axis `order[n]` of this one.
+pub(super) fn transpose(tensor: &Tensor, order: &[usize]) -> Result<Tensor, Stop> {
+    let dims: Vec<usize> = order.iter().map(|axis| tensor.shape()[*axis]).collect();
+    build(tensor.dtype(), &dims, |position| {
+        let mut from = vec![0; position.len()];
+        order.iter().zip(position).for_each(|(axis, at)| from[*axis] = *at);
+        tensor.element(&from)
+    })
+}
+
+/// The same elements under other dims.
+pub(super) fn reshape(tensor: &Tensor, dims: &[usize]) -> Result<Tensor, Stop> {
+    let mut reshaped = TensorBuilder::new(tensor.dtype(), Shape::new(dims)?)?;
+    tensor.iter().for_each(|element| reshaped.push(element));
+    Ok(reshaped.finish()?)
+}
+
+/// One tensor behind the other along an axis.
+pub(super) fn concat(one: &Tensor, other: &Tensor, axis: usize) -> Result<Tensor, Stop> {
+    let mut dims = one.shape().to_vec();
+    let first = dims[axis];
+    dims[axis] += other.shape()[axis];
+    build(one.dtype(), &dims, |position| {
+        let mut from = position.to_vec();
+        if from[axis] < first {
+            return one.element(&from);
+        }
+        from[axis] -= first;
+        other.element(&from)
+    })
+}
+
+/// Tensors of one shape, stacked along a new first axis.
+pub(super) fn stack(dtype: DType, parts: &[Tensor], shape: &[usize]) -> Result<Tensor, Stop> {
+    let dims = [&[parts.len()], shape].concat();
+    build(dtype, &dims, |position| parts[position[0]].element(&position[1..]))
+}
+
+/// One more slice of zeros at the end of some axes.
+pub(super) fn padded(tensor: &Tensor, axes: std::ops::Range<usize>) -> Result<Tensor, Stop> {
+    let mut dims = tensor.shape().to_vec();
+    dims[axes].iter_mut().for_each(|dim| *dim += 1);
+    build(tensor.dtype(), &dims, |position| {
+        let inside = position.iter().zip(&**tensor.shape()).all(|(at, dim)| at < dim);
+        if inside { tensor.element(position) } else { Element::zero(tensor.dtype()) }
+    })
+}
+
+/// Every element changed by a function.
+pub(super) fn map(tensor: &Tensor, change: impl Fn(Element) -> Element) -> Result<Tensor, Stop> {
+    build(tensor.dtype(), tensor.shape(), |position| change(tensor.element(position)))
+}
