@@ -2,6 +2,7 @@
 
 mod check;
 mod list;
+mod mutants;
 mod process;
 mod run;
 mod serve;
@@ -42,6 +43,8 @@ enum Command {
     Serve(serve::Serve),
     /// Lint case files, or compare a document with the text that its clauses were read from
     Check(check::Check),
+    /// How strong the suite is: which cases catch which deliberately wrong implementation
+    Mutants(mutants::Mutants),
     /// Print shell completions
     Completions {
         /// The shell
@@ -94,6 +97,7 @@ pub fn main() -> ExitCode {
         Some(Command::Show(show)) => cli.load().and_then(|spec| show.execute(&spec)),
         Some(Command::Serve(serve)) => serve.execute(),
         Some(Command::Check(check)) => check.execute(|| cli.load()),
+        Some(Command::Mutants(mutants)) => cli.load().and_then(|spec| mutants.execute(&spec)),
         Some(Command::Completions { shell }) => {
             clap_complete::generate(*shell, &mut Cli::command(), "gatherspec", &mut io::stdout());
             Ok(Status::Conforms)

@@ -20,6 +20,7 @@ pub mod generate;
 mod harness;
 pub mod judge;
 pub mod layout;
+pub mod mutants;
 pub mod process;
 pub mod protocol;
 pub mod report;
