@@ -4,6 +4,7 @@ mod check;
 mod fuzz;
 mod list;
 mod merge;
+mod mutants;
 mod process;
 mod run;
 mod serve;
@@ -55,6 +56,8 @@ enum Command {
     Merge(merge::Merge),
     /// Lint case files, or compare a document with the text that its clauses were read from
     Check(check::Check),
+    /// How strong the suite is: which cases catch which deliberately wrong implementation
+    Mutants(mutants::Mutants),
     /// Print shell completions
     Completions {
         /// The shell
@@ -119,6 +122,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Fuzz(fuzz)) => cli.load().and_then(|spec| fuzz.execute(&spec)),
         Some(Command::Merge(merge)) => merge.execute(),
         Some(Command::Check(check)) => check.execute(|| cli.load()),
+        Some(Command::Mutants(mutants)) => cli.load().and_then(|spec| mutants.execute(&spec)),
         Some(Command::Completions { shell }) => {
             clap_complete::generate(*shell, &mut Cli::command(), "gatherspec", &mut io::stdout());
             Ok(Status::Conforms)

@@ -24,6 +24,7 @@ mod harness;
 pub mod judge;
 pub mod laws;
 pub mod layout;
+pub mod mutants;
 pub mod native;
 pub mod process;
 pub mod protocol;

@@ -1,8 +1,9 @@
 //! Runs cases on an in-process backend: every layout, every number of threads, one disagreement decides.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use gather_spec::{Allowed, Case, Outcome, Profile};
+use gather_spec::{Allowed, Call, Case, Outcome, Profile, TensorError};
 
 use crate::backend::{Backend, Description};
 use crate::judge::{
@@ -67,15 +68,25 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
 
     /// Runs one case over all layouts and numbers of threads.
     pub fn run(&mut self, case: &Case) -> CaseResult {
+        self.run_laid_out(case, |layout| Cow::Owned(layout.apply(&case.call)))
+    }
+
+    /// The same, with the layouts of the case's call made by somebody else.
+    pub(crate) fn run_laid_out<'c>(
+        &mut self,
+        case: &Case,
+        laid_out: impl Fn(Layout) -> Cow<'c, Result<Call, TensorError>>,
+    ) -> CaseResult {
         let judged = match Judged::new(&self.description, case, self.strictness) {
             Ok(judged) => judged,
             Err(unsupported) => return *unsupported,
         };
         let mut first: Option<Outcome> = None;
         for layout in Layout::ALL {
+            let call = laid_out(layout);
             for threads in self.threads {
                 for _ in 0..self.repeat {
-                    if let Some(result) = self.run_once(&judged, layout, *threads, &mut first) {
+                    if let Some(result) = self.run_once(&judged, layout, &call, *threads, &mut first) {
                         return result;
                     }
                 }
@@ -91,6 +102,7 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         &mut self,
         judged: &Judged<'_>,
         layout: Layout,
+        call: &Result<Call, TensorError>,
         threads: usize,
         first: &mut Option<Outcome>,
     ) -> Option<CaseResult> {
@@ -102,13 +114,13 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         let at = first.as_ref().map(|_| at());
         let fail =
             |verdict, actual| Some(judged.result(Judgement { verdict, note: None }, actual, at.clone()));
-        let Ok(call) = layout.apply(original) else {
+        let Ok(call) = call else {
             return fail(Verdict::Unsupported, "no memory for this layout".to_owned());
         };
         let backend = self.backend.get_or_insert_with(|| (self.factory)());
         let answered = catch_unwind(AssertUnwindSafe(|| {
             backend.use_threads(threads);
-            backend.call(&call)
+            backend.call(call)
         }));
         let outcome = match answered {
             Ok(outcome) => outcome,

@@ -1,4 +1,4 @@
-//! Choosing cases: by id or glob, operator and basis.
+//! Choosing cases: by id or glob, operator, basis and suite.
 
 use gather_spec::{Basis, Case};
 use globset::{Glob, GlobMatcher};
@@ -9,6 +9,25 @@ pub struct Selection {
     patterns: Vec<Pattern>,
     operators: Vec<String>,
     basis: Option<Basis>,
+    suite: Option<Suite>,
+}
+
+/// A part of the suite that has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Suite {
+    /// The fewest cases that cover every clause and catch every mutant that the whole suite does
+    Smoke,
+}
+
+/// The cases of the smoke suite, as `smoke::choose` chooses them.
+const SMOKE: &str = include_str!("../suites/smoke.txt");
+
+impl Suite {
+    /// The ids of its cases.
+    pub fn ids(self) -> impl Iterator<Item = &'static str> {
+        let Self::Smoke = self;
+        SMOKE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+    }
 }
 
 /// An id, or a glob of ids.
@@ -23,7 +42,14 @@ impl Selection {
     #[must_use]
     pub fn new(patterns: &[String], operators: &[String], basis: Option<Basis>) -> Self {
         let patterns = patterns.iter().map(|text| Pattern::new(text)).collect();
-        Self { patterns, operators: operators.to_vec(), basis }
+        Self { patterns, operators: operators.to_vec(), basis, suite: None }
+    }
+
+    /// The same, of the cases of one suite only.
+    #[must_use]
+    pub const fn of_suite(mut self, suite: Option<Suite>) -> Self {
+        self.suite = suite;
+        self
     }
 
     /// Whether a case is wanted.
@@ -34,7 +60,8 @@ impl Selection {
         let by_basis = self.basis.is_none_or(|weakest| case.basis <= weakest);
         let by_pattern =
             self.patterns.is_empty() || self.patterns.iter().any(|pattern| pattern.matches(case));
-        by_operator && by_basis && by_pattern
+        let by_suite = self.suite.is_none_or(|suite| suite.ids().any(|id| id == case.id));
+        by_operator && by_basis && by_pattern && by_suite
     }
 }
 

@@ -3,28 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
-use std::path::Path;
+mod in_step;
 
 use gather_conformance::{book, schemas};
 use gather_spec::Specification;
 
-fn assert_in_step(path: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join(path);
-    if std::env::var_os("GATHERSPEC_BLESS").is_some() {
-        std::fs::write(&path, text).unwrap();
-        return;
-    }
-    let found = std::fs::read_to_string(&path).unwrap_or_default();
-    let (line, difference) = (1..)
-        .zip(text.lines().zip(found.lines().chain(std::iter::repeat(""))))
-        .find(|(_, (new, old))| new != old)
-        .map_or((0, String::new()), |(line, (new, old))| (line, format!("\n  now  {new}\n  file {old}")));
-    assert!(
-        found == text,
-        "{} is out of step at line {line}; GATHERSPEC_BLESS=1 writes it anew{difference}",
-        path.display()
-    );
-}
+use in_step::assert_in_step;
 
 #[test]
 fn the_specification_as_one_text() {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::adapters::{ADAPTERS, Adapter};
 use crate::builtin;
-use crate::select::Selection;
+use crate::select::{Selection, Suite};
 
 use super::{Failure, Status, print, run::parse_basis};
 
@@ -23,6 +23,9 @@ pub(super) struct List {
     /// Only what rests on this basis or a firmer one (cases, clauses)
     #[arg(long, value_parser = parse_basis)]
     basis: Option<Basis>,
+    /// Only cases of this suite
+    #[arg(long, value_enum)]
+    suite: Option<Suite>,
     /// What is printed: a line each, or a JSON array of objects
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
@@ -74,7 +77,7 @@ impl List {
     }
 
     fn cases(&self, spec: &Specification) -> Vec<Row> {
-        let selection = Selection::new(&self.patterns, &self.operators, self.basis);
+        let selection = Selection::new(&self.patterns, &self.operators, self.basis).of_suite(self.suite);
         spec.cases.iter().filter(|case| selection.wants(case)).map(case_row).collect()
     }
 

@@ -18,7 +18,7 @@ use crate::native;
 use crate::process;
 use crate::report::{BackendReport, Entry, Format, Named, Report, write_whole};
 use crate::runner::InProcess;
-use crate::select::Selection;
+use crate::select::{Selection, Suite};
 
 use super::process::{Backend, ProcessOptions, library, quoted};
 use super::{BackendArgument, Cli, Command, Failure, Status, print};
@@ -44,6 +44,9 @@ pub(super) struct Run {
     /// Only cases that rest on this basis or a firmer one: documented, derived, ruling
     #[arg(long, value_parser = parse_basis)]
     basis: Option<Basis>,
+    /// Only cases of this suite
+    #[arg(long, value_enum)]
+    suite: Option<Suite>,
     /// How many cases run at a time [default: the number of cores], or processes of a program [default: 1]
     #[arg(long, value_name = "N")]
     jobs: Option<std::num::NonZeroUsize>,
@@ -248,7 +251,7 @@ impl Run {
                 "unknown operator `{unknown}`; see `gatherspec list operators`"
             )));
         }
-        let selection = Selection::new(&self.patterns, &self.operators, self.basis);
+        let selection = Selection::new(&self.patterns, &self.operators, self.basis).of_suite(self.suite);
         let chosen: Vec<&Case> = cases.iter().filter(|case| selection.wants(case)).collect();
         if chosen.is_empty() {
             return Err(Failure::Usage(

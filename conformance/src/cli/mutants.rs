@@ -1,0 +1,58 @@
+//! `gatherspec mutants`: how strong the suite is.
+
+use gather_spec::{Case, Specification};
+
+use crate::mutants::strength::{self, Strength};
+use crate::select::{Selection, Suite};
+
+use super::{Failure, Status, print};
+
+#[derive(clap::Args)]
+pub(super) struct Mutants {
+    /// Leave out the cases with this id, or matching this glob (`*` also matches `/`)
+    #[arg(long, value_name = "ID|GLOB")]
+    without: Vec<String>,
+    /// Only the cases of this suite
+    #[arg(long, value_enum)]
+    suite: Option<Suite>,
+    /// What is printed; json and markdown name every mutant, json every case that catches it
+    #[arg(long, value_enum, default_value = "human")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Format {
+    Human,
+    Json,
+    Markdown,
+}
+
+impl Mutants {
+    pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
+        let suite = Selection::default().of_suite(self.suite);
+        let cases: Vec<&Case> = spec.cases.iter().filter(|case| suite.wants(case)).collect();
+        let left_out = |text: &String| Selection::new(std::slice::from_ref(text), &[], None);
+        let left_out: Vec<Selection> = self.without.iter().map(left_out).collect();
+        for (pattern, text) in left_out.iter().zip(&self.without) {
+            if !cases.iter().any(|case| pattern.wants(case)) {
+                return Err(Failure::Usage(format!("--without {text} matches no case")));
+            }
+        }
+        let kept = |case: &&Case| !left_out.iter().any(|pattern| pattern.wants(case));
+        let strength = strength::measure(&cases.into_iter().filter(kept).collect::<Vec<_>>());
+        self.show(&strength)?;
+        Ok(if strength.survivors().is_empty() { Status::Conforms } else { Status::DoesNotConform })
+    }
+
+    fn show(&self, strength: &Strength) -> Result<(), Failure> {
+        match self.format {
+            Format::Json => print(&(serde_json::to_string_pretty(strength).expect("plain data") + "\n")),
+            Format::Markdown => print(&strength.markdown()),
+            Format::Human => {
+                let survivors = strength.survivors();
+                let lost: String = survivors.iter().map(|line| format!("NOT CAUGHT: {line}\n")).collect();
+                print(&format!("{}{lost}{}\n", strength.human(), strength.summary()))
+            }
+        }
+    }
+}

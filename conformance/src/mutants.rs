@@ -1,0 +1,154 @@
+//! Deliberately wrong implementations: a suite is worth what it catches, and this says what that is.
+//!
+//! [`all`] lists the mutants, [`strength`] runs cases against them, [`smoke`] chooses the fewest cases that are as
+//! strong. `model` is a correct gather taken apart into steps; each mutant replaces one of them. They stand by topic
+//! in `axis`, `batch`, `bounds`, `errors`, `layout`, `payload`, `policy`, `ranks`, `rows`, `threads` and `width`;
+//! `memory` is how tensors are misread.
+
+mod axis;
+mod batch;
+mod bounds;
+mod errors;
+mod layout;
+mod memory;
+mod model;
+mod payload;
+mod policy;
+mod ranks;
+mod rows;
+pub mod smoke;
+pub mod strength;
+mod threads;
+mod width;
+
+use gather_spec::{BadIndex, Call, NegativeIndex, Outcome, Profile};
+
+use crate::backend::{Backend, Capability, Description, Identity};
+
+use model::{Model, RULES};
+
+/// The policies under which most mutants are run: a bad index is an error, and a negative one is bad.
+const ERROR: Profile = Profile { bad_index: BadIndex::Error, negative_index: NegativeIndex::Reject };
+/// A bad index gives zeros.
+const ZERO: Profile = Profile { bad_index: BadIndex::Zero, negative_index: NegativeIndex::Reject };
+/// A bad index is clamped.
+const CLAMP: Profile = Profile { bad_index: BadIndex::Clamp, negative_index: NegativeIndex::Reject };
+/// Negative indices count from the end.
+const WRAP: Profile = Profile { bad_index: BadIndex::Error, negative_index: NegativeIndex::Wrap };
+
+const EVERY_OPERATOR: &[&str] = &["paddle.gather_nd", "tf.gather", "tf.gather_nd", "tf.raw_ops.GatherNd"];
+const BY_ROWS: &[&str] = &["paddle.gather_nd", "tf.gather_nd", "tf.raw_ops.GatherNd"];
+const BATCHED: &[&str] = &["tf.gather", "tf.gather_nd"];
+const GATHER: &[&str] = &["tf.gather"];
+const GATHER_ND: &[&str] = &["tf.gather_nd"];
+
+/// A correct implementation but for one step.
+pub struct Mutant {
+    /// Its name, stable.
+    pub id: &'static str,
+    /// What it does, and should not.
+    pub does: &'static str,
+    /// The real bug that it stands for: a public thread, or a tool with its version, or the class of bugs.
+    pub stands_for: &'static str,
+    /// The operators that it is wrong on: the cases of each of them must catch it.
+    pub operators: &'static [&'static str],
+    /// The profiles that it is run under.
+    pub profiles: &'static [Profile],
+    /// Whether it has a setting for the number of threads.
+    threaded: bool,
+    change: fn(&mut Model),
+}
+
+impl Mutant {
+    const fn new(
+        id: &'static str,
+        does: &'static str,
+        stands_for: &'static str,
+        change: fn(&mut Model),
+    ) -> Self {
+        Self { id, does, stands_for, operators: EVERY_OPERATOR, profiles: &[ERROR], threaded: false, change }
+    }
+
+    const fn on(mut self, operators: &'static [&'static str]) -> Self {
+        self.operators = operators;
+        self
+    }
+
+    const fn under(mut self, profiles: &'static [Profile]) -> Self {
+        self.profiles = profiles;
+        self
+    }
+
+    const fn threaded(mut self) -> Self {
+        self.threaded = true;
+        self
+    }
+
+    /// The mutant as a backend that declares a profile.
+    #[must_use]
+    pub fn backend(&self, profile: Profile) -> Box<dyn Backend> {
+        let mut model = Model::correct();
+        (self.change)(&mut model);
+        Box::new(Modelled { name: self.id, model, profile, threaded: self.threaded, threads: 1 })
+    }
+}
+
+/// Every mutant, by topic.
+#[must_use]
+pub fn all() -> Vec<&'static Mutant> {
+    let topics: [&[Mutant]; 11] = [
+        batch::MUTANTS,
+        axis::MUTANTS,
+        bounds::MUTANTS,
+        policy::MUTANTS,
+        ranks::MUTANTS,
+        rows::MUTANTS,
+        width::MUTANTS,
+        payload::MUTANTS,
+        layout::MUTANTS,
+        errors::MUTANTS,
+        threads::MUTANTS,
+    ];
+    topics.into_iter().flatten().collect()
+}
+
+/// The model that all mutants are made of, without a mutation: it must answer like the reference.
+#[must_use]
+pub fn correct(profile: Profile) -> Box<dyn Backend> {
+    Box::new(Modelled { name: "model", model: Model::correct(), profile, threaded: false, threads: 1 })
+}
+
+/// A model as a backend.
+struct Modelled {
+    name: &'static str,
+    model: Model,
+    profile: Profile,
+    threaded: bool,
+    threads: usize,
+}
+
+impl Backend for Modelled {
+    fn describe(&self) -> Description {
+        let capability = |rules: &model::Rules| {
+            let (dtypes, index_dtypes) = (rules.params_dtypes.to_vec(), rules.index_dtypes.to_vec());
+            (rules.name.to_owned(), Capability { profile: self.profile, dtypes, index_dtypes })
+        };
+        Description {
+            backend: Identity {
+                name: self.name.to_owned(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                language: "Rust".to_owned(),
+            },
+            operators: RULES.iter().map(capability).collect(),
+        }
+    }
+
+    fn call(&mut self, call: &Call) -> Outcome {
+        self.model.answer(call, self.profile, self.threads)
+    }
+
+    fn use_threads(&mut self, threads: usize) -> bool {
+        self.threads = threads;
+        self.threaded
+    }
+}

@@ -1,0 +1,103 @@
+//! The suite catches every mutant, the smoke suite as well, and what is written of that is in step.
+//! `GATHERSPEC_BLESS=1 cargo test --test mutants` writes table and smoke suite anew.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+mod in_step;
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use gather_conformance::generate::{Choices, any_call};
+use gather_conformance::judge::{Strictness, Verdict};
+use gather_conformance::mutants::strength::{Strength, measure};
+use gather_conformance::mutants::{all, correct, smoke};
+use gather_conformance::runner::InProcess;
+use gather_conformance::select::Suite;
+use gather_conformance::{Backend, builtin};
+use gather_spec::{Outcome, Profile, Specification};
+use rayon::prelude::*;
+
+use in_step::assert_in_step;
+
+static SPEC: LazyLock<Specification> = LazyLock::new(|| Specification::embedded().unwrap());
+static STRENGTH: LazyLock<Strength> = LazyLock::new(|| measure(&SPEC.cases.iter().collect::<Vec<_>>()));
+
+#[test]
+fn no_mutant_survives() {
+    let survivors = STRENGTH.survivors();
+    assert!(survivors.is_empty(), "{} are not caught:\n{}", survivors.len(), survivors.join("\n"));
+}
+
+#[test]
+fn the_table_is_in_step() {
+    assert_in_step("conformance/results/mutants.md", &STRENGTH.markdown());
+}
+
+#[test]
+fn the_smoke_suite_is_in_step() {
+    let ids = smoke::choose(&SPEC, &STRENGTH).join("\n");
+    let head = "# The smoke suite, chosen by `gather_conformance::mutants::smoke`: GATHERSPEC_BLESS=1 cargo test --test mutants";
+    assert_in_step("conformance/suites/smoke.txt", &format!("{head}\n{ids}\n"));
+}
+
+#[test]
+fn the_smoke_suite_is_as_strong_as_the_whole() {
+    if std::env::var_os("GATHERSPEC_BLESS").is_some() {
+        return;
+    }
+    let chosen: Vec<&str> = Suite::Smoke.ids().collect();
+    let lacks = smoke::lacks(&SPEC, &STRENGTH, &chosen);
+    assert!(lacks.is_empty(), "the smoke suite lacks {lacks:#?}");
+    assert!(
+        chosen.iter().all(|id| SPEC.case(id).is_some()),
+        "the smoke suite names a case that is not there"
+    );
+}
+
+#[test]
+fn mutants_have_names_and_reasons_of_their_own() {
+    let ids: BTreeSet<&str> = all().iter().map(|mutant| mutant.id).collect();
+    assert_eq!(ids.len(), all().len());
+    assert!(ids.len() >= 60, "{}", ids.len());
+    let does: BTreeSet<&str> = all().iter().map(|mutant| mutant.does).collect();
+    assert_eq!(does.len(), all().len());
+}
+
+/// Every mutant differs from a correct implementation by its mutation alone.
+#[test]
+fn the_model_without_a_mutation_passes_every_case() {
+    for profile in Profile::all_specified() {
+        let failed: Vec<_> = SPEC
+            .cases
+            .par_iter()
+            .map(|case| InProcess::new(|| correct(profile), Strictness::Strict).run(case))
+            .filter(|result| result.verdict != Verdict::Pass)
+            .map(|result| format!("{}: {} {}", result.id, result.verdict, result.actual))
+            .collect();
+        assert!(failed.is_empty(), "{profile}: {failed:#?}");
+    }
+}
+
+#[test]
+fn the_model_without_a_mutation_answers_random_calls_like_the_reference() {
+    for profile in Profile::all_specified() {
+        let mut reference = builtin::backend("reference", profile, builtin::MAX_OUTPUT).unwrap();
+        let mut model = correct(profile);
+        for seed in 0..2000 {
+            let call = any_call(&mut Choices::from_seed(seed)).unwrap();
+            let (expected, actual) = (comparable(&mut *reference, &call), comparable(&mut *model, &call));
+            assert_eq!(expected, actual, "seed {seed}, {profile}, {call:?}");
+        }
+    }
+}
+
+/// What a backend answers, without texts.
+fn comparable(backend: &mut dyn Backend, call: &gather_spec::Call) -> Outcome {
+    match backend.call(call) {
+        Outcome::Error(error) => {
+            Outcome::Error(gather_spec::ReportedError { message: String::new(), ..error })
+        }
+        outcome => outcome,
+    }
+}
