@@ -98,7 +98,7 @@ impl Check for Differential {
 /// What the reference says, as a column.
 fn column(outcome: &Outcome) -> &'static str {
     match outcome {
-        Outcome::Output(_) => "output",
+        Outcome::Output(_) | Outcome::TooLarge { .. } => "output",
         Outcome::Error(error) => error.code.map_or("error", gather_spec::ErrorCode::name),
         Outcome::Unsupported(_) => "unsupported",
     }

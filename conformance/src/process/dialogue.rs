@@ -111,14 +111,14 @@ impl Dialogue {
         let answered = session.receive(since).and_then(|line| {
             let answer = replies::answer(&line);
             match answer.seq {
-                Some(seq) if seq == sent.seq => answer.outcome.map_err(Trouble::protocol),
+                Some(seq) if seq == sent.seq => answer.outcome,
                 Some(seq) => Err(Trouble::protocol(format!(
                     "a reply to seq {seq} came when that to {} was due",
                     sent.seq
                 ))),
-                None => Err(Trouble::protocol(
-                    answer.outcome.err().unwrap_or_else(|| "the reply has no seq".to_owned()),
-                )),
+                None => {
+                    Err(answer.outcome.err().unwrap_or_else(|| Trouble::protocol("the reply has no seq")))
+                }
             }
         });
         match answered {
