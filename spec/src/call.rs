@@ -237,6 +237,18 @@ impl Outcome {
         let is_too_large = shape.contains(&0) && nonzero_bytes(shape, dtype) > MAX_BYTES;
         is_too_large.then(|| Self::TooLarge { dtype, shape: shape.to_vec() })
     }
+
+    /// Whether two outcomes agree in what is compared: bits, codes and fields, not texts.
+    #[must_use]
+    pub fn agrees(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Output(one), Self::Output(other)) => one == other,
+            (Self::Error(one), Self::Error(other)) => one.code == other.code && one.fields == other.fields,
+            (Self::Unsupported(_), Self::Unsupported(_)) => true,
+            (Self::TooLarge { .. }, Self::TooLarge { .. }) => self == other,
+            _ => false,
+        }
+    }
 }
 
 impl From<Result<Tensor, Refusal>> for Outcome {

@@ -8,7 +8,7 @@ use crate::judge::{Strictness, Verdict, describe_allowed, describe_outcome, is_d
 
 use super::Tally;
 use super::check::{Answer, Broken, Check, Key, Question, Step, Way};
-use super::expect::{agree, allowed, reference};
+use super::expect::{allowed, reference};
 
 /// Compares a backend with the reference, call by call.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ impl Check for Differential {
         let expected = reference(&question.call, question.way.profile);
         tally.count(question.call.operator.as_str(), column(&expected));
         match answer {
-            Ok(outcome) if agree(&expected, outcome) => Step::Well,
+            Ok(outcome) if expected.agrees(outcome) => Step::Well,
             answer => self.judge(question, &expected, answer),
         }
     }

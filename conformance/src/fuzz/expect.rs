@@ -12,16 +12,6 @@ pub(crate) fn reference(call: &Call, profile: Profile) -> Outcome {
     gather_reference::answer(call, gather_reference::Settings { profile, max_output: MAX_OUTPUT })
 }
 
-/// Whether two outcomes agree in all that is compared: bits, codes and fields, not texts.
-pub(crate) fn agree(one: &Outcome, other: &Outcome) -> bool {
-    match (one, other) {
-        (Outcome::Output(one), Outcome::Output(other)) => one == other,
-        (Outcome::Error(one), Outcome::Error(other)) => one.code == other.code && one.fields == other.fields,
-        (Outcome::Unsupported(_), Outcome::Unsupported(_)) => true,
-        _ => false,
-    }
-}
-
 /// All outcomes that are allowed where the reference gives `expected`; none if it does not do such calls.
 pub(crate) fn allowed(call: &Call, profile: Profile, expected: &Outcome) -> Vec<Allowed> {
     match expected {

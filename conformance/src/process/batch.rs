@@ -227,7 +227,7 @@ fn settle(judged: &Judged<'_>, runs: &[Ran], run: usize, repeat: usize) -> CaseR
         None => {
             let outcomes: Vec<&Outcome> = runs.iter().filter_map(|ran| ran.result.as_ref().ok()).collect();
             let first = outcomes[0];
-            let other = outcomes.iter().position(|outcome| !same(first, outcome));
+            let other = outcomes.iter().position(|outcome| !first.agrees(outcome));
             match other.filter(|_| !judged.may_vary()) {
                 Some(other) => {
                     let (was, is) = (describe_outcome(first), describe_outcome(outcomes[other]));
@@ -240,15 +240,4 @@ fn settle(judged: &Judged<'_>, runs: &[Ran], run: usize, repeat: usize) -> CaseR
         }
     };
     CaseResult { stderr, ..result }
-}
-
-/// Whether two outcomes agree in what is compared: bits, codes and fields, not texts.
-fn same(one: &Outcome, other: &Outcome) -> bool {
-    match (one, other) {
-        (Outcome::Output(one), Outcome::Output(other)) => one == other,
-        (Outcome::Error(one), Outcome::Error(other)) => one.code == other.code && one.fields == other.fields,
-        (Outcome::Unsupported(_), Outcome::Unsupported(_)) => true,
-        (Outcome::TooLarge { .. }, Outcome::TooLarge { .. }) => one == other,
-        _ => false,
-    }
 }
