@@ -6,7 +6,7 @@ use std::time::Instant;
 use gather_spec::Outcome;
 
 use crate::judge::{Judgement, Verdict, describe_outcome};
-use crate::runner::{CaseResult, Judged};
+use crate::runner::{CaseResult, Judged, same};
 
 use super::inputs::Request;
 use super::replies::Answer;
@@ -240,14 +240,4 @@ fn settle(judged: &Judged<'_>, runs: &[Ran], run: usize, repeat: usize) -> CaseR
         }
     };
     CaseResult { stderr, ..result }
-}
-
-/// Whether two outcomes agree in what is compared: bits, codes and fields, not texts.
-fn same(one: &Outcome, other: &Outcome) -> bool {
-    match (one, other) {
-        (Outcome::Output(one), Outcome::Output(other)) => one == other,
-        (Outcome::Error(one), Outcome::Error(other)) => one.code == other.code && one.fields == other.fields,
-        (Outcome::Unsupported(_), Outcome::Unsupported(_)) => true,
-        _ => false,
-    }
 }
