@@ -320,6 +320,16 @@ mod tests {
     }
 
     #[test]
+    fn verdicts_are_shown_as_they_are_written_to_reports() {
+        for verdict in Verdict::ALL {
+            assert_eq!(serde_json::to_value(verdict).unwrap(), verdict.to_string());
+            assert_eq!(verdict.name(), verdict.to_string());
+        }
+        let fine: Vec<Verdict> = Verdict::ALL.into_iter().filter(|verdict| verdict.is_fine()).collect();
+        assert_eq!(fine, [Verdict::Pass, Verdict::Unsupported, Verdict::KnownDeviation]);
+    }
+
+    #[test]
     fn unsupported_passes_only_where_an_undeclared_dtype_may_be_refused() {
         let unsupported = Outcome::Unsupported(String::new());
         let dtype = [Allowed::Error(ErrorCode::IndexDtype, ErrorFields::default())];

@@ -1,7 +1,7 @@
 //! Deliberately wrong implementations: a suite is worth what it catches, and this says what that is.
 //!
 //! [`all`] lists the mutants, [`strength`] runs cases against them, [`smoke`] chooses the fewest cases that are as
-//! strong. `model` is a correct gather taken apart into steps; each mutant replaces one of them. They stand by topic
+//! strong. `model` is a correct gather taken apart into `steps`; each mutant replaces one of them. They stand by topic
 //! in `axis`, `batch`, `bounds`, `errors`, `layout`, `payload`, `policy`, `ranks`, `rows`, `threads` and `width`;
 //! `memory` is how tensors are misread.
 
@@ -17,6 +17,7 @@ mod policy;
 mod ranks;
 mod rows;
 pub mod smoke;
+mod steps;
 pub mod strength;
 mod threads;
 mod width;

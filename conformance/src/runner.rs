@@ -83,69 +83,91 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         };
         let mut first: Option<Outcome> = None;
         for layout in Layout::ALL {
-            let call = laid_out(layout);
-            for threads in self.threads {
-                for _ in 0..self.repeat {
-                    if let Some(result) = self.run_once(&judged, layout, &call, *threads, &mut first) {
-                        return result;
-                    }
-                }
+            let outcome = match self.run_layout(&judged, layout, &laid_out(layout), first.is_none()) {
+                Ok(outcome) => outcome,
+                Err(result) => return *result,
+            };
+            let first = first.get_or_insert_with(|| outcome.clone());
+            if !same(first, &outcome) && !judged.may_vary() {
+                return judged.varies(first, &outcome, self.place(layout, self.threads[0]));
             }
         }
         let outcome = first.expect("there is at least one layout");
-        let judgement = judged.judge(&outcome);
-        judged.result(judgement, describe_outcome(&outcome), None)
+        judged.result(judged.judge(&outcome), describe_outcome(&outcome), None)
     }
 
-    /// One run; gives a result if it decides the verdict.
-    fn run_once(
+    /// Runs a call in one layout, with every number of threads and as often as wanted: what was answered every time,
+    /// if that passes.
+    fn run_layout(
         &mut self,
         judged: &Judged<'_>,
         layout: Layout,
         call: &Result<Call, TensorError>,
-        threads: usize,
-        first: &mut Option<Outcome>,
-    ) -> Option<CaseResult> {
-        let original = &judged.case.call;
-        let at = || match self.threads.len() {
-            1 => format!("layout {}", layout.name()),
-            _ => format!("layout {}, {threads} threads", layout.name()),
-        };
-        let at = first.as_ref().map(|_| at());
-        let fail =
-            |verdict, actual| Some(judged.result(Judgement { verdict, note: None }, actual, at.clone()));
+        is_first: bool,
+    ) -> Result<Outcome, Box<CaseResult>> {
         let Ok(call) = call else {
-            return fail(Verdict::Unsupported, "no memory for this layout".to_owned());
+            let judgement = Judgement { verdict: Verdict::Unsupported, note: None };
+            let at = (!is_first).then(|| self.place(layout, self.threads[0]));
+            return Err(Box::new(judged.result(judgement, "no memory for this layout".to_owned(), at)));
+        };
+        let mut first: Option<Outcome> = None;
+        for threads in self.threads {
+            for _ in 0..self.repeat {
+                let at = (!is_first || first.is_some()).then(|| self.place(layout, *threads));
+                let outcome = self.run_once(judged, call, *threads, at.as_ref())?;
+                let first = first.get_or_insert_with(|| outcome.clone());
+                if !same(first, &outcome) && !judged.may_vary() {
+                    return Err(Box::new(judged.varies(first, &outcome, at.unwrap_or_default())));
+                }
+                // Runs that may differ are judged one by one, the others all at once.
+                let judgement = judged.judge(&outcome);
+                if judged.may_vary() && judgement.verdict != Verdict::Pass {
+                    return Err(Box::new(judged.result(judgement, describe_outcome(&outcome), at)));
+                }
+            }
+        }
+        let outcome = first.expect("there is at least one run");
+        let judgement = judged.judge(&outcome);
+        if judgement.verdict == Verdict::Pass {
+            return Ok(outcome);
+        }
+        let at = (!is_first).then(|| self.place(layout, self.threads[0]));
+        Err(Box::new(judged.result(judgement, describe_outcome(&outcome), at)))
+    }
+
+    /// One run; an error if there is no outcome to be judged.
+    fn run_once(
+        &mut self,
+        judged: &Judged<'_>,
+        call: &Call,
+        threads: usize,
+        at: Option<&String>,
+    ) -> Result<Outcome, Box<CaseResult>> {
+        let fail = |verdict, actual: String| {
+            Box::new(judged.result(Judgement { verdict, note: None }, actual, at.cloned()))
         };
         let backend = self.backend.get_or_insert_with(|| (self.factory)());
         let answered = catch_unwind(AssertUnwindSafe(|| {
             backend.use_threads(threads);
             backend.call(call)
         }));
-        let outcome = match answered {
-            Ok(outcome) => outcome,
-            Err(panic) => {
-                self.backend = None;
-                return fail(Verdict::Crash, format!("panic: {}", panic_message(&*panic)));
-            }
-        };
+        let outcome = answered.map_err(|panic| {
+            self.backend = None;
+            fail(Verdict::Crash, format!("panic: {}", panic_message(&*panic)))
+        })?;
+        let original = &judged.case.call;
         if call.params != original.params || call.indices != original.indices {
-            return fail(Verdict::InputChanged, "the call changed its input".to_owned());
+            return Err(fail(Verdict::InputChanged, "the call changed its input".to_owned()));
         }
-        let judgement = judged.judge(&outcome);
-        if judgement.verdict != Verdict::Pass {
-            return Some(judged.result(judgement, describe_outcome(&outcome), at));
+        Ok(outcome)
+    }
+
+    /// A layout and a number of threads, in words.
+    fn place(&self, layout: Layout, threads: usize) -> String {
+        match self.threads.len() {
+            1 => format!("layout {}", layout.name()),
+            _ => format!("layout {}, {threads} threads", layout.name()),
         }
-        match first {
-            None => *first = Some(outcome),
-            Some(first) if *first != outcome && !judged.may_vary() => {
-                let actual =
-                    format!("first {}, then {}", describe_outcome(first), describe_outcome(&outcome));
-                return fail(Verdict::Nondeterministic, actual);
-            }
-            Some(_) => {}
-        }
-        None
     }
 }
 
@@ -187,6 +209,12 @@ impl<'a> Judged<'a> {
         self.allowed.iter().any(|allowed| matches!(allowed, Allowed::Unspecified | Allowed::AnyError))
     }
 
+    /// The result of runs that differ.
+    fn varies(&self, first: &Outcome, other: &Outcome, at: String) -> CaseResult {
+        let actual = format!("first {}, then {}", describe_outcome(first), describe_outcome(other));
+        self.result(Judgement { verdict: Verdict::Nondeterministic, note: None }, actual, Some(at))
+    }
+
     pub(crate) fn result(&self, judgement: Judgement, actual: String, at: Option<String>) -> CaseResult {
         CaseResult {
             id: self.case.id.clone(),
@@ -198,6 +226,16 @@ impl<'a> Judged<'a> {
             note: judgement.note.map(str::to_owned),
             stderr: None,
         }
+    }
+}
+
+/// Whether two outcomes agree in what is compared: bits, codes and fields, not texts.
+pub(crate) fn same(one: &Outcome, other: &Outcome) -> bool {
+    match (one, other) {
+        (Outcome::Output(one), Outcome::Output(other)) => one == other,
+        (Outcome::Error(one), Outcome::Error(other)) => one.code == other.code && one.fields == other.fields,
+        (Outcome::Unsupported(_), Outcome::Unsupported(_)) => true,
+        _ => false,
     }
 }
 
@@ -217,4 +255,76 @@ fn unsupported(case: &Case, profile: Option<Profile>, why: &str) -> CaseResult {
 pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use gather_spec::{DType, Specification, Tensor};
+
+    use super::*;
+    use crate::builtin;
+
+    /// The reference, but for the outcome of some runs: told by how many came before and by the number of threads.
+    struct Moody {
+        reference: Box<dyn Backend>,
+        runs: usize,
+        threads: usize,
+        has_threads: bool,
+        slips: fn(usize, usize) -> bool,
+    }
+
+    impl Backend for Moody {
+        fn describe(&self) -> Description {
+            self.reference.describe()
+        }
+
+        fn call(&mut self, call: &Call) -> Outcome {
+            self.runs += 1;
+            if (self.slips)(self.runs, self.threads) {
+                return Outcome::Output(Tensor::new(DType::U8, [1], vec![7u8]).unwrap());
+            }
+            self.reference.call(call)
+        }
+
+        fn use_threads(&mut self, threads: usize) -> bool {
+            self.threads = threads;
+            self.has_threads
+        }
+    }
+
+    fn run(repeat: usize, has_threads: bool, slips: fn(usize, usize) -> bool) -> CaseResult {
+        let spec = Specification::embedded().unwrap();
+        let case = spec.case("tf.gather_nd/documented/rows-of-a-matrix").unwrap();
+        let factory = move || {
+            let reference = builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
+            Box::new(Moody { reference, runs: 0, threads: 1, has_threads, slips }) as Box<dyn Backend>
+        };
+        InProcess::new(factory, Strictness::Strict).repeat(repeat).run(case)
+    }
+
+    #[test]
+    fn repeated_runs_that_differ_are_nondeterministic_whichever_of_them_is_right() {
+        let second = run(2, false, |runs, _| runs == 2);
+        assert_eq!(second.verdict, Verdict::Nondeterministic);
+        assert_eq!(second.at.as_deref(), Some("layout contiguous"));
+        assert!(second.actual.contains(", then u8 [1] [7]"), "{}", second.actual);
+        assert_eq!(run(2, false, |runs, _| runs == 1).verdict, Verdict::Nondeterministic);
+        assert_eq!(run(3, false, |runs, _| runs == 6).at.as_deref(), Some("layout transposed"));
+    }
+
+    #[test]
+    fn numbers_of_threads_that_differ_are_nondeterministic() {
+        let result = run(1, true, |_, threads| threads == 5);
+        assert_eq!(result.verdict, Verdict::Nondeterministic);
+        assert_eq!(result.at.as_deref(), Some("layout contiguous, 5 threads"));
+    }
+
+    #[test]
+    fn a_layout_that_is_always_answered_wrongly_is_a_wrong_output() {
+        let result = run(1, false, |runs, _| runs == 2);
+        assert_eq!((result.verdict, result.at.as_deref()), (Verdict::WrongOutput, Some("layout transposed")));
+        let always = run(2, true, |_, _| true);
+        assert_eq!((always.verdict, always.at), (Verdict::WrongOutput, None));
+        assert_eq!(run(2, true, |_, _| false).verdict, Verdict::Pass);
+    }
 }

@@ -139,8 +139,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "refuses a negative batch_dims that the page allows",
         "class: a sign that one path forgets",
         |model| {
-            model.batch_dims =
-                |asked| model::batch_dims(asked).filter(|_| asked.given("batch_dims") >= Some(0));
+            model.batch_dims = |asked| {
+                let negative = asked.given("batch_dims").is_some_and(|given| given < 0);
+                model::batch_dims(asked).filter(|_| !negative)
+            };
         },
     )
     .on(GATHER),

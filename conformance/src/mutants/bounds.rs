@@ -1,7 +1,7 @@
 //! Wrong about which indices are bad.
 
 use super::model::{self, Asked, Dims, count};
-use super::{BATCHED, BY_ROWS, CLAMP, ERROR, GATHER_ND, Mutant, WRAP, ZERO};
+use super::{BY_ROWS, CLAMP, ERROR, GATHER_ND, Mutant, WRAP, ZERO};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
@@ -67,7 +67,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
             model.resolve = as_given;
         },
     )
-    .on(BATCHED),
+    .on(GATHER_ND),
     Mutant::new(
         "last-component-unchecked",
         "checks all components but the last",

@@ -1,0 +1,193 @@
+//! The right steps of a gather, as the pages ask for them; what `model` is made of.
+
+use gather_spec::shape::MAX_BYTES;
+use gather_spec::{
+    BadIndex, DType, Element, ErrorCode, ErrorFields, NegativeIndex, Shape, Tensor, TensorBuilder,
+};
+
+use super::memory;
+use super::model::{Asked, Dims, Pick};
+
+/// The product of dims, 2^63 and more for any that is larger.
+pub(super) fn count(dims: &[usize]) -> usize {
+    if dims.contains(&0) { 0 } else { dims.iter().fold(1, |count, dim| count.saturating_mul(*dim)) }
+}
+
+/// A tensor of some elements, if there are as many as its shape says.
+pub(super) fn tensor(dtype: DType, shape: Vec<usize>, elements: Vec<Element>) -> Option<Tensor> {
+    let mut tensor = TensorBuilder::new(dtype, Shape::new(shape).ok()?).ok()?;
+    elements.into_iter().for_each(|element| tensor.push(element));
+    tensor.finish().ok()
+}
+
+/// Counts from the end where the value is negative.
+pub(super) fn from_start(value: i64, rank: usize) -> Option<usize> {
+    let rank = i64::try_from(rank).ok()?;
+    let value = if value < 0 { value.checked_add(rank)? } else { value };
+    usize::try_from(value).ok()
+}
+
+/// The right answer to whether a call deserves an error.
+pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
+    let (params, indices, rules) = (asked.params(), asked.indices(), asked.rules);
+    let batch = asked.batch();
+    match code {
+        ErrorCode::ParamsDtype => !rules.params_dtypes.contains(&asked.call.params.dtype()),
+        ErrorCode::IndexDtype => !rules.index_dtypes.contains(&asked.call.indices.dtype()),
+        ErrorCode::ParamsRank => !rules.by_rows && params.is_empty(),
+        ErrorCode::IndicesRank => indices.len() < rules.least_indices_rank,
+        ErrorCode::BatchDimsOutOfRange => (asked.model.batch_dims)(asked).is_none(),
+        ErrorCode::AxisOutOfRange => (asked.model.axis)(asked).is_none(),
+        ErrorCode::AxisBeforeBatch => (asked.model.axis)(asked).is_some_and(|axis| axis < batch),
+        ErrorCode::BatchShapeMismatch => params.get(..batch) != indices.get(..batch),
+        ErrorCode::IndexDepthExceedsRank => {
+            let depth = indices.last().copied().unwrap_or(0);
+            rules.by_rows && batch.saturating_add(depth) > params.len()
+        }
+        ErrorCode::OutputTooLarge => size(asked) > MAX_BYTES,
+        _ => false,
+    }
+}
+
+/// The size of the output that is held against the limit.
+pub(super) fn size(asked: &Asked<'_>) -> u128 {
+    let shape = (asked.model.output_shape)(&(asked.model.dims)(asked));
+    (asked.model.bytes)(&shape, asked.call.params.dtype())
+}
+
+/// The right batch dims.
+pub(super) fn batch_dims(asked: &Asked<'_>) -> Option<usize> {
+    let given = asked.given("batch_dims").unwrap_or(0);
+    let rank = asked.indices().len();
+    if asked.rules.by_rows {
+        let most = asked.params().len().min(rank.saturating_sub(1));
+        usize::try_from(given).ok().filter(|batch| *batch <= most)
+    } else {
+        from_start(given, rank).filter(|batch| *batch <= rank)
+    }
+}
+
+/// The right axis.
+pub(super) fn axis(asked: &Asked<'_>) -> Option<usize> {
+    if asked.rules.by_rows {
+        return Some(asked.batch());
+    }
+    let rank = asked.params().len();
+    let axis = asked.given("axis").map_or_else(|| Some(asked.batch()), |axis| from_start(axis, rank));
+    axis.filter(|axis| *axis < rank)
+}
+
+/// The right parts of the shapes.
+pub(super) fn dims(asked: &Asked<'_>) -> Dims {
+    let (params, indices) = (asked.params(), asked.indices());
+    let (outer, depth) = match (asked.rules.by_rows, indices.split_last()) {
+        (true, Some((depth, rows))) => (rows, *depth),
+        (true, None) => (indices, 0),
+        (false, _) => (indices, 1),
+    };
+    let batch = asked.batch().min(params.len()).min(outer.len());
+    let start = (asked.model.axis)(asked).unwrap_or(batch).clamp(batch, params.len());
+    let end = start.saturating_add(depth).min(params.len());
+    Dims {
+        batch: outer[..batch].to_vec(),
+        mid: params[batch..start].to_vec(),
+        bounds: params[start..end].to_vec(),
+        inner: params[end..].to_vec(),
+        outer: outer[batch..].to_vec(),
+        depth,
+    }
+}
+
+/// The right shape of the output.
+pub(super) fn output_shape(dims: &Dims) -> Vec<usize> {
+    [&*dims.batch, &dims.mid, &dims.outer, &dims.inner].concat()
+}
+
+/// The right value of an index.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "the bits of an index are as wide as its dtype"
+)]
+pub(super) fn index(dtype: DType, bits: u128) -> i128 {
+    match dtype {
+        DType::I8 => (bits as i8).into(),
+        DType::I16 => (bits as i16).into(),
+        DType::I32 => (bits as i32).into(),
+        DType::I64 => (bits as i64).into(),
+        _ => bits as i128,
+    }
+}
+
+/// The right bounds check.
+pub(super) fn within(asked: &Asked<'_>, index: i128, bound: usize) -> Option<i128> {
+    let wraps = asked.profile.negative_index == NegativeIndex::Wrap;
+    let at = if wraps && index < 0 { index + bound as i128 } else { index };
+    (0..bound as i128).contains(&at).then_some(at)
+}
+
+/// The component of each index value, with its bound.
+pub(super) fn bound_of(dims: &Dims, at: usize) -> usize {
+    dims.bounds.get(at % dims.depth.max(1)).copied().unwrap_or(1)
+}
+
+/// The right choice of the index that an error names: the first bad one.
+pub(super) fn offender(asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Option<usize> {
+    (0..indices.len()).find(|at| asked.within(indices[*at], bound_of(dims, *at)).is_none())
+}
+
+/// What an error rightly says.
+pub(super) fn offence(asked: &Asked<'_>, dims: &Dims, indices: &[i128], at: usize) -> ErrorFields {
+    let (shape, depth) = (asked.indices(), dims.depth.max(1));
+    let (rows, component) = match shape.split_last() {
+        Some((_, rows)) if asked.rules.by_rows => (rows, Some(at % depth)),
+        _ => (shape, None),
+    };
+    ErrorFields {
+        position: Some(multi_index(at / depth, rows)),
+        component,
+        index: Some(indices[at]),
+        bound: Some(bound_of(dims, at)),
+        bytes: None,
+    }
+}
+
+/// The multi-index of a place in row-major order.
+fn multi_index(mut at: usize, shape: &[usize]) -> Vec<usize> {
+    let mut position = vec![0; shape.len()];
+    for (coordinate, dim) in position.iter_mut().zip(shape).rev() {
+        *coordinate = at % dim;
+        at /= dim;
+    }
+    position
+}
+
+/// The right coordinates: a bad component makes the whole slice zero, or is moved to the nearer end of its axis.
+pub(super) fn resolve(asked: &Asked<'_>, dims: &Dims, row: &[i128]) -> Option<Vec<i128>> {
+    let coordinate = |(index, bound): (&i128, &usize)| match asked.within(*index, *bound) {
+        None if asked.profile.bad_index == BadIndex::Clamp && *bound > 0 => {
+            Some((*index).clamp(0, *bound as i128 - 1))
+        }
+        at => at,
+    };
+    row.iter().zip(&dims.bounds).map(coordinate).collect()
+}
+
+/// The right place of a slice in params.
+pub(super) fn offset(_: &Asked<'_>, dims: &Dims, batch: usize, mid: usize, at: &[i128]) -> i128 {
+    let start = (batch * count(&dims.mid) + mid) as i128;
+    let flat = at.iter().zip(&dims.bounds).fold(start, |flat, (at, bound)| flat * *bound as i128 + at);
+    flat * count(&dims.inner) as i128
+}
+
+/// The right element of a slice.
+pub(super) fn element(asked: &Asked<'_>, _: &Dims, params: &[Element], pick: Pick, at: usize) -> Element {
+    let dtype = asked.call.params.dtype();
+    match pick {
+        None => Element::zero(dtype),
+        Some(start) => usize::try_from(start + at as i128)
+            .ok()
+            .and_then(|at| params.get(at))
+            .map_or_else(|| memory::garbage(dtype), Element::clone),
+    }
+}
