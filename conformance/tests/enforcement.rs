@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use gather_conformance::builtin;
-use gather_conformance::laws::LAWS;
 use gather_conformance::judge::{Strictness, Verdict, judge};
+use gather_conformance::laws::LAWS;
 use gather_spec::clause::ExampleKind;
 use gather_spec::{Allowed, ErrorCode, Profile, Specification};
 
@@ -76,7 +76,12 @@ fn every_documented_example_is_transcribed_exactly_once() {
     }
     for example in &spec.examples {
         assert_eq!(transcribed.get(example.id.as_str()), Some(&1), "{}", example.id);
-        assert_eq!(example.kind == ExampleKind::Law, law_examples().contains(&example.id.as_str()), "{}", example.id);
+        assert_eq!(
+            example.kind == ExampleKind::Law,
+            law_examples().contains(&example.id.as_str()),
+            "{}",
+            example.id
+        );
     }
     assert_eq!(spec.examples.len(), 60);
     assert_eq!(transcribed.len(), 60);

@@ -26,7 +26,8 @@ fn a_campaign_on_a_cluster_survives_the_death_of_a_worker() {
         .current_dir(folder.path())
         .output()
         .unwrap();
-    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let said =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{said}");
     assert!(said.contains("killed the worker"), "{said}");
 
