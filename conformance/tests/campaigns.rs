@@ -3,16 +3,20 @@
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
-use gather_conformance::builtin;
+use gather_conformance::backend::Description;
 use gather_conformance::fuzz::{
-    Campaign, Check, Differential, GENERATORS, MergeError, Named, Pace, Report, Saver, Shard, Subject, drive,
-    merge,
+    Answer, Broken, Campaign, Check, Differential, GENERATORS, Key, MergeError, Named, Pace, Question,
+    Report, Saver, Shard, Step, Subject, Tally, Way, drive, merge,
 };
-use gather_conformance::judge::Strictness;
+use gather_conformance::generate::{Choices, Maker};
+use gather_conformance::judge::{Strictness, Verdict};
 use gather_conformance::laws::{LAWS, Laws};
-use gather_spec::{Profile, Specification};
+use gather_conformance::runner::InProcess;
+use gather_conformance::{Backend, builtin};
+use gather_spec::{Call, DType, Element, NegativeIndex, Outcome, Profile, Specification, Tensor};
 
 fn subject(name: &str) -> Subject {
     Subject::built_in(name, &Profile::all_specified().collect::<Vec<_>>()).unwrap()
@@ -153,4 +157,158 @@ fn an_interrupted_campaign_goes_on_where_it_was() {
     assert!(interruptions > 2, "{interruptions}");
     done.seconds = 0.0;
     assert_eq!(done, whole);
+}
+
+/// Wraps negative indices, and says that it refuses them.
+struct Wraps(Box<dyn Backend>);
+
+impl Backend for Wraps {
+    fn describe(&self) -> Description {
+        builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap().describe()
+    }
+
+    fn call(&mut self, call: &Call) -> Outcome {
+        self.0.call(call)
+    }
+}
+
+fn wraps() -> Box<dyn Backend> {
+    let profile = Profile { negative_index: NegativeIndex::Wrap, ..Profile::default() };
+    Box::new(Wraps(builtin::backend("reference", profile, builtin::MAX_OUTPUT).unwrap()))
+}
+
+/// Runs a campaign on the backend that wraps; counterexamples go into a folder.
+fn run_on_one_that_wraps(folder: &Path, spec: &Specification) -> Report {
+    let check = Differential::new(&wraps().describe(), Vec::new(), Strictness::Strict);
+    let named = Named::Option("--backend ./wraps".to_owned());
+    let saver = Saver { spec, folder: Some(folder), backend: &named };
+    let start = report("reference", "reference", 1, 4000, Shard::WHOLE);
+    drive(start, &check, vec![Subject::backend(wraps())], PACE, &saver, &mut |_| Ok(())).unwrap()
+}
+
+#[test]
+fn a_counterexample_is_small_and_a_case_that_fails_until_the_bug_is_mended() {
+    let spec = Specification::embedded().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let found = run_on_one_that_wraps(folder.path(), &spec);
+    assert!(!found.is_clean());
+    assert!(found.failures() > 5 * found.groups.len() as u64, "failures of one kind are one group");
+    for group in &found.groups {
+        assert_eq!(group.key.expected.as_deref(), Some("index-out-of-range"), "{}", group.key);
+        let example = group.example.as_ref().unwrap();
+        assert!(example.calls[0].len() < 160, "{}", example.calls[0]);
+        assert!(example.replay[0].ends_with("--backend ./wraps"), "{:?}", example.replay);
+        let cases = spec.read_case_file(&folder.path().join(&example.files[0])).unwrap();
+        assert_eq!(cases[0].provenance.as_ref().unwrap().seed, Some(1));
+        let verdict =
+            |make: fn() -> Box<dyn Backend>| InProcess::new(make, Strictness::Strict).run(&cases[0]).verdict;
+        assert_eq!(verdict(wraps), group.key.verdict);
+        let reference = || builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
+        assert_eq!(verdict(reference), Verdict::Pass);
+    }
+    // The same campaign finds the same, and writes the same files.
+    let again = tempfile::tempdir().unwrap();
+    let names = |report: &Report| -> Vec<String> {
+        report.groups.iter().flat_map(|group| group.example.clone().unwrap().files).collect()
+    };
+    assert_eq!(names(&run_on_one_that_wraps(again.path(), &spec)), names(&found));
+}
+
+/// Gives zeros where the indices are wide.
+struct ZerosForWide(Box<dyn Backend>);
+
+impl Backend for ZerosForWide {
+    fn describe(&self) -> Description {
+        self.0.describe()
+    }
+
+    fn call(&mut self, call: &Call) -> Outcome {
+        match self.0.call(call) {
+            Outcome::Output(output) if call.indices.dtype() == DType::I64 => {
+                let zero = Element::zero(output.dtype());
+                Outcome::Output(Tensor::filled(output.dtype(), output.shape().clone(), &zero).unwrap())
+            }
+            outcome => outcome,
+        }
+    }
+}
+
+fn zeros_for_wide() -> Box<dyn Backend> {
+    let reference = builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
+    Box::new(ZerosForWide(reference))
+}
+
+#[test]
+fn a_broken_law_is_shown_with_its_calls_which_become_cases() {
+    let spec = Specification::embedded().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let only = ["index-dtype-blind".to_owned()];
+    let check = Laws::new(&zeros_for_wide().describe(), Vec::new(), true, &only).unwrap();
+    let saver =
+        Saver { spec: &spec, folder: Some(folder.path()), backend: &Named::Command("./wide".to_owned()) };
+    let start = report("reference", "laws", 1, 2000, Shard::WHOLE);
+    let subjects = vec![Subject::backend(zeros_for_wide())];
+    let found = drive(start, &check, subjects, PACE, &saver, &mut |_| Ok(())).unwrap();
+    assert!(!found.is_clean());
+    for group in &found.groups {
+        let example = group.example.as_ref().unwrap();
+        assert_eq!((group.key.law.as_deref(), example.calls.len()), (Some("index-dtype-blind"), 2));
+        let cases = spec.read_case_file(&folder.path().join(&example.files[0])).unwrap();
+        let mut runner = InProcess::new(zeros_for_wide, Strictness::Strict);
+        assert!(cases.iter().any(|case| runner.run(case).verdict == Verdict::WrongOutput));
+    }
+    let wrong = Laws::new(&zeros_for_wide().describe(), Vec::new(), true, &["no-such-law".to_owned()]);
+    assert!(wrong.unwrap_err().contains("composed-gathers"));
+}
+
+/// Every form that a saved case can have is read back as the call that it was drawn as.
+#[test]
+fn whatever_is_drawn_can_be_saved_and_read_back() {
+    struct Never(Maker);
+    impl Check for Never {
+        fn step(&self, choices: &mut Choices, asked: &[Question], answers: &[Answer], _: &mut Tally) -> Step {
+            let Some(first) = asked.first() else {
+                let number = choices.below(1 << 40);
+                let call = self.0.call(&mut Choices::from_seed(number as u64)).unwrap().unwrap();
+                let way = Way { threads: number, ..Way::default() };
+                return Step::Ask(vec![Question { call, way }]);
+            };
+            assert!(answers.len() == 1);
+            // Each case is a kind of its own, so that each is saved.
+            let mut key = Key::new(None, asked, Verdict::Crash, None);
+            key.law = Some(first.way.threads.to_string());
+            let nothing = String::new();
+            Step::Broken(Box::new(Broken { key, expected: nothing.clone(), actual: nothing }))
+        }
+    }
+    let spec = Specification::embedded().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let named = Named::BuiltIn("reference".to_owned());
+    let saver = Saver { spec: &spec, folder: Some(folder.path()), backend: &named };
+    let maker = Never(Maker::new(&wraps().describe()));
+    let start = report("reference", "nothing", 9, 300, Shard::WHOLE);
+    let found = drive(start, &maker, vec![subject("reference")], PACE, &saver, &mut |_| Ok(())).unwrap();
+    assert_eq!(found.groups.len(), 300);
+    for group in &found.groups {
+        let example = group.example.as_ref().unwrap();
+        let number = group.key.law.as_ref().unwrap().parse().unwrap();
+        let call = maker.0.call(&mut Choices::from_seed(number)).unwrap().unwrap();
+        let cases = spec
+            .read_case_file(&folder.path().join(&example.files[0]))
+            .unwrap_or_else(|wrong| panic!("{}", wrong[0]));
+        let read = &cases[0].call;
+        assert_eq!(
+            (&read.params, &read.indices, &read.attributes),
+            (&call.params, &call.indices, &call.attributes)
+        );
+        for profile in Profile::all_specified() {
+            let make = || builtin::backend("reference", profile, 16 << 20).unwrap();
+            let verdict = InProcess::new(make, Strictness::Strict).run(&cases[0]).verdict;
+            assert!(
+                [Verdict::Pass, Verdict::RejectedGoodInput].contains(&verdict),
+                "{verdict}: {}",
+                example.calls[0]
+            );
+        }
+    }
 }

@@ -29,7 +29,7 @@ fn json(arguments: &[&str]) -> Value {
 
 #[test]
 fn help_of_every_command() {
-    for command in ["", "run", "list", "show", "serve", "check", "mutants", "completions"] {
+    for command in ["", "run", "list", "show", "serve", "fuzz", "merge", "check", "mutants", "completions"] {
         let arguments: Vec<&str> = [command, "--help"].into_iter().filter(|part| !part.is_empty()).collect();
         insta::assert_snapshot!(format!("help-{command}"), texts(&arguments, 0).0);
     }
@@ -247,4 +247,32 @@ fn the_whole_suite_goes_through_a_pipe() {
     let files = ["--file-above", "4096", "--", program, "serve", "reference"];
     let (text, _) = texts(&[&options[..], &files[..]].concat(), 0);
     assert!(text.contains("everything conforms"), "{text}");
+}
+
+#[test]
+fn a_campaign_on_a_program_runs_in_shards_that_are_joined_and_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let program = env!("CARGO_BIN_EXE_gatherspec");
+    let fuzz = |shard: &str, report: &str, more: &[&str]| {
+        let arguments = ["fuzz", "--cases", "900", "--shard", shard, "--report", report];
+        let command = ["--", program, "serve", "optimized"];
+        texts(&[&arguments[..], more, &command[..]].concat(), 0).0
+    };
+    let (one, two, whole) = (file("1.json"), file("2.json"), file("whole.json"));
+    assert!(fuzz("1/2", &one, &[]).contains("450 cases of seed 1, shard 1/2"));
+    fuzz("2/2", &two, &[]);
+    let (joined, _) = texts(&["merge", &one, &two, "--out", &whole], 0);
+    assert!(joined.contains("900 cases of seed 1") && joined.contains("nothing found"), "{joined}");
+    // What is finished is left as it is.
+    let before = std::fs::read(&one).unwrap();
+    fuzz("1/2", &one, &["--resume"]);
+    assert_eq!(std::fs::read(&one).unwrap(), before);
+
+    assert!(texts(&["merge", &one], 2).1.contains("1 of 2 shards are missing: 2/2"));
+    assert!(texts(&["merge", &one, &one, &two], 2).1.contains("are both shard 1/2"));
+    let report = ["--report", one.as_str(), "--shard", "1/2", "--resume"];
+    let other = [&["fuzz", "--backend", "optimized", "--cases", "900"][..], &report].concat();
+    assert!(texts(&other, 2).1.contains("is of another campaign"));
+    assert!(texts(&["fuzz", "--backend", "optimized", "--shard", "3/2"], 2).1.contains("3/2"));
 }

@@ -1,9 +1,9 @@
 //! Laws: relations between calls that hold for every input, so that no reference is needed. They are asked of any
 //! backend, also of one whose right answers nobody knows.
 //!
-//! A law draws an instance, asks calls in a [`lab`], and compares what comes back; each asks only what the backend
-//! declares. [`documented`] holds the three that the documents state themselves, [`batches`], [`rows`], [`axes`],
-//! [`blind`] and [`policies`] what follows from their formulas; [`gathers`] draws calls and [`tensors`] takes tensors
+//! A law draws an instance, asks calls in a `lab`, and compares what comes back; each asks only what the backend
+//! declares. `documented` holds the three that the documents state themselves, `batches`, `rows`, `axes`,
+//! `blind` and `policies` what follows from their formulas; `gathers` draws calls and `tensors` takes tensors
 //! apart, without any gather of ours.
 
 mod axes;
