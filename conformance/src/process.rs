@@ -203,8 +203,8 @@ impl ProcessBackend {
     }
 }
 
-/// Ends every child of this process, on Linux: whatever backends have left, even without a trace of whose it was. For
-/// a program that runs backends and has no other children.
+/// Ends every child of this process that was not there before the first backend, on Linux: whatever backends have left,
+/// even without a trace of whose it was. For a program that starts nothing but backends.
 pub fn end_children() {
     orphans::end_all();
 }

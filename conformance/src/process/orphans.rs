@@ -13,6 +13,7 @@ pub(super) use portable::{Family, adopt, end_all};
 mod linux {
     use std::collections::HashSet;
     use std::ffi::OsString;
+    use std::sync::OnceLock;
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::{Duration, Instant};
 
@@ -26,8 +27,18 @@ mod linux {
 
     /// Has orphans of this process's descendants become its children, from now on.
     pub(in crate::process) fn adopt() {
+        BEFORE.get_or_init(|| children(&processes()).map(|it| (it.id, it.start)).collect());
         // Without it, which no Linux of this age lacks, a process in a session of its own goes on.
         let _ = set_child_subreaper(Some(getpid()));
+    }
+
+    /// Children from before the first backend, as `exec` leaves them: none of a backend's.
+    static BEFORE: OnceLock<HashSet<(i32, u64)>> = OnceLock::new();
+
+    /// The children of this process.
+    fn children(all: &[Process]) -> impl Iterator<Item = &Process> {
+        let own = getpid().as_raw_pid();
+        all.iter().filter(move |it| it.parent == own)
     }
 
     /// The descendants of one backend.
@@ -81,20 +92,20 @@ mod linux {
         }
     }
 
-    /// Ends all children of this process, also adopted ones.
+    /// Ends all children of this process that are there since a backend was, also adopted ones.
     pub(in crate::process) fn end_all() {
-        end_children(|_, _| true);
+        if let Some(before) = BEFORE.get() {
+            end_children(|child, _| !before.contains(&(child.id, child.start)));
+        }
     }
 
     /// Kills children of this process as long as there are any that are chosen; their children become its own in turn.
     fn end_children(mut chosen: impl FnMut(&Process, &[Process]) -> bool) {
         let deadline = Instant::now() + LIMIT;
-        let own = getpid().as_raw_pid();
         while Instant::now() < deadline {
             let all = processes();
-            let children = all.iter().filter(|it| it.parent == own);
-            let left: Vec<Pid> =
-                children.filter(|it| chosen(it, &all)).filter_map(|it| Pid::from_raw(it.id)).collect();
+            let left = children(&all).filter(|it| chosen(it, &all)).filter_map(|it| Pid::from_raw(it.id));
+            let left: Vec<Pid> = left.collect();
             if left.is_empty() {
                 return;
             }
