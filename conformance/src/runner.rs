@@ -88,7 +88,7 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
                 Err(result) => return *result,
             };
             let first = first.get_or_insert_with(|| outcome.clone());
-            if !same(first, &outcome) && !judged.may_vary() {
+            if !first.agrees(&outcome) && !judged.may_vary() {
                 return judged.varies(first, &outcome, self.place(layout, self.threads[0]));
             }
         }
@@ -116,7 +116,7 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
                 let at = (!is_first || first.is_some()).then(|| self.place(layout, *threads));
                 let outcome = self.run_once(judged, call, *threads, at.as_ref())?;
                 let first = first.get_or_insert_with(|| outcome.clone());
-                if !same(first, &outcome) && !judged.may_vary() {
+                if !first.agrees(&outcome) && !judged.may_vary() {
                     return Err(Box::new(judged.varies(first, &outcome, at.unwrap_or_default())));
                 }
                 // Runs that may differ are judged one by one, the others all at once.
@@ -226,16 +226,6 @@ impl<'a> Judged<'a> {
             note: judgement.note.map(str::to_owned),
             stderr: None,
         }
-    }
-}
-
-/// Whether two outcomes agree in what is compared: bits, codes and fields, not texts.
-pub(crate) fn same(one: &Outcome, other: &Outcome) -> bool {
-    match (one, other) {
-        (Outcome::Output(one), Outcome::Output(other)) => one == other,
-        (Outcome::Error(one), Outcome::Error(other)) => one.code == other.code && one.fields == other.fields,
-        (Outcome::Unsupported(_), Outcome::Unsupported(_)) => true,
-        _ => false,
     }
 }
 

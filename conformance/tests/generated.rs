@@ -5,6 +5,8 @@
 
 mod in_step;
 
+use std::path::Path;
+
 use gather_conformance::{book, results, schemas};
 use gather_spec::Specification;
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 use gather_spec::Outcome;
 
 use crate::judge::{Judgement, Verdict, describe_outcome};
-use crate::runner::{CaseResult, Judged, same};
+use crate::runner::{CaseResult, Judged};
 
 use super::inputs::Request;
 use super::replies::Answer;
