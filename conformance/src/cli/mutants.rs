@@ -39,7 +39,11 @@ impl Mutants {
             }
         }
         let kept = |case: &&Case| !left_out.iter().any(|pattern| pattern.wants(case));
-        let strength = strength::measure(&cases.into_iter().filter(kept).collect::<Vec<_>>());
+        let cases: Vec<&Case> = cases.into_iter().filter(kept).collect();
+        let strength = match self.format {
+            Format::Json => strength::measure_thoroughly(&cases),
+            Format::Human | Format::Markdown => strength::measure(&cases),
+        };
         self.show(&strength)?;
         Ok(if strength.survivors().is_empty() { Status::Conforms } else { Status::DoesNotConform })
     }

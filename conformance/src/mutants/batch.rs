@@ -19,8 +19,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "class: an axis counted from the wrong end",
         |model| {
             model.batch_dims = |asked| {
-                let rows = asked.indices().len() - usize::from(asked.rules.by_rows);
-                model::batch_dims(asked).map(|batch| if batch == 0 { 0 } else { rows - batch })
+                let rows = asked.indices().len().saturating_sub(asked.rules.by_rows.into());
+                model::batch_dims(asked).map(|batch| if batch == 0 { 0 } else { rows.saturating_sub(batch) })
             };
         },
     )
