@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use gather_conformance::{book, schemas};
+use gather_conformance::{book, results, schemas};
 use gather_spec::Specification;
 
 fn assert_in_step(path: &str, text: &str) {
@@ -37,4 +37,10 @@ fn the_schemas_of_the_messages() {
         let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
         assert_in_step(&format!("conformance/schemas/{name}"), &text);
     }
+}
+
+#[test]
+fn the_page_of_results() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    assert_in_step("conformance/results/README.md", &results::page(&folder).unwrap());
 }

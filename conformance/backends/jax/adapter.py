@@ -3,6 +3,7 @@
 `jax.vmap` for a batch. 64-bit dtypes are switched on. Nothing is checked that JAX itself does not check."""
 
 import os
+from functools import lru_cache
 
 os.environ["JAX_PLATFORMS"] = "cpu"
 
@@ -36,10 +37,21 @@ def batched(function, batch_dims):
     return jax.vmap(lambda params, indices: batched(function, batch_dims - 1)(params, indices))
 
 
-def gather_nd(params, indices, batch_dims=0):
+@lru_cache(maxsize=64)
+def components(batch_dims):
     """One index array per component: the last axis of indices, taken apart."""
     one = lambda params, indices: params.at[tuple(jnp.unstack(indices, axis=-1))].get(mode="fill", fill_value=0)
-    return jax.jit(batched(one, batch_dims))(params, indices)
+    return jax.jit(batched(one, batch_dims))
+
+
+@lru_cache(maxsize=64)
+def take(axis, batch_dims):
+    one = lambda params, indices: jnp.take(params, indices, axis=axis, mode="fill", fill_value=0)
+    return jax.jit(batched(one, batch_dims))
+
+
+def gather_nd(params, indices, batch_dims=0):
+    return components(batch_dims)(params, indices)
 
 
 def gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
@@ -49,8 +61,7 @@ def gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
         axis = batch_dims
     # Below the batch an axis has another number, and one that lies in the batch must not get a number there.
     inner = axis - batch_dims if axis >= batch_dims else axis if axis < 0 else axis - params.ndim
-    one = lambda params, indices: jnp.take(params, indices, axis=inner, mode="fill", fill_value=0)
-    return jax.jit(batched(one, batch_dims))(params, indices)
+    return take(inner, batch_dims)(params, indices)
 
 
 def operator(function, *attributes):

@@ -15,6 +15,7 @@ use crate::builtin;
 use crate::deviations::{self, Deviations};
 use crate::judge::Strictness;
 use crate::report::{BackendReport, Entry, Format, Named, Report, write_whole};
+use crate::results::Results;
 use crate::runner::InProcess;
 use crate::select::Selection;
 
@@ -61,6 +62,9 @@ pub(super) struct Run {
     /// Draft such a file for the one backend of this run; the reasons are left to you
     #[arg(long, value_name = "FILE")]
     write_deviations: Option<PathBuf>,
+    /// Write what each backend that is a program did in the whole suite to DIR/NAME-VERSION.json
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["patterns", "files", "operators", "basis"])]
+    results: Option<PathBuf>,
     #[command(flatten)]
     process: ProcessOptions,
     /// A program that answers the backend protocol, with its arguments
@@ -121,6 +125,13 @@ impl Run {
         };
         if let (Some(path), Some(backend)) = (&self.write_deviations, report.backends.first()) {
             write_whole(path, deviations::draft(backend).as_bytes()).map_err(cannot_write(path))?;
+        }
+        if let Some(folder) = &self.results {
+            let programs =
+                report.backends.iter().filter(|backend| backend.broken.is_none() && !is_built_in(backend));
+            for backend in programs {
+                Results::new(backend).write(folder).map_err(cannot_write(folder))?;
+            }
         }
         let folder = self.out.clone().unwrap_or_else(default_folder);
         let written = report.write(&folder).map_err(|error| {
@@ -245,6 +256,10 @@ impl Run {
         }
         Ok(chosen)
     }
+}
+
+fn is_built_in(backend: &BackendReport) -> bool {
+    builtin::NAMES.contains(&backend.backend.name.as_str())
 }
 
 /// What is done with each backend.

@@ -1,0 +1,290 @@
+//! What backends did in the whole suite, kept: a JSON file per backend and version, and the page that is made of them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::adapters;
+use crate::backend::Identity;
+use crate::judge::Verdict;
+use crate::report::{BackendReport, Entry, write_whole};
+
+/// The version of the form of the files.
+const SCHEMA: u32 = 1;
+
+/// The most characters of a call or an outcome that are kept.
+const LONGEST: usize = 300;
+
+/// What one version of a backend did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Results {
+    /// Version of this form.
+    pub schema: u32,
+    /// The version of the suite.
+    pub suite: String,
+    /// What the command line calls it.
+    pub argument: String,
+    /// Who it is.
+    pub backend: Identity,
+    /// Where it ran: system and processor.
+    pub platform: String,
+    /// How often each verdict was observed, by operator.
+    pub operators: BTreeMap<String, BTreeMap<Verdict, usize>>,
+    /// Policies that it declares and the documents do not permit, with the reason.
+    pub departures: Vec<String>,
+    /// What it was asked and did not pass.
+    pub deviations: Vec<Deviation>,
+}
+
+/// A case that did not pass.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deviation {
+    /// The case.
+    pub case: String,
+    /// The clauses that it tests.
+    pub clauses: Vec<String>,
+    /// The verdict.
+    pub observed: Verdict,
+    /// The call, in words; long ones are cut.
+    pub call: String,
+    /// What the documents allow, likewise.
+    pub expected: String,
+    /// What was answered, likewise.
+    pub actual: String,
+    /// Why, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Where it is talked about, or the source that does it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// Whether its users should know it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub finding: bool,
+}
+
+impl Results {
+    /// What is kept of a report on the whole suite.
+    #[must_use]
+    pub fn new(report: &BackendReport) -> Self {
+        let observed = |entry: &Entry| entry.observed.unwrap_or(entry.verdict);
+        let mut operators: BTreeMap<String, BTreeMap<Verdict, usize>> = BTreeMap::new();
+        for entry in &report.results {
+            *operators.entry(entry.operator.clone()).or_default().entry(observed(entry)).or_default() += 1;
+        }
+        let failed = |entry: &&Entry| !matches!(observed(entry), Verdict::Pass | Verdict::Unsupported);
+        let kept = |text: &Option<String>| shortened(text.as_deref().unwrap_or_default());
+        let deviation = |entry: &Entry| Deviation {
+            case: entry.id.clone(),
+            clauses: entry.clauses.clone(),
+            observed: observed(entry),
+            call: kept(&entry.call),
+            expected: kept(&entry.expected),
+            actual: kept(&entry.actual),
+            reason: entry.reason.clone(),
+            link: entry.link.clone(),
+            finding: entry.finding,
+        };
+        Self {
+            schema: SCHEMA,
+            suite: env!("CARGO_PKG_VERSION").to_owned(),
+            argument: report.argument.clone(),
+            backend: report.backend.clone(),
+            platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            operators,
+            departures: report.departures.clone(),
+            deviations: report.results.iter().filter(failed).map(deviation).collect(),
+        }
+    }
+
+    /// Writes the file of this backend and version; gives its path.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, folder: &Path) -> io::Result<PathBuf> {
+        // What a backend says of itself is no path.
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+        let name = format!("{}-{}", self.backend.name, self.backend.version);
+        let path = folder.join(name.chars().map(plain).collect::<String>() + ".json");
+        std::fs::create_dir_all(folder)?;
+        let text = serde_json::to_string_pretty(self).expect("results are plain data") + "\n";
+        write_whole(&path, text.as_bytes())?;
+        Ok(path)
+    }
+}
+
+/// The beginning of a text. Behind an empty line stands the stack of whoever raised an error.
+fn shortened(text: &str) -> String {
+    let text = text.split("\n\n").next().unwrap_or_default();
+    let mut start: String = text.chars().take(LONGEST).collect();
+    if start.len() < text.len() {
+        start.push('…');
+    }
+    start.replace('\n', " ")
+}
+
+/// The page that the files of a folder make.
+///
+/// # Errors
+/// If a file cannot be read, or is none of these.
+pub fn page(folder: &Path) -> io::Result<String> {
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    files.sort();
+    let read = |path: &PathBuf| -> io::Result<Results> { Ok(serde_json::from_slice(&std::fs::read(path)?)?) };
+    let results: Vec<Results> = files.iter().map(read).collect::<Result<_, _>>()?;
+    let mut text = INTRODUCTION.to_owned();
+    matrix(&mut text, &results);
+    if folder.join("mutants.md").is_file() {
+        text.push_str("\nHow strong the suite itself is: [the mutants that it kills](mutants.md).\n");
+    }
+    backends(&mut text, &results);
+    text.push_str(FINDINGS);
+    results.iter().for_each(|of| findings(&mut text, of));
+    Ok(text)
+}
+
+const INTRODUCTION: &str = "\
+# What frameworks do
+
+The whole suite on third-party backends. Each JSON file here is one backend in one version, written by
+`gatherspec run --backend NAME --results conformance/results`; this page is made of them by
+`GATHERSPEC_BLESS=1 cargo test --test generated`, and a test holds it to them.
+
+Counts are of verdicts as observed. Every one that is neither `pass` nor `unsupported` is explained by an entry in the
+backend's `deviations.yaml`: a mistake, or where the idiom ends that stands in for an operator which the framework has
+not. `unsupported` are dtypes or operators that a backend does not declare.
+
+";
+
+const FINDINGS: &str = "
+## Findings
+
+What a user of the framework should know, with one of its cases each. Memory that was never written looks different
+in every run.
+";
+
+fn matrix(text: &mut String, results: &[Results]) {
+    let mut operators: Vec<&String> = results.iter().flat_map(|of| of.operators.keys()).collect();
+    operators.sort();
+    operators.dedup();
+    let names: String = operators.iter().map(|name| format!(" {name} |")).collect();
+    let _ = writeln!(text, "| backend |{names}\n| --- |{}", " --- |".repeat(operators.len()));
+    for of in results {
+        let cell = |name: &&String| format!(" {} |", counts(of.operators.get(*name)));
+        let cells: String = operators.iter().map(cell).collect();
+        let _ = writeln!(text, "| {} {} |{cells}", of.backend.name, of.backend.version);
+    }
+}
+
+/// Counts in words; a dash for an operator that is not supported at all.
+fn counts(of: Option<&BTreeMap<Verdict, usize>>) -> String {
+    let counts: Vec<_> = of.into_iter().flatten().collect();
+    match counts.as_slice() {
+        [] | [(Verdict::Unsupported, _)] => "–".to_owned(),
+        counts => {
+            counts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+fn backends(text: &mut String, results: &[Results]) {
+    text.push_str("\n## Backends\n\n");
+    for of in results {
+        let summary = adapters::adapter(&of.argument).map(|adapter| adapter.manifest().summary);
+        let summary = summary.map(|summary| format!(": {summary}")).unwrap_or_default();
+        let _ =
+            writeln!(text, "- **{} {}** on {}{summary}.", of.backend.name, of.backend.version, of.platform);
+        for departure in &of.departures {
+            let _ = writeln!(text, "  - {departure}");
+        }
+    }
+}
+
+/// The findings of a backend: one case for all that have the same verdict and reason.
+fn findings(text: &mut String, of: &Results) {
+    let mut by_reason: BTreeMap<(&str, Verdict), Vec<&Deviation>> = BTreeMap::new();
+    for deviation in of.deviations.iter().filter(|deviation| deviation.finding) {
+        let reason = deviation.reason.as_deref().unwrap_or_default();
+        by_reason.entry((reason, deviation.observed)).or_default().push(deviation);
+    }
+    if !by_reason.is_empty() {
+        let _ = writeln!(text, "\n### {} {}", of.backend.name, of.backend.version);
+    }
+    for ((reason, observed), cases) in by_reason {
+        let first = cases[0];
+        let source = first.link.as_ref().map(|link| format!(" ([source]({link}))")).unwrap_or_default();
+        let more = match cases.len() - 1 {
+            0 => String::new(),
+            1 => ", and in one more case".to_owned(),
+            more => format!(", and in {more} more cases"),
+        };
+        let _ = writeln!(text, "\n**{reason}**{source}\n\n- verdict: `{observed}`{more}");
+        let reproduce = format!("gatherspec run --backend {} --case '{}'", of.argument, first.case);
+        for (name, value) in [
+            ("clause", first.clauses.join(", ")),
+            ("call", first.call.clone()),
+            ("documented", first.expected.clone()),
+            ("actual", first.actual.clone()),
+            ("reproduce", reproduce),
+        ] {
+            let _ = writeln!(text, "- {name}: `{}`", value.replace('`', "'"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Description;
+    use crate::runner::CaseResult;
+
+    #[test]
+    fn what_is_kept_of_a_report_makes_a_page_with_its_finding() {
+        let spec = gather_spec::Specification::embedded().unwrap();
+        let backend =
+            Identity { name: "a/b".to_owned(), version: "1.0".to_owned(), language: "C".to_owned() };
+        let description = Description { backend, operators: BTreeMap::new() };
+        let mut report = BackendReport::new("mine".to_owned(), &description, &spec);
+        let case = spec.cases.iter().find(|case| case.call.operator.as_str() == "tf.gather").unwrap();
+        let result = |verdict| CaseResult {
+            id: case.id.clone(),
+            profile: None,
+            verdict,
+            expected: "x".repeat(LONGEST + 1),
+            actual: "`two\nlines`".to_owned(),
+            at: None,
+            note: None,
+            stderr: None,
+        };
+        let known = Entry {
+            verdict: Verdict::KnownDeviation,
+            observed: Some(Verdict::Crash),
+            reason: Some("it divides by zero".to_owned()),
+            finding: true,
+            ..Entry::new(case, result(Verdict::Crash))
+        };
+        report.results = vec![Entry::new(case, result(Verdict::Pass)), known];
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = Results::new(&report).write(folder.path()).unwrap();
+        assert_eq!(path.file_name().unwrap(), "a-b-1.0.json");
+        let page = page(folder.path()).unwrap();
+        for words in [
+            "| backend | tf.gather |\n| --- | --- |\n| a/b 1.0 | 1 pass, 1 crash |",
+            "### a/b 1.0\n\n**it divides by zero**\n\n- verdict: `crash`\n",
+            "- actual: `'two lines'`\n",
+            "xx…`\n",
+            &format!("`gatherspec run --backend mine --case '{}'`", case.id),
+        ] {
+            assert!(page.contains(words), "{words}\nis not in\n{page}");
+        }
+        std::fs::write(folder.path().join("mutants.md"), "").unwrap();
+        assert!(super::page(folder.path()).unwrap().contains("(mutants.md)"));
+    }
+}
