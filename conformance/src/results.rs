@@ -117,8 +117,9 @@ impl Results {
     }
 }
 
-/// The beginning of a text.
+/// The beginning of a text. Behind an empty line stands the stack of whoever raised an error.
 fn shortened(text: &str) -> String {
+    let text = text.split("\n\n").next().unwrap_or_default();
     let mut start: String = text.chars().take(LONGEST).collect();
     if start.len() < text.len() {
         start.push('…');

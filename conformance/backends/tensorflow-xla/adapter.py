@@ -34,7 +34,8 @@ def raw_gather_nd(params, indices):
 
 @lru_cache(maxsize=64)
 def compiled(function, attributes):
-    return tf.function(lambda params, indices: function(params, indices, **dict(attributes)), jit_compile=True)
+    call = lambda params, indices: function(params, indices, **dict(attributes))
+    return tf.function(call, autograph=False, jit_compile=True)
 
 
 def operator(function, index_dtypes, *names):
