@@ -41,6 +41,9 @@ pub(crate) struct Geometry {
 /// Longer rows are cut into pieces, so that threads can share them and prefetching need not look far.
 const LONGEST_PIECE: usize = 64 << 10;
 
+/// Fewer elements than this, or fewer rows, are not worth an order of their own.
+const LEAST_SCATTERED: usize = 16;
+
 impl Geometry {
     /// Room for a geometry, so that it can be made where it stays: moving one costs a tenth of a tiny call.
     #[inline]
@@ -125,6 +128,27 @@ impl Geometry {
             self.push(*dim, stride.wrapping_mul(element.cast_signed()), 0);
         }
         run * element
+    }
+
+    /// The axis along which the elements of a slice lie apart, if that is worth an order of its own: it is long, and
+    /// there are many index rows to share it.
+    #[inline]
+    pub(crate) fn scattered(&self) -> Option<RowAxis> {
+        let inner = self.rows.last().filter(|axis| axis.indices == 0 && axis.len >= LEAST_SCATTERED)?;
+        let worth = self.row_count / inner.len >= LEAST_SCATTERED && !self.components.is_empty();
+        worth.then_some(*inner)
+    }
+
+    /// The same call with one row for all of the innermost axis.
+    pub(crate) fn without_innermost(&self) -> Self {
+        let mut outer = self.clone();
+        let Some(inner) = outer.rows.pop() else { return outer };
+        outer.row_count /= inner.len;
+        outer.row_bytes *= inner.len;
+        if outer.rows.is_empty() {
+            outer.rows.push(RowAxis { len: 1, params: 0, indices: 0 });
+        }
+        outer
     }
 
     /// Bytes of the output.

@@ -91,9 +91,18 @@ fn batched(params: &[usize], indices: &[usize], options: &Options) -> Plan {
     Plan::gather(params, indices, &options.batch_dims(1)).expect("a plan")
 }
 
-const KINDS: [Kind; 8] = [
+const KINDS: [Kind; 10] = [
     Kind { name: "scalars", plan: first, params: &[61], indices: &[67], bounds: &[61] },
     Kind { name: "rows", plan: first, params: &[7, 5], indices: &[33], bounds: &[7] },
+    // Long enough, and enough of them, for an order of their own where their elements lie apart.
+    Kind { name: "wide rows", plan: first, params: &[7, 37], indices: &[33], bounds: &[7] },
+    Kind {
+        name: "batched wide rows",
+        plan: batched_nd,
+        params: &[3, 5, 17],
+        indices: &[3, 6, 1],
+        bounds: &[5],
+    },
     Kind { name: "last axis", plan: last, params: &[5, 19], indices: &[35], bounds: &[19] },
     Kind { name: "batched rows", plan: batched, params: &[3, 7, 5], indices: &[3, 17], bounds: &[7] },
     Kind { name: "batched last axis", plan: batched, params: &[3, 19], indices: &[3, 33], bounds: &[19] },

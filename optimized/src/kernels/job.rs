@@ -12,9 +12,10 @@ use super::bodies::{self, Picks};
 use super::check::{BLOCK, BadIndexFound, Block, CheckedIndices, Indices};
 use super::cursor::Cursor;
 use super::moves::{self, Pick};
+use super::tiles::{self, Tiles};
 use crate::arrays::Arrays;
 use crate::dispatch::Proof;
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, RowAxis};
 use crate::index::Index;
 use crate::shapes::Traits;
 
@@ -33,6 +34,8 @@ pub(crate) struct Job<'p, 'o, I> {
     prefetch: bool,
     stream: bool,
     pick: Option<Pick>,
+    /// The axis of a slice whose elements lie apart, if it is worth an order of its own; parts are whole slices then.
+    scattered: Option<RowAxis>,
     part_rows: usize,
     /// The first row that nobody has taken.
     next: AtomicUsize,
@@ -81,6 +84,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             prefetch: params_len.saturating_mul(size_of::<A>()) > CACHED_PARAMS,
             stream: moves::streams(output_bytes, geometry.row_bytes),
             pick: Pick::of(geometry, profile, size_of::<A>()),
+            scattered: geometry.scattered().filter(|_| matches!(geometry.row_bytes, 1 | 2 | 4 | 8 | 16)),
             part_rows: geometry.row_count,
             next: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
@@ -102,7 +106,11 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
     pub(crate) fn split(&mut self, parts: usize) {
         let rows = self.geometry.row_count;
         let part = rows.div_ceil(parts.max(1));
-        self.part_rows = if part > 4 * BLOCK { part.next_multiple_of(BLOCK) } else { part };
+        self.part_rows = match self.scattered {
+            Some(axis) => part.next_multiple_of(axis.len),
+            None if part > 4 * BLOCK => part.next_multiple_of(BLOCK),
+            None => part,
+        };
     }
 
     /// Runs the job as one part, without the counters that parts are shared by.
@@ -161,13 +169,12 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             // SAFETY: these rows are ours.
             return unsafe { self.pick(pick, cursor, left, output) };
         }
+        if let Some(axis) = self.scattered {
+            // SAFETY: these rows are ours, and parts are whole slices.
+            return unsafe { self.run_scattered(axis, rows) };
+        }
         let mut block = Block::new();
-        let indices = Indices {
-            first: self.indices,
-            geometry: self.geometry,
-            profile: self.profile,
-            level: self.level,
-        };
+        let indices = self.indices(self.geometry);
         while left > 0 {
             // SAFETY: the geometry is that of these arrays, and `left` rows are left.
             let checked = unsafe { block.check(indices, &mut cursor, left)? };
@@ -176,6 +183,36 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             unsafe {
                 self.move_rows(checked, output);
                 output = output.add(done * row_bytes);
+            }
+            left -= done;
+        }
+        Ok(())
+    }
+
+    const fn indices<'g>(&self, geometry: &'g Geometry) -> Indices<'g, I> {
+        Indices { first: self.indices, geometry, profile: self.profile, level: self.level }
+    }
+
+    /// # Safety
+    /// As `run`; the rows must be whole slices along the innermost axis.
+    unsafe fn run_scattered(&self, axis: RowAxis, rows: Range<usize>) -> Result<(), BadIndexFound> {
+        let slices = self.geometry.without_innermost();
+        let mut cursor = Cursor::new(&slices, rows.start / axis.len);
+        // SAFETY: `new` made sure that the output has room for all rows.
+        let mut output = unsafe { self.output.add(rows.start * self.geometry.row_bytes) };
+        let mut left = rows.len() / axis.len;
+        let mut block = Block::new();
+        while left > 0 {
+            // SAFETY: the geometry is that of these arrays but for the innermost axis, which moves no index, and `left`
+            // slices are left.
+            let checked = unsafe { block.check(self.indices(&slices), &mut cursor, left)? };
+            let done = checked.offsets().len();
+            let tiles = Tiles { params: self.params, output, len: axis.len, stride: axis.params };
+            // SAFETY: a checked offset is the start of a slice, which has `axis.len` elements; these slices are ours.
+            unsafe {
+                tiles::copy_slices(tiles, self.geometry.row_bytes, checked.offsets());
+                self.clear_bad(checked, output, slices.row_bytes);
+                output = output.add(done * slices.row_bytes);
             }
             left -= done;
         }
@@ -259,19 +296,30 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         let row_bytes = self.geometry.row_bytes;
         let rows = bodies::Copy { params: self.params, output, row_bytes, prefetch: self.prefetch };
         // SAFETY: the caller's promise.
-        unsafe { moves::move_rows(self.level, rows, checked.offsets(), self.stream) };
+        unsafe {
+            moves::move_rows(self.level, rows, checked.offsets(), self.stream);
+            self.clear_bad(checked, output, row_bytes);
+        }
+    }
+
+    /// Makes the rows with a bad index zero where that is the policy.
+    ///
+    /// # Safety
+    /// `output` must be the place of the checked rows, of `row_bytes` bytes each.
+    #[inline]
+    unsafe fn clear_bad(&self, checked: CheckedIndices<'_>, output: *mut u8, row_bytes: usize) {
         if self.profile.bad_index == BadIndex::Zero {
             for row in checked.bad_rows() {
                 // SAFETY: a bad row is one of the block.
-                unsafe { self.clear(output.add(row * row_bytes)) };
+                unsafe { self.clear(output.add(row * row_bytes), row_bytes) };
             }
         }
     }
 
     /// # Safety
-    /// `row` must be a row of the output.
-    unsafe fn clear(&self, row: *mut u8) {
-        for at in (0..self.geometry.row_bytes).step_by(self.element) {
+    /// `row` must be a row of the output, of `row_bytes` bytes.
+    unsafe fn clear(&self, row: *mut u8, row_bytes: usize) {
+        for at in (0..row_bytes).step_by(self.element) {
             // SAFETY: a row is whole elements, and `zero` is one element.
             unsafe { std::ptr::copy_nonoverlapping(self.zero, row.add(at), self.element) };
         }

@@ -19,6 +19,7 @@ pub mod floor;
 pub(crate) mod job;
 mod moves;
 mod portable;
+mod tiles;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
