@@ -24,8 +24,6 @@ impl<A: Copy + Default + Send + Sync> Element for A {}
 
 /// Below this many bytes of output and indices, waking other threads costs more than they bring.
 const WORTH_THREADS: usize = 256 << 10;
-/// Parts per thread: enough that a thread which was held up leaves its share to the others.
-const PARTS_PER_THREAD: usize = 4;
 /// More than this many workers bring nothing on any machine.
 const MOST_WORKERS: usize = 1024;
 
@@ -231,7 +229,7 @@ impl<A: Element, I: Index, D: Dimension, E: Dimension> Arrays<'_, A, I, D, E> {
 }
 
 fn on_workers<'o, I: Index>(mut job: Job<'_, 'o, I>, workers: usize) -> Result<Written<'o>, BadIndexFound> {
-    job.split(workers * PARTS_PER_THREAD);
+    job.split(workers);
     parallel::on_workers(workers, &|| job.work());
     job.finish()
 }

@@ -309,7 +309,11 @@ pub(super) unsafe fn pick_checked<I: Index, const SIZE: usize, const GAPS: bool>
     let grouped = head + (picks.len - head) / GROUP * GROUP;
     // SAFETY: every j is below len, and groups lie between head and grouped.
     unsafe {
-        for j in (0..head).chain(grouped..picks.len) {
+        // One range after the other: a chain of both asks at every step which it is in.
+        for j in 0..head {
+            all_good &= pick_one::<I, SIZE, GAPS>(picks, j);
+        }
+        for j in grouped..picks.len {
             all_good &= pick_one::<I, SIZE, GAPS>(picks, j);
         }
         for j in (head..grouped).step_by(GROUP) {

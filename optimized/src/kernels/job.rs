@@ -47,6 +47,9 @@ pub(crate) struct Job<'p, 'o, I> {
 // threads; parts of the output are disjoint, since `next` hands out each row once, and its elements may be sent.
 unsafe impl<I: Sync> Sync for Job<'_, '_, I> {}
 
+/// Parts per worker: enough that a thread which was held up leaves its share to the others.
+const PARTS_PER_WORKER: usize = 4;
+
 /// Picks between two requests for lines of the next axis.
 const PICKS_PER_FETCH: usize = 128;
 
@@ -102,12 +105,13 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             .saturating_add(self.geometry.row_count.saturating_mul(depth * size_of::<I>()))
     }
 
-    /// Sets parts of equal size, about `parts` of them, in whole blocks where there are enough.
-    pub(crate) fn split(&mut self, parts: usize) {
+    /// Sets parts of equal size for so many workers, in whole blocks where there are enough. Of slices whose elements lie
+    /// apart each worker gets one part, since a line that two slices share is read once per part.
+    pub(crate) fn split(&mut self, workers: usize) {
         let rows = self.geometry.row_count;
-        let part = rows.div_ceil(parts.max(1));
+        let part = rows.div_ceil(workers * PARTS_PER_WORKER);
         self.part_rows = match self.scattered {
-            Some(axis) => part.next_multiple_of(axis.len),
+            Some(axis) => rows.div_ceil(workers).next_multiple_of(axis.len),
             None if part > 4 * BLOCK => part.next_multiple_of(BLOCK),
             None => part,
         };
