@@ -290,6 +290,11 @@ pub(super) unsafe fn side_by_side<I: Index>(
     copies.as_ptr().cast()
 }
 
+// Sorted and repeated indices have no kernel of their own. To know that indices are sorted takes a pass over all of
+// them, and what it would buy is there already: sorted rows of 256 bytes run at 1.15 to 1.4 times the plain loop, sorted
+// scalars at 1.2 to 1.3, by the same requests ahead. Repeated ones are found in the first cache, and each has to be
+// written all the same; the requests ahead cost rows of 256 bytes a tenth there.
+
 /// Elements to ask for ahead.
 const PICKS_AHEAD: usize = 48;
 

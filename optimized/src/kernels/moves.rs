@@ -52,7 +52,7 @@ pub(super) unsafe fn move_rows(level: Proof, rows: Copy, offsets: &[isize], stre
 }
 
 /// Outputs of long rows from this size on are written past the caches. Measured on a Zen 5: with 256-byte rows that is
-/// slower on one thread, and with 128-byte rows on any number.
+/// slower on one thread, and with 128-byte rows on any number; rows of 8 KiB take 0.7 to 0.8 of the time of plain copies.
 const STREAMED_ROWS: usize = 32 << 20;
 
 /// Outputs of single elements from this size on.
@@ -60,7 +60,7 @@ const STREAMED_ELEMENTS: usize = 8 << 20;
 
 /// Whether rows of an output are worth writing past the caches.
 pub(super) fn streams(output_bytes: usize, row_bytes: usize) -> bool {
-    output_bytes >= STREAMED_ROWS && (1024..=4096).contains(&row_bytes)
+    output_bytes >= STREAMED_ROWS && (1024..=16384).contains(&row_bytes)
 }
 
 /// The kernel that takes elements straight from indices, for the jobs that it fits: one element per row, indices of
