@@ -17,14 +17,17 @@ use crate::{cli, serve};
 /// use std::process::ExitCode;
 /// # use gather_conformance::{Backend, backend::Description, builtin};
 /// # use gather_spec::{Call, Outcome, Profile};
-/// # struct MyBackend;
+/// # struct MyBackend(Box<dyn Backend>);
+/// # impl MyBackend {
+/// #     fn new() -> Self { Self(builtin::backend("reference", Profile::default(), 1 << 20).unwrap()) }
+/// # }
 /// # impl Backend for MyBackend {
-/// #     fn describe(&self) -> Description { unimplemented!() }
-/// #     fn call(&mut self, call: &Call) -> Outcome { unimplemented!() }
+/// #     fn describe(&self) -> Description { self.0.describe() }
+/// #     fn call(&mut self, call: &Call) -> Outcome { self.0.call(call) }
 /// # }
 ///
 /// fn main() -> ExitCode {
-///     gather_conformance::standalone(|| MyBackend, concat!(env!("CARGO_MANIFEST_DIR"), "/deviations.yaml"))
+///     gather_conformance::standalone(MyBackend::new, concat!(env!("CARGO_MANIFEST_DIR"), "/deviations.yaml"))
 /// }
 /// ```
 #[must_use]
