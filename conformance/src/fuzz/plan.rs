@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::generate::split_mix;
 
 /// The version of the generators: a case of a seed is the same call as long as this is the same.
-pub const GENERATORS: u32 = 1;
+pub const GENERATORS: u32 = 2;
 
 /// What is drawn and of whom it is asked. Two reports belong together if these agree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

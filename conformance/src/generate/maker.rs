@@ -5,7 +5,7 @@ use gather_spec::{Attribute, Attributes, Call, DType, Operator, Shape, Tensor, T
 
 use super::Choices;
 use super::palette::{LENGTH, Palettes, Style};
-use super::sizes::{Size, dims, fit};
+use super::sizes::{Size, dims, elements, fit};
 use crate::backend::Description;
 use crate::layout::Layout;
 
@@ -144,8 +144,7 @@ fn by_rows(choices: &mut Choices, size: Size, batched: bool) -> Plan {
     let depth = params.len() - batch - depth;
     let mut indices = params[..batch].to_vec();
     indices.extend(dims(choices, size, 2));
-    let slice: usize = params[batch + depth..].iter().product();
-    fit(&mut indices, batch, size.output_elements() / slice.max(1));
+    fit(&mut indices, batch, size.output_elements() / elements(&params[batch + depth..]));
     indices.push(depth);
     disturb(choices, &mut params, &mut indices);
     let mut attributes = Attributes::new();
@@ -165,8 +164,8 @@ fn one_axis(choices: &mut Choices, size: Size) -> Plan {
     let batch = choices.below(axis + 1);
     let mut indices = params[..batch].to_vec();
     indices.extend(dims(choices, size, 2));
-    let others: usize = params.iter().skip(batch).product::<usize>() / params.get(axis).unwrap_or(&1).max(&1);
-    fit(&mut indices, batch, size.output_elements() / others.max(1));
+    let others = elements(&params[batch..]) / params.get(axis).unwrap_or(&1).max(&1);
+    fit(&mut indices, batch, size.output_elements() / others);
     let mut attributes = Attributes::new();
     if batch > 0 || choices.once_in(4) {
         let from_end = !indices.is_empty() && choices.once_in(3);
@@ -219,16 +218,14 @@ fn index_tensor(
     let shape = Shape::new(dims)?;
     let bad_in = choices.pick(&[0, 0, 0, 0, 16, 4]);
     let style = choices.below(4);
-    let count = shape.element_count();
-    // Each value of a small tensor is a draw of its own, so that it can be made simpler; a large one has one for all.
-    let mut own = (count > 24).then(|| Choices::from_seed(choices.below(1 << 20) as u64));
-    let source = own.as_mut().unwrap_or(choices);
-    let values = (0..count).map(|at| {
+    let layout = choices.below(12);
+    // The values come last, a draw or more for each: fewer rows leave all other draws what they were.
+    let values = (0..shape.element_count()).map(|at| {
         let bound = bounds.get(at % bounds.len().max(1)).copied().unwrap_or(1);
-        value(source, at / bounds.len().max(1), bound, style, bad_in)
+        value(choices, at / bounds.len().max(1), bound, style, bad_in)
     });
     let tensor = stored(dtype, shape, values)?;
-    match choices.below(12) {
+    match layout {
         at @ 8.. => Layout::ALL[at - 7].tensor(&tensor),
         _ => Ok(tensor),
     }

@@ -53,17 +53,27 @@ pub(super) fn dims(choices: &mut Choices, size: Size, most_rank: usize) -> Vec<u
     let rank = choices.below(most_rank + 1);
     let mut dims = Vec::with_capacity(rank + 4);
     dims.extend((0..rank).map(|_| choices.pick(&TINY)));
-    if size != Size::Tiny && rank > 0 {
-        let at = choices.below(rank);
-        dims[at] = choices.pick(if size == Size::Small { &SMALL } else { &LONG });
+    // Drawn of every size, so that a smaller size leaves all other draws what they were.
+    let (at, edge) = (choices.below(rank), choices.below(SMALL.len()));
+    if let Some(dim) = dims.get_mut(at) {
+        match size {
+            Size::Tiny => {}
+            Size::Small => *dim = SMALL[edge],
+            Size::Long => *dim = LONG[edge],
+        }
     }
     fit(&mut dims, 0, size.elements());
     dims
 }
 
+/// How many elements dims have, if none of them is 0: a dim of 0 may not come to the output.
+pub(super) fn elements(dims: &[usize]) -> usize {
+    dims.iter().map(|dim| dim.max(&1)).product()
+}
+
 /// Makes dims after the first `kept` smaller, the smallest first, until there are few elements.
 pub(super) fn fit(dims: &mut [usize], kept: usize, most: usize) {
-    while dims.iter().map(|dim| dim.max(&1)).product::<usize>() > most {
+    while elements(dims) > most {
         match dims[kept..].iter_mut().filter(|dim| **dim > 1).min() {
             Some(dim) => *dim -= 1,
             None => return,
