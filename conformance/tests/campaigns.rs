@@ -36,9 +36,9 @@ fn report(name: &str, against: &str, seed: u64, cases: u64, shard: Shard) -> Rep
 
 fn check(name: &str, laws: bool) -> Box<dyn Check> {
     let description = builtin::backend(name, Profile::default(), builtin::MAX_OUTPUT).unwrap().describe();
-    let profiles = Profile::all_specified().collect();
+    let profiles: Vec<Profile> = Profile::all_specified().collect();
     if laws {
-        Box::new(Laws::new(&description, profiles, true, &[]).unwrap())
+        Box::new(Laws::new(&description, &profiles, true, &[]).unwrap())
     } else {
         Box::new(Differential::new(&description, profiles, Strictness::Strict))
     }
@@ -63,7 +63,7 @@ fn every_law_holds_on_the_built_in_backends_and_is_seldom_skipped() {
         assert!(done.is_clean(), "{name}: {:#?}", done.groups);
         for law in LAWS {
             let counts = &done.counts[law.name];
-            assert!(counts["held"] * 10 > counts.values().sum::<u64>(), "{}: {counts:?}", law.name);
+            assert!(counts["held"] * 5 > counts.values().sum::<u64>(), "{}: {counts:?}", law.name);
         }
     }
 }
@@ -196,8 +196,7 @@ fn a_counterexample_is_small_and_a_case_that_fails_until_the_bug_is_mended() {
     for group in &found.groups {
         assert_eq!(group.key.expected.as_deref(), Some("index-out-of-range"), "{}", group.key);
         let example = group.example.as_ref().unwrap();
-        // A rare failure of a large tensor, whose indices share a draw, may stay large.
-        assert!(group.count < 10 || example.calls[0].len() < 160, "{}", example.calls[0]);
+        assert!(example.calls[0].len() < 160, "{}", example.calls[0]);
         assert!(example.replay[0].ends_with("--backend ./wraps"), "{:?}", example.replay);
         let cases = spec.read_case_file(&folder.path().join(&example.files[0])).unwrap();
         assert_eq!(cases[0].provenance.as_ref().unwrap().seed, Some(1));
@@ -244,7 +243,7 @@ fn a_broken_law_is_shown_with_its_calls_which_become_cases() {
     let spec = Specification::embedded().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let only = ["index-dtype-blind".to_owned()];
-    let check = Laws::new(&zeros_for_wide().describe(), Vec::new(), true, &only).unwrap();
+    let check = Laws::new(&zeros_for_wide().describe(), &[], true, &only).unwrap();
     let saver =
         Saver { spec: &spec, folder: Some(folder.path()), backend: &Named::Command("./wide".to_owned()) };
     let start = report("reference", "laws", 1, 2000, Shard::WHOLE);
@@ -258,7 +257,7 @@ fn a_broken_law_is_shown_with_its_calls_which_become_cases() {
         let mut runner = InProcess::new(zeros_for_wide, Strictness::Strict);
         assert!(cases.iter().any(|case| runner.run(case).verdict == Verdict::WrongOutput));
     }
-    let wrong = Laws::new(&zeros_for_wide().describe(), Vec::new(), true, &["no-such-law".to_owned()]);
+    let wrong = Laws::new(&zeros_for_wide().describe(), &[], true, &["no-such-law".to_owned()]);
     assert!(wrong.unwrap_err().contains("composed-gathers"));
 }
 

@@ -98,7 +98,7 @@ impl Fuzz {
         let check: Box<dyn Check> = if self.laws {
             let in_process = matches!(asked.named, Named::BuiltIn(_));
             Box::new(
-                Laws::new(&description, asked.profiles.clone(), in_process, &self.chosen)
+                Laws::new(&description, &asked.profiles, in_process, &self.chosen)
                     .map_err(Failure::Usage)?,
             )
         } else {

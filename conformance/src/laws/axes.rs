@@ -2,16 +2,17 @@
 
 use gather_spec::Operator;
 
-use super::Law;
 use super::gathers::{Family, Gather, ONE_AXIS, Wish};
 use super::lab::{Lab, Stop, equal};
 use super::tensors::{integers, reshape, transpose};
+use super::{ANY, Law};
 
 pub(super) const IDENTITY: Law = Law {
     name: "identity-indices",
     statement: "G(P, every position in order) = P",
     example: None,
     clauses: &["tf.gather_nd.value.formula", "tf.gather.value.slices-along-axis"],
+    speaks_of: ANY,
     check: identity,
 };
 
@@ -20,6 +21,7 @@ pub(super) const COMPOSED: Law = Law {
     statement: "G(G(P, I), J) = G(P, G(I, J))",
     example: None,
     clauses: &["tf.gather_nd.value.formula", "tf.gather.value.slice-at-index-position"],
+    speaks_of: ANY,
     check: composed,
 };
 
@@ -28,6 +30,7 @@ pub(super) const SCALARS_ARE_FLAT: Law = Law {
     statement: "gather_nd(P, I) = gather_nd(flat P, sum(I * strides)) where I.shape[-1] = rank(P)",
     example: None,
     clauses: &["tf.gather_nd.value.scalars", "tf.gather_nd.shape.scalars"],
+    speaks_of: ANY,
     check: scalars_are_flat,
 };
 
@@ -36,6 +39,7 @@ pub(super) const DEPTH_ONE_IS_AXIS_ZERO: Law = Law {
     statement: "gather_nd(P, I[..., newaxis]) = gather(P, I, axis = 0)",
     example: None,
     clauses: &["tf.gather_nd.shape.slices", "tf.gather.axis.default-first"],
+    speaks_of: ANY,
     check: depth_one_is_axis_zero,
 };
 
@@ -44,6 +48,7 @@ pub(super) const AXIS_BY_TRANSPOSING: Law = Law {
     statement: "gather(P, I, axis) = transpose back(gather(transpose(P), I, 0))",
     example: None,
     clauses: &["tf.gather.axis.any-position", "tf.gather.shape.axis-replaced"],
+    speaks_of: ANY,
     check: axis_by_transposing,
 };
 

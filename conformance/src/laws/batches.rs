@@ -2,16 +2,17 @@
 
 use gather_spec::{Attribute, Call};
 
-use super::Law;
 use super::documented::looped;
 use super::gathers::{Family, Gather, Wish};
 use super::lab::{Lab, Stop, agree};
+use super::{ANY, Law};
 
 pub(super) const BATCH_OF_ROWS_IS_A_LOOP: Law = Law {
     name: "batch-of-rows-is-a-loop",
     statement: "gather_nd(P, I, b)[i] = gather_nd(P[i], I[i], b - 1)",
     example: None,
     clauses: &["tf.gather_nd.batch.loop", "tf.gather_nd.shape.batched"],
+    speaks_of: ANY,
     check: batch_of_rows_is_a_loop,
 };
 
@@ -25,6 +26,7 @@ pub(super) const DEFAULTS_ARE_WHAT_THEY_STAND_FOR: Law = Law {
         "tf.gather.axis.default-first-non-batch",
         "tf.gather.index.validate-indices-ignored",
     ],
+    speaks_of: ANY,
     check: defaults_are_what_they_stand_for,
 };
 
@@ -37,6 +39,7 @@ pub(super) const NEGATIVE_COUNTS_FROM_THE_END: Law = Law {
         "tf.gather.batch.negative",
         "tf.gather.axis.default-after-normalising",
     ],
+    speaks_of: ANY,
     check: negative_counts_from_the_end,
 };
 

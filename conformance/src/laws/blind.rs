@@ -2,10 +2,10 @@
 
 use gather_spec::{ByteString, DType, Element};
 
-use super::Law;
 use super::gathers::{Family, Gather, Wish};
 use super::lab::{Lab, Stop, agree, equal};
 use super::tensors::{build, integers, map};
+use super::{ANY, Law};
 use crate::layout::Layout;
 
 pub(super) const PAYLOAD: Law = Law {
@@ -13,6 +13,7 @@ pub(super) const PAYLOAD: Law = Law {
     statement: "G(f(P), I) = f(G(P, I)) for a bijection f on elements",
     example: None,
     clauses: &["tf.gather_nd.value.bits", "tf.gather.value.bits"],
+    speaks_of: ANY,
     check: payload,
 };
 
@@ -21,6 +22,7 @@ pub(super) const DTYPE: Law = Law {
     statement: "G(P as dtype A, I) = G(P as dtype B, I), element by element",
     example: None,
     clauses: &["tf.gather_nd.dtype.params", "tf.gather.dtype.params-any"],
+    speaks_of: ANY,
     check: dtype,
 };
 
@@ -33,6 +35,7 @@ pub(super) const INDEX_DTYPE: Law = Law {
         "tf.gather.dtype.index-width",
         "tf.raw_ops.GatherNd.dtype.indices",
     ],
+    speaks_of: ANY,
     check: index_dtype,
 };
 
@@ -41,6 +44,7 @@ pub(super) const LAYOUT: Law = Law {
     statement: "G of tensors in one layout = G of the same tensors in another",
     example: None,
     clauses: &["tf.gather_nd.value.formula", "tf.gather.value.slice-at-index-position"],
+    speaks_of: ANY,
     check: layout,
 };
 

@@ -2,16 +2,17 @@
 
 use gather_spec::{DType, Element};
 
-use super::Law;
 use super::gathers::{Family, Gather, ONE_AXIS, Wish};
 use super::lab::{Lab, Stop, equal, made_of};
 use super::tensors::{at, build, integers, stack};
+use super::{ANY, Law};
 
 pub(super) const SLICE_AT_LOCATION: Law = Law {
     name: "slice-at-location",
     statement: "output[batch, mid, at, ...] = params[batch, mid, indices[batch, at], ...]",
     example: Some("tf-gather/12"),
     clauses: &["tf.gather.value.slice-at-index-position", "tf.gather.shape.batched"],
+    speaks_of: ANY,
     check: slice_at_location,
 };
 
@@ -20,6 +21,7 @@ pub(super) const BATCH_IS_A_LOOP: Law = Law {
     statement: "gather(P, I, axis, b)[i] = gather(P[i], I[i], axis - 1, b - 1)",
     example: Some("tf-gather/14"),
     clauses: &["tf.gather.batch.loop", "tf.gather.batch.axis-within-loop", "tf.gather.batch.nested"],
+    speaks_of: ANY,
     check: batch_is_a_loop,
 };
 
@@ -28,6 +30,7 @@ pub(super) const ARGSORT_SORTS: Law = Law {
     statement: "gather(V, argsort(V), batch_dims = -1) = sort(V), along the last axis",
     example: Some("tf-gather/17"),
     clauses: &["tf.gather.batch.sorting-order", "tf.gather.batch.negative"],
+    speaks_of: ANY,
     check: argsort_sorts,
 };
 

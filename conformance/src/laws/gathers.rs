@@ -31,6 +31,8 @@ pub(super) struct Wish {
     pub(super) outer: usize,
     /// Whether some indices may be bad, where a policy says what happens then.
     pub(super) bad: bool,
+    /// Whether there must be an index: then no dim is 0 and no row is without components.
+    pub(super) some_index: bool,
 }
 
 /// From and to, the latter included.
@@ -46,7 +48,8 @@ pub(super) enum Family {
 
 impl Wish {
     /// Any right call without a batch.
-    pub(super) const PLAIN: Self = Self { family: Family::Any, batch: (0, 0), outer: 0, bad: false };
+    pub(super) const PLAIN: Self =
+        Self { family: Family::Any, batch: (0, 0), outer: 0, bad: false, some_index: false };
 }
 
 /// A call by its parts.
@@ -147,17 +150,17 @@ impl Lab<'_> {
         let (dtype, index_dtype) = self.dtypes(&operator)?;
         let batch =
             if batched { wish.batch.0 + self.choices.below(wish.batch.1 - wish.batch.0 + 1) } else { 0 };
-        let mut params = self.dims(batch);
+        let mut params = self.dims_for(wish, batch);
         let mut rest = {
-            let rank = usize::from(one_axis) + self.choices.below(3);
-            self.dims(rank)
+            let rank = usize::from(one_axis || wish.some_index) + self.choices.below(3);
+            self.dims_for(wish, rank)
         };
         params.append(&mut rest);
         let mut indices = params[..batch].to_vec();
         let outer = wish.outer.max(usize::from(operator.as_str() == PADDLE));
         let mut outer = {
             let rank = outer + self.choices.below(2);
-            self.dims(rank)
+            self.dims_for(wish, rank)
         };
         indices.append(&mut outer);
         let mut axis = 0;
@@ -165,7 +168,7 @@ impl Lab<'_> {
             axis = batch + self.choices.below(params.len() - batch);
         } else {
             let depth = params.len() - batch;
-            indices.push(depth - self.choices.below(depth + 1));
+            indices.push(depth - self.choices.below(depth + usize::from(!wish.some_index)));
         }
         let profile = self.profile(operator.as_str());
         let params = paint::params(dtype, Shape::new(params)?)?;
@@ -199,6 +202,14 @@ impl Lab<'_> {
             return Err(Stop::Skip("skipped: no dtype is declared"));
         }
         Ok((self.choices.pick(&known.dtypes), self.choices.pick(&known.index_dtypes)))
+    }
+
+    fn dims_for(&mut self, wish: Wish, rank: usize) -> Vec<usize> {
+        let mut dims = self.dims(rank);
+        if wish.some_index {
+            dims.iter_mut().for_each(|dim| *dim = (*dim).max(1));
+        }
+        dims
     }
 
     pub(super) fn dims(&mut self, rank: usize) -> Vec<usize> {

@@ -35,8 +35,13 @@ pub struct Law {
     pub example: Option<&'static str>,
     /// The clauses that it rests on.
     pub clauses: &'static [&'static str],
+    /// Whether it says anything under these policies.
+    speaks_of: fn(Profile) -> bool,
     check: fn(&mut Lab<'_>) -> Result<(), Stop>,
 }
+
+/// Of a law that holds under all policies.
+const ANY: fn(Profile) -> bool = |_| true;
 
 /// Every law.
 pub const LAWS: &[Law] = &[
@@ -69,20 +74,20 @@ pub const LAWS: &[Law] = &[
 #[derive(Debug)]
 pub struct Laws {
     description: Description,
-    profiles: Vec<Profile>,
     in_process: bool,
-    laws: Vec<Law>,
+    /// Each with the policies to draw it under: those that the backend declares, if there are none.
+    laws: Vec<(Law, Vec<Profile>)>,
 }
 
 impl Laws {
     /// All laws, or those that are `chosen` by name, for a backend of this description, under its profile, or in turn
-    /// under each of some `profiles`. Only a backend in this process knows layouts.
+    /// under each of some `profiles` that the law speaks of. Only a backend in this process knows layouts.
     ///
     /// # Errors
     /// The name that is none.
     pub fn new(
         description: &Description,
-        profiles: Vec<Profile>,
+        profiles: &[Profile],
         in_process: bool,
         chosen: &[String],
     ) -> Result<Self, String> {
@@ -97,14 +102,20 @@ impl Laws {
         } else {
             chosen.iter().map(law).collect::<Result<_, String>>()?
         };
-        Ok(Self { description: description.clone(), profiles, in_process, laws })
+        let under = |law: Law| {
+            let spoken_of: Vec<Profile> =
+                profiles.iter().copied().filter(|profile| (law.speaks_of)(*profile)).collect();
+            (law, if spoken_of.is_empty() { profiles.to_vec() } else { spoken_of })
+        };
+        let laws = laws.into_iter().map(under).collect();
+        Ok(Self { description: description.clone(), in_process, laws })
     }
 }
 
 impl Check for Laws {
     fn step(&self, choices: &mut Choices, asked: &[Question], answers: &[Answer], tally: &mut Tally) -> Step {
-        let law = self.laws[choices.below(self.laws.len())];
-        let profile = if self.profiles.is_empty() { None } else { Some(choices.pick(&self.profiles)) };
+        let (law, profiles) = &self.laws[choices.below(self.laws.len())];
+        let profile = if profiles.is_empty() { None } else { Some(choices.pick(profiles)) };
         let way = Way::draw(choices, profile.unwrap_or_default());
         let mut lab = Lab::new(choices, &self.description, profile, way, self.in_process, answers);
         let (column, step) = match (law.check)(&mut lab) {

@@ -16,6 +16,7 @@ pub(super) const ZERO_IS_PADDING: Law = Law {
         "tf.gather_nd.index.zero-slice",
         "tf.gather.index.zero-where-not-validated",
     ],
+    speaks_of: |profile| profile.bad_index == BadIndex::Zero,
     check: zero_is_padding,
 };
 
@@ -24,6 +25,7 @@ pub(super) const CLAMP_IS_CLAMPING: Law = Law {
     statement: "bad_index: clamp: G(P, I) = G(P, clamp(I))",
     example: None,
     clauses: &["tf.gather_nd.index.bounds", "tf.gather.index.in-range"],
+    speaks_of: |profile| profile.bad_index == BadIndex::Clamp,
     check: clamp_is_clamping,
 };
 
@@ -32,6 +34,7 @@ pub(super) const WRAP_IS_ADDING: Law = Law {
     statement: "negative_index: wrap: G(P, I) = G(P, I + size where -size <= I < 0)",
     example: None,
     clauses: &["tf.gather_nd.index.negative", "tf.gather.index.negative"],
+    speaks_of: |profile| profile.negative_index == NegativeIndex::Wrap,
     check: wrap_is_adding,
 };
 
@@ -40,6 +43,7 @@ pub(super) const LATER_ROWS: Law = Law {
     statement: "bad_index: error: what follows the first bad index does not change the error",
     example: None,
     clauses: &["tf.gather_nd.index.first-offender", "tf.gather.index.first-offender"],
+    speaks_of: |profile| profile.bad_index == BadIndex::Error,
     check: later_rows,
 };
 
@@ -83,14 +87,11 @@ fn wrap_is_adding(lab: &mut Lab<'_>) -> Result<(), Stop> {
 }
 
 fn later_rows(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let gather = lab.gather(Wish { bad: false, ..WISH })?;
+    let gather = lab.gather(Wish { bad: false, some_index: true, ..WISH })?;
     if gather.profile.bad_index != BadIndex::Error {
         return Err(Stop::Skip("skipped: another policy"));
     }
     let count = gather.indices.shape().element_count();
-    if count == 0 {
-        return Err(Stop::Skip("skipped: no index"));
-    }
     let bad_at = lab.choices.below(count);
     let changed: Vec<i128> = (0..count).map(|_| lab.choices.below(1000) as i128 - 500).collect();
     let variant = |change: bool| {

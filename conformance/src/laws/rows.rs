@@ -2,10 +2,10 @@
 
 use gather_spec::Outcome;
 
-use super::Law;
 use super::gathers::{Gather, Wish};
 use super::lab::{Lab, Stop, made_of};
 use super::tensors::{concat, reshape, select};
+use super::{ANY, Law};
 
 const CLAUSES: &[&str] = &[
     "tf.gather_nd.value.each-vector-alone",
@@ -19,6 +19,7 @@ pub(super) const CONCATENATED: Law = Law {
     statement: "G(P, I ++ J) = G(P, I) ++ G(P, J)",
     example: None,
     clauses: CLAUSES,
+    speaks_of: ANY,
     check: concatenated,
 };
 
@@ -27,6 +28,7 @@ pub(super) const PERMUTED: Law = Law {
     statement: "G(P, permute(I)) = permute(G(P, I))",
     example: None,
     clauses: CLAUSES,
+    speaks_of: ANY,
     check: permuted,
 };
 
@@ -35,6 +37,7 @@ pub(super) const REPEATED: Law = Law {
     statement: "G(P, repeat(I)) = repeat(G(P, I))",
     example: None,
     clauses: CLAUSES,
+    speaks_of: ANY,
     check: repeated,
 };
 
@@ -43,6 +46,7 @@ pub(super) const RESHAPED: Law = Law {
     statement: "G(P, reshape(I)) = reshape(G(P, I))",
     example: None,
     clauses: CLAUSES,
+    speaks_of: ANY,
     check: reshaped,
 };
 
