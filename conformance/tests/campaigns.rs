@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use gather_conformance::backend::Description;
 use gather_conformance::fuzz::{
-    Answer, Broken, Campaign, Check, Differential, GENERATORS, Key, MergeError, Named, Pace, Question,
-    Report, Saver, Shard, Step, Subject, Tally, Way, drive, merge,
+    Answer, Broken, Campaign, Check, Corpus, Differential, GENERATORS, Key, MergeError, Named, Pace,
+    Question, Report, Saved, Saver, Shard, Step, Subject, Tally, Way, drive, merge,
 };
 use gather_conformance::generate::{Choices, Maker};
 use gather_conformance::judge::{Strictness, Verdict};
@@ -212,6 +212,46 @@ fn a_counterexample_is_small_and_a_case_that_fails_until_the_bug_is_mended() {
         report.groups.iter().flat_map(|group| group.example.clone().unwrap().files).collect()
     };
     assert_eq!(names(&run_on_one_that_wraps(again.path(), &spec)), names(&found));
+}
+
+#[test]
+fn what_was_saved_fails_until_the_bug_is_mended_whoever_asks_it() {
+    let spec = Specification::embedded().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    run_on_one_that_wraps(folder.path(), &spec);
+    let mut saved: Vec<Saved> = Vec::new();
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        let file = entry.unwrap().path();
+        let cases = spec.read_case_file(&file).unwrap();
+        saved.extend(cases.into_iter().map(|case| Saved { file: file.clone(), case }));
+    }
+    saved.sort_by(|one, other| one.file.cmp(&other.file));
+    let named = Named::Option("--backend ./wraps".to_owned());
+    let saver = Saver { spec: &spec, folder: Some(folder.path()), backend: &named };
+    let ask = |saved: &[Saved], mut subject: Subject| {
+        Corpus::ask(saved, &mut subject, Strictness::Strict, &saver).unwrap()
+    };
+    let found = ask(&saved, Subject::backend(wraps()));
+    assert_eq!((found.cases, found.unsupported), (saved.len() as u64, 0));
+    let ids = |corpus: &Corpus| corpus.failing.iter().map(|failing| failing.id.clone()).collect::<Vec<_>>();
+    assert_eq!(ids(&found), saved.iter().map(|saved| saved.case.id.clone()).collect::<Vec<_>>());
+    assert!(found.failing[0].replay.ends_with("--backend ./wraps"), "{}", found.failing[0].replay);
+    let mended = ask(&saved, subject("reference"));
+    assert_eq!(mended, Corpus { cases: saved.len() as u64, ..Corpus::default() });
+
+    // Shards ask each file once, and their reports are joined to that of the whole.
+    let mut shards = shards(3);
+    for (_, report) in &mut shards {
+        let mine: Vec<Saved> = saved
+            .iter()
+            .filter(|saved| report.shard.has_file(&saved.file.file_name().unwrap().to_string_lossy()))
+            .cloned()
+            .collect();
+        report.corpus = Some(ask(&mine, Subject::backend(wraps())));
+    }
+    let whole = merge(&shards).unwrap();
+    assert!(!whole.is_clean(), "what fails again is a failure");
+    assert_eq!(whole.corpus, Some(found));
 }
 
 /// Gives zeros where the indices are wide.

@@ -276,3 +276,35 @@ fn a_campaign_on_a_program_runs_in_shards_that_are_joined_and_resumed() {
     assert!(texts(&other, 2).1.contains("is of another campaign"));
     assert!(texts(&["fuzz", "--backend", "optimized", "--shard", "3/2"], 2).1.contains("3/2"));
 }
+
+#[test]
+fn what_a_folder_holds_already_is_asked_before_anything_new_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let (report, corpus) = (folder.path().join("fuzz.json"), folder.path().join("corpus"));
+    let (report, corpus) = (report.to_str().unwrap(), corpus.to_str().unwrap());
+    let fuzz = |more: &[&str], status: i32| {
+        let arguments =
+            ["fuzz", "--backend", "reference", "--cases", "200", "--report", report, "--save", corpus];
+        texts(&[&arguments[..], more].concat(), status)
+    };
+    let nothing = fuzz(&[], 0).0;
+    assert!(!nothing.contains("saved before"), "{nothing}");
+
+    std::fs::create_dir_all(corpus).unwrap();
+    let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/wrong.yaml");
+    std::fs::copy(cases, format!("{corpus}/wrong.yaml")).unwrap();
+    let (out, err) = fuzz(&[], 1);
+    let told: Vec<&str> = err.lines().filter(|line| line.starts_with("fails still or again: ")).collect();
+    assert!(!told.is_empty(), "{err}");
+    assert!(out.contains(&format!("cases saved before: {} fail\n", told.len())), "{out}");
+    assert!(out.contains("nothing found"), "what is drawn is right: {out}");
+    let read: Value = serde_json::from_slice(&std::fs::read(report).unwrap()).unwrap();
+    assert_eq!(read["corpus"]["failing"].as_array().unwrap().len(), told.len());
+    // It is told again, not asked again.
+    std::fs::remove_file(format!("{corpus}/wrong.yaml")).unwrap();
+    let (again, err) = fuzz(&["--resume"], 1);
+    assert_eq!((again, err.as_str()), (out, ""));
+
+    std::fs::write(format!("{corpus}/broken.yaml"), "cases: [").unwrap();
+    assert!(fuzz(&[], 2).1.contains("broken.yaml:1"));
+}

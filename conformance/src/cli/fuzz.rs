@@ -10,15 +10,15 @@ use gather_spec::{Profile, Specification};
 
 use crate::backend::Identity;
 use crate::fuzz::{
-    Campaign, Check, Differential, GENERATORS, Named, Pace, Report, Saver, Shard, Stopped, Subject, drive,
-    silence_backends,
+    Campaign, Check, Corpus, Differential, Failing, GENERATORS, Named, Pace, Report, Saved, Saver, Shard,
+    Stopped, Subject, drive, silence_backends,
 };
 use crate::judge::Strictness;
 use crate::laws::Laws;
-use crate::process::{Dialogue, ProcessBackend};
+use crate::process::{self, Dialogue, ProcessBackend};
 
 use super::process::{Backend, ProcessOptions, quoted, seconds};
-use super::run::default_folder;
+use super::run::{case_files_in, default_folder};
 use super::{Failure, Status, print};
 
 /// How many cases there are if nothing else is said.
@@ -51,7 +51,7 @@ pub(super) struct Fuzz {
     /// Only part K of N: the parts of a campaign are the whole, without overlap
     #[arg(long, value_name = "K/N", default_value = "1/1")]
     shard: Shard,
-    /// Write counterexamples as case files into this folder, beside those that are there
+    /// Write counterexamples as case files into this folder; the cases that are there already are asked first
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
     /// The report, written at every checkpoint
@@ -87,7 +87,7 @@ struct Asked {
 
 impl Fuzz {
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
-        let asked = match self.asked()? {
+        let mut asked = match self.asked()? {
             Ok(asked) => asked,
             Err(broken) => {
                 eprintln!("{broken}");
@@ -98,17 +98,29 @@ impl Fuzz {
         let check: Box<dyn Check> = if self.laws {
             let in_process = matches!(asked.named, Named::BuiltIn(_));
             Box::new(
-                Laws::new(&description, &asked.profiles, in_process, &self.chosen)
-                    .map_err(Failure::Usage)?,
+                Laws::new(&description, &asked.profiles, in_process, &self.chosen).map_err(Failure::Usage)?,
             )
         } else {
             Box::new(Differential::new(&description, asked.profiles.clone(), asked.strictness))
         };
         let path = self.report_path();
-        let report = self.start(&path, self.campaign(&asked.argument), description.backend)?;
+        let mut report = self.start(&path, self.campaign(&asked.argument), description.backend)?;
         let pace = Pace { time: self.time, checkpoint: self.checkpoint };
-        let saver = Saver { spec, folder: self.save.as_deref(), backend: &asked.named };
+        let named = asked.named.clone();
+        let saver = Saver { spec, folder: self.save.as_deref(), backend: &named };
         silence_backends();
+        if report.corpus.is_none() {
+            report.corpus = match self.ask_saved(&mut asked, &saver)? {
+                Ok(corpus) => corpus,
+                Err(broken) => {
+                    eprintln!("{broken}");
+                    return Ok(Status::Broken);
+                }
+            };
+            for failing in report.corpus.iter().flat_map(|corpus| &corpus.failing) {
+                eprintln!("fails still or again: {} {}", failing.verdict, failing.id);
+            }
+        }
         let mut shown = 0;
         let done = drive(report, &*check, asked.subjects, pace, &saver, &mut |report| {
             for group in report.groups.iter().filter(|group| group.example.is_some()).skip(shown) {
@@ -173,6 +185,33 @@ impl Fuzz {
                 path.display()
             )))
         }
+    }
+
+    /// What this shard's part of the cases that were saved before comes to; `None` if nothing is saved.
+    fn ask_saved(
+        &self,
+        asked: &mut Asked,
+        saver: &Saver<'_>,
+    ) -> Result<Result<Option<Corpus>, process::Broken>, Failure> {
+        let Some(folder) = self.save.as_deref() else { return Ok(Ok(None)) };
+        let saved = if folder.exists() { self.saved(folder, saver.spec)? } else { Vec::new() };
+        Ok(Corpus::ask(&saved, &mut asked.subjects[0], asked.strictness, saver).map(Some))
+    }
+
+    fn saved(&self, folder: &Path, spec: &Specification) -> Result<Vec<Saved>, Failure> {
+        let (mut saved, mut wrong) = (Vec::new(), Vec::new());
+        for file in case_files_in(folder)? {
+            if !file.file_name().is_some_and(|name| self.shard.has_file(&name.to_string_lossy())) {
+                continue;
+            }
+            match spec.read_case_file(&file) {
+                Ok(cases) => {
+                    saved.extend(cases.into_iter().map(|case| Saved { file: file.clone(), case }));
+                }
+                Err(diagnostics) => wrong.extend(diagnostics),
+            }
+        }
+        if wrong.is_empty() { Ok(saved) } else { Err(Failure::Files(wrong)) }
     }
 
     fn report_path(&self) -> PathBuf {
@@ -240,6 +279,11 @@ pub(super) fn summary(report: &Report) -> String {
         let each: Vec<String> = columns.iter().map(|(column, count)| format!("{count} {column}")).collect();
         let _ = writeln!(text, "  {row:<32} {}", each.join(", "));
     }
+    for failing in report.corpus.iter().flat_map(|corpus| &corpus.failing) {
+        let Failing { file, id, verdict, expected, actual, replay } = failing;
+        let _ = writeln!(text, "\nsaved before: {verdict} {id}, in {file}");
+        let _ = writeln!(text, "  expected {expected}\n  actual   {actual}\n  {replay}");
+    }
     for group in &report.groups {
         let _ = writeln!(text, "\n{} times {}, first in case {}", group.count, group.key, group.first);
         let Some(example) = &group.example else { continue };
@@ -250,6 +294,19 @@ pub(super) fn summary(report: &Report) -> String {
         for line in &example.replay {
             let _ = writeln!(text, "  {line}");
         }
+    }
+    if let Some(Corpus { cases, unsupported, failing }) =
+        report.corpus.as_ref().filter(|corpus| corpus.cases > 0)
+    {
+        let (mut judged, fail) = (format!("{cases} cases saved before"), failing.len());
+        if *unsupported > 0 {
+            let _ = write!(judged, ", {unsupported} of them unsupported");
+        }
+        let _ = writeln!(
+            text,
+            "{judged}: {}",
+            if fail == 0 { "none fails".to_owned() } else { format!("{fail} fail") }
+        );
     }
     let (campaign, rate) = (&report.campaign, rate(report));
     let shard =

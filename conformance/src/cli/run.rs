@@ -331,6 +331,15 @@ fn case_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
+    let files = case_files_in(path)?;
+    if files.is_empty() {
+        return Err(Failure::Usage(format!("{} holds no .yaml file", path.display())));
+    }
+    Ok(files)
+}
+
+/// The case files in a folder, in order of their names.
+pub(super) fn case_files_in(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     let cannot = |error: std::io::Error| Failure::Usage(format!("{}: {error}", path.display()));
     let mut files = Vec::new();
     for entry in std::fs::read_dir(path).map_err(cannot)? {
@@ -342,11 +351,7 @@ fn case_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
         }
     }
     files.sort();
-    if files.is_empty() {
-        Err(Failure::Usage(format!("{} holds no .yaml file", path.display())))
-    } else {
-        Ok(files)
-    }
+    Ok(files)
 }
 
 /// `target/gatherspec` of the Cargo workspace around the current folder, else `gatherspec-report`.

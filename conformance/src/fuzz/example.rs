@@ -138,7 +138,7 @@ impl Saver<'_> {
         }
     }
 
-    fn replay(&self, path: &Path, way: Way) -> String {
+    pub(super) fn replay(&self, path: &Path, way: Way) -> String {
         let cases = format!("--cases '{}'", path.display());
         match self.backend {
             Named::BuiltIn(name) => {

@@ -3,9 +3,11 @@
 //! A [`Campaign`] says what is drawn, a [`Shard`] which part of it. Each case is a [`Check`]: it asks [`Question`]s of
 //! a [`Subject`] and finds that all is well or what is [`Broken`]: [`Differential`] compares with the reference, and the
 //! [laws](crate::laws) ask for relations between calls. [`drive()`] runs the cases in rounds and keeps a [`Report`],
-//! whose groups each hold one example, made small by `shrink` and written as a case file by `example`.
+//! whose groups each hold one example, made small by `shrink` and written as a case file by `example`. What was saved so
+//! before is the [`Corpus`], which is asked first.
 
 mod check;
+mod corpus;
 mod differential;
 mod drive;
 mod example;
@@ -18,6 +20,7 @@ mod tally;
 mod yaml;
 
 pub use check::{Answer, Broken, Check, Key, Question, Step, Way};
+pub use corpus::{Corpus, Failing, Saved};
 pub use differential::Differential;
 pub use drive::{Pace, Stopped, drive};
 pub use example::{Named, Saver};

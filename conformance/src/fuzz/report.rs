@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::backend::Identity;
 
 use super::check::Key;
+use super::corpus::Corpus;
 use super::plan::{Campaign, Shard};
 
 /// The version of the JSON form.
@@ -38,6 +39,9 @@ pub struct Report {
     pub counts: BTreeMap<String, BTreeMap<String, u64>>,
     /// What failed, in groups of the same kind.
     pub groups: Vec<Group>,
+    /// What the counterexamples that had been saved before came to, if they were asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corpus: Option<Corpus>,
 }
 
 /// Failures of the same kind.
@@ -105,6 +109,7 @@ impl Report {
             seconds: 0.0,
             counts: BTreeMap::new(),
             groups: Vec::new(),
+            corpus: None,
         }
     }
 
@@ -123,7 +128,7 @@ impl Report {
     /// Whether nothing failed.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        self.groups.is_empty()
+        self.groups.is_empty() && self.corpus.as_ref().is_none_or(|corpus| corpus.failing.is_empty())
     }
 
     /// How many cases failed.
@@ -253,6 +258,9 @@ fn join(whole: &mut Report, part: &Report) {
         for (column, count) in columns {
             *into.entry(column.clone()).or_default() += count;
         }
+    }
+    if let Some(corpus) = &part.corpus {
+        whole.corpus.get_or_insert_default().join(corpus);
     }
     for group in &part.groups {
         match whole.groups.iter_mut().find(|known| known.key == group.key) {

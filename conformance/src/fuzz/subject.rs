@@ -84,6 +84,17 @@ impl Subject {
         }
     }
 
+    /// All ways of asking it: of a built-in backend each level under each profile, of others one without policies.
+    pub(super) fn ways(&self) -> Vec<Option<Way>> {
+        match self {
+            Self::InProcess(backend) if backend.ways.len() > 1 => {
+                let of = |profile| (0..LEVELS).map(move |level| Some(Way { profile, level, threads: 1 }));
+                backend.profiles.iter().flat_map(|profile| of(*profile)).collect()
+            }
+            _ => vec![None],
+        }
+    }
+
     /// Asks questions; gives the answers in order.
     ///
     /// # Errors
