@@ -4,6 +4,10 @@ use gather_spec::tensor::Stored;
 use gather_spec::{ByteString, Call, DType, Shape, Tensor, TensorError};
 use ndarray::{ArrayViewD, ArrayViewMutD, Axis, IxDyn, Slice};
 
+/// A window lies in a buffer of at most this many times its elements, or of this many elements if it is small.
+const MOST_PADDING: usize = 4;
+const MOST_PADDED: usize = 1 << 12;
+
 /// How the elements of a tensor lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
@@ -100,13 +104,14 @@ impl Layout {
                 (collect(&transposed)?, strides, 0)
             }
             Self::Offset => {
-                // Each axis is one longer in the buffer than in the window, so that rows have gaps after them.
-                let padded = Shape::new(shape.iter().map(|dim| dim + 1).collect::<Vec<_>>())?;
+                let padded = padded(shape)?;
                 let mut buffer = reserve(3 + padded.element_count())?;
                 buffer.resize(3 + padded.element_count(), garbage);
                 let window = ArrayViewMutD::from_shape(IxDyn(&padded), &mut buffer[3..]);
                 let mut window = window.expect("the buffer was made for this shape");
-                axes().for_each(|axis| window.slice_axis_inplace(axis, Slice::from(..-1)));
+                for (axis, dim) in axes().zip(shape.iter()) {
+                    window.slice_axis_inplace(axis, Slice::from(..*dim));
+                }
                 window.assign(&view);
                 (buffer, padded.row_major_strides(), 3)
             }
@@ -129,6 +134,21 @@ impl Layout {
         };
         Tensor::strided(tensor.dtype(), shape.clone(), strides, offset, T::store(stored))
     }
+}
+
+/// The shape of a buffer around a window of this shape. Each axis is one longer, so that rows have gaps after them,
+/// the last axis first: with many axes the buffer of one element would fill the machine.
+fn padded(shape: &Shape) -> Result<Shape, TensorError> {
+    let mut count = shape.element_count();
+    let most = count.saturating_mul(MOST_PADDING).max(MOST_PADDED);
+    let mut dims = shape.to_vec();
+    for dim in dims.iter_mut().rev() {
+        let Some(longer) = (count / *dim).checked_mul(*dim + 1).filter(|longer| *longer <= most) else {
+            break;
+        };
+        (*dim, count) = (*dim + 1, longer);
+    }
+    Ok(Shape::new(dims)?)
 }
 
 fn collect<T: Clone>(view: &ArrayViewD<'_, T>) -> Result<Vec<T>, TensorError> {
@@ -170,5 +190,17 @@ mod tests {
     fn a_window_has_gaps_and_an_offset() {
         let tensor = Tensor::new(DType::U8, [2, 2], vec![1u8, 2, 3, 4]).unwrap();
         assert_eq!(Layout::Offset.tensor(&tensor).unwrap().strides(), [3, 1]);
+    }
+
+    #[test]
+    fn a_window_with_many_axes_stays_small() {
+        for rank in [12, 33, 62, 64] {
+            let tensor = Tensor::new(DType::C128, vec![1; rank], vec![7u128]).unwrap();
+            let window = Layout::Offset.tensor(&tensor).unwrap();
+            assert_eq!(window, tensor);
+            assert!(window.strides().iter().all(|stride| *stride <= MOST_PADDED.cast_signed()), "{window:?}");
+        }
+        let wide = Tensor::new(DType::U8, [2; 16], vec![7u8; 1 << 16]).unwrap();
+        assert!(Layout::Offset.tensor(&wide).unwrap().strides()[0] <= 1 << 18);
     }
 }

@@ -77,15 +77,16 @@ fn component_bits(dtype: DType) -> u32 {
 /// The bits of a small count as an element, if exact: what `fill: iota` writes.
 #[must_use]
 pub fn parse_count(dtype: DType, count: usize) -> Option<u128> {
-    let text = count.to_string();
+    let bits = 8 * u32::try_from(dtype.size()).ok()?;
     match dtype.kind() {
         Kind::Bool => (count < 2).then_some(count as u128),
-        Kind::Signed | Kind::Unsigned => parse_integer(dtype, &text).ok(),
+        Kind::Signed => (count as u128 >> (bits - 1) == 0).then_some(count as u128),
+        Kind::Unsigned => (count as u128 >> bits == 0).then_some(count as u128),
         Kind::Float | Kind::Complex => match component(dtype) {
-            DType::F16 => exact::<Half>(&text),
-            DType::BF16 => exact::<BFloat>(&text),
-            DType::F32 => exact::<Single>(&text),
-            _ => exact::<Double>(&text),
+            DType::F16 => exact::<Half>(count),
+            DType::BF16 => exact::<BFloat>(count),
+            DType::F32 => fits(count, f32::MANTISSA_DIGITS).then(|| (count as f32).to_bits().into()),
+            _ => fits(count, f64::MANTISSA_DIGITS).then(|| (count as f64).to_bits().into()),
         },
         Kind::String => None,
     }
@@ -147,9 +148,14 @@ fn decimal<F: Float>(text: &str) -> Result<u128, WrongFloat> {
     if parsed.is_finite() { Ok(parsed.to_bits()) } else { Err(WrongFloat::Overflow) }
 }
 
-fn exact<F: Float>(text: &str) -> Option<u128> {
-    let parsed = F::from_str_r(text, rustc_apfloat::Round::NearestTiesToEven).ok()?;
-    (parsed.status == Status::OK).then(|| parsed.value.to_bits())
+fn exact<F: Float>(count: usize) -> Option<u128> {
+    let converted = F::from_u128(count as u128);
+    (converted.status == Status::OK).then(|| converted.value.to_bits())
+}
+
+/// Whether a count takes at most this many binary digits, zeros at its end aside.
+fn fits(count: usize, digits: u32) -> bool {
+    count.checked_ilog2().is_none_or(|highest| highest - count.trailing_zeros() < digits)
 }
 
 /// Shows one element so that different bits never look alike.
@@ -318,5 +324,14 @@ mod tests {
         assert_eq!(parse_count(DType::F16, 2049), None);
         assert_eq!(parse_count(DType::U8, 256), None);
         assert_eq!(parse_count(DType::Bool, 2), None);
+        assert_eq!((parse_count(DType::I8, 127), parse_count(DType::I8, 128)), (Some(127), None));
+        assert_eq!(parse_count(DType::C64, 3), Some(0x4040_0000));
+        assert_eq!(
+            (parse_count(DType::F32, 1 << 24), parse_count(DType::F32, (1 << 24) + 1)),
+            (Some(0x4B80_0000), None)
+        );
+        assert_eq!(parse_count(DType::F32, (1 << 24) + 2), Some(0x4B80_0001));
+        assert_eq!((parse_count(DType::F64, 0), parse_count(DType::C128, 3)), (Some(0), Some(0x4008 << 48)));
+        assert_eq!(parse_count(DType::F64, (1 << 53) + 1), None);
     }
 }

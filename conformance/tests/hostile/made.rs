@@ -79,6 +79,8 @@ pub(crate) const ACCEPTED: &[Made] = &[
     ("no-line-end", || bytes("i32", b"[1]").trim_ascii_end().to_vec()),
     ("number-of-a-million-digits", || data("f16", &format!("[0.{}]", "3".repeat(1_000_000)))),
     ("64-dims", || data("i32", &nested(64, "1"))),
+    ("iota-of-16-million-floats", || shaped("f32", "[16777215]", "iota")),
+    ("iota-of-a-million-strings", || shaped("string", "[1000000]", "iota")),
 ];
 
 /// Writes all files, and one of 100 MB that is a single hole.

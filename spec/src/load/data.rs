@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
         match self.text.scalar(fill) {
             Some("zeros") => Tensor::filled(dtype, shape, &Element::zero(dtype)).map_err(bad),
             Some("iota") => {
-                self.check_last_of_iota(dtype, count, fill.defined)?;
+                self.check_iota(dtype, count, fill.defined)?;
                 self.count(dtype, &shape, at)?;
                 let mut builder = TensorBuilder::new(dtype, shape).map_err(bad)?;
                 (0..count).for_each(|i| builder.push(nth(dtype, i)));
@@ -229,17 +229,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn check_last_of_iota(
-        &self,
-        dtype: DType,
-        count: usize,
-        at: serde_yaml::Location,
-    ) -> Result<(), Diagnostic> {
-        match count.checked_sub(1) {
-            Some(last) if dtype != DType::String && parse_count(dtype, last).is_none() => {
-                Err(self.wrong(at, format!("iota ends at {last}, which {dtype} does not hold exactly")))
+    /// Beyond some count a float skips numbers, and of two neighbours at most one is exact: so the last two tell of all.
+    fn check_iota(&self, dtype: DType, count: usize, at: serde_yaml::Location) -> Result<(), Diagnostic> {
+        let Some(last) = count.checked_sub(1).filter(|_| dtype != DType::String) else { return Ok(()) };
+        let lost = |i: usize| parse_count(dtype, i).is_none();
+        if lost(last) {
+            return Err(self.wrong(at, format!("iota ends at {last}, which {dtype} does not hold exactly")));
+        }
+        match last.checked_sub(1).filter(|i| lost(*i)) {
+            Some(lost) => {
+                Err(self.wrong(at, format!("iota passes {lost}, which {dtype} does not hold exactly")))
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 
@@ -347,7 +348,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The `i`-th element of an iota; `check_last_of_iota` has made sure that it is exact.
+/// The `i`-th element of an iota; `check_iota` has made sure that it is exact.
 fn nth(dtype: DType, i: usize) -> Element {
     match dtype {
         DType::String => Element::Bytes(i.to_string().into()),
