@@ -114,7 +114,7 @@ fn no_view() -> Refusal {
 
 #[cfg(test)]
 mod tests {
-    use gather_spec::{Attribute, Attributes, Operator};
+    use gather_spec::{Attribute, Attributes, GatherError, Operator};
 
     use super::*;
 
@@ -148,5 +148,15 @@ mod tests {
             let why = format!("{operator} has no attribute `{name}`");
             assert_eq!(answer(&call, &Settings::default()), Outcome::Unsupported(why));
         }
+    }
+
+    /// Other implementations may take them, so the cases allow both; the page asks for a rank above 1.
+    #[test]
+    fn paddle_refuses_indices_of_rank_one() {
+        let mut call = call("paddle.gather_nd", [].into());
+        assert!(matches!(answer(&call, &Settings::default()), Outcome::Output(_)));
+        call.indices = Tensor::new(DType::I32, [1], vec![2u32]).unwrap();
+        let error = GatherError::IndicesRank { rank: 1, least: 2 };
+        assert_eq!(answer(&call, &Settings::default()), Outcome::Error(error.into()));
     }
 }

@@ -172,4 +172,22 @@ mod tests {
             assert_eq!(choose(Some(level)).map(Proof::level), Ok(level));
         }
     }
+
+    /// What the operating system says of the processor is the judge.
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    #[test]
+    fn the_levels_that_there_are_need_no_more_and_no_less_than_their_instructions() {
+        let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap();
+        let flags = processors.lines().find_map(|line| line.strip_prefix("flags")).unwrap();
+        let has =
+            |wanted: &[&str]| wanted.iter().all(|one| flags.split_whitespace().any(|flag| flag == *one));
+        let needed: [(Level, &[&str]); 3] = [
+            (Level::Portable, &[]),
+            (Level::Avx2, &["avx2"]),
+            (Level::Avx512, &["avx2", "avx512f", "avx512bw", "avx512dq", "avx512vl"]),
+        ];
+        let expected: Vec<Level> =
+            needed.into_iter().filter_map(|(level, needed)| has(needed).then_some(level)).collect();
+        assert_eq!(Level::available().collect::<Vec<_>>(), expected);
+    }
 }

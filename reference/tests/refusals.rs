@@ -26,10 +26,14 @@ fn an_attribute_that_the_operator_lacks_is_unsupported() {
 
 /// Other implementations may take more, so the cases allow both; the reference takes the page's letter.
 #[test]
-fn paddle_takes_only_the_dtypes_that_its_page_lists() {
+fn paddle_takes_only_the_dtypes_and_ranks_that_its_page_lists() {
     let (params, indices) = bytes_and_rows();
     let refused = paddle_gather_nd::gather_nd(&params, &indices, Settings::default());
     assert_eq!(refused, Err(GatherError::ParamsDtype { dtype: DType::U8 }.into()));
+    let params = Tensor::new(DType::I32, [3], vec![10u32, 20, 30]).unwrap();
+    let indices = Tensor::new(DType::I32, [1], vec![2u32]).unwrap();
+    let refused = paddle_gather_nd::gather_nd(&params, &indices, Settings::default());
+    assert_eq!(refused, Err(GatherError::IndicesRank { rank: 1, least: 2 }.into()));
 }
 
 #[test]
