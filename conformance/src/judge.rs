@@ -320,6 +320,67 @@ mod tests {
     }
 
     #[test]
+    fn a_missing_field_passes_with_a_note_but_not_where_it_must_be_given() {
+        let fields = ErrorFields { index: Some(7), ..ErrorFields::default() };
+        let allowed = [Allowed::Error(ErrorCode::IndexOutOfRange, fields)];
+        let judged = |index, strictness| {
+            let outcome = error(Some(ErrorCode::IndexOutOfRange), index);
+            judge(&allowed, &tensor(0), &outcome, true, strictness)
+        };
+        assert_eq!(judged(None, Strictness::Lenient).verdict, Verdict::Pass);
+        let note = "not all fields of the error were checked";
+        assert_eq!(judged(None, Strictness::Lenient).note, Some(note));
+        assert_eq!(judged(None, Strictness::Strict).verdict, Verdict::WrongError);
+        for strictness in [Strictness::Lenient, Strictness::Strict] {
+            assert_eq!(judged(Some(7), strictness), Judgement { verdict: Verdict::Pass, note: None });
+            assert_eq!(judged(Some(8), strictness).verdict, Verdict::WrongError);
+        }
+    }
+
+    #[test]
+    fn what_is_allowed_is_told_in_words() {
+        let fields = ErrorFields { component: Some(1), bound: Some(3), ..ErrorFields::default() };
+        let allowed = [
+            Allowed::Output(tensor(5)),
+            Allowed::Shape(Shape::new([2, 3]).unwrap()),
+            Allowed::Error(ErrorCode::IndexOutOfRange, fields),
+            Allowed::Error(ErrorCode::IndicesRank, ErrorFields::default()),
+            Allowed::AnyError,
+            Allowed::Unspecified,
+        ];
+        let words = "u8 [1] [5] | an output of shape [2, 3] | error index-out-of-range (component 1, bound 3) | \
+                     error indices-rank | any error | anything but a crash";
+        assert_eq!(describe_allowed(&allowed), words);
+    }
+
+    #[test]
+    fn an_outcome_is_told_in_words() {
+        let all = ErrorFields {
+            position: Some(vec![0, 4]),
+            component: Some(1),
+            index: Some(-7),
+            bound: Some(3),
+            bytes: Some(9),
+        };
+        let message = "no".to_owned();
+        let refused = ReportedError { message, code: Some(ErrorCode::IndexOutOfRange), fields: all };
+        let told = [
+            (Outcome::Output(tensor(5)), "u8 [1] [5]"),
+            (Outcome::TooLarge { dtype: DType::U8, shape: vec![7, 0] }, "u8 [7, 0] without elements"),
+            (
+                Outcome::Error(refused),
+                "error index-out-of-range (position [0, 4], component 1, index -7, bound 3, bytes 9): no",
+            ),
+            (error(Some(ErrorCode::IndicesRank), None), "error indices-rank: no"),
+            (error(None, None), "error without a code: no"),
+            (Outcome::Unsupported("no f16".to_owned()), "unsupported: no f16"),
+        ];
+        for (outcome, words) in told {
+            assert_eq!(describe_outcome(&outcome), words);
+        }
+    }
+
+    #[test]
     fn verdicts_are_shown_as_they_are_written_to_reports() {
         for verdict in Verdict::ALL {
             assert_eq!(serde_json::to_value(verdict).unwrap(), verdict.to_string());

@@ -111,3 +111,52 @@ fn tensor<T: Stored>(dtype: DType, output: ndarray::ArrayD<T>) -> Result<Tensor,
 fn no_view() -> Refusal {
     Refusal::Unsupported("the tensor cannot be seen as an array".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use gather_spec::{Attribute, Attributes, GatherError, Operator};
+
+    use super::*;
+
+    fn call(operator: &str, attributes: Attributes) -> Call {
+        let params = Tensor::new(DType::F64, [3], vec![10u64, 20, 30]).unwrap();
+        let indices = Tensor::new(DType::I32, [2, 1], vec![2u32, 0]).unwrap();
+        Call { operator: Operator::new(operator), params, indices, attributes }
+    }
+
+    #[test]
+    fn an_output_as_large_as_the_limit_is_given_and_a_larger_one_is_not() {
+        let call = call("tf.gather_nd", [].into());
+        let under = |max_output| answer(&call, &Settings { max_output, ..Settings::default() });
+        let output = Outcome::Output(Tensor::new(DType::F64, [2], vec![30u64, 10]).unwrap());
+        assert_eq!((under(17), under(16)), (output.clone(), output));
+        let why = "an output of 16 bytes; at most 15 are allowed".to_owned();
+        assert_eq!(under(15), Outcome::Unsupported(why));
+    }
+
+    /// Also where another operator has it, and its value would change nothing.
+    #[test]
+    fn an_attribute_that_the_operator_lacks_is_unsupported() {
+        let lacking = [
+            ("tf.gather_nd", "axis"),
+            ("tf.raw_ops.GatherNd", "batch_dims"),
+            ("tf.gather", "mode"),
+            ("paddle.gather_nd", "batch_dims"),
+        ];
+        for (operator, name) in lacking {
+            let call = call(operator, [(name.to_owned(), Attribute::Integer(0))].into());
+            let why = format!("{operator} has no attribute `{name}`");
+            assert_eq!(answer(&call, &Settings::default()), Outcome::Unsupported(why));
+        }
+    }
+
+    /// Other implementations may take them, so the cases allow both; the page asks for a rank above 1.
+    #[test]
+    fn paddle_refuses_indices_of_rank_one() {
+        let mut call = call("paddle.gather_nd", [].into());
+        assert!(matches!(answer(&call, &Settings::default()), Outcome::Output(_)));
+        call.indices = Tensor::new(DType::I32, [1], vec![2u32]).unwrap();
+        let error = GatherError::IndicesRank { rank: 1, least: 2 };
+        assert_eq!(answer(&call, &Settings::default()), Outcome::Error(error.into()));
+    }
+}

@@ -84,26 +84,16 @@ pub(crate) enum Proof {
 
 impl Proof {
     /// The proof for a level, if this processor has it.
-    #[cfg(target_arch = "x86_64")]
     fn of(level: Level) -> Option<Self> {
-        let avx2 = || is_x86_feature_detected!("avx2");
-        let avx512 = || {
-            is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl")
-        };
         match level {
             Level::Portable => Some(Self::Portable),
-            Level::Avx2 => avx2().then_some(Self::Avx2(Avx2(()))),
-            Level::Avx512 => (avx2() && avx512()).then_some(Self::Avx512(Avx512(()))),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => has_avx2().then_some(Self::Avx2(Avx2(()))),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => (has_avx2() && has_avx512()).then_some(Self::Avx512(Avx512(()))),
+            #[cfg(not(target_arch = "x86_64"))]
+            Level::Avx2 | Level::Avx512 => None,
         }
-    }
-
-    /// The proof for a level, if this processor has it.
-    #[cfg(not(target_arch = "x86_64"))]
-    fn of(level: Level) -> Option<Self> {
-        (level == Level::Portable).then_some(Self::Portable)
     }
 
     /// The level that is proven.
@@ -116,6 +106,19 @@ impl Proof {
             Self::Avx512(_) => Level::Avx512,
         }
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2")
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx512() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
 }
 
 /// The level that a call asked for, else the environment's, else the best one.
@@ -145,4 +148,46 @@ fn default_level() -> Result<Proof, String> {
 
 fn prove(level: Level) -> Result<Proof, String> {
     Proof::of(level).ok_or_else(|| format!("this processor lacks the level {level}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_is_told_and_asked_for_by_its_name() {
+        let names = [(Level::Portable, "portable"), (Level::Avx2, "avx2"), (Level::Avx512, "avx512")];
+        for (level, name) in names {
+            assert_eq!((level.name(), level.to_string()), (name, name.to_owned()));
+            assert_eq!(name.parse(), Ok(level));
+        }
+        let unknown = "`sse2` is unknown: one of portable avx2 avx512 is expected".to_owned();
+        assert_eq!("sse2".parse::<Level>(), Err(unknown));
+    }
+
+    #[test]
+    fn every_processor_has_the_portable_level_and_each_level_is_proven_as_itself() {
+        assert_eq!(Level::available().next(), Some(Level::Portable));
+        for level in Level::available() {
+            assert_eq!(choose(Some(level)).map(Proof::level), Ok(level));
+        }
+    }
+
+    /// What the operating system says of the processor is the judge.
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    #[test]
+    fn the_levels_that_there_are_need_no_more_and_no_less_than_their_instructions() {
+        let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap();
+        let flags = processors.lines().find_map(|line| line.strip_prefix("flags")).unwrap();
+        let has =
+            |wanted: &[&str]| wanted.iter().all(|one| flags.split_whitespace().any(|flag| flag == *one));
+        let needed: [(Level, &[&str]); 3] = [
+            (Level::Portable, &[]),
+            (Level::Avx2, &["avx2"]),
+            (Level::Avx512, &["avx2", "avx512f", "avx512bw", "avx512dq", "avx512vl"]),
+        ];
+        let expected: Vec<Level> =
+            needed.into_iter().filter_map(|(level, needed)| has(needed).then_some(level)).collect();
+        assert_eq!(Level::available().collect::<Vec<_>>(), expected);
+    }
 }

@@ -197,9 +197,43 @@ mod tests {
         assert_eq!(geometry.row_bytes, 2);
     }
 
+    /// `rows` slices of `len` elements of 4 bytes, which lie 28 bytes apart.
+    fn columns(rows: usize, len: usize) -> Geometry {
+        let plan = Plan::gather(&[7, len], &[rows], &Options::new()).unwrap();
+        geometry(&plan, &[1, 7], &[1], 4)
+    }
+
+    #[test]
+    fn many_long_slices_of_elements_apart_have_an_order_of_their_own() {
+        let inner = RowAxis { len: 16, params: 28, indices: 0 };
+        assert_eq!(columns(16, 16).scattered(), Some(inner));
+        assert_eq!(columns(16, 15).scattered(), None, "the slices are short");
+        assert_eq!(columns(15, 16).scattered(), None, "the slices are few");
+    }
+
+    #[test]
+    fn axes_along_which_indices_change_have_no_order_of_their_own() {
+        let batched = Plan::gather(&[16, 7], &[16, 16], &Options::new().batch_dims(1)).unwrap();
+        assert_eq!(geometry(&batched, &[7, 1], &[16, 1], 4).scattered(), None);
+        // Without components there is nothing to check: each slice is the whole of params.
+        let copies = Plan::gather_nd(&[16], &[16, 0], &Options::new()).unwrap();
+        assert_eq!(geometry(&copies, &[3], &[1, 1], 4).scattered(), None);
+    }
+
+    #[test]
+    fn without_the_innermost_axis_a_row_is_a_whole_slice() {
+        let slices = columns(20, 16).without_innermost();
+        assert_eq!(slices.rows.as_slice(), [RowAxis { len: 20, params: 0, indices: 1 }]);
+        assert_eq!((slices.row_count, slices.row_bytes), (20, 64));
+        let one = columns(1, 16).without_innermost();
+        assert_eq!(one.rows.as_slice(), [RowAxis { len: 1, params: 0, indices: 0 }]);
+        assert_eq!((one.row_count, one.row_bytes), (1, 64));
+    }
+
     #[test]
     fn long_rows_are_cut_into_equal_pieces() {
         assert_eq!(cut(256 << 10), (4, 64 << 10));
+        assert_eq!(cut(64 << 10), (1, 64 << 10));
         assert_eq!(cut(65_537), (1, 65_537));
     }
 }

@@ -72,3 +72,22 @@ fn multi_index(mut at: usize, shape: &[usize]) -> Vec<usize> {
     }
     position
 }
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array2, array};
+
+    use super::*;
+    use crate::{Options, gather_nd};
+
+    /// Rows at a stride of 0 are looked at once, but each component has an axis of its own.
+    #[test]
+    fn components_at_a_stride_of_zero_are_each_held_to_their_own_axis() {
+        let four = array![4i32];
+        let rows = four.broadcast((2, 2)).unwrap();
+        let refused = gather_nd(&Array2::<u8>::zeros((5, 3)), &rows, &Options::new());
+        let (position, component) = (vec![0], Some(1));
+        let error = GatherError::IndexOutOfRange { position, component, index: 4, bound: 3 };
+        assert_eq!(refused, Err(error.into()));
+    }
+}

@@ -87,3 +87,40 @@ impl Options {
         Self { threads: Some(threads), ..self }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_choice_is_kept_and_leaves_the_others_alone() {
+        let threads = NonZeroUsize::new(3).unwrap();
+        let (bad_index, negative_index) = (BadIndex::Clamp, NegativeIndex::Wrap);
+        let chosen = Options {
+            batch_dims: 2,
+            axis: Some(-1),
+            profile: Profile { bad_index, negative_index },
+            level: Some(Level::Portable),
+            threads: Some(threads),
+        };
+        // Each choice is made once as the first and once as the last.
+        let forwards = Options::new()
+            .batch_dims(2)
+            .axis(-1)
+            .bad_index(bad_index)
+            .negative_index(negative_index)
+            .level(Level::Portable)
+            .threads(threads);
+        let backwards = Options::new()
+            .threads(threads)
+            .level(Level::Portable)
+            .profile(Profile { bad_index, negative_index })
+            .axis(-1)
+            .batch_dims(2);
+        assert_eq!((forwards, backwards), (chosen, chosen));
+        assert_eq!(
+            Options::new().negative_index(negative_index).bad_index(bad_index).policies(),
+            chosen.profile
+        );
+    }
+}

@@ -118,6 +118,17 @@ mod tests {
     }
 
     #[test]
+    fn the_range_of_batch_dims_is_told_from_end_to_end() {
+        let range =
+            |low, high, batch_dims| Refusal::from(GatherError::BatchDimsOutOfRange { batch_dims, low, high });
+        let three = Options::new().batch_dims(3);
+        let nd = |params: &[usize]| Plan::gather_nd(params, &[2, 2], &three).unwrap_err();
+        assert_eq!(nd(&[2, 2, 2]), range(0, 1, 3), "all dims of indices but the last");
+        assert_eq!(nd(&[]), range(0, 0, 3), "the dims of params");
+        assert_eq!(Plan::gather(&[2], &[2, 2], &three).unwrap_err(), range(-2, 2, 3));
+    }
+
+    #[test]
     fn an_axis_counts_from_params_and_a_batch_from_indices() {
         let plan = Plan::gather(&[2, 3, 4], &[2, 5], &Options::new().batch_dims(-1).axis(-1)).unwrap();
         assert_eq!((plan.traits.batch_dims, plan.traits.axis), (1, 2));

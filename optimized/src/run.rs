@@ -238,3 +238,32 @@ fn on_workers<'o, I: Index>(mut job: Job<'_, 'o, I>, workers: usize) -> Result<W
 fn with_gaps() -> Refusal {
     Refusal::Unsupported("the output is not row-major without gaps".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use ndarray::array;
+
+    use super::*;
+    use crate::Options;
+
+    /// How many threads share so many bytes, in a pool of three.
+    fn workers(options: Options, traffic: usize) -> usize {
+        parallel::in_pool_of(3, || {
+            Arrays::gather(&array![1u8], &array![0], &options).unwrap().workers(traffic)
+        })
+    }
+
+    #[test]
+    fn all_threads_share_a_job_from_256_kib_on() {
+        let shared = |traffic| workers(Options::new(), traffic);
+        assert_eq!((shared(0), shared(256 * 1024 - 1), shared(256 * 1024)), (1, 1, 3));
+    }
+
+    #[test]
+    fn as_many_threads_as_were_chosen_share_a_job_of_any_size() {
+        let chosen = |threads| workers(Options::new().threads(NonZeroUsize::new(threads).unwrap()), 0);
+        assert_eq!((chosen(1), chosen(5), chosen(5000)), (1, 5, 1024));
+    }
+}

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use gather_optimized::{Index, Options, Plan, gather_nd};
+use gather_optimized::{Index, Options, Plan, Pool, gather_nd};
 use gather_spec::{BadIndex, Refusal};
 use ndarray::{Array1, Array2, ArrayRef, Dimension, array, s};
 
@@ -61,6 +61,13 @@ fn extra_memory_is_bounded() {
     let (bytes, asked) = measured(|| fresh = gather_nd(&small, &points, &options).ok());
     assert_eq!((bytes, asked), (8, 1), "a tiny fresh call allocates its output only");
     drop(fresh);
+
+    let before = LIVE.load(Ordering::SeqCst);
+    let pool = Pool::new(1 << 20);
+    drop(plan.run_pooled(&small, &points, &pool).expect("good indices"));
+    assert!(LIVE.load(Ordering::SeqCst) >= before + 64, "a pool keeps memory");
+    drop(pool);
+    assert!(LIVE.load(Ordering::SeqCst) <= before, "and gives it back when it is gone");
 
     // The memory of the thread pool is not the call's.
     every_kind(THREADS, |_, _| {});

@@ -49,6 +49,25 @@ fn a_block_is_not_wasted_on_a_small_output() {
 }
 
 #[test]
+fn small_outputs_take_whole_lines_and_large_ones_whole_huge_pages() {
+    let (line, huge_page) = (64, 2 << 20);
+    let sizes = [
+        (8, line),
+        (line, line),
+        (line + 8, 2 * line),
+        (2 * huge_page - 8, 2 * huge_page),
+        (2 * huge_page - 2 * line, 2 * huge_page - 2 * line),
+        (2 * huge_page, 2 * huge_page),
+        (2 * huge_page + 8, 3 * huge_page),
+    ];
+    for (bytes, kept) in sizes {
+        let pool = Pool::new(1 << 30);
+        drop(sevens(&pool, bytes / size_of::<u64>()));
+        assert_eq!(pool.kept_bytes(), kept, "{bytes} bytes");
+    }
+}
+
+#[test]
 fn a_block_too_small_by_a_line_stays_where_it_is() {
     let pool = Pool::new(1 << 20);
     drop(sevens(&pool, 1000));

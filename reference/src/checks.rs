@@ -30,7 +30,7 @@ pub(crate) fn resolve(index: i128, bound: usize, profile: Profile) -> Option<usi
     match within(index, bound, profile.negative_index) {
         Some(at) => Some(at),
         None if profile.bad_index == BadIndex::Clamp && bound > 0 => {
-            Some(if index < 0 { 0 } else { bound - 1 })
+            usize::try_from(index.clamp(0, bound as i128 - 1)).ok()
         }
         None => None,
     }

@@ -5,11 +5,14 @@ use std::mem::MaybeUninit;
 /// The huge page of x86-64 and of most aarch64 systems.
 pub(super) const HUGE_PAGE: usize = 2 << 20;
 
+/// From so many bytes on, memory has at least one whole huge page wherever it starts, and is worth some.
+pub(super) const WORTH_HUGE: usize = 2 * HUGE_PAGE;
+
 /// Asks for huge pages under the memory, where it holds some whole ones.
 #[inline]
 pub(super) fn prefer_huge<A>(memory: &mut [MaybeUninit<A>]) {
     let bytes = size_of_val(memory);
-    if bytes >= 2 * HUGE_PAGE {
+    if bytes >= WORTH_HUGE {
         let start = memory.as_mut_ptr().cast::<u8>();
         let skip = start.align_offset(HUGE_PAGE);
         advise(start.wrapping_add(skip), (bytes - skip) / HUGE_PAGE * HUGE_PAGE);

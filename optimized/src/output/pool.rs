@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use gather_spec::Refusal;
 use ndarray::{ArrayViewD, ArrayViewMutD, IxDyn};
 
-use super::pages::{self, HUGE_PAGE};
+use super::pages::{self, HUGE_PAGE, WORTH_HUGE};
 use crate::kernels::job::Written;
 
 /// Keeps the memory of outputs that were dropped and hands it out again. Clones share the memory.
@@ -102,7 +102,7 @@ impl Shared {
 /// Whole cache lines for small outputs, whole huge pages for large ones.
 fn block_layout<A>(len: usize) -> Result<Layout, Refusal> {
     let bytes = len.saturating_mul(size_of::<A>());
-    let align = if bytes >= 2 * HUGE_PAGE { HUGE_PAGE } else { 64 };
+    let align = if bytes >= WORTH_HUGE { HUGE_PAGE } else { 64 };
     let layout = Layout::from_size_align(bytes.max(64), align.max(align_of::<A>()));
     layout.map(|layout| layout.pad_to_align()).map_err(|_| super::out_of_memory(bytes))
 }

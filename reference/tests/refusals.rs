@@ -1,0 +1,58 @@
+//! Refusals that no case can pin: those outside the documents, and those where the cases allow several outcomes.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+use gather_reference::{OPERATORS, Settings, answer, paddle_gather_nd, tf_gather};
+use gather_spec::{Attribute, Call, DType, GatherError, Operator, Outcome, Refusal, Tensor};
+
+/// Three bytes, and the indices 2 and 0 as rows of depth 1.
+fn bytes_and_rows() -> (Tensor, Tensor) {
+    let params = Tensor::new(DType::U8, [3], vec![10u8, 20, 30]).unwrap();
+    (params, Tensor::new(DType::I32, [2, 1], vec![2u32, 0]).unwrap())
+}
+
+#[test]
+fn an_attribute_that_the_operator_lacks_is_unsupported() {
+    for operator in &OPERATORS {
+        let (_, indices) = bytes_and_rows();
+        let params = Tensor::new(DType::I32, [3], vec![10u32, 20, 30]).unwrap();
+        let operator = Operator::new(operator.name);
+        let mut call = Call { operator, params, indices, attributes: [].into() };
+        assert!(matches!(answer(&call, Settings::default()), Outcome::Output(_)));
+        call.attributes = [("mode".to_owned(), Attribute::Integer(0))].into();
+        assert!(matches!(answer(&call, Settings::default()), Outcome::Unsupported(_)), "{}", call.operator);
+    }
+}
+
+/// Other implementations may take more, so the cases allow both; the reference takes the page's letter.
+#[test]
+fn paddle_takes_only_the_dtypes_and_ranks_that_its_page_lists() {
+    let (params, indices) = bytes_and_rows();
+    let refused = paddle_gather_nd::gather_nd(&params, &indices, Settings::default());
+    assert_eq!(refused, Err(GatherError::ParamsDtype { dtype: DType::U8 }.into()));
+    let params = Tensor::new(DType::I32, [3], vec![10u32, 20, 30]).unwrap();
+    let indices = Tensor::new(DType::I32, [1], vec![2u32]).unwrap();
+    let refused = paddle_gather_nd::gather_nd(&params, &indices, Settings::default());
+    assert_eq!(refused, Err(GatherError::IndicesRank { rank: 1, least: 2 }.into()));
+}
+
+#[test]
+fn the_range_of_batch_dims_is_told_from_end_to_end() {
+    let (params, indices) = bytes_and_rows();
+    let refused = tf_gather::gather(&params, &indices, None, 3, Settings::default());
+    assert_eq!(refused, Err(GatherError::BatchDimsOutOfRange { batch_dims: 3, low: -2, high: 2 }.into()));
+}
+
+#[test]
+fn an_output_as_large_as_the_limit_is_given_and_a_larger_one_is_not() {
+    let (params, indices) = bytes_and_rows();
+    let under = |max_output| {
+        let settings = Settings { max_output, ..Settings::default() };
+        tf_gather::gather(&params, &indices, None, 0, settings)
+    };
+    let output = Tensor::new(DType::U8, [2, 1], vec![30u8, 10]).unwrap();
+    assert_eq!(under(3), Ok(output.clone()));
+    assert_eq!(under(2), Ok(output));
+    let Err(Refusal::Unsupported(why)) = under(1) else { panic!("two bytes are more than one") };
+    assert_eq!(why, "the output takes 2 bytes, more than the limit of 1");
+}
