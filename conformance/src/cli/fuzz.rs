@@ -15,7 +15,7 @@ use crate::fuzz::{
 };
 use crate::judge::Strictness;
 use crate::laws::Laws;
-use crate::process::{Dialogue, ProcessBackend};
+use crate::process::{self, Dialogue, ProcessBackend};
 
 use super::process::{Backend, ProcessOptions, quoted, seconds};
 use super::run::default_folder;
@@ -113,10 +113,11 @@ impl Fuzz {
         let done = drive(report, &*check, asked.subjects, pace, &saver, &mut |report| {
             for group in report.groups.iter().filter(|group| group.example.is_some()).skip(shown) {
                 eprintln!("found: {}", group.key);
+                shown += 1;
             }
-            shown = report.groups.len();
             report.write(&path)
         });
+        process::end_children();
         let report = match done {
             Ok(report) => report,
             Err(Stopped::Broken(broken)) => {
