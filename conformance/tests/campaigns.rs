@@ -110,7 +110,12 @@ fn what_is_not_a_whole_campaign_is_not_joined() {
     let three = shards(3);
     let fails = |reports: &[(String, Report)]| merge(reports).unwrap_err();
     assert_eq!(fails(&[]), MergeError::Nothing);
-    assert!(matches!(fails(&three[..2]), MergeError::Missing { count: 1, .. }));
+    let incomplete = |missing: &[u64], unfinished: &[u64]| MergeError::Incomplete {
+        of: 3,
+        missing: missing.to_vec(),
+        unfinished: unfinished.to_vec(),
+    };
+    assert_eq!(fails(&three[..2]), incomplete(&[3], &[]));
     let twice = [three.clone(), three[..1].to_vec()].concat();
     assert!(matches!(fails(&twice), MergeError::Twice { .. }));
     let mut foreign = three.clone();
@@ -121,7 +126,14 @@ fn what_is_not_a_whole_campaign_is_not_joined() {
     assert!(matches!(fails(&split), MergeError::Split { .. }));
     let mut unfinished = three;
     unfinished[0].1.complete = false;
-    assert!(matches!(fails(&unfinished), MergeError::Unfinished { .. }));
+    assert_eq!(fails(&unfinished), incomplete(&[], &[1]));
+    assert_eq!(fails(&unfinished[..1]), incomplete(&[2, 3], &[1]));
+    let words =
+        MergeError::Incomplete { of: 256, missing: vec![17], unfinished: vec![1, 2, 3, 9] }.to_string();
+    assert!(
+        words.contains("are missing: 17\n4 of 256 shards are unfinished") && words.ends_with(": 1-3,9"),
+        "{words}"
+    );
 }
 
 /// Writing a checkpoint fails now and then; what the last one holds is gone on with, and nothing is lost or doubled.

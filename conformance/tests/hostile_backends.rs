@@ -303,21 +303,20 @@ mod tests {
         }
     }
 
-    /// An orphan in a session of its own which has thrown away all that tells whose it is lives until the run ends.
+    /// An orphan in a session of its own which has thrown away all that tells whose it is lives until the run or the campaign
+    /// ends.
     fn leaves_nothing_at_all() {
         if cfg!(target_os = "linux") {
-            let folder = tempfile::tempdir().unwrap();
-            let note = folder.path().join("child");
-            let mut gatherspec = std::process::Command::new(env!("CARGO_BIN_EXE_gatherspec"));
-            gatherspec
-                .arg("run")
-                .arg("--out")
-                .arg(folder.path())
-                .arg("--")
-                .arg(std::env::current_exe().unwrap());
-            let output = gatherspec.env(MODE, "leaves-a-blank-orphan").env(NOTE, &note).output().unwrap();
-            assert!(output.status.code().is_some(), "{output:?}");
-            assert_is_gone(&note);
+            for options in [&["run", "--out", "."][..], &["fuzz", "--cases", "9", "--report", "fuzz.json"]] {
+                let folder = tempfile::tempdir().unwrap();
+                let note = folder.path().join("child");
+                let mut gatherspec = std::process::Command::new(env!("CARGO_BIN_EXE_gatherspec"));
+                gatherspec.current_dir(folder.path()).args(options).arg("--");
+                gatherspec.arg(std::env::current_exe().unwrap());
+                let output = gatherspec.env(MODE, "leaves-a-blank-orphan").env(NOTE, &note).output().unwrap();
+                assert!(output.status.code().is_some(), "{output:?}");
+                assert_is_gone(&note);
+            }
         }
     }
 

@@ -125,10 +125,11 @@ impl Fuzz {
         let done = drive(report, &*check, asked.subjects, pace, &saver, &mut |report| {
             for group in report.groups.iter().filter(|group| group.example.is_some()).skip(shown) {
                 eprintln!("found: {}", group.key);
+                shown += 1;
             }
-            shown = report.groups.len();
             report.write(&path)
         });
+        process::end_children();
         let report = match done {
             Ok(report) => report,
             Err(Stopped::Broken(broken)) => {

@@ -89,12 +89,15 @@ impl Corpus {
     ) -> Result<Self, process::Broken> {
         let mut courses: Vec<(&Saved, Course)> =
             saved.iter().map(|saved| (saved, Course::default())).collect();
+        // What is known to crash must not use up the restarts of what is to be found.
+        subject.count_restarts(false);
         for way in subject.ways() {
             let description = under(subject.description(), way);
             for chunk in courses.chunks_mut(CHUNK) {
                 ask_chunk(chunk, way.unwrap_or_default(), &description, subject, strictness, saver)?;
             }
         }
+        subject.count_restarts(true);
         let unsupported = courses.iter().filter(|(_, course)| !course.judged).count() as u64;
         let failing = courses.into_iter().filter_map(|(_, course)| course.failing).collect();
         Ok(Self { cases: saved.len() as u64, unsupported, failing })

@@ -17,7 +17,8 @@ use super::shrink::shrink;
 use super::{Subject, Tally};
 
 /// How many cases a worker takes at a time: few in this process, where they stay in the caches, and more for a
-/// process, whose pipe they fill.
+/// process, whose pipe they fill; in the first round few of it, too, so that some are done before the budget of
+/// restarts of one that keeps dying is used up.
 const CHUNK: u64 = 64;
 const CHUNK_OF_A_PROCESS: u64 = 256;
 /// The first round is short, so that what fails at once is seen at once.
@@ -64,24 +65,26 @@ pub fn drive(
     let end = report.len();
     let mut workers: Vec<Worker<'_>> =
         subjects.into_iter().map(|subject| Worker::new(subject, check)).collect::<io::Result<_>>()?;
+    // Those of an earlier run that ended while it made them.
+    add_examples(&mut report, &mut workers[0], saver, note)?;
     let mut round = FIRST_ROUND.min(pace.checkpoint);
+    let mut first = true;
     let over = |now: Instant| pace.time.is_some_and(|time| now >= start + time);
     while report.done < end && !over(Instant::now()) {
         let mut deadline = Instant::now() + round;
         if let Some(time) = pace.time {
             deadline = deadline.min(start + time);
         }
-        run_round(&mut report, &mut workers, end, deadline).map_err(Stopped::Broken)?;
-        for at in 0..report.groups.len() {
-            if report.groups[at].example.is_none() {
-                let (key, first) = (report.groups[at].key.clone(), report.groups[at].first);
-                let small = workers[0].example(&report.campaign, &key, first).map_err(Stopped::Broken)?;
-                report.groups[at].example = Some(saver.save(&small, &key, report.campaign.seed, first)?);
-            }
-        }
+        let gave_up = run_round(&mut report, &mut workers, end, deadline, first);
+        first = false;
+        report.seconds = before + start.elapsed().as_secs_f64();
+        add_examples(&mut report, &mut workers[0], saver, note)?;
         report.seconds = before + start.elapsed().as_secs_f64();
         report.complete = report.done == end || (report.campaign.cases.is_none() && over(Instant::now()));
         note(&report)?;
+        if let Some(broken) = gave_up {
+            return Err(Stopped::Broken(broken));
+        }
         round = (round * 2).min(pace.checkpoint);
     }
     if !report.complete && (report.done == end || report.campaign.cases.is_none()) {
@@ -91,25 +94,53 @@ pub fn drive(
     Ok(report)
 }
 
-/// One round of all workers. A round in which a worker gives up counts for nothing.
+/// Makes an example of each kind of failure that has none. That may take long, so each is noted.
+fn add_examples(
+    report: &mut Report,
+    worker: &mut Worker<'_>,
+    saver: &Saver<'_>,
+    note: &mut dyn FnMut(&Report) -> io::Result<()>,
+) -> Result<(), Stopped> {
+    for at in 0..report.groups.len() {
+        if report.groups[at].example.is_none() {
+            note(report)?;
+            let (key, first) = (report.groups[at].key.clone(), report.groups[at].first);
+            let small = worker.example(&report.campaign, &key, first).map_err(Stopped::Broken)?;
+            report.groups[at].example = Some(saver.save(&small, &key, report.campaign.seed, first)?);
+        }
+    }
+    Ok(())
+}
+
+/// One round of all workers. If one of them gives up, the cases before that place count, and why is returned.
 fn run_round(
     report: &mut Report,
     workers: &mut [Worker<'_>],
     end: u64,
     deadline: Instant,
-) -> Result<(), process::Broken> {
+    first: bool,
+) -> Option<process::Broken> {
     let next = AtomicU64::new(report.done);
     let stop = AtomicBool::new(false);
-    let job =
-        Job { campaign: &report.campaign, shard: report.shard, next: &next, end, deadline, stop: &stop };
-    let parts: Vec<Result<Part, process::Broken>> = std::thread::scope(|scope| {
+    let job = Job {
+        campaign: &report.campaign,
+        shard: report.shard,
+        next: &next,
+        end,
+        deadline,
+        first,
+        stop: &stop,
+    };
+    let mut rounds: Vec<Round> = std::thread::scope(|scope| {
         let threads: Vec<_> = workers.iter_mut().map(|worker| scope.spawn(|| worker.round(&job))).collect();
         threads.into_iter().map(|thread| thread.join().expect("a worker does not panic")).collect()
     });
-    let parts = parts.into_iter().collect::<Result<Vec<Part>, _>>()?;
+    let gave_up = rounds.iter_mut().filter_map(|round| round.gave_up.take()).min_by_key(|(place, _)| *place);
+    report.done = gave_up.as_ref().map_or_else(|| next.into_inner().min(end), |(place, _)| *place);
+    let parts = rounds.into_iter().flat_map(|round| round.parts);
     let mut digest = report.digest();
     let mut groups: HashMap<Key, (u64, u64)> = HashMap::new();
-    for part in parts {
+    for (_, part) in parts.filter(|(place, _)| *place < report.done) {
         digest = digest.wrapping_add(part.digest);
         part.tally.add_to(&mut report.counts);
         for (key, (count, first)) in part.groups {
@@ -122,8 +153,7 @@ fn run_round(
     }
     report.sort();
     report.set_digest(digest);
-    report.done = next.into_inner().min(end);
-    Ok(())
+    gave_up.map(|(_, broken)| broken)
 }
 
 /// What the workers of a round share.
@@ -133,10 +163,21 @@ struct Job<'a> {
     next: &'a AtomicU64,
     end: u64,
     deadline: Instant,
+    /// Whether it is the first round.
+    first: bool,
     stop: &'a AtomicBool,
 }
 
 /// What a worker did in a round.
+#[derive(Default)]
+struct Round {
+    /// With the place of their first case: each chunk, or all of them together if none can fail.
+    parts: Vec<(u64, Part)>,
+    /// The first place of the chunk at which it gave up, and why.
+    gave_up: Option<(u64, process::Broken)>,
+}
+
+/// What came of some cases.
 #[derive(Default)]
 struct Part {
     tally: Tally,
@@ -152,9 +193,6 @@ struct Worker<'a> {
     threads: Option<rayon::ThreadPool>,
     choices: Choices,
 }
-
-/// What is broken, and the questions that show it.
-type Failure = (Box<Broken>, Vec<Question>);
 
 /// A case under way.
 struct Case {
@@ -175,31 +213,40 @@ impl<'a> Worker<'a> {
         Ok(Self { subject, check, threads, choices: Choices::from_seed(0) })
     }
 
-    fn round(&mut self, job: &Job<'_>) -> Result<Part, process::Broken> {
+    fn round(&mut self, job: &Job<'_>) -> Round {
         let pool = self.threads.take();
-        let part = match &pool {
+        let round = match &pool {
             Some(pool) => pool.install(|| self.chunks(job)),
             None => self.chunks(job),
         };
         self.threads = pool;
-        part
+        round
     }
 
-    fn chunks(&mut self, job: &Job<'_>) -> Result<Part, process::Broken> {
-        let mut part = Part::default();
-        let size = if self.threads_are_ours() { CHUNK } else { CHUNK_OF_A_PROCESS };
+    fn chunks(&mut self, job: &Job<'_>) -> Round {
+        let mut round = Round::default();
+        let size = if self.threads_are_ours() || job.first { CHUNK } else { CHUNK_OF_A_PROCESS };
         while Instant::now() < job.deadline && !job.stop.load(Ordering::Relaxed) {
             let start = job.next.fetch_add(size, Ordering::Relaxed);
             if start >= job.end {
                 break;
             }
             let cases = (start..job.end.min(start.saturating_add(size))).map(|at| job.shard.case(at));
+            let (place, mut part) = match round.parts.pop() {
+                Some(all) if self.threads_are_ours() => all,
+                last => {
+                    round.parts.extend(last);
+                    (start, Part::default())
+                }
+            };
             if let Err(broken) = self.chunk(job.campaign, cases, &mut part) {
                 job.stop.store(true, Ordering::Relaxed);
-                return Err(broken);
+                round.gave_up = Some((start, broken));
+                break;
             }
+            round.parts.push((place, part));
         }
-        Ok(part)
+        round
     }
 
     const fn threads_are_ours(&self) -> bool {
@@ -243,22 +290,29 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// One case from draws: what is broken, with the questions that show it.
-    fn replay(&mut self, draws: &[u64]) -> Result<Option<Failure>, process::Broken> {
+    /// One case from draws: what is broken, if something is, and what was asked.
+    fn replay(&mut self, draws: &[u64]) -> Result<(Option<Broken>, Vec<Question>), process::Broken> {
         let mut case = Case { number: 0, asked: Vec::new(), answers: Vec::new() };
         loop {
             let mut choices = Choices::from_draws(draws.to_vec());
             match self.check.step(&mut choices, &case.asked, &case.answers, &mut Tally::default()) {
-                Step::Well => return Ok(None),
-                Step::Broken(broken) => return Ok(Some((broken, case.asked))),
+                Step::Well => return Ok((None, case.asked)),
+                Step::Broken(broken) => return Ok((Some(*broken), case.asked)),
                 Step::Ask(questions) => case.asked.extend(questions),
             }
             self.ask(std::slice::from_mut(&mut case))?;
         }
     }
 
-    /// The first failure of a kind, made small.
+    /// The first failure of a kind, made small. Whatever that takes is not on the campaign's budget of restarts.
     fn example(&mut self, campaign: &Campaign, key: &Key, first: u64) -> Result<Small, process::Broken> {
+        self.subject.count_restarts(false);
+        let small = self.small(campaign, key, first);
+        self.subject.count_restarts(true);
+        small
+    }
+
+    fn small(&mut self, campaign: &Campaign, key: &Key, first: u64) -> Result<Small, process::Broken> {
         // A first run finds out what is drawn.
         let mut choices = Choices::from_seed(campaign.case_seed(first));
         self.check.step(&mut choices, &[], &[], &mut Tally::default());
@@ -272,7 +326,7 @@ impl<'a> Worker<'a> {
                 return false;
             }
             match self.replay(candidate) {
-                Ok(broken) => broken.is_some_and(|(broken, _)| broken.key == *key),
+                Ok((broken, _)) => broken.is_some_and(|broken| broken.key == *key),
                 Err(broken) => {
                     trouble = Some(broken);
                     false
@@ -282,11 +336,8 @@ impl<'a> Worker<'a> {
         if let Some(broken) = trouble {
             return Err(broken);
         }
-        Ok(match self.replay(&draws)? {
-            Some((broken, questions)) => Small { draws, broken: Some(*broken), questions },
-            // It does not fail every time.
-            None => Small { draws, broken: None, questions: Vec::new() },
-        })
+        let (broken, questions) = self.replay(&draws)?;
+        Ok(Small { draws, broken, questions })
     }
 }
 
@@ -294,7 +345,7 @@ impl<'a> Worker<'a> {
 #[derive(Debug)]
 pub(super) struct Small {
     pub(super) draws: Vec<u64>,
-    /// Absent if it did not fail again.
+    /// Absent if it did not fail again: it does not fail every time.
     pub(super) broken: Option<Broken>,
     pub(super) questions: Vec<Question>,
 }

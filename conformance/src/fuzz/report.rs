@@ -88,10 +88,8 @@ pub enum MergeError {
     Twice { one: String, other: String, shard: Shard },
     #[error("{one} is one of {of} shards, {other} one of {others}")]
     Split { one: String, other: String, of: u64, others: u64 },
-    #[error("{count} of {of} shards are missing: {which}")]
-    Missing { count: usize, of: u64, which: String },
-    #[error("{file} is unfinished: {done} of {len} cases are done; finish it with --resume")]
-    Unfinished { file: String, done: u64, len: u64 },
+    #[error("{}", left(*of, missing, unfinished))]
+    Incomplete { of: u64, missing: Vec<u64>, unfinished: Vec<u64> },
 }
 
 impl Report {
@@ -229,24 +227,41 @@ fn difference(one: &Report, other: &Report) -> Option<&'static str> {
 }
 
 fn check_that_all_are_there(reports: &[(String, Report)], of: u64) -> Result<(), MergeError> {
-    let mut seen: BTreeMap<u64, &str> = BTreeMap::new();
+    let mut seen: BTreeMap<u64, (&str, bool)> = BTreeMap::new();
     for (name, report) in reports {
-        if let Some(one) = seen.insert(report.shard.number, name) {
+        if let Some((one, _)) = seen.insert(report.shard.number, (name, report.complete)) {
             let (one, other) = (one.to_owned(), name.clone());
             return Err(MergeError::Twice { one, other, shard: report.shard });
         }
-        if !report.complete {
-            let (done, len) = (report.done, report.len());
-            return Err(MergeError::Unfinished { file: name.clone(), done, len });
-        }
     }
     let missing: Vec<u64> = (1..=of).filter(|number| !seen.contains_key(number)).collect();
-    if missing.is_empty() {
-        return Ok(());
+    let unfinished = seen.iter().filter(|(_, (_, complete))| !complete).map(|(number, _)| *number);
+    let unfinished: Vec<u64> = unfinished.collect();
+    if missing.is_empty() && unfinished.is_empty() {
+        Ok(())
+    } else {
+        Err(MergeError::Incomplete { of, missing, unfinished })
     }
-    let shown: Vec<String> = missing.iter().take(20).map(|number| format!("{number}/{of}")).collect();
-    let more = if missing.len() > shown.len() { " …" } else { "" };
-    Err(MergeError::Missing { count: missing.len(), of, which: shown.join(" ") + more })
+}
+
+/// What is left to do, in words, with the numbers as `sbatch --array=` takes them.
+fn left(of: u64, missing: &[u64], unfinished: &[u64]) -> String {
+    let line = |what: &str, numbers: &[u64]| {
+        let list = || format!("{} of {of} shards are {what}: {}", numbers.len(), ranges(numbers));
+        (!numbers.is_empty()).then(list)
+    };
+    let lines = [line("missing", missing), line("unfinished, which --resume goes on with", unfinished)];
+    lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// Ascending numbers as `1,4-7`.
+fn ranges(numbers: &[u64]) -> String {
+    let runs = numbers.chunk_by(|one, next| one + 1 == *next);
+    let text = |run: &[u64]| match run {
+        [first, .., last] => format!("{first}-{last}"),
+        one => one.iter().map(u64::to_string).collect(),
+    };
+    runs.map(text).collect::<Vec<_>>().join(",")
 }
 
 fn join(whole: &mut Report, part: &Report) {

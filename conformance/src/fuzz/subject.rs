@@ -95,6 +95,13 @@ impl Subject {
         }
     }
 
+    /// Whether restarts of a process are counted, and limited.
+    pub(super) fn count_restarts(&mut self, counted: bool) {
+        if let Self::Process(dialogue) = self {
+            dialogue.count_restarts(counted);
+        }
+    }
+
     /// Asks questions; gives the answers in order.
     ///
     /// # Errors

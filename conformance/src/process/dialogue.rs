@@ -12,7 +12,7 @@ use crate::judge::Verdict;
 use super::inputs::Request;
 use super::replies;
 use super::session::{Session, Trouble};
-use super::{Broken, ProcessBackend};
+use super::{Broken, ProcessBackend, orphans};
 
 /// How many bytes of calls are under way at a time, unless it is one call.
 const BYTES_UNDER_WAY: usize = 4 << 20;
@@ -25,7 +25,10 @@ pub struct Dialogue {
     description: Description,
     folder: tempfile::TempDir,
     seq: u64,
+    /// Why the last process ended.
+    trouble: String,
     restarts: usize,
+    restarts_count: bool,
 }
 
 /// A call that was sent and not answered yet.
@@ -48,15 +51,30 @@ impl Dialogue {
             why: format!("no folder for input files: {error}"),
             stderr: None,
         })?;
+        orphans::adopt();
         let session = Session::start(&backend)?;
         let description = session.description.clone();
-        Ok(Self { backend, session: Some(session), description, folder, seq: 1, restarts: 0 })
+        Ok(Self {
+            backend,
+            session: Some(session),
+            description,
+            folder,
+            seq: 1,
+            trouble: String::new(),
+            restarts: 0,
+            restarts_count: true,
+        })
     }
 
     /// What the backend says of itself.
     #[must_use]
     pub const fn description(&self) -> &Description {
         &self.description
+    }
+
+    /// Whether restarts are counted from now on, and limited.
+    pub fn count_restarts(&mut self, counted: bool) {
+        self.restarts_count = counted;
     }
 
     /// Asks calls; gives what came of each, in order.
@@ -130,6 +148,7 @@ impl Dialogue {
                 let said = self.session.take().and_then(|session| session.kill(sent.mark));
                 let first = said.as_deref().and_then(|said| said.trim().lines().next());
                 let what = first.map_or(trouble.what.clone(), |first| format!("{}: {first}", trouble.what));
+                self.trouble.clone_from(&what);
                 Err(Trouble { what, ..trouble })
             }
         }
@@ -138,10 +157,13 @@ impl Dialogue {
     fn restart(&mut self) -> Result<(), Broken> {
         let most = self.backend.limits.restarts;
         let refuse = |why| Err(Broken { verdict: Verdict::Crash, why, stderr: None });
-        if self.restarts == most {
-            return refuse(format!("the budget of {most} restarts is used up"));
+        if self.restarts_count {
+            if self.restarts == most {
+                let last = &self.trouble;
+                return refuse(format!("the budget of {most} restarts is used up; at last {last}"));
+            }
+            self.restarts += 1;
         }
-        self.restarts += 1;
         let session = Session::start(&self.backend)?;
         if session.description != self.description {
             return refuse("after a restart the backend describes itself differently".to_owned());

@@ -1,5 +1,5 @@
-//! The backends of `hostile_backends.rs`: each answers like the reference, but for one thing that it does to the call
-//! whose params begin with [`MARK`], or when it starts or stops.
+//! The backends of `hostile_backends.rs` and `campaigns_on_programs.rs`: each answers like the reference, but for one
+//! thing that it does to the call whose params begin with [`MARK`] or are strings, or when it starts or stops.
 
 use std::fs::OpenOptions;
 use std::io::{self, BufRead, Write};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use gather_conformance::builtin;
 use gather_conformance::protocol::{CallMessage, Reply, Request, call};
-use gather_spec::{Call, Element, Profile};
+use gather_spec::{Call, DType, Element, Profile};
 
 /// The first element of the params at which a backend misbehaves.
 pub(crate) const MARK: u32 = 666;
@@ -45,7 +45,7 @@ pub(crate) fn be(mode: &str) -> ! {
                 let honest = serde_json::to_string(&Reply::new(message.seq, &honest)).expect("plain data");
                 if mode == "fails-everything" {
                     say(&format!(r#"{{"seq":{},"error":{{"message":"out of order"}}}}"#, message.seq));
-                } else if is_marked(&asked) {
+                } else if is_marked(mode, &asked) {
                     misbehave(mode, &message, honest, &mut held);
                 } else {
                     say(&honest);
@@ -59,8 +59,11 @@ pub(crate) fn be(mode: &str) -> ! {
     stop(mode, last.as_ref())
 }
 
-fn is_marked(call: &Call) -> bool {
-    call.params.iter().next() == Some(Element::Bits(MARK.into()))
+fn is_marked(mode: &str, call: &Call) -> bool {
+    match mode {
+        "dies-at-strings" | "dies-once" => call.params.dtype() == DType::String,
+        _ => call.params.iter().next() == Some(Element::Bits(MARK.into())),
+    }
 }
 
 fn say(line: &str) {
@@ -144,7 +147,7 @@ fn misbehave(mode: &str, message: &CallMessage, honest: String, held: &mut Optio
         output(&format!(r#"{{"dtype":"{dtype}","shape":{shape},"data":{data}}}"#));
     };
     match mode {
-        "exits" => exit(3),
+        "exits" | "dies-at-strings" => exit(3),
         "exits-with-status-0" => exit(0),
         "aborts" => std::process::abort(),
         "is-killed" => {
@@ -269,6 +272,7 @@ fn misbehave(mode: &str, message: &CallMessage, honest: String, held: &mut Optio
             say(&honest);
         }
         "answers-differently-the-second-time" if !first_time() => tensor("i32", "[1]", "\"AAAAAA==\""),
+        "dies-once" if first_time() => exit(7),
         "dies-the-second-time" if !first_time() => exit(7),
         "changes-its-mind" => exit(8),
         _ => say(&honest),
