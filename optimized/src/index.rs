@@ -82,7 +82,7 @@ pub(crate) fn place<I: Index>(index: I, bound: usize, negative: NegativeIndex) -
 /// The place on an axis of `bound > 0` elements nearest to where the index points.
 #[inline]
 pub(crate) fn nearest_place<I: Index>(index: I, bound: usize, negative: NegativeIndex) -> usize {
-    place(index, bound, negative).unwrap_or(if index.value() < 0 { 0 } else { bound - 1 })
+    place(index, bound, negative).unwrap_or(if index.value().is_negative() { 0 } else { bound - 1 })
 }
 
 #[cfg(test)]

@@ -54,6 +54,17 @@ fn bad_indices_follow_the_policy() {
     assert_eq!(run(BadIndex::Clamp), Ok(vec!["2/1".to_owned(), "1/1".to_owned()]));
 }
 
+/// Nothing is taken from params: no index asks, or there is nothing to take.
+#[test]
+fn empty_outputs_and_empty_params_are_answered_without_an_element() {
+    let none = Plan::gather(&[3, 2], &[0], &Options::new()).expect("a plan");
+    let output = none.run_cloned(&names(), &Array1::<i32>::zeros(0)).expect("no index is bad");
+    assert_eq!(output.shape(), [0, 2]);
+    let zeros = Plan::gather(&[0], &[2], &Options::new().bad_index(BadIndex::Zero)).expect("a plan");
+    let output = zeros.run_cloned(&Array1::<String>::default(0), &array![0, 5]).expect("zeros");
+    assert_eq!(output, array![String::new(), String::new()].into_dyn());
+}
+
 /// An element that counts how many of its kind live.
 #[derive(Default)]
 struct Counted(Rc<Cell<isize>>);
