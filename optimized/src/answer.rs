@@ -114,7 +114,7 @@ fn no_view() -> Refusal {
 
 #[cfg(test)]
 mod tests {
-    use gather_spec::{Attribute, Attributes, GatherError, Operator};
+    use gather_spec::{Attribute, Attributes, GatherError, NegativeIndex, Operator};
 
     use super::*;
 
@@ -158,5 +158,37 @@ mod tests {
         call.indices = Tensor::new(DType::I32, [1], vec![2u32]).unwrap();
         let error = GatherError::IndicesRank { rank: 1, least: 2 };
         assert_eq!(answer(&call, &Settings::default()), Outcome::Error(error.into()));
+    }
+
+    #[test]
+    fn elements_of_every_width_are_moved() {
+        fn moved<T: Stored>(dtype: DType, [first, second]: [T; 2]) {
+            let params = Tensor::new(dtype, [2], vec![first.clone(), second.clone()]).unwrap();
+            let mut call = call("tf.gather_nd", [].into());
+            (call.params, call.indices) = (params, Tensor::new(DType::I64, [2, 1], vec![1u64, 0]).unwrap());
+            let expected = Tensor::new(dtype, [2], vec![second, first]).unwrap();
+            assert_eq!(answer(&call, &Settings::default()), Outcome::Output(expected));
+        }
+        moved(DType::Bool, [0u8, 1]);
+        moved(DType::F16, [1u16, 0x8000]);
+        moved(DType::F32, [1u32, 1 << 31]);
+        moved(DType::F64, [1u64, 1 << 63]);
+        moved(DType::C128, [1u128, 1 << 127]);
+        moved(DType::String, ["left", "right"].map(ByteString::from));
+    }
+
+    #[test]
+    fn attributes_and_settings_are_obeyed_together() {
+        let attributes = [
+            ("axis".to_owned(), Attribute::Integer(1)),
+            ("batch_dims".to_owned(), Attribute::Integer(1)),
+            ("validate_indices".to_owned(), Attribute::Boolean(false)),
+        ];
+        let mut call = call("tf.gather", attributes.into());
+        call.params = Tensor::new(DType::U8, [2, 3], vec![1u8, 2, 3, 4, 5, 6]).unwrap();
+        call.indices = Tensor::new(DType::I32, [2, 1], vec![(-1i32).cast_unsigned(), 0]).unwrap();
+        let options = Options::new().negative_index(NegativeIndex::Wrap);
+        let expected = Tensor::new(DType::U8, [2, 1], vec![3u8, 4]).unwrap();
+        assert_eq!(answer(&call, &Settings { options, ..Settings::default() }), Outcome::Output(expected));
     }
 }

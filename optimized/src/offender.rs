@@ -75,7 +75,7 @@ fn multi_index(mut at: usize, shape: &[usize]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use ndarray::{Array2, array};
+    use ndarray::{Array2, Array3, array};
 
     use super::*;
     use crate::{Options, gather_nd};
@@ -88,6 +88,17 @@ mod tests {
         let refused = gather_nd(&Array2::<u8>::zeros((5, 3)), &rows, &Options::new());
         let (position, component) = (vec![0], Some(1));
         let error = GatherError::IndexOutOfRange { position, component, index: 4, bound: 3 };
+        assert_eq!(refused, Err(error.into()));
+    }
+
+    #[test]
+    fn the_position_is_a_multi_index_in_row_major_order() {
+        let mut rows = Array3::<i32>::zeros((3, 4, 1));
+        rows[[2, 1, 0]] = 7;
+        rows[[2, 2, 0]] = 8;
+        let refused = gather_nd(&array![1u8, 2], &rows, &Options::new());
+        let (position, component) = (vec![2, 1], Some(0));
+        let error = GatherError::IndexOutOfRange { position, component, index: 7, bound: 2 };
         assert_eq!(refused, Err(error.into()));
     }
 }

@@ -112,9 +112,12 @@ mod tests {
         let nd = |p: &[usize], i: &[usize], b| code(Plan::gather_nd(p, i, &Options::new().batch_dims(b)));
         assert_eq!(nd(&[], &[], 9), ErrorCode::IndicesRank);
         assert_eq!(nd(&[2], &[3, 9], 2), ErrorCode::BatchDimsOutOfRange);
+        assert_eq!(nd(&[3, 1], &[3, 1], 2), ErrorCode::BatchDimsOutOfRange, "the last axis of indices");
+        assert_eq!(nd(&[3], &[3, 3, 0], 2), ErrorCode::BatchDimsOutOfRange, "beyond params");
         assert_eq!(nd(&[2], &[3, 9], -1), ErrorCode::BatchDimsOutOfRange);
         assert_eq!(nd(&[2], &[3, 9], 1), ErrorCode::BatchShapeMismatch);
         assert_eq!(nd(&[2], &[2, 9], 1), ErrorCode::IndexDepthExceedsRank);
+        assert_eq!(nd(&[2, 5], &[2, 2], 1), ErrorCode::IndexDepthExceedsRank, "below the batch");
     }
 
     #[test]
@@ -138,6 +141,15 @@ mod tests {
         assert_eq!(one(0, 1), ErrorCode::AxisBeforeBatch);
         assert_eq!(one(0, i64::MIN), ErrorCode::BatchDimsOutOfRange);
         assert_eq!(code(Plan::gather(&[2], &[2], &Options::new().batch_dims(1))), ErrorCode::AxisOutOfRange);
+    }
+
+    #[test]
+    fn an_output_of_2_to_the_63_bytes_is_one_too_large() {
+        let most = usize::MAX >> 1;
+        let plan = |len: usize| Plan::gather(&[1, len], &[1], &Options::new()).unwrap();
+        assert_eq!(plan(most).shapes().output_len(1), Ok(most));
+        let bytes = most as u128 + 1;
+        assert_eq!(plan(most + 1).shapes().output_len(1), Err(GatherError::OutputTooLarge { bytes }.into()));
     }
 
     #[test]
