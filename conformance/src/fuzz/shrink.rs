@@ -43,7 +43,7 @@ fn cut_the_end(best: &mut Vec<u64>, try_one: Try<'_>) {
 
 /// Wide pieces first, moved on by an eighth of their width: what matters may stand behind a thousand draws.
 fn leave_out(best: &mut Vec<u64>, try_one: Try<'_>) {
-    let mut width = best.len().next_power_of_two() / 2;
+    let mut width = (best.len().next_power_of_two() / 2).max(1);
     while width > 0 {
         let mut at = 0;
         while at + width <= best.len() {
