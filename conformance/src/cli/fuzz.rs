@@ -109,7 +109,8 @@ impl Fuzz {
         let named = asked.named.clone();
         let saver = Saver { spec, folder: self.save.as_deref(), backend: &named };
         silence_backends();
-        if report.corpus.is_none() {
+        // What a resumed campaign has saved itself was not there before.
+        if report.done == 0 && report.corpus.is_none() {
             report.corpus = match self.ask_saved(&mut asked, &saver)? {
                 Ok(corpus) => corpus,
                 Err(broken) => {
@@ -188,14 +189,17 @@ impl Fuzz {
         }
     }
 
-    /// What this shard's part of the cases that were saved before comes to; `None` if nothing is saved.
+    /// What this shard's part of the cases that were saved before comes to; `None` if there are none.
     fn ask_saved(
         &self,
         asked: &mut Asked,
         saver: &Saver<'_>,
     ) -> Result<Result<Option<Corpus>, process::Broken>, Failure> {
-        let Some(folder) = self.save.as_deref() else { return Ok(Ok(None)) };
-        let saved = if folder.exists() { self.saved(folder, saver.spec)? } else { Vec::new() };
+        let Some(folder) = self.save.as_deref().filter(|folder| folder.exists()) else { return Ok(Ok(None)) };
+        let saved = self.saved(folder, saver.spec)?;
+        if saved.is_empty() {
+            return Ok(Ok(None));
+        }
         Ok(Corpus::ask(&saved, &mut asked.subjects[0], asked.strictness, saver).map(Some))
     }
 
@@ -296,9 +300,7 @@ pub(super) fn summary(report: &Report) -> String {
             let _ = writeln!(text, "  {line}");
         }
     }
-    if let Some(Corpus { cases, unsupported, failing }) =
-        report.corpus.as_ref().filter(|corpus| corpus.cases > 0)
-    {
+    if let Some(Corpus { cases, unsupported, failing }) = &report.corpus {
         let (mut judged, fail) = (format!("{cases} cases saved before"), failing.len());
         if *unsupported > 0 {
             let _ = write!(judged, ", {unsupported} of them unsupported");

@@ -39,7 +39,7 @@ pub struct Report {
     pub counts: BTreeMap<String, BTreeMap<String, u64>>,
     /// What failed, in groups of the same kind.
     pub groups: Vec<Group>,
-    /// What the counterexamples that had been saved before came to, if they were asked.
+    /// What the counterexamples that had been saved before came to, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corpus: Option<Corpus>,
 }
