@@ -18,6 +18,12 @@ pub trait Backend: Send {
     fn use_threads(&mut self, _threads: usize) -> bool {
         false
     }
+
+    /// Asks that outputs be full of garbage before they are filled, or not, from the next call on; `false` says that
+    /// there is no such setting. With it what is left unwritten shows every time, whatever the memory held before.
+    fn poison_outputs(&mut self, _poison: bool) -> bool {
+        false
+    }
 }
 
 /// Who a backend is and what it can do.

@@ -24,7 +24,7 @@ pub fn backend(name: &str, profile: Profile, max_output: u64) -> Option<Box<dyn 
         "reference" => Some(Box::new(Reference { settings: Settings { profile, max_output } })),
         "optimized" => {
             let options = Options::new().profile(profile);
-            Some(Box::new(Optimized { settings: gather_optimized::Settings { options, max_output } }))
+            Some(Box::new(Optimized { settings: settings(options, max_output) }))
         }
         _ => None,
     }
@@ -35,7 +35,7 @@ pub fn backend(name: &str, profile: Profile, max_output: u64) -> Option<Box<dyn 
 pub fn optimized_at(level: &str, profile: Profile, max_output: u64) -> Option<Box<dyn Backend>> {
     let level = Level::available().find(|available| available.name() == level)?;
     let options = Options::new().profile(profile).level(level);
-    Some(Box::new(Optimized { settings: gather_optimized::Settings { options, max_output } }))
+    Some(Box::new(Optimized { settings: settings(options, max_output) }))
 }
 
 /// The most bytes that an output of a built-in backend takes, unless told otherwise: 4 GiB.
@@ -72,6 +72,10 @@ struct Optimized {
     settings: gather_optimized::Settings,
 }
 
+fn settings(options: Options, max_output: u64) -> gather_optimized::Settings {
+    gather_optimized::Settings { options, max_output, ..gather_optimized::Settings::default() }
+}
+
 impl Backend for Optimized {
     fn describe(&self) -> Description {
         let listed =
@@ -86,6 +90,11 @@ impl Backend for Optimized {
     fn use_threads(&mut self, threads: usize) -> bool {
         let Some(threads) = NonZeroUsize::new(threads) else { return false };
         self.settings.options = self.settings.options.threads(threads);
+        true
+    }
+
+    fn poison_outputs(&mut self, poison: bool) -> bool {
+        self.settings.poison = poison;
         true
     }
 }

@@ -149,6 +149,8 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         let backend = self.backend.get_or_insert_with(|| (self.factory)());
         let answered = catch_unwind(AssertUnwindSafe(|| {
             backend.use_threads(threads);
+            // The first runs write where they happen to write, the others over garbage.
+            backend.poison_outputs(threads != THREADS[0]);
             backend.call(call)
         }));
         let outcome = answered.map_err(|panic| {
@@ -300,6 +302,48 @@ mod tests {
         assert!(second.actual.contains(", then u8 [1] [7]"), "{}", second.actual);
         assert_eq!(run(2, false, |runs, _| runs == 1).verdict, Verdict::Nondeterministic);
         assert_eq!(run(3, false, |runs, _| runs == 6).at.as_deref(), Some("layout transposed"));
+    }
+
+    /// The reference, but where outputs are poisoned it leaves them as they were.
+    struct WritesNothing(Box<dyn Backend>, bool);
+
+    impl Backend for WritesNothing {
+        fn describe(&self) -> Description {
+            self.0.describe()
+        }
+
+        fn call(&mut self, call: &Call) -> Outcome {
+            match self.0.call(call) {
+                Outcome::Output(output) if self.1 => {
+                    let garbage = gather_spec::Element::Bits(0xA5);
+                    let garbage = Tensor::filled(output.dtype(), output.shape().clone(), &garbage);
+                    Outcome::Output(garbage.unwrap())
+                }
+                outcome => outcome,
+            }
+        }
+
+        fn use_threads(&mut self, _: usize) -> bool {
+            true
+        }
+
+        fn poison_outputs(&mut self, poison: bool) -> bool {
+            self.1 = poison;
+            true
+        }
+    }
+
+    #[test]
+    fn memory_that_held_the_right_output_by_chance_does_not_pass_for_it() {
+        let spec = Specification::embedded().unwrap();
+        let case = spec.case("tf.gather/long-rows/rows-of-17").unwrap();
+        let factory = || {
+            let reference = builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
+            Box::new(WritesNothing(reference, false)) as Box<dyn Backend>
+        };
+        let result = InProcess::new(factory, Strictness::Strict).run(case);
+        assert_eq!(result.verdict, Verdict::Nondeterministic);
+        assert_eq!(result.at.as_deref(), Some("layout contiguous, 2 threads"));
     }
 
     #[test]

@@ -194,7 +194,7 @@ fn run_on_one_that_wraps(folder: &Path, spec: &Specification) -> Report {
     let check = Differential::new(&wraps().describe(), Vec::new(), Strictness::Strict);
     let named = Named::Option("--backend ./wraps".to_owned());
     let saver = Saver { spec, folder: Some(folder), backend: &named };
-    let start = report("reference", "reference", 1, 4000, Shard::WHOLE);
+    let start = report("reference", "reference", 1, 40_000, Shard::WHOLE);
     drive(start, &check, vec![Subject::backend(wraps())], PACE, &saver, &mut |_| Ok(())).unwrap()
 }
 
@@ -204,7 +204,12 @@ fn a_counterexample_is_small_and_a_case_that_fails_until_the_bug_is_mended() {
     let folder = tempfile::tempdir().unwrap();
     let found = run_on_one_that_wraps(folder.path(), &spec);
     assert!(!found.is_clean());
-    assert!(found.failures() > 5 * found.groups.len() as u64, "failures of one kind are one group");
+    assert!(
+        found.failures() > 5 * found.groups.len() as u64,
+        "{} failures of one kind are one group: {}",
+        found.failures(),
+        found.groups.len()
+    );
     for group in &found.groups {
         assert_eq!(group.key.expected.as_deref(), Some("index-out-of-range"), "{}", group.key);
         let example = group.example.as_ref().unwrap();

@@ -75,7 +75,8 @@ fn compare(call: &Call, profile: Profile, ways: &[Way]) {
     let expected = reference(call, profile);
     for way in ways {
         let laid_out = way.layout.apply(call).expect("memory for a small call");
-        let settings = Settings { options: way.options(profile), max_output: MAX_OUTPUT };
+        let settings =
+            Settings { options: way.options(profile), max_output: MAX_OUTPUT, ..Settings::default() };
         assert_same(&expected, &answer(&laid_out, &settings), call, profile, *way);
         if let Some(found) = into_poisoned(&laid_out, settings.options) {
             assert_same(&expected, &found, call, profile, *way);
@@ -268,7 +269,11 @@ fn outputs_past_the_caches() {
         for level in Level::available() {
             for threads in [1, 2] {
                 let way = Way { level, threads, layout: Layout::Contiguous };
-                let settings = Settings { options: way.options(Profile::default()), max_output: MAX_OUTPUT };
+                let settings = Settings {
+                    options: way.options(Profile::default()),
+                    max_output: MAX_OUTPUT,
+                    ..Settings::default()
+                };
                 assert!(expected == answer(&call, &settings), "{way:?}, rows of {row} {dtype}");
             }
         }

@@ -2,6 +2,7 @@
 
 use gather_spec::tensor::Stored;
 use gather_spec::{ByteString, Call, DType, Outcome, Refusal, Tensor};
+use ndarray::ArrayD;
 
 use crate::operators::{OPERATORS, OperatorInfo};
 use crate::run::Element;
@@ -14,11 +15,17 @@ pub struct Settings {
     pub options: Options,
     /// The most bytes that an output may take; larger ones are unsupported.
     pub max_output: u64,
+    /// Whether outputs are full of garbage before anything is gathered, so that what a kernel leaves unwritten shows
+    /// whatever the memory held before. Strings are never in unwritten memory.
+    pub poison: bool,
 }
+
+/// What each byte of a poisoned output holds.
+const POISON: u8 = 0xA5;
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { options: Options::new(), max_output: 4 << 30 }
+        Self { options: Options::new(), max_output: 4 << 30, poison: false }
     }
 }
 
@@ -53,6 +60,13 @@ fn gather_call(call: &Call, settings: &Settings) -> Result<Tensor, Refusal> {
     }
     match call.params.dtype() {
         DType::String => strings(&plan, call),
+        dtype if settings.poison => match dtype.size() {
+            1 => poisoned(&plan, call, len, POISON),
+            2 => poisoned(&plan, call, len, u16::from_ne_bytes([POISON; 2])),
+            4 => poisoned(&plan, call, len, u32::from_ne_bytes([POISON; 4])),
+            8 => poisoned(&plan, call, len, u64::from_ne_bytes([POISON; 8])),
+            _ => poisoned(&plan, call, len, u128::from_ne_bytes([POISON; 16])),
+        },
         dtype => match dtype.size() {
             1 => bits::<u8>(&plan, call),
             2 => bits::<u16>(&plan, call),
@@ -96,13 +110,29 @@ fn bits<T: Stored + Element>(plan: &Plan, call: &Call) -> Result<Tensor, Refusal
     tensor(call.params.dtype(), output)
 }
 
+/// The same, into an output of which every element is `garbage`.
+fn poisoned<T: Stored + Element>(
+    plan: &Plan,
+    call: &Call,
+    len: usize,
+    garbage: T,
+) -> Result<Tensor, Refusal> {
+    let params = call.params.view::<T>().ok_or_else(no_view)?;
+    let mut elements = crate::output::reserve(len)?;
+    elements.resize(len, garbage);
+    let wrong = |wrong: ndarray::ShapeError| Refusal::Unsupported(wrong.to_string());
+    let mut output = ArrayD::from_shape_vec(plan.output_shape(), elements).map_err(wrong)?;
+    with_indices!(call.indices, indices => plan.run_into(&params, &indices, &mut output))?;
+    tensor(call.params.dtype(), output)
+}
+
 fn strings(plan: &Plan, call: &Call) -> Result<Tensor, Refusal> {
     let params = call.params.view::<ByteString>().ok_or_else(no_view)?;
     let output = with_indices!(call.indices, indices => plan.run_cloned(&params, &indices))?;
     tensor(call.params.dtype(), output)
 }
 
-fn tensor<T: Stored>(dtype: DType, output: ndarray::ArrayD<T>) -> Result<Tensor, Refusal> {
+fn tensor<T: Stored>(dtype: DType, output: ArrayD<T>) -> Result<Tensor, Refusal> {
     let shape = output.shape().to_vec();
     let (elements, _) = output.into_raw_vec_and_offset();
     Tensor::new(dtype, shape, elements).map_err(|wrong| Refusal::Unsupported(wrong.to_string()))
@@ -114,7 +144,7 @@ fn no_view() -> Refusal {
 
 #[cfg(test)]
 mod tests {
-    use gather_spec::{Attribute, Attributes, GatherError, NegativeIndex, Operator};
+    use gather_spec::{Attribute, Attributes, BadIndex, GatherError, NegativeIndex, Operator};
 
     use super::*;
 
@@ -167,7 +197,10 @@ mod tests {
             let mut call = call("tf.gather_nd", [].into());
             (call.params, call.indices) = (params, Tensor::new(DType::I64, [2, 1], vec![1u64, 0]).unwrap());
             let expected = Tensor::new(dtype, [2], vec![second, first]).unwrap();
-            assert_eq!(answer(&call, &Settings::default()), Outcome::Output(expected));
+            for poison in [false, true] {
+                let settings = Settings { poison, ..Settings::default() };
+                assert_eq!(answer(&call, &settings), Outcome::Output(expected.clone()));
+            }
         }
         moved(DType::Bool, [0u8, 1]);
         moved(DType::F16, [1u16, 0x8000]);
@@ -175,6 +208,22 @@ mod tests {
         moved(DType::F64, [1u64, 1 << 63]);
         moved(DType::C128, [1u128, 1 << 127]);
         moved(DType::String, ["left", "right"].map(ByteString::from));
+    }
+
+    #[test]
+    fn a_poisoned_output_is_wholly_written_or_refused_like_any_other() {
+        let under = |bad_index, index: u32| {
+            let mut call = call("tf.gather_nd", [].into());
+            call.indices = Tensor::new(DType::I32, [2, 1], vec![index, 0]).unwrap();
+            let options = Options::new().bad_index(bad_index);
+            answer(&call, &Settings { options, poison: true, ..Settings::default() })
+        };
+        let output = |elements: Vec<u64>| Outcome::Output(Tensor::new(DType::F64, [2], elements).unwrap());
+        assert_eq!(under(BadIndex::Zero, 3), output(vec![0, 10]));
+        assert_eq!(under(BadIndex::Clamp, 3), output(vec![30, 10]));
+        let error =
+            GatherError::IndexOutOfRange { position: vec![0], component: Some(0), index: 3, bound: 3 };
+        assert_eq!(under(BadIndex::Error, 3), Outcome::Error(error.into()));
     }
 
     #[test]

@@ -29,10 +29,13 @@ pub struct Way {
     pub level: usize,
     /// The number of threads.
     pub threads: usize,
+    /// Whether the output lies in memory as it comes, rather than in memory full of garbage.
+    pub fresh: bool,
 }
 
 impl Way {
-    /// A way under these policies that follows from the choices: any level, and now and then more threads.
+    /// A way under these policies that follows from the choices: any level, now and then more threads, and mostly an
+    /// output that was poisoned before, so that what is left unwritten is found again when the call is made small.
     pub fn draw(choices: &mut Choices, profile: Profile) -> Self {
         let level = choices.below(4);
         let threads = match choices.below(64) {
@@ -40,7 +43,7 @@ impl Way {
             62 => 2,
             _ => 1,
         };
-        Self { profile, level, threads }
+        Self { profile, level, threads, fresh: choices.once_in(8) }
     }
 }
 

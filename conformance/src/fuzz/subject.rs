@@ -88,7 +88,9 @@ impl Subject {
     pub(super) fn ways(&self) -> Vec<Option<Way>> {
         match self {
             Self::InProcess(backend) if backend.ways.len() > 1 => {
-                let of = |profile| (0..LEVELS).map(move |level| Some(Way { profile, level, threads: 1 }));
+                let of = |profile| {
+                    (0..LEVELS).map(move |level| Some(Way { profile, level, threads: 1, fresh: false }))
+                };
                 backend.profiles.iter().flat_map(|profile| of(*profile)).collect()
             }
             _ => vec![None],
@@ -119,13 +121,14 @@ impl Subject {
 
 impl InProcess {
     fn ask(&mut self, question: &Question) -> Answer {
-        let Way { profile, level, threads } = question.way;
+        let Way { profile, level, threads, fresh } = question.way;
         let profile = self.profiles.iter().position(|known| *known == profile).unwrap_or(0);
         let at = if self.ways.len() == 1 { 0 } else { profile * LEVELS + level % LEVELS };
         let backend = &mut self.ways[at];
         ASKING.set(true);
         let answered = catch_unwind(AssertUnwindSafe(|| {
             backend.use_threads(threads.max(1));
+            backend.poison_outputs(!fresh);
             backend.call(&question.call)
         }));
         ASKING.set(false);
