@@ -185,7 +185,7 @@ mod tests {
             fuzz.args([
                 "fuzz",
                 "--cases",
-                "30000",
+                "60000",
                 "--checkpoint",
                 "0.05",
                 "--resume",

@@ -38,9 +38,10 @@ impl Way {
     /// output that was poisoned before, so that what is left unwritten is found again when the call is made small.
     pub fn draw(choices: &mut Choices, profile: Profile) -> Self {
         let level = choices.below(4);
-        let threads = match choices.below(64) {
-            63 => 5,
-            62 => 2,
+        // Waking threads takes longer than a small call.
+        let threads = match choices.below(128) {
+            127 => 5,
+            126 => 2,
             _ => 1,
         };
         Self { profile, level, threads, fresh: choices.once_in(8) }
