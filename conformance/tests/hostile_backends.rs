@@ -10,16 +10,13 @@ use std::process::ExitCode;
 
 #[cfg(not(unix))]
 fn main() -> ExitCode {
-    println!("skipped: the hostile backends need unix");
+    println!("skipped: the backends of these tests need unix");
     ExitCode::SUCCESS
 }
 
 #[cfg(unix)]
 fn main() -> ExitCode {
-    if let Some(mode) = std::env::var_os(miniatures::MODE) {
-        miniatures::be(&mode.to_string_lossy());
-    }
-    tests::main()
+    miniatures::or_else(tests::main)
 }
 
 #[cfg(unix)]

@@ -3,7 +3,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, BufRead, Write};
-use std::process::{Command, Stdio, exit};
+use std::process::{Command, ExitCode, Stdio, exit};
 use std::time::Duration;
 
 use gather_conformance::builtin;
@@ -21,8 +21,16 @@ pub(crate) const NOTE: &str = "GATHERSPEC_HOSTILE_NOTE";
 
 const OPERATORS: &str = r#"{"tf.gather_nd":{"profile":{"bad_index":"error","negative_index":"reject"},"dtypes":["i32","i64","f32","f64","string"],"index_dtypes":["i32","i64"]}}"#;
 
+/// Is the backend that the environment names, or runs the tests if it names none.
+pub(crate) fn or_else(tests: fn() -> ExitCode) -> ExitCode {
+    match std::env::var_os(MODE) {
+        Some(mode) => be(&mode.to_string_lossy()),
+        None => tests(),
+    }
+}
+
 /// Answers the protocol as the backend of that name, until it ends.
-pub(crate) fn be(mode: &str) -> ! {
+fn be(mode: &str) -> ! {
     if mode.starts_with("is-a-") || mode.starts_with("is-an-") {
         be_a_daemon(mode);
     }
