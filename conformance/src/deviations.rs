@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::backend::Description;
 use crate::judge::Verdict;
-use crate::report::{BackendReport, Entry};
+use crate::report::{BackendReport, Dtypes, Entry};
 use crate::select::Pattern;
 
 /// The version of the file form.
@@ -187,12 +187,18 @@ fn apply_to(entry: &mut Entry, case: &Case, about: &[&Deviation]) {
         None if observed.is_fine() => {
             entry.verdict = Verdict::UnexpectedPass;
             entry.observed = Some(observed);
-            entry.call.get_or_insert_with(|| crate::show::call_line(&case.call));
+            entry.call.get_or_insert_with(|| call_as_sent(case, entry.dtypes));
             entry.expected = Some(format!("the deviation {} ({})", first.pattern(), first.verdicts()));
             entry.actual.get_or_insert_with(|| observed.to_string());
         }
         None => {}
     }
+}
+
+/// The call of a case in words, in the dtypes that it was sent in.
+fn call_as_sent(case: &Case, dtypes: Option<Dtypes>) -> String {
+    let sent = dtypes.and_then(|sent| case.within(&[sent.params], &[sent.indices]).ok());
+    crate::show::call_line(sent.as_ref().map_or(&case.call, |case| &case.call))
 }
 
 impl Deviation {

@@ -1,6 +1,7 @@
 //! Deliberately wrong implementations: a suite is worth what it catches, and this says what that is.
 //!
-//! [`all`] lists the mutants, [`strength`] runs cases against them, [`smoke`] chooses the fewest cases that are as
+//! [`all`] lists the mutants, [`strength`] runs cases against them, [`narrow`] does so behind
+//! declarations of one dtype pair, [`smoke`] chooses the fewest cases that are as
 //! strong. `model` is a correct gather taken apart into `steps`; each mutant replaces one of them. They stand by topic
 //! in `axis`, `batch`, `bounds`, `errors`, `layout`, `payload`, `policy`, `ranks`, `rows`, `threads` and `width`;
 //! `memory` is how tensors are misread.
@@ -12,6 +13,7 @@ mod errors;
 mod layout;
 mod memory;
 mod model;
+pub mod narrow;
 mod payload;
 mod policy;
 mod ranks;
@@ -22,9 +24,10 @@ pub mod strength;
 mod threads;
 mod width;
 
-use gather_spec::{BadIndex, Call, NegativeIndex, Outcome, Profile};
+use gather_spec::{BadIndex, Call, DType, NegativeIndex, Outcome, Profile};
 
 use crate::backend::{Backend, Capability, Description, Identity};
+use crate::report::Dtypes;
 
 use model::{Model, RULES};
 
@@ -85,12 +88,17 @@ impl Mutant {
         self
     }
 
-    /// The mutant as a backend that declares a profile.
+    /// The mutant as a backend that declares a profile, and every dtype that the pages list.
     #[must_use]
     pub fn backend(&self, profile: Profile) -> Box<dyn Backend> {
+        self.declaring(profile, None)
+    }
+
+    /// The same, declaring one dtype of params and one of indices only.
+    fn declaring(&self, profile: Profile, narrow: Option<Dtypes>) -> Box<dyn Backend> {
         let mut model = Model::correct();
         (self.change)(&mut model);
-        Box::new(Modelled { name: self.id, model, profile, threaded: self.threaded, threads: 1 })
+        Box::new(Modelled { name: self.id, model, profile, narrow, threaded: self.threaded, threads: 1 })
     }
 }
 
@@ -116,7 +124,13 @@ pub fn all() -> Vec<&'static Mutant> {
 /// The model that all mutants are made of, without a mutation: it must answer like the reference.
 #[must_use]
 pub fn correct(profile: Profile) -> Box<dyn Backend> {
-    Box::new(Modelled { name: "model", model: Model::correct(), profile, threaded: false, threads: 1 })
+    declaring(profile, None)
+}
+
+/// The same, declaring one dtype of params and one of indices only.
+fn declaring(profile: Profile, narrow: Option<Dtypes>) -> Box<dyn Backend> {
+    let model = Model::correct();
+    Box::new(Modelled { name: "model", model, profile, narrow, threaded: false, threads: 1 })
 }
 
 /// A model as a backend.
@@ -124,14 +138,20 @@ struct Modelled {
     name: &'static str,
     model: Model,
     profile: Profile,
+    /// The only dtypes that it declares.
+    narrow: Option<Dtypes>,
     threaded: bool,
     threads: usize,
 }
 
 impl Backend for Modelled {
     fn describe(&self) -> Description {
+        let declared = |listed: &[DType], only: Option<DType>| -> Vec<DType> {
+            listed.iter().copied().filter(|dtype| only.is_none_or(|only| only == *dtype)).collect()
+        };
         let capability = |rules: &model::Rules| {
-            let (dtypes, index_dtypes) = (rules.params_dtypes.to_vec(), rules.index_dtypes.to_vec());
+            let dtypes = declared(rules.params_dtypes, self.narrow.map(|only| only.params));
+            let index_dtypes = declared(rules.index_dtypes, self.narrow.map(|only| only.indices));
             (rules.name.to_owned(), Capability { profile: self.profile, dtypes, index_dtypes })
         };
         Description {

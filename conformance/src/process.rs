@@ -22,11 +22,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use gather_spec::{Allowed, Case};
+use gather_spec::Case;
 
 use crate::backend::Description;
-use crate::judge::Verdict;
-use crate::runner::CaseResult;
+use crate::judge::{Strictness, Verdict};
+use crate::runner::{CaseResult, Judged};
 
 pub use dialogue::Dialogue;
 pub use session::Trouble;
@@ -247,9 +247,8 @@ impl Shared<'_> {
 fn trivial_cases<'a>(description: &Description, cases: &[&'a Case]) -> Vec<&'a Case> {
     const HANDFUL: usize = 5;
     let easy = |case: &Case| {
-        let Some(capability) = description.operators.get(case.call.operator.as_str()) else { return false };
-        let allowed = case.expect.under(capability.profile);
-        capability.covers(&case.call) && matches!(allowed.as_slice(), [Allowed::Output(_)])
+        let judged = Judged::new(description, case, Strictness::Lenient);
+        judged.is_ok_and(|judged| judged.has_one_output())
     };
     let mut easy: Vec<&Case> = cases.iter().copied().filter(|case| easy(case)).collect();
     let mut chosen: Vec<&Case> = Vec::new();

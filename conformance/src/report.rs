@@ -5,10 +5,11 @@ mod junit;
 mod markdown;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use gather_spec::{Case, Profile};
+use gather_spec::{Call, Case, DType, Profile};
 use serde::Serialize;
 
 use crate::backend::{Description, Identity};
@@ -78,6 +79,9 @@ pub struct Entry {
     pub operator: String,
     /// The clauses that it tests.
     pub clauses: Vec<String>,
+    /// The dtypes that the call was sent in, where the case leaves some open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dtypes: Option<Dtypes>,
     /// The profile that it was judged under; absent if the operator is not supported.
     pub profile: Option<Profile>,
     /// The verdict.
@@ -114,12 +118,35 @@ pub struct Entry {
     pub stderr: Option<String>,
 }
 
+/// The dtypes of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Dtypes {
+    /// Of params.
+    pub params: DType,
+    /// Of indices.
+    pub indices: DType,
+}
+
+impl fmt::Display for Dtypes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} x {}", self.params, self.indices)
+    }
+}
+
+impl Dtypes {
+    fn of(call: &Call) -> Self {
+        Self { params: call.params.dtype(), indices: call.indices.dtype() }
+    }
+}
+
 impl Entry {
     /// What is reported of a case and its result.
     #[must_use]
     pub fn new(case: &Case, result: CaseResult) -> Self {
         let shown = |text: String| (result.verdict != Verdict::Pass).then_some(text);
+        let sent = result.call.as_ref().filter(|_| case.open.is_open());
         Self {
+            dtypes: sent.map(Dtypes::of),
             id: result.id,
             operator: case.call.operator.to_string(),
             clauses: case.clauses.clone(),
@@ -129,7 +156,7 @@ impl Entry {
             reason: None,
             link: None,
             finding: false,
-            call: shown(crate::show::call_line(&case.call)),
+            call: shown(crate::show::call_line(result.call.as_ref().unwrap_or(&case.call))),
             expected: shown(result.expected),
             actual: shown(result.actual),
             at: result.at,

@@ -19,6 +19,8 @@ const THREADS: [usize; 3] = [1, 2, 5];
 pub struct CaseResult {
     /// The case.
     pub id: String,
+    /// The call as it was sent, its open dtypes filled in; absent if it was not.
+    pub call: Option<Call>,
     /// The profile that it was judged under; absent if the operator is not supported.
     pub profile: Option<Profile>,
     /// The verdict.
@@ -66,16 +68,16 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         &self.description
     }
 
-    /// Runs one case over all layouts and numbers of threads.
+    /// Runs one case over all layouts and numbers of threads, in dtypes that the backend declares.
     pub fn run(&mut self, case: &Case) -> CaseResult {
-        self.run_laid_out(case, |layout| Cow::Owned(layout.apply(&case.call)))
+        self.run_laid_out(case, |call, layout| Cow::Owned(layout.apply(call)))
     }
 
     /// The same, with the layouts of the case's call made by somebody else.
     pub(crate) fn run_laid_out<'c>(
         &mut self,
         case: &Case,
-        laid_out: impl Fn(Layout) -> Cow<'c, Result<Call, TensorError>>,
+        laid_out: impl Fn(&Call, Layout) -> Cow<'c, Result<Call, TensorError>>,
     ) -> CaseResult {
         let judged = match Judged::new(&self.description, case, self.strictness) {
             Ok(judged) => judged,
@@ -83,7 +85,8 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         };
         let mut first: Option<Outcome> = None;
         for layout in Layout::ALL {
-            let outcome = match self.run_layout(&judged, layout, &laid_out(layout), first.is_none()) {
+            let call = laid_out(&judged.case.call, layout);
+            let outcome = match self.run_layout(&judged, layout, &call, first.is_none()) {
                 Ok(outcome) => outcome,
                 Err(result) => return *result,
             };
@@ -173,10 +176,10 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
     }
 }
 
-/// A case under the profile that a backend declares.
+/// A case under the profile that a backend declares, and in dtypes that it declares.
 #[derive(Clone, Debug)]
 pub(crate) struct Judged<'a> {
-    pub(crate) case: &'a Case,
+    pub(crate) case: Cow<'a, Case>,
     profile: Profile,
     allowed: Vec<Allowed>,
     declared: bool,
@@ -193,10 +196,14 @@ impl<'a> Judged<'a> {
         let Some(capability) = description.operators.get(case.call.operator.as_str()) else {
             return Err(Box::new(unsupported(case, None, "the operator is not declared")));
         };
-        let (profile, declared) = (capability.profile, capability.covers(&case.call));
-        let allowed = case.expect.under(profile);
+        let profile = capability.profile;
+        let Ok(asked) = case.within(&capability.dtypes, &capability.index_dtypes) else {
+            return Err(Box::new(unsupported(case, Some(profile), "no memory for its tensors")));
+        };
+        let declared = capability.covers(&asked.call);
+        let allowed = asked.expect.under(profile);
         if declared || allowed.iter().any(is_dtype_error) {
-            Ok(Self { case, profile, allowed, declared, strictness })
+            Ok(Self { case: asked, profile, allowed, declared, strictness })
         } else {
             Err(Box::new(unsupported(case, Some(profile), "the dtypes are not declared")))
         }
@@ -204,6 +211,11 @@ impl<'a> Judged<'a> {
 
     pub(crate) fn judge(&self, outcome: &Outcome) -> Judgement {
         judge(&self.allowed, &self.case.call.params, outcome, self.declared, self.strictness)
+    }
+
+    /// Whether every backend with this declaration must answer it, with the one output that is allowed.
+    pub(crate) fn has_one_output(&self) -> bool {
+        self.declared && matches!(self.allowed.as_slice(), [Allowed::Output(_)])
     }
 
     /// Whether even repeated runs may differ.
@@ -220,6 +232,7 @@ impl<'a> Judged<'a> {
     pub(crate) fn result(&self, judgement: Judgement, actual: String, at: Option<String>) -> CaseResult {
         CaseResult {
             id: self.case.id.clone(),
+            call: Some(self.case.call.clone()),
             profile: Some(self.profile),
             verdict: judgement.verdict,
             expected: describe_allowed(&self.allowed),
@@ -234,6 +247,7 @@ impl<'a> Judged<'a> {
 fn unsupported(case: &Case, profile: Option<Profile>, why: &str) -> CaseResult {
     CaseResult {
         id: case.id.clone(),
+        call: None,
         profile,
         verdict: Verdict::Unsupported,
         expected: String::new(),

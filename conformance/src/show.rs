@@ -60,6 +60,9 @@ pub fn case(spec: &Specification, case: &Case, make: Make<'_>) -> String {
         let said = spec.clause(id).map(|clause| clause.text.as_str()).unwrap_or_default();
         line("clause", &format!("{id}: {}", said.trim()));
     }
+    if let Some(open) = open_dtypes(case) {
+        line("dtypes", &open);
+    }
     text.push('\n');
     text.push_str(&call(&case.call, Profile::default(), make));
     text.push('\n');
@@ -73,6 +76,20 @@ pub fn case(spec: &Specification, case: &Case, make: Make<'_>) -> String {
         let _ = writeln!(text, "  expected    {when}{}", describe_allowed(&arm.allowed));
     }
     text
+}
+
+/// Which operands of a case have any dtype, and which dtypes they are shown in.
+fn open_dtypes(case: &Case) -> Option<String> {
+    let operands = [
+        (!case.open.params.is_empty(), "params", case.call.params.dtype()),
+        (!case.open.indices.is_empty(), "indices", case.call.indices.dtype()),
+    ];
+    let shown: Vec<String> = operands
+        .iter()
+        .filter(|(open, ..)| *open)
+        .map(|(_, operand, dtype)| format!("any for {operand}, shown as {dtype}"))
+        .collect();
+    (!shown.is_empty()).then(|| shown.join("; "))
 }
 
 /// A call and its outcome under a profile, drawn with the backends that `make` gives.

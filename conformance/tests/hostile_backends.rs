@@ -27,6 +27,7 @@ mod tests {
 
     use gather_conformance::judge::Verdict::{self, *};
     use gather_conformance::process::{Broken, Findings, Limits, ProcessBackend};
+    use gather_spec::any::OpenDtypes;
     use gather_spec::case::{Arm, Expectation, When};
     use gather_spec::{
         Allowed, Attributes, Basis, Call, Case, DType, ErrorCode, ErrorFields, Operator, Tensor,

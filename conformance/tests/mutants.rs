@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use gather_conformance::generate::{Choices, any_call};
 use gather_conformance::judge::{Strictness, Verdict};
 use gather_conformance::mutants::strength::{Strength, measure};
-use gather_conformance::mutants::{all, correct, smoke};
+use gather_conformance::mutants::{all, correct, narrow, smoke};
 use gather_conformance::runner::InProcess;
 use gather_conformance::select::Suite;
 use gather_conformance::{Backend, builtin};
@@ -27,6 +27,23 @@ static STRENGTH: LazyLock<Strength> = LazyLock::new(|| measure(&SPEC.cases.iter(
 fn no_mutant_survives() {
     let survivors = STRENGTH.survivors();
     assert!(survivors.is_empty(), "{} are not caught:\n{}", survivors.len(), survivors.join("\n"));
+}
+
+/// A kernel that declares one dtype pair is asked in that pair, and caught as surely as one that declares all.
+#[test]
+fn no_mutant_survives_behind_a_narrow_declaration() {
+    let cases: Vec<_> = SPEC.cases.iter().collect();
+    for declared in narrow::DECLARATIONS {
+        let found = narrow::measure(&cases, declared);
+        println!("{declared}: {} cases, {} caught", found.cases, found.caught);
+        let survivors = found.survivors;
+        assert!(
+            survivors.is_empty(),
+            "{declared}: {} are not caught:\n{}",
+            survivors.len(),
+            survivors.join("\n")
+        );
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ use std::time::Duration;
 use gather_conformance::judge::Verdict::{self, *};
 use gather_conformance::native::COMMAND;
 use gather_conformance::process::{Broken, Findings, Limits, ProcessBackend};
+use gather_spec::any::OpenDtypes;
 use gather_spec::case::{Arm, Expectation, When};
 use gather_spec::{Allowed, Attributes, Basis, Call, Case, DType, Operator, Tensor};
 use tempfile::TempDir;
@@ -152,6 +153,7 @@ fn case(first: u32) -> Case {
         why: None,
         history: Vec::new(),
         provenance: None,
+        open: OpenDtypes::default(),
         call: Call { operator, params, indices, attributes: Attributes::new() },
         expect: Expectation { arms: vec![Arm { when: When::default(), allowed }] },
     }

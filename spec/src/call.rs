@@ -90,7 +90,7 @@ impl<'de> Deserialize<'de> for Attribute {
 pub type Attributes = BTreeMap<String, Attribute>;
 
 /// One question to a backend: all that it ever sees of a case.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// The function asked for.
     pub operator: Operator,

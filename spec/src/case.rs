@@ -1,10 +1,13 @@
 //! Cases: a call, the clauses it tests, and the outcomes that are allowed.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
+use crate::any::{self, OpenDtypes};
 use crate::call::{BadIndex, NegativeIndex};
 use crate::clause::Evidence;
-use crate::{Basis, Call, ErrorCode, ErrorFields, Profile, Shape, Tensor};
+use crate::{Basis, Call, DType, ErrorCode, ErrorFields, Profile, Shape, Tensor, TensorError};
 
 /// A call together with what may be answered to it.
 #[derive(Clone, Debug)]
@@ -25,10 +28,56 @@ pub struct Case {
     pub history: Vec<Evidence>,
     /// Where the expectation comes from, if not from the documents by hand.
     pub provenance: Option<Provenance>,
+    /// The dtypes that it leaves open, as `dtype: any` does. `call` and `expect` have the first of each.
+    pub open: OpenDtypes,
     /// The question.
     pub call: Call,
     /// The answers that are allowed.
     pub expect: Expectation,
+}
+
+impl Case {
+    /// The case as it is run on a backend that takes these dtypes of params and of indices: an operand whose dtype is
+    /// open gets the first of its dtypes that is among them. Where none is, it keeps the one it has.
+    ///
+    /// # Errors
+    /// [`TensorError`] if memory is short.
+    ///
+    /// ```
+    /// use gather_spec::{DType, Specification};
+    /// let spec = Specification::embedded().unwrap();
+    /// let case = spec.case("tf.gather_nd/rows/permuted").unwrap();
+    /// let narrow = case.within(&[DType::U8], &[DType::I64]).unwrap();
+    /// assert_eq!((narrow.call.params.dtype(), narrow.call.indices.dtype()), (DType::U8, DType::I64));
+    /// ```
+    pub fn within(&self, params: &[DType], indices: &[DType]) -> Result<Cow<'_, Self>, TensorError> {
+        let first = |open: &[DType], taken: &[DType], now: DType| {
+            open.iter().copied().find(|dtype| taken.contains(dtype)).unwrap_or(now)
+        };
+        let now = (self.call.params.dtype(), self.call.indices.dtype());
+        let new = (first(&self.open.params, params, now.0), first(&self.open.indices, indices, now.1));
+        if new == now {
+            return Ok(Cow::Borrowed(self));
+        }
+        let mut case = self.clone();
+        if new.0 != now.0 {
+            case.call.params = any::values_as(&case.call.params, new.0)?;
+            for allowed in case.expect.arms.iter_mut().flat_map(|arm| &mut arm.allowed) {
+                match allowed {
+                    Allowed::Output(output) => *output = any::values_as(output, new.0)?,
+                    Allowed::Error(_, ErrorFields { bytes: Some(bytes), .. }) => {
+                        let elements = *bytes / now.0.size() as u128;
+                        *bytes = elements.saturating_mul(new.0.size() as u128);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if new.1 != now.1 {
+            case.call.indices = any::indices_as(&case.call.indices, new.1)?;
+        }
+        Ok(Cow::Owned(case))
+    }
 }
 
 /// Who computed an expectation that was not derived by hand.

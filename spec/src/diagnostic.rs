@@ -66,6 +66,13 @@ impl Diagnostic {
         self.help = Some(help.into());
         self
     }
+
+    /// Adds what would be right, unless it is said already.
+    #[must_use]
+    pub(crate) fn or_help(mut self, help: &str) -> Self {
+        self.help.get_or_insert_with(|| help.to_owned());
+        self
+    }
 }
 
 /// The lines of a text as YAML counts them: a carriage return ends one, alone or before a line feed.

@@ -2,10 +2,12 @@
 //!
 //! What a backend sees and answers is in [`call`], on [`tensor`]s of a [`dtype`] and a [`shape`], with [`error`]s
 //! by code. What is written down about operators is in [`clause`] and [`case`], read by [`load`] from the YAML
-//! files beside this crate, with a [`diagnostic`] for whatever is wrong with them.
+//! files beside this crate, with a [`diagnostic`] for whatever is wrong with them; [`any`] is the dtype of cases that
+//! hold for every dtype.
 
 #![forbid(unsafe_code)]
 
+pub mod any;
 pub mod call;
 pub mod case;
 pub mod clause;

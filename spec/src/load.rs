@@ -3,6 +3,7 @@
 mod cases;
 mod data;
 mod expect;
+mod fill;
 mod raw;
 #[cfg(test)]
 mod schema;

@@ -227,6 +227,24 @@ impl Tensor {
         }
     }
 
+    /// How many elements it holds in memory: fewer than its shape says where strides are 0.
+    pub(crate) fn stored_count(&self) -> usize {
+        self.elements.len()
+    }
+
+    /// A tensor of another dtype in the same layout: each stored element becomes what `map` makes of it.
+    pub(crate) fn map_elements(
+        &self,
+        dtype: DType,
+        map: impl Fn(Element) -> Element,
+    ) -> Result<Self, TensorError> {
+        let count = self.elements.len();
+        let mut stored = TensorBuilder::new(dtype, Shape::new([count])?)?;
+        (0..count).filter_map(|at| self.elements.get(at)).for_each(|element| stored.push(map(element)));
+        let elements = stored.finish()?.elements;
+        Self::strided(dtype, self.shape.clone(), self.strides.clone(), self.offset, elements)
+    }
+
     fn copied<T: Stored>(&self) -> Result<Self, TensorError> {
         let mut elements: Vec<T> = reserved(self.shape.element_count())?;
         elements.extend(self.view::<T>().into_iter().flatten().cloned());

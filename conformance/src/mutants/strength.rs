@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::{Mutant, all};
 use crate::judge::{Strictness, Verdict};
 use crate::layout::Layout;
+use crate::report::Dtypes;
 use crate::runner::InProcess;
 
 /// How many of the cases that catch a mutant are named in a table.
@@ -81,7 +82,7 @@ pub fn measure_thoroughly(cases: &[&Case]) -> Strength {
 fn strength(cases: &[&Case], thorough: bool) -> Strength {
     let laid_out: Vec<LaidOut<'_>> = cases.par_iter().map(|case| LaidOut::new(case)).collect();
     let results: Vec<Caught> =
-        all().into_par_iter().map(|mutant| caught(mutant, &laid_out, thorough)).collect();
+        all().into_par_iter().map(|mutant| caught(mutant, &laid_out, thorough, None)).collect();
     Strength {
         suite: env!("CARGO_PKG_VERSION").to_owned(),
         cases: cases.len(),
@@ -92,17 +93,17 @@ fn strength(cases: &[&Case], thorough: bool) -> Strength {
 }
 
 /// A case with its call in every layout, made once for all mutants.
-struct LaidOut<'a> {
-    case: &'a Case,
+pub(super) struct LaidOut<'a> {
+    pub(super) case: &'a Case,
     calls: [Result<Call, TensorError>; Layout::ALL.len()],
 }
 
 impl<'a> LaidOut<'a> {
-    fn new(case: &'a Case) -> Self {
+    pub(super) fn new(case: &'a Case) -> Self {
         Self { case, calls: Layout::ALL.map(|layout| layout.apply(&case.call)) }
     }
 
-    fn is_large(&self) -> bool {
+    pub(super) fn is_large(&self) -> bool {
         let elements = |tensor: &gather_spec::Tensor| tensor.shape().element_count();
         elements(&self.case.call.params).max(elements(&self.case.call.indices)) > LARGE
     }
@@ -113,13 +114,19 @@ impl<'a> LaidOut<'a> {
     }
 }
 
-fn caught(mutant: &Mutant, cases: &[LaidOut<'_>], thorough: bool) -> Caught {
+/// What catches a mutant, which declares all dtypes or those of `narrow`.
+pub(super) fn caught(
+    mutant: &Mutant,
+    cases: &[LaidOut<'_>],
+    thorough: bool,
+    narrow: Option<Dtypes>,
+) -> Caught {
     let on = |laid: &LaidOut<'_>, operators: &[&str]| operators.contains(&laid.case.call.operator.as_str());
     let (large, small): (Vec<_>, Vec<_>) =
         cases.iter().filter(|laid| on(laid, mutant.operators)).partition(|laid| laid.is_large());
-    let mut kills: Vec<Kill> = small.par_iter().filter_map(|laid| kill(mutant, laid)).collect();
+    let mut kills: Vec<Kill> = small.par_iter().filter_map(|laid| kill(mutant, laid, narrow)).collect();
     let open = if thorough { mutant.operators.to_vec() } else { survived(mutant, &kills) };
-    let more = large.par_iter().filter(|laid| on(laid, &open)).filter_map(|laid| kill(mutant, laid));
+    let more = large.par_iter().filter(|laid| on(laid, &open)).filter_map(|laid| kill(mutant, laid, narrow));
     kills.extend(more.collect::<Vec<_>>());
     let survives = survived(mutant, &kills);
     Caught { mutant: mutant.id, does: mutant.does, stands_for: mutant.stands_for, survives, kills }
@@ -132,11 +139,11 @@ fn survived(mutant: &Mutant, kills: &[Kill]) -> Vec<&'static str> {
 }
 
 /// Whether a case catches a mutant under one of its profiles.
-fn kill(mutant: &Mutant, laid: &LaidOut<'_>) -> Option<Kill> {
+fn kill(mutant: &Mutant, laid: &LaidOut<'_>, narrow: Option<Dtypes>) -> Option<Kill> {
     mutant.profiles.iter().find_map(|profile| {
         // A backend for each case, so that nothing depends on what came before.
-        let mut runner = InProcess::new(|| mutant.backend(*profile), Strictness::Strict);
-        let result = runner.run_laid_out(laid.case, |layout| Cow::Borrowed(laid.call(layout)));
+        let mut runner = InProcess::new(|| mutant.declaring(*profile, narrow), Strictness::Strict);
+        let result = runner.run_laid_out(laid.case, |_, layout| Cow::Borrowed(laid.call(layout)));
         let fails = !matches!(result.verdict, Verdict::Pass | Verdict::Unsupported);
         fails.then(|| Kill {
             case: result.id,

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::str::FromStr;
 
+use crate::any::{self, OpenDtypes};
 use crate::case::Case;
 use crate::clause::{AttributeType, OperatorPage};
 use crate::diagnostic::{Diagnostic, Quoted, nearest};
@@ -19,6 +20,9 @@ const MAX_CASES: usize = 20_000;
 
 /// The longest name of a case, in characters: names are file names and columns of a report.
 const MAX_NAME: usize = 100;
+
+/// The dtype of an operand whose dtype does not matter.
+const ANY: &str = "any";
 
 /// After so many faults the rest of a file is not looked at.
 const MAX_FAULTS: usize = 50;
@@ -84,10 +88,36 @@ pub(super) struct CaseReader<'a> {
 }
 
 /// One way to fill in the dtypes that `for-each` leaves open.
-struct Choice {
-    params: DType,
-    indices: DType,
+struct Choice<'w> {
+    params: &'w Written,
+    indices: &'w Written,
     suffix: String,
+}
+
+/// The dtype of an operand as it is written.
+pub(super) enum Written {
+    /// A name, in the tensor or in `for-each`.
+    Named(DType),
+    /// `any`: those of its dtypes that the operator's pages list, at least one.
+    Any(Vec<DType>),
+}
+
+impl Written {
+    /// What a case says of its open dtypes.
+    fn open(&self) -> Vec<DType> {
+        match self {
+            Self::Named(_) => Vec::new(),
+            Self::Any(dtypes) => dtypes.clone(),
+        }
+    }
+
+    /// The dtype that the case is loaded with.
+    pub(super) fn dtype(&self) -> DType {
+        match self {
+            Self::Named(dtype) => *dtype,
+            Self::Any(dtypes) => dtypes[0],
+        }
+    }
 }
 
 /// The dtypes that `for-each` lists for params and for indices.
@@ -144,12 +174,13 @@ impl<'a> CaseReader<'a> {
         let basis = self.basis(entry)?;
         self.check_sources(entry)?;
         let attributes = self.attributes(entry)?;
-        self.choices(entry)?
+        let (params_choices, indices_choices) = self.dtypes_of_operands(entry)?;
+        choices(entry, &params_choices, &indices_choices)
             .into_iter()
             .map(|choice| {
-                let params = self.reader.tensor(choice.params, &entry.params.value, entry.params.defined)?;
+                let params = self.reader.params(choice.params, &entry.params.value, entry.params.defined)?;
                 let indices =
-                    self.reader.tensor(choice.indices, &entry.indices.value, entry.indices.defined)?;
+                    self.reader.indices(choice.indices, &entry.indices.value, entry.indices.defined)?;
                 Ok(Case {
                     id: format!("{written}{}", choice.suffix),
                     written: written.clone(),
@@ -159,6 +190,7 @@ impl<'a> CaseReader<'a> {
                     why: entry.why.clone(),
                     history: entry.history.0.iter().map(|evidence| evidence.value.clone()).collect(),
                     provenance: entry.provenance.as_ref().map(|provenance| provenance.value.clone()),
+                    open: OpenDtypes { params: choice.params.open(), indices: choice.indices.open() },
                     call: Call {
                         operator: self.page.operator.clone(),
                         params,
@@ -256,24 +288,20 @@ impl<'a> CaseReader<'a> {
         read.ok_or_else(|| self.wrong(value.defined, format!("`{}` must be {wanted}", name.value)))
     }
 
-    fn choices(&self, entry: &CaseEntry) -> Result<Vec<Choice>, Diagnostic> {
+    /// The dtypes of params and of indices as written, one or as many as `for-each` lists.
+    fn dtypes_of_operands(&self, entry: &CaseEntry) -> Result<(Vec<Written>, Vec<Written>), Diagnostic> {
         let (params, indices) = match &entry.for_each {
             None => (&[][..], &[][..]),
             Some(each) => self.listed(each)?,
         };
-        let params_choices = self.dtypes(params, &entry.params)?;
-        let indices_choices = self.dtypes(indices, &entry.indices)?;
-        let mut choices = Vec::new();
-        for p in &params_choices {
-            for i in &indices_choices {
-                let open =
-                    [(!params.is_empty()).then_some(p.name()), (!indices.is_empty()).then_some(i.name())];
-                let open: Vec<&str> = open.into_iter().flatten().collect();
-                let suffix = if open.is_empty() { String::new() } else { format!("[{}]", open.join(",")) };
-                choices.push(Choice { params: *p, indices: *i, suffix });
-            }
-        }
-        Ok(choices)
+        let listed = &self.page.dtypes;
+        let among = |dtypes: &[DType], listed: &[DType]| -> Vec<DType> {
+            dtypes.iter().copied().filter(|dtype| listed.contains(dtype)).collect()
+        };
+        Ok((
+            self.dtypes(params, &entry.params, || among(&any::PARAMS, &listed.params))?,
+            self.dtypes(indices, &entry.indices, || among(&any::INDICES, &listed.indices))?,
+        ))
     }
 
     /// The dtypes that `for-each` lists for params and for indices.
@@ -286,25 +314,33 @@ impl<'a> CaseReader<'a> {
         }
     }
 
-    /// The dtypes of one operand: its own, or those of `for-each`.
+    /// The dtypes of one operand: its own, of which `any` stands for several, or those of `for-each`.
     fn dtypes(
         &self,
         listed: &[Spanned<String>],
         operand: &Spanned<TensorEntry>,
-    ) -> Result<Vec<DType>, Diagnostic> {
+        any: impl Fn() -> Vec<DType>,
+    ) -> Result<Vec<Written>, Diagnostic> {
         let mut seen = HashSet::new();
         match (&operand.value.dtype, listed) {
-            (Some(dtype), []) => Ok(vec![self.parse(dtype)?]),
-            (None, []) => {
-                Err(self.wrong(operand.defined, "this tensor has no `dtype`").help("add `dtype: f32`, say"))
-            }
+            (Some(dtype), []) if dtype.value == ANY => match any() {
+                open if open.is_empty() => Err(self.wrong(
+                    dtype.defined,
+                    format!("the pages of {} list no dtype that `any` stands for", self.page.operator),
+                )),
+                open => Ok(vec![Written::Any(open)]),
+            },
+            (Some(dtype), []) => Ok(vec![Written::Named(self.parse(dtype)?)]),
+            (None, []) => Err(self
+                .wrong(operand.defined, "this tensor has no `dtype`")
+                .help("add `dtype: any` where the dtype does not matter, or `dtype: f32`, say")),
             (Some(dtype), _) => Err(self
                 .wrong(dtype.defined, "`for-each` gives this tensor's dtype")
                 .help("leave `dtype` out")),
             (None, listed) => listed
                 .iter()
                 .map(|dtype| match seen.insert(&dtype.value) {
-                    true => self.parse(dtype),
+                    true => self.parse(dtype).map(Written::Named),
                     false => {
                         Err(self.wrong(dtype.defined, format!("{} is listed twice", Quoted(&dtype.value))))
                     }
@@ -320,6 +356,21 @@ impl<'a> CaseReader<'a> {
     pub(super) fn wrong(&self, at: serde_yaml::Location, message: impl Into<String>) -> Diagnostic {
         self.reader.wrong(at, message)
     }
+}
+
+/// Every way to fill in the dtypes that `for-each` leaves open.
+fn choices<'w>(entry: &CaseEntry, params: &'w [Written], indices: &'w [Written]) -> Vec<Choice<'w>> {
+    let each = entry.for_each.as_ref().map(|each| &each.value);
+    let by_params = each.is_some_and(|each| !each.params_dtype.is_empty());
+    let by_indices = each.is_some_and(|each| !each.index_dtype.is_empty());
+    let choice = |params: &'w Written, indices: &'w Written| {
+        let open = [(by_params, params), (by_indices, indices)];
+        let open: Vec<&str> =
+            open.iter().filter(|(by, _)| *by).map(|(_, written)| written.dtype().name()).collect();
+        let suffix = if open.is_empty() { String::new() } else { format!("[{}]", open.join(",")) };
+        Choice { params, indices, suffix }
+    };
+    params.iter().flat_map(|p| indices.iter().map(move |i| (p, i))).map(|(p, i)| choice(p, i)).collect()
 }
 
 /// What would be right in place of an unknown word.

@@ -2,16 +2,18 @@
 
 use std::cell::Cell;
 
+use crate::any;
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::dtype::Kind;
-use crate::literal::{complex, component, parse_bits, parse_count, parse_scalar};
+use crate::literal::{complex, component, parse_bits, parse_scalar};
 use crate::yaml::{Node, Spanned, Text};
 use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
+use super::cases::Written;
 use super::raw::TensorEntry;
 
 /// The most elements that a tensor in a case file may have.
-const MAX_ELEMENTS: usize = 1 << 24;
+pub(super) const MAX_ELEMENTS: usize = 1 << 24;
 
 /// The most bytes that the stored elements of a file's tensors may take together; a fill with one value stores one.
 const MAX_STORED_BYTES: usize = 64 << 20;
@@ -40,6 +42,72 @@ impl<'a> Reader<'a> {
         Self { text, stored: Cell::new(0) }
     }
 
+    /// The params of a case, from their written form.
+    pub(super) fn params(
+        &self,
+        dtype: &Written,
+        entry: &'a TensorEntry,
+        at: serde_yaml::Location,
+    ) -> Result<Tensor, Diagnostic> {
+        self.values(dtype, at, |dtype| self.tensor(dtype, entry, at))
+    }
+
+    /// The output of a case: nested data, or a mapping like that of an operand without its dtype.
+    pub(super) fn output(&self, dtype: &Written, node: &'a Spanned<Node>) -> Result<Tensor, Diagnostic> {
+        self.values(dtype, node.defined, |dtype| self.output_of(dtype, node))
+    }
+
+    /// A tensor whose dtype is named, or one of `any`, whose numbers are read and then turned into elements of its
+    /// first dtype. It must be possible in each of the others, too.
+    fn values(
+        &self,
+        dtype: &Written,
+        at: serde_yaml::Location,
+        read: impl Fn(DType) -> Result<Tensor, Diagnostic>,
+    ) -> Result<Tensor, Diagnostic> {
+        let open = match dtype {
+            Written::Named(dtype) => return read(*dtype),
+            Written::Any(open) => open,
+        };
+        let numbers = read(any::NUMBERS).map_err(|wrong| {
+            wrong.or_help("the elements of a tensor of dtype `any` are whole numbers from 0 to 255")
+        })?;
+        let bad = |error: crate::TensorError| self.wrong(at, error.to_string());
+        self.check_widest(open, numbers.shape(), at)?;
+        self.spend(numbers.stored_count().saturating_mul(STRING_BYTES), at)?;
+        any::values_as(&numbers, open[0]).map_err(bad)
+    }
+
+    /// The indices of a case, from their written form. They must be possible in each dtype of `any`.
+    pub(super) fn indices(
+        &self,
+        dtype: &Written,
+        entry: &'a TensorEntry,
+        at: serde_yaml::Location,
+    ) -> Result<Tensor, Diagnostic> {
+        let indices = self.tensor(dtype.dtype(), entry, at)?;
+        if let Written::Any(open) = dtype {
+            self.check_widest(open, indices.shape(), at)?;
+        }
+        Ok(indices)
+    }
+
+    /// Whether a tensor of the widest of some dtypes may have a shape.
+    fn check_widest(
+        &self,
+        open: &[DType],
+        shape: &Shape,
+        at: serde_yaml::Location,
+    ) -> Result<(), Diagnostic> {
+        let widest = open.iter().copied().max_by_key(|dtype| dtype.size()).unwrap_or(open[0]);
+        match Tensor::filled(widest, shape.clone(), &Element::zero(widest)) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(self
+                .wrong(at, error.to_string())
+                .help("`any` stands for all of its dtypes: make the shape smaller, or name a dtype")),
+        }
+    }
+
     /// A tensor from its written form; `at` is where the form stands.
     pub(super) fn tensor(
         &self,
@@ -51,8 +119,7 @@ impl<'a> Reader<'a> {
         self.written(dtype, entry.shape.as_ref(), [data, bits, fill], at)
     }
 
-    /// The output of a case: nested data, or a mapping like that of an operand without its dtype.
-    pub(super) fn output(&self, dtype: DType, node: &'a Spanned<Node>) -> Result<Tensor, Diagnostic> {
+    fn output_of(&self, dtype: DType, node: &'a Spanned<Node>) -> Result<Tensor, Diagnostic> {
         let Node::Mapping(entries) = &node.value else {
             return self.nested(dtype, None, node, Notation::Data);
         };
@@ -196,55 +263,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn fill(
-        &self,
-        dtype: DType,
-        shape: Shape,
-        at: serde_yaml::Location,
-        fill: &'a Spanned<Node>,
-    ) -> Result<Tensor, Diagnostic> {
-        let count = shape.element_count();
-        if count > MAX_ELEMENTS {
-            return Err(self.too_many(count, at));
-        }
-        let bad = |error: crate::TensorError| self.wrong(at, error.to_string());
-        if let Node::Mapping(entries) = &fill.value
-            && let [(name, value)] = entries.as_slice()
-            && name.value == "value"
-        {
-            return Tensor::filled(dtype, shape, &self.element(dtype, value)?).map_err(bad);
-        }
-        match self.text.scalar(fill) {
-            Some("zeros") => Tensor::filled(dtype, shape, &Element::zero(dtype)).map_err(bad),
-            Some("iota") => {
-                self.check_iota(dtype, count, fill.defined)?;
-                self.count(dtype, &shape, at)?;
-                let mut builder = TensorBuilder::new(dtype, shape).map_err(bad)?;
-                (0..count).for_each(|i| builder.push(nth(dtype, i)));
-                builder.finish().map_err(bad)
-            }
-            _ => Err(self
-                .wrong(fill.defined, "unknown fill")
-                .help("one of `zeros`, `iota`, `{ value: x }` is expected")),
-        }
-    }
-
-    /// Beyond some count a float skips numbers, and of two neighbours at most one is exact: so the last two tell of all.
-    fn check_iota(&self, dtype: DType, count: usize, at: serde_yaml::Location) -> Result<(), Diagnostic> {
-        let Some(last) = count.checked_sub(1).filter(|_| dtype != DType::String) else { return Ok(()) };
-        let lost = |i: usize| parse_count(dtype, i).is_none();
-        if lost(last) {
-            return Err(self.wrong(at, format!("iota ends at {last}, which {dtype} does not hold exactly")));
-        }
-        match last.checked_sub(1).filter(|i| lost(*i)) {
-            Some(lost) => {
-                Err(self.wrong(at, format!("iota passes {lost}, which {dtype} does not hold exactly")))
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn element(&self, dtype: DType, node: &'a Spanned<Node>) -> Result<Element, Diagnostic> {
+    pub(super) fn element(&self, dtype: DType, node: &'a Spanned<Node>) -> Result<Element, Diagnostic> {
         match (dtype.kind(), &node.value) {
             (Kind::String, _) => self.string(node),
             (Kind::Complex, Node::Mapping(entries)) => {
@@ -317,13 +336,23 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes a tensor's elements from the file's budget, before memory is reserved for them.
-    fn count(&self, dtype: DType, shape: &Shape, at: serde_yaml::Location) -> Result<(), Diagnostic> {
+    pub(super) fn count(
+        &self,
+        dtype: DType,
+        shape: &Shape,
+        at: serde_yaml::Location,
+    ) -> Result<(), Diagnostic> {
         let count = shape.element_count();
         if count > MAX_ELEMENTS {
             return Err(self.too_many(count, at));
         }
         let size = if dtype == DType::String { STRING_BYTES } else { dtype.size() };
-        let stored = self.stored.get().saturating_add(count.saturating_mul(size));
+        self.spend(count.saturating_mul(size), at)
+    }
+
+    /// Takes bytes from the budget of the file.
+    fn spend(&self, bytes: usize, at: serde_yaml::Location) -> Result<(), Diagnostic> {
+        let stored = self.stored.get().saturating_add(bytes);
         if stored > MAX_STORED_BYTES {
             let message = format!(
                 "with this one, the tensors of this file take more than {MAX_STORED_BYTES} bytes together"
@@ -336,7 +365,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn too_many(&self, count: usize, at: serde_yaml::Location) -> Diagnostic {
+    pub(super) fn too_many(&self, count: usize, at: serde_yaml::Location) -> Diagnostic {
         self.wrong(
             at,
             format!("{count} elements; a tensor in a case file may have at most {MAX_ELEMENTS} (2^24)"),
@@ -345,14 +374,6 @@ impl<'a> Reader<'a> {
 
     pub(super) fn wrong(&self, at: serde_yaml::Location, message: impl Into<String>) -> Diagnostic {
         self.text.wrong(at, message)
-    }
-}
-
-/// The `i`-th element of an iota; `check_iota` has made sure that it is exact.
-fn nth(dtype: DType, i: usize) -> Element {
-    match dtype {
-        DType::String => Element::Bytes(i.to_string().into()),
-        _ => Element::Bits(parse_count(dtype, i).unwrap_or_default()),
     }
 }
 

@@ -3,15 +3,15 @@
 use crate::case::{Allowed, Arm, Expectation, When};
 use crate::diagnostic::{Diagnostic, Quoted, nearest};
 use crate::yaml::Spanned;
-use crate::{BadIndex, DType, ErrorCode, ErrorFields, NegativeIndex, Profile};
+use crate::{BadIndex, ErrorCode, ErrorFields, NegativeIndex, Profile};
 
-use super::cases::CaseReader;
+use super::cases::{CaseReader, Written};
 use super::raw::{ArmEntry, Expect};
 
 impl<'a> CaseReader<'a> {
     pub(super) fn expectation(
         &self,
-        dtype: DType,
+        dtype: &Written,
         expect: &'a Spanned<Expect>,
     ) -> Result<Expectation, Diagnostic> {
         let arms = match &expect.value {
@@ -48,12 +48,12 @@ impl<'a> CaseReader<'a> {
         }
     }
 
-    fn arm(&self, dtype: DType, entry: &'a ArmEntry, at: serde_yaml::Location) -> Result<Arm, Diagnostic> {
+    fn arm(&self, dtype: &Written, entry: &'a ArmEntry, at: serde_yaml::Location) -> Result<Arm, Diagnostic> {
         let when = entry.when.as_ref().map(|when| when.value).unwrap_or_default();
         let Some(any_of) = &entry.any_of else {
             return Ok(Arm { when, allowed: vec![self.allowed(dtype, entry, at)?] });
         };
-        self.fields(entry)?;
+        self.fields(dtype, entry)?;
         if outcomes(entry) > 0 {
             return Err(self
                 .wrong(at, "`any-of` stands alone, beside `when` at most")
@@ -80,7 +80,7 @@ impl<'a> CaseReader<'a> {
 
     fn allowed(
         &self,
-        dtype: DType,
+        dtype: &Written,
         entry: &'a ArmEntry,
         at: serde_yaml::Location,
     ) -> Result<Allowed, Diagnostic> {
@@ -92,7 +92,7 @@ impl<'a> CaseReader<'a> {
                 .wrong(at, message)
                 .help("write exactly one of `output`, `shape`, `error`, `any-of`, `unspecified: true`"));
         }
-        let fields = self.fields(entry)?;
+        let fields = self.fields(dtype, entry)?;
         if let Some(output) = &entry.output {
             return self.reader.output(dtype, output).map(Allowed::Output);
         }
@@ -121,7 +121,7 @@ impl<'a> CaseReader<'a> {
     }
 
     /// The fields beside an error, each allowed only with its code.
-    fn fields(&self, entry: &ArmEntry) -> Result<ErrorFields, Diagnostic> {
+    fn fields(&self, dtype: &Written, entry: &ArmEntry) -> Result<ErrorFields, Diagnostic> {
         let code = entry.error.as_ref().map(|error| error.value.as_str());
         let stated = [
             ("position", entry.position.as_ref().map(|field| field.defined), ErrorCode::IndexOutOfRange),
@@ -129,6 +129,7 @@ impl<'a> CaseReader<'a> {
             ("index", entry.index.as_ref().map(|field| field.defined), ErrorCode::IndexOutOfRange),
             ("bound", entry.bound.as_ref().map(|field| field.defined), ErrorCode::IndexOutOfRange),
             ("bytes", entry.bytes.as_ref().map(|field| field.defined), ErrorCode::OutputTooLarge),
+            ("elements", entry.elements.as_ref().map(|field| field.defined), ErrorCode::OutputTooLarge),
         ];
         for (name, at, belongs) in stated {
             if let Some(at) = at
@@ -142,8 +143,24 @@ impl<'a> CaseReader<'a> {
             component: entry.component.as_ref().map(|field| field.value),
             index: entry.index.as_ref().map(|field| field.value),
             bound: entry.bound.as_ref().map(|field| field.value),
-            bytes: entry.bytes.as_ref().map(|field| field.value),
+            bytes: self.bytes(dtype, entry)?,
         })
+    }
+
+    /// The bytes of an output that is too large; under `dtype: any` they follow from its elements.
+    fn bytes(&self, dtype: &Written, entry: &ArmEntry) -> Result<Option<u128>, Diagnostic> {
+        let size = dtype.dtype().size() as u128;
+        match (dtype, &entry.bytes, &entry.elements) {
+            (_, None, None) => Ok(None),
+            (Written::Named(_), Some(bytes), None) => Ok(Some(bytes.value)),
+            (Written::Any(_), None, Some(elements)) => Ok(Some(elements.value.saturating_mul(size))),
+            (Written::Any(_), Some(bytes), _) => Err(self
+                .wrong(bytes.defined, "the number of bytes depends on the dtype, which is `any`")
+                .help("write `elements`, the product of the output's non-zero dims")),
+            (Written::Named(_), _, Some(elements)) => Err(self
+                .wrong(elements.defined, "`elements` stands in place of `bytes` under `dtype: any` only")
+                .help("write `bytes`")),
+        }
     }
 }
 

@@ -157,6 +157,9 @@ pub(super) struct ArmEntry {
     pub(super) bound: Option<Spanned<usize>>,
     #[serde(default, deserialize_with = "present")]
     pub(super) bytes: Option<Spanned<u128>>,
+    /// Under `dtype: any` in place of `bytes`, which follow from it.
+    #[serde(default, deserialize_with = "present")]
+    pub(super) elements: Option<Spanned<u128>>,
     #[serde(default, deserialize_with = "present")]
     pub(super) any_of: Option<Spanned<Vec<Spanned<ArmEntry>>>>,
     #[serde(default, deserialize_with = "present")]

@@ -113,9 +113,9 @@ enum Attribute {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Tensor {
-    /// The dtype; left out where `for-each` gives it.
-    #[schemars(default, with = "Option<Dtype>")]
-    dtype: Option<Dtype>,
+    /// The dtype, or `any` where it does not matter; left out where `for-each` gives it.
+    #[schemars(default, with = "Option<DtypeOrAny>")]
+    dtype: Option<DtypeOrAny>,
     /// The dims; needed beside `fill`, and beside `data: []` for a tensor without elements.
     #[schemars(default)]
     shape: Option<Vec<u64>>,
@@ -125,7 +125,7 @@ struct Tensor {
     /// Nested rows of bit patterns, such as `0x7fc00001`; complex as `[re, im]`.
     #[schemars(default)]
     bits: Option<Elements>,
-    /// `zeros`, `iota` (0, 1, 2, …), or `{ value: x }`.
+    /// `zeros`, `iota` (0, 1, 2, …), `{ cycle: 251 }` (0 to 250, and again from 0), or `{ value: x }`.
     #[schemars(default)]
     fill: Option<Fill>,
 }
@@ -148,6 +148,7 @@ macro_rules! one_of {
 }
 
 one_of!(Dtype, "Dtype", DType::ALL.map(DType::name));
+one_of!(DtypeOrAny, "DtypeOrAny", [&["any"][..], &DType::ALL.map(DType::name)].concat());
 one_of!(Code, "Code", ErrorCode::ALL.map(ErrorCode::name));
 one_of!(BadIndexName, "BadIndex", BadIndex::SPECIFIED.map(|policy| policy.to_string()));
 one_of!(NegativeIndexName, "NegativeIndex", NegativeIndex::ALL.map(|policy| policy.to_string()));
@@ -182,6 +183,7 @@ impl JsonSchema for Fill {
         let value = generator.subschema_for::<Elements>();
         json_schema!({ "anyOf": [
             { "enum": ["zeros", "iota"] },
+            { "type": "object", "properties": { "cycle": { "type": "integer", "minimum": 1 } }, "required": ["cycle"], "additionalProperties": false },
             { "type": "object", "properties": { "value": value }, "required": ["value"], "additionalProperties": false },
         ] })
     }
@@ -273,6 +275,9 @@ struct Arm {
     /// Of output-too-large: the product of the non-zero dims times the element size.
     #[schemars(default)]
     bytes: Option<u128>,
+    /// With `output-too-large` under `dtype: any`: the product of the non-zero dims.
+    #[schemars(default)]
+    elements: Option<u128>,
     /// Several outcomes, each of which passes.
     #[schemars(default)]
     any_of: Option<Vec<Arm>>,

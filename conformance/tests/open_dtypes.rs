@@ -1,0 +1,57 @@
+//! A case with `dtype: any` holds in every dtype that it leaves open: both built-in backends pass it in each.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+use gather_conformance::builtin;
+use gather_conformance::judge::{Strictness, Verdict, judge};
+use gather_spec::{Case, DType, Profile, Specification};
+use rayon::prelude::*;
+
+/// The dtypes that are tried for an operand: those that the case leaves open, or the one that it names.
+fn dtypes(open: &[DType], named: DType) -> Vec<DType> {
+    if open.is_empty() { vec![named] } else { open.to_vec() }
+}
+
+/// What is wrong with a case in some dtypes, on some backend, under some profile.
+fn failures(case: &Case) -> Vec<String> {
+    let mut failures = Vec::new();
+    for params in dtypes(&case.open.params, case.call.params.dtype()) {
+        for indices in dtypes(&case.open.indices, case.call.indices.dtype()) {
+            let asked = case.within(&[params], &[indices]).unwrap();
+            assert_eq!((asked.call.params.dtype(), asked.call.indices.dtype()), (params, indices));
+            for (name, profile) in builtin::NAMES
+                .iter()
+                .flat_map(|name| Profile::all_specified().map(move |profile| (name, profile)))
+            {
+                let mut backend = builtin::backend(name, profile, builtin::MAX_OUTPUT).unwrap();
+                let outcome = backend.call(&asked.call);
+                let allowed = asked.expect.under(profile);
+                let judgement = judge(&allowed, &asked.call.params, &outcome, true, Strictness::Strict);
+                if judgement.verdict != Verdict::Pass {
+                    failures.push(format!("{} in {params} x {indices} on {name}, {profile}", case.id));
+                }
+            }
+        }
+    }
+    failures
+}
+
+#[test]
+fn open_cases_hold_in_every_dtype_that_they_leave_open() {
+    let spec = Specification::embedded().unwrap();
+    let open: Vec<&Case> = spec.cases.iter().filter(|case| case.open.is_open()).collect();
+    assert!(open.len() > 500, "{}", open.len());
+    let failures: Vec<String> = open.par_iter().flat_map(|case| failures(case)).collect();
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+/// Where a dtype is open, `data` is what the loader makes elements of: told by hand for one case.
+#[test]
+fn numbers_are_moved_as_the_elements_of_each_dtype() {
+    let spec = Specification::embedded().unwrap();
+    let case = spec.case("tf.gather/ranks/scalar-index-into-a-vector").unwrap();
+    let params = |dtype| case.within(&[dtype], &[DType::I64]).unwrap().call.params.to_le_bytes();
+    assert_eq!(params(DType::U8), Some(vec![11, 12, 13]));
+    assert_eq!(params(DType::BF16), Some(vec![0x30, 0x41, 0x40, 0x41, 0x50, 0x41]));
+    assert_eq!(params(DType::String), None);
+}
