@@ -11,7 +11,13 @@
  *  - What gatherspec_describe returns belongs to the library and stays valid for as long as the library is loaded.
  *
  * Nothing that comes from the library is trusted, but what cannot be seen is up to the library: an output has as many
- * elements as its shape says, an array as many entries as its count says, and a text ends with a zero byte. */
+ * elements as its shape says, an array as many entries as its count says, and a text ends with a zero byte.
+ *
+ * No C++ exception may leave these functions, nor a longjmp: the process aborts, which is a `crash`. Catch it and reply
+ * GATHERSPEC_ERROR.
+ *
+ * conformance/PROTOCOL.md has the formulas of the operators, what each error code means, what to declare, and which
+ * calls come although their dtypes are not declared. conformance/backends/c-example/gather.c is a whole library. */
 
 #ifndef GATHERSPEC_H
 #define GATHERSPEC_H
@@ -63,7 +69,14 @@ typedef struct gatherspec_tensor {
     const void *data;     /* may be null if there is no element */
 } gatherspec_tensor;
 
-/* An attribute: a 64-bit integer, or a boolean as 0 or 1. One that is absent is not passed. */
+/* An attribute: a 64-bit integer, or a boolean as 0 or 1. One that is absent is not passed and has its default.
+ *
+ *   tf.gather            axis (default: batch_dims), batch_dims (default: 0), validate_indices (boolean, no effect)
+ *   tf.gather_nd         batch_dims (default: 0)
+ *   tf.raw_ops.GatherNd  none
+ *   paddle.gather_nd     none
+ *
+ * Reply GATHERSPEC_UNSUPPORTED to an attribute that the library does not know. */
 typedef struct gatherspec_attribute {
     const char *name;
     uint32_t is_boolean;
@@ -86,11 +99,18 @@ enum {
     GATHERSPEC_UNSUPPORTED = 3 /* the library does not do such calls: `message` */
 };
 
-/* A reply. It is all zeros when gatherspec_call gets it. */
+/* A reply. It is all zeros when gatherspec_call gets it.
+ *
+ * The codes, of which the first that applies is the right one:
+ *
+ *   params-dtype index-dtype params-rank indices-rank batch-dims-out-of-range axis-out-of-range axis-before-batch
+ *   batch-shape-mismatch index-depth-exceeds-rank output-too-large index-out-of-range
+ *
+ * A library that cannot tell its errors apart leaves `code` null: the code is not checked then. */
 typedef struct gatherspec_reply {
     uint32_t status;
     gatherspec_tensor output;
-    const char *code;    /* such as "index-out-of-range", or null */
+    const char *code;    /* one of the above, or null */
     const char *message; /* UTF-8, or null */
     void *owner;         /* for the library alone, such as what gatherspec_release will free */
 } gatherspec_reply;

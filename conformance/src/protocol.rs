@@ -1,4 +1,5 @@
-//! The messages of the backend protocol, version 1: one JSON object per line.
+//! The messages of the backend protocol, version 1: one JSON object per line. `PROTOCOL.md` explains them to whoever
+//! writes a backend.
 //!
 //! Harness and backend both read and write through these types, which refuse unknown keys. How strictly is up to
 //! `strict`; how a tensor is put on the line, or found in a file, to `tensor`.
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::backend::{Capability, Identity};
 
 use strict::objects;
-pub(crate) use strict::{from_object, object};
+pub(crate) use strict::{from_object, in_json_words, object};
 pub use tensor::{Data, TensorMessage};
 
 /// The version of the protocol that this program speaks.
@@ -134,7 +135,8 @@ impl Request {
         fn read<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, InvalidReply> {
             from_object(line).map_err(|error| {
                 let seq = from_object::<Seq>(line).ok().map(|message| message.seq);
-                InvalidReply { seq, invalid: error.to_string() }
+                let invalid = format!("{} at column {}", in_json_words(&error), error.column());
+                InvalidReply { seq, invalid }
             })
         }
         match read::<Cmd>(line)?.cmd {

@@ -1,5 +1,6 @@
 //! JSON Schemas of the protocol's messages, for those who write an adapter or a harness elsewhere. Written out rather
-//! than derived: the types of `protocol` cannot say that a tensor has `data` or else `file` and `offset`.
+//! than derived: the types of `protocol` cannot say that a tensor has `data` or else `file` and `offset`. Every
+//! property has a description in JSON's words; `PROTOCOL.md` has the rules that no schema can state.
 
 use gather_spec::{DType, ErrorCode};
 use serde_json::{Value, json};
@@ -15,36 +16,27 @@ pub fn all() -> [(&'static str, Value); 2] {
 /// What a harness sends: one of these per line.
 #[must_use]
 pub fn harness() -> Value {
-    let message = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
-    let asked = json!({
-        "seq": count(), "operator": { "type": "string" },
-        "params": message("tensor"), "indices": message("tensor"),
-        "attributes": { "type": "object", "additionalProperties": message("attribute") },
-    });
-    let with = |cmd: &str, more: Value| {
-        let mut properties = asked.clone();
-        properties["cmd"] = json!({ "const": cmd });
-        let more = more.as_object().cloned().unwrap_or_default();
-        more.into_iter().for_each(|(key, value)| properties[key] = value);
-        properties
-    };
-    let time = json!({
-        "rounds": { "type": "integer", "minimum": 0, "maximum": u32::MAX }, "min_round_ns": count(),
-        "threads": count(), "output": { "enum": ["fresh", "pooled", "into"] },
-    });
     let mut definitions = shared();
-    definitions["start"] = object(json!({ "cmd": { "const": "start" }, "protocol": count() }), &[]);
-    definitions["call"] = object(with("call", json!({})), &[]);
-    definitions["time"] = object(with("time", time), &["threads", "output"]);
-    definitions["stop"] = object(json!({ "cmd": { "const": "stop" } }), &[]);
-    definitions["tensor"] = json!({ "oneOf": [message("inline"), message("strings"), message("file")] });
-    definitions["file"] = object(
-        json!({ "dtype": dtypes(DType::String), "shape": shape(), "file": { "type": "string" }, "offset": count() }),
+    definitions["start"] = start();
+    definitions["call"] =
+        object("A call to answer with `output`, `error` or `unsupported`.", with_call("call"), &[]);
+    definitions["time"] = time();
+    definitions["stop"] = object(
+        "The last message. The backend ends with exit status 0; the end of input means the same.",
+        json!({ "cmd": command("stop") }),
         &[],
     );
-    definitions["attribute"] = json!({ "oneOf": [
-        { "type": "boolean" }, { "type": "integer", "minimum": i64::MIN, "maximum": i64::MAX },
-    ] });
+    definitions["tensor"] = one_of(
+        "A tensor: its elements in the message, or in a file.",
+        &["inline", "strings", "file"].map(message),
+    );
+    definitions["file"] = file();
+    definitions["attribute"] = described(
+        json!({ "oneOf": [
+            { "type": "boolean" }, { "type": "integer", "minimum": i64::MIN, "maximum": i64::MAX },
+        ] }),
+        "The value of an attribute: a boolean, or an integer from -2^63 to 2^63 - 1.",
+    );
     let messages = ["start", "call", "time", "stop"].map(message);
     schema("What a harness sends: one object per line", &messages, definitions)
 }
@@ -52,53 +44,188 @@ pub fn harness() -> Value {
 /// What a backend answers: one of these per line.
 #[must_use]
 pub fn backend() -> Value {
-    let message = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
-    let text = || json!({ "type": "string" });
-    let names = |dtypes: &[DType]| dtypes.iter().map(|dtype| dtype.name()).collect::<Vec<_>>();
-    let listed = json!({ "type": "array", "items": { "enum": names(&DType::ALL) } });
     let mut definitions = shared();
-    definitions["started"] = object(
-        json!({
-            "protocol": { "const": PROTOCOL },
-            "backend": object(json!({ "name": text(), "version": text(), "language": text() }), &[]),
-            "operators": { "type": "object", "additionalProperties": message("capability") },
-        }),
+    definitions["started"] = started();
+    definitions["capability"] = capability();
+    definitions["output"] = object(
+        "The call succeeds.",
+        json!({ "seq": seq(), "output": described(message("tensor"), "The gathered tensor.") }),
         &[],
     );
-    definitions["capability"] = object(
-        json!({
-            "profile": object(json!({
-                "bad_index": { "enum": ["error", "zero", "clamp", "unspecified"] },
-                "negative_index": { "enum": ["reject", "wrap"] },
-            }), &[]),
-            "dtypes": listed, "index_dtypes": listed,
-        }),
+    definitions["tensor"] =
+        one_of("A tensor with its elements in the message.", &["inline", "strings"].map(message));
+    definitions["error"] =
+        object("The call is wrong and is rejected.", json!({ "seq": seq(), "error": error() }), &[]);
+    definitions["unsupported"] = object(
+        "The backend does not do such calls.",
+        json!({ "seq": seq(), "unsupported": text("Why, for people.") }),
         &[],
     );
-    definitions["output"] = object(json!({ "seq": count(), "output": message("tensor") }), &[]);
-    definitions["tensor"] = json!({ "oneOf": [message("inline"), message("strings")] });
-    let codes = ErrorCode::ALL.map(ErrorCode::name);
-    let error = json!({
-        "message": text(), "code": { "enum": codes },
-        "position": { "type": "array", "items": count() }, "component": count(),
-        "index": { "type": "integer" }, "bound": count(), "bytes": { "type": "integer", "minimum": 0 },
-    });
-    let fields = ["code", "position", "component", "index", "bound", "bytes"];
-    definitions["error"] = object(json!({ "seq": count(), "error": object(error, &fields) }), &[]);
-    definitions["unsupported"] = object(json!({ "seq": count(), "unsupported": text() }), &[]);
-    let nanoseconds = json!({ "type": "array", "items": { "type": "number", "minimum": 0 } });
-    definitions["timed"] =
-        object(json!({ "seq": count(), "nanoseconds": nanoseconds, "threads": count() }), &[]);
-    definitions["invalid"] =
-        object(json!({ "seq": { "oneOf": [count(), { "type": "null" }] }, "invalid": text() }), &[]);
+    definitions["timed"] = timed();
+    let seq_if_any = described(
+        json!({ "oneOf": [count(), { "type": "null" }] }),
+        "The `seq` of the broken message, or null if it cannot be read.",
+    );
+    definitions["invalid"] = object(
+        "The message breaks the protocol. The backend goes on with the next line.",
+        json!({ "seq": seq_if_any, "invalid": text("What is wrong and where, for people.") }),
+        &[],
+    );
     let messages = ["started", "output", "error", "unsupported", "timed", "invalid"].map(message);
     schema("What a backend answers: one object per line", &messages, definitions)
+}
+
+fn start() -> Value {
+    let version =
+        "The protocol version that the harness speaks. A backend of another version answers with its own.";
+    object(
+        "The first message. The backend answers with what it is and can do.",
+        json!({ "cmd": command("start"), "protocol": described(count(), version) }),
+        &[],
+    )
+}
+
+/// The properties of a call, to be answered or to be timed.
+fn with_call(cmd: &str) -> Value {
+    let attributes = json!({ "type": "object", "additionalProperties": message("attribute") });
+    json!({
+        "cmd": command(cmd),
+        "seq": described(count(), "The number of this message, to be repeated in the reply. Unique in a process."),
+        "operator": text("The id of the operator, such as `tf.gather_nd`."),
+        "params": described(message("tensor"), "The tensor to gather from."),
+        "indices": described(message("tensor"), "The tensor that says what to gather."),
+        "attributes": described(
+            attributes,
+            "Attributes by name, {} if none is given. An absent one has the operator's default.",
+        ),
+    })
+}
+
+fn time() -> Value {
+    let rounds = json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX });
+    let output = json!({ "enum": ["fresh", "pooled", "into"] });
+    let mut properties = with_call("time");
+    properties["rounds"] = described(rounds, "How many durations to give, an integer from 0 to 2^32 - 1.");
+    properties["min_round_ns"] = described(
+        count(),
+        "The least duration of a round in nanoseconds; a round repeats the call until it is reached.",
+    );
+    properties["threads"] = described(
+        size(),
+        "The most threads that the call may use. Absent: what a user's call uses by default.",
+    );
+    properties["output"] = described(
+        output,
+        "Where the output goes: new memory for each call (`fresh`, the default), memory from the backend's pool \
+         (`pooled`), or the caller's memory, used again (`into`).",
+    );
+    let optional = ["threads", "output"];
+    object("A call to time. The backend repeats it and answers with durations.", properties, &optional)
+}
+
+fn file() -> Value {
+    let properties = json!({
+        "dtype": dtypes(DType::String),
+        "shape": shape(),
+        "file": text("The path of a file that holds the elements, little-endian and row-major. It must not be written to."),
+        "offset": described(
+            count(),
+            "Where in the file the first element starts, in bytes; a multiple of the element's size.",
+        ),
+    });
+    object("A tensor of any dtype but string, with its elements in a file.", properties, &[])
+}
+
+fn started() -> Value {
+    let identity = json!({
+        "name": text("The name of the implementation."),
+        "version": text("The version of the implementation."),
+        "language": text("The language in which it is written."),
+    });
+    let operators = json!({ "type": "object", "additionalProperties": message("capability") });
+    let properties = json!({
+        "protocol": described(json!({ "const": PROTOCOL }), "The protocol version that the backend speaks."),
+        "backend": object("What the backend is.", identity, &[]),
+        "operators": described(operators, "What the backend can do, by operator id; others are not sent."),
+    });
+    object("The answer to `start`. A process that is started again must answer the same.", properties, &[])
+}
+
+fn capability() -> Value {
+    let profile = json!({
+        "bad_index": described(
+            json!({ "enum": ["error", "zero", "clamp", "unspecified"] }),
+            "What an index outside its axis gives: an error, a slice of zeros, the nearest valid index, or anything.",
+        ),
+        "negative_index": described(
+            json!({ "enum": ["reject", "wrap"] }),
+            "Whether a negative index is outside its axis, or counts from the end of it.",
+        ),
+    });
+    let names: Vec<&str> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
+    let listed = |what| described(json!({ "type": "array", "items": { "enum": names } }), what);
+    let properties = json!({
+        "profile": object("What the operator's documents leave to the implementation.", profile, &[]),
+        "dtypes": listed("The dtypes of params that the backend takes."),
+        "index_dtypes": listed("The dtypes of indices that the backend takes."),
+    });
+    object("What the backend can do of one operator.", properties, &[])
+}
+
+fn error() -> Value {
+    let position = json!({ "type": "array", "items": size() });
+    let properties = json!({
+        "message": text("What is wrong, for people. It is never compared."),
+        "code": described(
+            json!({ "enum": ErrorCode::ALL.map(ErrorCode::name) }),
+            "The reason, if the backend can tell. Absent: any expected error is satisfied.",
+        ),
+        "position": described(
+            position,
+            "With index-out-of-range: where in indices the first bad index stands. The multi-index of its row in \
+             indices.shape[:-1], or for tf.gather that of the element in indices.shape.",
+        ),
+        "component": described(
+            size(),
+            "With index-out-of-range: the place of the bad index in its row. Not for tf.gather.",
+        ),
+        "index": described(
+            json!({ "type": "integer" }),
+            "With index-out-of-range: the bad index as given, an integer from -2^127 to 2^127 - 1.",
+        ),
+        "bound": described(size(), "With index-out-of-range: the size of the axis that the index selects from."),
+        "bytes": described(
+            json!({ "type": "integer", "minimum": 0 }),
+            "With output-too-large: the product of the output's non-zero dims and the element size (16 for a string), \
+             an integer from 0 to 2^128 - 1.",
+        ),
+    });
+    let fields = ["code", "position", "component", "index", "bound", "bytes"];
+    object(
+        "Why the call is rejected. A field that is given must be right; an absent one is not checked.",
+        properties,
+        &fields,
+    )
+}
+
+fn timed() -> Value {
+    let nanoseconds = json!({ "type": "array", "items": { "type": "number", "minimum": 0 } });
+    let properties = json!({
+        "seq": seq(),
+        "nanoseconds": described(
+            nanoseconds,
+            "One number per round: its duration, divided by the number of calls in it.",
+        ),
+        "threads": described(size(), "How many threads the calls used at most."),
+    });
+    object("The answer to `time`. A call that fails is answered as if it were not timed.", properties, &[])
 }
 
 fn schema(title: &str, messages: &[Value], definitions: Value) -> Value {
     let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": format!("{title}, protocol version {PROTOCOL}"),
+        "description": "conformance/PROTOCOL.md explains these messages.",
         "oneOf": messages,
     });
     schema["$defs"] = definitions;
@@ -109,32 +236,84 @@ fn schema(title: &str, messages: &[Value], definitions: Value) -> Value {
 fn shared() -> Value {
     let base64 = || json!({ "type": "string", "pattern": "^[A-Za-z0-9+/]*={0,2}$" });
     let strings = json!({ "type": "array", "items": base64() });
+    let string = described(json!({ "const": "string" }), "The type of the elements.");
+    let inline = json!({
+        "dtype": dtypes(DType::String),
+        "shape": shape(),
+        "data": described(
+            base64(),
+            "The elements in row-major order, each little-endian, as one text in base64 with padding.",
+        ),
+    });
+    let strings = json!({
+        "dtype": string,
+        "shape": shape(),
+        "data": described(
+            strings,
+            "The elements in row-major order: the bytes of each as a text in base64 with padding.",
+        ),
+    });
     json!({
-        "inline": object(json!({ "dtype": dtypes(DType::String), "shape": shape(), "data": base64() }), &[]),
-        "strings": object(json!({ "dtype": { "const": "string" }, "shape": shape(), "data": strings }), &[]),
+        "inline": object("A tensor of any dtype but string.", inline, &[]),
+        "strings": object("A tensor of strings of bytes.", strings, &[]),
     })
 }
 
 /// An object of exactly these keys, of which some may be absent.
-fn object(properties: Value, optional: &[&str]) -> Value {
+fn object(description: &str, properties: Value, optional: &[&str]) -> Value {
     let keys = properties.as_object().into_iter().flat_map(|properties| properties.keys());
     let required: Vec<&String> = keys.filter(|key| !optional.contains(&key.as_str())).collect();
     let mut object = json!({ "type": "object", "required": required, "additionalProperties": false });
     object["properties"] = properties;
-    object
+    described(object, description)
+}
+
+fn described(mut schema: Value, description: &str) -> Value {
+    schema["description"] = json!(description);
+    schema
+}
+
+fn one_of(description: &str, schemas: &[Value]) -> Value {
+    described(json!({ "oneOf": schemas }), description)
+}
+
+fn message(name: &str) -> Value {
+    json!({ "$ref": format!("#/$defs/{name}") })
+}
+
+fn command(name: &str) -> Value {
+    described(json!({ "const": name }), "What kind of message this is.")
+}
+
+fn seq() -> Value {
+    described(count(), "The `seq` of the message that is answered.")
+}
+
+fn text(description: &str) -> Value {
+    described(json!({ "type": "string" }), description)
 }
 
 /// Every dtype but one.
 fn dtypes(without: DType) -> Value {
     let names: Vec<&str> =
         DType::ALL.iter().filter(|dtype| **dtype != without).map(|dtype| dtype.name()).collect();
-    json!({ "enum": names })
+    described(json!({ "enum": names }), "The type of the elements.")
 }
 
 fn shape() -> Value {
-    json!({ "type": "array", "items": count(), "maxItems": MAX_RANK })
+    let dims = json!({ "type": "array", "items": size(), "maxItems": MAX_RANK });
+    let text = format!(
+        "The size of each axis, an integer from 0 to 2^63 - 1; at most {MAX_RANK} axes, [] for a scalar."
+    );
+    described(dims, &text)
 }
 
+/// A number of things in memory.
+fn size() -> Value {
+    json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX })
+}
+
+/// A number that a counter of 64 bits holds.
 fn count() -> Value {
     json!({ "type": "integer", "minimum": 0, "maximum": u64::MAX })
 }

@@ -15,10 +15,12 @@ fn the_console_blocks_print_what_the_readme_says() {
 #[test]
 fn the_links_of_the_documents_lead_somewhere() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    for page in ["README.md", "CONTRIBUTING.md"] {
-        let text = std::fs::read_to_string(root.join(page)).unwrap();
-        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            assert!(target.starts_with("https://") || root.join(target).exists(), "{page} links to {target}");
+    for page in ["README.md", "CONTRIBUTING.md", "conformance/PROTOCOL.md"] {
+        let page = root.join(page);
+        let text = std::fs::read_to_string(&page).unwrap();
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
+            let exists = page.parent().unwrap().join(target).exists();
+            assert!(target.starts_with("https://") || exists, "{} links to {target}", page.display());
         }
     }
 }

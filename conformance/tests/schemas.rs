@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
 use gather_conformance::protocol::{
-    CallMessage, InvalidReply, PROTOCOL, Reply, Request, Started, TimedReply,
+    CallMessage, InvalidReply, PROTOCOL, Reply, Request, Started, TensorMessage, TimedReply,
 };
 use gather_conformance::{builtin, schemas};
 use gather_spec::{Profile, Specification};
@@ -92,5 +92,53 @@ fn the_schema_of_replies_refuses_what_breaks_the_protocol() {
         r#"{"protocol":2,"backend":{"name":"n","version":"1","language":"x"},"operators":{}}"#,
     ] {
         assert!(!backend.is_valid(&serde_json::from_str(line).unwrap()), "{line}");
+    }
+}
+
+/// The properties of a schema and of all that it holds, each with its path.
+fn properties(schema: &Value, path: &str, found: &mut Vec<(String, Value)>) {
+    for (key, value) in schema.as_object().into_iter().flatten() {
+        if matches!(key.as_str(), "properties" | "$defs") {
+            for (name, value) in value.as_object().unwrap() {
+                found.push((format!("{path}/{name}"), value.clone()));
+                properties(value, &format!("{path}/{name}"), found);
+            }
+        } else {
+            properties(value, path, found);
+        }
+    }
+}
+
+#[test]
+fn every_property_has_a_description_without_the_types_of_rust() {
+    for (name, schema) in schemas::all() {
+        let mut found = Vec::new();
+        properties(&schema, name, &mut found);
+        assert!(found.len() > 20, "{name}: {}", found.len());
+        for (path, value) in found {
+            let description = value["description"].as_str().unwrap_or_default();
+            assert!(description.ends_with('.'), "{path} has no description");
+            for rust in ["usize", "u128", "i128", "u64", "i64", "Vec", "Option", "struct"] {
+                assert!(!description.contains(rust), "{path}: {description}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_schema_and_the_program_agree_on_the_largest_dim() {
+    let harness = jsonschema::validator_for(&schemas::harness()).unwrap();
+    let backend = jsonschema::validator_for(&schemas::backend()).unwrap();
+    let tensor = |dim: &str| format!(r#"{{"dtype":"u8","shape":[{dim},0],"data":""}}"#);
+    for (dim, good) in [("9223372036854775807", true), ("9223372036854775808", false)] {
+        let params = tensor(dim);
+        let message: TensorMessage = serde_json::from_str(&params).unwrap();
+        assert_eq!(message.tensor().is_ok(), good, "{dim}");
+        let call = format!(
+            r#"{{"cmd":"call","seq":1,"operator":"o","params":{params},"indices":{params},"attributes":{{}}}}"#
+        );
+        assert_eq!(harness.is_valid(&serde_json::from_str(&call).unwrap()), good, "{dim}");
+        let reply = format!(r#"{{"seq":1,"output":{params}}}"#);
+        assert_eq!(backend.is_valid(&serde_json::from_str(&reply).unwrap()), good, "{dim}");
     }
 }

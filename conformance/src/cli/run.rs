@@ -75,7 +75,7 @@ pub(super) struct Run {
     results: Option<PathBuf>,
     #[command(flatten)]
     process: ProcessOptions,
-    /// A program that answers the backend protocol, with its arguments
+    /// A program that answers the backend protocol (conformance/PROTOCOL.md), with its arguments
     #[arg(last = true, value_name = "CMD", help_heading = "Arguments")]
     command: Vec<OsString>,
 }

@@ -11,7 +11,7 @@ use crate::backend::Description;
 use crate::judge::Verdict;
 use crate::native;
 use crate::protocol::{
-    ErrorReply, InvalidReply, OutputReply, PROTOCOL, Started, UnsupportedReply, from_object,
+    ErrorReply, InvalidReply, OutputReply, PROTOCOL, Started, UnsupportedReply, from_object, in_json_words,
 };
 
 use super::session::Trouble;
@@ -107,9 +107,8 @@ fn check_text(line: &[u8]) -> Result<(), String> {
 fn read<'a, T: Deserialize<'a>>(line: &'a [u8], what: &str) -> Result<T, String> {
     from_object(line).map_err(|error| {
         // Every message is one line, so that only the column says something.
-        let text = error.to_string();
-        let text = text.replace(&format!(" at line 1 column {}", error.column()), "");
-        format!("{what} breaks the schema at column {}: {text}: {}", error.column(), excerpt(line))
+        let (column, wrong) = (error.column(), in_json_words(&error));
+        format!("{what} breaks the schema at column {column}: {wrong}: {}", excerpt(line))
     })
 }
 
