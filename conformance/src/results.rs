@@ -253,6 +253,7 @@ mod tests {
         let mut report = BackendReport::new("mine".to_owned(), &description, &spec);
         let case = spec.cases.iter().find(|case| case.call.operator.as_str() == "tf.gather").unwrap();
         let result = |verdict| CaseResult {
+            call: None,
             id: case.id.clone(),
             profile: None,
             verdict,

@@ -197,6 +197,7 @@ mod tests {
             why: None,
             history: Vec::new(),
             provenance: None,
+            open: OpenDtypes::default(),
             call,
             expect: Expectation { arms: vec![Arm { when: When::default(), allowed }] },
         }

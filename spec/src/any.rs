@@ -14,10 +14,10 @@ use crate::{DType, Element, Tensor, TensorError};
 
 /// The dtypes of params that `any` stands for. The first one that a backend declares is the one it is run with.
 pub const PARAMS: [DType; 15] = [
-    DType::F32,
-    DType::F64,
     DType::I32,
+    DType::F32,
     DType::I64,
+    DType::F64,
     DType::F16,
     DType::BF16,
     DType::I16,
