@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         for (way, run) in [("process", process as Run), ("harness", in_harness), ("library", library)] {
             let kernel = Kernel { params, indices, bug: Bug::None };
             trials.push(trial(format!("a right {params} x {indices} kernel passes as a {way}"), move || {
-                right(&kernel, run)
+                right(&kernel, run);
             }));
             for (bug, case) in BUGS {
                 let name = format!("{bug:?} in a {params} x {indices} kernel fails {case} as a {way}");

@@ -228,7 +228,7 @@ struct ForEach {
 enum Expect {
     /// Anything but a crash.
     Word(Unspecified),
-    One(Arm),
+    One(Box<Arm>),
     Arms(Vec<Arm>),
 }
 
