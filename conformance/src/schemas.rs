@@ -30,7 +30,7 @@ pub fn harness() -> Value {
     };
     let time = json!({
         "rounds": { "type": "integer", "minimum": 0, "maximum": u32::MAX }, "min_round_ns": count(),
-        "threads": count(), "output": { "enum": ["fresh", "pooled", "into"] },
+        "threads": threads(), "output": { "enum": ["fresh", "pooled", "into"] },
     });
     let mut definitions = shared();
     definitions["start"] = object(json!({ "cmd": { "const": "start" }, "protocol": count() }), &[]);
@@ -88,7 +88,7 @@ pub fn backend() -> Value {
     definitions["unsupported"] = object(json!({ "seq": count(), "unsupported": text() }), &[]);
     let nanoseconds = json!({ "type": "array", "items": { "type": "number", "minimum": 0 } });
     definitions["timed"] =
-        object(json!({ "seq": count(), "nanoseconds": nanoseconds, "threads": count() }), &[]);
+        object(json!({ "seq": count(), "nanoseconds": nanoseconds, "threads": threads() }), &["threads"]);
     definitions["invalid"] =
         object(json!({ "seq": { "oneOf": [count(), { "type": "null" }] }, "invalid": text() }), &[]);
     let messages = ["started", "output", "error", "unsupported", "timed", "invalid"].map(message);
@@ -133,6 +133,10 @@ fn dtypes(without: DType) -> Value {
 
 fn shape() -> Value {
     json!({ "type": "array", "items": count(), "maxItems": MAX_RANK })
+}
+
+fn threads() -> Value {
+    json!({ "type": "integer", "minimum": 1, "maximum": u64::MAX })
 }
 
 fn count() -> Value {
