@@ -6,6 +6,7 @@ mod list;
 mod merge;
 mod mutants;
 mod process;
+mod progress;
 mod run;
 mod serve;
 mod show;

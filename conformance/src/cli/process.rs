@@ -61,6 +61,10 @@ pub(super) struct ProcessOptions {
     /// How long it may take for a call
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "20")]
     call_limit: Duration,
+    /// The same for a call that has an empty tensor and spans more than 2^32 positions; longer if other calls take longer
+    /// than a quarter of it, shorter once three of them have timed out
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "2")]
+    virtual_limit: Duration,
     /// The longest line that it may write, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().reply)]
     reply_limit: usize,
@@ -87,6 +91,7 @@ impl ProcessOptions {
         let limits = Limits {
             start: self.start_limit,
             call: self.call_limit,
+            virtual_call: self.virtual_limit,
             reply: self.reply_limit,
             memory: (self.memory_limit > 0).then_some(self.memory_limit),
             restarts: self.restarts,

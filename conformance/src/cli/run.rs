@@ -3,11 +3,9 @@
 use std::cell::Cell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use clap::Parser as _;
 use gather_spec::{Basis, Case, Specification};
-use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 
 use crate::adapters::Adapter;
@@ -15,13 +13,14 @@ use crate::builtin;
 use crate::deviations::{self, Deviations};
 use crate::judge::Strictness;
 use crate::native;
-use crate::process;
+use crate::process::{self, Event};
 use crate::report::{BackendReport, Entry, Format, Named, Report, write_whole};
 use crate::results::Results;
 use crate::runner::InProcess;
 use crate::select::{Selection, Suite};
 
 use super::process::{Backend, ProcessOptions, library, quoted};
+use super::progress::Progress;
 use super::{BackendArgument, Cli, Command, Failure, Status, print};
 
 #[derive(clap::Args)]
@@ -171,11 +170,12 @@ impl Run {
         let pool = pool.build().map_err(|error| Failure::Usage(error.to_string()))?;
         let make =
             || InProcess::new(|| backend.make(self.max_output), Strictness::Strict).repeat(self.repeat.get());
+        job.progress.backend(&backend.text);
         let mut report = BackendReport::new(backend.text.clone(), make().description(), job.spec);
         report.sources = self.sources();
         let run = |runner: &mut InProcess<_>, case: &&Case| {
             let entry = Entry::new(case, runner.run(case));
-            job.progress.tick();
+            job.progress.note(Event::Settled);
             entry
         };
         report.results = pool.install(|| job.cases.par_iter().map_init(make, run).collect());
@@ -184,7 +184,8 @@ impl Run {
 
     /// Runs an embedded adapter, with what is known of it.
     fn run_adapter(&self, adapter: &Adapter, job: &Job<'_>) -> Result<BackendReport, Failure> {
-        let say = |text: &str| eprintln!("{text}");
+        job.progress.backend(adapter.name);
+        let say = |text: &str| job.progress.say(text);
         match adapter.command(self.process.python.as_deref(), &say) {
             Err(why) => Ok(BackendReport::broken(adapter.name.to_owned(), why)),
             Ok(command) => {
@@ -205,12 +206,13 @@ impl Run {
         built_in: &Deviations,
         job: &Job<'_>,
     ) -> BackendReport {
+        job.progress.backend(argument);
         let argument = argument.to_owned();
         let (program, arguments) = command.split_first().expect("a command is not empty");
         let jobs = self.jobs.map_or(1, std::num::NonZeroUsize::get);
         let backend = self.process.backend(program, arguments, jobs, self.repeat.get());
         let trivial: Vec<&Case> = job.spec.cases.iter().collect();
-        let mut report = match backend.run(&trivial, job.cases, &|| job.progress.tick()) {
+        let mut report = match backend.run(&trivial, job.cases, &|event| job.progress.note(event)) {
             Err(broken) => BackendReport::broken(argument, broken.to_string()),
             Ok(findings) => {
                 let mut report = BackendReport::new(argument, &findings.description, job.spec);
@@ -365,33 +367,5 @@ pub(super) fn default_folder() -> PathBuf {
             folder.strip_prefix(&here).map(Path::to_owned).unwrap_or(folder)
         }
         (_, None) => PathBuf::from("gatherspec-report"),
-    }
-}
-
-/// A bar on stderr, if that is a terminal and the run lasts more than a second.
-struct Progress {
-    bar: ProgressBar,
-    start: Instant,
-}
-
-impl Progress {
-    fn new(cases: usize) -> Self {
-        let bar = ProgressBar::hidden();
-        bar.set_length(cases as u64);
-        Self { bar, start: Instant::now() }
-    }
-
-    fn tick(&self) {
-        self.bar.inc(1);
-        if self.bar.is_hidden() && self.start.elapsed() > Duration::from_secs(1) {
-            let style = ProgressStyle::with_template("{bar:40} {pos}/{len} cases")
-                .expect("a template without errors");
-            self.bar.set_style(style);
-            self.bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
-        }
-    }
-
-    fn clear(&self) {
-        self.bar.finish_and_clear();
     }
 }
