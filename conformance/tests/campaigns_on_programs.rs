@@ -91,7 +91,7 @@ mod tests {
         };
         let spec = Specification::default();
         let named = Named::Command("./miniature".to_owned());
-        let saver = Saver { spec: &spec, folder: None, backend: &named };
+        let saver = Saver { spec: &spec, folder: None, backend: &named, options: "" };
         let pace = Pace { time: None, checkpoint: Duration::from_secs(5) };
         let mut noted = from.clone();
         let ended = drive(from, &*check, subjects, pace, &saver, &mut |report| {
