@@ -86,12 +86,12 @@ impl Progress {
 }
 
 impl State {
-    /// What follows the bar.
+    /// What follows the bar; a narrow terminal cuts off its end.
     fn words(&self, now: Instant) -> String {
         let longest = self.waits.values().min_by_key(|(since, _)| *since);
         match longest.map(|(since, what)| (now.saturating_duration_since(*since), what)) {
             Some((time, what)) if time >= PATIENT => {
-                format!("{}: {what}, {} s", self.backend, time.as_secs())
+                format!("{} s: {what}, {}", time.as_secs(), self.backend)
             }
             _ => self.backend.clone(),
         }
@@ -133,15 +133,15 @@ mod tests {
         progress.backend("numpy");
         assert_eq!(words(60_000), "numpy");
         progress.note(Event::Starting(0));
-        assert_eq!([1900, 5100].map(words), ["numpy", "numpy: start, 5 s"]);
+        assert_eq!([1900, 5100].map(words), ["numpy", "5 s: start, numpy"]);
         progress.note(Event::Starting(3));
-        assert_eq!(words(2100), "numpy: restart 3, 2 s");
+        assert_eq!(words(2100), "2 s: restart 3, numpy");
         thread::scope(|scope| {
             scope.spawn(|| progress.note(Event::Waiting("tf.gather/size/a")));
         });
-        assert_eq!(words(2100), "numpy: restart 3, 2 s");
+        assert_eq!(words(2100), "2 s: restart 3, numpy");
         progress.note(Event::Settled);
-        assert_eq!((words(9100).as_str(), progress.bar.position()), ("numpy: tf.gather/size/a, 9 s", 1));
+        assert_eq!((words(9100).as_str(), progress.bar.position()), ("9 s: tf.gather/size/a, numpy", 1));
         progress.backend("jax");
         assert_eq!(words(60_000), "jax");
     }
