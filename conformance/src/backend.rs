@@ -1,6 +1,7 @@
 //! What a backend is: anything that describes itself and answers calls.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 
 use gather_spec::{Call, DType, Outcome, Profile};
 use serde::{Deserialize, Serialize};
@@ -14,9 +15,21 @@ pub trait Backend: Send {
     /// Answers one call. The tensors may have any strides.
     fn call(&mut self, call: &Call) -> Outcome;
 
-    /// Asks for this many threads from the next call on; `false` says that there is no such setting.
+    /// Makes this many threads share the work of each call from now on, however small it is; `false` says that there is
+    /// no such setting. It is for tests, where more threads than pay are wanted.
     fn use_threads(&mut self, _threads: usize) -> bool {
         false
+    }
+
+    /// Lets each call from now on use at most this many threads, and fewer where more do not pay; `None` lifts the
+    /// limit. `false` says that the backend cannot promise that.
+    fn limit_threads(&mut self, _most: Option<NonZeroUsize>) -> bool {
+        false
+    }
+
+    /// The most threads that a call may use now; `None` says that the backend does not know.
+    fn most_threads(&self) -> Option<NonZeroUsize> {
+        None
     }
 
     /// Asks that outputs be full of garbage before they are filled, or not, from the next call on; `false` says that

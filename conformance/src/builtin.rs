@@ -24,7 +24,7 @@ pub fn backend(name: &str, profile: Profile, max_output: u64) -> Option<Box<dyn 
         "reference" => Some(Box::new(Reference { settings: Settings { profile, max_output } })),
         "optimized" => {
             let options = Options::new().profile(profile);
-            Some(Box::new(Optimized { settings: settings(options, max_output) }))
+            Some(Box::new(Optimized::new(options, max_output)))
         }
         _ => None,
     }
@@ -35,7 +35,7 @@ pub fn backend(name: &str, profile: Profile, max_output: u64) -> Option<Box<dyn 
 pub fn optimized_at(level: &str, profile: Profile, max_output: u64) -> Option<Box<dyn Backend>> {
     let level = Level::available().find(|available| available.name() == level)?;
     let options = Options::new().profile(profile).level(level);
-    Some(Box::new(Optimized { settings: settings(options, max_output) }))
+    Some(Box::new(Optimized::new(options, max_output)))
 }
 
 /// The most bytes that an output of a built-in backend takes, unless told otherwise: 4 GiB.
@@ -64,16 +64,29 @@ impl Backend for Reference {
     fn call(&mut self, call: &Call) -> Outcome {
         gather_reference::answer(call, self.settings)
     }
+
+    /// It has one thread, which no limit forbids.
+    fn limit_threads(&mut self, _: Option<NonZeroUsize>) -> bool {
+        true
+    }
+
+    fn most_threads(&self) -> Option<NonZeroUsize> {
+        Some(NonZeroUsize::MIN)
+    }
 }
 
 /// The environment variable `GATHERSPEC_LEVEL` forces its instruction set; a level that the processor lacks makes
 /// every answer `unsupported`.
 struct Optimized {
     settings: gather_optimized::Settings,
+    most_threads: Option<NonZeroUsize>,
 }
 
-fn settings(options: Options, max_output: u64) -> gather_optimized::Settings {
-    gather_optimized::Settings { options, max_output, ..gather_optimized::Settings::default() }
+impl Optimized {
+    fn new(options: Options, max_output: u64) -> Self {
+        let defaults = gather_optimized::Settings::default();
+        Self { settings: gather_optimized::Settings { options, max_output, ..defaults }, most_threads: None }
+    }
 }
 
 impl Backend for Optimized {
@@ -91,6 +104,18 @@ impl Backend for Optimized {
         let Some(threads) = NonZeroUsize::new(threads) else { return false };
         self.settings.options = self.settings.options.threads(threads);
         true
+    }
+
+    fn limit_threads(&mut self, most: Option<NonZeroUsize>) -> bool {
+        let options = self.settings.options;
+        self.settings.options = options.at_most_threads(most.unwrap_or(NonZeroUsize::MAX));
+        self.most_threads = most;
+        true
+    }
+
+    fn most_threads(&self) -> Option<NonZeroUsize> {
+        let pool = NonZeroUsize::new(rayon::current_num_threads())?;
+        Some(self.most_threads.map_or(pool, |most| most.min(pool)))
     }
 
     fn poison_outputs(&mut self, poison: bool) -> bool {

@@ -6,6 +6,7 @@ mod list;
 mod merge;
 mod mutants;
 mod process;
+mod progress;
 mod run;
 mod serve;
 mod show;
@@ -112,14 +113,15 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
+    let folder = cli.spec.as_deref();
     let result = match &cli.command {
-        None => run::main_job(cli.load()),
-        Some(Command::Run(run)) => cli.load().and_then(|spec| run.execute(&spec)),
+        None => run::main_job(cli.load(), folder),
+        Some(Command::Run(run)) => cli.load().and_then(|spec| run.execute(&spec, folder)),
         Some(Command::List(list)) => cli.load().and_then(|spec| list.execute(&spec)),
         Some(Command::Show(show)) => cli.load().and_then(|spec| show.execute(&spec)),
         Some(Command::Serve(serve)) => serve.execute(),
         Some(Command::ServeLibrary { library }) => serve_library(library),
-        Some(Command::Fuzz(fuzz)) => cli.load().and_then(|spec| fuzz.execute(&spec)),
+        Some(Command::Fuzz(fuzz)) => cli.load().and_then(|spec| fuzz.execute(&spec, folder)),
         Some(Command::Merge(merge)) => merge.execute(),
         Some(Command::Check(check)) => check.execute(|| cli.load()),
         Some(Command::Mutants(mutants)) => cli.load().and_then(|spec| mutants.execute(&spec)),

@@ -35,6 +35,7 @@ pub mod runner;
 pub mod schemas;
 pub mod select;
 pub mod serve;
+mod shell;
 pub mod show;
 mod standalone;
 mod style;

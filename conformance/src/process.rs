@@ -1,5 +1,15 @@
-//! Backends in a process of their own, over the protocol. A process that dies, hangs or babbles costs its own call
-//! its verdict and nothing else.
+//! Backends in processes of their own, over the protocol. A backend that crashes, hangs or breaks the protocol fails
+//! only the call that it was answering; every other result stands.
+//!
+//! Calls are pipelined: up to [`Limits::window`] of them are in flight. When a process fails then, the failure need not
+//! be that of the call whose reply was due: earlier replies may lie in the buffer of a process that is stuck in a later
+//! call. So the calls that were in flight are asked again in a new process, in order, one at a time, and each is judged
+//! by what happens then. A run goes on one call at a time, a campaign returns to pipelining. Where all of them are
+//! answered alone, a crash or a breach of the protocol is that of the call that was due, since it must not go unseen,
+//! and a timeout is only remarked.
+//!
+//! What that may cost is bounded: a run asks again once per worker, and that restart is not counted; a campaign asks
+//! again once per failing call, and a failure that no call repeats alone counts as a restart and ends its pipelining.
 //!
 //! [`ProcessBackend`] says what to start and under which [`Limits`]; `child` is the process and its pipes,
 //! `orphans` finds what it leaves behind,
@@ -12,6 +22,7 @@ mod child;
 mod dialogue;
 mod inputs;
 mod orphans;
+mod patience;
 mod replies;
 mod session;
 mod worker;
@@ -56,13 +67,18 @@ pub struct Limits {
     pub start: Duration,
     /// The time for one call: from when it is the next to be answered until it is.
     pub call: Duration,
+    /// The same for a call of virtual size, which has an empty tensor and spans more than 2^32 positions: four times what
+    /// the slowest call before took if that is more, and at most `call`. Once three of them have timed out, the others
+    /// get a quarter of this, or twice what the slowest call took.
+    pub virtual_call: Duration,
     /// The time from `stop` until it has ended.
     pub stop: Duration,
     /// The longest line that is read from it, in bytes.
     pub reply: usize,
     /// The address space of it and of each of its children, in bytes; kept on Linux only.
     pub memory: Option<u64>,
-    /// How often it is started anew, all workers together.
+    /// How often it is started anew, all workers together. The one restart after which the calls that were in flight
+    /// are asked again alone does not count.
     pub restarts: usize,
     /// How many calls are under way at a time, per process.
     pub window: usize,
@@ -75,6 +91,7 @@ impl Default for Limits {
         Self {
             start: Duration::from_secs(120),
             call: Duration::from_secs(20),
+            virtual_call: Duration::from_secs(2),
             stop: Duration::from_secs(5),
             reply: 256 << 20,
             memory: Some(16 << 30),
@@ -95,6 +112,20 @@ pub struct Findings {
     /// What else was noticed, such as a process that ignored `stop`.
     pub remarks: Vec<String>,
 }
+
+/// What a run is doing, for whoever shows how far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// A process is being started: for the first time, or again for the time of this number.
+    Starting(usize),
+    /// The reply to the case of this id is due.
+    Waiting(&'a str),
+    /// One more case has its result.
+    Settled,
+}
+
+/// What is told of a run's events, by the thread of the worker that they concern.
+pub type Watch<'a> = &'a (dyn Fn(Event<'_>) + Sync);
 
 /// Why a backend is not run at all.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -123,19 +154,14 @@ impl ProcessBackend {
     }
 
     /// Runs cases. First a few `trivial` ones are asked for: a backend that fails them all is broken, not wrong.
-    /// `tick` is called for each case that has been answered.
+    /// `watch` is told what is being waited for, and of each case that has its result.
     ///
     /// On Linux, the process that calls this becomes the parent of processes that lose theirs below it, so that a
     /// backend cannot leave any behind; those that are a backend's are ended with it.
     ///
     /// # Errors
     /// [`Broken`] if the process cannot be started, or fails every trivial call.
-    pub fn run(
-        &self,
-        trivial: &[&Case],
-        cases: &[&Case],
-        tick: &(dyn Fn() + Sync),
-    ) -> Result<Findings, Broken> {
+    pub fn run(&self, trivial: &[&Case], cases: &[&Case], watch: Watch<'_>) -> Result<Findings, Broken> {
         let shared = Shared {
             backend: self,
             next: AtomicUsize::new(0),
@@ -143,24 +169,24 @@ impl ProcessBackend {
             remarks: Mutex::new(Vec::new()),
         };
         orphans::adopt();
-        let mut first = Worker::start(&shared)?;
+        let mut first = Worker::start(&shared, watch)?;
         let description = first.description().clone();
-        self.check_that_it_works(&mut first, &description, trivial)?;
+        self.check_that_it_works(&mut first, &description, trivial, watch)?;
 
         let mut results: Vec<Option<CaseResult>> = vec![None; cases.len()];
         std::thread::scope(|scope| {
             let more = (1..self.jobs.min(cases.len())).map(|_| {
                 let (shared, description) = (&shared, &description);
                 // A worker that does not come up leaves its cases to the others.
-                scope.spawn(move || match Worker::start(shared) {
+                scope.spawn(move || match Worker::start(shared, watch) {
                     Ok(mut worker) if worker.description() == description => {
-                        shared.run_worker(&mut worker, cases, tick)
+                        shared.run_worker(&mut worker, cases, watch)
                     }
                     _ => Vec::new(),
                 })
             });
             let more: Vec<_> = more.collect();
-            let mut done = shared.run_worker(&mut first, cases, tick);
+            let mut done = shared.run_worker(&mut first, cases, watch);
             for worker in more {
                 done.extend(worker.join().expect("a worker does not panic"));
             }
@@ -181,9 +207,15 @@ impl ProcessBackend {
         worker: &mut Worker<'_>,
         description: &Description,
         trivial: &[&Case],
+        watch: Watch<'_>,
     ) -> Result<(), Broken> {
         let few = trivial_cases(description, trivial);
-        let results = worker.run(&few, &AtomicUsize::new(0), false, &|| ());
+        let results = worker.run(&few, &AtomicUsize::new(0), false, &|event| {
+            // Trivial cases are no cases of the run.
+            if !matches!(event, Event::Settled) {
+                watch(event);
+            }
+        });
         let failed = results.iter().all(|(_, result)| result.verdict != Verdict::Pass);
         match results.into_iter().next() {
             Some((_, first)) if failed => Err(Broken {
@@ -225,14 +257,15 @@ impl Shared<'_> {
         &self,
         worker: &mut Worker<'_>,
         cases: &[&Case],
-        tick: &(dyn Fn() + Sync),
+        watch: Watch<'_>,
     ) -> Vec<(usize, CaseResult)> {
-        worker.run(cases, &self.next, true, tick)
+        worker.run(cases, &self.next, true, watch)
     }
 
-    /// Takes one restart from the budget; `false` if none is left.
-    fn may_restart(&self) -> bool {
-        self.restarts.fetch_add(1, Ordering::Relaxed) < self.backend.limits.restarts
+    /// Takes one restart from the budget and gives its number, from 1 on; `None` if none is left.
+    fn next_restart(&self) -> Option<usize> {
+        let before = self.restarts.fetch_add(1, Ordering::Relaxed);
+        (before < self.backend.limits.restarts).then_some(before + 1)
     }
 
     fn remark(&self, remark: String) {

@@ -8,6 +8,7 @@ mod strict;
 mod tensor;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 
 use gather_spec::{Attributes, Call, ErrorCode, ErrorFields, Operator, Outcome, ReportedError};
 use serde::{Deserialize, Serialize};
@@ -110,9 +111,9 @@ pub struct TimeMessage {
     pub rounds: u32,
     /// The least duration of a round, in nanoseconds; a round repeats the call to reach it.
     pub min_round_ns: u64,
-    /// The threads to use; absent: the backend's own choice.
+    /// The most threads that a call may use; absent: as many as for a user who says nothing of threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub threads: Option<usize>,
+    pub threads: Option<NonZeroUsize>,
     /// Where the output goes.
     #[serde(default)]
     pub output: OutputMemory,
@@ -227,7 +228,9 @@ pub struct UnsupportedReply {
 pub struct TimedReply {
     pub seq: u64,
     pub nanoseconds: Vec<f64>,
-    pub threads: usize,
+    /// The most threads that a call could use; absent if the backend does not know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<NonZeroUsize>,
 }
 
 /// `{"seq":null,"invalid":"what, where"}`

@@ -35,7 +35,7 @@ pub struct Report {
 pub struct BackendReport {
     /// What the command line calls it: `reference:bad_index=zero`.
     pub argument: String,
-    /// The options that said where the cases come from, such as `--cases my.yaml`.
+    /// The options that a line which repeats a case needs besides the backend, such as `--cases my.yaml`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
     /// Who it is.

@@ -111,7 +111,7 @@ fn time() -> Value {
         "The least duration of a round in nanoseconds; a round repeats the call until it is reached.",
     );
     properties["threads"] = described(
-        size(),
+        threads(),
         "The most threads that the call may use. Absent: what a user's call uses by default.",
     );
     properties["output"] = described(
@@ -216,9 +216,13 @@ fn timed() -> Value {
             nanoseconds,
             "One number per round: its duration, divided by the number of calls in it.",
         ),
-        "threads": described(size(), "How many threads the calls used at most."),
+        "threads": described(threads(), "The most threads that the calls could use; absent where that is not known."),
     });
-    object("The answer to `time`. A call that fails is answered as if it were not timed.", properties, &[])
+    object(
+        "The answer to `time`. A call that fails is answered as if it were not timed.",
+        properties,
+        &["threads"],
+    )
 }
 
 fn schema(title: &str, messages: &[Value], definitions: Value) -> Value {
@@ -309,6 +313,10 @@ fn shape() -> Value {
 }
 
 /// A number of things in memory.
+fn threads() -> Value {
+    json!({ "type": "integer", "minimum": 1, "maximum": u64::MAX })
+}
+
 fn size() -> Value {
     json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX })
 }

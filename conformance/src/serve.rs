@@ -1,6 +1,7 @@
 //! Answers the protocol on behalf of a backend: what `gatherspec serve` does.
 
 use std::io::{self, BufRead, Read, Write};
+use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use gather_spec::{Call, Outcome};
@@ -29,9 +30,14 @@ pub(crate) trait Answering {
     /// Why there is no answer, which goes out as `invalid`.
     fn answer(&mut self, call: &Call) -> Result<Outcome, String>;
 
-    /// Asks for this many threads from the next call on; `false` says that there is no such setting.
-    fn use_threads(&mut self, _threads: usize) -> bool {
+    /// Lets each call from now on use at most this many threads; see [`Backend::limit_threads`].
+    fn limit_threads(&mut self, _most: Option<NonZeroUsize>) -> bool {
         false
+    }
+
+    /// The most threads that a call may use now, if that is known.
+    fn most_threads(&self) -> Option<NonZeroUsize> {
+        None
     }
 }
 
@@ -44,8 +50,12 @@ impl Answering for &mut dyn Backend {
         Ok(self.call(call))
     }
 
-    fn use_threads(&mut self, threads: usize) -> bool {
-        Backend::use_threads(&mut **self, threads)
+    fn limit_threads(&mut self, most: Option<NonZeroUsize>) -> bool {
+        Backend::limit_threads(&mut **self, most)
+    }
+
+    fn most_threads(&self) -> Option<NonZeroUsize> {
+        Backend::most_threads(&**self)
     }
 }
 
@@ -124,7 +134,8 @@ fn reply(seq: u64, outcome: Result<Outcome, String>) -> Reply {
     }
 }
 
-/// Times a call: each round repeats it until the round has lasted long enough.
+/// Times a call: each round repeats it until the round has lasted long enough. The threads are left alone unless the
+/// message limits them, and then only for as long as the timing lasts.
 fn time(backend: &mut impl Answering, message: &TimeMessage) -> Reply {
     let TimeMessage {
         seq, operator, params, indices, attributes, rounds, min_round_ns, threads, output, ..
@@ -141,20 +152,18 @@ fn time(backend: &mut impl Answering, message: &TimeMessage) -> Reply {
         Ok(call) => call,
         Err(invalid) => return Reply::Invalid(InvalidReply { seq: Some(*seq), invalid }),
     };
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let asked = threads.unwrap_or(cores);
-    let threads_used = if backend.use_threads(asked) { asked } else { 1 };
-    if threads.is_some_and(|threads| threads != threads_used) {
-        return unsupported(format!("{asked} threads: this backend has {threads_used}"));
+    if threads.is_some_and(|most| !backend.limit_threads(Some(most))) {
+        return unsupported("this backend cannot limit its threads".to_owned());
     }
-    let mut nanoseconds = Vec::new();
-    for _ in 0..*rounds {
-        match round(backend, &call, *min_round_ns) {
-            Ok(duration) => nanoseconds.push(duration),
-            Err(instead) => return reply(*seq, *instead),
-        }
+    let used = backend.most_threads();
+    let timed: Result<Vec<f64>, _> = (0..*rounds).map(|_| round(backend, &call, *min_round_ns)).collect();
+    if threads.is_some() {
+        backend.limit_threads(None);
     }
-    Reply::Timed(TimedReply { seq: *seq, nanoseconds, threads: threads_used })
+    match timed {
+        Ok(nanoseconds) => Reply::Timed(TimedReply { seq: *seq, nanoseconds, threads: used }),
+        Err(instead) => reply(*seq, *instead),
+    }
 }
 
 /// The nanoseconds per call of one round; an outcome that is no output ends it.
@@ -183,4 +192,92 @@ fn send(output: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *output, message)?;
     output.write_all(b"\n")?;
     output.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use gather_spec::{DType, Tensor};
+
+    use super::*;
+
+    /// A backend that notes every limit on its threads beside every call; it has four threads, or does not know.
+    #[derive(Default)]
+    struct Threaded {
+        limit: Option<NonZeroUsize>,
+        unknown: bool,
+        noted: Vec<String>,
+    }
+
+    impl Answering for Threaded {
+        fn describe(&self) -> Description {
+            unreachable!("nobody asks")
+        }
+
+        fn answer(&mut self, call: &Call) -> Result<Outcome, String> {
+            self.noted.push("call".to_owned());
+            Ok(Outcome::Output(call.params.clone()))
+        }
+
+        fn limit_threads(&mut self, most: Option<NonZeroUsize>) -> bool {
+            self.limit = most;
+            self.noted.push(most.map_or_else(|| "no limit".to_owned(), |most| format!("at most {most}")));
+            !self.unknown
+        }
+
+        fn most_threads(&self) -> Option<NonZeroUsize> {
+            let four = NonZeroUsize::new(4);
+            if self.unknown { None } else { four.min(self.limit.or(four)) }
+        }
+    }
+
+    /// The reply to a timing of two rounds of one call, and what the backend noted.
+    fn timed(backend: &mut Threaded, threads: Option<usize>) -> (Reply, Vec<String>) {
+        let tensor = Tensor::new(DType::I32, [0], Vec::<u32>::new()).unwrap();
+        let message = TimeMessage {
+            cmd: crate::protocol::Command::Time,
+            seq: 7,
+            operator: gather_spec::Operator::new("any"),
+            params: crate::protocol::TensorMessage::new(&tensor),
+            indices: crate::protocol::TensorMessage::new(&tensor),
+            attributes: gather_spec::Attributes::new(),
+            rounds: 2,
+            min_round_ns: 0,
+            threads: threads.and_then(NonZeroUsize::new),
+            output: OutputMemory::Fresh,
+        };
+        (time(backend, &message), std::mem::take(&mut backend.noted))
+    }
+
+    fn threads(reply: &Reply) -> Option<usize> {
+        let Reply::Timed(TimedReply { nanoseconds, threads, .. }) = reply else { panic!("{reply:?}") };
+        assert_eq!(nanoseconds.len(), 2);
+        threads.map(NonZeroUsize::get)
+    }
+
+    #[test]
+    fn a_timing_that_says_nothing_of_threads_leaves_them_alone() {
+        let (reply, noted) = timed(&mut Threaded::default(), None);
+        assert_eq!((threads(&reply), noted), (Some(4), vec!["call".to_owned(); 2]));
+    }
+
+    #[test]
+    fn a_limit_holds_for_its_timing_and_no_longer() {
+        let mut backend = Threaded::default();
+        let (reply, noted) = timed(&mut backend, Some(3));
+        assert_eq!(
+            (threads(&reply), noted.join(", ")),
+            (Some(3), "at most 3, call, call, no limit".to_owned())
+        );
+        assert_eq!(threads(&timed(&mut backend, None).0), Some(4));
+        assert_eq!(threads(&timed(&mut backend, Some(9)).0), Some(4));
+    }
+
+    #[test]
+    fn a_backend_that_knows_nothing_of_threads_says_so() {
+        let mut backend = Threaded { unknown: true, ..Threaded::default() };
+        assert_eq!(threads(&timed(&mut backend, None).0), None);
+        let (reply, noted) = timed(&mut backend, Some(1));
+        assert!(matches!(reply, Reply::Unsupported(_)), "{reply:?}");
+        assert_eq!(noted, ["at most 1"]);
+    }
 }

@@ -90,10 +90,22 @@ fn the_kit_is_strict_and_times_calls() {
         ("[1]".to_owned(), "a message is an object"),
         ("nonsense".to_owned(), r#""seq": null, "invalid": "no JSON"#),
         (r#"{"cmd":"start","protocol":7}"#.to_owned(), r#""protocol": 1, "backend": {"name": "tiny""#),
-        (time, r#""threads": 1"#),
+        (time.replace("\"rounds\"", "\"threads\":1,\"rounds\""), "cannot limit its threads"),
+        (time, r#"{"seq": 5, "nanoseconds": ["#),
     ];
+    let replies = replies(&[&here("tests/adapters/tiny.py")], lines.iter().map(|(line, _)| line.as_str()));
+    let schema = jsonschema::validator_for(&gather_conformance::schemas::backend()).unwrap();
+    for ((line, words), reply) in lines.iter().zip(replies.lines()) {
+        assert!(reply.contains(words), "{line}\n{reply}");
+        assert!(schema.is_valid(&serde_json::from_str::<Value>(reply).unwrap()), "{reply}");
+    }
+    assert_eq!(replies.lines().count(), lines.len());
+}
+
+/// What a Python program that uses the kit answers to some lines.
+fn replies<'a>(program: &[&str], lines: impl Iterator<Item = &'a str>) -> String {
     let mut child = Command::new(python())
-        .arg(here("tests/adapters/tiny.py"))
+        .args(program)
         .env("PYTHONPATH", here("backends/kit"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .stdin(Stdio::piped())
@@ -101,15 +113,46 @@ fn the_kit_is_strict_and_times_calls() {
         .spawn()
         .unwrap();
     let mut input = child.stdin.take().unwrap();
-    lines.iter().for_each(|(line, _)| writeln!(input, "{line}").unwrap());
+    lines.for_each(|line| writeln!(input, "{line}").unwrap());
     drop(input);
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
-    let replies = String::from_utf8(output.stdout).unwrap();
-    let schema = jsonschema::validator_for(&gather_conformance::schemas::backend()).unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A library of 4 threads, which answers how often their number was set.
+const THREADED: &str = "
+from gatherspec_kit import Operator, Tensor, serve
+limits = [4]
+count = lambda params, indices: Tensor('u8', [], bytes([len(limits) - 1]))
+serve(name='threaded', version='1', load=lambda it: it, store=lambda it: it,
+      threads=(lambda: limits[-1], limits.append), operators={'paddle.gather_nd': Operator(count, ['u8'], ['i32'])})
+";
+
+#[test]
+fn the_kit_limits_threads_only_for_a_timing_that_asks_for_it_and_lifts_the_limit_afterwards() {
+    if !has("struct") {
+        return;
+    }
+    let call = r#"{"cmd":"call","seq":5,"operator":"paddle.gather_nd","params":{"dtype":"u8","shape":[],"data":"AQ=="},"indices":{"dtype":"i32","shape":[0],"data":""},"attributes":{}}"#;
+    let time = |more: &str| {
+        let more = format!("\"rounds\":1,\"min_round_ns\":0{more},\"attributes\"");
+        call.replace("\"call\"", "\"time\"").replace("\"attributes\"", &more)
+    };
+    let limited = |most: u64| time(&format!(",\"threads\":{most}"));
+    let (set_0, set_2) = (r#""data": "AA==""#, r#""data": "Ag==""#);
+    let lines = [
+        (time(""), r#""threads": 4}"#),
+        (call.to_owned(), set_0),
+        (limited(3), r#""threads": 3}"#),
+        (call.to_owned(), set_2),
+        (time(""), r#""threads": 4}"#),
+        (limited(9), r#""threads": 4}"#),
+        (limited(0), r#""invalid": "threads is 0""#),
+    ];
+    let replies = replies(&["-c", THREADED], lines.iter().map(|(line, _)| line.as_str()));
     for ((line, words), reply) in lines.iter().zip(replies.lines()) {
         assert!(reply.contains(words), "{line}\n{reply}");
-        assert!(schema.is_valid(&serde_json::from_str::<Value>(reply).unwrap()), "{reply}");
     }
     assert_eq!(replies.lines().count(), lines.len());
 }

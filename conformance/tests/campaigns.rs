@@ -49,7 +49,7 @@ const PACE: Pace = Pace { time: None, checkpoint: Duration::from_secs(5) };
 fn run(report: Report, workers: usize, laws: bool) -> Report {
     let name = report.campaign.backend.clone();
     let spec = Specification::default();
-    let saver = Saver { spec: &spec, folder: None, backend: &Named::BuiltIn(name.clone()) };
+    let saver = Saver { spec: &spec, folder: None, backend: &Named::BuiltIn(name.clone()), options: "" };
     let subjects = (0..workers).map(|_| subject(&name)).collect();
     let mut done = drive(report, &*check(&name, laws), subjects, PACE, &saver, &mut |_| Ok(())).unwrap();
     done.seconds = 0.0;
@@ -141,7 +141,8 @@ fn what_is_not_a_whole_campaign_is_not_joined() {
 fn an_interrupted_campaign_goes_on_where_it_was() {
     let whole = run(report("optimized", "reference", 5, 30_000, Shard::WHOLE), 1, false);
     let spec = Specification::default();
-    let saver = Saver { spec: &spec, folder: None, backend: &Named::BuiltIn("optimized".to_owned()) };
+    let saver =
+        Saver { spec: &spec, folder: None, backend: &Named::BuiltIn("optimized".to_owned()), options: "" };
     let pace = Pace { time: None, checkpoint: Duration::from_millis(3) };
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("fuzz.json");
@@ -193,7 +194,7 @@ fn wraps() -> Box<dyn Backend> {
 fn run_on_one_that_wraps(folder: &Path, spec: &Specification) -> Report {
     let check = Differential::new(&wraps().describe(), Vec::new(), Strictness::Strict);
     let named = Named::Option("--backend ./wraps".to_owned());
-    let saver = Saver { spec, folder: Some(folder), backend: &named };
+    let saver = Saver { spec, folder: Some(folder), backend: &named, options: "" };
     let start = report("reference", "reference", 1, 40_000, Shard::WHOLE);
     drive(start, &check, vec![Subject::backend(wraps())], PACE, &saver, &mut |_| Ok(())).unwrap()
 }
@@ -244,7 +245,7 @@ fn what_was_saved_fails_until_the_bug_is_mended_whoever_asks_it() {
     }
     saved.sort_by(|one, other| one.file.cmp(&other.file));
     let named = Named::Option("--backend ./wraps".to_owned());
-    let saver = Saver { spec: &spec, folder: Some(folder.path()), backend: &named };
+    let saver = Saver { spec: &spec, folder: Some(folder.path()), backend: &named, options: "" };
     let ask = |saved: &[Saved], mut subject: Subject| {
         Corpus::ask(saved, &mut subject, Strictness::Strict, &saver).unwrap()
     };
@@ -301,8 +302,12 @@ fn a_broken_law_is_shown_with_its_calls_which_become_cases() {
     let folder = tempfile::tempdir().unwrap();
     let only = ["index-dtype-blind".to_owned()];
     let check = Laws::new(&zeros_for_wide().describe(), &[], true, &only).unwrap();
-    let saver =
-        Saver { spec: &spec, folder: Some(folder.path()), backend: &Named::Command("./wide".to_owned()) };
+    let saver = Saver {
+        spec: &spec,
+        folder: Some(folder.path()),
+        backend: &Named::Command("./wide".to_owned()),
+        options: "",
+    };
     let start = report("reference", "laws", 1, 2000, Shard::WHOLE);
     let subjects = vec![Subject::backend(zeros_for_wide())];
     let found = drive(start, &check, subjects, PACE, &saver, &mut |_| Ok(())).unwrap();
@@ -341,7 +346,7 @@ fn whatever_is_drawn_can_be_saved_and_read_back() {
     let spec = Specification::embedded().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let named = Named::BuiltIn("reference".to_owned());
-    let saver = Saver { spec: &spec, folder: Some(folder.path()), backend: &named };
+    let saver = Saver { spec: &spec, folder: Some(folder.path()), backend: &named, options: "" };
     let maker = Never(Maker::new(&wraps().describe()));
     let start = report("reference", "nothing", 9, 300, Shard::WHOLE);
     let found = drive(start, &maker, vec![subject("reference")], PACE, &saver, &mut |_| Ok(())).unwrap();

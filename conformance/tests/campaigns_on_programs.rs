@@ -40,10 +40,11 @@ mod tests {
     const CASES: u64 = 600;
 
     pub(super) fn main() -> ExitCode {
-        let trials: [(&str, fn()); 6] = [
+        let trials: [(&str, fn()); 7] = [
             ("workers/their-number-does-not-matter", their_number_does_not_matter),
             ("workers/laws-hold-whatever-their-number", laws_hold_whatever_their_number),
             ("crashes/are-found-and-counted-alike", crashes_are_found_and_counted_alike),
+            ("crashes/with-replies-unwritten-are-found-and-counted-alike", crashes_with_replies_unwritten),
             ("crashes/beyond-the-budget-cost-no-more-than-time", crashes_beyond_the_budget),
             ("crashes/a-death-from-outside-is-one-failure", a_death_from_outside),
             ("signals/an-interrupted-campaign-goes-on", an_interrupted_campaign_goes_on),
@@ -90,7 +91,7 @@ mod tests {
         };
         let spec = Specification::default();
         let named = Named::Command("./miniature".to_owned());
-        let saver = Saver { spec: &spec, folder: None, backend: &named };
+        let saver = Saver { spec: &spec, folder: None, backend: &named, options: "" };
         let pace = Pace { time: None, checkpoint: Duration::from_secs(5) };
         let mut noted = from.clone();
         let ended = drive(from, &*check, subjects, pace, &saver, &mut |report| {
@@ -132,6 +133,12 @@ mod tests {
         assert_eq!(run(&backend, "reference", 3), one);
         let honest = run(&self::backend("honest", 0), "reference", 2);
         assert_eq!((&one.digest, &one.counts), (&honest.digest, &honest.counts));
+    }
+
+    /// The calls whose replies were lost are answered when they are asked alone.
+    fn crashes_with_replies_unwritten() {
+        let lost = run(&backend("when-idle-writes-but-dies-at-strings", usize::MAX), "reference", 2);
+        assert_eq!(lost, run(&backend("dies-at-strings", usize::MAX), "reference", 1));
     }
 
     /// What was done before is kept, with its examples, so that going on leads to the end.

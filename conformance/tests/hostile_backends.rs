@@ -114,7 +114,7 @@ mod tests {
         for (mode, verdict, words) in AT_THE_START {
             trials.push(trial(&format!("start/{mode}"), || at_the_start(mode, *verdict, words)));
         }
-        let others: [(&str, fn()); 19] = [
+        let others: [(&str, fn()); 26] = [
             ("start/there-is-no-such-program", there_is_no_such_program),
             ("stop/ignores-stop", ignores_stop),
             ("stop/fails-at-stop", fails_at_stop),
@@ -136,6 +136,19 @@ mod tests {
             ("budget/changes-its-mind", changes_its_mind),
             ("jobs/every-worker-pays-for-its-own", every_worker_pays_for_its_own),
             ("honest/everything-passes", everything_passes),
+            ("pipeline/a-reply-that-was-not-written-is-no-timeout", || {
+                an_unwritten_reply("when-idle-writes-but-hangs", Timeout, "did not come within 1s");
+            }),
+            ("pipeline/a-reply-that-was-not-written-is-no-crash", || {
+                an_unwritten_reply("when-idle-writes-but-dies", Crash, "ended with exit status 3");
+            }),
+            ("pipeline/replies-that-were-written-before-the-end-count", || {
+                an_unwritten_reply("when-idle-or-dying-writes", Crash, "ended with exit status 3");
+            }),
+            ("pipeline/a-crash-that-no-call-repeats-is-seen", a_crash_that_no_call_repeats),
+            ("pipeline/a-backend-that-drops-calls-is-asked-one-at-a-time", drops_calls),
+            ("pipeline/a-backend-that-breaks-the-protocol-is-not-excused", takes_two_calls_for_one),
+            ("size/virtual-calls-have-a-limit-of-their-own", virtual_calls_have_a_limit_of_their_own),
         ];
         trials.extend(others.map(|(name, test)| trial(name, test)));
         let arguments = Arguments::from_args();
@@ -159,6 +172,7 @@ mod tests {
         backend.limits = Limits {
             start: Duration::from_secs(20),
             call: Duration::from_secs(20),
+            virtual_call: Duration::from_secs(20),
             stop: Duration::from_secs(10),
             reply: 1 << 20,
             memory: Some(1 << 30),
@@ -213,7 +227,7 @@ mod tests {
         let cases = cases(marked);
         let cases: Vec<&Case> = cases.iter().collect();
         let trivial = if marked.is_empty() { &cases[..3] } else { &[] };
-        backend.run(trivial, &cases, &|| ())
+        backend.run(trivial, &cases, &|_| ())
     }
 
     fn verdicts(findings: &Findings) -> Vec<Verdict> {
@@ -281,7 +295,7 @@ mod tests {
         let too_large = Allowed::Error(ErrorCode::OutputTooLarge, ErrorFields::default());
         cases[AT].expect.arms[0].allowed = vec![too_large];
         let cases: Vec<&Case> = cases.iter().collect();
-        let findings = backend("answers-dims-that-overflow").run(&[], &cases, &|| ()).unwrap();
+        let findings = backend("answers-dims-that-overflow").run(&[], &cases, &|_| ()).unwrap();
         assert_only(&findings, AcceptedBadInput, "i32 [4294967296, 4294967296, 0] without elements");
     }
 
@@ -385,6 +399,63 @@ mod tests {
         let rest = [Pass, Pass, Crash, ProtocolError, ProtocolError, ProtocolError];
         assert_eq!(verdicts(&findings), rest);
         assert!(findings.results[5].actual.contains("describes itself differently"));
+    }
+
+    /// Only the marked call fails. A single restart is enough: the one before calls are asked alone is not counted.
+    fn an_unwritten_reply(mode: &str, verdict: Verdict, words: &str) {
+        let mut backend = backend(mode);
+        backend.limits.restarts = 1;
+        assert_only(&run(&backend, &[AT]).unwrap(), verdict, words);
+        // In each worker of several, and for each of several runs.
+        (backend.jobs, backend.limits.restarts) = (2, 2);
+        assert_eq!(verdicts(&run(&backend, &[0, 4]).unwrap()), only(verdict, &[0, 4]));
+        (backend.jobs, backend.repeat) = (1, 3);
+        assert_eq!(verdicts(&run(&backend, &[1, 3]).unwrap()), only(verdict, &[1, 3]));
+    }
+
+    /// The call that was due pays, since nobody else does.
+    fn a_crash_that_no_call_repeats() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut backend = with_note(backend("dies-the-first-time"), &folder.path().join("was here"));
+        backend.limits.restarts = 0;
+        let words =
+            "exit status 7 before a reply came, with 4 calls in flight; alone, each of them was answered";
+        assert_only(&run(&backend, &[AT]).unwrap(), Crash, words);
+    }
+
+    /// Nothing comes if more than one call has been sent.
+    fn drops_calls() {
+        let mut backend = backend("when-idle-takes-one-call-or-none");
+        (backend.limits.call, backend.limits.restarts) = (Duration::from_secs(1), 0);
+        let findings = run(&backend, &[AT]).unwrap();
+        assert_eq!(verdicts(&findings), [Pass; CALLS], "{findings:#?}");
+        let [remark] = &findings.remarks[..] else { panic!("{:?}", findings.remarks) };
+        assert_eq!(
+            remark,
+            "timeout: a reply did not come within 1s, with 4 calls in flight; alone, each of them was answered; from \
+             then on calls were sent one at a time"
+        );
+    }
+
+    fn takes_two_calls_for_one() {
+        let mut backend = backend("when-idle-takes-one-call-or-complains");
+        backend.limits.restarts = 0;
+        let findings = run(&backend, &[AT]).unwrap();
+        assert_eq!(verdicts(&findings), only(ProtocolError, &[0]), "{findings:#?}");
+        let words = "two lines, with 4 calls in flight; alone, each of them was answered";
+        assert!(findings.results[0].actual.contains(words), "{findings:#?}");
+    }
+
+    /// The marked call spans 2^40 rows without elements.
+    fn virtual_calls_have_a_limit_of_their_own() {
+        let mut cases = cases(&[]);
+        cases[AT].call.indices = Tensor::new(DType::I32, [1 << 40, 0], Vec::<u32>::new()).unwrap();
+        let cases: Vec<&Case> = cases.iter().collect();
+        let mut backend = backend("hangs-at-no-index");
+        (backend.limits.call, backend.limits.virtual_call) =
+            (Duration::from_secs(600), Duration::from_millis(500));
+        let findings = backend.run(&[], &cases, &|_| ()).unwrap();
+        assert_only(&findings, Timeout, "a reply did not come within");
     }
 
     fn every_worker_pays_for_its_own() {

@@ -162,7 +162,7 @@ fn case(first: u32) -> Case {
 fn run(library: &Path, mode: &str) -> Result<Findings, Broken> {
     let cases = [10, MARK, 20, 30].map(case);
     let cases: Vec<&Case> = cases.iter().collect();
-    backend(library, mode).run(&[], &cases, &|| ())
+    backend(library, mode).run(&[], &cases, &|_| ())
 }
 
 #[test]

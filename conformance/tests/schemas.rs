@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
+use std::num::NonZeroUsize;
+
 use gather_conformance::protocol::{
     CallMessage, InvalidReply, PROTOCOL, Reply, Request, Started, TensorMessage, TimedReply,
 };
@@ -33,7 +35,8 @@ fn all_calls_of_the_suite_and_all_answers_of_the_reference_are_valid() {
         assert_valid(&backend, &parsed(&Reply::new(seq, &reference.call(&case.call))));
     }
     for reply in [
-        Reply::Timed(TimedReply { seq: 1, nanoseconds: vec![1.5, 2.0], threads: 2 }),
+        Reply::Timed(TimedReply { seq: 1, nanoseconds: vec![1.5, 2.0], threads: NonZeroUsize::new(2) }),
+        Reply::Timed(TimedReply { seq: 1, nanoseconds: Vec::new(), threads: None }),
         Reply::Invalid(InvalidReply { seq: None, invalid: "what, where".to_owned() }),
     ] {
         assert_valid(&backend, &parsed(&reply));
@@ -74,6 +77,9 @@ fn the_schema_and_the_program_agree_on_what_is_a_request() {
         assert!(Request::parse(line.as_bytes()).is_err(), "{line}");
         assert!(!harness.is_valid(&serde_json::from_str(&line).unwrap()), "{line}");
     }
+    let none = time.replace("\"threads\":2", "\"threads\":0");
+    assert!(Request::parse(none.as_bytes()).is_err() && none != time);
+    assert!(!harness.is_valid(&serde_json::from_str(&none).unwrap()));
 }
 
 #[test]
@@ -89,6 +95,7 @@ fn the_schema_of_replies_refuses_what_breaks_the_protocol() {
         r#"{"seq":1,"output":{"dtype":"u8","shape":[1],"file":"f","offset":0}}"#,
         r#"{"seq":1,"output":{"dtype":"string","shape":[1],"data":"AA=="}}"#,
         r#"{"seq":1,"output":{"dtype":"u8","shape":[1],"data":"!!"}}"#,
+        r#"{"seq":1,"nanoseconds":[1.5],"threads":0}"#,
         r#"{"protocol":2,"backend":{"name":"n","version":"1","language":"x"},"operators":{}}"#,
     ] {
         assert!(!backend.is_valid(&serde_json::from_str(line).unwrap()), "{line}");

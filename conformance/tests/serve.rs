@@ -173,6 +173,24 @@ fn a_call_is_timed_round_by_round() {
 }
 
 #[test]
+fn a_limit_on_the_threads_of_a_timing_is_kept_and_the_next_timing_is_without() {
+    let time = |threads: &str| {
+        format!(
+            r#"{{"cmd":"time","seq":3,"operator":"tf.gather","params":{{"dtype":"u8","shape":[2],"data":"BQY="}},"indices":{{"dtype":"i32","shape":[1],"data":"AQAAAA=="}},"attributes":{{}},"rounds":1,"min_round_ns":0{threads}}}"#
+        )
+    };
+    let mut optimized = Served::start(&["optimized"]);
+    let usual = optimized.ask(&time(""))["threads"].as_u64().unwrap();
+    assert_eq!(optimized.ask(&time(r#","threads":1"#))["threads"], 1);
+    assert_eq!(optimized.ask(&time(r#","threads":1000000"#))["threads"], usual);
+    assert_eq!(optimized.ask(&time(""))["threads"], usual);
+    optimized.stop();
+    let mut reference = Served::start(&["reference"]);
+    assert_eq!(reference.ask(&time(r#","threads":8"#))["threads"], 1);
+    reference.stop();
+}
+
+#[test]
 fn an_output_beyond_the_limit_is_unsupported() {
     let mut served = Served::start(&["reference", "--max-output", "7"]);
     let call = |count: usize| {

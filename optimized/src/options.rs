@@ -25,7 +25,16 @@ pub struct Options {
     pub(crate) axis: Option<i64>,
     pub(crate) profile: Profile,
     pub(crate) level: Option<Level>,
-    pub(crate) threads: Option<NonZeroUsize>,
+    pub(crate) threads: Option<Threads>,
+}
+
+/// How many threads share the work, where the caller has a say in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Threads {
+    /// This many, whatever the size of the work.
+    Exactly(NonZeroUsize),
+    /// As many as pay, but no more than this.
+    AtMost(NonZeroUsize),
 }
 
 impl Options {
@@ -84,7 +93,13 @@ impl Options {
     /// more than it has only makes smaller pieces.
     #[must_use]
     pub const fn threads(self, threads: NonZeroUsize) -> Self {
-        Self { threads: Some(threads), ..self }
+        Self { threads: Some(Threads::Exactly(threads)), ..self }
+    }
+
+    /// The most threads that share the work: fewer do where more do not pay.
+    #[must_use]
+    pub const fn at_most_threads(self, threads: NonZeroUsize) -> Self {
+        Self { threads: Some(Threads::AtMost(threads)), ..self }
     }
 }
 
@@ -101,7 +116,7 @@ mod tests {
             axis: Some(-1),
             profile: Profile { bad_index, negative_index },
             level: Some(Level::Portable),
-            threads: Some(threads),
+            threads: Some(Threads::Exactly(threads)),
         };
         // Each choice is made once as the first and once as the last.
         let forwards = Options::new()

@@ -12,6 +12,7 @@ use crate::kernels::check::BadIndexFound;
 use crate::kernels::clone_elements::clone_elements;
 use crate::kernels::job::{Job, Written};
 use crate::offender::first_offender;
+use crate::options::Threads;
 use crate::output::{self, Pool, Pooled};
 use crate::parallel;
 use crate::plan::Plan;
@@ -221,8 +222,9 @@ impl<A: Element, I: Index, D: Dimension, E: Dimension> Arrays<'_, A, I, D, E> {
     #[inline]
     fn workers(&self, traffic: usize) -> usize {
         match self.shapes().traits.threads {
-            Some(threads) => threads.get().min(MOST_WORKERS),
-            None if traffic < WORTH_THREADS => 1,
+            Some(Threads::Exactly(threads)) => threads.get().min(MOST_WORKERS),
+            _ if traffic < WORTH_THREADS => 1,
+            Some(Threads::AtMost(threads)) => threads.get().min(parallel::pool_threads()),
             None => parallel::pool_threads(),
         }
     }
@@ -265,5 +267,14 @@ mod tests {
     fn as_many_threads_as_were_chosen_share_a_job_of_any_size() {
         let chosen = |threads| workers(Options::new().threads(NonZeroUsize::new(threads).unwrap()), 0);
         assert_eq!((chosen(1), chosen(5), chosen(5000)), (1, 5, 1024));
+    }
+
+    #[test]
+    fn a_limit_on_threads_makes_no_small_job_a_shared_one_and_no_large_one_shared_by_more() {
+        let limited = |threads, traffic| {
+            workers(Options::new().at_most_threads(NonZeroUsize::new(threads).unwrap()), traffic)
+        };
+        assert_eq!((limited(2, 0), limited(2, WORTH_THREADS - 1)), (1, 1));
+        assert_eq!([1, 2, 3, 5].map(|threads| limited(threads, WORTH_THREADS)), [1, 2, 3, 3]);
     }
 }

@@ -1,12 +1,11 @@
 //! The shapes of a call, validated: the checks of the documented formulas, in the order of the error codes.
 
-use std::num::NonZeroUsize;
-
 use gather_spec::shape::MAX_BYTES;
 use gather_spec::{GatherError, Profile, Refusal, Shape};
 
 use crate::Options;
 use crate::dispatch::{self, Proof};
+use crate::options::Threads;
 
 /// Which of the two documented formulas a call follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +40,7 @@ pub(crate) struct Traits {
     empty: bool,
     pub profile: Profile,
     pub level: Proof,
-    pub threads: Option<NonZeroUsize>,
+    pub threads: Option<Threads>,
 }
 
 impl<'a> Shapes<'a> {

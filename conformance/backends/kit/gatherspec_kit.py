@@ -17,6 +17,7 @@ no such thing. Whatever the library prints goes to standard error.
 
 import base64
 import binascii
+import contextlib
 import json
 import os
 import sys
@@ -87,13 +88,13 @@ def numpy_store(array):
     raise TypeError(f"a result of dtype {array.dtype}")
 
 
-def serve(name, version, operators, load, store, language="Python", block=None, use_threads=None):
+def serve(name, version, operators, load, store, language="Python", block=None, threads=None):
     """Answers requests until `stop` or the end of input. `block` waits for a result that is computed in the
-    background; `use_threads` sets a number of threads."""
+    background; `threads` is a pair of functions: one gives the most threads that a call may use, the other sets it."""
     # Standard output is the protocol's alone: prints of the library, also from C, go to standard error.
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    backend = _Backend(operators, load, store, block or (lambda output: output), use_threads)
+    backend = _Backend(operators, load, store, block or (lambda output: output), threads)
     start = {
         "protocol": 1,
         "backend": {"name": name, "version": version, "language": language},
@@ -126,9 +127,9 @@ CALL = ["cmd", "seq", "operator", "params", "indices", "attributes"]
 
 
 class _Backend:
-    def __init__(self, operators, load, store, block, use_threads):
+    def __init__(self, operators, load, store, block, threads):
         self.operators, self.load, self.store, self.block = operators, load, store, block
-        self.use_threads = use_threads
+        self.threads = threads
         self.placed = {}
 
     def call(self, message):
@@ -147,25 +148,40 @@ class _Backend:
     def time(self, message):
         seq = _count(message["seq"], "seq")
         rounds, least = (_count(message[key], key) for key in ("rounds", "min_round_ns"))
-        threads = message.get("threads")
+        most = message.get("threads")
+        if most is not None and _count(most, "threads") == 0:
+            raise Invalid("threads is 0")
         attributes = _attributes(message["attributes"])
 
         def answer():
             function = self._function(message["operator"], attributes)
             if message.get("output", "fresh") != "fresh":
                 raise Unsupported("only fresh outputs are timed")
-            if threads is not None and self.use_threads is not None:
-                self.use_threads(threads)
-            elif threads not in (None, 1):
-                raise Unsupported(f"{threads} threads: this backend has no such setting")
             params, indices = self._place("params", message), self._place("indices", message)
-            return {
-                "seq": seq,
-                "nanoseconds": [self._round(function, params, indices, attributes, least) for _ in range(rounds)],
-                "threads": threads or 1,
-            }
+            with self._at_most(most) as used:
+                times = [self._round(function, params, indices, attributes, least) for _ in range(rounds)]
+            return {"seq": seq, "nanoseconds": times, **({} if used is None else {"threads": used})}
 
         return _guarded(seq, answer)
+
+    @contextlib.contextmanager
+    def _at_most(self, most):
+        """Limits the threads, unless `most` is None; gives how many a call may use, None if that is not known."""
+        if self.threads is None:
+            if most is not None:
+                raise Unsupported("this backend cannot limit its threads")
+            yield None
+            return
+        get, limit = self.threads
+        usual = get()
+        if most is None:
+            yield usual
+            return
+        limit(min(most, usual))
+        try:
+            yield get()
+        finally:
+            limit(usual)
 
     def _function(self, name, attributes):
         operator = self.operators.get(name)

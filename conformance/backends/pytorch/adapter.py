@@ -68,7 +68,7 @@ serve(
     version=torch.__version__,
     load=load,
     store=store,
-    use_threads=torch.set_num_threads,
+    threads=(torch.get_num_threads, torch.set_num_threads),
     operators={
         "tf.gather_nd": operator(gather_nd, "wrap", "batch_dims"),
         "tf.raw_ops.GatherNd": operator(gather_nd, "wrap"),

@@ -16,8 +16,9 @@ use crate::fuzz::{
 use crate::judge::Strictness;
 use crate::laws::Laws;
 use crate::process::{self, Dialogue, ProcessBackend};
+use crate::shell::{option, quoted};
 
-use super::process::{Backend, ProcessOptions, quoted, seconds};
+use super::process::{Backend, ProcessOptions, seconds};
 use super::run::{case_files_in, default_folder};
 use super::{Failure, Status, print};
 
@@ -86,7 +87,8 @@ struct Asked {
 }
 
 impl Fuzz {
-    pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
+    /// Runs the campaign by a specification, which was read from a folder if it is not the one built in.
+    pub(super) fn execute(&self, spec: &Specification, folder: Option<&Path>) -> Result<Status, Failure> {
         let mut asked = match self.asked()? {
             Ok(asked) => asked,
             Err(broken) => {
@@ -107,7 +109,8 @@ impl Fuzz {
         let mut report = self.start(&path, self.campaign(&asked.argument), description.backend)?;
         let pace = Pace { time: self.time, checkpoint: self.checkpoint };
         let named = asked.named.clone();
-        let saver = Saver { spec, folder: self.save.as_deref(), backend: &named };
+        let options = self.options(folder, &named);
+        let saver = Saver { spec, folder: self.save.as_deref(), backend: &named, options: &options };
         silence_backends();
         // What a resumed campaign has saved itself was not there before.
         if report.done == 0 && report.corpus.is_none() {
@@ -219,6 +222,16 @@ impl Fuzz {
         if wrong.is_empty() { Ok(saved) } else { Err(Failure::Files(wrong)) }
     }
 
+    /// The options that a line which repeats a case needs besides the backend.
+    fn options(&self, folder: Option<&Path>, named: &Named) -> String {
+        let mut options: Vec<String> =
+            folder.map(|folder| option("--spec", folder.display())).into_iter().collect();
+        if !matches!(named, Named::BuiltIn(_)) {
+            options.extend(self.process.given());
+        }
+        options.join(" ")
+    }
+
     fn report_path(&self) -> PathBuf {
         let name = match self.shard {
             Shard::WHOLE => "fuzz.json".to_owned(),
@@ -229,7 +242,6 @@ impl Fuzz {
 
     /// Starts the backend; the inner error says why it cannot be.
     fn asked(&self) -> Result<Result<Asked, String>, Failure> {
-        let python = self.process.python.as_ref().map(|path| format!(" --python '{}'", path.display()));
         match (&self.backend, self.command.as_slice()) {
             (Some(Backend::BuiltIn(backend)), []) => {
                 let free = !backend.text.contains(':');
@@ -247,13 +259,12 @@ impl Fuzz {
                         Ok(command) => command,
                         Err(why) => return Ok(Err(why)),
                     };
-                let named =
-                    Named::Option(format!("--backend {}{}", adapter.name, python.unwrap_or_default()));
+                let named = Named::Option(option("--backend", adapter.name));
                 Ok(self.program(&command, adapter.name.to_owned(), named))
             }
             (Some(Backend::Program(path)), []) => {
                 let text = path.display().to_string();
-                let named = Named::Option(format!("--backend {text}"));
+                let named = Named::Option(option("--backend", path.display()));
                 Ok(self.program(&[path.clone().into_os_string()], text, named))
             }
             (None, command) if !command.is_empty() => {
@@ -297,8 +308,14 @@ pub(super) fn summary(report: &Report) -> String {
         }
         let _ = writeln!(text, "  expected {}\n  actual   {}", example.expected, example.actual);
         for line in &example.replay {
-            let _ = writeln!(text, "  {line}");
+            // A line with a document behind it ends where the document's end stands at the margin.
+            let margin = if line.contains('\n') { "" } else { "  " };
+            let _ = writeln!(text, "{margin}{line}");
         }
+    }
+    let mut examples = report.groups.iter().filter_map(|group| group.example.as_ref());
+    if examples.any(|example| example.files.is_empty()) {
+        let _ = writeln!(text, "\nhelp: `gatherspec fuzz --save DIR` writes such calls as case files");
     }
     if let Some(Corpus { cases, unsupported, failing }) = &report.corpus {
         let (mut judged, fail) = (format!("{cases} cases saved before"), failing.len());

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::adapters::{self, ADAPTERS, Adapter};
 use crate::builtin;
 use crate::process::{Limits, ProcessBackend};
+use crate::shell::option;
 
 use super::BackendArgument;
 
@@ -61,6 +62,10 @@ pub(super) struct ProcessOptions {
     /// How long it may take for a call
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "20")]
     call_limit: Duration,
+    /// The same for a call that has an empty tensor and spans more than 2^32 positions; longer if other calls take longer
+    /// than a quarter of it, shorter once three of them have timed out
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "2")]
+    virtual_limit: Duration,
     /// The longest line that it may write, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().reply)]
     reply_limit: usize,
@@ -84,16 +89,42 @@ impl ProcessOptions {
         jobs: usize,
         repeat: usize,
     ) -> ProcessBackend {
-        let limits = Limits {
+        let limits = self.limits();
+        ProcessBackend { arguments: arguments.to_vec(), limits, jobs, repeat, ..ProcessBackend::new(program) }
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
             start: self.start_limit,
             call: self.call_limit,
+            virtual_call: self.virtual_limit,
             reply: self.reply_limit,
             memory: (self.memory_limit > 0).then_some(self.memory_limit),
             restarts: self.restarts,
             file_above: self.file_above,
             ..Limits::default()
-        };
-        ProcessBackend { arguments: arguments.to_vec(), limits, jobs, repeat, ..ProcessBackend::new(program) }
+        }
+    }
+
+    /// The options that differ from their defaults, as a command line has them.
+    pub(super) fn given(&self) -> Vec<String> {
+        let (limits, usual) = (self.limits(), Limits::default());
+        let time = |name, given: Duration, usual| (given != usual).then(|| option(name, given.as_secs_f64()));
+        let size = |name, given: usize, usual| (given != usual).then(|| option(name, given));
+        let memory = limits.memory != usual.memory;
+        [
+            self.python.as_ref().map(|path| option("--python", path.display())),
+            time("--start-limit", limits.start, usual.start),
+            time("--call-limit", limits.call, usual.call),
+            time("--virtual-limit", limits.virtual_call, usual.virtual_call),
+            size("--reply-limit", limits.reply, usual.reply),
+            memory.then(|| option("--memory-limit", self.memory_limit)),
+            size("--restarts", limits.restarts, usual.restarts),
+            size("--file-above", limits.file_above, usual.file_above),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 }
 
@@ -112,18 +143,4 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
 pub(super) fn library(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if path.is_file() { Ok(path) } else { Err(format!("there is no file {text}")) }
-}
-
-/// A command as a shell takes it.
-pub(super) fn quoted(command: &[OsString]) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    let word = |word: &OsString| {
-        let word = word.to_string_lossy();
-        if !word.is_empty() && word.chars().all(plain) {
-            word.into_owned()
-        } else {
-            format!("'{}'", word.replace('\'', r"'\''"))
-        }
-    };
-    command.iter().map(word).collect::<Vec<_>>().join(" ")
 }

@@ -2,12 +2,11 @@
 
 use std::cell::Cell;
 use std::ffi::OsString;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use clap::Parser as _;
 use gather_spec::{Basis, Case, Specification};
-use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 
 use crate::adapters::Adapter;
@@ -15,13 +14,15 @@ use crate::builtin;
 use crate::deviations::{self, Deviations};
 use crate::judge::Strictness;
 use crate::native;
-use crate::process;
+use crate::process::{self, Event};
 use crate::report::{BackendReport, Entry, Format, Named, Report, write_whole};
 use crate::results::Results;
 use crate::runner::InProcess;
 use crate::select::{Selection, Suite};
+use crate::shell::{option, quoted};
 
-use super::process::{Backend, ProcessOptions, library, quoted};
+use super::process::{Backend, ProcessOptions, library};
+use super::progress::Progress;
 use super::{BackendArgument, Cli, Command, Failure, Status, print};
 
 #[derive(clap::Args)]
@@ -36,8 +37,8 @@ pub(super) struct Run {
     /// Only cases with this id, or matching this glob (`*` also matches `/`)
     #[arg(long = "case", value_name = "ID|GLOB")]
     patterns: Vec<String>,
-    /// Run the cases of this file, or of the .yaml files in this folder, instead of those built in
-    #[arg(long = "cases", value_name = "FILE|DIR")]
+    /// Run the cases of this file, of the .yaml files in this folder, or of stdin if it is `-`, instead of those built in
+    #[arg(long = "cases", value_name = "FILE|DIR|-")]
     files: Vec<PathBuf>,
     /// Only cases of this operator
     #[arg(long = "operator", value_name = "OPERATOR")]
@@ -81,15 +82,19 @@ pub(super) struct Run {
 }
 
 /// The whole suite on every built-in backend.
-pub(super) fn main_job(spec: Result<Specification, Failure>) -> Result<Status, Failure> {
+pub(super) fn main_job(
+    spec: Result<Specification, Failure>,
+    folder: Option<&Path>,
+) -> Result<Status, Failure> {
     match Cli::parse_from(["gatherspec", "run"]).command {
-        Some(Command::Run(run)) => run.execute(&spec?),
+        Some(Command::Run(run)) => run.execute(&spec?, folder),
         _ => unreachable!("`run` is a command"),
     }
 }
 
 impl Run {
-    pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
+    /// Runs the cases of a specification, which was read from a folder if it is not the one built in.
+    pub(super) fn execute(&self, spec: &Specification, folder: Option<&Path>) -> Result<Status, Failure> {
         let own = if self.files.is_empty() { None } else { Some(self.read_files(spec)?) };
         let all_cases = own.as_ref().unwrap_or(&spec.cases);
         let cases = self.chosen(spec, all_cases)?;
@@ -105,7 +110,7 @@ impl Run {
         }
 
         let progress = Progress::new(count * cases.len());
-        let job = Job { spec, cases: &cases, progress: &progress, deviations: &deviations };
+        let job = Job { spec, folder, cases: &cases, progress: &progress, deviations: &deviations };
         let mut report = Report::new();
         for backend in &backends {
             report.backends.push(match backend {
@@ -171,11 +176,14 @@ impl Run {
         let pool = pool.build().map_err(|error| Failure::Usage(error.to_string()))?;
         let make =
             || InProcess::new(|| backend.make(self.max_output), Strictness::Strict).repeat(self.repeat.get());
+        job.progress.backend(&backend.text);
         let mut report = BackendReport::new(backend.text.clone(), make().description(), job.spec);
-        report.sources = self.sources();
+        report.sources = self.sources(job);
+        let usual = self.max_output == builtin::MAX_OUTPUT;
+        report.sources.extend((!usual).then(|| option("--max-output", self.max_output)));
         let run = |runner: &mut InProcess<_>, case: &&Case| {
             let entry = Entry::new(case, runner.run(case));
-            job.progress.tick();
+            job.progress.note(Event::Settled);
             entry
         };
         report.results = pool.install(|| job.cases.par_iter().map_init(make, run).collect());
@@ -184,7 +192,8 @@ impl Run {
 
     /// Runs an embedded adapter, with what is known of it.
     fn run_adapter(&self, adapter: &Adapter, job: &Job<'_>) -> Result<BackendReport, Failure> {
-        let say = |text: &str| eprintln!("{text}");
+        job.progress.backend(adapter.name);
+        let say = |text: &str| job.progress.say(text);
         match adapter.command(self.process.python.as_deref(), &say) {
             Err(why) => Ok(BackendReport::broken(adapter.name.to_owned(), why)),
             Ok(command) => {
@@ -205,12 +214,13 @@ impl Run {
         built_in: &Deviations,
         job: &Job<'_>,
     ) -> BackendReport {
+        job.progress.backend(argument);
         let argument = argument.to_owned();
         let (program, arguments) = command.split_first().expect("a command is not empty");
         let jobs = self.jobs.map_or(1, std::num::NonZeroUsize::get);
         let backend = self.process.backend(program, arguments, jobs, self.repeat.get());
         let trivial: Vec<&Case> = job.spec.cases.iter().collect();
-        let mut report = match backend.run(&trivial, job.cases, &|| job.progress.tick()) {
+        let mut report = match backend.run(&trivial, job.cases, &|event| job.progress.note(event)) {
             Err(broken) => BackendReport::broken(argument, broken.to_string()),
             Ok(findings) => {
                 let mut report = BackendReport::new(argument, &findings.description, job.spec);
@@ -224,14 +234,19 @@ impl Run {
                 report
             }
         };
-        report.sources = self.sources();
+        let known = job.deviations.files_of(&report.backend.name);
+        report.sources = self.sources(job);
+        report.sources.extend(known.map(|path| option("--deviations", path.display())));
+        report.sources.extend(self.process.given());
         report
     }
 
     /// The options that a line which repeats a case needs besides the backend.
-    fn sources(&self) -> Vec<String> {
-        let files = self.files.iter().map(|file| format!("--cases '{}'", file.display()));
-        files.chain(self.process.python.iter().map(|path| format!("--python '{}'", path.display()))).collect()
+    fn sources(&self, job: &Job<'_>) -> Vec<String> {
+        let folder = job.folder.map(|folder| option("--spec", folder.display()));
+        let files = self.files.iter().map(|file| option("--cases", file.display()));
+        let repeat = (self.repeat.get() > 1).then(|| option("--repeat", self.repeat));
+        folder.into_iter().chain(files).chain(repeat).collect()
     }
 
     fn read_deviations(&self, spec: &Specification, cases: &[Case]) -> Result<Known, Failure> {
@@ -246,6 +261,11 @@ impl Run {
         let mut cases: Vec<Case> = Vec::new();
         let mut wrong = Vec::new();
         for path in &self.files {
+            if path == Path::new("-") {
+                let read = spec.read_cases(Path::new("stdin.yaml"), &read_stdin()?);
+                read.map_or_else(|diagnostics| wrong.extend(diagnostics), |read| cases.extend(read));
+                continue;
+            }
             for file in case_files(path)? {
                 match spec.read_case_file(&file) {
                     Ok(read) => cases.extend(read),
@@ -280,6 +300,8 @@ fn is_built_in(backend: &BackendReport) -> bool {
 /// What is done with each backend.
 struct Job<'a> {
     spec: &'a Specification,
+    /// Where the specification was read from, if it is not the one built in.
+    folder: Option<&'a Path>,
     cases: &'a [&'a Case],
     progress: &'a Progress,
     deviations: &'a Known,
@@ -295,11 +317,22 @@ struct File {
 }
 
 impl Known {
+    /// The files that concern the backend that gives itself this name.
+    fn about(&self, backend: &str) -> impl Iterator<Item = &File> {
+        self.0
+            .iter()
+            .filter(move |file| file.deviations.backend.as_deref().is_none_or(|name| name == backend))
+    }
+
+    /// Their paths.
+    fn files_of(&self, backend: &str) -> impl Iterator<Item = &Path> {
+        self.about(backend).map(|file| file.path.as_path())
+    }
+
     /// What is known of the backend that gives itself this name.
     fn of(&self, backend: &str) -> Option<Deviations> {
-        let concerns = |file: &&File| file.deviations.backend.as_deref().is_none_or(|name| name == backend);
         let mut known = None;
-        for file in self.0.iter().filter(concerns) {
+        for file in self.about(backend) {
             file.used.set(true);
             known.get_or_insert_with(Deviations::default).extend(&file.deviations);
         }
@@ -324,6 +357,16 @@ pub(super) fn parse_basis(name: &str) -> Result<Basis, String> {
     all.into_iter()
         .find(|basis| basis.to_string() == name)
         .ok_or_else(|| format!("`{name}` is no basis: documented, derived or ruling is expected"))
+}
+
+/// How much of standard input is read, in bytes: more than a case file may hold, which is refused as such.
+const MOST_OF_STDIN: u64 = 64 << 20;
+
+/// Standard input, to its end.
+fn read_stdin() -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(MOST_OF_STDIN).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The case files that a path stands for: itself, or the YAML files in its folder.
@@ -365,33 +408,5 @@ pub(super) fn default_folder() -> PathBuf {
             folder.strip_prefix(&here).map(Path::to_owned).unwrap_or(folder)
         }
         (_, None) => PathBuf::from("gatherspec-report"),
-    }
-}
-
-/// A bar on stderr, if that is a terminal and the run lasts more than a second.
-struct Progress {
-    bar: ProgressBar,
-    start: Instant,
-}
-
-impl Progress {
-    fn new(cases: usize) -> Self {
-        let bar = ProgressBar::hidden();
-        bar.set_length(cases as u64);
-        Self { bar, start: Instant::now() }
-    }
-
-    fn tick(&self) {
-        self.bar.inc(1);
-        if self.bar.is_hidden() && self.start.elapsed() > Duration::from_secs(1) {
-            let style = ProgressStyle::with_template("{bar:40} {pos}/{len} cases")
-                .expect("a template without errors");
-            self.bar.set_style(style);
-            self.bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
-        }
-    }
-
-    fn clear(&self) {
-        self.bar.finish_and_clear();
     }
 }

@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use gather_spec::{Call, ErrorCode, Operator, Outcome, Specification};
 use sha2::{Digest, Sha256};
 
+use crate::shell::quoted;
 use crate::show::call_line;
 
 use super::check::{Key, Question, Way};
@@ -20,6 +21,9 @@ use super::yaml;
 /// The most clauses that are suggested for an outcome.
 const CLAUSES: usize = 3;
 
+/// The longest text of cases that is printed, in bytes.
+const LONGEST_TEXT: usize = 8 << 10;
+
 /// Writes examples, or only describes them.
 #[derive(Clone, Copy, Debug)]
 pub struct Saver<'a> {
@@ -29,6 +33,8 @@ pub struct Saver<'a> {
     pub folder: Option<&'a Path>,
     /// How `run` names the backend: `--backend` and a name, or a command behind `--`.
     pub backend: &'a Named,
+    /// What else a line needs that repeats a case: the options that differ from their defaults.
+    pub options: &'a str,
 }
 
 /// How a command line names the backend of a campaign.
@@ -60,16 +66,15 @@ impl Saver<'_> {
         }
         for (operator, questions) in by_operator {
             let file = self.file(operator, &questions, key, seed, case);
-            let path = match self.folder {
-                None => PathBuf::from(&file.name),
-                Some(folder) => {
-                    let path = folder.join(&file.name);
-                    std::fs::create_dir_all(folder)?;
-                    crate::report::write_whole(&path, file.text.as_bytes())?;
-                    path
-                }
+            let way = questions[0].way;
+            let Some(folder) = self.folder else {
+                example.replay.push(self.replay_text(&file.text, way));
+                continue;
             };
-            let replay = self.replay(&path, questions[0].way);
+            let path = folder.join(&file.name);
+            let replay = self.replay(&path, way);
+            std::fs::create_dir_all(folder)?;
+            crate::report::write_whole(&path, format!("# {replay}\n{}", file.text).as_bytes())?;
             example.files.push(file.name);
             example.replay.push(replay);
         }
@@ -84,10 +89,8 @@ impl Saver<'_> {
         }
         let all: String = cases.values().map(String::as_str).collect();
         let name = format!("{operator}-{}.yaml", short_digest(&all));
-        let folder = self.folder.unwrap_or(Path::new(""));
         let mut text = format!(
-            "# Found by `gatherspec fuzz`, case {case} of seed {seed}, and made small: {key}.\n# {}\nschema: 1\noperator: {operator}\ncases:\n",
-            self.replay(&folder.join(&name), questions[0].way)
+            "# Found by `gatherspec fuzz`, case {case} of seed {seed}, and made small: {key}.\nschema: 1\noperator: {operator}\ncases:\n"
         );
         text.push_str(&cases.into_values().collect::<Vec<_>>().join("\n"));
         File { name, text }
@@ -138,8 +141,20 @@ impl Saver<'_> {
         }
     }
 
+    /// A line that repeats the cases of a text: it carries them. One that is too long to be pasted says how to get it.
+    fn replay_text(&self, text: &str, way: Way) -> String {
+        if text.len() > LONGEST_TEXT {
+            return format!("# {} bytes of YAML repeat it: --save DIR writes them", text.len());
+        }
+        format!("{} <<'YAML'\n{text}YAML", self.replay(Path::new("-"), way))
+    }
+
+    /// A line that repeats the cases of a file.
     pub(super) fn replay(&self, path: &Path, way: Way) -> String {
-        let cases = format!("--cases '{}'", path.display());
+        let mut cases = format!("--cases {}", quoted(&[path.into()]));
+        if !self.options.is_empty() {
+            let _ = write!(cases, " {}", self.options);
+        }
         match self.backend {
             Named::BuiltIn(name) => {
                 let levels = gather_optimized::Level::ALL;
@@ -170,4 +185,20 @@ struct File {
 
 fn short_digest(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_is_too_long_to_be_pasted_is_not_printed() {
+        let (spec, backend) = (Specification::default(), Named::Command("./mine".to_owned()));
+        let saver = Saver { spec: &spec, folder: None, backend: &backend, options: "--repeat 2" };
+        let line = |length: usize| saver.replay_text(&"\n".repeat(length), Way::default());
+        let whole = line(LONGEST_TEXT);
+        assert!(whole.starts_with("gatherspec run --cases - --repeat 2 -- ./mine <<'YAML'\n"), "{whole}");
+        assert!(whole.ends_with("\nYAML") && whole.len() > LONGEST_TEXT);
+        assert_eq!(line(LONGEST_TEXT + 1), "# 8193 bytes of YAML repeat it: --save DIR writes them");
+    }
 }

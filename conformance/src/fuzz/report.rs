@@ -70,7 +70,7 @@ pub struct Example {
     pub expected: String,
     /// What was found, in words.
     pub actual: String,
-    /// The case files that hold the calls, by name.
+    /// The case files that hold the calls, by name; none if they were not saved.
     pub files: Vec<String>,
     /// Lines that repeat it.
     pub replay: Vec<String>,

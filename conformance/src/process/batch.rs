@@ -1,4 +1,4 @@
-//! The books of a run: what is to be sent, what is under way, what came of it. Replies are matched here, in order.
+//! The state of a run: which calls wait, which are in flight, and the results. Replies are matched here, in order.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Instant;
@@ -11,6 +11,7 @@ use crate::runner::{CaseResult, Judged};
 use super::inputs::Request;
 use super::replies::Answer;
 use super::session::Trouble;
+use super::{Event, Watch};
 
 /// How many bytes of calls are under way at a time, unless it is one call.
 const BYTES_UNDER_WAY: usize = 4 << 20;
@@ -40,13 +41,24 @@ pub(super) struct Ran {
     pub(super) stderr: Option<String>,
 }
 
-/// Which call pays for trouble.
+/// Which call trouble is the fault of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Blame {
-    /// The one that was to be answered next.
-    Next,
+    /// The one whose reply was due: the reply itself shows it.
+    Due,
+    /// One of those in flight: nothing says which.
+    InFlight,
     /// One that had been answered before.
     Earlier(Job),
+}
+
+/// Trouble of several calls in flight, of which none has failed alone yet.
+#[derive(Debug)]
+pub(super) struct Doubt {
+    pub(super) trouble: Trouble,
+    pub(super) stderr: Option<String>,
+    /// What was in flight; the first one was due.
+    jobs: Vec<Job>,
 }
 
 /// The books of one run.
@@ -63,6 +75,7 @@ pub(super) struct Batch<'c> {
     first_seq: u64,
     /// When the last reply came.
     heard: Instant,
+    doubt: Option<Doubt>,
 }
 
 impl<'c> Batch<'c> {
@@ -78,6 +91,7 @@ impl<'c> Batch<'c> {
             numbered: Vec::new(),
             first_seq,
             heard: Instant::now(),
+            doubt: None,
         }
     }
 
@@ -129,6 +143,11 @@ impl<'c> Batch<'c> {
         self.under_way.is_empty()
     }
 
+    /// The call that is next, in flight.
+    pub(super) fn due(&self) -> Option<&Sent> {
+        self.under_way.front()
+    }
+
     /// Since when the next reply has been waited for.
     pub(super) fn waiting_since(&self) -> Instant {
         self.under_way.front().map_or(self.heard, |sent| sent.at.max(self.heard))
@@ -144,23 +163,26 @@ impl<'c> Batch<'c> {
         let next = self.under_way.front().map(|sent| sent.seq);
         let Some(seq) = answer.seq else {
             let wrong = answer.outcome.err();
-            return Err((Blame::Next, wrong.unwrap_or_else(|| Trouble::protocol("the reply has no seq"))));
+            return Err((
+                Blame::InFlight,
+                wrong.unwrap_or_else(|| Trouble::protocol("the reply has no seq")),
+            ));
         };
         if Some(seq) == next {
-            return answer.outcome.map_err(|trouble| (Blame::Next, trouble));
+            return answer.outcome.map_err(|trouble| (Blame::Due, trouble));
         }
         let place = seq.checked_sub(self.first_seq).and_then(|place| usize::try_from(place).ok());
         let known = place.and_then(|place| self.numbered.get(place).copied());
         let next = next.map_or_else(|| "none".to_owned(), |next| next.to_string());
         Err(match known {
             Some(_) if self.under_way.iter().any(|sent| sent.seq == seq) => (
-                Blame::Next,
+                Blame::Due,
                 Trouble::protocol(format!("the reply to seq {seq} came when that to seq {next} was due")),
             ),
             Some(job) => (Blame::Earlier(job), Trouble::protocol("the call was answered twice")),
             None => {
                 let what = format!("a reply to seq {seq} came, which was not asked; due was {next}");
-                (Blame::Next, Trouble::protocol(what))
+                (Blame::InFlight, Trouble::protocol(what))
             }
         })
     }
@@ -171,8 +193,8 @@ impl<'c> Batch<'c> {
         self.under_way.pop_front().expect("a reply is waited for only if a call is under way")
     }
 
-    /// Notes what became of one sending; `tick` is called when that settles its case.
-    pub(super) fn finish(&mut self, job: Job, ran: Ran, tick: &(dyn Fn() + Sync)) {
+    /// Notes what became of one sending; `watch` is told when that settles its case.
+    pub(super) fn finish(&mut self, job: Job, ran: Ran, watch: Watch<'_>) {
         if self.results.contains_key(&job.case) {
             return;
         }
@@ -184,7 +206,7 @@ impl<'c> Batch<'c> {
                 self.ran.remove(&job.case).unwrap_or_default().into_iter().flatten().collect();
             let result = settle(self.judged(job), &runs, job.run, self.repeat);
             self.results.insert(job.case, result);
-            tick();
+            watch(Event::Settled);
         }
     }
 
@@ -200,6 +222,33 @@ impl<'c> Batch<'c> {
         self.numbered.last().copied()
     }
 
+    /// How many calls are in flight.
+    pub(super) fn in_flight(&self) -> usize {
+        self.under_way.len()
+    }
+
+    /// Keeps trouble in mind until one of the calls in flight has failed alone.
+    pub(super) fn doubt(&mut self, trouble: Trouble, stderr: Option<String>) {
+        let jobs = self.under_way.iter().map(|sent| sent.job).collect();
+        self.doubt = Some(Doubt { trouble, stderr, jobs });
+    }
+
+    /// Notes that a call has failed alone: if it was in flight before, that explains what happened there.
+    pub(super) fn explain(&mut self, by: Job) {
+        let was_there = |doubt: &mut Doubt| doubt.jobs.iter().any(|job| job.case == by.case);
+        self.doubt.take_if(was_there);
+    }
+
+    /// The trouble that no call has explained.
+    pub(super) fn unexplained(&mut self) -> Option<Doubt> {
+        self.doubt.take()
+    }
+
+    /// Whether a case has passed.
+    pub(super) fn has_passed(&self, job: Job) -> bool {
+        self.results.get(&job.case).is_some_and(|result| result.verdict == Verdict::Pass)
+    }
+
     /// Puts what is under way back in line: its process is gone.
     pub(super) fn send_again(&mut self) {
         while let Some(sent) = self.under_way.pop_back() {
@@ -211,6 +260,13 @@ impl<'c> Batch<'c> {
     pub(super) fn new_session(&mut self, first_seq: u64) {
         self.numbered.clear();
         self.first_seq = first_seq;
+    }
+}
+
+impl Doubt {
+    /// The call that was due, and how many were in flight.
+    pub(super) fn due(&self) -> (Job, usize) {
+        (self.jobs[0], self.jobs.len())
     }
 }
 

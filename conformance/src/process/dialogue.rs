@@ -1,7 +1,8 @@
-//! Calls that are no cases, asked of one process after the other: pipelined, and the call at which a process fails
-//! pays for it.
+//! Calls that are no cases, asked of one process after the other. They are pipelined; those that were in flight when a
+//! process failed are asked again one at a time.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::time::Instant;
 
 use gather_spec::{Call, Outcome};
@@ -10,6 +11,7 @@ use crate::backend::Description;
 use crate::judge::Verdict;
 
 use super::inputs::Request;
+use super::patience::Patience;
 use super::replies;
 use super::session::{Session, Trouble};
 use super::{Broken, ProcessBackend, orphans};
@@ -29,6 +31,18 @@ pub struct Dialogue {
     trouble: String,
     restarts: usize,
     restarts_count: bool,
+    /// Whether the next restart is not counted.
+    restart_is_free: bool,
+    /// Whether pipelining has ended, since it failed where no call failed alone.
+    one_at_a_time: bool,
+    patience: Patience,
+}
+
+/// Trouble while several calls were in flight, of which none has failed alone yet.
+struct Doubt {
+    trouble: Trouble,
+    /// Their places; the first one was due.
+    calls: Range<usize>,
 }
 
 /// A call that was sent and not answered yet.
@@ -38,6 +52,14 @@ struct Sent {
     request: Request,
     mark: u64,
     at: Instant,
+}
+
+/// A failure that has ended the process.
+enum Failed {
+    /// The reply itself shows that it is that of the call that was due.
+    Due(Trouble),
+    /// It may be that of any call in flight.
+    InFlight(Trouble),
 }
 
 impl Dialogue {
@@ -52,6 +74,7 @@ impl Dialogue {
             stderr: None,
         })?;
         orphans::adopt();
+        let patience = Patience::new(&backend.limits);
         let session = Session::start(&backend)?;
         let description = session.description.clone();
         Ok(Self {
@@ -63,6 +86,9 @@ impl Dialogue {
             trouble: String::new(),
             restarts: 0,
             restarts_count: true,
+            restart_is_free: false,
+            one_at_a_time: false,
+            patience,
         })
     }
 
@@ -86,30 +112,58 @@ impl Dialogue {
         let mut under_way: VecDeque<Sent> = VecDeque::new();
         let mut next = 0;
         let mut heard = Instant::now();
+        let mut doubt: Option<Doubt> = None;
         while answers.len() < calls.len() {
             if self.session.is_none() {
                 self.restart()?;
                 next = answers.len();
             }
-            while next < calls.len() && self.has_room(&under_way) {
+            while next < calls.len() && self.has_room(&under_way, doubt.is_some()) {
                 under_way.push_back(self.send(next, calls[next]));
                 next += 1;
             }
             let sent = under_way.pop_front().expect("a call that is not answered is under way");
-            let answer = self.receive(&sent, heard.max(sent.at));
+            debug_assert_eq!(sent.place, answers.len());
+            let received = self.receive(&sent, heard.max(sent.at));
             heard = Instant::now();
+            match received {
+                Err(Failed::InFlight(trouble)) if !under_way.is_empty() => {
+                    doubt = Some(Doubt { trouble, calls: sent.place..next });
+                    self.restart_is_free = true;
+                }
+                Err(Failed::InFlight(trouble) | Failed::Due(trouble)) => {
+                    doubt = None;
+                    answers.push(Err(trouble));
+                }
+                Ok(answer) => answers.push(answer),
+            }
             if self.session.is_none() {
                 under_way.clear();
             }
-            debug_assert_eq!(sent.place, answers.len());
-            answers.push(answer);
+            if let Some(doubt) = doubt.take_if(|doubt| doubt.calls.end == answers.len()) {
+                self.settle(doubt, &mut answers);
+            }
         }
         Ok(answers)
     }
 
-    fn has_room(&self, under_way: &VecDeque<Sent>) -> bool {
+    fn has_room(&self, under_way: &VecDeque<Sent>, doubt: bool) -> bool {
         let bytes: usize = under_way.iter().map(|sent| sent.request.len()).sum();
-        under_way.is_empty() || (under_way.len() < self.backend.limits.window && bytes < BYTES_UNDER_WAY)
+        let window = if doubt || self.one_at_a_time { 1 } else { self.backend.limits.window };
+        under_way.is_empty() || (under_way.len() < window && bytes < BYTES_UNDER_WAY)
+    }
+
+    /// Says what happened while several calls were in flight, none of which has failed alone: a crash or a breach of the
+    /// protocol is the fault of the call that was due, since it must not go unseen.
+    fn settle(&mut self, doubt: Doubt, answers: &mut [Result<Outcome, Trouble>]) {
+        self.one_at_a_time = true;
+        self.restarts += usize::from(self.restarts_count);
+        let Doubt { trouble: Trouble { verdict, what }, calls } = doubt;
+        if verdict != Verdict::Timeout {
+            let count = calls.len();
+            let what = format!("{what}, with {count} calls in flight; alone, each of them was answered");
+            answers[calls.start] = Err(Trouble { verdict, what });
+        }
     }
 
     fn send(&mut self, place: usize, call: &Call) -> Sent {
@@ -123,42 +177,57 @@ impl Dialogue {
         Sent { place, seq, request, mark, at: Instant::now() }
     }
 
-    /// The answer to the call that is next; after trouble there is no session.
-    fn receive(&mut self, sent: &Sent, since: Instant) -> Result<Outcome, Trouble> {
+    /// The answer to the call that is next; after a failure there is no session.
+    fn receive(&mut self, sent: &Sent, since: Instant) -> Result<Result<Outcome, Trouble>, Failed> {
         let session = self.session.as_mut().expect("calls are sent to a process");
-        let answered = session.receive(since).and_then(|line| {
+        let limit = self.patience.limit(sent.request.is_virtual);
+        let answered = session.receive(since, limit).map_err(Failed::InFlight).and_then(|line| {
             let answer = replies::answer(&line);
             match answer.seq {
-                Some(seq) if seq == sent.seq => answer.outcome,
-                Some(seq) => Err(Trouble::protocol(format!(
+                Some(seq) if seq == sent.seq => answer.outcome.map_err(Failed::Due),
+                Some(seq) => Err(Failed::Due(Trouble::protocol(format!(
                     "a reply to seq {seq} came when that to {} was due",
                     sent.seq
-                ))),
+                )))),
                 None => {
-                    Err(answer.outcome.err().unwrap_or_else(|| Trouble::protocol("the reply has no seq")))
+                    let wrong = answer.outcome.err();
+                    Err(Failed::InFlight(wrong.unwrap_or_else(|| Trouble::protocol("the reply has no seq"))))
                 }
             }
         });
         match answered {
-            Ok(outcome) => match sent.request.changed() {
-                Some(what) => Err(Trouble { verdict: Verdict::InputChanged, what }),
-                None => Ok(outcome),
-            },
-            Err(trouble) => {
-                let said = self.session.take().and_then(|session| session.kill(sent.mark));
-                let first = said.as_deref().and_then(|said| said.trim().lines().next());
-                let what = first.map_or(trouble.what.clone(), |first| format!("{}: {first}", trouble.what));
-                self.trouble.clone_from(&what);
-                Err(Trouble { what, ..trouble })
+            Ok(outcome) => {
+                self.patience.answered(since.elapsed());
+                Ok(match sent.request.changed() {
+                    Some(what) => Err(Trouble { verdict: Verdict::InputChanged, what }),
+                    None => Ok(outcome),
+                })
             }
+            Err(Failed::Due(trouble)) => Err(Failed::Due(self.end(sent, trouble))),
+            Err(Failed::InFlight(trouble)) => Err(Failed::InFlight(self.end(sent, trouble))),
         }
+    }
+
+    /// Ends the process after a failure; adds what it said last.
+    fn end(&mut self, sent: &Sent, trouble: Trouble) -> Trouble {
+        let Trouble { verdict, what } = trouble;
+        if verdict == Verdict::Timeout {
+            self.patience.timed_out(sent.request.is_virtual);
+        }
+        let said = self.session.take().and_then(|session| session.kill(sent.mark));
+        let what = match said.as_deref().and_then(|said| said.trim().lines().next()) {
+            Some(first) => format!("{what}: {first}"),
+            None => what,
+        };
+        self.trouble.clone_from(&what);
+        Trouble { verdict, what }
     }
 
     fn restart(&mut self) -> Result<(), Broken> {
         let most = self.backend.limits.restarts;
         let refuse = |why| Err(Broken { verdict: Verdict::Crash, why, stderr: None });
-        if self.restarts_count {
-            if self.restarts == most {
+        if !std::mem::take(&mut self.restart_is_free) && self.restarts_count {
+            if self.restarts >= most {
                 let last = &self.trouble;
                 return refuse(format!("the budget of {most} restarts is used up; at last {last}"));
             }

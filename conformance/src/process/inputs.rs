@@ -7,6 +7,8 @@ use gather_spec::{Call, Tensor};
 
 use crate::protocol::{CallMessage, Command, TensorMessage};
 
+use super::patience::is_virtual;
+
 /// What stands in a file before the tensor, so that an offset that is not heeded shows. A multiple of every
 /// element's size.
 const BEFORE: [u8; 64] = [0xA5; 64];
@@ -19,6 +21,8 @@ pub(super) struct Request {
     len: usize,
     /// The files that it names.
     files: Vec<InputFile>,
+    /// Whether the call is of virtual size.
+    pub(super) is_virtual: bool,
 }
 
 /// A tensor in a file. The file goes with this.
@@ -57,7 +61,7 @@ impl Request {
         };
         let mut line = serde_json::to_vec(&message).expect("a message is plain data");
         line.push(b'\n');
-        Self { len: line.len(), line, files }
+        Self { len: line.len(), line, files, is_virtual: is_virtual(call) }
     }
 
     /// The bytes of the line, taken or not.

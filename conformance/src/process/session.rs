@@ -72,9 +72,9 @@ impl Session {
         self.child.send(line);
     }
 
-    /// The next line, which has been waited for since `since`.
-    pub(super) fn receive(&mut self, since: Instant) -> Result<Vec<u8>, Trouble> {
-        next_line(&mut self.child, self.limits.call, since, "a reply")
+    /// The next line, which has been waited for since `since` and may take this long.
+    pub(super) fn receive(&mut self, since: Instant, limit: Duration) -> Result<Vec<u8>, Trouble> {
+        next_line(&mut self.child, limit, since, "a reply")
     }
 
     /// How much has come from standard error so far.

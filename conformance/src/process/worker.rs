@@ -1,5 +1,5 @@
-//! Takes cases through one process after the other: a window of calls is under way at a time, and the call at which
-//! a process fails is the one that pays for it.
+//! Takes cases through one process after the other. Several calls are in flight until a process fails; from then on it
+//! is one at a time, so that each failure is that of the call which was asked.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,11 +10,12 @@ use crate::backend::Description;
 use crate::judge::{Strictness, Verdict};
 use crate::runner::{CaseResult, Judged};
 
-use super::batch::{Batch, Blame, Ran};
+use super::batch::{Batch, Blame, Doubt, Ran};
 use super::inputs::Request;
+use super::patience::Patience;
 use super::replies;
 use super::session::{Session, Trouble};
-use super::{Broken, Shared};
+use super::{Broken, Event, Shared, Watch};
 
 /// After how many failures in a row a process is not started again.
 const START_FAILURES: usize = 3;
@@ -28,13 +29,19 @@ pub(super) struct Worker<'a> {
     folder: tempfile::TempDir,
     /// The next number for a call.
     seq: u64,
+    patience: Patience,
+    /// Whether calls are asked one at a time.
+    one_at_a_time: bool,
+    /// Whether the next restart is not counted.
+    restart_is_free: bool,
     /// Why there will be no further process.
     given_up: Option<Trouble>,
 }
 
 impl<'a> Worker<'a> {
     /// Starts the first process.
-    pub(super) fn start(shared: &'a Shared<'a>) -> Result<Self, Broken> {
+    pub(super) fn start(shared: &'a Shared<'a>, watch: Watch<'_>) -> Result<Self, Broken> {
+        watch(Event::Starting(0));
         let folder = tempfile::tempdir().map_err(|error| Broken {
             verdict: Verdict::Crash,
             why: format!("no folder for input files: {error}"),
@@ -44,7 +51,17 @@ impl<'a> Worker<'a> {
         let description = session.description.clone();
         // Where numbers start cannot be guessed, so that nobody answers before being asked.
         let seq = RandomState::new().hash_one(0) % (1 << 30);
-        Ok(Self { shared, session: Some(session), description, folder, seq, given_up: None })
+        Ok(Self {
+            shared,
+            session: Some(session),
+            description,
+            folder,
+            seq,
+            patience: Patience::new(&shared.backend.limits),
+            one_at_a_time: false,
+            restart_is_free: false,
+            given_up: None,
+        })
     }
 
     /// What the backend says of itself.
@@ -59,18 +76,21 @@ impl<'a> Worker<'a> {
         cases: &[&Case],
         next: &AtomicUsize,
         last: bool,
-        tick: &(dyn Fn() + Sync),
+        watch: Watch<'_>,
     ) -> Vec<(usize, CaseResult)> {
         let mut batch = Batch::new(self.shared.backend.repeat, self.seq);
         loop {
             if self.given_up.is_none() && self.session.is_none() {
-                self.restart(&mut batch);
+                self.restart(&mut batch, watch);
             }
-            self.fill(&mut batch, cases, next, tick);
+            self.fill(&mut batch, cases, next, watch);
             if batch.is_quiet() {
                 break;
             }
-            self.take_one(&mut batch, tick);
+            self.take_one(&mut batch, watch);
+        }
+        if let Some(doubt) = batch.unexplained() {
+            self.settle(&mut batch, doubt);
         }
         if last {
             self.stop(&mut batch);
@@ -79,15 +99,10 @@ impl<'a> Worker<'a> {
     }
 
     /// Sends calls until the window is full or there are none.
-    fn fill<'c>(
-        &mut self,
-        batch: &mut Batch<'c>,
-        cases: &[&'c Case],
-        next: &AtomicUsize,
-        tick: &(dyn Fn() + Sync),
-    ) {
+    fn fill<'c>(&mut self, batch: &mut Batch<'c>, cases: &[&'c Case], next: &AtomicUsize, watch: Watch<'_>) {
         let limits = self.shared.backend.limits;
-        while batch.has_room(limits.window) {
+        let window = if self.one_at_a_time { 1 } else { limits.window };
+        while batch.has_room(window) {
             let Some(job) = batch.next_job() else {
                 let case = next.fetch_add(1, Ordering::Relaxed);
                 if case >= cases.len() {
@@ -97,14 +112,14 @@ impl<'a> Worker<'a> {
                     Ok(judged) => batch.take(case, judged),
                     Err(unsupported) => {
                         batch.not_sent(case, *unsupported);
-                        tick();
+                        watch(Event::Settled);
                     }
                 }
                 continue;
             };
             let Some(session) = &self.session else {
                 let trouble = self.given_up.clone().expect("there is a process or a reason why not");
-                batch.finish(job, Ran { result: Err(trouble), stderr: None }, tick);
+                batch.finish(job, Ran { result: Err(trouble), stderr: None }, watch);
                 continue;
             };
             let call = &batch.judged(job).case.call;
@@ -117,11 +132,15 @@ impl<'a> Worker<'a> {
     }
 
     /// Takes one reply, or the trouble that there is instead.
-    fn take_one(&mut self, batch: &mut Batch<'_>, tick: &(dyn Fn() + Sync)) {
-        let Some(session) = &mut self.session else { return };
-        let line = session.receive(batch.waiting_since()).map_err(|trouble| (Blame::Next, trouble));
+    fn take_one(&mut self, batch: &mut Batch<'_>, watch: Watch<'_>) {
+        let (Some(session), Some(due)) = (&mut self.session, batch.due()) else { return };
+        watch(Event::Waiting(&batch.judged(due.job).case.id));
+        let (since, is_virtual) = (batch.waiting_since(), due.request.is_virtual);
+        let limit = self.patience.limit(is_virtual);
+        let line = session.receive(since, limit).map_err(|trouble| (Blame::InFlight, trouble));
         match line.and_then(|line| batch.match_reply(replies::answer(&line))) {
             Ok(outcome) => {
+                self.patience.answered(since.elapsed());
                 let sent = batch.answered();
                 let result = match sent.request.changed() {
                     Some(what) => Err(Trouble { verdict: Verdict::InputChanged, what }),
@@ -130,30 +149,55 @@ impl<'a> Worker<'a> {
                 let passes = |outcome| batch.judged(sent.job).judge(outcome).verdict == Verdict::Pass;
                 let fine = result.as_ref().is_ok_and(passes);
                 let stderr = if fine { None } else { session.stderr(sent.mark) };
-                batch.finish(sent.job, Ran { result, stderr }, tick);
+                batch.finish(sent.job, Ran { result, stderr }, watch);
             }
             Err((blame, trouble)) => {
+                if trouble.verdict == Verdict::Timeout {
+                    self.patience.timed_out(is_virtual);
+                }
                 let mark = batch.mark();
                 let stderr = self.session.take().and_then(|session| session.kill(mark));
-                match blame {
-                    Blame::Next => {
-                        let sent = batch.answered();
-                        batch.finish(sent.job, Ran { result: Err(trouble), stderr }, tick);
-                    }
-                    Blame::Earlier(job) => batch.amend(job, &trouble, stderr),
-                }
+                self.blame(batch, blame, trouble, stderr, watch);
                 batch.send_again();
             }
         }
     }
 
+    /// Finds the call that pays for trouble. Of several in flight none does until it has failed alone.
+    fn blame(
+        &mut self,
+        batch: &mut Batch<'_>,
+        blame: Blame,
+        trouble: Trouble,
+        stderr: Option<String>,
+        watch: Watch<'_>,
+    ) {
+        match blame {
+            Blame::Earlier(job) => batch.amend(job, &trouble, stderr),
+            Blame::InFlight if batch.in_flight() > 1 => {
+                batch.doubt(trouble, stderr);
+                (self.one_at_a_time, self.restart_is_free) = (true, true);
+            }
+            Blame::Due | Blame::InFlight => {
+                let sent = batch.answered();
+                batch.explain(sent.job);
+                batch.finish(sent.job, Ran { result: Err(trouble), stderr }, watch);
+            }
+        }
+    }
+
     /// Starts the next process, if the budget allows it.
-    fn restart(&mut self, batch: &mut Batch<'_>) {
+    fn restart(&mut self, batch: &mut Batch<'_>, watch: Watch<'_>) {
         batch.new_session(self.seq);
         let mut failures = 0;
         while self.given_up.is_none() {
             let restarts = self.shared.backend.limits.restarts;
-            match self.shared.may_restart().then(|| Session::start(self.shared.backend)) {
+            let restart = std::mem::take(&mut self.restart_is_free).then_some(0);
+            let restart = restart.or_else(|| self.shared.next_restart());
+            match restart.map(|number| {
+                watch(Event::Starting(number));
+                Session::start(self.shared.backend)
+            }) {
                 Some(Ok(session)) if session.description == self.description => {
                     self.session = Some(session);
                     return;
@@ -177,6 +221,20 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// Says what happened while several calls were in flight, none of which has failed alone. A crash or a breach of the
+    /// protocol must not go unseen; a call that was only late is no failure.
+    fn settle(&self, batch: &mut Batch<'_>, doubt: Doubt) {
+        let (due, count) = doubt.due();
+        let alone = if self.given_up.is_none() { "; alone, each of them was answered" } else { "" };
+        let what = format!("{}, with {count} calls in flight{alone}", doubt.trouble.what);
+        if doubt.trouble.verdict == Verdict::Timeout || !(batch.has_passed(due) || self.given_up.is_some()) {
+            let from_then_on = "from then on calls were sent one at a time";
+            self.shared.remark(format!("{}: {what}; {from_then_on}", doubt.trouble.verdict));
+        } else {
+            batch.amend(due, &Trouble { what, ..doubt.trouble }, doubt.stderr);
+        }
+    }
+
     /// Ends the session. Its last words may still concern a call.
     fn stop(&mut self, batch: &mut Batch<'_>) {
         let Some(session) = self.session.take() else { return };
@@ -187,11 +245,13 @@ impl<'a> Worker<'a> {
         if let Some(line) = lines.first() {
             let (blame, trouble) = match batch.match_reply(replies::answer(line)) {
                 Err(blamed) => blamed,
-                Ok(_) => (Blame::Next, Trouble::protocol("a line that nobody asked for")),
+                Ok(_) => (Blame::Due, Trouble::protocol("a line that nobody asked for")),
             };
             match (blame, batch.last_sent()) {
-                (Blame::Earlier(job), _) | (Blame::Next, Some(job)) => batch.amend(job, &trouble, None),
-                (Blame::Next, None) => self.shared.remark(trouble.what),
+                (Blame::Earlier(job), _) | (Blame::Due | Blame::InFlight, Some(job)) => {
+                    batch.amend(job, &trouble, None);
+                }
+                (Blame::Due | Blame::InFlight, None) => self.shared.remark(trouble.what),
             }
         }
     }

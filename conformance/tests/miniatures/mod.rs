@@ -4,6 +4,7 @@
 use std::fs::OpenOptions;
 use std::io::{self, BufRead, Write};
 use std::process::{Command, ExitCode, Stdio, exit};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use gather_conformance::builtin;
@@ -37,6 +38,9 @@ fn be(mode: &str) -> ! {
     if mode == "leaves-a-blank-orphan" {
         leave_a_daemon(mode);
     }
+    if mode.starts_with("when-idle-") {
+        be_asynchronous(mode);
+    }
     let mut reference =
         builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).expect("it is built in");
     let mut held: Option<String> = None;
@@ -67,9 +71,64 @@ fn be(mode: &str) -> ! {
     stop(mode, last.as_ref())
 }
 
+/// Answers like the reference, but writes only when no call has come for a while, as runtimes do whose standard output
+/// is asynchronous. The marked call finds replies unwritten.
+fn be_asynchronous(mode: &str) -> ! {
+    let needs_one_call = mode.starts_with("when-idle-takes-one-call");
+    let idle = Duration::from_millis(if needs_one_call { 300 } else { 1 });
+    let (found, lines) = mpsc::channel();
+    std::thread::spawn(move || {
+        io::stdin().lock().lines().map_while(Result::ok).try_for_each(|line| found.send(line))
+    });
+    let mut reference =
+        builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).expect("it is built in");
+    let mut unwritten: Vec<String> = Vec::new();
+    loop {
+        let line = match lines.recv_timeout(idle) {
+            Ok(line) => line,
+            Err(ended) => {
+                match unwritten.len() {
+                    2.. if mode == "when-idle-takes-one-call-or-none" => {}
+                    2.. if needs_one_call => say(r#"{"seq":null,"invalid":"two lines"}"#),
+                    _ => unwritten.iter().for_each(|reply| say(reply)),
+                }
+                unwritten.clear();
+                if ended == mpsc::RecvTimeoutError::Disconnected {
+                    exit(0);
+                }
+                continue;
+            }
+        };
+        match Request::parse(line.as_bytes()) {
+            Ok(Request::Start(_)) => start(mode),
+            Ok(Request::Call(message)) => {
+                let asked = call(&message.operator, &message.params, &message.indices, &message.attributes)
+                    .expect("the runner sends valid calls");
+                match mode {
+                    _ if !is_marked(mode, &asked) => {}
+                    "when-idle-writes-but-hangs" => hang(),
+                    "when-idle-writes-but-dies" | "when-idle-writes-but-dies-at-strings" => exit(3),
+                    "when-idle-or-dying-writes" => {
+                        unwritten.iter().for_each(|reply| say(reply));
+                        exit(3);
+                    }
+                    _ => {}
+                }
+                let honest = Reply::new(message.seq, &reference.call(&asked));
+                unwritten.push(serde_json::to_string(&honest).expect("plain data"));
+            }
+            // The end of input follows, and then what is unwritten is written.
+            _ => {}
+        }
+    }
+}
+
 fn is_marked(mode: &str, call: &Call) -> bool {
     match mode {
-        "dies-at-strings" | "dies-once" => call.params.dtype() == DType::String,
+        "dies-at-strings" | "when-idle-writes-but-dies-at-strings" | "dies-once" => {
+            call.params.dtype() == DType::String
+        }
+        "hangs-at-no-index" => call.indices.shape().contains(&0),
         _ => call.params.iter().next() == Some(Element::Bits(MARK.into())),
     }
 }
@@ -163,7 +222,7 @@ fn misbehave(mode: &str, message: &CallMessage, honest: String, held: &mut Optio
             let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
         }
         "panics-with-words" => panic!("the kernel went away"),
-        "hangs" => hang(),
+        "hangs" | "hangs-at-no-index" => hang(),
         "writes-half-a-line-and-hangs" => {
             say_bytes(&honest.as_bytes()[..20]);
             hang();
@@ -281,6 +340,7 @@ fn misbehave(mode: &str, message: &CallMessage, honest: String, held: &mut Optio
         }
         "answers-differently-the-second-time" if !first_time() => tensor("i32", "[1]", "\"AAAAAA==\""),
         "dies-once" if first_time() => exit(7),
+        "dies-the-first-time" if first_time() => exit(7),
         "dies-the-second-time" if !first_time() => exit(7),
         "changes-its-mind" => exit(8),
         _ => say(&honest),

@@ -1,0 +1,148 @@
+//! A line on stderr that says how far a run is and what it is waiting for, if stderr is a terminal and the run lasts
+//! more than a second.
+
+use std::collections::HashMap;
+use std::io::{self, IsTerminal as _};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle, ThreadId};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::process::Event;
+
+/// A run of at most this long shows nothing.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// How often the line is drawn anew.
+const REDRAW: Duration = Duration::from_millis(250);
+
+/// What is waited for is said after this time.
+const PATIENT: Duration = Duration::from_secs(2);
+
+/// How far a run is.
+pub(super) struct Progress {
+    bar: ProgressBar,
+    state: Arc<Mutex<State>>,
+    drawing: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+/// What a run is doing.
+#[derive(Default)]
+struct State {
+    backend: String,
+    /// What each worker waits for, and since when.
+    waits: HashMap<ThreadId, (Instant, String)>,
+}
+
+impl Progress {
+    pub(super) fn new(cases: usize) -> Self {
+        let bar = ProgressBar::hidden();
+        bar.set_length(cases as u64);
+        let state = Arc::default();
+        let drawing = io::stderr().is_terminal().then(|| draw(bar.clone(), Arc::clone(&state)));
+        Self { bar, state, drawing }
+    }
+
+    /// Says which backend runs from now on.
+    pub(super) fn backend(&self, name: &str) {
+        *lock(&self.state) = State { backend: name.to_owned(), waits: HashMap::new() };
+    }
+
+    /// Notes an event of the worker on this thread.
+    pub(super) fn note(&self, event: Event<'_>) {
+        let wait = match event {
+            Event::Starting(0) => Some("start".to_owned()),
+            Event::Starting(number) => Some(format!("restart {number}")),
+            Event::Waiting(case) => Some(case.to_owned()),
+            Event::Settled => None,
+        };
+        let mut state = lock(&self.state);
+        match wait {
+            Some(wait) => {
+                state.waits.insert(thread::current().id(), (Instant::now(), wait));
+            }
+            None => {
+                state.waits.remove(&thread::current().id());
+                self.bar.inc(1);
+            }
+        }
+    }
+
+    /// Prints a text to stderr, above the line.
+    pub(super) fn say(&self, text: &str) {
+        self.bar.suspend(|| eprintln!("{text}"));
+    }
+
+    /// Takes the line away.
+    pub(super) fn clear(mut self) {
+        if let Some((stop, drawing)) = self.drawing.take() {
+            drop(stop);
+            let _ = drawing.join();
+        }
+        self.bar.finish_and_clear();
+    }
+}
+
+impl State {
+    /// What follows the bar; a narrow terminal cuts off its end.
+    fn words(&self, now: Instant) -> String {
+        let longest = self.waits.values().min_by_key(|(since, _)| *since);
+        match longest.map(|(since, what)| (now.saturating_duration_since(*since), what)) {
+            Some((time, what)) if time >= PATIENT => {
+                format!("{} s: {what}, {}", time.as_secs(), self.backend)
+            }
+            _ => self.backend.clone(),
+        }
+    }
+}
+
+/// Draws the bar from a thread of its own: what is worth saying is said while nothing happens.
+fn draw(bar: ProgressBar, state: Arc<Mutex<State>>) -> (Sender<()>, JoinHandle<()>) {
+    let (stop, stopped) = mpsc::channel::<()>();
+    let drawing = thread::spawn(move || {
+        let over = |time| stopped.recv_timeout(time) == Err(RecvTimeoutError::Disconnected);
+        if over(QUIET) {
+            return;
+        }
+        let style = ProgressStyle::with_template("{bar:20} {pos}/{len} cases  {wide_msg}");
+        bar.set_style(style.expect("a template without errors"));
+        bar.set_draw_target(ProgressDrawTarget::stderr());
+        while {
+            bar.set_message(lock(&state).words(Instant::now()));
+            !over(REDRAW)
+        } {}
+    });
+    (stop, drawing)
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    // A state is whole whoever panicked while it was held.
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_wait_of_two_seconds_or_more_is_said() {
+        let progress = Progress::new(3);
+        let words = |seconds| lock(&progress.state).words(Instant::now() + Duration::from_millis(seconds));
+        progress.backend("numpy");
+        assert_eq!(words(60_000), "numpy");
+        progress.note(Event::Starting(0));
+        assert_eq!([1900, 5100].map(words), ["numpy", "5 s: start, numpy"]);
+        progress.note(Event::Starting(3));
+        assert_eq!(words(2100), "2 s: restart 3, numpy");
+        thread::scope(|scope| {
+            scope.spawn(|| progress.note(Event::Waiting("tf.gather/size/a")));
+        });
+        assert_eq!(words(2100), "2 s: restart 3, numpy");
+        progress.note(Event::Settled);
+        assert_eq!((words(9100).as_str(), progress.bar.position()), ("9 s: tf.gather/size/a, numpy", 1));
+        progress.backend("jax");
+        assert_eq!(words(60_000), "jax");
+    }
+}
