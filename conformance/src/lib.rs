@@ -39,6 +39,7 @@ pub mod show;
 mod standalone;
 mod style;
 pub mod trace;
+mod words;
 
 pub use backend::Backend;
 pub use harness::{harness, harness_with};

@@ -2,18 +2,22 @@
 
 mod human;
 mod junit;
+mod label;
 mod markdown;
+mod summary;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use gather_spec::{Case, Profile};
+use gather_spec::{Case, Profile, Specification};
 use serde::Serialize;
 
 use crate::backend::{Description, Identity};
 use crate::judge::Verdict;
 use crate::runner::CaseResult;
+
+pub use summary::{Asked, Ending, Summary};
 
 /// The version of the JSON form.
 pub const SCHEMA: u32 = 1;
@@ -39,6 +43,11 @@ pub struct BackendReport {
     pub sources: Vec<String>,
     /// Who it is.
     pub backend: Identity,
+    /// How the run ended for it, and what it was not asked.
+    pub summary: Summary,
+    /// What the clauses say of which some case does not pass, by id.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub clauses: BTreeMap<String, String>,
     /// Why it was not run: it could not be started, or fails whatever it is asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken: Option<String>,
@@ -187,7 +196,7 @@ impl Report {
     #[must_use]
     pub fn render(&self, format: Format) -> String {
         match format {
-            Format::Human => human::render(self),
+            Format::Human => human::render(self, human::Page::of_stdout()),
             Format::Json => serde_json::to_string_pretty(self).expect("a report is plain data") + "\n",
             Format::Junit => junit::render(self),
             Format::Markdown => markdown::render(self),
@@ -227,11 +236,13 @@ impl Default for Report {
 impl BackendReport {
     /// A report on a backend of which nothing is known but its description.
     #[must_use]
-    pub fn new(argument: String, description: &Description, spec: &gather_spec::Specification) -> Self {
+    pub fn new(argument: String, description: &Description, spec: &Specification) -> Self {
         Self {
             argument,
             sources: Vec::new(),
             backend: description.backend.clone(),
+            summary: Summary::default(),
+            clauses: BTreeMap::new(),
             broken: None,
             departures: departures(description, spec).into_iter().map(|(_, departure)| departure).collect(),
             problems: Vec::new(),
@@ -246,8 +257,24 @@ impl BackendReport {
     pub fn broken(argument: String, why: String) -> Self {
         let backend = Identity { name: argument.clone(), version: String::new(), language: String::new() };
         let description = Description { backend, operators: BTreeMap::new() };
-        let nothing = gather_spec::Specification::default();
-        Self { broken: Some(why), ..Self::new(argument, &description, &nothing) }
+        let nothing = Specification::default();
+        let mut report = Self { broken: Some(why), ..Self::new(argument, &description, &nothing) };
+        report.conclude(&[], &nothing);
+        report
+    }
+
+    /// Sums up the run once every result, deviation and problem is in: [`BackendReport::summary`] and what the clauses
+    /// say. `cases` are those of the results, in their order.
+    pub fn conclude(&mut self, cases: &[&Case], spec: &Specification) {
+        self.summary = Summary::new(self, cases, spec);
+        let unusual = self.results.iter().filter(|entry| entry.was_asked() && entry.verdict != Verdict::Pass);
+        let said = unusual.flat_map(|entry| &entry.clauses).filter_map(|id| spec.clause(id));
+        self.clauses = said.map(|clause| (clause.id.clone(), clause.text.trim().to_owned())).collect();
+    }
+
+    /// How the run ended, in lines for people, with colours.
+    pub(crate) fn ending(&self) -> String {
+        human::ending_of(self)
     }
 
     /// The entries whose verdict makes the exit status 1.
@@ -255,14 +282,39 @@ impl BackendReport {
         self.results.iter().filter(|entry| !entry.verdict.is_fine())
     }
 
-    /// How often each verdict occurs, for one operator.
-    fn counts(&self, operator: &str) -> BTreeMap<(Verdict, Option<Verdict>), usize> {
-        let mut counts = BTreeMap::new();
-        for entry in self.results.iter().filter(|entry| entry.operator == operator) {
+    /// What became of an operator, as units that stay whole: `asked 30 of 299:`, `29 pass,`, `1 crash`.
+    fn outcome_in_words(&self, operator: &str) -> Vec<String> {
+        let mut units = vec![self.asked_in_words(operator)];
+        let mut counts: BTreeMap<(Verdict, Option<Verdict>), usize> = BTreeMap::new();
+        for entry in self.of_operator(operator).filter(|entry| entry.was_asked()) {
             let observed = entry.observed.filter(|_| entry.verdict == Verdict::KnownDeviation);
             *counts.entry((entry.verdict, observed)).or_default() += 1;
         }
-        counts
+        for ((verdict, observed), count) in counts {
+            let mark = if units.len() == 1 { ':' } else { ',' };
+            units.last_mut().expect("it holds a unit").push(mark);
+            units.push(format!("{count} {verdict}"));
+            units.extend(observed.map(|observed| format!("({observed})")));
+        }
+        units
+    }
+
+    /// How much of an operator was asked: `asked 30 of 299`, or `not declared`.
+    fn asked_in_words(&self, operator: &str) -> String {
+        let cases = self.of_operator(operator).count();
+        if self.broken.is_some() {
+            "not run".to_owned()
+        } else if self.of_operator(operator).all(|entry| entry.profile.is_none()) {
+            "not declared".to_owned()
+        } else {
+            let asked = self.of_operator(operator).filter(|entry| entry.was_asked()).count();
+            format!("asked {asked} of {cases}")
+        }
+    }
+
+    /// The entries of an operator.
+    fn of_operator<'a>(&'a self, operator: &'a str) -> impl Iterator<Item = &'a Entry> {
+        self.results.iter().filter(move |entry| entry.operator == operator)
     }
 
     /// The line that repeats one case.
@@ -277,21 +329,8 @@ impl BackendReport {
     }
 }
 
-/// Counts in words: `310 pass, 2 known-deviation (crash)`.
-fn counts_in_words(counts: &BTreeMap<(Verdict, Option<Verdict>), usize>) -> String {
-    let word = |((verdict, observed), count): (&(Verdict, Option<Verdict>), &usize)| match observed {
-        Some(observed) => format!("{count} {verdict} ({observed})"),
-        None => format!("{count} {verdict}"),
-    };
-    let words: Vec<String> = counts.iter().map(word).collect();
-    if words.is_empty() { "-".to_owned() } else { words.join(", ") }
-}
-
 /// The operators of which a backend declares policies that the documents do not permit, and which.
-pub(crate) fn departures(
-    description: &Description,
-    spec: &gather_spec::Specification,
-) -> Vec<(String, String)> {
+pub(crate) fn departures(description: &Description, spec: &Specification) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (operator, capability) in &description.operators {
         let Some(page) = spec.operator(operator) else { continue };
