@@ -70,12 +70,11 @@ fn run(factory: Arc<Factory>, deviations: Option<&Path>) -> ExitCode {
     trials.retain(|(_, trial)| !arguments.is_filtered_out(trial));
     let (chosen, trials): (Vec<Option<usize>>, Vec<Trial>) = trials.into_iter().unzip();
     let conclusion = libtest_mimic::run(&arguments, trials);
-    if !arguments.list {
+    if !arguments.list && !chosen.is_empty() {
         // Lines in JSON stay alone on standard output.
-        let ending = suite.ending(chosen.into_iter().flatten());
         match arguments.format {
-            Some(FormatSetting::Json) => anstream::eprint!("{ending}"),
-            _ => anstream::println!("{ending}"),
+            Some(FormatSetting::Json) => anstream::eprint!("{}", suite.ending(&chosen)),
+            _ => anstream::print!("{}", suite.ending(&chosen)),
         }
     }
     conclusion.exit_code()
@@ -145,25 +144,29 @@ impl Suite {
         let mut report = self.report();
         report.results.push(Entry::new(case, runner.run(case)));
         self.deviations.apply(&mut report, &[case]);
+        report.conclude(&[case], &self.spec);
         if let Ok(mut idle) = self.idle.lock() {
             idle.push(runner);
         }
         let entry = report.results.remove(0);
-        let verdict = if entry.verdict.is_fine() { Ok(()) } else { Err(failure(&entry).into()) };
+        let verdict = if entry.verdict.is_fine() { Ok(()) } else { Err(failure(&report, &entry).into()) };
         if let Ok(mut done) = self.done.lock() {
             done.insert(at, entry);
         }
         verdict
     }
 
-    /// How the run ended, over the cases that were not filtered out. One that did not run was not asked.
-    fn ending(&self, chosen: impl Iterator<Item = usize>) -> String {
+    /// How the run ended, over the tests that were not filtered out. A case that did not run was not asked.
+    fn ending(&self, chosen: &[Option<usize>]) -> String {
         let mut report = self.report();
+        if !chosen.contains(&None) {
+            report.problems.clear();
+        }
         let mut done = self.done.lock().map(|mut done| std::mem::take(&mut *done)).unwrap_or_default();
         let mut cases = Vec::new();
-        for at in chosen {
-            let case = &self.spec.cases[at];
-            let ran = done.remove(&at);
+        for at in chosen.iter().flatten() {
+            let case = &self.spec.cases[*at];
+            let ran = done.remove(at);
             let not_asked = || Judged::new(&self.description, case, Strictness::Lenient).err();
             let entry = ran.or_else(|| Some(Entry::new(case, *not_asked()?)));
             if let Some(entry) = entry {
@@ -181,19 +184,11 @@ fn runner(factory: &Arc<Factory>) -> Runner {
     InProcess::new(Box::new(move || factory()) as Box<_>, Strictness::Lenient)
 }
 
-fn failure(entry: &Entry) -> String {
-    let shown = |text: &Option<String>| text.clone().unwrap_or_default();
-    let at = entry.at.as_ref().map(|at| format!(" at {at}")).unwrap_or_default();
+fn failure(report: &BackendReport, entry: &Entry) -> String {
     let verdict = match entry.verdict {
         Verdict::UnexpectedPass => "unexpected-pass".to_owned(),
         _ => entry.label(),
     };
-    format!(
-        "{verdict}{at}\n  clauses  {}\n  call     {}\n  expected {}\n  actual   {}\n  show     gatherspec show '{}'",
-        entry.clauses.join(" "),
-        shown(&entry.call),
-        shown(&entry.expected),
-        shown(&entry.actual),
-        entry.id
-    )
+    let fields = report.failure_in_lines(entry);
+    format!("{verdict}\n{fields}  show       gatherspec show '{}'", entry.id)
 }

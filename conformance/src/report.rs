@@ -7,13 +7,16 @@ mod markdown;
 mod summary;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use gather_spec::{Case, Profile, Specification};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::backend::{Description, Identity};
+use crate::difference::{Difference, Sides};
 use crate::judge::Verdict;
 use crate::runner::CaseResult;
 
@@ -112,6 +115,9 @@ pub struct Entry {
     /// What was answered, in words; likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual: Option<String>,
+    /// Where the output differs from the nearest that is allowed, or of a `nondeterministic` case from the first one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Box<Difference>>,
     /// The layout and number of threads at which the verdict fell, unless at the first run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
@@ -121,13 +127,27 @@ pub struct Entry {
     /// What the backend wrote to its standard error meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
+    /// How long the backend took, all runs together, in seconds; absent for a case that was not asked.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
+    pub duration: Option<Duration>,
+    /// How many elements the operands of the call have.
+    #[serde(skip)]
+    pub size: usize,
+}
+
+/// A duration in seconds, to the microsecond.
+fn seconds<S: Serializer>(duration: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    let micros = duration.unwrap_or_default().as_secs_f64() * 1e6;
+    serializer.serialize_f64(micros.round() / 1e6)
 }
 
 impl Entry {
     /// What is reported of a case and its result.
     #[must_use]
     pub fn new(case: &Case, result: CaseResult) -> Self {
-        let shown = |text: String| (result.verdict != Verdict::Pass).then_some(text);
+        let failed = result.verdict != Verdict::Pass;
+        let shown = |text: String| failed.then_some(text);
+        let operands = [&case.call.params, &case.call.indices];
         Self {
             id: result.id,
             operator: case.call.operator.to_string(),
@@ -138,13 +158,25 @@ impl Entry {
             reason: None,
             link: None,
             finding: false,
-            call: shown(crate::show::call_line(&case.call)),
+            call: failed.then(|| crate::show::call_line(&case.call)),
             expected: shown(result.expected),
             actual: shown(result.actual),
+            difference: result.difference,
             at: result.at,
             note: result.note,
             stderr: result.stderr,
+            duration: result.duration,
+            size: operands
+                .map(|operand| operand.shape().element_count())
+                .iter()
+                .fold(0, |sum, one| sum.saturating_add(*one)),
         }
+    }
+
+    /// The difference in words, and what its two sides are called.
+    pub(crate) fn difference_in_words(&self) -> Option<(String, Sides)> {
+        let sides = Sides::of(self.observed.unwrap_or(self.verdict));
+        Some((self.difference.as_ref()?.sentence(sides), sides))
     }
 
     /// The verdict as it is shown: `crash`, or `known-deviation (crash)`.
@@ -270,6 +302,29 @@ impl BackendReport {
         let unusual = self.results.iter().filter(|entry| entry.was_asked() && entry.verdict != Verdict::Pass);
         let said = unusual.flat_map(|entry| &entry.clauses).filter_map(|id| spec.clause(id));
         self.clauses = said.map(|clause| (clause.id.clone(), clause.text.trim().to_owned())).collect();
+    }
+
+    /// What is needed to mend a failure, in lines for people.
+    pub(crate) fn failure_in_lines(&self, entry: &Entry) -> String {
+        let mut text = String::new();
+        human::failure(&mut text, self, entry, human::Page::of_stdout());
+        text
+    }
+
+    /// The same in lines that nothing breaks, with the line that repeats the case.
+    fn failure_in_text(&self, entry: &Entry) -> String {
+        let mut text = String::new();
+        human::failure(&mut text, self, entry, human::Page::ENDLESS);
+        let _ = writeln!(text, "  {:<10} {}", "reproduce", self.reproduce(entry));
+        text
+    }
+
+    /// The clauses of an entry, each with what it says.
+    fn clauses_in_words<'a>(&'a self, entry: &'a Entry) -> impl Iterator<Item = String> + 'a {
+        entry.clauses.iter().map(|id| match self.clauses.get(id) {
+            Some(said) => format!("{id}: {}", said.replace('\n', " ")),
+            None => id.clone(),
+        })
     }
 
     /// How the run ended, in lines for people, with colours.

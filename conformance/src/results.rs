@@ -56,6 +56,9 @@ pub struct Deviation {
     pub expected: String,
     /// What was answered, likewise.
     pub actual: String,
+    /// Where an output differs, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<String>,
     /// Why, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -78,16 +81,25 @@ impl Results {
         }
         let failed = |entry: &&Entry| !matches!(observed(entry), Verdict::Pass | Verdict::Unsupported);
         let kept = |text: &Option<String>| shortened(text.as_deref().unwrap_or_default());
-        let deviation = |entry: &Entry| Deviation {
-            case: entry.id.clone(),
-            clauses: entry.clauses.clone(),
-            observed: observed(entry),
-            call: kept(&entry.call),
-            expected: kept(&entry.expected),
-            actual: kept(&entry.actual),
-            reason: entry.reason.clone(),
-            link: entry.link.clone(),
-            finding: entry.finding,
+        let deviation = |entry: &Entry| {
+            // What is cut is cut around the difference.
+            let texts = entry.difference.as_ref().and_then(|difference| difference.texts_within(LONGEST));
+            let (expected, actual) = texts.map_or_else(
+                || (kept(&entry.expected), kept(&entry.actual)),
+                |(expected, actual)| (shortened(&expected), shortened(&actual)),
+            );
+            Deviation {
+                case: entry.id.clone(),
+                clauses: entry.clauses.clone(),
+                observed: observed(entry),
+                call: kept(&entry.call),
+                expected,
+                actual,
+                difference: entry.difference_in_words().map(|(said, _)| said),
+                reason: entry.reason.clone(),
+                link: entry.link.clone(),
+                finding: entry.finding,
+            }
         };
         Self {
             schema: SCHEMA,
@@ -226,13 +238,15 @@ fn findings(text: &mut String, of: &Results) {
         };
         let _ = writeln!(text, "\n**{reason}**{source}\n\n- verdict: `{observed}`{more}");
         let reproduce = format!("gatherspec run --backend {} --case '{}'", of.argument, first.case);
-        for (name, value) in [
-            ("clause", first.clauses.join(", ")),
-            ("call", first.call.clone()),
-            ("documented", first.expected.clone()),
-            ("actual", first.actual.clone()),
-            ("reproduce", reproduce),
-        ] {
+        let lines = [
+            ("clause", Some(first.clauses.join(", "))),
+            ("call", Some(first.call.clone())),
+            ("difference", first.difference.clone()),
+            ("documented", Some(first.expected.clone())),
+            ("actual", Some(first.actual.clone())),
+            ("reproduce", Some(reproduce)),
+        ];
+        for (name, value) in lines.into_iter().filter_map(|(name, value)| Some((name, value?))) {
             let _ = writeln!(text, "- {name}: `{}`", value.replace('`', "'"));
         }
     }
@@ -258,9 +272,11 @@ mod tests {
             verdict,
             expected: "x".repeat(LONGEST + 1),
             actual: "`two\nlines`".to_owned(),
+            difference: None,
             at: None,
             note: None,
             stderr: None,
+            duration: None,
         };
         let known = Entry {
             verdict: Verdict::KnownDeviation,

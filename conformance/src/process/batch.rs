@@ -1,11 +1,11 @@
 //! The books of a run: what is to be sent, what is under way, what came of it. Replies are matched here, in order.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use gather_spec::Outcome;
 
-use crate::judge::{Judgement, Verdict, describe_outcome};
+use crate::judge::Judgement;
 use crate::runner::{CaseResult, Judged};
 
 use super::inputs::Request;
@@ -55,6 +55,8 @@ pub(super) struct Batch<'c> {
     repeat: usize,
     judged: HashMap<usize, Judged<'c>>,
     ran: HashMap<usize, Vec<Option<Ran>>>,
+    /// How long the answers to a case were waited for, all runs together.
+    took: HashMap<usize, Duration>,
     results: BTreeMap<usize, CaseResult>,
     waiting: VecDeque<Job>,
     under_way: VecDeque<Sent>,
@@ -72,6 +74,7 @@ impl<'c> Batch<'c> {
             repeat,
             judged: HashMap::new(),
             ran: HashMap::new(),
+            took: HashMap::new(),
             results: BTreeMap::new(),
             waiting: VecDeque::new(),
             under_way: VecDeque::new(),
@@ -167,8 +170,11 @@ impl<'c> Batch<'c> {
 
     /// Takes the call that is next off the list of those under way.
     pub(super) fn answered(&mut self) -> Sent {
+        let took = self.waiting_since().elapsed();
         self.heard = Instant::now();
-        self.under_way.pop_front().expect("a reply is waited for only if a call is under way")
+        let sent = self.under_way.pop_front().expect("a reply is waited for only if a call is under way");
+        *self.took.entry(sent.job.case).or_default() += took;
+        sent
     }
 
     /// Notes what became of one sending; `tick` is called when that settles its case.
@@ -183,7 +189,8 @@ impl<'c> Batch<'c> {
             let runs: Vec<Ran> =
                 self.ran.remove(&job.case).unwrap_or_default().into_iter().flatten().collect();
             let result = settle(self.judged(job), &runs, job.run, self.repeat);
-            self.results.insert(job.case, result);
+            let duration = self.took.remove(&job.case);
+            self.results.insert(job.case, CaseResult { duration, ..result });
             tick();
         }
     }
@@ -230,12 +237,9 @@ fn settle(judged: &Judged<'_>, runs: &[Ran], run: usize, repeat: usize) -> CaseR
             let other = outcomes.iter().position(|outcome| !first.agrees(outcome));
             match other.filter(|_| !judged.may_vary()) {
                 Some(other) => {
-                    let (was, is) = (describe_outcome(first), describe_outcome(outcomes[other]));
-                    let what = format!("first {was}, then {is}");
-                    let at = Some(format!("run {} of {repeat}", other + 1));
-                    fail(&Trouble { verdict: Verdict::Nondeterministic, what }, at)
+                    judged.varies(first, outcomes[other], format!("run {} of {repeat}", other + 1))
                 }
-                None => judged.result(judged.judge(first), describe_outcome(first), None),
+                None => judged.answered(first, None),
             }
         }
     };

@@ -12,7 +12,7 @@ use crate::style;
 use crate::words::{counted, cut};
 
 use super::label::{self, Label};
-use super::{BackendReport, Ending, Report};
+use super::{BackendReport, Ending, Entry, Report};
 
 pub(super) use page::Page;
 
@@ -48,6 +48,11 @@ pub(super) fn ending_of(backend: &BackendReport) -> String {
     let mut text = String::new();
     ending(&mut text, backend, &label::identity(backend), Page::of_stdout(), usize::MAX);
     text
+}
+
+/// Writes what is known of a failure, without colours.
+pub(super) fn failure(text: &mut String, backend: &BackendReport, entry: &Entry, page: Page) {
+    failure::fields(text, backend, entry, page);
 }
 
 /// What there is to say of a backend beside its cases.

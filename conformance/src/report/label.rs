@@ -12,6 +12,8 @@ pub(super) struct Label {
     pub(super) identity: String,
     /// The argument, where it is another text than the name: `./libmine.so`.
     pub(super) argument: Option<String>,
+    /// The declared name alone.
+    name: String,
     /// Whether another backend of the report has the same identity.
     ambiguous: bool,
 }
@@ -23,6 +25,11 @@ impl Label {
             Some(argument) if self.ambiguous => format!("{} ({argument})", self.identity),
             _ => self.identity.clone(),
         }
+    }
+
+    /// One word for the backend: its declared name, or the argument where two backends have the same.
+    pub(super) fn name(&self) -> &str {
+        self.argument.as_deref().filter(|_| self.ambiguous).unwrap_or(&self.name)
     }
 
     /// The name at the head of a column or a page: always with the argument that differs.
@@ -40,6 +47,7 @@ impl Report {
         let identities: Vec<String> = self.backends.iter().map(identity).collect();
         let label = |(backend, identity): (&BackendReport, &String)| Label {
             identity: identity.clone(),
+            name: plain(&backend.backend.name),
             argument: (backend.argument != backend.backend.name).then(|| plain(&backend.argument)),
             ambiguous: identities.iter().filter(|other| *other == identity).count() > 1,
         };

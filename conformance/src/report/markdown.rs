@@ -49,14 +49,15 @@ fn section(text: &mut String, backend: &BackendReport, label: &Label) {
     }
     for entry in backend.failures() {
         let _ = writeln!(text, "\n### {}: {}\n", entry.verdict, escaped(&entry.id));
-        let mut line = |name: &str, value: &Option<String>| {
-            let _ = writeln!(text, "- {name}: `{}`", value.as_deref().unwrap_or_default().replace('`', "'"));
-        };
-        line("call", &entry.call);
-        line("expected", &entry.expected);
-        line("actual", &entry.actual);
-        let _ = writeln!(text, "- reproduce: `{}`", backend.reproduce(entry));
+        let _ = writeln!(text, "{}", fenced(&backend.failure_in_text(entry)));
     }
+}
+
+/// A text as a block of code, whatever backquotes it holds.
+fn fenced(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}text\n{text}{fence}")
 }
 
 /// What the backend was not asked, in full.

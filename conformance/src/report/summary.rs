@@ -146,10 +146,10 @@ impl Summary {
         let but = known.as_ref().map(|known| format!(" but for {known}")).unwrap_or_default();
         match self.ending {
             Ending::NotRun => "the backend was not run".to_owned(),
-            Ending::NothingAsked => format!(
-                "nothing was asked: the backend declares none of the {} that were chosen",
-                counted(report.results.len(), "case")
-            ),
+            Ending::NothingAsked => {
+                let chosen = counted(report.results.len(), "chosen case");
+                format!("nothing was asked: of {chosen} the backend declares none")
+            }
             Ending::Fails => {
                 let beside = known.map(|known| format!(", beside {known}")).unwrap_or_default();
                 let verb = if self.failures == 1 { "does" } else { "do" };

@@ -26,6 +26,9 @@ impl Page {
         Self { width: terminal.or_else(columns).filter(|width| *width > 0) }
     }
 
+    /// A page that breaks no line.
+    pub(in super::super) const ENDLESS: Self = Self { width: None };
+
     /// A page of this many columns.
     #[cfg(test)]
     pub(in super::super) const fn wide(width: usize) -> Self {
@@ -74,6 +77,6 @@ mod tests {
     fn lines_break_between_words_and_a_long_word_stays_whole() {
         let lines = Page::wide(40).lines(30, "one two three-and-a-half four\nfive");
         assert_eq!(lines, ["one two", "three-and-a-half", "four", "five"]);
-        assert_eq!(Page { width: None }.lines(30, "a b\nc"), ["a b", "c"]);
+        assert_eq!(Page::ENDLESS.lines(30, "a b\nc"), ["a b", "c"]);
     }
 }
