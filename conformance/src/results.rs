@@ -254,8 +254,11 @@ fn findings(text: &mut String, of: &Results) {
 
 #[cfg(test)]
 mod tests {
+    use gather_spec::{DType, Outcome, Tensor};
+
     use super::*;
     use crate::backend::Description;
+    use crate::difference::Difference;
     use crate::runner::CaseResult;
 
     #[test]
@@ -278,6 +281,19 @@ mod tests {
             stderr: None,
             duration: None,
         };
+        let mut differs = result(Verdict::WrongOutput);
+        let tensor = |last: u32| {
+            let elements = (0..1000).chain([last]).collect();
+            Outcome::Output(Tensor::new(DType::I32, [1001], elements).unwrap())
+        };
+        differs.difference = Difference::between(&tensor(1000), &tensor(7)).map(Box::new);
+        let differs = Entry {
+            verdict: Verdict::KnownDeviation,
+            observed: Some(Verdict::WrongOutput),
+            reason: Some("the last one is lost".to_owned()),
+            finding: true,
+            ..Entry::new(case, differs)
+        };
         let known = Entry {
             verdict: Verdict::KnownDeviation,
             observed: Some(Verdict::Crash),
@@ -285,21 +301,30 @@ mod tests {
             finding: true,
             ..Entry::new(case, result(Verdict::Crash))
         };
-        report.results = vec![Entry::new(case, result(Verdict::Pass)), known];
+        report.results = vec![Entry::new(case, result(Verdict::Pass)), known, differs];
 
         let folder = tempfile::tempdir().unwrap();
         let path = Results::new(&report).write(folder.path()).unwrap();
         assert_eq!(path.file_name().unwrap(), "a-b-1.0.json");
         let page = page(folder.path()).unwrap();
         for words in [
-            "| backend | tf.gather |\n| --- | --- |\n| a/b 1.0 | 1 pass, 1 crash |",
+            "| backend | tf.gather |\n| --- | --- |\n| a/b 1.0 | 1 pass, 1 wrong-output, 1 crash |",
             "### a/b 1.0\n\n**it divides by zero**\n\n- verdict: `crash`\n",
             "- actual: `'two lines'`\n",
             "xx…`\n",
+            "- difference: `first difference at [1000]: expected 1000, actual 7; 1 of 1001 elements differs`\n",
+            ", 998, 999, 1000]`\n",
+            ", 998, 999, 7]`\n",
             &format!("`gatherspec run --backend mine --case '{}'`", case.id),
         ] {
             assert!(page.contains(words), "{words}\nis not in\n{page}");
         }
+        // A file that was kept before differences were.
+        let text = std::fs::read_to_string(&path).unwrap();
+        let old: String = text.lines().filter(|line| !line.contains("\"difference\"")).collect();
+        assert!(text.contains("\"difference\"") && !old.contains("\"difference\""));
+        let old: Results = serde_json::from_str(&old).unwrap();
+        assert!(old.deviations.iter().all(|deviation| deviation.difference.is_none()));
         std::fs::write(folder.path().join("mutants.md"), "").unwrap();
         assert!(super::page(folder.path()).unwrap().contains("(mutants.md)"));
     }

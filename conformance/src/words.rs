@@ -1,11 +1,13 @@
 //! Counts and lists in words.
 
+use std::fmt::Display;
+
 /// A count with its noun: `1 case`, `2 crashes`.
 ///
 /// The noun takes `-es` behind `s` and `sh`, else `-s`.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
-    let ending = match count {
-        1 => "",
+pub(crate) fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+    let ending = match noun {
+        _ if count == N::from(1) => "",
         _ if noun.ends_with('s') || noun.ends_with("sh") => "es",
         _ => "s",
     };
@@ -27,9 +29,9 @@ mod tests {
 
     #[test]
     fn one_is_not_many() {
-        assert_eq!(counted(1, "case"), "1 case");
-        assert_eq!(counted(0, "case"), "0 cases");
-        assert_eq!(counted(2, "crash"), "2 crashes");
+        assert_eq!(counted(1u64, "case"), "1 case");
+        assert_eq!(counted(0usize, "case"), "0 cases");
+        assert_eq!(counted(2usize, "crash"), "2 crashes");
     }
 
     #[test]

@@ -208,7 +208,7 @@ fn late_difference() {
         (difference["expected"].as_str().unwrap(), difference["actual"].as_str().unwrap());
     assert_eq!((first.as_str(), expected, actual), ("[39998, 2]", "119996", "119997"));
     let said = format!(
-        "first difference at {first}: expected {expected}, actual {actual}; 1 of {of} elements differ"
+        "first difference at {first}: expected {expected}, actual {actual}; 1 of {of} elements differs"
     );
     for form in [&ran.text, &ran.markdown, &ran.junit] {
         assert!(form.contains(&said), "{said}\n{form}");

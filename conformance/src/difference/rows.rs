@@ -136,9 +136,9 @@ fn shown(columns: &[Column], width: Option<usize>) -> Range<usize> {
             let Some(rest) = room.checked_sub(column.width() + 1) else { continue };
             room = rest;
             if left {
-                shown.start = at
+                shown.start = at;
             } else {
-                shown.end = at + 1
+                shown.end = at + 1;
             }
             grown = true;
         }

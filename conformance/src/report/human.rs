@@ -28,7 +28,8 @@ pub(super) fn render(report: &Report, page: Page) -> String {
     let mut text = String::new();
     for (backend, label) in report.backends.iter().zip(&labels) {
         if let Some(why) = &backend.broken {
-            let _ = writeln!(text, "{}: {}: {why}\n", painted(style::BAD, "not run"), label.short());
+            let lines = page.lines(2, &format!("{}: {why}", label.short()));
+            let _ = writeln!(text, "{}: {}\n", painted(style::BAD, "not run"), lines.join("\n  "));
         }
         failure::all(&mut text, backend, label, page);
     }
@@ -55,11 +56,14 @@ pub(super) fn failure(text: &mut String, backend: &BackendReport, entry: &Entry,
     failure::fields(text, backend, entry, page);
 }
 
-/// What there is to say of a backend beside its cases.
+/// What there is to say of a backend beside its cases, below its name.
 fn remarks(text: &mut String, backend: &BackendReport, label: &Label, page: Page) {
+    let mut is_first = true;
     let mut line = |style: Style, said: &str| {
-        let lines = page.lines(2, &format!("{}: {said}", label.short()));
-        let _ = writeln!(text, "{}", painted(style, &lines.join("\n  ")));
+        if std::mem::take(&mut is_first) {
+            let _ = writeln!(text, "{}", painted(style::NAME, &label.short()));
+        }
+        let _ = writeln!(text, "  {}", painted(style, &page.lines(4, said).join("\n    ")));
     };
     backend.departures.iter().for_each(|departure| line(Style::new(), departure));
     backend.problems.iter().for_each(|problem| line(style::BAD, problem));
@@ -105,4 +109,141 @@ fn ending(text: &mut String, backend: &BackendReport, name: &str, page: Page, mo
 
 fn painted(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use gather_spec::{ErrorFields, Outcome, Profile, ReportedError, Specification, Tensor};
+    use unicode_width::UnicodeWidthStr;
+
+    use super::*;
+    use crate::builtin;
+    use crate::judge::{Strictness, Verdict};
+    use crate::report::{Entry, Format};
+    use crate::runner::Judged;
+
+    /// A report on so many backends, with verdicts of every kind for every operator.
+    fn report(backends: usize) -> Report {
+        let spec = Specification::embedded().unwrap();
+        let description = builtin::backend("reference", Profile::default(), 0).unwrap().describe();
+        let cases: Vec<_> = spec.cases.iter().collect();
+        let mut report = Report::new();
+        for number in 0..backends {
+            let argument = format!("./build/release/backends/number-{number} --fast");
+            let mut backend = BackendReport::new(argument, &description, &spec);
+            for (at, case) in cases.iter().enumerate() {
+                let Ok(judged) = Judged::new(&description, case, Strictness::Lenient) else { continue };
+                let wrong =
+                    Tensor::filled(case.call.params.dtype(), case.call.params.shape().clone(), &zero(case));
+                let mut entry = Entry::new(case, judged.answered(&Outcome::Output(wrong.unwrap()), None));
+                entry.verdict = Verdict::ALL[at % Verdict::ALL.len()];
+                entry.observed =
+                    (entry.verdict == Verdict::KnownDeviation).then_some(Verdict::RejectedGoodInput);
+                backend.results.push(entry);
+            }
+            backend.conclude(&cases, &spec);
+            report.backends.push(backend);
+        }
+        report
+    }
+
+    fn zero(case: &gather_spec::Case) -> gather_spec::Element {
+        gather_spec::Element::zero(case.call.params.dtype())
+    }
+
+    fn plain(report: &Report, page: Page) -> String {
+        anstream::adapter::strip_str(&render(report, page)).to_string()
+    }
+
+    #[test]
+    fn the_matrix_fits_the_page_whatever_the_number_of_backends() {
+        for backends in [1, 2, 3, 6] {
+            let report = report(backends);
+            for width in [80, 120, 200] {
+                let text = matrix::matrix(&report, &report.labels(), Page::wide(width)).to_string();
+                let widest = text.lines().map(UnicodeWidthStr::width).max().unwrap();
+                assert!(widest <= width, "{backends} backends take {widest} of {width} columns:\n{text}");
+                let words: BTreeSet<&str> = text.split_whitespace().collect();
+                for verdict in Verdict::ALL.iter().filter(|verdict| **verdict != Verdict::Unsupported) {
+                    let whole = [verdict.name().to_owned(), format!("{verdict},")];
+                    assert!(whole.iter().any(|whole| words.contains(whole.as_str())), "{verdict} in\n{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_word_of_a_failure_is_broken() {
+        let report = report(1);
+        let whole = plain(&report, Page::ENDLESS);
+        let whole: BTreeSet<&str> = whole.split_whitespace().collect();
+        for line in
+            plain(&report, Page::wide(80)).lines().filter(|line| !line.starts_with(['│', '┌', '└', '╞']))
+        {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let element = |word: &str| word.contains(['…', '^', '[', ']', '\\']);
+            let broken = words.iter().find(|word| !whole.contains(**word) && !element(word));
+            assert_eq!(broken, None, "{line}");
+            assert!(line.width() <= 80 || words.iter().any(|word| word.width() > 60), "{line}");
+        }
+    }
+
+    #[test]
+    fn failures_of_one_kind_show_the_smallest_call_and_name_the_others() {
+        let spec = Specification::embedded().unwrap();
+        let of_rows: Vec<_> =
+            spec.cases.iter().filter(|case| case.id.starts_with("tf.gather_nd/rows/")).collect();
+        let clauses = &of_rows[0].clauses;
+        let alike: Vec<_> = of_rows.iter().copied().filter(|case| case.clauses == *clauses).collect();
+        let description = builtin::backend("reference", Profile::default(), 0).unwrap().describe();
+        let mut backend = BackendReport::new("mine".to_owned(), &description, &spec);
+        for case in &alike {
+            let judged = Judged::new(&description, case, Strictness::Lenient).unwrap();
+            let error =
+                ReportedError { message: "no".to_owned(), code: None, fields: ErrorFields::default() };
+            backend.results.push(Entry::new(case, judged.answered(&Outcome::Error(error), None)));
+        }
+        backend.conclude(&alike, &spec);
+        let smallest = backend.results.iter().min_by_key(|entry| entry.size).unwrap().id.clone();
+        let report = Report { backends: vec![backend], ..Report::new() };
+        let text = plain(&report, Page::ENDLESS);
+        assert!(alike.len() > 2, "{} cases", alike.len());
+        assert!(text.starts_with(&format!("rejected-good-input {smallest} on ")), "{text}");
+        assert!(text.contains(&format!("  also       {} more of this verdict", alike.len() - 1)), "{text}");
+        assert_eq!(text.matches("\n  reproduce ").count(), 1, "{text}");
+        let junit = report.render(Format::Junit);
+        assert_eq!(junit.matches("reproduce ").count(), alike.len());
+    }
+
+    #[test]
+    fn calls_that_are_not_supported_for_one_reason_are_one_kind_whatever_their_clauses() {
+        let spec = Specification::embedded().unwrap();
+        let cases: Vec<_> =
+            spec.cases.iter().filter(|case| case.id.starts_with("tf.gather/batch/")).collect();
+        let description = builtin::backend("reference", Profile::default(), 0).unwrap().describe();
+        let mut backend = BackendReport::new("mine".to_owned(), &description, &spec);
+        for case in &cases {
+            let judged = Judged::new(&description, case, Strictness::Lenient).unwrap();
+            let answer = Outcome::Unsupported(format!("no {}", case.call.attributes.len()));
+            backend.results.push(Entry::new(case, judged.answered(&answer, None)));
+        }
+        backend.conclude(&cases, &spec);
+        let reasons: BTreeSet<usize> = cases.iter().map(|case| case.call.attributes.len()).collect();
+        let report = Report { backends: vec![backend], ..Report::new() };
+        let text = plain(&report, Page::ENDLESS);
+        assert!(reasons.len() < cases.len());
+        assert_eq!(text.matches("\n  reproduce ").count(), reasons.len(), "{text}");
+        assert!(text.contains(" more of this verdict and this answer: "), "{text}");
+    }
+
+    #[test]
+    fn a_name_of_a_stranger_stays_on_its_line() {
+        let mut report = report(1);
+        report.backends[0].backend.name = format!("\u{1b}[2J\n{}", "x".repeat(500));
+        let text = plain(&report, Page::wide(80));
+        assert!(!text.contains('\u{1b}') && !text.contains("[2J\n"), "{text}");
+        assert!(text.lines().filter(|line| line.starts_with('│')).all(|line| line.width() <= 80), "{text}");
+    }
 }

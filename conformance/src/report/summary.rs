@@ -202,3 +202,126 @@ fn known_in_words(report: &BackendReport) -> Option<String> {
     }
     (all > 0).then_some(words)
 }
+
+#[cfg(test)]
+mod tests {
+    use gather_spec::Profile;
+
+    use super::*;
+    use crate::backend::{Description, Identity};
+    use crate::judge::{Judgement, Strictness};
+    use crate::runner::Judged;
+
+    /// A report on cases of one operator, each with a verdict; without one it is of an operator that is not declared.
+    fn report(results: &[(&Case, Option<Verdict>)], spec: &Specification) -> BackendReport {
+        let backend = Identity { name: "mine".into(), version: "1".into(), language: String::new() };
+        let nothing = Description { backend, operators: BTreeMap::new() };
+        let all = crate::builtin::backend("reference", Profile::default(), 0).unwrap().describe();
+        let mut report = BackendReport::new("mine".into(), &nothing, spec);
+        for (case, verdict) in results {
+            let description = if verdict.is_some() { &all } else { &nothing };
+            let result = match Judged::new(description, case, Strictness::Lenient) {
+                Err(unsupported) => *unsupported,
+                Ok(judged) => {
+                    let judgement = Judgement { verdict: verdict.unwrap(), note: None };
+                    judged.result(judgement, String::new(), None)
+                }
+            };
+            report.results.push(Entry::new(case, result));
+        }
+        let cases: Vec<&Case> = results.iter().map(|(case, _)| *case).collect();
+        report.conclude(&cases, spec);
+        report
+    }
+
+    fn spec() -> Specification {
+        Specification::embedded().unwrap()
+    }
+
+    /// The summary of a run with so many verdicts of each kind.
+    fn ended(verdicts: &[(usize, Verdict)]) -> Summary {
+        let spec = spec();
+        let verdicts = verdicts.iter().flat_map(|(count, verdict)| std::iter::repeat_n(*verdict, *count));
+        let cases = spec.cases.iter().filter(|case| case.call.operator.as_str() == "tf.gather");
+        let results: Vec<_> = cases.zip(verdicts.map(Some)).collect();
+        report(&results, &spec).summary
+    }
+
+    #[test]
+    fn nothing_conforms_where_a_tenth_was_not_asked() {
+        let nine = ended(&[(9, Verdict::Pass), (1, Verdict::Unsupported)]);
+        assert_eq!(nine.sentence, "9 of 10 cases asked: nothing that was asked fails");
+        let ten = ended(&[(10, Verdict::Pass), (1, Verdict::Unsupported)]);
+        assert_eq!(ten.sentence, "10 of 11 cases asked: everything conforms");
+        assert_eq!(ten.operators["tf.gather"], Asked { asked: 10, cases: 11 });
+        let none = ended(&[(3, Verdict::Unsupported)]);
+        assert_eq!(none.sentence, "nothing was asked: of 3 chosen cases the backend declares none");
+        assert_eq!((nine.failures, ten.failures, none.failures), (0, 0, 0));
+    }
+
+    #[test]
+    fn failures_are_counted_whatever_was_asked() {
+        let one = ended(&[(1, Verdict::WrongOutput), (9, Verdict::Unsupported)]);
+        assert_eq!(one.sentence, "1 of 10 cases asked: 1 verdict does not conform");
+        let two = ended(&[(8, Verdict::Pass), (1, Verdict::Crash), (1, Verdict::UnexpectedPass)]);
+        assert_eq!(two.sentence, "10 of 10 cases asked: 2 verdicts do not conform");
+        assert_eq!((one.failures, two.failures, two.ending), (1, 2, Ending::Fails));
+    }
+
+    #[test]
+    fn known_deviations_are_named_and_the_worst_of_them_too() {
+        let spec = spec();
+        let mut report = report(&vec![(&spec.cases[0], Some(Verdict::KnownDeviation)); 40], &spec);
+        for (at, entry) in report.results.iter_mut().enumerate() {
+            entry.observed = Some(match at {
+                0..3 => Verdict::Crash,
+                3 => Verdict::Timeout,
+                _ => Verdict::WrongOutput,
+            });
+        }
+        report.conclude(&[&spec.cases[0]; 40], &spec);
+        let said = "40 of 40 cases asked: conforms but for 40 known deviations, 3 of them crashes, 1 of them a timeout";
+        assert_eq!(report.summary.sentence, said);
+        report.results[0].verdict = Verdict::Crash;
+        report.conclude(&[&spec.cases[0]; 40], &spec);
+        let said = "40 of 40 cases asked: 1 verdict does not conform, beside 39 known deviations, 2 of them crashes, 1 of \
+                    them a timeout";
+        assert_eq!(report.summary.sentence, said);
+    }
+
+    #[test]
+    fn an_operator_that_is_not_declared_is_named_and_not_counted() {
+        let spec = spec();
+        let of =
+            |operator: &str| spec.cases.iter().find(|case| case.call.operator.as_str() == operator).unwrap();
+        let results = [(of("tf.gather"), Some(Verdict::Pass)), (of("tf.gather_nd"), None)];
+        let summary = report(&results, &spec).summary;
+        assert_eq!(summary.sentence, "1 of 1 case asked: everything conforms");
+        assert_eq!(summary.undeclared, ["tf.gather_nd"]);
+        assert!(summary.untested.is_empty() && summary.unrejected.is_empty());
+    }
+
+    #[test]
+    fn clauses_of_cases_that_were_not_asked_are_named_once() {
+        let spec = spec();
+        let (clause, coverage) = spec
+            .clauses
+            .iter()
+            .zip(spec.coverage())
+            .find(|(_, coverage)| !coverage.accepting.is_empty() && !coverage.rejecting.is_empty())
+            .unwrap();
+        let (code, rejecting) = coverage.rejecting.iter().next().unwrap();
+        let accepts = spec.case(coverage.accepting[0]).unwrap();
+        let rejects = spec.case(rejecting[0]).unwrap();
+        let ended = |accepted, rejected| {
+            report(&[(accepts, Some(accepted)), (rejects, Some(rejected))], &spec).summary
+        };
+        let partly = ended(Verdict::Pass, Verdict::Unsupported);
+        assert_eq!(partly.unrejected.get(&clause.id), Some(&vec![*code]));
+        assert!(!partly.untested.contains(&clause.id));
+        let nothing = ended(Verdict::Unsupported, Verdict::Unsupported);
+        assert!(nothing.untested.contains(&clause.id) && nothing.unrejected.is_empty());
+        let all = ended(Verdict::Pass, Verdict::WrongError);
+        assert!(all.untested.is_empty() && all.unrejected.is_empty(), "{all:?}");
+    }
+}

@@ -1,13 +1,15 @@
 //! The failures of a backend: what is needed to mend each and to reproduce it.
 //!
-//! Failures of one verdict under the same clauses are most likely one mistake, so only the smallest call of them is
-//! shown in full.
+//! Failures of one verdict under the same clauses are most likely one mistake, and so are calls that a backend says it
+//! does not support for the same reason: only the smallest call of them is shown in full.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::difference::{Elements, Sides};
+use crate::judge::{UNSUPPORTED, Verdict};
 use crate::style;
 use crate::words::cut;
 
@@ -34,27 +36,47 @@ pub(super) fn all(text: &mut String, backend: &BackendReport, label: &Label, pag
         field(text, "reproduce", &command(&backend.reproduce(first), page));
         if group.len() > 1 {
             let ids: Vec<&str> = group[1..].iter().map(|entry| entry.id.as_str()).collect();
-            let said =
-                format!("{} more of this verdict and these clauses: {}", ids.len(), cut(&ids, IDS, WHOLE));
+            let kind = match Kind::of(first) {
+                Kind::Clauses(_) => "these clauses",
+                Kind::Answer(_) => "this answer",
+            };
+            let list = cut(&ids, IDS, WHOLE);
+            let said = format!("{} more of this verdict and {kind}: {list}", ids.len());
             field(text, "also", &page.lines(INDENT, &said));
         }
         text.push('\n');
     }
 }
 
-/// The failures by verdict and clauses, in the order of their first, each group from the smallest call on.
-fn groups(backend: &BackendReport) -> Vec<Vec<&Entry>> {
-    let mut groups: Vec<Vec<&Entry>> = Vec::new();
-    for entry in backend.failures() {
-        let alike =
-            |group: &&mut Vec<&Entry>| group[0].verdict == entry.verdict && group[0].clauses == entry.clauses;
-        match groups.iter_mut().find(alike) {
-            Some(group) => group.push(entry),
-            None => groups.push(vec![entry]),
+/// What failures of one verdict have in common if they are most likely one mistake.
+#[derive(PartialEq)]
+enum Kind<'a> {
+    Clauses(BTreeSet<&'a str>),
+    /// Why the backend does not support the call.
+    Answer(&'a str),
+}
+
+impl<'a> Kind<'a> {
+    fn of(entry: &'a Entry) -> Self {
+        match entry.actual.as_deref() {
+            Some(answer) if answer.starts_with(UNSUPPORTED) => Self::Answer(answer),
+            _ => Self::Clauses(entry.clauses.iter().map(String::as_str).collect()),
         }
     }
-    groups.iter_mut().for_each(|group| group.sort_by_key(|entry| entry.size));
-    groups
+}
+
+/// The failures by kind, in the order of their first, each group from the smallest call on.
+fn groups(backend: &BackendReport) -> Vec<Vec<&Entry>> {
+    let mut groups: Vec<(Verdict, Kind<'_>, Vec<&Entry>)> = Vec::new();
+    for entry in backend.failures() {
+        let kind = Kind::of(entry);
+        match groups.iter_mut().find(|(verdict, of, _)| *verdict == entry.verdict && *of == kind) {
+            Some((_, _, group)) => group.push(entry),
+            None => groups.push((entry.verdict, kind, vec![entry])),
+        }
+    }
+    groups.iter_mut().for_each(|(_, _, group)| group.sort_by_key(|entry| entry.size));
+    groups.into_iter().map(|(_, _, group)| group).collect()
 }
 
 /// Writes what is known of a failure.
