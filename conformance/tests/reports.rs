@@ -54,7 +54,7 @@ impl Backend for Wrong {
         let outcome = self.reference.call(call);
         match (self.habit.as_str(), outcome) {
             ("dies", _) if Self::is_it(call) => std::process::abort(),
-            ("wavers", Outcome::Output(output)) if Self::is_it(call) && self.calls % 2 == 0 => {
+            ("wavers", Outcome::Output(output)) if Self::is_it(call) && self.calls.is_multiple_of(2) => {
                 Outcome::Output(with_last(&output, "z"))
             }
             ("errs late", Outcome::Output(output)) if output.shape().element_count() > 100_000 => {

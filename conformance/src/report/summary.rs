@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::judge::Verdict;
 use crate::words::counted;
 
-use super::{BackendReport, Entry};
+use super::BackendReport;
 
 /// Where at least one case in this many was not asked, nothing is said to conform.
 const TENTH: usize = 10;
@@ -171,14 +171,6 @@ impl Summary {
     }
 }
 
-impl Entry {
-    /// Whether the backend was asked: its call was sent, or could not be because the backend had died.
-    #[must_use]
-    pub fn was_asked(&self) -> bool {
-        self.observed.unwrap_or(self.verdict) != Verdict::Unsupported
-    }
-}
-
 fn error_code(allowed: &Allowed) -> Option<ErrorCode> {
     if let Allowed::Error(code, _) = allowed { Some(*code) } else { None }
 }
@@ -210,6 +202,7 @@ mod tests {
     use super::*;
     use crate::backend::{Description, Identity};
     use crate::judge::{Judgement, Strictness};
+    use crate::report::Entry;
     use crate::runner::Judged;
 
     /// A report on cases of one operator, each with a verdict; without one it is of an operator that is not declared.
