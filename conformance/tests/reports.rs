@@ -231,6 +231,7 @@ fn wavering() {
     assert_eq!(result["verdict"], "nondeterministic");
     assert_eq!(result["difference"]["elements"]["first"].to_string(), "[1,2]");
     assert!(ran.text.contains("  difference first difference at [1, 2]: at first "), "{}", ran.text);
+    assert!(ran.text.contains("\n  expected   string [2, 3] [[d, e, f], [a, b, c]]\n"), "{}", ran.text);
     assert!(ran.text.contains("\n  at first   string [2, 3] [["), "{}", ran.text);
 }
 

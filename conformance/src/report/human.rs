@@ -206,7 +206,8 @@ mod tests {
             backend.results.push(Entry::new(case, judged.answered(&Outcome::Error(error), None)));
         }
         backend.conclude(&alike, &spec);
-        let smallest = backend.results.iter().min_by_key(|entry| entry.size).unwrap().id.clone();
+        backend.results.iter_mut().zip((0..alike.len()).rev()).for_each(|(entry, size)| entry.size = size);
+        let smallest = backend.results.last().unwrap().id.clone();
         let report = Report { backends: vec![backend], ..Report::new() };
         let text = plain(&report, Page::ENDLESS);
         assert!(alike.len() > 2, "{} cases", alike.len());

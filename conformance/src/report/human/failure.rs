@@ -21,6 +21,9 @@ use super::{Page, WHOLE, painted};
 /// The most ids that are named of a group.
 const IDS: usize = 8;
 
+/// The name of the field that says what is allowed.
+const EXPECTED: &str = "expected";
+
 /// What stands before the value of a field.
 const INDENT: usize = 13;
 
@@ -95,9 +98,13 @@ pub(super) fn fields(text: &mut String, backend: &BackendReport, entry: &Entry, 
     }
     let elements = entry.difference.as_ref().and_then(|difference| difference.elements.as_ref());
     if let (Some(elements), Some((_, sides))) = (elements, difference) {
+        // Of answers that differ from each other either may be the right one.
+        if sides.expected != EXPECTED {
+            line(EXPECTED, entry.expected.as_deref().unwrap_or_default());
+        }
         rows(text, elements, sides, page);
     } else {
-        line("expected", entry.expected.as_deref().unwrap_or_default());
+        line(EXPECTED, entry.expected.as_deref().unwrap_or_default());
         line("actual", entry.actual.as_deref().unwrap_or_default());
     }
     let mut line = |name: &str, value: &str| field(text, name, &page.lines(INDENT, value));
