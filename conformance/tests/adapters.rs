@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use gather_conformance::adapters::ADAPTERS;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn python() -> String {
     std::env::var("GATHERSPEC_PYTHON").unwrap_or_else(|_| "python3".to_owned())
@@ -74,6 +74,9 @@ fn the_kit_is_strict_and_times_calls() {
     let time = call
         .replace("\"call\"", "\"time\"")
         .replace("\"attributes\"", "\"rounds\":3,\"min_round_ns\":1000,\"attributes\"");
+    let in_file =
+        |file: &str| call.replacen("\"data\":\"AQAAAAIAAAA=\"", &format!("\"file\":{file},\"offset\":0"), 1);
+    let tiny = json!(here("tests/adapters/tiny.py")).to_string();
     let lines = [
         (call.to_owned(), r#"{"seq": 5, "output": {"dtype": "i32", "shape": [1], "data": "AgAAAA=="}}"#),
         (call.replace("AQAAAA==", "AgAAAA=="), "IndexError: 2 is out of range [0, 2)"),
@@ -87,6 +90,14 @@ fn the_kit_is_strict_and_times_calls() {
         (call.replace("\"seq\":5", "\"seq\":5,\"more\":6"), "the key more is unknown"),
         (call.replace("AQAAAA==", "AQAAAA"), "indices: data is not base64"),
         (call.replace("\"i32\",\"shape\":[2]", "\"int\",\"shape\":[2]"), "unknown dtype 'int'"),
+        (in_file("0"), "0 is no regular file"),
+        (in_file("null"), "None is no regular file"),
+        (in_file("\"/dev/zero\""), "'/dev/zero' is no regular file"),
+        (in_file(&json!(here("tests/adapters")).to_string()), "is no regular file"),
+        (in_file(&tiny).replace("[2]", "[1099511627776]"), "the file is shorter than 4398046511104 bytes"),
+        (in_file(&tiny), r#""output": {"dtype": "i32", "shape": [1]"#),
+        (time.replace("\"rounds\"", "\"threads\":null,\"rounds\""), "threads is no integer"),
+        (time.replace("\"rounds\"", "\"output\":null,\"rounds\""), "output is none of"),
         ("[1]".to_owned(), "a message is an object"),
         ("nonsense".to_owned(), r#""seq": null, "invalid": "no JSON"#),
         (r#"{"cmd":"start","protocol":7}"#.to_owned(), r#""protocol": 1, "backend": {"name": "tiny""#),

@@ -148,9 +148,11 @@ class _Backend:
     def time(self, message):
         seq = _count(message["seq"], "seq")
         rounds, least = (_count(message[key], key) for key in ("rounds", "min_round_ns"))
-        most = message.get("threads")
-        if most is not None and _count(most, "threads") == 0:
+        most = _count(message["threads"], "threads") if "threads" in message else None
+        if most == 0:
             raise Invalid("threads is 0")
+        if message.get("output", "fresh") not in ("fresh", "pooled", "into"):
+            raise Invalid("output is none of fresh, pooled and into")
         attributes = _attributes(message["attributes"])
 
         def answer():
@@ -298,14 +300,19 @@ def _checked_tensor(message):
 
 
 def _read(message, size, step):
-    offset = _count(message["offset"], "offset")
+    name, offset = message["file"], _count(message["offset"], "offset")
     if offset % step:
         raise Invalid(f"the offset {offset} is no multiple of {step}")
+    # A number would be an open file of this process, and a pipe would be waited for.
+    if not isinstance(name, str) or not os.path.isfile(name):
+        raise Invalid(f"{name!r} is no regular file")
     try:
-        with open(message["file"], "rb") as file:
+        with open(name, "rb") as file:
+            if offset + size > os.fstat(file.fileno()).st_size:
+                raise Invalid(f"the file is shorter than {size} bytes from offset {offset}")
             file.seek(offset)
             return file.read(size)
-    except (OSError, TypeError, ValueError) as error:
+    except (OSError, ValueError) as error:
         raise Invalid(f"file: {error}") from None
 
 
