@@ -24,6 +24,9 @@ pub use tensor::{Data, TensorMessage};
 /// The version of the protocol that this program speaks.
 pub const PROTOCOL: u64 = 1;
 
+/// The most characters of a text that says what is wrong with a message. It may quote the message, which may be long.
+const MOST_TEXT: usize = 4000;
+
 /// What a message asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -137,8 +140,7 @@ impl Request {
         fn read<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, InvalidReply> {
             from_object(line).map_err(|error| {
                 let seq = from_object::<Seq>(line).ok().map(|message| message.seq);
-                let invalid = format!("{} at column {}", in_json_words(&error), error.column());
-                InvalidReply { seq, invalid }
+                InvalidReply::new(seq, format!("{} at column {}", in_json_words(&error), error.column()))
             })
         }
         match read::<Cmd>(line)?.cmd {
@@ -337,8 +339,8 @@ impl Reply {
             Outcome::Error(_) | Outcome::Unsupported(_) => 0,
         };
         if rank > MAX_RANK {
-            let unsupported = format!("the output has {rank} axes; a message has at most {MAX_RANK}");
-            return Self::Unsupported(UnsupportedReply { seq, unsupported });
+            let why = format!("the output has {rank} axes; a message has at most {MAX_RANK}");
+            return Self::Unsupported(UnsupportedReply::new(seq, why));
         }
         match outcome {
             Outcome::Output(output) => Self::Output(OutputReply { seq, output: TensorMessage::new(output) }),
@@ -346,11 +348,34 @@ impl Reply {
                 Self::Output(OutputReply { seq, output: TensorMessage::empty(*dtype, shape.clone()) })
             }
             Outcome::Error(error) => Self::Error(ErrorReply { seq, error: ErrorMessage::new(error) }),
-            Outcome::Unsupported(why) => {
-                Self::Unsupported(UnsupportedReply { seq, unsupported: why.clone() })
-            }
+            Outcome::Unsupported(why) => Self::Unsupported(UnsupportedReply::new(seq, why.clone())),
         }
     }
+}
+
+impl UnsupportedReply {
+    /// The reply that says why, in not too many words.
+    #[must_use]
+    pub fn new(seq: u64, why: String) -> Self {
+        Self { seq, unsupported: shortened(why) }
+    }
+}
+
+impl InvalidReply {
+    /// The reply that says what is wrong, in not too many words.
+    #[must_use]
+    pub fn new(seq: Option<u64>, what: String) -> Self {
+        Self { seq, invalid: shortened(what) }
+    }
+}
+
+fn shortened(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(MOST_TEXT) {
+        let left = text.len() - end;
+        text.truncate(end);
+        text.push_str(&format!("… and {left} bytes more"));
+    }
+    text
 }
 
 impl ErrorMessage {
@@ -390,6 +415,20 @@ mod tests {
             };
             assert_eq!(unsupported, "the output has 65 axes; a message has at most 64");
         }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_fewer_words_than_a_long_message_has() {
+        let line = format!(r#"{{"cmd":"{}","seq":7}}"#, "é".repeat(1_000_000));
+        let InvalidReply { seq, invalid } = Request::parse(line.as_bytes()).unwrap_err();
+        assert_eq!(seq, Some(7));
+        assert!(invalid.starts_with("unknown variant `éé"), "{}", &invalid[..100]);
+        assert_eq!(invalid.chars().take_while(|char| *char != '…').count(), MOST_TEXT);
+        assert!(invalid.ends_with(" bytes more"), "{}", &invalid[invalid.len() - 100..]);
+        let short = "é".repeat(MOST_TEXT);
+        assert_eq!(UnsupportedReply::new(7, short.clone()).unsupported, short);
+        let cut = format!("{short}… and 2 bytes more");
+        assert_eq!(UnsupportedReply::new(7, format!("{short}é")).unsupported, cut);
     }
 
     #[test]
