@@ -23,7 +23,7 @@ pub struct Adapter {
     pub name: &'static str,
     /// What it is and what it needs: `backend.toml`.
     manifest: &'static str,
-    /// What it imports, with the versions.
+    /// What pip is asked for by name, with the versions.
     needs: &'static str,
     /// What pip installs: that and all that it needs in turn, with the hashes of the files that count as each.
     requirements: &'static str,
