@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 use gather_spec::clause::{Evidence, OperatorPage};
 use gather_spec::{Basis, Clause, Specification};
 
+use crate::words::counted;
+
 /// The whole text.
 #[must_use]
 pub fn markdown(spec: &Specification) -> String {
@@ -116,7 +118,7 @@ fn clause_line(text: &mut String, clause: &Clause, cases: usize) {
         let codes: Vec<String> = clause.rejects.iter().map(|code| format!("`{code}`")).collect();
         let _ = write!(text, " | {}", codes.join(" "));
     }
-    let _ = writeln!(text, " ({cases} case{})", if cases == 1 { "" } else { "s" });
+    let _ = writeln!(text, " ({})", counted(cases, "case"));
 }
 
 fn evidence_line(evidence: &Evidence) -> String {

@@ -1,13 +1,14 @@
 //! The cases as tests of an implementation in Rust: `cargo test` runs them, `cargo test NAME` some of them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
-use gather_spec::{Case, Specification};
-use libtest_mimic::{Arguments, Failed, Trial};
+use gather_spec::Specification;
+use libtest_mimic::{Arguments, Failed, FormatSetting, Trial};
 
-use crate::backend::Backend;
+use crate::backend::{Backend, Description};
 use crate::deviations::Deviations;
 use crate::judge::{Strictness, Verdict};
 use crate::report::{BackendReport, Entry};
@@ -58,13 +59,25 @@ fn boxed<B: Backend + 'static>(factory: impl Fn() -> B + Send + Sync + 'static) 
 
 fn run(factory: Arc<Factory>, deviations: Option<&Path>) -> ExitCode {
     let arguments = Arguments::from_args();
-    match trials(factory, deviations) {
-        Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
+    let suite = match Suite::new(factory, deviations) {
+        Ok(suite) => Arc::new(suite),
         Err(wrong) => {
             eprintln!("{wrong}");
-            ExitCode::from(2)
+            return ExitCode::from(2);
+        }
+    };
+    let mut trials = trials(&suite);
+    trials.retain(|(_, trial)| !arguments.is_filtered_out(trial));
+    let (chosen, trials): (Vec<Option<usize>>, Vec<Trial>) = trials.into_iter().unzip();
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    if !arguments.list && !chosen.is_empty() {
+        // Lines in JSON stay alone on standard output.
+        match arguments.format {
+            Some(FormatSetting::Json) => anstream::eprint!("{}", suite.ending(&chosen)),
+            _ => anstream::print!("{}", suite.ending(&chosen)),
         }
     }
+    conclusion.exit_code()
 }
 
 /// What the tests share.
@@ -72,72 +85,110 @@ struct Suite {
     spec: Specification,
     factory: Arc<Factory>,
     deviations: Deviations,
+    description: Description,
     /// Runners that no test is using.
     idle: Mutex<Vec<Runner>>,
+    /// What became of the cases that ran, by their place in the specification.
+    done: Mutex<BTreeMap<usize, Entry>>,
 }
 
-fn trials(factory: Arc<Factory>, deviations: Option<&Path>) -> Result<Vec<Trial>, String> {
-    let spec = Specification::embedded()
-        .map_err(|wrong| wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))?;
-    let deviations = match deviations {
-        Some(path) => Deviations::read(path, &spec, &spec.cases)?,
-        None => Deviations::default(),
-    };
-    let suite = Arc::new(Suite { spec, factory, deviations, idle: Mutex::new(Vec::new()) });
-    let description = suite.take().description().clone();
+/// The tests, each with the place of its case; the last one is about the profile.
+fn trials(suite: &Arc<Suite>) -> Vec<(Option<usize>, Trial)> {
     let mut trials = Vec::new();
-    for at in 0..suite.spec.cases.len() {
-        let case = &suite.spec.cases[at];
-        let undeclared = Judged::new(&description, case, Strictness::Lenient).is_err();
-        let (name, shared) = (case.id.clone(), Arc::clone(&suite));
-        let trial = Trial::test(name, move || shared.test(&shared.spec.cases[at]));
-        trials.push(if undeclared { trial.with_kind("not declared").with_ignored_flag(true) } else { trial });
+    for (at, case) in suite.spec.cases.iter().enumerate() {
+        let undeclared = Judged::new(&suite.description, case, Strictness::Lenient).is_err();
+        let shared = Arc::clone(suite);
+        let trial = Trial::test(case.id.clone(), move || shared.test(at));
+        let trial = if undeclared { trial.with_kind("not declared").with_ignored_flag(true) } else { trial };
+        trials.push((Some(at), trial));
     }
-    let profile = Arc::clone(&suite);
-    trials.push(Trial::test("profile", move || {
-        let mut report = BackendReport::new(String::new(), &description, &profile.spec);
-        profile.deviations.apply_to_profile(&mut report, &description, &profile.spec);
-        if report.problems.is_empty() { Ok(()) } else { Err(report.problems.join("\n").into()) }
-    }));
-    Ok(trials)
+    let shared = Arc::clone(suite);
+    let profile = Trial::test("profile", move || match shared.report().problems.as_slice() {
+        [] => Ok(()),
+        problems => Err(problems.join("\n").into()),
+    });
+    trials.push((None, profile));
+    trials
 }
 
 impl Suite {
+    fn new(factory: Arc<Factory>, deviations: Option<&Path>) -> Result<Self, String> {
+        let spec = Specification::embedded()
+            .map_err(|wrong| wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))?;
+        let deviations = match deviations {
+            Some(path) => Deviations::read(path, &spec, &spec.cases)?,
+            None => Deviations::default(),
+        };
+        let first = runner(&factory);
+        let description = first.description().clone();
+        let idle = Mutex::new(vec![first]);
+        Ok(Self { spec, factory, deviations, description, idle, done: Mutex::default() })
+    }
+
     /// A runner for one test at a time.
     fn take(&self) -> Runner {
         let idle = self.idle.lock().ok().and_then(|mut idle| idle.pop());
-        idle.unwrap_or_else(|| {
-            let factory = Arc::clone(&self.factory);
-            InProcess::new(Box::new(move || factory()) as Box<_>, Strictness::Lenient)
-        })
+        idle.unwrap_or_else(|| runner(&self.factory))
     }
 
-    fn test(&self, case: &Case) -> Result<(), Failed> {
+    /// A report with no results yet.
+    fn report(&self) -> BackendReport {
+        let mut report = BackendReport::new(String::new(), &self.description, &self.spec);
+        self.deviations.apply_to_profile(&mut report, &self.description, &self.spec);
+        report
+    }
+
+    fn test(&self, at: usize) -> Result<(), Failed> {
+        let case = &self.spec.cases[at];
         let mut runner = self.take();
-        let mut report = BackendReport::new(String::new(), runner.description(), &self.spec);
+        let mut report = self.report();
         report.results.push(Entry::new(case, runner.run(case)));
         self.deviations.apply(&mut report, &[case]);
+        report.conclude(&[case], &self.spec);
         if let Ok(mut idle) = self.idle.lock() {
             idle.push(runner);
         }
         let entry = report.results.remove(0);
-        if entry.verdict.is_fine() { Ok(()) } else { Err(failure(&entry).into()) }
+        let verdict = if entry.verdict.is_fine() { Ok(()) } else { Err(failure(&report, &entry).into()) };
+        if let Ok(mut done) = self.done.lock() {
+            done.insert(at, entry);
+        }
+        verdict
+    }
+
+    /// How the run ended, over the tests that were not filtered out. A case that did not run was not asked.
+    fn ending(&self, chosen: &[Option<usize>]) -> String {
+        let mut report = self.report();
+        if !chosen.contains(&None) {
+            report.problems.clear();
+        }
+        let mut done = self.done.lock().map(|mut done| std::mem::take(&mut *done)).unwrap_or_default();
+        let mut cases = Vec::new();
+        for at in chosen.iter().flatten() {
+            let case = &self.spec.cases[*at];
+            let ran = done.remove(at);
+            let not_asked = || Judged::new(&self.description, case, Strictness::Lenient).err();
+            let entry = ran.or_else(|| Some(Entry::new(case, *not_asked()?)));
+            if let Some(entry) = entry {
+                report.results.push(entry);
+                cases.push(case);
+            }
+        }
+        report.conclude(&cases, &self.spec);
+        report.ending()
     }
 }
 
-fn failure(entry: &Entry) -> String {
-    let shown = |text: &Option<String>| text.clone().unwrap_or_default();
-    let at = entry.at.as_ref().map(|at| format!(" at {at}")).unwrap_or_default();
+fn runner(factory: &Arc<Factory>) -> Runner {
+    let factory = Arc::clone(factory);
+    InProcess::new(Box::new(move || factory()) as Box<_>, Strictness::Lenient)
+}
+
+fn failure(report: &BackendReport, entry: &Entry) -> String {
     let verdict = match entry.verdict {
         Verdict::UnexpectedPass => "unexpected-pass".to_owned(),
         _ => entry.label(),
     };
-    format!(
-        "{verdict}{at}\n  clauses  {}\n  call     {}\n  expected {}\n  actual   {}\n  show     gatherspec show '{}'",
-        entry.clauses.join(" "),
-        shown(&entry.call),
-        shown(&entry.expected),
-        shown(&entry.actual),
-        entry.id
-    )
+    let fields = report.failure_in_lines(entry);
+    format!("{verdict}\n{fields}  show       gatherspec show '{}'", entry.id)
 }

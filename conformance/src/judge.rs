@@ -229,6 +229,9 @@ pub fn describe_allowed(allowed: &[Allowed]) -> String {
     allowed.iter().map(one).collect::<Vec<_>>().join(" | ")
 }
 
+/// How the words of an [`Outcome::Unsupported`] begin.
+pub(crate) const UNSUPPORTED: &str = "unsupported: ";
+
 /// An outcome, in words.
 #[must_use]
 pub fn describe_outcome(outcome: &Outcome) -> String {
@@ -239,7 +242,7 @@ pub fn describe_outcome(outcome: &Outcome) -> String {
             Some(code) => format!("error {code}{}: {}", describe_fields(&error.fields), error.message),
             None => format!("error without a code: {}", error.message),
         },
-        Outcome::Unsupported(why) => format!("unsupported: {why}"),
+        Outcome::Unsupported(why) => format!("{UNSUPPORTED}{why}"),
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! A case travels one way: its call goes to a [`backend`] (a [`builtin`] one, say) through the [`runner`], which
 //! repeats it over [`layout`]s and threads, or to a [`process`] of its own, such as one of the [`adapters`] or a
-//! [`native`] library; the outcome goes to the [`judge`] and the verdict, if need be explained by [`deviations`], into
-//! a [`report`], of which [`results`] keep what is worth it.
+//! [`native`] library; the outcome goes to the [`judge`]; and the verdict goes into a [`report`], with the
+//! [`difference`] between two outputs and what [`deviations`] explain. [`results`] keep what is worth it.
 //! [`harness()`] makes tests of a backend in Rust out of all that, [`standalone()`] a program. [`protocol`] and [`serve`] put a backend behind a
 //! pipe, [`schemas`] says so in JSON Schema, [`show`] draws a case by a [`trace`], [`book`] writes the specification
 //! as one text, [`select`] chooses cases, and [`cli`] is the binary `gatherspec`.
@@ -19,6 +19,7 @@ pub mod book;
 pub mod builtin;
 pub mod cli;
 pub mod deviations;
+pub mod difference;
 pub mod fuzz;
 pub mod generate;
 mod harness;
@@ -40,6 +41,7 @@ pub mod show;
 mod standalone;
 mod style;
 pub mod trace;
+mod words;
 
 pub use backend::Backend;
 pub use harness::{harness, harness_with};

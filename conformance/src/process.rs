@@ -92,7 +92,8 @@ impl Default for Limits {
         Self {
             start: Duration::from_secs(120),
             call: Duration::from_secs(20),
-            virtual_call: Duration::from_secs(2),
+            // An allocator that cannot serve an output waits up to 10 s for memory to be freed before it gives up.
+            virtual_call: Duration::from_secs(12),
             stop: Duration::from_secs(5),
             reply: 256 << 20,
             memory: Some(16 << 30),

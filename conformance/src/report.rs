@@ -1,20 +1,25 @@
 //! What a run found, and its forms: a matrix for people, JSON, JUnit and Markdown.
 
+mod entry;
 mod human;
 mod junit;
+mod label;
 mod markdown;
+mod summary;
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use gather_spec::{Call, Case, DType, Profile};
+use gather_spec::{Case, Profile, Specification};
 use serde::Serialize;
 
 use crate::backend::{Description, Identity};
 use crate::judge::Verdict;
-use crate::runner::CaseResult;
+
+pub use entry::{Dtypes, Entry};
+pub use summary::{Asked, Ending, Summary};
 
 /// The version of the JSON form.
 pub const SCHEMA: u32 = 1;
@@ -40,6 +45,11 @@ pub struct BackendReport {
     pub sources: Vec<String>,
     /// Who it is.
     pub backend: Identity,
+    /// How the run ended for it, and what it was not asked.
+    pub summary: Summary,
+    /// What the clauses say of which some case does not pass, by id.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub clauses: BTreeMap<String, String>,
     /// Why it was not run: it could not be started, or fails whatever it is asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken: Option<String>,
@@ -68,111 +78,6 @@ pub enum Named {
     Library,
     /// By `--` and the argument, which is a command.
     Command,
-}
-
-/// What became of one case.
-#[derive(Clone, Debug, Serialize)]
-pub struct Entry {
-    /// The case.
-    pub id: String,
-    /// Its operator.
-    pub operator: String,
-    /// The clauses that it tests.
-    pub clauses: Vec<String>,
-    /// The dtypes that the call was sent in, where the case leaves some open.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dtypes: Option<Dtypes>,
-    /// The profile that it was judged under; absent if the operator is not supported.
-    pub profile: Option<Profile>,
-    /// The verdict.
-    pub verdict: Verdict,
-    /// What the verdict would be without deviations, where they make a difference.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub observed: Option<Verdict>,
-    /// Why the deviation is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// Where the deviation is talked about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub link: Option<String>,
-    /// Whether users of the backend should know the deviation.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub finding: bool,
-    /// The call, in words; given for all but a pass.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub call: Option<String>,
-    /// What was allowed, in words; likewise.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expected: Option<String>,
-    /// What was answered, in words; likewise.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub actual: Option<String>,
-    /// The layout and number of threads at which the verdict fell, unless at the first run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub at: Option<String>,
-    /// What was not checked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-    /// What the backend wrote to its standard error meanwhile.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stderr: Option<String>,
-}
-
-/// The dtypes of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Dtypes {
-    /// Of params.
-    pub params: DType,
-    /// Of indices.
-    pub indices: DType,
-}
-
-impl fmt::Display for Dtypes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} x {}", self.params, self.indices)
-    }
-}
-
-impl Dtypes {
-    fn of(call: &Call) -> Self {
-        Self { params: call.params.dtype(), indices: call.indices.dtype() }
-    }
-}
-
-impl Entry {
-    /// What is reported of a case and its result.
-    #[must_use]
-    pub fn new(case: &Case, result: CaseResult) -> Self {
-        let shown = |text: String| (result.verdict != Verdict::Pass).then_some(text);
-        let sent = result.call.as_ref().filter(|_| case.open.is_open());
-        Self {
-            dtypes: sent.map(Dtypes::of),
-            id: result.id,
-            operator: case.call.operator.to_string(),
-            clauses: case.clauses.clone(),
-            profile: result.profile,
-            verdict: result.verdict,
-            observed: None,
-            reason: None,
-            link: None,
-            finding: false,
-            call: shown(crate::show::call_line(result.call.as_ref().unwrap_or(&case.call))),
-            expected: shown(result.expected),
-            actual: shown(result.actual),
-            at: result.at,
-            note: result.note,
-            stderr: result.stderr,
-        }
-    }
-
-    /// The verdict as it is shown: `crash`, or `known-deviation (crash)`.
-    #[must_use]
-    pub fn label(&self) -> String {
-        match (self.verdict, self.observed) {
-            (Verdict::KnownDeviation, Some(observed)) => format!("{} ({observed})", self.verdict),
-            (verdict, _) => verdict.to_string(),
-        }
-    }
 }
 
 /// The form of a report.
@@ -214,7 +119,7 @@ impl Report {
     #[must_use]
     pub fn render(&self, format: Format) -> String {
         match format {
-            Format::Human => human::render(self),
+            Format::Human => human::render(self, human::Page::of_stdout()),
             Format::Json => serde_json::to_string_pretty(self).expect("a report is plain data") + "\n",
             Format::Junit => junit::render(self),
             Format::Markdown => markdown::render(self),
@@ -254,11 +159,13 @@ impl Default for Report {
 impl BackendReport {
     /// A report on a backend of which nothing is known but its description.
     #[must_use]
-    pub fn new(argument: String, description: &Description, spec: &gather_spec::Specification) -> Self {
+    pub fn new(argument: String, description: &Description, spec: &Specification) -> Self {
         Self {
             argument,
             sources: Vec::new(),
             backend: description.backend.clone(),
+            summary: Summary::default(),
+            clauses: BTreeMap::new(),
             broken: None,
             departures: departures(description, spec).into_iter().map(|(_, departure)| departure).collect(),
             problems: Vec::new(),
@@ -273,8 +180,47 @@ impl BackendReport {
     pub fn broken(argument: String, why: String) -> Self {
         let backend = Identity { name: argument.clone(), version: String::new(), language: String::new() };
         let description = Description { backend, operators: BTreeMap::new() };
-        let nothing = gather_spec::Specification::default();
-        Self { broken: Some(why), ..Self::new(argument, &description, &nothing) }
+        let nothing = Specification::default();
+        let mut report = Self { broken: Some(why), ..Self::new(argument, &description, &nothing) };
+        report.conclude(&[], &nothing);
+        report
+    }
+
+    /// Sums up the run once every result, deviation and problem is in: [`BackendReport::summary`] and what the clauses
+    /// say. `cases` are those of the results, in their order.
+    pub fn conclude(&mut self, cases: &[&Case], spec: &Specification) {
+        self.summary = Summary::new(self, cases, spec);
+        let unusual = self.results.iter().filter(|entry| entry.was_asked() && entry.verdict != Verdict::Pass);
+        let said = unusual.flat_map(|entry| &entry.clauses).filter_map(|id| spec.clause(id));
+        self.clauses = said.map(|clause| (clause.id.clone(), clause.text.trim().to_owned())).collect();
+    }
+
+    /// What is needed to mend a failure, in lines for people.
+    pub(crate) fn failure_in_lines(&self, entry: &Entry) -> String {
+        let mut text = String::new();
+        human::failure(&mut text, self, entry, human::Page::of_stdout());
+        text
+    }
+
+    /// The same in lines that nothing breaks, with the line that repeats the case.
+    fn failure_in_text(&self, entry: &Entry) -> String {
+        let mut text = String::new();
+        human::failure(&mut text, self, entry, human::Page::ENDLESS);
+        let _ = writeln!(text, "  {:<10} {}", "reproduce", self.reproduce(entry));
+        text
+    }
+
+    /// The clauses of an entry, each with what it says.
+    fn clauses_in_words<'a>(&'a self, entry: &'a Entry) -> impl Iterator<Item = String> + 'a {
+        entry.clauses.iter().map(|id| match self.clauses.get(id) {
+            Some(said) => format!("{id}: {}", said.replace('\n', " ")),
+            None => id.clone(),
+        })
+    }
+
+    /// How the run ended, in lines for people, with colours.
+    pub(crate) fn ending(&self) -> String {
+        human::ending_of(self)
     }
 
     /// The entries whose verdict makes the exit status 1.
@@ -282,14 +228,39 @@ impl BackendReport {
         self.results.iter().filter(|entry| !entry.verdict.is_fine())
     }
 
-    /// How often each verdict occurs, for one operator.
-    fn counts(&self, operator: &str) -> BTreeMap<(Verdict, Option<Verdict>), usize> {
-        let mut counts = BTreeMap::new();
-        for entry in self.results.iter().filter(|entry| entry.operator == operator) {
+    /// What became of an operator, as units that stay whole: `asked 30 of 299:`, `29 pass,`, `1 crash`.
+    fn outcome_in_words(&self, operator: &str) -> Vec<String> {
+        let mut units = vec![self.asked_in_words(operator)];
+        let mut counts: BTreeMap<(Verdict, Option<Verdict>), usize> = BTreeMap::new();
+        for entry in self.of_operator(operator).filter(|entry| entry.was_asked()) {
             let observed = entry.observed.filter(|_| entry.verdict == Verdict::KnownDeviation);
             *counts.entry((entry.verdict, observed)).or_default() += 1;
         }
-        counts
+        for ((verdict, observed), count) in counts {
+            let mark = if units.len() == 1 { ':' } else { ',' };
+            units.last_mut().expect("it holds a unit").push(mark);
+            units.push(format!("{count} {verdict}"));
+            units.extend(observed.map(|observed| format!("({observed})")));
+        }
+        units
+    }
+
+    /// How much of an operator was asked: `asked 30 of 299`, or `not declared`.
+    fn asked_in_words(&self, operator: &str) -> String {
+        let cases = self.of_operator(operator).count();
+        if self.broken.is_some() {
+            "not run".to_owned()
+        } else if self.of_operator(operator).all(|entry| entry.profile.is_none()) {
+            "not declared".to_owned()
+        } else {
+            let asked = self.of_operator(operator).filter(|entry| entry.was_asked()).count();
+            format!("asked {asked} of {cases}")
+        }
+    }
+
+    /// The entries of an operator.
+    fn of_operator<'a>(&'a self, operator: &'a str) -> impl Iterator<Item = &'a Entry> {
+        self.results.iter().filter(move |entry| entry.operator == operator)
     }
 
     /// The line that repeats one case.
@@ -304,21 +275,8 @@ impl BackendReport {
     }
 }
 
-/// Counts in words: `310 pass, 2 known-deviation (crash)`.
-fn counts_in_words(counts: &BTreeMap<(Verdict, Option<Verdict>), usize>) -> String {
-    let word = |((verdict, observed), count): (&(Verdict, Option<Verdict>), &usize)| match observed {
-        Some(observed) => format!("{count} {verdict} ({observed})"),
-        None => format!("{count} {verdict}"),
-    };
-    let words: Vec<String> = counts.iter().map(word).collect();
-    if words.is_empty() { "-".to_owned() } else { words.join(", ") }
-}
-
 /// The operators of which a backend declares policies that the documents do not permit, and which.
-pub(crate) fn departures(
-    description: &Description,
-    spec: &gather_spec::Specification,
-) -> Vec<(String, String)> {
+pub(crate) fn departures(description: &Description, spec: &Specification) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (operator, capability) in &description.operators {
         let Some(page) = spec.operator(operator) else { continue };

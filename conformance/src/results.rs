@@ -59,6 +59,9 @@ pub struct Deviation {
     pub expected: String,
     /// What was answered, likewise.
     pub actual: String,
+    /// Where an output differs, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<String>,
     /// Why, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -81,16 +84,25 @@ impl Results {
         }
         let failed = |entry: &&Entry| !matches!(observed(entry), Verdict::Pass | Verdict::Unsupported);
         let kept = |text: &Option<String>| shortened(text.as_deref().unwrap_or_default());
-        let deviation = |entry: &Entry| Deviation {
-            case: entry.id.clone(),
-            clauses: entry.clauses.clone(),
-            observed: observed(entry),
-            call: kept(&entry.call),
-            expected: kept(&entry.expected),
-            actual: kept(&entry.actual),
-            reason: entry.reason.clone(),
-            link: entry.link.clone(),
-            finding: entry.finding,
+        let deviation = |entry: &Entry| {
+            // What is cut is cut around the difference.
+            let texts = entry.difference.as_ref().and_then(|difference| difference.texts_within(LONGEST));
+            let (expected, actual) = texts.map_or_else(
+                || (kept(&entry.expected), kept(&entry.actual)),
+                |(expected, actual)| (shortened(&expected), shortened(&actual)),
+            );
+            Deviation {
+                case: entry.id.clone(),
+                clauses: entry.clauses.clone(),
+                observed: observed(entry),
+                call: kept(&entry.call),
+                expected,
+                actual,
+                difference: entry.difference_in_words().map(|(said, _)| said),
+                reason: entry.reason.clone(),
+                link: entry.link.clone(),
+                finding: entry.finding,
+            }
         };
         Self {
             schema: SCHEMA,
@@ -229,13 +241,15 @@ fn findings(text: &mut String, of: &Results) {
         };
         let _ = writeln!(text, "\n**{reason}**{source}\n\n- verdict: `{observed}`{more}");
         let reproduce = format!("gatherspec run --backend {} --case '{}'", of.argument, first.case);
-        for (name, value) in [
-            ("clause", first.clauses.join(", ")),
-            ("call", first.call.clone()),
-            ("documented", first.expected.clone()),
-            ("actual", first.actual.clone()),
-            ("reproduce", reproduce),
-        ] {
+        let lines = [
+            ("clause", Some(first.clauses.join(", "))),
+            ("call", Some(first.call.clone())),
+            ("difference", first.difference.clone()),
+            ("documented", Some(first.expected.clone())),
+            ("actual", Some(first.actual.clone())),
+            ("reproduce", Some(reproduce)),
+        ];
+        for (name, value) in lines.into_iter().filter_map(|(name, value)| Some((name, value?))) {
             let _ = writeln!(text, "- {name}: `{}`", value.replace('`', "'"));
         }
     }
@@ -243,8 +257,11 @@ fn findings(text: &mut String, of: &Results) {
 
 #[cfg(test)]
 mod tests {
+    use gather_spec::{DType, Outcome, Tensor};
+
     use super::*;
     use crate::backend::Description;
+    use crate::difference::Difference;
     use crate::runner::CaseResult;
 
     #[test]
@@ -262,9 +279,24 @@ mod tests {
             verdict,
             expected: "x".repeat(LONGEST + 1),
             actual: "`two\nlines`".to_owned(),
+            difference: None,
             at: None,
             note: None,
             stderr: None,
+            duration: None,
+        };
+        let mut differs = result(Verdict::WrongOutput);
+        let tensor = |last: u32| {
+            let elements = (0..1000).chain([last]).collect();
+            Outcome::Output(Tensor::new(DType::I32, [1001], elements).unwrap())
+        };
+        differs.difference = Difference::between(&tensor(1000), &tensor(7)).map(Box::new);
+        let differs = Entry {
+            verdict: Verdict::KnownDeviation,
+            observed: Some(Verdict::WrongOutput),
+            reason: Some("the last one is lost".to_owned()),
+            finding: true,
+            ..Entry::new(case, differs)
         };
         let known = Entry {
             verdict: Verdict::KnownDeviation,
@@ -273,21 +305,30 @@ mod tests {
             finding: true,
             ..Entry::new(case, result(Verdict::Crash))
         };
-        report.results = vec![Entry::new(case, result(Verdict::Pass)), known];
+        report.results = vec![Entry::new(case, result(Verdict::Pass)), known, differs];
 
         let folder = tempfile::tempdir().unwrap();
         let path = Results::new(&report).write(folder.path()).unwrap();
         assert_eq!(path.file_name().unwrap(), "a-b-1.0.json");
         let page = page(folder.path()).unwrap();
         for words in [
-            "| backend | tf.gather |\n| --- | --- |\n| a/b 1.0 | 1 pass, 1 crash |",
+            "| backend | tf.gather |\n| --- | --- |\n| a/b 1.0 | 1 pass, 1 wrong-output, 1 crash |",
             "### a/b 1.0\n\n**it divides by zero**\n\n- verdict: `crash`\n",
             "- actual: `'two lines'`\n",
             "xx…`\n",
+            "- difference: `first difference at [1000]: expected 1000, actual 7; 1 of 1001 elements differs`\n",
+            ", 998, 999, 1000]`\n",
+            ", 998, 999, 7]`\n",
             &format!("`gatherspec run --backend mine --case '{}'`", case.id),
         ] {
             assert!(page.contains(words), "{words}\nis not in\n{page}");
         }
+        // A file that was kept before differences were.
+        let text = std::fs::read_to_string(&path).unwrap();
+        let old: String = text.lines().filter(|line| !line.contains("\"difference\"")).collect();
+        assert!(text.contains("\"difference\"") && !old.contains("\"difference\""));
+        let old: Results = serde_json::from_str(&old).unwrap();
+        assert!(old.deviations.iter().all(|deviation| deviation.difference.is_none()));
         std::fs::write(folder.path().join("mutants.md"), "").unwrap();
         assert!(super::page(folder.path()).unwrap().contains("(mutants.md)"));
     }

@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
 
 use gather_spec::{Allowed, Call, Case, Outcome, Profile, TensorError};
 
 use crate::backend::{Backend, Description};
+use crate::difference::Difference;
 use crate::judge::{
     Judgement, Strictness, Verdict, describe_allowed, describe_outcome, is_dtype_error, judge,
 };
@@ -25,16 +27,20 @@ pub struct CaseResult {
     pub profile: Option<Profile>,
     /// The verdict.
     pub verdict: Verdict,
-    /// What was allowed, in words.
+    /// What was allowed, in words; empty for a pass.
     pub expected: String,
-    /// What was answered, in words.
+    /// What was answered, in words; likewise.
     pub actual: String,
+    /// Where the output differs from the one that was expected, or from an earlier one.
+    pub difference: Option<Box<Difference>>,
     /// The layout and number of threads at which the verdict fell, unless at the first run.
     pub at: Option<String>,
     /// What was not checked.
     pub note: Option<String>,
     /// What the backend wrote to its standard error meanwhile.
     pub stderr: Option<String>,
+    /// How long it took, all runs together; absent for a case that was not asked.
+    pub duration: Option<Duration>,
 }
 
 /// A backend in this process, made anew by its factory when it panics.
@@ -79,14 +85,26 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         case: &Case,
         laid_out: impl Fn(&Call, Layout) -> Cow<'c, Result<Call, TensorError>>,
     ) -> CaseResult {
-        let judged = match Judged::new(&self.description, case, self.strictness) {
-            Ok(judged) => judged,
-            Err(unsupported) => return *unsupported,
-        };
+        match Judged::new(&self.description, case, self.strictness) {
+            Ok(judged) => {
+                let start = Instant::now();
+                let result = self.run_judged(&judged, laid_out);
+                CaseResult { duration: Some(start.elapsed()), ..result }
+            }
+            Err(unsupported) => *unsupported,
+        }
+    }
+
+    /// Runs a case that the backend declares.
+    fn run_judged<'c>(
+        &mut self,
+        judged: &Judged<'_>,
+        laid_out: impl Fn(&Call, Layout) -> Cow<'c, Result<Call, TensorError>>,
+    ) -> CaseResult {
         let mut first: Option<Outcome> = None;
         for layout in Layout::ALL {
             let call = laid_out(&judged.case.call, layout);
-            let outcome = match self.run_layout(&judged, layout, &call, first.is_none()) {
+            let outcome = match self.run_layout(judged, layout, &call, first.is_none()) {
                 Ok(outcome) => outcome,
                 Err(result) => return *result,
             };
@@ -96,7 +114,7 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
             }
         }
         let outcome = first.expect("there is at least one layout");
-        judged.result(judged.judge(&outcome), describe_outcome(&outcome), None)
+        judged.answered(&outcome, None)
     }
 
     /// Runs a call in one layout, with every number of threads and as often as wanted: what was answered every time,
@@ -123,19 +141,17 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
                     return Err(Box::new(judged.varies(first, &outcome, at.unwrap_or_default())));
                 }
                 // Runs that may differ are judged one by one, the others all at once.
-                let judgement = judged.judge(&outcome);
-                if judged.may_vary() && judgement.verdict != Verdict::Pass {
-                    return Err(Box::new(judged.result(judgement, describe_outcome(&outcome), at)));
+                if judged.may_vary() && judged.judge(&outcome).verdict != Verdict::Pass {
+                    return Err(Box::new(judged.answered(&outcome, at)));
                 }
             }
         }
         let outcome = first.expect("there is at least one run");
-        let judgement = judged.judge(&outcome);
-        if judgement.verdict == Verdict::Pass {
+        if judged.judge(&outcome).verdict == Verdict::Pass {
             return Ok(outcome);
         }
         let at = (!is_first).then(|| self.place(layout, self.threads[0]));
-        Err(Box::new(judged.result(judgement, describe_outcome(&outcome), at)))
+        Err(Box::new(judged.answered(&outcome, at)))
     }
 
     /// One run; an error if there is no outcome to be judged.
@@ -223,23 +239,57 @@ impl<'a> Judged<'a> {
         self.allowed.iter().any(|allowed| matches!(allowed, Allowed::Unspecified | Allowed::AnyError))
     }
 
-    /// The result of runs that differ.
-    fn varies(&self, first: &Outcome, other: &Outcome, at: String) -> CaseResult {
-        let actual = format!("first {}, then {}", describe_outcome(first), describe_outcome(other));
-        self.result(Judgement { verdict: Verdict::Nondeterministic, note: None }, actual, Some(at))
+    /// The result of an answer. Only what does not pass is described.
+    pub(crate) fn answered(&self, outcome: &Outcome, at: Option<String>) -> CaseResult {
+        let judgement = self.judge(outcome);
+        if judgement.verdict == Verdict::Pass {
+            return self.described(judgement, String::new(), String::new(), at);
+        }
+        let difference = Difference::from_allowed(&self.allowed, &self.case.call.params, outcome);
+        let (expected, actual) = match difference.as_ref().and_then(Difference::texts) {
+            Some((expected, actual)) => (expected, actual),
+            None => (describe_allowed(&self.allowed), describe_outcome(outcome)),
+        };
+        let result = self.described(judgement, expected, actual, at);
+        CaseResult { difference: difference.map(Box::new), ..result }
     }
 
+    /// The result of runs that differ.
+    pub(crate) fn varies(&self, first: &Outcome, other: &Outcome, at: String) -> CaseResult {
+        let difference = Difference::between(first, other);
+        let (was, is) = match difference.as_ref().and_then(Difference::texts) {
+            Some(texts) => texts,
+            None => (describe_outcome(first), describe_outcome(other)),
+        };
+        let judgement = Judgement { verdict: Verdict::Nondeterministic, note: None };
+        let result = self.result(judgement, format!("first {was}, then {is}"), Some(at));
+        CaseResult { difference: difference.map(Box::new), ..result }
+    }
+
+    /// A result that no answer gives.
     pub(crate) fn result(&self, judgement: Judgement, actual: String, at: Option<String>) -> CaseResult {
+        self.described(judgement, describe_allowed(&self.allowed), actual, at)
+    }
+
+    fn described(
+        &self,
+        judgement: Judgement,
+        expected: String,
+        actual: String,
+        at: Option<String>,
+    ) -> CaseResult {
         CaseResult {
             id: self.case.id.clone(),
             call: Some(self.case.call.clone()),
             profile: Some(self.profile),
             verdict: judgement.verdict,
-            expected: describe_allowed(&self.allowed),
+            expected,
             actual,
+            difference: None,
             at,
             note: judgement.note.map(str::to_owned),
             stderr: None,
+            duration: None,
         }
     }
 }
@@ -252,9 +302,11 @@ fn unsupported(case: &Case, profile: Option<Profile>, why: &str) -> CaseResult {
         verdict: Verdict::Unsupported,
         expected: String::new(),
         actual: why.to_owned(),
+        difference: None,
         at: None,
         note: None,
         stderr: None,
+        duration: None,
     }
 }
 

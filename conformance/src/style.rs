@@ -15,3 +15,5 @@ pub(crate) const PARAMS: Style = AnsiColor::Cyan.on_default();
 pub(crate) const INDICES: Style = AnsiColor::Yellow.on_default();
 /// Of the output.
 pub(crate) const OUTPUT: Style = AnsiColor::Green.on_default();
+/// What was not asked, or deviates as it is known to.
+pub(crate) const UNSURE: Style = AnsiColor::Yellow.on_default();

@@ -53,10 +53,12 @@ fn a_failure_says_all_that_is_needed_to_mend_and_to_reproduce_it() {
     let markdown = std::fs::read_to_string(folder.path().join("report.md")).unwrap();
     insta::assert_snapshot!("report-markdown", markdown);
     let junit = std::fs::read_to_string(folder.path().join("report.xml")).unwrap();
-    insta::with_settings!({ filters => vec![(r#"uuid="[^"]*""#, r#"uuid="…""#)] }, { insta::assert_snapshot!("report-junit", junit) });
+    let times = vec![(r#"time="[^"]*""#, r#"time="…""#), (r#""duration": [0-9.e-]+"#, r#""duration": "…""#)];
+    insta::with_settings!({ filters => times.clone() }, { insta::assert_snapshot!("report-junit", junit) });
     let report: Value =
         serde_json::from_slice(&std::fs::read(folder.path().join("report.json")).unwrap()).unwrap();
-    insta::assert_snapshot!("report-json", serde_json::to_string_pretty(&report).unwrap());
+    let report = serde_json::to_string_pretty(&report).unwrap();
+    insta::with_settings!({ filters => times }, { insta::assert_snapshot!("report-json", report) });
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode};
 
 use gather_conformance::backend::{Backend, Description};
 use gather_conformance::{builtin, harness, harness_with};
-use gather_spec::{BadIndex, Call, Outcome, Profile};
+use gather_spec::{BadIndex, Call, DType, Outcome, Profile};
 use libtest_mimic::{Arguments, Trial};
 
 const DEVIATIONS: &str = "GATHERSPEC_TEST_DEVIATIONS";
@@ -35,16 +35,42 @@ impl Backend for Panics {
     }
 }
 
+/// The reference, which declares one operator and one pair of dtypes.
+struct Narrow(Box<dyn Backend>);
+
+impl Narrow {
+    fn new() -> Self {
+        Self(builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap())
+    }
+}
+
+impl Backend for Narrow {
+    fn describe(&self) -> Description {
+        let mut description = self.0.describe();
+        description.operators.retain(|operator, _| operator == "tf.gather_nd");
+        for capability in description.operators.values_mut() {
+            (capability.dtypes, capability.index_dtypes) = (vec![DType::C128], vec![DType::I64]);
+        }
+        description
+    }
+
+    fn call(&mut self, call: &Call) -> Outcome {
+        self.0.call(call)
+    }
+}
+
 fn main() -> ExitCode {
     match std::env::var_os(DEVIATIONS) {
         Some(file) if file == "none" => return harness(Panics::new),
+        Some(file) if file == "narrow" => return harness(Narrow::new),
         Some(file) => return harness_with(Panics::new, file),
         None => {}
     }
-    let tests: [(&str, fn()); 3] = [
+    let tests: [(&str, fn()); 4] = [
         ("a failure names the case and a panic is a crash", a_failure),
         ("deviations cover it", covered),
         ("deviations are strict", strict),
+        ("what was not asked is said at the end", not_asked),
     ];
     let trials = tests.map(|(name, test)| {
         Trial::test(name, move || {
@@ -72,7 +98,9 @@ fn with(deviations: &str, filter: &str) -> (Option<i32>, String) {
 fn a_failure() {
     let (status, text) = run(Path::new("none"), "tf.gather_nd/documented/");
     assert_eq!(status, Some(101), "{text}");
-    assert!(text.contains(CASE) && text.contains("panic: no strings") && text.contains("clauses"), "{text}");
+    assert!(text.contains(CASE) && text.contains("panic: no strings"), "{text}");
+    assert!(text.contains("  clause     tf.gather_nd.shape.slices: Without batch dimensions"), "{text}");
+    assert!(text.contains("\nreference 0.1.0  16 of 16 cases asked: 1 verdict does not conform\n"), "{text}");
     let (status, text) = run(Path::new("none"), "profile");
     assert!(status == Some(101) && text.contains("declares bad_index=clamp"), "{text}");
 }
@@ -92,4 +120,22 @@ fn strict() {
     assert!(status == Some(101) && text.contains("unexpected-pass"), "{text}");
     let (status, text) = with("  - { case: no/such/case, verdict: crash, reason: x }\n", CASE);
     assert!(status == Some(2) && text.contains("matches no case"), "{text}");
+}
+
+fn not_asked() {
+    let narrow = Path::new("narrow");
+    let (status, text) = run(narrow, "tf.");
+    let ending = text.split("test result: ok").nth(1).unwrap();
+    assert_eq!(status, Some(0), "{text}");
+    assert!(ending.contains("cases asked: nothing that was asked fails\n"), "{ending}");
+    assert!(ending.contains("  does not declare tf.gather, tf.raw_ops.GatherNd\n"), "{ending}");
+    assert!(
+        ending.contains("  never tested: ") && ending.contains("tf.gather_nd.value.string-bytes"),
+        "{ending}"
+    );
+    // Strings of another operator and a dtype that is not declared: not one case ran.
+    let (status, text) = run(narrow, "tf.gather/documented");
+    assert!(status == Some(0) && text.contains("nothing was asked: of "), "{text}");
+    // Neither a list nor the profile alone has cases to sum up.
+    assert!(run(narrow, "--list").1.ends_with(": test\n"));
 }

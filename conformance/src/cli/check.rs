@@ -7,6 +7,8 @@ use gather_spec::clause::Document;
 use gather_spec::{Diagnostic, Specification};
 use sha2::{Digest, Sha256};
 
+use crate::words::counted;
+
 use super::{Failure, Status, print};
 
 #[derive(clap::Args)]
@@ -36,7 +38,7 @@ impl Check {
         let mut wrong: Vec<Diagnostic> = Vec::new();
         for file in &self.files {
             match spec.read_case_file(file) {
-                Ok(cases) => print(&format!("{}: {} cases\n", file.display(), cases.len()))?,
+                Ok(cases) => print(&format!("{}: {}\n", file.display(), counted(cases.len(), "case")))?,
                 Err(diagnostics) => wrong.extend(diagnostics),
             }
         }

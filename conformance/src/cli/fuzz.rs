@@ -18,6 +18,7 @@ use crate::judge::Strictness;
 use crate::laws::Laws;
 use crate::process::{self, Dialogue, ProcessBackend};
 use crate::shell::{option, quoted};
+use crate::words::counted;
 
 use super::process::{Backend, ProcessOptions, seconds};
 use super::run::{case_files_in, default_folder};
@@ -317,14 +318,18 @@ pub(super) fn summary(report: &Report) -> String {
         let _ = writeln!(text, "\nhelp: `gatherspec fuzz --save DIR` writes such calls as case files");
     }
     if let Some(Corpus { cases, unsupported, failing }) = &report.corpus {
-        let (mut judged, fail) = (format!("{cases} cases saved before"), failing.len());
+        let (mut judged, fail) = (format!("{} saved before", counted(*cases, "case")), failing.len());
         if *unsupported > 0 {
             let _ = write!(judged, ", {unsupported} of them unsupported");
         }
         let _ = writeln!(
             text,
             "{judged}: {}",
-            if fail == 0 { "none fails".to_owned() } else { format!("{fail} fail") }
+            match fail {
+                0 => "none fails".to_owned(),
+                1 => "1 fails".to_owned(),
+                _ => format!("{fail} fail"),
+            }
         );
     }
     let (campaign, rate) = (&report.campaign, rate(report));
@@ -333,12 +338,16 @@ pub(super) fn summary(report: &Report) -> String {
     let state = if report.complete { "" } else { ", unfinished" };
     let verdict = match report.failures() {
         0 => "nothing found".to_owned(),
-        failures => format!("{failures} failures of {} kinds", report.groups.len()),
+        failures => format!("{} of {}", counted(failures, "failure"), counted(report.groups.len(), "kind")),
     };
     let _ = writeln!(
         text,
-        "{} cases of seed {}{shard}{state}, {} against {}, {rate}, digest {}: {verdict}",
-        report.done, campaign.seed, campaign.backend, campaign.against, report.digest
+        "{} of seed {}{shard}{state}, {} against {}, {rate}, digest {}: {verdict}",
+        counted(report.done, "case"),
+        campaign.seed,
+        campaign.backend,
+        campaign.against,
+        report.digest
     );
     text
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::adapters::{ADAPTERS, Adapter};
 use crate::builtin;
 use crate::select::{Selection, Suite};
+use crate::words::counted;
 
 use super::{Failure, Status, print, run::parse_basis};
 
@@ -123,7 +124,7 @@ fn operators(spec: &Specification) -> Vec<Row> {
         let prefix = format!("{}/", page.operator);
         let cases = spec.cases.iter().filter(|case| case.id.starts_with(&prefix)).count();
         Row {
-            line: format!("{}  {cases} cases  {}", page.operator, page.summary.trim()),
+            line: format!("{}  {}  {}", page.operator, counted(cases, "case"), page.summary.trim()),
             json: json!({
                 "id": page.operator, "summary": page.summary.trim(), "documents": page.documents, "cases": cases,
                 "dtypes": page.dtypes, "profile": page.profile,

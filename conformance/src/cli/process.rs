@@ -62,8 +62,8 @@ pub(super) struct ProcessOptions {
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "20")]
     call_limit: Duration,
     /// The same for a call that has an empty tensor and spans more than 2^32 positions; longer if other calls take longer
-    /// than a quarter of it, shorter once three of them have timed out
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "2")]
+    /// than a quarter of it, shorter once two of them have timed out
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "12")]
     virtual_limit: Duration,
     /// The longest line that it may write, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().reply)]

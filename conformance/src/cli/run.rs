@@ -140,6 +140,9 @@ impl Run {
         }
         process::end_children();
         progress.clear();
+        for backend in report.backends.iter_mut().filter(|backend| backend.broken.is_none()) {
+            backend.conclude(&cases, spec);
+        }
         if !report.is_broken() {
             deviations.all_used().map_err(Failure::Usage)?;
         }

@@ -13,6 +13,7 @@ use crate::judge::{Strictness, Verdict};
 use crate::layout::Layout;
 use crate::report::Dtypes;
 use crate::runner::InProcess;
+use crate::words::counted;
 
 /// How many of the cases that catch a mutant are named in a table.
 const NAMED: usize = 3;
@@ -211,7 +212,12 @@ impl Strength {
             let _ = writeln!(text, "  stands for  {}", caught.stands_for);
             let named: Vec<&str> = caught.kills.iter().take(NAMED).map(|kill| kill.case.as_str()).collect();
             let more = if caught.kills.len() > NAMED { ", …" } else { "" };
-            let _ = writeln!(text, "  caught by   {} cases: {}{more}", caught.kills.len(), named.join(", "));
+            let _ = writeln!(
+                text,
+                "  caught by   {}: {}{more}",
+                counted(caught.kills.len(), "case"),
+                named.join(", ")
+            );
             if !caught.survives.is_empty() {
                 let _ = writeln!(text, "  SURVIVES on {}", caught.survives.join(", "));
             }

@@ -1,11 +1,11 @@
 //! The state of a run: which calls wait, which are in flight, and the results. Replies are matched here, in order.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use gather_spec::Outcome;
 
-use crate::judge::{Judgement, Verdict, describe_outcome};
+use crate::judge::{Judgement, Verdict};
 use crate::runner::{CaseResult, Judged};
 
 use super::inputs::Request;
@@ -67,6 +67,8 @@ pub(super) struct Batch<'c> {
     repeat: usize,
     judged: HashMap<usize, Judged<'c>>,
     ran: HashMap<usize, Vec<Option<Ran>>>,
+    /// How long the answers to a case were waited for, all runs together.
+    took: HashMap<usize, Duration>,
     results: BTreeMap<usize, CaseResult>,
     waiting: VecDeque<Job>,
     under_way: VecDeque<Sent>,
@@ -85,6 +87,7 @@ impl<'c> Batch<'c> {
             repeat,
             judged: HashMap::new(),
             ran: HashMap::new(),
+            took: HashMap::new(),
             results: BTreeMap::new(),
             waiting: VecDeque::new(),
             under_way: VecDeque::new(),
@@ -189,8 +192,11 @@ impl<'c> Batch<'c> {
 
     /// Takes the call that is next off the list of those under way.
     pub(super) fn answered(&mut self) -> Sent {
+        let took = self.waiting_since().elapsed();
         self.heard = Instant::now();
-        self.under_way.pop_front().expect("a reply is waited for only if a call is under way")
+        let sent = self.under_way.pop_front().expect("a reply is waited for only if a call is under way");
+        *self.took.entry(sent.job.case).or_default() += took;
+        sent
     }
 
     /// Notes what became of one sending; `watch` is told when that settles its case.
@@ -205,7 +211,8 @@ impl<'c> Batch<'c> {
             let runs: Vec<Ran> =
                 self.ran.remove(&job.case).unwrap_or_default().into_iter().flatten().collect();
             let result = settle(self.judged(job), &runs, job.run, self.repeat);
-            self.results.insert(job.case, result);
+            let duration = self.took.remove(&job.case);
+            self.results.insert(job.case, CaseResult { duration, ..result });
             watch(Event::Settled);
         }
     }
@@ -286,12 +293,9 @@ fn settle(judged: &Judged<'_>, runs: &[Ran], run: usize, repeat: usize) -> CaseR
             let other = outcomes.iter().position(|outcome| !first.agrees(outcome));
             match other.filter(|_| !judged.may_vary()) {
                 Some(other) => {
-                    let (was, is) = (describe_outcome(first), describe_outcome(outcomes[other]));
-                    let what = format!("first {was}, then {is}");
-                    let at = Some(format!("run {} of {repeat}", other + 1));
-                    fail(&Trouble { verdict: Verdict::Nondeterministic, what }, at)
+                    judged.varies(first, outcomes[other], format!("run {} of {repeat}", other + 1))
                 }
-                None => judged.result(judged.judge(first), describe_outcome(first), None),
+                None => judged.answered(first, None),
             }
         }
     };

@@ -1,127 +1,250 @@
-//! The matrix for people: operators by backends, then every failure with a line to reproduce it.
+//! The report for people: every failure with a line to reproduce it, the matrix, and how the run ended.
+
+mod failure;
+mod matrix;
+mod page;
 
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use comfy_table::{Table, presets};
 
-use crate::judge::Verdict;
 use crate::style;
+use crate::words::{counted, cut};
 
-use super::{BackendReport, Entry, Report, counts_in_words};
+use super::label::{self, Label};
+use super::{BackendReport, Ending, Entry, Report};
+
+pub(super) use page::Page;
+
+/// The most clauses that are named in one list.
+const CLAUSES: usize = 5;
+
+/// Where a list that is cut is whole.
+const WHOLE: &str = "report.md";
 
 /// Renders the report with colours; whoever prints it to something that is not a terminal strips them.
-pub(super) fn render(report: &Report) -> String {
+pub(super) fn render(report: &Report, page: Page) -> String {
+    let labels = report.labels();
     let mut text = String::new();
-    for backend in &report.backends {
+    for (backend, label) in report.backends.iter().zip(&labels) {
         if let Some(why) = &backend.broken {
-            let _ = writeln!(text, "{}not run{:#}: {}: {why}\n", style::BAD, style::BAD, backend.argument);
+            let lines = page.lines(2, &format!("{}: {why}", label.short()));
+            let _ = writeln!(text, "{}: {}\n", painted(style::BAD, "not run"), lines.join("\n  "));
         }
-        for entry in backend.failures() {
-            failure(&mut text, backend, entry);
-        }
+        failure::all(&mut text, backend, label, page);
     }
-    let _ = writeln!(text, "{}", matrix(report));
-    for backend in &report.backends {
-        for departure in &backend.departures {
-            let _ = writeln!(text, "{}: {departure}", backend.argument);
-        }
-        for problem in &backend.problems {
-            let _ = writeln!(text, "{}: {}{problem}{:#}", backend.argument, style::BAD, style::BAD);
-        }
-        for remark in &backend.remarks {
-            let _ = writeln!(text, "{}: {remark}", backend.argument);
-        }
-        known(&mut text, backend);
-        let notes = backend.results.iter().filter_map(|entry| entry.note.as_deref());
-        let mut notes: Vec<&str> = notes.collect();
-        notes.sort_unstable();
-        for same in notes.chunk_by(|a, b| a == b) {
-            let _ = writeln!(text, "{}: in {} cases {}", backend.argument, same.len(), same[0]);
-        }
+    let _ = writeln!(text, "{}", matrix::matrix(report, &labels, page));
+    for (backend, label) in report.backends.iter().zip(&labels) {
+        remarks(&mut text, backend, label, page);
     }
-    let cases = report.backends.iter().map(|backend| backend.results.len()).max().unwrap_or(0);
-    let failures = |backend: &BackendReport| {
-        backend.failures().count() + backend.problems.len() + usize::from(backend.broken.is_some())
-    };
-    let failed: usize = report.backends.iter().map(failures).sum();
-    let backends = report.backends.len();
-    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
-    let (cases, backends) = (plural(cases, "case"), plural(backends, "backend"));
-    let _ = match failed {
-        0 => writeln!(text, "{}{cases} on {backends}: everything conforms{:#}", style::GOOD, style::GOOD),
-        _ => writeln!(
-            text,
-            "{}{cases} on {backends}: {} not conform{:#}",
-            style::BAD,
-            plural(failed, "verdict") + if failed == 1 { " does" } else { " do" },
-            style::BAD
-        ),
-    };
+    let widest = labels.iter().map(|label| label.short().chars().count()).max().unwrap_or_default();
+    for (backend, label) in report.backends.iter().zip(&labels) {
+        ending(&mut text, backend, &format!("{:widest$}", label.short()), page, CLAUSES);
+    }
     text
 }
 
-/// The known deviations of a backend: a line for all that have the same verdict and reason.
-fn known(text: &mut String, backend: &BackendReport) {
+/// How a run of one backend ended, for a program that shows its failures elsewhere and writes no report.
+pub(super) fn ending_of(backend: &BackendReport) -> String {
+    let mut text = String::new();
+    ending(&mut text, backend, &label::identity(backend), Page::of_stdout(), usize::MAX);
+    text
+}
+
+/// Writes what is known of a failure, without colours.
+pub(super) fn failure(text: &mut String, backend: &BackendReport, entry: &Entry, page: Page) {
+    failure::fields(text, backend, entry, page);
+}
+
+/// What there is to say of a backend beside its cases, below its name.
+fn remarks(text: &mut String, backend: &BackendReport, label: &Label, page: Page) {
+    let mut is_first = true;
+    let mut line = |style: Style, said: &str| {
+        if std::mem::take(&mut is_first) {
+            let _ = writeln!(text, "{}", painted(style::NAME, &label.short()));
+        }
+        let _ = writeln!(text, "  {}", painted(style, &page.lines(4, said).join("\n    ")));
+    };
+    backend.departures.iter().for_each(|departure| line(Style::new(), departure));
+    backend.problems.iter().for_each(|problem| line(style::BAD, problem));
+    backend.remarks.iter().for_each(|remark| line(Style::new(), remark));
+    // A line for all known deviations that have the same verdict and reason, and for all notes that are the same.
     let known = backend.results.iter().filter_map(|entry| Some((entry.label(), entry.reason.as_deref()?)));
     let mut known: Vec<(String, &str)> = known.collect();
     known.sort_unstable();
     for same in known.chunk_by(|a, b| a == b) {
-        let (label, reason) = &same[0];
-        let _ = writeln!(text, "{}: {} {label}: {reason}", backend.argument, same.len());
+        line(Style::new(), &format!("{} {}: {}", same.len(), same[0].0, same[0].1));
+    }
+    let mut notes: Vec<&str> = backend.results.iter().filter_map(|entry| entry.note.as_deref()).collect();
+    notes.sort_unstable();
+    for same in notes.chunk_by(|a, b| a == b) {
+        line(Style::new(), &format!("in {} {}", counted(same.len(), "case"), same[0]));
     }
 }
 
-/// The beginning and the end of a text, if it is long: the cause stands first, or last.
-fn ends_of(text: &str) -> impl Iterator<Item = &str> {
-    const SHOWN: usize = 8;
-    let lines = text.lines().count();
-    let beyond = lines > 2 * SHOWN;
-    let first = text.lines().take(if beyond { SHOWN } else { lines });
-    let last = text.lines().skip(if beyond { lines - SHOWN } else { lines });
-    first.chain(beyond.then_some("…")).chain(last)
-}
-
-fn matrix(report: &Report) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
-    let mut header = vec!["operator".to_owned()];
-    header.extend(report.backends.iter().map(|backend| backend.argument.clone()));
-    table.set_header(header);
-    for operator in report.operators() {
-        let mut row = vec![operator.to_owned()];
-        row.extend(report.backends.iter().map(|backend| match backend.broken {
-            Some(_) => "not run".to_owned(),
-            None => counts_in_words(&backend.counts(operator)),
-        }));
-        table.add_row(row);
-    }
-    table
-}
-
-fn failure(text: &mut String, backend: &BackendReport, entry: &Entry) {
-    let painted = |style: Style, part: &str| format!("{style}{part}{style:#}");
-    let verdict = match entry.verdict {
-        Verdict::Pass | Verdict::Unsupported => style::GOOD,
-        _ => style::BAD,
+/// The last words on a backend: the sentence, and what it was not asked, at most so many clauses of each list.
+fn ending(text: &mut String, backend: &BackendReport, name: &str, page: Page, most: usize) {
+    let summary = &backend.summary;
+    let style = match summary.ending {
+        Ending::Conforms => style::GOOD,
+        Ending::ConformsBut | Ending::AskedInPart | Ending::NothingAsked => style::UNSURE,
+        Ending::Fails | Ending::NotRun => style::BAD,
     };
-    let _ = writeln!(text, "{} {} on {}", painted(verdict, entry.verdict.name()), entry.id, backend.argument);
-    let mut line = |name: &str, value: &str| {
-        let _ = writeln!(text, "  {name:<10} {value}");
+    let lines = page.lines(2, &format!("{name}  {}", summary.sentence));
+    let _ = writeln!(text, "{}", painted(style, &lines.join("\n  ")));
+    let mut line = |said: String| {
+        let _ = writeln!(text, "  {}", page.lines(4, &said).join("\n    "));
     };
-    line("clauses", &entry.clauses.join(" "));
-    if let Some(profile) = entry.profile {
-        line("profile", &profile.to_string());
+    if !summary.undeclared.is_empty() {
+        line(format!("does not declare {}", summary.undeclared.join(", ")));
     }
-    line("call", entry.call.as_deref().unwrap_or_default());
-    line("expected", entry.expected.as_deref().unwrap_or_default());
-    line("actual", entry.actual.as_deref().unwrap_or_default());
-    if let Some(at) = &entry.at {
-        line("at", at);
+    let lists = [("never tested", summary.untested.clone()), ("never rejected", summary.unrejected_lines())];
+    for (what, clauses) in lists {
+        if !clauses.is_empty() {
+            let list = cut(&clauses, most, WHOLE);
+            line(format!("{what}: {}: {list}", counted(clauses.len(), "clause")));
+        }
     }
-    for (number, said) in entry.stderr.iter().flat_map(|text| ends_of(text)).enumerate() {
-        line(if number == 0 { "stderr" } else { "" }, said);
+}
+
+fn painted(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use gather_spec::{ErrorFields, Outcome, Profile, ReportedError, Specification, Tensor};
+    use unicode_width::UnicodeWidthStr;
+
+    use super::*;
+    use crate::builtin;
+    use crate::judge::{Strictness, Verdict};
+    use crate::report::{Entry, Format};
+    use crate::runner::Judged;
+
+    /// A report on so many backends, with verdicts of every kind for every operator.
+    fn report(backends: usize) -> Report {
+        let spec = Specification::embedded().unwrap();
+        let description = builtin::backend("reference", Profile::default(), 0).unwrap().describe();
+        let cases: Vec<_> = spec.cases.iter().collect();
+        let mut report = Report::new();
+        for number in 0..backends {
+            let argument = format!("./build/release/backends/number-{number} --fast");
+            let mut backend = BackendReport::new(argument, &description, &spec);
+            for (at, case) in cases.iter().enumerate() {
+                let Ok(judged) = Judged::new(&description, case, Strictness::Lenient) else { continue };
+                let wrong =
+                    Tensor::filled(case.call.params.dtype(), case.call.params.shape().clone(), &zero(case));
+                let mut entry = Entry::new(case, judged.answered(&Outcome::Output(wrong.unwrap()), None));
+                entry.verdict = Verdict::ALL[at % Verdict::ALL.len()];
+                entry.observed =
+                    (entry.verdict == Verdict::KnownDeviation).then_some(Verdict::RejectedGoodInput);
+                backend.results.push(entry);
+            }
+            backend.conclude(&cases, &spec);
+            report.backends.push(backend);
+        }
+        report
     }
-    line("reproduce", &backend.reproduce(entry));
-    text.push('\n');
+
+    fn zero(case: &gather_spec::Case) -> gather_spec::Element {
+        gather_spec::Element::zero(case.call.params.dtype())
+    }
+
+    fn plain(report: &Report, page: Page) -> String {
+        anstream::adapter::strip_str(&render(report, page)).to_string()
+    }
+
+    #[test]
+    fn the_matrix_fits_the_page_whatever_the_number_of_backends() {
+        for backends in [1, 2, 3, 6] {
+            let report = report(backends);
+            for width in [80, 120, 200] {
+                let text = matrix::matrix(&report, &report.labels(), Page::wide(width)).to_string();
+                let widest = text.lines().map(UnicodeWidthStr::width).max().unwrap();
+                assert!(widest <= width, "{backends} backends take {widest} of {width} columns:\n{text}");
+                let words: BTreeSet<&str> = text.split_whitespace().collect();
+                for verdict in Verdict::ALL.iter().filter(|verdict| **verdict != Verdict::Unsupported) {
+                    let whole = [verdict.name().to_owned(), format!("{verdict},")];
+                    assert!(whole.iter().any(|whole| words.contains(whole.as_str())), "{verdict} in\n{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_word_of_a_failure_is_broken() {
+        let report = report(1);
+        let whole = plain(&report, Page::ENDLESS);
+        let whole: BTreeSet<&str> = whole.split_whitespace().collect();
+        for line in
+            plain(&report, Page::wide(80)).lines().filter(|line| !line.starts_with(['│', '┌', '└', '╞']))
+        {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let element = |word: &str| word.contains(['…', '^', '[', ']', '\\']);
+            let broken = words.iter().find(|word| !whole.contains(**word) && !element(word));
+            assert_eq!(broken, None, "{line}");
+            assert!(line.width() <= 80 || words.iter().any(|word| word.width() > 60), "{line}");
+        }
+    }
+
+    #[test]
+    fn failures_of_one_kind_show_the_smallest_call_and_name_the_others() {
+        let spec = Specification::embedded().unwrap();
+        let of_rows: Vec<_> =
+            spec.cases.iter().filter(|case| case.id.starts_with("tf.gather_nd/rows/")).collect();
+        let clauses = &of_rows[0].clauses;
+        let alike: Vec<_> = of_rows.iter().copied().filter(|case| case.clauses == *clauses).collect();
+        let description = builtin::backend("reference", Profile::default(), 0).unwrap().describe();
+        let mut backend = BackendReport::new("mine".to_owned(), &description, &spec);
+        for case in &alike {
+            let judged = Judged::new(&description, case, Strictness::Lenient).unwrap();
+            let error =
+                ReportedError { message: "no".to_owned(), code: None, fields: ErrorFields::default() };
+            backend.results.push(Entry::new(case, judged.answered(&Outcome::Error(error), None)));
+        }
+        backend.conclude(&alike, &spec);
+        backend.results.iter_mut().zip((0..alike.len()).rev()).for_each(|(entry, size)| entry.size = size);
+        let smallest = backend.results.last().unwrap().id.clone();
+        let report = Report { backends: vec![backend], ..Report::new() };
+        let text = plain(&report, Page::ENDLESS);
+        assert!(alike.len() > 2, "{} cases", alike.len());
+        assert!(text.starts_with(&format!("rejected-good-input {smallest} on ")), "{text}");
+        assert!(text.contains(&format!("  also       {} more of this verdict", alike.len() - 1)), "{text}");
+        assert_eq!(text.matches("\n  reproduce ").count(), 1, "{text}");
+        let junit = report.render(Format::Junit);
+        assert_eq!(junit.matches("reproduce ").count(), alike.len());
+    }
+
+    #[test]
+    fn calls_that_are_not_supported_for_one_reason_are_one_kind_whatever_their_clauses() {
+        let spec = Specification::embedded().unwrap();
+        let cases: Vec<_> =
+            spec.cases.iter().filter(|case| case.id.starts_with("tf.gather/batch/")).collect();
+        let description = builtin::backend("reference", Profile::default(), 0).unwrap().describe();
+        let mut backend = BackendReport::new("mine".to_owned(), &description, &spec);
+        for case in &cases {
+            let judged = Judged::new(&description, case, Strictness::Lenient).unwrap();
+            let answer = Outcome::Unsupported(format!("no {}", case.call.attributes.len()));
+            backend.results.push(Entry::new(case, judged.answered(&answer, None)));
+        }
+        backend.conclude(&cases, &spec);
+        let reasons: BTreeSet<usize> = cases.iter().map(|case| case.call.attributes.len()).collect();
+        let report = Report { backends: vec![backend], ..Report::new() };
+        let text = plain(&report, Page::ENDLESS);
+        assert!(reasons.len() < cases.len());
+        assert_eq!(text.matches("\n  reproduce ").count(), reasons.len(), "{text}");
+        assert!(text.contains(" more of this verdict and this answer: "), "{text}");
+    }
+
+    #[test]
+    fn a_name_of_a_stranger_stays_on_its_line() {
+        let mut report = report(1);
+        report.backends[0].backend.name = format!("\u{1b}[2J\n{}", "x".repeat(500));
+        let text = plain(&report, Page::wide(80));
+        assert!(!text.contains('\u{1b}') && !text.contains("[2J\n"), "{text}");
+        assert!(text.lines().filter(|line| line.starts_with('│')).all(|line| line.width() <= 80), "{text}");
+    }
 }

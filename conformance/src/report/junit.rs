@@ -1,36 +1,83 @@
-//! JUnit XML: a suite per backend and operator, a test case per case.
+//! JUnit XML: for each backend a suite per operator with a test case per case, and before them one about the backend
+//! itself: whether it was run, its profile, and as properties how the run ended.
+
+use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report as Junit, TestCase, TestCaseStatus, TestSuite};
 
 use crate::judge::Verdict;
 
-use super::{Entry, Report};
+use super::{BackendReport, Entry, Report};
 
 pub(super) fn render(report: &Report) -> String {
     let mut junit = Junit::new("gatherspec");
-    for backend in &report.backends {
-        if let Some(why) = &backend.broken {
-            let mut suite = TestSuite::new(backend.argument.as_str());
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-            status.set_type("not run").set_message(why.as_str());
-            suite.add_test_case(TestCase::new("start", status));
-            junit.add_test_suite(suite);
-        }
+    for (backend, label) in report.backends.iter().zip(report.labels()) {
+        let name = label.name().replace('.', "_");
+        junit.add_test_suite(backend_suite(backend, &name));
         for operator in report.operators() {
-            let mut suite = TestSuite::new(format!("{}/{operator}", backend.argument));
-            for entry in backend.results.iter().filter(|entry| entry.operator == operator) {
-                suite.add_test_case(TestCase::new(
-                    entry.id.as_str(),
-                    status(entry, &backend.reproduce(entry)),
-                ));
-            }
-            junit.add_test_suite(suite);
+            junit.add_test_suite(operator_suite(backend, &name, operator));
         }
     }
     junit.to_string().expect("names and texts are valid XML once escaped")
 }
 
-fn status(entry: &Entry, reproduce: &str) -> TestCaseStatus {
+/// The tests that are about no case, and how the run ended.
+fn backend_suite(backend: &BackendReport, class: &str) -> TestSuite {
+    let mut suite = TestSuite::new(backend.argument.as_str());
+    let mut test = |name: &str, failed: Option<(NonSuccessKind, &str, &str)>| {
+        let status = failed.map_or_else(TestCaseStatus::success, |(kind, what, why)| {
+            let mut status = TestCaseStatus::non_success(kind);
+            status.set_type(what).set_message(why).set_description(why);
+            status
+        });
+        let mut test = TestCase::new(name, status);
+        test.set_classname(format!("{class}.backend")).set_time(Duration::ZERO);
+        suite.add_test_case(test);
+    };
+    let broken = backend.broken.as_deref();
+    test("start", broken.map(|why| (NonSuccessKind::Error, "not-run", why)));
+    if broken.is_none() && backend.problems.is_empty() {
+        test("profile", None);
+    }
+    for problem in &backend.problems {
+        test("profile", Some((NonSuccessKind::Failure, "profile", problem)));
+    }
+    let summary = &backend.summary;
+    let properties = [
+        ("backend", format!("{} {}", backend.backend.name, backend.backend.version)),
+        ("summary", summary.sentence.clone()),
+        ("undeclared operators", summary.undeclared.join(", ")),
+        ("clauses never tested", summary.untested.join(", ")),
+        ("clauses never rejected", summary.unrejected_lines().join(", ")),
+    ];
+    for (name, value) in properties.into_iter().filter(|(_, value)| !value.is_empty()) {
+        suite.add_property((name, value.as_str()));
+    }
+    suite
+}
+
+/// The cases of one operator.
+fn operator_suite(backend: &BackendReport, name: &str, operator: &str) -> TestSuite {
+    let mut suite = TestSuite::new(format!("{}/{operator}", backend.argument));
+    suite.add_property(("asked", backend.asked_in_words(operator).as_str()));
+    let mut total = Duration::ZERO;
+    for entry in backend.of_operator(operator) {
+        let mut test = TestCase::new(entry.id.as_str(), status(backend, entry));
+        test.set_classname(format!("{name}.{operator}.{}", topic(entry)));
+        test.set_time(entry.duration.unwrap_or_default());
+        total += entry.duration.unwrap_or_default();
+        suite.add_test_case(test);
+    }
+    suite.set_time(total);
+    suite
+}
+
+/// The file of a case: `bad-index` of `tf.gather_nd/bad-index/one-past-the-end`.
+fn topic(entry: &Entry) -> &str {
+    entry.id.split('/').nth(1).unwrap_or_default()
+}
+
+fn status(backend: &BackendReport, entry: &Entry) -> TestCaseStatus {
     let kind = match entry.verdict {
         Verdict::Pass => return TestCaseStatus::success(),
         Verdict::Unsupported => {
@@ -40,25 +87,18 @@ fn status(entry: &Entry, reproduce: &str) -> TestCaseStatus {
         }
         Verdict::KnownDeviation => {
             let mut skipped = TestCaseStatus::skipped();
-            skipped.set_message(format!(
-                "{}: {}",
-                entry.label(),
-                entry.reason.as_deref().unwrap_or_default()
-            ));
+            let reason = entry.reason.as_deref().unwrap_or_default();
+            skipped.set_message(format!("{}: {reason}", entry.label()));
             return skipped;
         }
         Verdict::Crash | Verdict::Timeout | Verdict::ProtocolError => NonSuccessKind::Error,
         _ => NonSuccessKind::Failure,
     };
     let mut status = TestCaseStatus::non_success(kind);
-    let shown = |text: &Option<String>| text.clone().unwrap_or_default();
     status.set_type(entry.verdict.name());
-    status.set_message(format!("expected {}", shown(&entry.expected)));
-    status.set_description(format!(
-        "call: {}\nexpected: {}\nactual: {}\nreproduce: {reproduce}",
-        shown(&entry.call),
-        shown(&entry.expected),
-        shown(&entry.actual)
-    ));
+    let message = entry.difference_in_words().map(|(said, _)| said);
+    let expected = || format!("expected {}", entry.expected.as_deref().unwrap_or_default());
+    status.set_message(message.unwrap_or_else(expected));
+    status.set_description(backend.failure_in_text(entry));
     status
 }

@@ -1,13 +1,16 @@
-//! Markdown: the matrix as a table, and the failures below it.
+//! Markdown: the matrix as a table, and below it what there is to say of each backend: how the run ended, what it was
+//! not asked, and its failures.
 
 use std::fmt::Write as _;
 
-use super::{Report, counts_in_words};
+use super::label::Label;
+use super::{BackendReport, Report};
 
 pub(super) fn render(report: &Report) -> String {
+    let labels = report.labels();
     let mut text = format!("# GatherSpec {}\n\n| operator |", report.suite);
-    for backend in &report.backends {
-        let _ = write!(text, " {} |", escaped(&backend.argument));
+    for label in &labels {
+        let _ = write!(text, " {} |", escaped(&label.full()));
     }
     text.push_str("\n| --- |");
     text.push_str(&" --- |".repeat(report.backends.len()));
@@ -15,43 +18,69 @@ pub(super) fn render(report: &Report) -> String {
     for operator in report.operators() {
         let _ = write!(text, "| {} |", escaped(operator));
         for backend in &report.backends {
-            let _ = write!(text, " {} |", counts_in_words(&backend.counts(operator)));
+            let _ = write!(text, " {} |", backend.outcome_in_words(operator).join(" "));
         }
         text.push('\n');
     }
-    for backend in &report.backends {
-        let identity = &backend.backend;
-        let _ = writeln!(
-            text,
-            "\n## {}\n\n{} {} ({})",
-            escaped(&backend.argument),
-            identity.name,
-            identity.version,
-            identity.language
-        );
-        let broken = backend.broken.iter().map(|why| format!("not run: {}", why.replace('\n', " ")));
-        let said = backend.departures.iter().chain(&backend.problems).chain(&backend.remarks).cloned();
-        for line in broken.chain(said) {
-            let _ = writeln!(text, "- {}", escaped(&line));
-        }
-        for entry in &backend.results {
-            if let Some(reason) = &entry.reason {
-                let _ = writeln!(text, "- {} {}: {}", entry.label(), escaped(&entry.id), escaped(reason));
-            }
-        }
-        for entry in backend.failures() {
-            let _ = writeln!(text, "\n### {}: {}\n", entry.verdict, escaped(&entry.id));
-            let mut line = |name: &str, value: &Option<String>| {
-                let _ =
-                    writeln!(text, "- {name}: `{}`", value.as_deref().unwrap_or_default().replace('`', "'"));
-            };
-            line("call", &entry.call);
-            line("expected", &entry.expected);
-            line("actual", &entry.actual);
-            let _ = writeln!(text, "- reproduce: `{}`", backend.reproduce(entry));
-        }
+    for (backend, label) in report.backends.iter().zip(&labels) {
+        section(&mut text, backend, label);
     }
     text
+}
+
+/// All that there is to say of one backend.
+fn section(text: &mut String, backend: &BackendReport, label: &Label) {
+    let _ = writeln!(text, "\n## {}\n\n**{}**", escaped(&label.full()), escaped(&backend.summary.sentence));
+    if !backend.backend.language.is_empty() {
+        let _ = writeln!(text, "\nWritten in {}.", escaped(&backend.backend.language));
+    }
+    let known = backend.results.iter().filter_map(|entry| {
+        let reason = entry.reason.as_ref()?;
+        Some(format!("{} {}: {reason}", entry.label(), entry.id))
+    });
+    let said: Vec<String> = backend.departures.iter().chain(&backend.remarks).cloned().chain(known).collect();
+    list(text, &said);
+    not_asked(text, backend);
+    if let Some(why) = &backend.broken {
+        let _ = writeln!(text, "\n### not run\n\n- {}", escaped(&why.replace('\n', " ")));
+    }
+    for problem in &backend.problems {
+        let _ = writeln!(text, "\n### profile\n\n- {}", escaped(problem));
+    }
+    for entry in backend.failures() {
+        let _ = writeln!(text, "\n### {}: {}\n", entry.verdict, escaped(&entry.id));
+        let _ = writeln!(text, "{}", fenced(&backend.failure_in_text(entry)));
+    }
+}
+
+/// A text as a block of code, whatever backquotes it holds.
+fn fenced(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}text\n{text}{fence}")
+}
+
+/// What the backend was not asked, in full.
+fn not_asked(text: &mut String, backend: &BackendReport) {
+    let summary = &backend.summary;
+    let lists = [
+        ("Operators that it does not declare", summary.undeclared.clone()),
+        ("Clauses that no case tested", summary.untested.clone()),
+        ("Clauses that no case rejected under", summary.unrejected_lines()),
+    ];
+    for (what, names) in lists.iter().filter(|(_, names)| !names.is_empty()) {
+        let _ = writeln!(text, "\n{what}:");
+        list(text, names);
+    }
+}
+
+fn list(text: &mut String, lines: &[String]) {
+    if !lines.is_empty() {
+        text.push('\n');
+    }
+    for line in lines {
+        let _ = writeln!(text, "- {}", escaped(line));
+    }
 }
 
 fn escaped(text: &str) -> String {

@@ -1,0 +1,3 @@
+module gather
+
+go 1.18

@@ -1,0 +1,187 @@
+//! The failures of a backend: what is needed to mend each and to reproduce it.
+//!
+//! Failures of one verdict under the same clauses are most likely one mistake, and so are calls that a backend says it
+//! does not support for the same reason: only the smallest call of them is shown in full.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::difference::{Elements, Sides};
+use crate::judge::{UNSUPPORTED, Verdict};
+use crate::style;
+use crate::words::cut;
+
+use super::super::label::Label;
+use super::super::{BackendReport, Entry};
+use super::page::filled;
+use super::{Page, WHOLE, painted};
+
+/// The most ids that are named of a group.
+const IDS: usize = 8;
+
+/// The name of the field that says what is allowed.
+const EXPECTED: &str = "expected";
+
+/// What stands before the value of a field.
+const INDENT: usize = 13;
+
+/// Writes every failure of a backend, those of a kind together.
+pub(super) fn all(text: &mut String, backend: &BackendReport, label: &Label, page: Page) {
+    for group in groups(backend) {
+        let Some(first) = group.first() else { continue };
+        let verdict = painted(style::BAD, first.verdict.name());
+        let rest = format!("{} on {}", first.id, label.short());
+        let lines = page.lines(first.verdict.name().width() + 1, &rest);
+        let _ = writeln!(text, "{verdict} {}", lines.join("\n  "));
+        fields(text, backend, first, page);
+        field(text, "reproduce", &command(&backend.reproduce(first), page));
+        if group.len() > 1 {
+            let ids: Vec<&str> = group[1..].iter().map(|entry| entry.id.as_str()).collect();
+            let kind = match Kind::of(first) {
+                Kind::Clauses(_) => "these clauses",
+                Kind::Answer(_) => "this answer",
+            };
+            let list = cut(&ids, IDS, WHOLE);
+            let said = format!("{} more of this verdict and {kind}: {list}", ids.len());
+            field(text, "also", &page.lines(INDENT, &said));
+        }
+        text.push('\n');
+    }
+}
+
+/// What failures of one verdict have in common if they are most likely one mistake.
+#[derive(PartialEq)]
+enum Kind<'a> {
+    Clauses(BTreeSet<&'a str>),
+    /// Why the backend does not support the call.
+    Answer(&'a str),
+}
+
+impl<'a> Kind<'a> {
+    fn of(entry: &'a Entry) -> Self {
+        match entry.actual.as_deref() {
+            Some(answer) if answer.starts_with(UNSUPPORTED) => Self::Answer(answer),
+            _ => Self::Clauses(entry.clauses.iter().map(String::as_str).collect()),
+        }
+    }
+}
+
+/// The failures by kind, in the order of their first, each group from the smallest call on.
+fn groups(backend: &BackendReport) -> Vec<Vec<&Entry>> {
+    let mut groups: Vec<(Verdict, Kind<'_>, Vec<&Entry>)> = Vec::new();
+    for entry in backend.failures() {
+        let kind = Kind::of(entry);
+        match groups.iter_mut().find(|(verdict, of, _)| *verdict == entry.verdict && *of == kind) {
+            Some((_, _, group)) => group.push(entry),
+            None => groups.push((entry.verdict, kind, vec![entry])),
+        }
+    }
+    groups.iter_mut().for_each(|(_, _, group)| group.sort_by_key(|entry| entry.size));
+    groups.into_iter().map(|(_, _, group)| group).collect()
+}
+
+/// Writes what is known of a failure.
+pub(super) fn fields(text: &mut String, backend: &BackendReport, entry: &Entry, page: Page) {
+    let mut line = |name: &str, value: &str| field(text, name, &page.lines(INDENT, value));
+    for clause in backend.clauses_in_words(entry) {
+        line("clause", &clause);
+    }
+    if let Some(profile) = entry.profile {
+        line("profile", &profile.to_string());
+    }
+    line("call", entry.call.as_deref().unwrap_or_default());
+    let difference = entry.difference_in_words();
+    if let Some((said, _)) = &difference {
+        line("difference", said);
+    }
+    let elements = entry.difference.as_ref().and_then(|difference| difference.elements.as_ref());
+    if let (Some(elements), Some((_, sides))) = (elements, difference) {
+        // Of answers that differ from each other either may be the right one.
+        if sides.expected != EXPECTED {
+            line(EXPECTED, entry.expected.as_deref().unwrap_or_default());
+        }
+        rows(text, elements, sides, page);
+    } else {
+        line(EXPECTED, entry.expected.as_deref().unwrap_or_default());
+        line("actual", entry.actual.as_deref().unwrap_or_default());
+    }
+    let mut line = |name: &str, value: &str| field(text, name, &page.lines(INDENT, value));
+    for other in entry.difference.iter().flat_map(|difference| &difference.alternatives) {
+        if elements.is_some() {
+            line("or", other);
+        }
+    }
+    if let Some(at) = &entry.at {
+        line("at", at);
+    }
+    for (number, said) in entry.stderr.iter().flat_map(|text| ends_of(text)).enumerate() {
+        line(if number == 0 { "stderr" } else { "" }, said);
+    }
+}
+
+/// Writes two outputs one below the other.
+fn rows(text: &mut String, elements: &Elements, sides: Sides, page: Page) {
+    let head = elements.head();
+    let width = page.behind(INDENT + head.width() + 1);
+    let rows = elements.rows(width);
+    field(text, sides.expected, &[format!("{head} {}", rows.expected)]);
+    field(text, sides.actual, &[format!("{head} {}", rows.actual)]);
+    field(text, "", &[format!("{:width$} {}", "", rows.marks, width = head.width())]);
+}
+
+/// Writes a name and the lines of its value.
+fn field(text: &mut String, name: &str, lines: &[String]) {
+    for (number, line) in lines.iter().enumerate() {
+        let name = if number == 0 { name } else { "" };
+        let _ = writeln!(text, "{}", format!("  {name:<10} {line}").trim_end());
+    }
+}
+
+/// A command that still runs if it is copied from several lines.
+fn command(line: &str, page: Page) -> Vec<String> {
+    const CONTINUED: &str = " \\";
+    let Some(width) = page.behind(INDENT) else { return vec![line.to_owned()] };
+    if line.width() <= width {
+        return vec![line.to_owned()];
+    }
+    let mut lines = filled(shell_words(line), width.saturating_sub(CONTINUED.len()));
+    let last = lines.len().saturating_sub(1);
+    lines[..last].iter_mut().for_each(|line| line.push_str(CONTINUED));
+    lines
+}
+
+/// The words of a shell line; what stands in single quotes is not taken apart.
+fn shell_words(line: &str) -> impl Iterator<Item = &str> {
+    let mut quoted = false;
+    line.split(move |c| {
+        quoted ^= c == '\'';
+        c == ' ' && !quoted
+    })
+}
+
+/// The beginning and the end of a text, if it is long: the cause stands first, or last.
+fn ends_of(text: &str) -> impl Iterator<Item = &str> {
+    const SHOWN: usize = 8;
+    let lines = text.lines().count();
+    let beyond = lines > 2 * SHOWN;
+    let first = text.lines().take(if beyond { SHOWN } else { lines });
+    let last = text.lines().skip(if beyond { lines - SHOWN } else { lines });
+    first.chain(beyond.then_some("…")).chain(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_continued_between_words_and_never_inside_quotes() {
+        let line = "gatherspec run --case 'a b c d e f g' -- ./mine --fast";
+        assert_eq!(
+            command(line, Page::wide(40)),
+            ["gatherspec run --case \\", "'a b c d e f g' -- ./mine \\", "--fast"]
+        );
+        assert_eq!(command(line, Page::wide(80)), [line]);
+    }
+}

@@ -1,0 +1,99 @@
+//! The matrix: what each backend did of each operator, laid out for the width of the page.
+//!
+//! Side by side if the page is wide enough, else a row for each backend and operator. Cells break between counts.
+
+use comfy_table::{Table, presets};
+use unicode_width::UnicodeWidthStr as _;
+
+use super::super::label::{Label, shortened};
+use super::super::{BackendReport, Report};
+use super::page::{Page, filled};
+
+/// The most characters of one word in a heading.
+const LONGEST_WORD: usize = 28;
+
+/// What a border and its padding take beside each column, and once more at the end.
+const BORDER: usize = 3;
+
+/// A cell as the units between which it may be broken.
+type Cell = Vec<String>;
+
+pub(super) fn matrix(report: &Report, labels: &[Label], page: Page) -> Table {
+    let beside = side_by_side(report, labels);
+    let (rows, widths) = match widths(&beside, page.table()) {
+        Some(widths) => (beside, widths),
+        None => {
+            let below = one_below_the_other(report, labels);
+            let widths = widths(&below, page.table()).unwrap_or_else(|| columns(&below, narrowest));
+            (below, widths)
+        }
+    };
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED);
+    let mut rows = rows.iter().map(|row| {
+        let cell =
+            |(cell, width): (&Cell, &usize)| filled(cell.iter().map(String::as_str), *width).join("\n");
+        row.iter().zip(&widths).map(cell).collect::<Vec<_>>()
+    });
+    table.set_header(rows.next().unwrap_or_default());
+    table.add_rows(rows);
+    table
+}
+
+/// Operators by backends.
+fn side_by_side(report: &Report, labels: &[Label]) -> Vec<Vec<Cell>> {
+    let mut header = vec![vec!["operator".to_owned()]];
+    header.extend(labels.iter().map(heading));
+    let row = |operator: &&str| {
+        let mut row = vec![vec![(*operator).to_owned()]];
+        row.extend(report.backends.iter().map(|backend| cell(backend, operator)));
+        row
+    };
+    std::iter::once(header).chain(report.operators().iter().map(row)).collect()
+}
+
+/// A row for each backend and operator.
+fn one_below_the_other(report: &Report, labels: &[Label]) -> Vec<Vec<Cell>> {
+    let mut rows = vec![["backend", "operator", "verdicts"].map(|head| vec![head.to_owned()]).to_vec()];
+    for (backend, label) in report.backends.iter().zip(labels) {
+        for (at, operator) in report.operators().iter().enumerate() {
+            let name = if at == 0 { heading(label) } else { Vec::new() };
+            rows.push(vec![name, vec![(*operator).to_owned()], cell(backend, operator)]);
+        }
+    }
+    rows
+}
+
+fn heading(label: &Label) -> Cell {
+    label.full().split(' ').map(|word| shortened(word, LONGEST_WORD)).collect()
+}
+
+fn cell(backend: &BackendReport, operator: &str) -> Cell {
+    backend.outcome_in_words(operator)
+}
+
+/// The width of each column so that all fit into `width`; none if they cannot.
+fn widths(rows: &[Vec<Cell>], width: usize) -> Option<Vec<usize>> {
+    let (least, most) = (columns(rows, narrowest), columns(rows, widest));
+    let room = width.checked_sub(BORDER * least.len() + 1)?;
+    // The widest limit on every column under which they fit.
+    let limited = |limit: usize| -> Vec<usize> {
+        least.iter().zip(&most).map(|(least, most)| (*most).min(limit).max(*least)).collect()
+    };
+    (0..=room).rev().map(limited).find(|widths| widths.iter().sum::<usize>() <= room)
+}
+
+/// A measure of each column: the largest of its cells.
+fn columns(rows: &[Vec<Cell>], measure: fn(&Cell) -> usize) -> Vec<usize> {
+    let count = rows.first().map_or(0, Vec::len);
+    let of = |column: usize| rows.iter().map(|row| measure(&row[column])).max().unwrap_or_default();
+    (0..count).map(of).collect()
+}
+
+fn narrowest(cell: &Cell) -> usize {
+    cell.iter().map(|unit| unit.width()).max().unwrap_or_default()
+}
+
+fn widest(cell: &Cell) -> usize {
+    cell.join(" ").width()
+}

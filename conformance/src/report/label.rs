@@ -1,0 +1,80 @@
+//! What a report calls the backends: the name and version that they declare, and the argument where that says more.
+
+use super::{BackendReport, Report};
+
+/// The most characters that are shown of a name or an argument.
+const LONGEST: usize = 48;
+
+/// The names of one backend in a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Label {
+    /// The declared name and version: `cpp-kernel 0.1`.
+    pub(super) identity: String,
+    /// The argument, where it is another text than the name: `./libmine.so`.
+    pub(super) argument: Option<String>,
+    /// The declared name alone.
+    name: String,
+    /// Whether another backend of the report has the same identity.
+    ambiguous: bool,
+}
+
+impl Label {
+    /// The name at the start of a line: with the argument only where two backends would read the same.
+    pub(super) fn short(&self) -> String {
+        match &self.argument {
+            Some(argument) if self.ambiguous => format!("{} ({argument})", self.identity),
+            _ => self.identity.clone(),
+        }
+    }
+
+    /// One word for the backend: its declared name, or the argument where two backends have the same.
+    pub(super) fn name(&self) -> &str {
+        self.argument.as_deref().filter(|_| self.ambiguous).unwrap_or(&self.name)
+    }
+
+    /// The name at the head of a column or a page: always with the argument that differs.
+    pub(super) fn full(&self) -> String {
+        match &self.argument {
+            Some(argument) => format!("{} ({argument})", self.identity),
+            None => self.identity.clone(),
+        }
+    }
+}
+
+impl Report {
+    /// The label of each backend, in order.
+    pub(super) fn labels(&self) -> Vec<Label> {
+        let identities: Vec<String> = self.backends.iter().map(identity).collect();
+        let label = |(backend, identity): (&BackendReport, &String)| Label {
+            identity: identity.clone(),
+            name: plain(&backend.backend.name),
+            argument: (backend.argument != backend.backend.name).then(|| plain(&backend.argument)),
+            ambiguous: identities.iter().filter(|other| *other == identity).count() > 1,
+        };
+        self.backends.iter().zip(&identities).map(label).collect()
+    }
+}
+
+/// The declared name and version.
+pub(super) fn identity(backend: &BackendReport) -> String {
+    let parts = [&backend.backend.name, &backend.backend.version].map(|part| plain(part));
+    parts.join(" ").trim().to_owned()
+}
+
+/// A text of a stranger on one line: without control characters, long ones without their middle.
+fn plain(text: &str) -> String {
+    let clean: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    shortened(&clean, LONGEST)
+}
+
+/// A text of at most so many characters: a longer one loses its middle.
+pub(super) fn shortened(text: &str, longest: usize) -> String {
+    let count = text.chars().count();
+    if count <= longest {
+        return text.to_owned();
+    }
+    let half = longest / 2;
+    let start: String = text.chars().take(half).collect();
+    let end: String = text.chars().skip(count + half + 1 - longest).collect();
+    format!("{start}…{end}")
+}

@@ -1,0 +1,320 @@
+//! What a backend was asked of the chosen cases and what not, and the sentence in which a run ends.
+//!
+//! Everything here is counted over the cases that the run chose: with `--case`, `--operator`, `--basis` or `--suite`
+//! nothing is said of the others. What is written once as a sentence stands in every form of the report.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use gather_spec::{Allowed, Case, ErrorCode, Specification};
+use serde::Serialize;
+
+use crate::judge::Verdict;
+use crate::words::counted;
+
+use super::BackendReport;
+
+/// Where at least one case in this many was not asked, nothing is said to conform.
+const TENTH: usize = 10;
+
+/// How a run ended for one backend.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// The end of the run in one sentence, the same in every form of the report.
+    pub sentence: String,
+    /// How sure that sentence is.
+    pub ending: Ending,
+    /// What makes the exit status other than 0: verdicts, problems, and a backend that was not run.
+    pub failures: usize,
+    /// How many of the chosen cases the backend was asked, by operator that it declares.
+    pub operators: BTreeMap<String, Asked>,
+    /// The operators of chosen cases that the backend does not declare.
+    pub undeclared: Vec<String>,
+    /// Clauses of declared operators that chosen cases test, but none that was asked.
+    pub untested: Vec<String>,
+    /// Clauses that were tested, with the error codes that chosen cases expect of a breach, but none that was asked.
+    pub unrejected: BTreeMap<String, Vec<ErrorCode>>,
+}
+
+/// What the end of a run says of a backend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// More than nine tenths of the cases were asked, and all of them pass.
+    Conforms,
+    /// Nothing fails, but deviations are known.
+    ConformsBut,
+    /// Nothing that was asked fails, but a tenth or more was not asked.
+    AskedInPart,
+    /// No case was asked.
+    #[default]
+    NothingAsked,
+    /// Something fails.
+    Fails,
+    /// The backend was not run.
+    NotRun,
+}
+
+/// How many cases of an operator were asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Asked {
+    /// The cases that were sent to the backend, because it declares their dtypes or they expect a dtype error.
+    pub asked: usize,
+    /// The cases that the run chose.
+    pub cases: usize,
+}
+
+impl Summary {
+    /// Counts the results of `cases`, which stand in the same order as the entries of the report.
+    pub(super) fn new(report: &BackendReport, cases: &[&Case], spec: &Specification) -> Self {
+        let mut summary = Self {
+            failures: report.failures().count()
+                + report.problems.len()
+                + usize::from(report.broken.is_some()),
+            ..Self::default()
+        };
+        let mut undeclared = BTreeSet::new();
+        for entry in &report.results {
+            if entry.profile.is_none() {
+                undeclared.insert(entry.operator.clone());
+                continue;
+            }
+            let counts = summary.operators.entry(entry.operator.clone()).or_default();
+            counts.cases += 1;
+            counts.asked += usize::from(entry.was_asked());
+        }
+        summary.undeclared = undeclared.into_iter().collect();
+        summary.count_clauses(report, cases, spec);
+        summary.ending = summary.ending(report);
+        summary.sentence = summary.sentence(report);
+        summary
+    }
+
+    /// How many cases of declared operators were asked.
+    #[must_use]
+    pub fn asked(&self) -> Asked {
+        let add =
+            |sum: Asked, one: &Asked| Asked { asked: sum.asked + one.asked, cases: sum.cases + one.cases };
+        self.operators.values().fold(Asked::default(), add)
+    }
+
+    /// What was never tested, and what never rejected under.
+    fn count_clauses(&mut self, report: &BackendReport, cases: &[&Case], spec: &Specification) {
+        let mut tested: BTreeMap<&str, bool> = BTreeMap::new();
+        let mut rejected: BTreeMap<(&str, ErrorCode), bool> = BTreeMap::new();
+        for (entry, case) in report.results.iter().zip(cases) {
+            let Some(profile) = entry.profile else { continue };
+            let asked = entry.was_asked();
+            let codes: Vec<ErrorCode> = case.expect.under(profile).iter().filter_map(error_code).collect();
+            for id in &case.clauses {
+                *tested.entry(id).or_default() |= asked;
+                let clause = spec.clause(id);
+                for code in codes.iter().filter(|code| clause.is_some_and(|one| one.rejects.contains(code))) {
+                    *rejected.entry((id, *code)).or_default() |= asked;
+                }
+            }
+        }
+        let missing = tested.iter().filter(|(_, tested)| !**tested);
+        self.untested = missing.map(|(id, _)| (*id).to_owned()).collect();
+        for ((id, code), _) in rejected.iter().filter(|(_, rejected)| !**rejected) {
+            // What was not tested at all is named once.
+            if tested.get(id) == Some(&true) {
+                self.unrejected.entry((*id).to_owned()).or_default().push(*code);
+            }
+        }
+    }
+
+    fn ending(&self, report: &BackendReport) -> Ending {
+        let Asked { asked, cases } = self.asked();
+        match () {
+            () if report.broken.is_some() => Ending::NotRun,
+            () if self.failures > 0 => Ending::Fails,
+            () if asked == 0 => Ending::NothingAsked,
+            () if (cases - asked) * TENTH >= cases => Ending::AskedInPart,
+            () if known(report).next().is_some() => Ending::ConformsBut,
+            () => Ending::Conforms,
+        }
+    }
+
+    fn sentence(&self, report: &BackendReport) -> String {
+        let Asked { asked, cases } = self.asked();
+        let share = match asked {
+            0 => "nothing was asked".to_owned(),
+            _ => format!("{asked} of {} asked", counted(cases, "case")),
+        };
+        let known = known_in_words(report);
+        let but = known.as_ref().map(|known| format!(" but for {known}")).unwrap_or_default();
+        match self.ending {
+            Ending::NotRun => "the backend was not run".to_owned(),
+            Ending::NothingAsked => {
+                let chosen = counted(report.results.len(), "chosen case");
+                format!("nothing was asked: of {chosen} the backend declares none")
+            }
+            Ending::Fails => {
+                let beside = known.map(|known| format!(", beside {known}")).unwrap_or_default();
+                let verb = if self.failures == 1 { "does" } else { "do" };
+                format!("{share}: {} {verb} not conform{beside}", counted(self.failures, "verdict"))
+            }
+            Ending::AskedInPart => format!("{share}: nothing that was asked fails{but}"),
+            Ending::ConformsBut => format!("{share}: conforms{but}"),
+            Ending::Conforms => format!("{share}: everything conforms"),
+        }
+    }
+
+    /// The clauses that were tested but never rejected under, a line each.
+    pub(super) fn unrejected_lines(&self) -> Vec<String> {
+        let line = |(id, codes): (&String, &Vec<ErrorCode>)| {
+            let codes: Vec<&str> = codes.iter().map(|code| code.name()).collect();
+            format!("{id} ({})", codes.join(", "))
+        };
+        self.unrejected.iter().map(line).collect()
+    }
+}
+
+fn error_code(allowed: &Allowed) -> Option<ErrorCode> {
+    if let Allowed::Error(code, _) = allowed { Some(*code) } else { None }
+}
+
+fn known(report: &BackendReport) -> impl Iterator<Item = Verdict> {
+    let known = report.results.iter().filter(|entry| entry.verdict == Verdict::KnownDeviation);
+    known.map(|entry| entry.observed.unwrap_or(entry.verdict))
+}
+
+/// The known deviations, the worst of them named: `40 known deviations, 3 of them crashes`.
+fn known_in_words(report: &BackendReport) -> Option<String> {
+    let all = known(report).count();
+    let mut words = counted(all, "known deviation");
+    for (verdict, one, many) in
+        [(Verdict::Crash, "a crash", "crashes"), (Verdict::Timeout, "a timeout", "timeouts")]
+    {
+        let count = known(report).filter(|observed| *observed == verdict).count();
+        if count > 0 {
+            let _ = write!(words, ", {count} of them {}", if count == 1 { one } else { many });
+        }
+    }
+    (all > 0).then_some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use gather_spec::Profile;
+
+    use super::*;
+    use crate::backend::{Description, Identity};
+    use crate::judge::{Judgement, Strictness};
+    use crate::report::Entry;
+    use crate::runner::Judged;
+
+    /// A report on cases of one operator, each with a verdict; without one it is of an operator that is not declared.
+    fn report(results: &[(&Case, Option<Verdict>)], spec: &Specification) -> BackendReport {
+        let backend = Identity { name: "mine".into(), version: "1".into(), language: String::new() };
+        let nothing = Description { backend, operators: BTreeMap::new() };
+        let all = crate::builtin::backend("reference", Profile::default(), 0).unwrap().describe();
+        let mut report = BackendReport::new("mine".into(), &nothing, spec);
+        for (case, verdict) in results {
+            let description = if verdict.is_some() { &all } else { &nothing };
+            let result = match Judged::new(description, case, Strictness::Lenient) {
+                Err(unsupported) => *unsupported,
+                Ok(judged) => {
+                    let judgement = Judgement { verdict: verdict.unwrap(), note: None };
+                    judged.result(judgement, String::new(), None)
+                }
+            };
+            report.results.push(Entry::new(case, result));
+        }
+        let cases: Vec<&Case> = results.iter().map(|(case, _)| *case).collect();
+        report.conclude(&cases, spec);
+        report
+    }
+
+    fn spec() -> Specification {
+        Specification::embedded().unwrap()
+    }
+
+    /// The summary of a run with so many verdicts of each kind.
+    fn ended(verdicts: &[(usize, Verdict)]) -> Summary {
+        let spec = spec();
+        let verdicts = verdicts.iter().flat_map(|(count, verdict)| std::iter::repeat_n(*verdict, *count));
+        let cases = spec.cases.iter().filter(|case| case.call.operator.as_str() == "tf.gather");
+        let results: Vec<_> = cases.zip(verdicts.map(Some)).collect();
+        report(&results, &spec).summary
+    }
+
+    #[test]
+    fn nothing_conforms_where_a_tenth_was_not_asked() {
+        let nine = ended(&[(9, Verdict::Pass), (1, Verdict::Unsupported)]);
+        assert_eq!(nine.sentence, "9 of 10 cases asked: nothing that was asked fails");
+        let ten = ended(&[(10, Verdict::Pass), (1, Verdict::Unsupported)]);
+        assert_eq!(ten.sentence, "10 of 11 cases asked: everything conforms");
+        assert_eq!(ten.operators["tf.gather"], Asked { asked: 10, cases: 11 });
+        let none = ended(&[(3, Verdict::Unsupported)]);
+        assert_eq!(none.sentence, "nothing was asked: of 3 chosen cases the backend declares none");
+        assert_eq!((nine.failures, ten.failures, none.failures), (0, 0, 0));
+    }
+
+    #[test]
+    fn failures_are_counted_whatever_was_asked() {
+        let one = ended(&[(1, Verdict::WrongOutput), (9, Verdict::Unsupported)]);
+        assert_eq!(one.sentence, "1 of 10 cases asked: 1 verdict does not conform");
+        let two = ended(&[(8, Verdict::Pass), (1, Verdict::Crash), (1, Verdict::UnexpectedPass)]);
+        assert_eq!(two.sentence, "10 of 10 cases asked: 2 verdicts do not conform");
+        assert_eq!((one.failures, two.failures, two.ending), (1, 2, Ending::Fails));
+    }
+
+    #[test]
+    fn known_deviations_are_named_and_the_worst_of_them_too() {
+        let spec = spec();
+        let mut report = report(&vec![(&spec.cases[0], Some(Verdict::KnownDeviation)); 40], &spec);
+        for (at, entry) in report.results.iter_mut().enumerate() {
+            entry.observed = Some(match at {
+                0..3 => Verdict::Crash,
+                3 => Verdict::Timeout,
+                _ => Verdict::WrongOutput,
+            });
+        }
+        report.conclude(&[&spec.cases[0]; 40], &spec);
+        let said = "40 of 40 cases asked: conforms but for 40 known deviations, 3 of them crashes, 1 of them a timeout";
+        assert_eq!(report.summary.sentence, said);
+        report.results[0].verdict = Verdict::Crash;
+        report.conclude(&[&spec.cases[0]; 40], &spec);
+        let said = "40 of 40 cases asked: 1 verdict does not conform, beside 39 known deviations, 2 of them crashes, 1 of \
+                    them a timeout";
+        assert_eq!(report.summary.sentence, said);
+    }
+
+    #[test]
+    fn an_operator_that_is_not_declared_is_named_and_not_counted() {
+        let spec = spec();
+        let of =
+            |operator: &str| spec.cases.iter().find(|case| case.call.operator.as_str() == operator).unwrap();
+        let results = [(of("tf.gather"), Some(Verdict::Pass)), (of("tf.gather_nd"), None)];
+        let summary = report(&results, &spec).summary;
+        assert_eq!(summary.sentence, "1 of 1 case asked: everything conforms");
+        assert_eq!(summary.undeclared, ["tf.gather_nd"]);
+        assert!(summary.untested.is_empty() && summary.unrejected.is_empty());
+    }
+
+    #[test]
+    fn clauses_of_cases_that_were_not_asked_are_named_once() {
+        let spec = spec();
+        let (clause, coverage) = spec
+            .clauses
+            .iter()
+            .zip(spec.coverage())
+            .find(|(_, coverage)| !coverage.accepting.is_empty() && !coverage.rejecting.is_empty())
+            .unwrap();
+        let (code, rejecting) = coverage.rejecting.iter().next().unwrap();
+        let accepts = spec.case(coverage.accepting[0]).unwrap();
+        let rejects = spec.case(rejecting[0]).unwrap();
+        let ended = |accepted, rejected| {
+            report(&[(accepts, Some(accepted)), (rejects, Some(rejected))], &spec).summary
+        };
+        let partly = ended(Verdict::Pass, Verdict::Unsupported);
+        assert_eq!(partly.unrejected.get(&clause.id), Some(&vec![*code]));
+        assert!(!partly.untested.contains(&clause.id));
+        let nothing = ended(Verdict::Unsupported, Verdict::Unsupported);
+        assert!(nothing.untested.contains(&clause.id) && nothing.unrejected.is_empty());
+        let all = ended(Verdict::Pass, Verdict::WrongError);
+        assert!(all.untested.is_empty() && all.unrejected.is_empty(), "{all:?}");
+    }
+}

@@ -1,0 +1,61 @@
+//! The example backends in other languages pass the whole suite. A language that this machine lacks is skipped, and said
+//! to be.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn example(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("backends").join(path)
+}
+
+/// Whether a tool is there.
+fn has(tool: &str, version: &str) -> bool {
+    let there = Command::new(tool).arg(version).output().is_ok_and(|output| output.status.success());
+    if !there {
+        // Not by `eprintln!`, which the test harness would keep to itself.
+        let _ = writeln!(std::io::stderr(), "skipped: there is no {tool} on this machine");
+    }
+    there
+}
+
+/// Runs the suite on a command, and asserts that every case was run and passed.
+fn passes_everything(command: &[&Path], options: &[&str]) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
+    run.args(["run", "--out"]).arg(folder.path()).args(options).arg("--").args(command);
+    let output = run.output().unwrap();
+    let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{printed}");
+    let report = std::fs::read(folder.path().join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    let results = report["backends"][0]["results"].as_array().unwrap();
+    let other: Vec<_> = results.iter().filter(|result| result["verdict"] != "pass").collect();
+    assert!(results.len() > 800 && other.is_empty(), "{other:#?}");
+}
+
+#[test]
+fn the_example_in_javascript_passes_every_case() {
+    if has("node", "--version") {
+        let command = [Path::new("node"), &example("node-example/gather.mjs")];
+        passes_everything(&command, &[]);
+        passes_everything(&command, &["--file-above", "1", "--jobs", "2"]);
+    }
+}
+
+#[test]
+fn the_example_in_go_passes_every_case() {
+    if has("go", "version") {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("gather");
+        let mut build = Command::new("go");
+        build.env("GOCACHE", folder.path().join("cache")).env("GOFLAGS", "-mod=mod");
+        build.arg("build").arg("-o").arg(&program).arg("gather.go").current_dir(example("go-example"));
+        let output = build.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        passes_everything(&[&program], &[]);
+        passes_everything(&[&program], &["--file-above", "1", "--jobs", "2"]);
+    }
+}

@@ -1,0 +1,248 @@
+//! Every form of a report counts the same failures, and an output that differs late is shown where it differs. This
+//! program is the tests and, told so by its first argument, the backends that they start.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use gather_conformance::backend::{Backend, Description};
+use gather_conformance::builtin::{self, MAX_OUTPUT};
+use gather_conformance::serve::serve;
+use gather_spec::{BadIndex, Call, DType, Outcome, Profile, Tensor};
+use libtest_mimic::{Arguments, Trial};
+use serde_json::Value;
+
+const CASE: &str = "tf.gather_nd/documented/rows-of-a-matrix";
+const LATE: &str = "tf.gather_nd/rows/forty-thousand-rows-in-order";
+
+/// The reference with one habit.
+struct Wrong {
+    reference: Box<dyn Backend>,
+    habit: String,
+    calls: usize,
+}
+
+impl Wrong {
+    fn new(habit: &str) -> Self {
+        let bad_index = if habit == "departs" { BadIndex::Clamp } else { BadIndex::Error };
+        let profile = Profile { bad_index, ..Profile::default() };
+        let reference = builtin::backend("reference", profile, MAX_OUTPUT).unwrap();
+        Self { reference, habit: habit.to_owned(), calls: 0 }
+    }
+
+    /// Whether this is the call of [`CASE`].
+    fn is_it(call: &Call) -> bool {
+        call.params.dtype() == DType::String && call.params.shape()[..] == [2, 3]
+    }
+}
+
+impl Backend for Wrong {
+    fn describe(&self) -> Description {
+        let mut description = self.reference.describe();
+        if self.habit == "departs" {
+            description.operators.retain(|operator, _| operator == "tf.gather_nd");
+        }
+        if self.habit == "declares nothing of it" {
+            description.operators.retain(|operator, _| operator == "tf.gather");
+        }
+        description
+    }
+
+    fn call(&mut self, call: &Call) -> Outcome {
+        self.calls += 1;
+        let outcome = self.reference.call(call);
+        match (self.habit.as_str(), outcome) {
+            ("dies", _) if Self::is_it(call) => std::process::abort(),
+            ("wavers", Outcome::Output(output)) if Self::is_it(call) && self.calls.is_multiple_of(2) => {
+                Outcome::Output(with_last(&output, "z"))
+            }
+            ("errs late", Outcome::Output(output)) if output.shape().element_count() > 100_000 => {
+                let mut bytes = output.to_le_bytes().unwrap();
+                let at = bytes.len() - 16;
+                bytes[at] ^= 1;
+                Outcome::Output(
+                    Tensor::from_le_bytes(output.dtype(), output.shape().clone(), &bytes).unwrap(),
+                )
+            }
+            (_, outcome) => outcome,
+        }
+    }
+}
+
+/// A tensor of strings with another last element.
+fn with_last(tensor: &Tensor, last: &str) -> Tensor {
+    let mut elements: Vec<_> = tensor.view().unwrap().iter().cloned().collect();
+    *elements.last_mut().unwrap() = gather_spec::ByteString::from(last);
+    Tensor::new(tensor.dtype(), tensor.shape().to_vec(), elements).unwrap()
+}
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next().as_deref() == Some("as") {
+        let mut backend = Wrong::new(&arguments.next().unwrap());
+        serve(&mut backend, std::io::stdin().lock(), std::io::stdout().lock()).unwrap();
+        return ExitCode::SUCCESS;
+    }
+    let tests: [(&str, fn()); 4] = [
+        ("every form counts the same failures", every_form),
+        ("a late difference is shown in every form", late_difference),
+        ("answers that differ are compared", wavering),
+        ("nothing asked does not conform", nothing_asked),
+    ];
+    let trials = tests.map(|(name, test)| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.into()).exit_code()
+}
+
+/// What a run came to, in every form.
+struct Ran {
+    status: Option<i32>,
+    text: String,
+    json: Value,
+    junit: String,
+    markdown: String,
+}
+
+/// Runs `gatherspec run` with these options on a backend with this habit.
+fn run(options: &[&str], habit: &str) -> Ran {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
+    command.arg("run").args(options).arg("--out").arg(folder.path()).arg("--");
+    match habit {
+        "is not there" => command.arg("/no/such/program"),
+        _ => command.arg(std::env::current_exe().unwrap()).args(["as", habit]),
+    };
+    let output = command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")).output().unwrap();
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    Ran {
+        status: output.status.code(),
+        text: String::from_utf8(output.stdout).unwrap(),
+        json: serde_json::from_str(&read("report.json")).unwrap(),
+        junit: read("report.xml"),
+        markdown: read("report.md"),
+    }
+}
+
+impl Ran {
+    /// How many failures each form shows: JSON, its summary, JUnit, Markdown, and on the terminal the last sentence
+    /// and what stands above it.
+    fn failures(&self) -> [usize; 6] {
+        let backend = &self.json["backends"][0];
+        let count = |key: &str| backend[key].as_array().map_or(0, Vec::len);
+        let fine = ["pass", "unsupported", "known-deviation"];
+        let results = backend["results"].as_array().unwrap().iter();
+        let failed = results.filter(|result| !fine.contains(&result["verdict"].as_str().unwrap())).count();
+        let json = failed + count("problems") + usize::from(backend["broken"].is_string());
+        let summary = usize::try_from(backend["summary"]["failures"].as_u64().unwrap()).unwrap();
+        let attribute = |name: &str| -> usize {
+            let root = self.junit.split("<testsuites").nth(1).unwrap().split('>').next().unwrap();
+            root.split(&format!("{name}=\"")).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+        };
+        let before = |text: &str, words: &str| -> usize {
+            let counted = text.lines().find_map(|line| line.split_once(words)).map(|(before, _)| before);
+            counted.map_or(0, |before| before.rsplit(' ').next().unwrap().parse().unwrap())
+        };
+        let sentence = before(&self.text, " verdict") + self.text.matches("the backend was not run").count();
+        let also: usize = self.text.lines().map(|line| before(line, " more of this verdict")).sum();
+        let problems =
+            self.text.matches(" must say why").count() + self.text.matches("unexpected-pass: ").count();
+        let shown = self.text.matches("\n  reproduce ").count()
+            + also
+            + problems
+            + self.text.matches("not run: ").count();
+        let markdown = self.markdown.lines().filter(|line| line.starts_with("### ")).count();
+        [json, summary, attribute("failures") + attribute("errors"), markdown, sentence, shown]
+    }
+}
+
+fn every_form() {
+    let folder = tempfile::tempdir().unwrap();
+    let known = |name: &str, entry: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("schema: 1\ndeviations:\n  - {entry}\n")).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let unexpected = known("case.yaml", &format!("{{ case: {CASE}, verdict: crash, reason: it did }}"));
+    let undeparted = known("profile.yaml", "{ profile: tf.gather_nd, reason: it did }");
+    let covered = known("covered.yaml", &format!("{{ case: {CASE}, verdict: crash, reason: it does }}"));
+    let one = ["--case", CASE];
+    let with =
+        |file: &str| [&one[..], &["--deviations", file]].concat().into_iter().map(str::to_owned).collect();
+    let plain: Vec<String> = one.map(str::to_owned).to_vec();
+    let wrong = ["--cases", "cases/wrong.yaml"].map(str::to_owned).to_vec();
+    let twice = ["--case", CASE, "--repeat", "2"].map(str::to_owned).to_vec();
+    let table: [(&str, Vec<String>, &str, usize, i32); 9] = [
+        ("nothing", plain.clone(), "is right", 0, 0),
+        ("four wrong verdicts of one clause", wrong, "is right", 4, 1),
+        ("a crash", plain.clone(), "dies", 1, 1),
+        ("a crash that is known", with(&covered), "dies", 0, 0),
+        ("answers that differ", twice, "wavers", 1, 1),
+        ("a departure without a reason", plain.clone(), "departs", 1, 1),
+        ("a deviation that does not occur", with(&unexpected), "is right", 1, 1),
+        ("a departure that does not occur", with(&undeparted), "is right", 1, 1),
+        ("a backend that does not start", plain, "is not there", 1, 3),
+    ];
+    for (what, options, habit, failures, status) in table {
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        let ran = run(&options, habit);
+        assert_eq!(ran.status, Some(status), "{what}\n{}", ran.text);
+        assert_eq!(ran.failures(), [failures; 6], "{what}\n{}\n{}\n{}", ran.text, ran.markdown, ran.junit);
+        let sentence = ran.json["backends"][0]["summary"]["sentence"].as_str().unwrap();
+        for form in [&ran.text, &ran.markdown, &ran.junit] {
+            assert!(form.contains(sentence), "{what}: {sentence}\n{form}");
+        }
+    }
+}
+
+fn late_difference() {
+    let ran = run(&["--case", LATE], "errs late");
+    assert_eq!(ran.status, Some(1), "{}", ran.text);
+    let difference = &ran.json["backends"][0]["results"][0]["difference"]["elements"];
+    let (first, of) = (difference["first"].to_string().replace(',', ", "), &difference["of"]);
+    let (expected, actual) =
+        (difference["expected"].as_str().unwrap(), difference["actual"].as_str().unwrap());
+    assert_eq!((first.as_str(), expected, actual), ("[39998, 2]", "18", "19"));
+    let said = format!(
+        "first difference at {first}: expected {expected}, actual {actual}; 1 of {of} elements differs"
+    );
+    for form in [&ran.text, &ran.markdown, &ran.junit] {
+        assert!(form.contains(&said), "{said}\n{form}");
+        let line = |name: &str| form.lines().find(|line| line.starts_with(name)).unwrap();
+        let [one, other, marks] = ["  expected ", "  actual ", "                    "].map(line);
+        let at = marks.find('^').unwrap_or_else(|| panic!("no mark in\n{form}"));
+        let column =
+            |line: &str| line.chars().skip(at).take_while(|c| !",]".contains(*c)).collect::<String>();
+        assert_eq!((column(one).trim(), column(other).trim()), (expected, actual), "{form}");
+    }
+    let clause = ran.json["backends"][0]["clauses"].as_object().unwrap().iter().next().unwrap();
+    let (id, text) = (clause.0, clause.1.as_str().unwrap());
+    assert!(ran.text.contains(&format!("clause     {id}: {text}")), "{}", ran.text);
+    assert!(ran.junit.contains("classname=\"reference.tf.gather_nd.rows\" time=\""), "{}", ran.junit);
+}
+
+fn wavering() {
+    let ran = run(&["--case", CASE, "--repeat", "2"], "wavers");
+    let result = &ran.json["backends"][0]["results"][0];
+    assert_eq!(result["verdict"], "nondeterministic");
+    assert_eq!(result["difference"]["elements"]["first"].to_string(), "[1,2]");
+    assert!(ran.text.contains("  difference first difference at [1, 2]: at first "), "{}", ran.text);
+    assert!(ran.text.contains("\n  expected   string [2, 3] [[d, e, f], [a, b, c]]\n"), "{}", ran.text);
+    assert!(ran.text.contains("\n  at first   string [2, 3] [["), "{}", ran.text);
+}
+
+fn nothing_asked() {
+    let ran = run(&["--case", CASE], "declares nothing of it");
+    let said = "nothing was asked: of 1 chosen case the backend declares none";
+    assert!(
+        ran.status == Some(0) && ran.text.contains(said) && !ran.text.contains("conforms"),
+        "{}",
+        ran.text
+    );
+    assert!(ran.text.contains("  does not declare tf.gather_nd\n"), "{}", ran.text);
+    assert_eq!(ran.json["backends"][0]["summary"]["ending"], "nothing-asked");
+}
