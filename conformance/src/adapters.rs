@@ -64,8 +64,8 @@ impl From<&[OsString]> for Launch {
     }
 }
 
-/// Where Python looks for modules before it looks at its own.
-const PYTHONPATH: &str = "PYTHONPATH";
+/// The variables that tell Python where modules lie, compiled ones included.
+const PLACES_OF_MODULES: [&str; 4] = ["PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONPYCACHEPREFIX"];
 
 /// The file that every adapter imports.
 const KIT: (&str, &str) = ("gatherspec_kit.py", include_str!("../backends/kit/gatherspec_kit.py"));
@@ -128,8 +128,9 @@ impl Adapter {
         };
         // The libraries of an interpreter that the user names may be the user's own or come by PYTHONPATH, both of
         // which isolated mode would hide.
-        let modules = std::env::var_os(PYTHONPATH).map(|path| (PYTHONPATH.into(), absolute_entries(&path)));
-        Ok(Launch { command: vec![python.into(), folder.into()], environment: modules.into_iter().collect() })
+        let given = |name: &&str| std::env::var_os(name).map(|path| (name.into(), absolute_entries(&path)));
+        let environment = PLACES_OF_MODULES.iter().filter_map(given).collect();
+        Ok(Launch { command: vec![python.into(), folder.into()], environment })
     }
 
     /// Writes the adapter and the kit into the cache, by their content, so that versions do not mix.

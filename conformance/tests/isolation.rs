@@ -40,13 +40,16 @@ struct Hostile {
 }
 
 impl Hostile {
-    fn new() -> Self {
+    fn new(python: &Python) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let ran = folder.path().join("ran");
         let trap = format!("open({:?}, 'a').write(__name__ + '\\n')\n", ran.display().to_string());
         for module in MODULES {
             fs::write(folder.path().join(format!("{module}.py")), &trap).unwrap();
         }
+        let packages = folder.path().join(format!("lib/python{}/site-packages", python.version));
+        fs::create_dir_all(&packages).unwrap();
+        fs::write(packages.join("usercustomize.py"), &trap).unwrap();
         let script = format!("#!/bin/sh\necho \"$0\" >> '{}'\nexec /usr/bin/env -i true\n", ran.display());
         for program in ["python3", "python", "numpy"] {
             let path = folder.path().join(program);
@@ -69,6 +72,7 @@ impl Hostile {
             .env("XDG_CACHE_HOME", ".")
             .env("PATH", format!(".::{path}"))
             .env("PYTHONPATH", python_path)
+            .env("PYTHONUSERBASE", ".")
             // No network: an environment is made as far as pip goes without.
             .env("PIP_NO_INDEX", "1")
             .env("PIP_FIND_LINKS", "")
@@ -91,22 +95,30 @@ impl Hostile {
     }
 }
 
-fn python() -> Option<String> {
-    let found = Command::new("python3").args(["-I", "-c", "import sys; print(sys.executable)"]).output();
+/// The Python of this machine.
+struct Python {
+    path: String,
+    /// Such as 3.11.
+    version: String,
+}
+
+fn python() -> Option<Python> {
+    let script = "import sys; print(sys.executable); print('%d.%d' % sys.version_info[:2])";
+    let found = Command::new("python3").args(["-I", "-c", script]).output();
     let found = found.ok().filter(|output| output.status.success());
     if found.is_none() {
         // Not by `eprintln!`, which the test harness would keep to itself.
         let _ = writeln!(std::io::stderr(), "skipped: there is no python3");
     }
-    found.map(|output| String::from_utf8(output.stdout).unwrap().trim().to_owned())
+    let text = String::from_utf8(found?.stdout).unwrap();
+    let (path, version) = text.trim().split_once('\n').unwrap();
+    Some(Python { path: path.to_owned(), version: version.to_owned() })
 }
 
 #[test]
 fn the_first_use_of_an_adapter_runs_nothing_of_the_current_folder() {
-    if python().is_none() {
-        return;
-    }
-    let hostile = Hostile::new();
+    let Some(python) = python() else { return };
+    let hostile = Hostile::new(&python);
     let said = hostile.run(".::", &[]);
     hostile.assert_nothing_ran(&said);
     assert!(
@@ -125,8 +137,8 @@ fn the_first_use_of_an_adapter_runs_nothing_of_the_current_folder() {
 #[test]
 fn an_interpreter_that_is_named_runs_nothing_of_the_current_folder() {
     let Some(python) = python() else { return };
-    let hostile = Hostile::new();
-    let said = hostile.run(".::", &["--python", &python]);
+    let hostile = Hostile::new(&python);
+    let said = hostile.run(".::", &["--python", &python.path]);
     hostile.assert_nothing_ran(&said);
     assert!(said.contains("No module named 'numpy'") || said.contains("everything conforms"), "{said}");
 }
@@ -134,11 +146,11 @@ fn an_interpreter_that_is_named_runs_nothing_of_the_current_folder() {
 #[test]
 fn an_interpreter_that_is_named_keeps_the_modules_that_the_user_adds() {
     let Some(python) = python() else { return };
-    let hostile = Hostile::new();
+    let hostile = Hostile::new(&python);
     let modules = hostile.home.path().join("modules");
     fs::create_dir(&modules).unwrap();
     fs::write(modules.join("numpy.py"), "raise SystemExit('the module of the user')\n").unwrap();
-    let said = hostile.run(&format!(":{}:.", modules.display()), &["--python", &python]);
+    let said = hostile.run(&format!(":{}:.", modules.display()), &["--python", &python.path]);
     hostile.assert_nothing_ran(&said);
     assert!(said.contains("the module of the user"), "{said}");
 }

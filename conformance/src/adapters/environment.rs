@@ -63,6 +63,14 @@ impl Environment<'_> {
                  --python PATH uses an interpreter that has them\n{said}",
                 manifest.python
             )
+        })?;
+        let is_there = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)";
+        run(isolated(python).args(["-c", is_there, &manifest.module])).map_err(|_| {
+            format!(
+                "pip has installed {} elsewhere than in {}: does its configuration name a target or a prefix?",
+                manifest.module,
+                folder.display()
+            )
         })
     }
 }
@@ -72,6 +80,11 @@ impl Environment<'_> {
 fn isolated(python: &Path) -> Command {
     let mut command = Command::new(python);
     command.arg("-I").env("PATH", search_path()).stdin(Stdio::null());
+    // What Python starts in turn, as venv does, need not be in isolated mode.
+    let is_python = |name: &OsString| name.to_string_lossy().starts_with("PYTHON");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_python(name)) {
+        command.env_remove(name);
+    }
     command
 }
 

@@ -108,7 +108,8 @@ fn interpreter(beginning: &[u8]) -> Option<String> {
     line.split([' ', '\t']).find(|word| !word.is_empty()).map(str::to_owned)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
