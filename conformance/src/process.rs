@@ -13,7 +13,7 @@
 //!
 //! [`ProcessBackend`] says what to start and under which [`Limits`]; `child` is the process and its pipes,
 //! `orphans` finds what it leaves behind,
-//! `session` the handshake and one pipe full of calls, `replies` reads what comes back, `inputs` writes calls and
+//! `not_started` says why there is none, `session` the handshake and one pipe full of calls, `replies` reads what comes back, `inputs` writes calls and
 //! large tensors, `batch` keeps the books of which call is where, and `worker` takes cases through sessions, one
 //! after the other as they die. [`Dialogue`] asks calls that are no cases, for campaigns.
 
@@ -21,6 +21,7 @@ mod batch;
 mod child;
 mod dialogue;
 mod inputs;
+mod not_started;
 mod orphans;
 mod patience;
 mod replies;
