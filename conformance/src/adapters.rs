@@ -204,8 +204,7 @@ mod tests {
     fn assert_is_locked(adapter: &Adapter) {
         let name = adapter.name;
         let text = adapter.requirements.replace("\\\n", " ");
-        let pinned: Vec<&str> =
-            text.lines().filter(|line| !line.starts_with('#')).map(|line| line.trim()).collect();
+        let pinned: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).map(str::trim).collect();
         for line in &pinned {
             let (package, hashes) = line.split_once(" --hash=").unwrap_or_else(|| panic!("{name}: {line}"));
             let version = package.split(';').next().unwrap().split_once("==");
