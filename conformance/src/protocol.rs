@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::backend::{Capability, Identity};
 
-use strict::objects;
 pub(crate) use strict::{from_object, in_json_words, object};
+use strict::{objects, some};
 pub use tensor::{Data, TensorMessage};
 
 /// The version of the protocol that this program speaks.
@@ -248,17 +248,17 @@ pub struct InvalidReply {
 #[allow(missing_docs, reason = "see `gather_spec::ErrorFields`")]
 pub struct ErrorMessage {
     pub message: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "some", skip_serializing_if = "Option::is_none")]
     pub code: Option<ErrorCode>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "some", skip_serializing_if = "Option::is_none")]
     pub position: Option<Vec<usize>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "some", skip_serializing_if = "Option::is_none")]
     pub component: Option<usize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "some", skip_serializing_if = "Option::is_none")]
     pub index: Option<i128>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "some", skip_serializing_if = "Option::is_none")]
     pub bound: Option<usize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "some", skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u128>,
 }
 

@@ -27,6 +27,15 @@ pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserialize
     deserializer.deserialize_any(Keys(PhantomData))
 }
 
+/// Reads a member that may be absent but not null.
+pub(super) fn some<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    let value = Option::deserialize(deserializer)?;
+    let null = || de::Error::custom("a member is null: leave it out where there is no value");
+    value.map(Some).ok_or_else(null)
+}
+
 /// Reads a map whose values are objects, and whose keys occur once.
 pub(super) fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
