@@ -2,12 +2,13 @@
 //! run --library` starts this program once more with the hidden command [`COMMAND`], which puts the library behind the
 //! backend protocol. What it breaks there is judged like what any other program breaks.
 //!
-//! `abi` has the structures of the header, `operand` lays out what goes in, `read` looks through what comes out, and
-//! `library` calls. This is where the crate has its unsafe code.
+//! `abi` has the structures of the header, `operand` and `arguments` lay out what goes in, `read` looks through what
+//! comes out, and `library` calls. This is where the crate has its unsafe code.
 
 #![allow(unsafe_code, reason = "calling a library cannot be proven safe; each block says what it rests on")]
 
 mod abi;
+mod arguments;
 mod library;
 mod operand;
 mod read;
