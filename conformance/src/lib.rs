@@ -22,6 +22,7 @@ pub mod deviations;
 pub mod fuzz;
 pub mod generate;
 mod harness;
+mod interrupt;
 pub mod judge;
 pub mod laws;
 pub mod layout;

@@ -12,12 +12,13 @@ use rayon::prelude::*;
 use crate::adapters::Adapter;
 use crate::builtin;
 use crate::deviations::{self, Deviations};
+use crate::interrupt::{self, Gentle};
 use crate::judge::Strictness;
 use crate::native;
 use crate::process::{self, Event};
 use crate::report::{BackendReport, Entry, Format, Named, Report, write_whole};
 use crate::results::Results;
-use crate::runner::InProcess;
+use crate::runner::{CaseResult, InProcess};
 use crate::select::{Selection, Suite};
 use crate::shell::{option, quoted};
 
@@ -109,6 +110,7 @@ impl Run {
             return Err(Failure::Usage("--write-deviations drafts a file for one backend".to_owned()));
         }
 
+        let gentle = Gentle::new();
         let progress = Progress::new(count * cases.len());
         let job = Job { spec, folder, cases: &cases, progress: &progress, deviations: &deviations };
         let mut report = Report::new();
@@ -135,7 +137,10 @@ impl Run {
         }
         process::end_children();
         progress.clear();
-        if !report.is_broken() {
+        report.interrupted = interrupt::signal().map(str::to_owned);
+        note_missing(&mut report, cases.len());
+        let whole = report.interrupted.is_none();
+        if whole && !report.is_broken() {
             deviations.all_used().map_err(Failure::Usage)?;
         }
 
@@ -143,10 +148,14 @@ impl Run {
             let path = path.display().to_string();
             move |error| Failure::Usage(format!("{path} cannot be written: {error}"))
         };
-        if let (Some(path), Some(backend)) = (&self.write_deviations, report.backends.first()) {
+        if let (Some(path), Some(backend)) = (&self.write_deviations, report.backends.first())
+            && whole
+        {
             write_whole(path, deviations::draft(backend).as_bytes()).map_err(cannot_write(path))?;
         }
-        if let Some(folder) = &self.results {
+        if let Some(folder) = &self.results
+            && whole
+        {
             let programs =
                 report.backends.iter().filter(|backend| backend.broken.is_none() && !is_built_in(backend));
             for backend in programs {
@@ -157,6 +166,7 @@ impl Run {
         let written = report.write(&folder).map_err(|error| {
             Failure::Usage(format!("the report cannot be written to {}: {error}", folder.display()))
         });
+        drop(gentle);
         print(&report.render(self.format))?;
         if self.format == Format::Human {
             print(&format!("reports: {}\n", written?.display()))?;
@@ -182,20 +192,30 @@ impl Run {
         let usual = self.max_output == builtin::MAX_OUTPUT;
         report.sources.extend((!usual).then(|| option("--max-output", self.max_output)));
         let run = |runner: &mut InProcess<_>, case: &&Case| {
+            if interrupt::requested() {
+                return None;
+            }
             let entry = Entry::new(case, runner.run(case));
             job.progress.note(Event::Settled);
-            entry
+            Some(entry)
         };
-        report.results = pool.install(|| job.cases.par_iter().map_init(make, run).collect());
+        let results: Vec<Option<Entry>> = pool.install(|| job.cases.par_iter().map_init(make, run).collect());
+        report.results = results.into_iter().flatten().collect();
         Ok(report)
     }
 
     /// Runs an embedded adapter, with what is known of it.
     fn run_adapter(&self, adapter: &Adapter, job: &Job<'_>) -> Result<BackendReport, Failure> {
+        if let Some(report) = not_run(adapter.name) {
+            return Ok(report);
+        }
         job.progress.backend(adapter.name);
         let say = |text: &str| job.progress.say(text);
         match adapter.command(self.process.python.as_deref(), &say) {
-            Err(why) => Ok(BackendReport::broken(adapter.name.to_owned(), why)),
+            Err(why) => {
+                let broken = || BackendReport::broken(adapter.name.to_owned(), why);
+                Ok(not_run(adapter.name).unwrap_or_else(broken))
+            }
             Ok(command) => {
                 let (name, text) = (adapter.name, adapter.deviations);
                 let known =
@@ -214,6 +234,9 @@ impl Run {
         built_in: &Deviations,
         job: &Job<'_>,
     ) -> BackendReport {
+        if let Some(report) = not_run(argument) {
+            return report;
+        }
         job.progress.backend(argument);
         let argument = argument.to_owned();
         let (program, arguments) = command.split_first().expect("a command is not empty");
@@ -221,15 +244,18 @@ impl Run {
         let backend = self.process.backend(program, arguments, jobs, self.repeat.get());
         let trivial: Vec<&Case> = job.spec.cases.iter().collect();
         let mut report = match backend.run(&trivial, job.cases, &|event| job.progress.note(event)) {
-            Err(broken) => BackendReport::broken(argument, broken.to_string()),
+            Err(broken) => {
+                not_run(&argument).unwrap_or_else(|| BackendReport::broken(argument, broken.to_string()))
+            }
             Ok(findings) => {
                 let mut report = BackendReport::new(argument, &findings.description, job.spec);
-                let results = job.cases.iter().zip(findings.results);
+                let cases = with_results(job.cases, &findings.results);
+                let results = cases.iter().zip(findings.results);
                 report.results = results.map(|(case, result)| Entry::new(case, result)).collect();
                 report.remarks = findings.remarks;
                 let given = job.deviations.of(&findings.description.backend.name);
                 let known = given.as_ref().unwrap_or(built_in);
-                known.apply(&mut report, job.cases);
+                known.apply(&mut report, &cases);
                 known.apply_to_profile(&mut report, &findings.description, job.spec);
                 report
             }
@@ -290,6 +316,29 @@ impl Run {
             ));
         }
         Ok(chosen)
+    }
+}
+
+/// The cases that have a result: all, unless the user has ended the run. Both are in the same order.
+fn with_results<'a>(cases: &[&'a Case], results: &[CaseResult]) -> Vec<&'a Case> {
+    let mut ids = results.iter().map(|result| &result.id).peekable();
+    cases.iter().copied().filter(|case| ids.next_if(|id| **id == case.id).is_some()).collect()
+}
+
+/// The report on a backend whose turn comes after the user has ended the run, or that was just starting then.
+fn not_run(argument: &str) -> Option<BackendReport> {
+    let signal = interrupt::signal()?;
+    Some(BackendReport::broken(argument.to_owned(), format!("interrupted by {signal}")))
+}
+
+/// Says of each backend how many cases lack their results because the user has ended the run.
+fn note_missing(report: &mut Report, cases: usize) {
+    let Some(signal) = &report.interrupted else { return };
+    for backend in report.backends.iter_mut().filter(|backend| backend.broken.is_none()) {
+        let done = backend.results.len();
+        if done < cases {
+            backend.problems.push(format!("interrupted by {signal}: {done} of {cases} cases have results"));
+        }
     }
 }
 
