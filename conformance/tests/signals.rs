@@ -213,6 +213,8 @@ mod tests {
         std::thread::sleep(Duration::from_millis(1500));
         running.signal(Signal::CONT);
         let status = running.child.wait().unwrap();
-        assert_eq!(status.code(), Some(0), "{}", running.said());
+        let said = running.said();
+        // Nor is there a remark on one that the call passed when it was asked again.
+        assert!(status.code() == Some(0) && !said.contains("timeout"), "{said}");
     }
 }
