@@ -14,6 +14,7 @@ use crate::fuzz::{
     Campaign, Check, Corpus, Differential, Failing, GENERATORS, Named, Pace, Report, Saved, Saver, Shard,
     Stopped, Subject, drive, silence_backends,
 };
+use crate::interrupt::Gentle;
 use crate::judge::Strictness;
 use crate::laws::Laws;
 use crate::process::{self, Dialogue, ProcessBackend};
@@ -128,6 +129,7 @@ impl Fuzz {
             }
         }
         let mut shown = 0;
+        let gentle = Gentle::new();
         let done = drive(report, &*check, asked.subjects, pace, &saver, &mut |report| {
             for group in report.groups.iter().filter(|group| group.example.is_some()).skip(shown) {
                 eprintln!("found: {}", group.key);
@@ -136,6 +138,7 @@ impl Fuzz {
             report.write(&path)
         });
         process::end_children();
+        drop(gentle);
         let report = match done {
             Ok(report) => report,
             Err(Stopped::Broken(broken)) => {

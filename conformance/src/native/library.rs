@@ -1,13 +1,12 @@
 //! A loaded library: its four functions, and the one place where they are called.
 
-use std::ffi::{CString, c_char};
 use std::mem::ManuallyDrop;
 use std::path::Path;
 
-use gather_spec::{Attribute, Call, Outcome};
+use gather_spec::{Call, Outcome};
 
 use super::abi;
-use super::operand::Operand;
+use super::arguments::Arguments;
 use super::read;
 use crate::backend::Description;
 use crate::serve::Answering;
@@ -66,41 +65,19 @@ impl Answering for Library {
     }
 
     fn answer(&mut self, call: &Call) -> Result<Outcome, String> {
-        let text = |text: &str| CString::new(text).map_err(|_| format!("{text:?} holds a zero byte"));
-        let (params, indices) = (Operand::new(&call.params), Operand::new(&call.indices));
-        let operator = text(call.operator.as_str())?;
-        let names: Vec<CString> = call.attributes.keys().map(|name| text(name)).collect::<Result<_, _>>()?;
-        let attributes = names.iter().zip(call.attributes.values());
-        let attributes: Vec<abi::Attribute> =
-            attributes.map(|(name, value)| attribute(name.as_ptr(), *value)).collect();
-        let asked = abi::Call {
-            operator: operator.as_ptr(),
-            params: params.descriptor(),
-            indices: indices.descriptor(),
-            attributes: attributes.as_ptr(),
-            attribute_count: attributes.len() as u64,
-        };
+        let mut arguments = Arguments::new(call)?;
         let mut reply = abi::Reply::blank();
-        // SAFETY: `asked` and all that it points to live until the end of this function, `reply` is this function's
+        // SAFETY: `arguments` and all that they point to live until the end of this function, `reply` is this function's
         // own, and both are laid out as in the header.
-        unsafe { (self.call)(&raw const asked, &raw mut reply) };
+        unsafe { (self.call)(arguments.for_library(), &raw mut reply) };
         // SAFETY: until `release`, what a reply points to is valid by the header's contract. All of it is copied.
         let outcome = unsafe { read::outcome(&reply) };
         // SAFETY: `reply` is as the library left it, and nothing that it points to is used any more.
         unsafe { (self.release)(&raw mut reply) };
-        let changed =
-            [("params", &params), ("indices", &indices)].into_iter().find(|(_, it)| it.was_changed());
-        match changed {
-            Some((operand, _)) => Err(super::input_changed(operand)),
+        match arguments.changed() {
+            Some(what) => Err(super::input_changed(what)),
             None => outcome.map_err(|wrong| format!("{}{wrong}", super::BROKEN)),
         }
-    }
-}
-
-fn attribute(name: *const c_char, value: Attribute) -> abi::Attribute {
-    match value {
-        Attribute::Boolean(value) => abi::Attribute { name, is_boolean: 1, value: value.into() },
-        Attribute::Integer(value) => abi::Attribute { name, is_boolean: 0, value },
     }
 }
 

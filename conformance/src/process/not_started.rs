@@ -26,6 +26,27 @@ pub(super) fn explain(program: &Path, error: &io::Error) -> String {
     }
 }
 
+/// Refuses a text that names no interpreter, as the system does: with a limit set before it starts, the C library would
+/// hand the text to a shell.
+#[cfg(unix)]
+pub(super) fn check(program: &Path) -> io::Result<()> {
+    let Some(file) = found(program).filter(|file| file.is_file() && is_executable(file)) else {
+        return Ok(());
+    };
+    let beginning = beginning(&file);
+    let is_text = !beginning.starts_with(b"\x7fELF") && std::str::from_utf8(&beginning).is_ok();
+    if is_text && interpreter(&beginning).is_none() {
+        return Err(rustix::io::Errno::NOEXEC.into());
+    }
+    Ok(())
+}
+
+/// Nothing is known of programs elsewhere.
+#[cfg(not(unix))]
+pub(super) fn check(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
 /// The file that a program is: on the path, if it is a name alone.
 fn found(program: &Path) -> Option<PathBuf> {
     if program.components().count() > 1 || program.is_absolute() {

@@ -170,6 +170,14 @@ void gatherspec_call(const gatherspec_call_args *call, gatherspec_reply *reply) 
     }
     if (is("changes-params")) ((int32_t *)call->params.data)[2] ^= 1;
     if (is("changes-indices")) ((int32_t *)call->indices.data)[0] = 0;
+    if (is("changes-the-operator")) ((char *)call->operator_name)[0] ^= 1;
+    if (is("changes-an-attribute")) ((gatherspec_attribute *)call->attributes)[0].value ^= 1;
+    if (is("changes-the-type-of-an-attribute")) ((gatherspec_attribute *)call->attributes)[0].is_boolean ^= 1;
+    if (is("changes-the-name-of-an-attribute")) ((char *)call->attributes[0].name)[0] ^= 1;
+    if (is("swaps-the-name-of-an-attribute")) ((gatherspec_attribute *)call->attributes)[0].name = "axis";
+    if (is("changes-a-rank")) ((gatherspec_call_args *)call)->params.rank = 0;
+    if (is("forgets-the-attributes")) ((gatherspec_call_args *)call)->attribute_count = 0;
+    if (is("swaps-an-operand")) ((gatherspec_call_args *)call)->params = call->indices;
     if (is("changes-a-shape")) ((int64_t *)call->params.shape)[0] = 1;
 }
 #endif
