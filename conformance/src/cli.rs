@@ -20,7 +20,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use gather_spec::{Diagnostic, Profile, Specification};
 
 use crate::backend::Backend;
-use crate::{builtin, native};
+use crate::{builtin, interrupt, native};
 
 /// What gather does: run it, check it, trust it.
 ///
@@ -113,6 +113,9 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
+    if matches!(cli.command, None | Some(Command::Run(_) | Command::Fuzz(_) | Command::Merge(_))) {
+        interrupt::watch();
+    }
     let folder = cli.spec.as_deref();
     let result = match &cli.command {
         None => run::main_job(cli.load(), folder),
@@ -130,7 +133,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             Ok(Status::Conforms)
         }
     };
-    match result {
+    let status = match result {
         Ok(status) => ExitCode::from(status as u8),
         // Whoever reads the output has had enough, as `gatherspec list cases | head` has.
         Err(Failure::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
@@ -139,7 +142,9 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             let broken = matches!(failure, Failure::Broken(_));
             ExitCode::from(if broken { Status::Broken } else { Status::Usage } as u8)
         }
-    }
+    };
+    interrupt::end_if_requested();
+    status
 }
 
 fn serve_library(library: &Path) -> Result<Status, Failure> {

@@ -23,6 +23,7 @@ pub mod difference;
 pub mod fuzz;
 pub mod generate;
 mod harness;
+mod interrupt;
 pub mod judge;
 pub mod laws;
 pub mod layout;

@@ -2,13 +2,16 @@
 //! run --library` starts this program once more with the hidden command [`COMMAND`], which puts the library behind the
 //! backend protocol. What it breaks there is judged like what any other program breaks.
 //!
-//! `abi` has the structures of the header, `operand` lays out what goes in, `read` looks through what comes out, and
-//! `library` calls. This is where the crate has its unsafe code.
+//! `abi` has the structures of the header, `operand` and `arguments` lay out what goes in, `read` looks through what
+//! comes out, and `library` calls; `limits` has nothing to do with libraries but that it needs unsafe code, which the
+//! crate has here only.
 
 #![allow(unsafe_code, reason = "calling a library cannot be proven safe; each block says what it rests on")]
 
 mod abi;
+mod arguments;
 mod library;
+mod limits;
 mod operand;
 mod read;
 
@@ -19,6 +22,7 @@ use std::path::Path;
 use crate::serve::{Files, answer_all};
 
 use library::Library;
+pub(crate) use limits::limit_memory;
 
 /// The hidden command that loads a library and answers the protocol.
 pub const COMMAND: &str = "serve-library";

@@ -13,7 +13,7 @@
 //!
 //! [`ProcessBackend`] says what to start and under which [`Limits`]; `child` is the process and its pipes,
 //! `orphans` finds what it leaves behind,
-//! `session` the handshake and one pipe full of calls, `replies` reads what comes back, `inputs` writes calls and
+//! `not_started` says why there is none, `session` the handshake and one pipe full of calls, `replies` reads what comes back, `inputs` writes calls and
 //! large tensors, `batch` keeps the books of which call is where, and `worker` takes cases through sessions, one
 //! after the other as they die. [`Dialogue`] asks calls that are no cases, for campaigns.
 
@@ -21,6 +21,7 @@ mod batch;
 mod child;
 mod dialogue;
 mod inputs;
+mod not_started;
 mod orphans;
 mod patience;
 mod replies;
@@ -36,6 +37,7 @@ use std::time::Duration;
 use gather_spec::Case;
 
 use crate::backend::Description;
+use crate::interrupt;
 use crate::judge::{Strictness, Verdict};
 use crate::runner::{CaseResult, Judged};
 
@@ -108,7 +110,7 @@ impl Default for Limits {
 pub struct Findings {
     /// What the backend says of itself.
     pub description: Description,
-    /// The results, in the order of the cases.
+    /// The results, in the order of the cases. Where the user has ended the run, cases may lack theirs.
     pub results: Vec<CaseResult>,
     /// What else was noticed, such as a process that ignored `stop`.
     pub remarks: Vec<String>,
@@ -195,7 +197,9 @@ impl ProcessBackend {
                 results[at] = Some(result);
             }
         });
-        let results = results.into_iter().map(|result| result.expect("every case was taken by a worker"));
+        let interrupted = interrupt::requested();
+        let results = results.into_iter().filter(|result| result.is_some() || !interrupted);
+        let results = results.map(|result| result.expect("every case was taken by a worker"));
         let mut remarks = shared.remarks.into_inner().expect("no worker panics");
         remarks.sort();
         remarks.dedup();
@@ -219,7 +223,7 @@ impl ProcessBackend {
         });
         let failed = results.iter().all(|(_, result)| result.verdict != Verdict::Pass);
         match results.into_iter().next() {
-            Some((_, first)) if failed => Err(Broken {
+            Some((_, first)) if failed && !interrupt::requested() => Err(Broken {
                 verdict: first.verdict,
                 why: format!(
                     "the backend is broken: it fails all of {} trivial calls\n  {} {}\n  expected {}\n  actual   {}",
@@ -240,6 +244,22 @@ impl ProcessBackend {
 /// even without a trace of whose it was. For a program that starts nothing but backends.
 pub fn end_children() {
     orphans::end_all();
+}
+
+/// Kills them without waiting for them, for whoever has started them does.
+pub(crate) fn kill_children() {
+    orphans::kill_all();
+}
+
+/// Makes this process the parent of those below it that lose theirs, and counts what it starts from now on as its
+/// backends' or their helpers'.
+pub(crate) fn adopt_children() {
+    orphans::adopt();
+}
+
+/// Removes the folders that hold inputs, of whichever runs there are; none of them may go on.
+pub(crate) fn remove_folders() {
+    inputs::remove_folders();
 }
 
 /// What the workers of one run share.

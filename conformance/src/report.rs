@@ -16,6 +16,7 @@ use gather_spec::{Case, Profile, Specification};
 use serde::Serialize;
 
 use crate::backend::{Description, Identity};
+use crate::interrupt;
 use crate::judge::Verdict;
 
 pub use entry::{Dtypes, Entry};
@@ -31,6 +32,9 @@ pub struct Report {
     pub schema: u32,
     /// The version of the suite.
     pub suite: String,
+    /// The signal by which the user has ended the run, if so: cases may lack their results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interrupted: Option<String>,
     /// What each backend did, in the order in which they were named.
     pub backends: Vec<BackendReport>,
 }
@@ -97,7 +101,12 @@ impl Report {
     /// An empty report of this version of the suite.
     #[must_use]
     pub fn new() -> Self {
-        Self { schema: SCHEMA, suite: env!("CARGO_PKG_VERSION").to_owned(), backends: Vec::new() }
+        Self {
+            schema: SCHEMA,
+            suite: env!("CARGO_PKG_VERSION").to_owned(),
+            interrupted: None,
+            backends: Vec::new(),
+        }
     }
 
     /// Whether every backend was run, every verdict is fine and there are no other problems.
@@ -298,6 +307,7 @@ pub(crate) fn departures(description: &Description, spec: &Specification) -> Vec
 /// Writes a file so that it appears whole or not at all.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let _until_then = interrupt::writing();
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
     #[cfg(unix)]

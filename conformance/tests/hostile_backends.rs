@@ -21,6 +21,7 @@ fn main() -> ExitCode {
 
 #[cfg(unix)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
     use std::process::ExitCode;
     use std::time::{Duration, Instant};
@@ -33,6 +34,7 @@ mod tests {
         Allowed, Attributes, Basis, Call, Case, DType, ErrorCode, ErrorFields, Operator, Tensor,
     };
     use libtest_mimic::{Arguments, Trial};
+    use rustix::process::{Pid, Signal, kill_process};
 
     use super::miniatures::{MARK, MODE, NOTE};
 
@@ -70,6 +72,8 @@ mod tests {
         ("floods-stderr-and-exits", Crash, "out of luck"),
         ("claims-a-dtype-that-it-lacks", RejectedGoodInput, "no i32 here"),
         ("refuses", RejectedGoodInput, "error without a code"),
+        ("says-too-much", RejectedGoodInput, "[895904 bytes more]"),
+        ("gives-null-as-code", ProtocolError, "null stands where a value is expected"),
         ("gives-an-unknown-code", ProtocolError, "unknown variant `oops`"),
         ("calls-the-message-invalid", ProtocolError, "I do not understand"),
         ("answers-other-bits", WrongOutput, "i32 [1] [0]"),
@@ -114,7 +118,7 @@ mod tests {
         for (mode, verdict, words) in AT_THE_START {
             trials.push(trial(&format!("start/{mode}"), || at_the_start(mode, *verdict, words)));
         }
-        let others: [(&str, fn()); 26] = [
+        let others: [(&str, fn()); 37] = [
             ("start/there-is-no-such-program", there_is_no_such_program),
             ("stop/ignores-stop", ignores_stop),
             ("stop/fails-at-stop", fails_at_stop),
@@ -130,6 +134,34 @@ mod tests {
                 changes_its_input("changes-its-input", "file of indices differs from byte 67 on");
             }),
             ("call/deletes-its-input", || changes_its_input("deletes-its-input", "cannot be read any more")),
+            ("call/puts-a-pipe-for-its-input", || {
+                changes_its_input("puts-a-pipe-for-its-input", "file of indices is a named pipe now");
+            }),
+            ("call/puts-an-endless-device-for-its-input", || {
+                changes_its_input("puts-an-endless-device-for-its-input", "file of indices is a link now");
+            }),
+            ("call/puts-a-link-for-its-input", || {
+                changes_its_input("puts-a-link-for-its-input", "file of indices is a link now");
+            }),
+            ("call/puts-a-folder-for-its-input", || {
+                changes_its_input("puts-a-folder-for-its-input", "file of indices is a folder now");
+            }),
+            ("call/grows-its-input", || {
+                changes_its_input("grows-its-input", "has 1099511627776 bytes instead of 68");
+            }),
+            ("call/takes-the-folder-of-its-input-away", || {
+                changes_its_input("takes-the-folder-of-its-input-away", "cannot be read any more");
+            }),
+            ("call/takes-the-folder-of-its-input-away-and-complains", || {
+                changes_its_input(
+                    "takes-the-folder-of-its-input-away-and-complains",
+                    "cannot be read any more",
+                );
+            }),
+            ("call/prepares-pipes-for-later-inputs", prepares_pipes),
+            ("call/leaves-orphans-that-end", leaves_orphans_that_end),
+            ("start/no-child-escapes-the-memory-limit", no_child_escapes_the_memory_limit),
+            ("start/cannot-be-killed", cannot_be_killed),
             ("repeat/answers-differently-the-second-time", answers_differently),
             ("repeat/dies-the-second-time", dies_the_second_time),
             ("budget/is-stated-and-kept", the_budget_is_kept),
@@ -364,6 +396,73 @@ mod tests {
         let mut backend = backend(mode);
         backend.limits.file_above = 0;
         assert_only(&run(&backend, &[AT]).unwrap(), InputChanged, words);
+    }
+
+    /// Pipes that lie where later files would are not written to, and nobody waits for a reader.
+    fn prepares_pipes() {
+        let mut backend = backend("prepares-pipes-for-later-inputs");
+        (backend.limits.file_above, backend.limits.window) = (0, 1);
+        assert_only(&run(&backend, &[AT]).unwrap(), Pass, "");
+    }
+
+    fn leaves_orphans_that_end() {
+        if cfg!(target_os = "linux") {
+            let folder = tempfile::tempdir().unwrap();
+            let note = folder.path().join("left");
+            assert_only(
+                &run(&with_note(backend("leaves-orphans-that-end"), &note), &[AT]).unwrap(),
+                Pass,
+                "",
+            );
+            assert_eq!(std::fs::read_to_string(note).unwrap(), "0");
+        }
+    }
+
+    /// A child that is started before anything else has its limit from the beginning.
+    fn no_child_escapes_the_memory_limit() {
+        if cfg!(target_os = "linux") {
+            let folder = tempfile::tempdir().unwrap();
+            let note = folder.path().join("limits");
+            for _ in 0..40 {
+                let mut backend = with_note(backend("honest"), &note);
+                backend.program = "/bin/sh".into();
+                let script = format!("ulimit -v >> \"${NOTE}\" & wait");
+                backend.arguments = vec!["-c".into(), script.into()];
+                run(&backend, &[]).unwrap_err();
+            }
+            let limits = std::fs::read_to_string(note).unwrap();
+            assert_eq!(limits.lines().collect::<Vec<_>>(), ["1048576"; 40]);
+        }
+    }
+
+    /// A backend that has become another user's hangs, and is not waited for. It takes root to make one.
+    fn cannot_be_killed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (setpriv, note) = (folder.path().join("setpriv"), folder.path().join("note"));
+        let may = rustix::process::geteuid().is_root() && std::fs::copy("/usr/bin/setpriv", &setpriv).is_ok();
+        if !may {
+            eprintln!("skipped: a backend that cannot be killed needs root and /usr/bin/setpriv");
+            return;
+        }
+        for (path, mode) in [(folder.path(), 0o777), (&setpriv, 0o4755)] {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let mut gatherspec = std::process::Command::new("setpriv");
+        gatherspec.args(["--reuid=65534", "--clear-groups", env!("CARGO_BIN_EXE_gatherspec"), "run"]);
+        gatherspec.args(["--start-limit", "1", "--out", "out", "--"]);
+        gatherspec.arg(&setpriv).args(["--reuid=0", "--clear-groups"]).arg(std::env::current_exe().unwrap());
+        gatherspec.env(MODE, "notes-itself-and-hangs-at-start").env(NOTE, &note).env("TMPDIR", folder.path());
+        let start = Instant::now();
+        let output = gatherspec.current_dir(folder.path()).output().unwrap();
+        let took = start.elapsed();
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        if let Ok(id) = std::fs::read_to_string(&note) {
+            let _ = kill_process(Pid::from_raw(id.parse().unwrap()).unwrap(), Signal::KILL);
+            assert!(said.contains("did not come within 1s; the process cannot be killed"), "{said}");
+            assert!(took < Duration::from_secs(15), "{took:?}");
+        } else {
+            eprintln!("skipped: nobody may not run a program that becomes root's here: {said}");
+        }
     }
 
     fn answers_differently() {

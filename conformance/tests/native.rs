@@ -16,7 +16,7 @@ use gather_conformance::native::COMMAND;
 use gather_conformance::process::{Broken, Findings, Limits, ProcessBackend};
 use gather_spec::any::OpenDtypes;
 use gather_spec::case::{Arm, Expectation, When};
-use gather_spec::{Allowed, Attributes, Basis, Call, Case, DType, Operator, Tensor};
+use gather_spec::{Allowed, Attribute, Attributes, Basis, Call, Case, DType, Operator, Tensor};
 use tempfile::TempDir;
 
 /// The first of the params at which a library misbehaves, and the place of that call.
@@ -35,6 +35,7 @@ const AT_ONE_CALL: &[(&str, Verdict, &str)] = &[
     ("prints-on-stdout", Pass, ""),
     ("prints-and-aborts", Crash, "the kernel went away"),
     ("closes-stdout", Pass, ""),
+    ("leaves-a-thread-running", Pass, ""),
     ("allocates-without-end", Crash, "killed by signal 6 (SIGABRT)"),
     ("leaves-the-reply-blank", ProtocolError, "breaks its contract: the status is 0"),
     ("gives-an-unknown-status", ProtocolError, "the status is 4, which stands for nothing"),
@@ -66,6 +67,14 @@ const AT_ONE_CALL: &[(&str, Verdict, &str)] = &[
     ("changes-params", InputChanged, "changed its input: params"),
     ("changes-indices", InputChanged, "changed its input: indices"),
     ("changes-a-shape", InputChanged, "changed its input: params"),
+    ("changes-the-operator", InputChanged, "changed its input: the name of the operator"),
+    ("changes-an-attribute", InputChanged, "changed its input: an attribute"),
+    ("changes-the-type-of-an-attribute", InputChanged, "changed its input: an attribute"),
+    ("changes-the-name-of-an-attribute", InputChanged, "changed its input: the name of an attribute"),
+    ("swaps-the-name-of-an-attribute", InputChanged, "changed its input: an attribute"),
+    ("changes-a-rank", InputChanged, "changed its input: the structure of the call"),
+    ("forgets-the-attributes", InputChanged, "changed its input: the structure of the call"),
+    ("swaps-an-operand", InputChanged, "changed its input: the structure of the call"),
     ("aborts-when-it-frees", Crash, "killed by signal 6 (SIGABRT)"),
     ("scribbles-when-it-frees", Pass, ""),
     #[cfg(target_os = "linux")]
@@ -115,7 +124,8 @@ fn hostile() -> Option<&'static Path> {
     let built = BUILT.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
         // The stack is to overflow, and 8 to be written to.
-        let options = ["-Wno-infinite-recursion", "-Wno-unknown-warning-option", "-Wno-array-bounds"];
+        let options =
+            ["-pthread", "-Wno-infinite-recursion", "-Wno-unknown-warning-option", "-Wno-array-bounds"];
         let library = build(folder.path(), "libhostile.so", "tests/native/hostile.c", &options)?;
         Some((folder, library))
     });
@@ -144,6 +154,7 @@ fn case(first: u32) -> Case {
     let output = Tensor::new(DType::I32, [1], vec![first + 1]).unwrap();
     let operator = Operator::new("tf.gather_nd");
     let allowed = vec![Allowed::Output(output)];
+    let attributes = Attributes::from([("batch_dims".into(), Attribute::Integer(0))]);
     Case {
         id: first.to_string(),
         written: first.to_string(),
@@ -154,7 +165,7 @@ fn case(first: u32) -> Case {
         history: Vec::new(),
         provenance: None,
         open: OpenDtypes::default(),
-        call: Call { operator, params, indices, attributes: Attributes::new() },
+        call: Call { operator, params, indices, attributes },
         expect: Expectation { arms: vec![Arm { when: When::default(), allowed }] },
     }
 }

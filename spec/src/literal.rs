@@ -237,7 +237,11 @@ fn show_small<F: Float>(f: &mut fmt::Formatter<'_>, bits: u128) -> fmt::Result {
 /// How many elements of a tensor are shown before the rest is left out.
 const SHOWN: usize = 64;
 
-/// Shows the elements of a tensor as nested rows on one line, at most the first 64 of them.
+/// How many bytes of a string are shown among others.
+const SHOWN_OF_A_STRING: usize = 256;
+
+/// Shows the elements of a tensor as nested rows on one line, at most the first 64 of them, and at most the first 256
+/// bytes of a string.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a>(pub &'a Tensor);
 
@@ -259,7 +263,7 @@ fn show_rows(
 ) -> fmt::Result {
     let Some(dim) = tensor.shape().get(at.len()) else {
         *left = left.saturating_sub(1);
-        return write!(f, "{}", Shown(tensor.dtype(), &tensor.element(at)));
+        return show_among_others(f, tensor.dtype(), &tensor.element(at));
     };
     f.write_str("[")?;
     for i in 0..*dim {
@@ -277,9 +281,38 @@ fn show_rows(
     f.write_str("]")
 }
 
+fn show_among_others(f: &mut fmt::Formatter<'_>, dtype: DType, element: &Element) -> fmt::Result {
+    match element {
+        Element::Bytes(string) if string.as_bytes().len() > SHOWN_OF_A_STRING => {
+            let bytes = string.as_bytes();
+            // Half a character would make hexadecimal digits of a text.
+            let cut = (SHOWN_OF_A_STRING - 3..=SHOWN_OF_A_STRING).rev();
+            let whole = cut.map(|end| &bytes[..end]).find(|part| std::str::from_utf8(part).is_ok());
+            show_string(f, whole.unwrap_or(&bytes[..SHOWN_OF_A_STRING]))?;
+            write!(f, "… of {} bytes", bytes.len())
+        }
+        element => write!(f, "{}", Shown(dtype, element)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_string_is_cut_at_a_character_and_says_its_length() {
+        let shown = |bytes: &[u8]| {
+            let mut tensor =
+                crate::TensorBuilder::new(DType::String, crate::Shape::new([1]).unwrap()).unwrap();
+            tensor.push(Element::Bytes(crate::ByteString::from(bytes)));
+            Rows(&tensor.finish().unwrap()).to_string()
+        };
+        assert_eq!(shown("a".repeat(256).as_bytes()), format!("[{}]", "a".repeat(256)));
+        assert_eq!(shown("a".repeat(1 << 20).as_bytes()), format!("[{}… of 1048576 bytes]", "a".repeat(256)));
+        let accents = format!("a{}", "é".repeat(500));
+        assert_eq!(shown(accents.as_bytes()), format!("[\"a{}\"… of 1001 bytes]", "é".repeat(127)));
+        assert_eq!(shown(&[0xff; 300]), format!("[hex\"{}\"… of 300 bytes]", "ff".repeat(256)));
+    }
 
     #[test]
     fn a_decimal_is_rounded_once() {

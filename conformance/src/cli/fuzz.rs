@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use gather_spec::{Profile, Specification};
 
+use crate::adapters::Launch;
 use crate::backend::Identity;
 use crate::fuzz::{
     Campaign, Check, Corpus, Differential, Failing, GENERATORS, Named, Pace, Report, Saved, Saver, Shard,
     Stopped, Subject, drive, silence_backends,
 };
+use crate::interrupt::Gentle;
 use crate::judge::Strictness;
 use crate::laws::Laws;
 use crate::process::{self, Dialogue, ProcessBackend};
@@ -127,6 +129,7 @@ impl Fuzz {
             }
         }
         let mut shown = 0;
+        let gentle = Gentle::new();
         let done = drive(report, &*check, asked.subjects, pace, &saver, &mut |report| {
             for group in report.groups.iter().filter(|group| group.example.is_some()).skip(shown) {
                 eprintln!("found: {}", group.key);
@@ -135,6 +138,7 @@ impl Fuzz {
             report.write(&path)
         });
         process::end_children();
+        drop(gentle);
         let report = match done {
             Ok(report) => report,
             Err(Stopped::Broken(broken)) => {
@@ -144,9 +148,7 @@ impl Fuzz {
                 );
                 return Ok(Status::Broken);
             }
-            Err(Stopped::Io(error)) => {
-                return Err(Failure::Usage(format!("{} cannot be written: {error}", path.display())));
-            }
+            Err(Stopped::Io(error)) => return Err(Failure::Usage(error.to_string())),
         };
         print(&summary(&report))?;
         print(&format!("report: {}\n", path.display()))?;
@@ -255,22 +257,23 @@ impl Fuzz {
                 Ok(Ok(Asked { subjects, named, argument, profiles, strictness: Strictness::Strict }))
             }
             (Some(Backend::Adapter(adapter)), []) => {
-                let command =
-                    match adapter.command(self.process.python.as_deref(), &|text| eprintln!("{text}")) {
-                        Ok(command) => command,
-                        Err(why) => return Ok(Err(why)),
-                    };
+                let launch = match adapter.launch(self.process.python.as_deref(), &|text| eprintln!("{text}"))
+                {
+                    Ok(launch) => launch,
+                    Err(why) => return Ok(Err(why)),
+                };
                 let named = Named::Option(option("--backend", adapter.name));
-                Ok(self.program(&command, adapter.name.to_owned(), named))
+                Ok(self.program(&launch, adapter.name.to_owned(), named))
             }
             (Some(Backend::Program(path)), []) => {
                 let text = path.display().to_string();
                 let named = Named::Option(option("--backend", path.display()));
-                Ok(self.program(&[path.clone().into_os_string()], text, named))
+                let command = [path.clone().into_os_string()];
+                Ok(self.program(&command[..].into(), text, named))
             }
             (None, command) if !command.is_empty() => {
                 let text = quoted(command);
-                Ok(self.program(command, text.clone(), Named::Command(text)))
+                Ok(self.program(&command.into(), text.clone(), Named::Command(text)))
             }
             _ => Err(Failure::Usage(
                 "one backend is fuzzed: --backend NAME, or a command behind --".to_owned(),
@@ -278,9 +281,8 @@ impl Fuzz {
         }
     }
 
-    fn program(&self, command: &[OsString], argument: String, named: Named) -> Result<Asked, String> {
-        let (program, arguments) = command.split_first().expect("a command is not empty");
-        let backend: ProcessBackend = self.process.backend(program, arguments, 1, 1);
+    fn program(&self, launch: &Launch, argument: String, named: Named) -> Result<Asked, String> {
+        let backend: ProcessBackend = self.process.backend(launch, 1, 1);
         let jobs = self.jobs.map_or(1, NonZeroUsize::get);
         let start = |_| Dialogue::start(backend.clone()).map(|dialogue| Subject::Process(Box::new(dialogue)));
         let subjects: Vec<Subject> =

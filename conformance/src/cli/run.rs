@@ -9,9 +9,10 @@ use clap::Parser as _;
 use gather_spec::{Basis, Case, Specification};
 use rayon::prelude::*;
 
-use crate::adapters::Adapter;
+use crate::adapters::{Adapter, Launch};
 use crate::builtin;
 use crate::deviations::{self, Deviations};
+use crate::interrupt::{self, Gentle};
 use crate::judge::Strictness;
 use crate::native;
 use crate::process::{self, Event};
@@ -108,7 +109,12 @@ impl Run {
         if self.write_deviations.is_some() && count != 1 {
             return Err(Failure::Usage("--write-deviations drafts a file for one backend".to_owned()));
         }
+        let is_built_in = |backend: &Backend| matches!(backend, Backend::BuiltIn(_));
+        if self.results.is_some() && count == backends.iter().filter(|one| is_built_in(one)).count() {
+            return Err(Failure::Usage("--results keeps what programs do, and no backend is one".to_owned()));
+        }
 
+        let gentle = Gentle::new();
         let progress = Progress::new(count * cases.len());
         let job = Job { spec, folder, cases: &cases, progress: &progress, deviations: &deviations };
         let mut report = Report::new();
@@ -118,27 +124,33 @@ impl Run {
                 Backend::Adapter(adapter) => self.run_adapter(adapter, &job)?,
                 Backend::Program(path) => {
                     let command = [path.clone().into_os_string()];
-                    self.run_program(&quoted(&command), &command, &Deviations::default(), &job)
+                    let launch = Launch::from(&command[..]);
+                    self.run_program(&quoted(&command), &launch, &Deviations::default(), &job)
                 }
             });
         }
         for path in &self.libraries {
-            let command = native::command(path)?;
+            let launch = Launch::from(&native::command(path)?[..]);
             let name = quoted(&[path.clone().into_os_string()]);
-            let ran = self.run_program(&name, &command, &Deviations::default(), &job);
+            let ran = self.run_program(&name, &launch, &Deviations::default(), &job);
             report.backends.push(BackendReport { named: Named::Library, ..ran });
         }
         if !self.command.is_empty() {
-            let (name, nothing) = (quoted(&self.command), Deviations::default());
-            let ran = self.run_program(&name, &self.command, &nothing, &job);
+            let (name, launch) = (quoted(&self.command), Launch::from(&self.command[..]));
+            let ran = self.run_program(&name, &launch, &Deviations::default(), &job);
             report.backends.push(BackendReport { named: Named::Command, ..ran });
         }
         process::end_children();
         progress.clear();
+        report.interrupted = interrupt::signal().map(str::to_owned);
+        note_missing(&mut report, cases.len());
         for backend in report.backends.iter_mut().filter(|backend| backend.broken.is_none()) {
+            let ids: Vec<&str> = backend.results.iter().map(|entry| entry.id.as_str()).collect();
+            let cases = with_results(&cases, &ids);
             backend.conclude(&cases, spec);
         }
-        if !report.is_broken() {
+        let whole = report.interrupted.is_none();
+        if whole && !report.is_broken() {
             deviations.all_used().map_err(Failure::Usage)?;
         }
 
@@ -146,20 +158,37 @@ impl Run {
             let path = path.display().to_string();
             move |error| Failure::Usage(format!("{path} cannot be written: {error}"))
         };
-        if let (Some(path), Some(backend)) = (&self.write_deviations, report.backends.first()) {
+        if let (Some(path), Some(backend)) = (&self.write_deviations, report.backends.first())
+            && whole
+        {
             write_whole(path, deviations::draft(backend).as_bytes()).map_err(cannot_write(path))?;
         }
-        if let Some(folder) = &self.results {
-            let programs =
-                report.backends.iter().filter(|backend| backend.broken.is_none() && !is_built_in(backend));
-            for backend in programs {
-                Results::new(backend).write(folder).map_err(cannot_write(folder))?;
+        if let Some(folder) = &self.results
+            && whole
+        {
+            // A program may call itself whatever it likes: what is built in was named as such.
+            let is_program = |at: &usize| !backends.get(*at).is_some_and(is_built_in);
+            let mut written = Vec::new();
+            for at in (0..report.backends.len()).filter(is_program) {
+                let backend = &report.backends[at];
+                if backend.broken.is_some() {
+                    continue;
+                }
+                let path = Results::new(backend).write(folder).map_err(cannot_write(folder))?;
+                if written.contains(&path) {
+                    let (name, path) = (&backend.argument, path.display());
+                    eprintln!(
+                        "warning: {path} holds what {name} did, in place of a backend of the same name"
+                    );
+                }
+                written.push(path);
             }
         }
         let folder = self.out.clone().unwrap_or_else(default_folder);
         let written = report.write(&folder).map_err(|error| {
             Failure::Usage(format!("the report cannot be written to {}: {error}", folder.display()))
         });
+        drop(gentle);
         print(&report.render(self.format))?;
         if self.format == Format::Human {
             print(&format!("reports: {}\n", written?.display()))?;
@@ -185,25 +214,35 @@ impl Run {
         let usual = self.max_output == builtin::MAX_OUTPUT;
         report.sources.extend((!usual).then(|| option("--max-output", self.max_output)));
         let run = |runner: &mut InProcess<_>, case: &&Case| {
+            if interrupt::requested() {
+                return None;
+            }
             let entry = Entry::new(case, runner.run(case));
             job.progress.note(Event::Settled);
-            entry
+            Some(entry)
         };
-        report.results = pool.install(|| job.cases.par_iter().map_init(make, run).collect());
+        let results: Vec<Option<Entry>> = pool.install(|| job.cases.par_iter().map_init(make, run).collect());
+        report.results = results.into_iter().flatten().collect();
         Ok(report)
     }
 
     /// Runs an embedded adapter, with what is known of it.
     fn run_adapter(&self, adapter: &Adapter, job: &Job<'_>) -> Result<BackendReport, Failure> {
+        if let Some(report) = not_run(adapter.name) {
+            return Ok(report);
+        }
         job.progress.backend(adapter.name);
         let say = |text: &str| job.progress.say(text);
-        match adapter.command(self.process.python.as_deref(), &say) {
-            Err(why) => Ok(BackendReport::broken(adapter.name.to_owned(), why)),
-            Ok(command) => {
+        match adapter.launch(self.process.python.as_deref(), &say) {
+            Err(why) => {
+                let broken = || BackendReport::broken(adapter.name.to_owned(), why);
+                Ok(not_run(adapter.name).unwrap_or_else(broken))
+            }
+            Ok(launch) => {
                 let (name, text) = (adapter.name, adapter.deviations);
                 let known =
                     Deviations::parse(name, text, job.spec, &job.spec.cases).map_err(Failure::Usage)?;
-                Ok(self.run_program(adapter.name, &command, &known, job))
+                Ok(self.run_program(adapter.name, &launch, &known, job))
             }
         }
     }
@@ -213,26 +252,32 @@ impl Run {
     fn run_program(
         &self,
         argument: &str,
-        command: &[OsString],
+        launch: &Launch,
         built_in: &Deviations,
         job: &Job<'_>,
     ) -> BackendReport {
+        if let Some(report) = not_run(argument) {
+            return report;
+        }
         job.progress.backend(argument);
         let argument = argument.to_owned();
-        let (program, arguments) = command.split_first().expect("a command is not empty");
         let jobs = self.jobs.map_or(1, std::num::NonZeroUsize::get);
-        let backend = self.process.backend(program, arguments, jobs, self.repeat.get());
+        let backend = self.process.backend(launch, jobs, self.repeat.get());
         let trivial: Vec<&Case> = job.spec.cases.iter().collect();
         let mut report = match backend.run(&trivial, job.cases, &|event| job.progress.note(event)) {
-            Err(broken) => BackendReport::broken(argument, broken.to_string()),
+            Err(broken) => {
+                not_run(&argument).unwrap_or_else(|| BackendReport::broken(argument, broken.to_string()))
+            }
             Ok(findings) => {
                 let mut report = BackendReport::new(argument, &findings.description, job.spec);
-                let results = job.cases.iter().zip(findings.results);
-                report.results = results.map(|(case, result)| Entry::new(case, result)).collect();
+                let ids: Vec<&str> = findings.results.iter().map(|result| result.id.as_str()).collect();
+                let cases = with_results(job.cases, &ids);
+                let results = cases.iter().zip(&findings.results);
+                report.results = results.map(|(case, result)| Entry::new(case, result.clone())).collect();
                 report.remarks = findings.remarks;
                 let given = job.deviations.of(&findings.description.backend.name);
                 let known = given.as_ref().unwrap_or(built_in);
-                known.apply(&mut report, job.cases);
+                known.apply(&mut report, &cases);
                 known.apply_to_profile(&mut report, &findings.description, job.spec);
                 report
             }
@@ -296,8 +341,27 @@ impl Run {
     }
 }
 
-fn is_built_in(backend: &BackendReport) -> bool {
-    builtin::NAMES.contains(&backend.backend.name.as_str())
+/// The cases that have a result: all, unless the user has ended the run. Both are in the same order.
+fn with_results<'a>(cases: &[&'a Case], ids: &[&str]) -> Vec<&'a Case> {
+    let mut ids = ids.iter().peekable();
+    cases.iter().copied().filter(|case| ids.next_if(|id| **id == case.id).is_some()).collect()
+}
+
+/// The report on a backend whose turn comes after the user has ended the run, or that was just starting then.
+fn not_run(argument: &str) -> Option<BackendReport> {
+    let signal = interrupt::signal()?;
+    Some(BackendReport::broken(argument.to_owned(), format!("interrupted by {signal}")))
+}
+
+/// Says of each backend how many cases lack their results because the user has ended the run.
+fn note_missing(report: &mut Report, cases: usize) {
+    let Some(signal) = &report.interrupted else { return };
+    for backend in report.backends.iter_mut().filter(|backend| backend.broken.is_none()) {
+        let done = backend.results.len();
+        if done < cases {
+            backend.problems.push(format!("interrupted by {signal}: {done} of {cases} cases have results"));
+        }
+    }
 }
 
 /// What is done with each backend.

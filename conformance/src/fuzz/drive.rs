@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::generate::Choices;
-use crate::process;
+use crate::{interrupt, process};
 
 use super::check::{Answer, Broken, Check, Key, Question, Step};
 use super::example::Saver;
@@ -48,7 +48,8 @@ pub enum Stopped {
     Io(#[from] io::Error),
 }
 
-/// Does what is left of a report, with one worker per subject. `note` is told of every checkpoint.
+/// Does what is left of a report, with one worker per subject. `note` is told of every checkpoint. Where the user ends
+/// the process meanwhile, the report is not complete.
 ///
 /// # Errors
 /// [`Stopped`].
@@ -70,7 +71,7 @@ pub fn drive(
     let mut round = FIRST_ROUND.min(pace.checkpoint);
     let mut first = true;
     let over = |now: Instant| pace.time.is_some_and(|time| now >= start + time);
-    while report.done < end && !over(Instant::now()) {
+    while report.done < end && !over(Instant::now()) && !interrupt::requested() {
         let mut deadline = Instant::now() + round;
         if let Some(time) = pace.time {
             deadline = deadline.min(start + time);
@@ -80,14 +81,16 @@ pub fn drive(
         report.seconds = before + start.elapsed().as_secs_f64();
         add_examples(&mut report, &mut workers[0], saver, note)?;
         report.seconds = before + start.elapsed().as_secs_f64();
-        report.complete = report.done == end || (report.campaign.cases.is_none() && over(Instant::now()));
+        let in_time = report.campaign.cases.is_none() && over(Instant::now()) && !interrupt::requested();
+        report.complete = report.done == end || in_time;
         note(&report)?;
-        if let Some(broken) = gave_up {
+        if let Some(broken) = gave_up.filter(|_| !interrupt::requested()) {
             return Err(Stopped::Broken(broken));
         }
         round = (round * 2).min(pace.checkpoint);
     }
-    if !report.complete && (report.done == end || report.campaign.cases.is_none()) {
+    if !(report.complete || interrupt::requested()) && (report.done == end || report.campaign.cases.is_none())
+    {
         report.complete = true;
         note(&report)?;
     }
@@ -105,7 +108,12 @@ fn add_examples(
         if report.groups[at].example.is_none() {
             note(report)?;
             let (key, first) = (report.groups[at].key.clone(), report.groups[at].first);
-            let small = worker.example(&report.campaign, &key, first).map_err(Stopped::Broken)?;
+            let small = worker.example(&report.campaign, &key, first);
+            if interrupt::requested() {
+                // It may not be small yet; a campaign that is resumed makes it.
+                return Ok(());
+            }
+            let small = small.map_err(Stopped::Broken)?;
             report.groups[at].example = Some(saver.save(&small, &key, report.campaign.seed, first)?);
         }
     }
@@ -226,7 +234,7 @@ impl<'a> Worker<'a> {
     fn chunks(&mut self, job: &Job<'_>) -> Round {
         let mut round = Round::default();
         let size = if self.threads_are_ours() || job.first { CHUNK } else { CHUNK_OF_A_PROCESS };
-        while Instant::now() < job.deadline && !job.stop.load(Ordering::Relaxed) {
+        while Instant::now() < job.deadline && !job.stop.load(Ordering::Relaxed) && !interrupt::requested() {
             let start = job.next.fetch_add(size, Ordering::Relaxed);
             if start >= job.end {
                 break;
@@ -322,7 +330,7 @@ impl<'a> Worker<'a> {
         let mut trouble = None;
         draws = shrink(draws, most, |candidate| {
             let in_time = self.threads_are_ours() || start.elapsed() < TIME_TO_SHRINK;
-            if trouble.is_some() || !in_time {
+            if trouble.is_some() || !in_time || interrupt::requested() {
                 return false;
             }
             match self.replay(candidate) {

@@ -52,7 +52,7 @@ pub(super) struct Text {
 }
 
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tensor {
     pub(super) dtype: u32,
     pub(super) rank: u32,
@@ -61,7 +61,7 @@ pub(super) struct Tensor {
 }
 
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Attribute {
     pub(super) name: *const c_char,
     pub(super) is_boolean: u32,
@@ -69,7 +69,7 @@ pub(super) struct Attribute {
 }
 
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) operator: *const c_char,
     pub(super) params: Tensor,

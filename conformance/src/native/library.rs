@@ -1,12 +1,12 @@
 //! A loaded library: its four functions, and the one place where they are called.
 
-use std::ffi::{CString, c_char};
+use std::mem::ManuallyDrop;
 use std::path::Path;
 
-use gather_spec::{Attribute, Call, Outcome};
+use gather_spec::{Call, Outcome};
 
 use super::abi;
-use super::operand::Operand;
+use super::arguments::Arguments;
 use super::read;
 use crate::backend::Description;
 use crate::serve::Answering;
@@ -17,8 +17,6 @@ pub(super) struct Library {
     call: unsafe extern "C" fn(*const abi::Call, *mut abi::Reply),
     release: unsafe extern "C" fn(*mut abi::Reply),
     description: Description,
-    /// Keeps the functions where they are.
-    _loaded: libloading::Library,
 }
 
 impl Library {
@@ -34,6 +32,8 @@ impl Library {
         // initialisers break is this process.
         let loaded = unsafe { libloading::Library::new(path) };
         let loaded = loaded.map_err(|error| format!("it cannot be loaded: {}", whole(&error)))?;
+        // Never unloaded: threads that the library has started run its code until this process ends.
+        let loaded = ManuallyDrop::new(loaded);
         // SAFETY: the header gives these functions their types, and a library that exports the names has read it.
         let (abi, describe, call, release) = unsafe {
             (
@@ -52,10 +52,10 @@ impl Library {
             ));
         }
         // SAFETY: the version is the one that the types here are of; what the function returns keeps the contract of
-        // the header: it stays valid while the library is loaded.
+        // the header: it stays valid while the library is loaded, which is until this process ends.
         let description = unsafe { read::description(describe()) };
         let description = description.map_err(|wrong| format!("gatherspec_describe: {wrong}"))?;
-        Ok(Self { call, release, description, _loaded: loaded })
+        Ok(Self { call, release, description })
     }
 }
 
@@ -65,48 +65,26 @@ impl Answering for Library {
     }
 
     fn answer(&mut self, call: &Call) -> Result<Outcome, String> {
-        let text = |text: &str| CString::new(text).map_err(|_| format!("{text:?} holds a zero byte"));
-        let (params, indices) = (Operand::new(&call.params), Operand::new(&call.indices));
-        let operator = text(call.operator.as_str())?;
-        let names: Vec<CString> = call.attributes.keys().map(|name| text(name)).collect::<Result<_, _>>()?;
-        let attributes = names.iter().zip(call.attributes.values());
-        let attributes: Vec<abi::Attribute> =
-            attributes.map(|(name, value)| attribute(name.as_ptr(), *value)).collect();
-        let asked = abi::Call {
-            operator: operator.as_ptr(),
-            params: params.descriptor(),
-            indices: indices.descriptor(),
-            attributes: attributes.as_ptr(),
-            attribute_count: attributes.len() as u64,
-        };
+        let mut arguments = Arguments::new(call)?;
         let mut reply = abi::Reply::blank();
-        // SAFETY: `asked` and all that it points to live until the end of this function, `reply` is this function's
+        // SAFETY: `arguments` and all that they point to live until the end of this function, `reply` is this function's
         // own, and both are laid out as in the header.
-        unsafe { (self.call)(&raw const asked, &raw mut reply) };
+        unsafe { (self.call)(arguments.for_library(), &raw mut reply) };
         // SAFETY: until `release`, what a reply points to is valid by the header's contract. All of it is copied.
         let outcome = unsafe { read::outcome(&reply) };
         // SAFETY: `reply` is as the library left it, and nothing that it points to is used any more.
         unsafe { (self.release)(&raw mut reply) };
-        let changed =
-            [("params", &params), ("indices", &indices)].into_iter().find(|(_, it)| it.was_changed());
-        match changed {
-            Some((operand, _)) => Err(super::input_changed(operand)),
+        match arguments.changed() {
+            Some(what) => Err(super::input_changed(what)),
             None => outcome.map_err(|wrong| format!("{}{wrong}", super::BROKEN)),
         }
-    }
-}
-
-fn attribute(name: *const c_char, value: Attribute) -> abi::Attribute {
-    match value {
-        Attribute::Boolean(value) => abi::Attribute { name, is_boolean: 1, value: value.into() },
-        Attribute::Integer(value) => abi::Attribute { name, is_boolean: 0, value },
     }
 }
 
 /// A function of a library.
 ///
 /// # Safety
-/// `T` is the type of the function of that name, which is called only while the library is loaded.
+/// `T` is the type of the function of that name, and the library is never unloaded.
 unsafe fn symbol<T: Copy>(library: &libloading::Library, name: &str) -> Result<T, String> {
     // SAFETY: the caller's promise.
     let found = unsafe { library.get::<T>(name.as_bytes()) };

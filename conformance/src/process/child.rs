@@ -4,22 +4,30 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::{interrupt, native};
+
 use super::ProcessBackend;
-use super::orphans::Family;
+use super::not_started;
+use super::orphans::{self, Family};
 
 /// How many bytes of standard error are kept: the last ones.
 const STDERR_KEPT: usize = 16 << 10;
 
-/// How many lines are read ahead.
+/// How many lines are read ahead, and how many bytes unless it is one line.
 const LINES_AHEAD: usize = 64;
+const BYTES_AHEAD: usize = 16 << 20;
 
 /// How long after its death the rest of what a process wrote is waited for.
 const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// How long a killed process may take to end: the kernel may hold it, or it may belong to somebody else by now.
+const KILLED: Duration = Duration::from_secs(2);
 
 /// What comes from standard output.
 #[derive(Debug)]
@@ -37,8 +45,11 @@ pub(super) enum Incoming {
 pub(super) struct Child {
     process: std::process::Child,
     status: Option<ExitStatus>,
+    /// Until it was killed.
     family: Option<Family>,
     lines: Receiver<Incoming>,
+    /// The bytes of lines that were read and not received.
+    unread: Arc<AtomicUsize>,
     input: Option<Sender<Vec<u8>>>,
     #[cfg(unix)]
     input_end: Option<std::os::fd::OwnedFd>,
@@ -63,8 +74,9 @@ impl Child {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let mut process = command.spawn()?;
-        limit_memory(&process, backend.limits.memory);
+        native::limit_memory(&mut command, backend.limits.memory);
+        not_started::check(&backend.program)?;
+        let mut process = orphans::spawn(&mut command)?;
 
         let stdin = process.stdin.take().expect("it was asked for");
         let stdout = process.stdout.take().expect("it was asked for");
@@ -74,8 +86,11 @@ impl Child {
         let (input, to_write) = mpsc::channel();
         thread::spawn(move || write_lines(stdin, &to_write));
         let (found, lines) = mpsc::sync_channel(LINES_AHEAD);
-        let longest = backend.limits.reply;
-        thread::spawn(move || read_lines(BufReader::with_capacity(64 << 10, stdout), longest, &found));
+        let (longest, unread) = (backend.limits.reply, Arc::default());
+        let ahead = Arc::clone(&unread);
+        thread::spawn(move || {
+            read_lines(BufReader::with_capacity(64 << 10, stdout), longest, &ahead, &found);
+        });
         let stderr = Arc::new(Mutex::new(Tail::default()));
         let (ended, stderr_ended) = mpsc::channel();
         let tail = Arc::clone(&stderr);
@@ -89,6 +104,7 @@ impl Child {
             status: None,
             family: Some(family),
             lines,
+            unread,
             input,
             #[cfg(unix)]
             input_end,
@@ -117,7 +133,12 @@ impl Child {
     /// What comes next from standard output, if it comes within this time.
     pub(super) fn receive(&self, time: Duration) -> Option<Incoming> {
         match self.lines.recv_timeout(time) {
-            Ok(incoming) => Some(incoming),
+            Ok(incoming) => {
+                if let Incoming::Line(line) = &incoming {
+                    self.unread.fetch_sub(line.len(), Ordering::Relaxed);
+                }
+                Some(incoming)
+            }
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => Some(Incoming::End(0)),
         }
@@ -171,21 +192,29 @@ impl Child {
         self.family.iter_mut().for_each(|family| family.look(id));
     }
 
-    /// Ends the process and all that it has started; says how it ended.
+    /// Ends the process and all that it has started; says how it ended, or nothing of one that cannot be ended.
     pub(super) fn kill(&mut self) -> Option<ExitStatus> {
-        if self.status.is_none() {
-            self.look_at_family();
+        self.look_at_family();
+        if let Some(family) = self.family.take() {
             #[cfg(unix)]
             let _ = rustix::process::kill_process_group(
                 rustix::process::Pid::from_child(&self.process),
                 rustix::process::Signal::KILL,
             );
             let _ = self.process.kill();
-            self.status = self.process.wait().ok();
-            self.family.take().into_iter().for_each(Family::end);
+            if self.ends_within(KILLED) {
+                self.status = self.process.wait().ok();
+                orphans::forget(self.process.id());
+            }
+            family.end();
         }
         self.close_input();
         self.status
+    }
+
+    /// Whether the process was killed and goes on all the same.
+    pub(super) fn survives(&mut self) -> bool {
+        self.family.is_none() && !self.has_ended()
     }
 
     /// Waits for the last of standard error, after the process has ended.
@@ -226,34 +255,12 @@ pub(super) fn how_it_ended(status: Option<ExitStatus>) -> String {
     let Some(status) = status else { return "the process ended".to_owned() };
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
-        let name = match signal {
-            4 => " (SIGILL)",
-            6 => " (SIGABRT)",
-            7 => " (SIGBUS)",
-            8 => " (SIGFPE)",
-            9 => " (SIGKILL)",
-            11 => " (SIGSEGV)",
-            15 => " (SIGTERM)",
-            _ => "",
-        };
+        let name = interrupt::name(signal).map(|name| format!(" ({name})")).unwrap_or_default();
         return format!("the process was killed by signal {signal}{name}");
     }
     let code = status.code().map_or_else(|| "unknown".to_owned(), |code| code.to_string());
     format!("the process ended with exit status {code}")
 }
-
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn limit_memory(process: &std::process::Child, memory: Option<u64>) {
-    use rustix::process::{Pid, Resource, Rlimit, prlimit};
-    if memory.is_some() {
-        // Until it is asked to start, the process has nothing to allocate for; its children inherit the limit.
-        let limit = Rlimit { current: memory, maximum: memory };
-        let _ = prlimit(Some(Pid::from_child(process)), Resource::As, limit);
-    }
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn limit_memory(_: &std::process::Child, _: Option<u64>) {}
 
 /// Writes lines as they come, and hands on what is buffered whenever there is nothing more to add.
 fn write_lines(stdin: ChildStdin, lines: &Receiver<Vec<u8>>) {
@@ -273,13 +280,23 @@ fn write_lines(stdin: ChildStdin, lines: &Receiver<Vec<u8>>) {
 }
 
 /// Reads lines until the end, one that is too long, or nobody listens any more.
-fn read_lines(mut stdout: impl BufRead, longest: usize, found: &SyncSender<Incoming>) {
+fn read_lines(
+    mut stdout: impl BufRead,
+    longest: usize,
+    unread: &Arc<AtomicUsize>,
+    found: &SyncSender<Incoming>,
+) {
     loop {
+        // Whoever receives holds the count, too.
+        while unread.load(Ordering::Relaxed) > BYTES_AHEAD && Arc::strong_count(unread) > 1 {
+            thread::sleep(Duration::from_millis(1));
+        }
         let mut line = Vec::new();
         let read = stdout.by_ref().take((longest as u64).saturating_add(1)).read_until(b'\n', &mut line);
         let incoming = match read {
             Ok(_) if line.last() == Some(&b'\n') => {
                 line.pop();
+                unread.fetch_add(line.len(), Ordering::Relaxed);
                 Incoming::Line(line)
             }
             Ok(read) if read > longest => Incoming::TooLong,
@@ -314,7 +331,7 @@ mod tests {
     /// What comes of a text under a limit on its lines.
     fn read(text: &str, longest: usize) -> Vec<String> {
         let (found, lines) = mpsc::sync_channel(LINES_AHEAD);
-        read_lines(text.as_bytes(), longest, &found);
+        read_lines(text.as_bytes(), longest, &Arc::default(), &found);
         drop(found);
         let shown = |incoming| match incoming {
             Incoming::Line(line) => String::from_utf8(line).unwrap(),
@@ -328,5 +345,25 @@ mod tests {
         assert_eq!(read("abc\nde\nf", 3), ["abc", "de", "End(1)"]);
         assert_eq!(read("abc\nde\nf", 2), ["TooLong"]);
         assert_eq!(read("abc\n\n", usize::MAX), ["abc", "", "End(0)"]);
+    }
+
+    #[test]
+    fn long_lines_are_not_read_far_ahead_and_none_is_lost() {
+        const LINES: usize = 20;
+        let text = [&[b'x'; 4 << 20][..], b"\n"].concat().repeat(LINES);
+        let (found, lines) = mpsc::sync_channel(LINES_AHEAD);
+        let unread: Arc<AtomicUsize> = Arc::default();
+        let ahead = Arc::clone(&unread);
+        let reader = thread::spawn(move || read_lines(io::Cursor::new(text), 8 << 20, &ahead, &found));
+        let mut most = 0;
+        for number in 0..LINES {
+            let Ok(Incoming::Line(line)) = lines.recv() else { panic!("line {number} is missing") };
+            // The reader has time to run ahead.
+            thread::sleep(Duration::from_millis(5));
+            most = most.max(unread.fetch_sub(line.len(), Ordering::Relaxed));
+        }
+        assert!(matches!(lines.recv(), Ok(Incoming::End(0))));
+        assert!((BYTES_AHEAD..=BYTES_AHEAD + (8 << 20)).contains(&most), "{most} bytes were read ahead");
+        assert!(reader.join().is_ok());
     }
 }

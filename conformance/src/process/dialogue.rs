@@ -8,12 +8,13 @@ use std::time::Instant;
 use gather_spec::{Call, Outcome};
 
 use crate::backend::Description;
+use crate::interrupt;
 use crate::judge::Verdict;
 
-use super::inputs::Request;
+use super::inputs::{InputFolder, Request};
 use super::patience::Patience;
 use super::replies;
-use super::session::{Session, Trouble};
+use super::session::{End, SURVIVES, Session, Trouble};
 use super::{Broken, ProcessBackend, orphans};
 
 /// How many bytes of calls are under way at a time, unless it is one call.
@@ -25,7 +26,7 @@ pub struct Dialogue {
     backend: ProcessBackend,
     session: Option<Session>,
     description: Description,
-    folder: tempfile::TempDir,
+    folder: InputFolder,
     seq: u64,
     /// Why the last process ended.
     trouble: String,
@@ -35,6 +36,8 @@ pub struct Dialogue {
     restart_is_free: bool,
     /// Whether pipelining has ended, since it failed where no call failed alone.
     one_at_a_time: bool,
+    /// Whether a process goes on that cannot be killed.
+    survives: bool,
     patience: Patience,
 }
 
@@ -68,7 +71,7 @@ impl Dialogue {
     /// # Errors
     /// [`Broken`] if it cannot be started.
     pub fn start(backend: ProcessBackend) -> Result<Self, Broken> {
-        let folder = tempfile::tempdir().map_err(|error| Broken {
+        let folder = InputFolder::new().map_err(|error| Broken {
             verdict: Verdict::Crash,
             why: format!("no folder for input files: {error}"),
             stderr: None,
@@ -88,6 +91,7 @@ impl Dialogue {
             restarts_count: true,
             restart_is_free: false,
             one_at_a_time: false,
+            survives: false,
             patience,
         })
     }
@@ -106,7 +110,7 @@ impl Dialogue {
     /// Asks calls; gives what came of each, in order.
     ///
     /// # Errors
-    /// [`Broken`] if the process has to be started again, and may or can not.
+    /// [`Broken`] if the process has to be started again, and may or can not, or if the user ends this one.
     pub fn ask(&mut self, calls: &[&Call]) -> Result<Vec<Result<Outcome, Trouble>>, Broken> {
         let mut answers: Vec<Result<Outcome, Trouble>> = Vec::with_capacity(calls.len());
         let mut under_way: VecDeque<Sent> = VecDeque::new();
@@ -124,8 +128,11 @@ impl Dialogue {
             }
             let sent = under_way.pop_front().expect("a call that is not answered is under way");
             debug_assert_eq!(sent.place, answers.len());
-            let received = self.receive(&sent, heard.max(sent.at));
+            let received = self.receive(&sent, heard.max(sent.at), under_way.is_empty());
             heard = Instant::now();
+            if interrupt::requested() {
+                return Err(broken("interrupted".to_owned()));
+            }
             match received {
                 Err(Failed::InFlight(trouble)) if !under_way.is_empty() => {
                     doubt = Some(Doubt { trouble, calls: sent.place..next });
@@ -135,7 +142,10 @@ impl Dialogue {
                     doubt = None;
                     answers.push(Err(trouble));
                 }
-                Ok(answer) => answers.push(answer),
+                Ok(answer) => {
+                    doubt.take_if(|_| answer.is_err());
+                    answers.push(answer);
+                }
             }
             if self.session.is_none() {
                 under_way.clear();
@@ -169,7 +179,7 @@ impl Dialogue {
     fn send(&mut self, place: usize, call: &Call) -> Sent {
         let seq = self.seq;
         self.seq += 1;
-        let mut request = Request::new(seq, call, self.backend.limits.file_above, self.folder.path());
+        let mut request = Request::new(seq, call, self.backend.limits.file_above, &mut self.folder);
         let mark = self.session.as_ref().map_or(0, |session| {
             session.send(request.take_line());
             session.stderr_mark()
@@ -178,7 +188,12 @@ impl Dialogue {
     }
 
     /// The answer to the call that is next; after a failure there is no session.
-    fn receive(&mut self, sent: &Sent, since: Instant) -> Result<Result<Outcome, Trouble>, Failed> {
+    fn receive(
+        &mut self,
+        sent: &Sent,
+        since: Instant,
+        alone: bool,
+    ) -> Result<Result<Outcome, Trouble>, Failed> {
         let session = self.session.as_mut().expect("calls are sent to a process");
         let limit = self.patience.limit(sent.request.is_virtual);
         let answered = session.receive(since, limit).map_err(Failed::InFlight).and_then(|line| {
@@ -195,13 +210,10 @@ impl Dialogue {
                 }
             }
         });
-        match answered {
-            Ok(outcome) => {
+        match look_at_inputs(answered, sent, alone) {
+            Ok(result) => {
                 self.patience.answered(since.elapsed());
-                Ok(match sent.request.changed() {
-                    Some(what) => Err(Trouble { verdict: Verdict::InputChanged, what }),
-                    None => Ok(outcome),
-                })
+                Ok(result)
             }
             Err(Failed::Due(trouble)) => Err(Failed::Due(self.end(sent, trouble))),
             Err(Failed::InFlight(trouble)) => Err(Failed::InFlight(self.end(sent, trouble))),
@@ -214,7 +226,9 @@ impl Dialogue {
         if verdict == Verdict::Timeout {
             self.patience.timed_out(sent.request.is_virtual);
         }
-        let said = self.session.take().and_then(|session| session.kill(sent.mark));
+        let End { stderr: said, survives } =
+            self.session.take().map(|session| session.kill(sent.mark)).unwrap_or_default();
+        self.survives |= survives;
         let what = match said.as_deref().and_then(|said| said.trim().lines().next()) {
             Some(first) => format!("{what}: {first}"),
             None => what,
@@ -225,7 +239,10 @@ impl Dialogue {
 
     fn restart(&mut self) -> Result<(), Broken> {
         let most = self.backend.limits.restarts;
-        let refuse = |why| Err(Broken { verdict: Verdict::Crash, why, stderr: None });
+        let refuse = |why| Err(broken(why));
+        if self.survives {
+            return refuse(SURVIVES.to_owned());
+        }
         if !std::mem::take(&mut self.restart_is_free) && self.restarts_count {
             if self.restarts >= most {
                 let last = &self.trouble;
@@ -240,6 +257,31 @@ impl Dialogue {
         self.session = Some(session);
         Ok(())
     }
+}
+
+/// The same as for a run: an answer that breaks the protocol may follow from files that have changed, and with other
+/// calls in flight any of these may have changed them.
+fn look_at_inputs(
+    answered: Result<Outcome, Failed>,
+    sent: &Sent,
+    alone: bool,
+) -> Result<Result<Outcome, Trouble>, Failed> {
+    let may_follow = match &answered {
+        Ok(_) => true,
+        Err(Failed::Due(trouble)) => trouble.verdict == Verdict::ProtocolError,
+        Err(Failed::InFlight(_)) => false,
+    };
+    let changed = if may_follow { sent.request.changed() } else { None };
+    let trouble = changed.map(|what| Trouble { verdict: Verdict::InputChanged, what });
+    match (answered, trouble) {
+        (answered, None) => answered.map(Ok),
+        (Ok(_), Some(trouble)) if alone => Ok(Err(trouble)),
+        (_, Some(trouble)) => Err(Failed::InFlight(trouble)),
+    }
+}
+
+fn broken(why: String) -> Broken {
+    Broken { verdict: Verdict::Crash, why, stderr: None }
 }
 
 impl Drop for Dialogue {

@@ -1,9 +1,14 @@
-//! A call as a line: small tensors in it, large ones in files beside it, which must come back unchanged.
+//! A call as a line: small tensors in it, large ones in files beside it, which must come back unchanged. A backend can
+//! put anything in the place of a file, or of the folder: nothing here follows a link, waits for a named pipe, or reads
+//! more than was written.
 
-use std::fs;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use gather_spec::{Call, Tensor};
+use tempfile::TempDir;
 
 use crate::protocol::{CallMessage, Command, TensorMessage};
 
@@ -35,7 +40,7 @@ struct InputFile {
 
 impl Request {
     /// The request for a call; tensors of at least `file_above` bytes go into files in `folder`, if there is room.
-    pub(super) fn new(seq: u64, call: &Call, file_above: usize, folder: &Path) -> Self {
+    pub(super) fn new(seq: u64, call: &Call, file_above: usize, folder: &mut InputFolder) -> Self {
         let mut files = Vec::new();
         let mut operand = |name: &'static str, tensor: &Tensor| {
             let size = tensor.shape().element_count().saturating_mul(tensor.dtype().size());
@@ -76,33 +81,52 @@ impl Request {
 
     /// What was done to a file, if anything.
     pub(super) fn changed(&self) -> Option<String> {
-        self.files.iter().find_map(|file| {
-            let operand = file.operand;
-            match fs::read(&file.path) {
-                Ok(bytes) if bytes == file.bytes => None,
-                Ok(bytes) if bytes.len() != file.bytes.len() => Some(format!(
-                    "the file of {operand} has {} bytes instead of {}",
-                    bytes.len(),
-                    file.bytes.len()
-                )),
-                Ok(bytes) => {
-                    let at = bytes.iter().zip(&file.bytes).position(|(now, before)| now != before);
-                    Some(format!("the file of {operand} differs from byte {} on", at.unwrap_or_default()))
-                }
-                Err(error) => Some(format!("the file of {operand} cannot be read any more: {error}")),
-            }
-        })
+        self.files
+            .iter()
+            .find_map(|file| file.changed().map(|how| format!("the file of {} {how}", file.operand)))
     }
 }
 
 impl InputFile {
     /// Writes a tensor, unless it consists of strings or there is no room for it.
-    fn new(seq: u64, operand: &'static str, tensor: &Tensor, folder: &Path) -> Option<Self> {
-        let path = folder.join(format!("{seq}-{operand}.bin"));
+    fn new(seq: u64, operand: &'static str, tensor: &Tensor, folder: &mut InputFolder) -> Option<Self> {
         let bytes = [&BEFORE[..], &tensor.to_le_bytes()?].concat();
-        let file = Self { operand, path, bytes };
-        fs::write(&file.path, &file.bytes).ok()?;
-        Some(file)
+        let path = folder.write(&format!("{seq}-{operand}.bin"), &bytes).ok()?;
+        Some(Self { operand, path, bytes })
+    }
+
+    /// What was done to the file, if anything: first its kind and size are looked at, then its bytes.
+    fn changed(&self) -> Option<String> {
+        match self.difference() {
+            Ok(difference) => difference,
+            Err(error) => Some(format!("cannot be read any more: {error}")),
+        }
+    }
+
+    fn difference(&self) -> io::Result<Option<String>> {
+        let here = fs::symlink_metadata(&self.path)?;
+        if !here.is_file() {
+            return Ok(Some(format!("is {} now", kind(here.file_type()))));
+        }
+        let mut file = open_without_waiting(&self.path)?;
+        // What is open is what counts: the path may lead elsewhere meanwhile.
+        let opened = file.metadata()?;
+        if !opened.is_file() {
+            return Ok(Some(format!("is {} now", kind(opened.file_type()))));
+        }
+        let (size, expected) = (opened.len(), self.bytes.len());
+        if size != expected as u64 {
+            return Ok(Some(format!("has {size} bytes instead of {expected}")));
+        }
+        let mut read = [0; 64 << 10];
+        for (number, part) in self.bytes.chunks(read.len()).enumerate() {
+            let read = &mut read[..part.len()];
+            file.read_exact(read)?;
+            if let Some(at) = read.iter().zip(part).position(|(now, before)| now != before) {
+                return Ok(Some(format!("differs from byte {} on", (number * (64 << 10)) + at)));
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -110,4 +134,122 @@ impl Drop for InputFile {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// Where one worker's files lie: in one folder, unless a backend takes it away or puts something in it.
+#[derive(Debug)]
+pub(super) struct InputFolder {
+    /// The last one is in use. Those before may hold files of calls in flight.
+    folders: Vec<TempDir>,
+}
+
+/// The folders that there are, for an end that does not wait for their owners.
+static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+impl InputFolder {
+    pub(super) fn new() -> io::Result<Self> {
+        let mut folder = Self { folders: Vec::new() };
+        folder.take_another()?;
+        Ok(folder)
+    }
+
+    fn take_another(&mut self) -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        if let Ok(mut folders) = FOLDERS.lock() {
+            folders.push(folder.path().to_owned());
+        }
+        self.folders.push(folder);
+        Ok(())
+    }
+
+    /// Writes a new file, in another folder if this one is not as it was.
+    fn write(&mut self, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+        use io::ErrorKind::{AlreadyExists, NotADirectory, NotFound, PermissionDenied};
+        match self.write_new(name, bytes) {
+            Err(error)
+                if matches!(error.kind(), AlreadyExists | NotADirectory | NotFound | PermissionDenied) =>
+            {
+                self.take_another()?;
+                self.write_new(name, bytes)
+            }
+            written => written,
+        }
+    }
+
+    fn write_new(&self, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+        let folder = self.folders.last().ok_or(io::ErrorKind::NotFound)?;
+        let path = folder.path().join(name);
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+        match file.write_all(bytes) {
+            Ok(()) => Ok(path),
+            Err(error) => {
+                let _ = fs::remove_file(&path);
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Drop for InputFolder {
+    fn drop(&mut self) {
+        let gone: Vec<PathBuf> = self.folders.drain(..).map(TempDir::keep).collect();
+        gone.iter().for_each(|folder| remove(folder));
+        if let Ok(mut folders) = FOLDERS.lock() {
+            folders.retain(|folder| !gone.contains(folder));
+        }
+    }
+}
+
+/// Removes every folder that there is; nothing may use them any more.
+pub(super) fn remove_folders() {
+    if let Ok(mut folders) = FOLDERS.lock() {
+        folders.drain(..).for_each(|folder| remove(&folder));
+    }
+}
+
+/// Removes a folder with all that is in it, even if a backend has closed it.
+fn remove(folder: &Path) {
+    #[cfg(unix)]
+    if fs::symlink_metadata(folder).is_ok_and(|here| here.is_dir()) {
+        use std::os::unix::fs::PermissionsExt;
+        let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+    }
+    if fs::remove_dir_all(folder).is_err() {
+        // A backend may have put a file in its place.
+        let _ = fs::remove_file(folder);
+    }
+}
+
+/// Opens a file for reading. A link is an error, and what cannot be read at once is not waited for.
+fn open_without_waiting(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+    }
+    options.open(path)
+}
+
+/// What lies there instead of a file, in words.
+fn kind(kind: fs::FileType) -> &'static str {
+    if kind.is_dir() {
+        return "a folder";
+    }
+    if kind.is_symlink() {
+        return "a link";
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if kind.is_fifo() {
+            return "a named pipe";
+        }
+        if kind.is_socket() {
+            return "a socket";
+        }
+    }
+    "a device"
 }

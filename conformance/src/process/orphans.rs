@@ -2,28 +2,80 @@
 //! Linux it is found all the same: this process takes in orphans, and knows its own by what they inherit.
 //!
 //! An orphan becomes a direct child of this process. Only such are killed, so that no process id can have passed on to
-//! somebody else meanwhile: it stays taken until it is waited for here. Elsewhere the group is all that is killed.
+//! somebody else meanwhile: it stays taken until it is waited for here. Those that have ended are waited for from time
+//! to time, so that they do not fill the table of processes. Elsewhere the group is all that is killed.
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::{Family, adopt, end_all};
+pub(super) use linux::{Family, adopt, end_all, forget, kill_all, reap, spawn};
 #[cfg(not(target_os = "linux"))]
-pub(super) use portable::{Family, adopt, end_all};
+pub(super) use portable::{Family, adopt, end_all, forget, kill_all, reap, spawn};
 
 #[cfg(target_os = "linux")]
 mod linux {
     use std::collections::HashSet;
     use std::ffi::OsString;
-    use std::sync::OnceLock;
+    use std::io;
+    use std::process::{Child, Command};
     use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::{Mutex, OnceLock, PoisonError};
     use std::time::{Duration, Instant};
 
-    use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid};
+    use rustix::io::Errno;
+    use rustix::process::{
+        Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpgrp, getpid, kill_process, set_child_subreaper,
+        waitid, waitpid,
+    };
 
     /// What every descendant of a backend inherits in its environment.
     const VARIABLE: &str = "GATHERSPEC_FAMILY";
 
     /// How long orphans are looked for that start others faster than they are found.
     const LIMIT: Duration = Duration::from_secs(5);
+
+    /// How often orphans that have ended are looked for, in milliseconds.
+    const REAP: u64 = 50;
+
+    /// The first processes of backends, which are waited for by whoever started them.
+    static BACKENDS: Mutex<Option<HashSet<i32>>> = Mutex::new(None);
+
+    /// Starts the first process of a backend.
+    pub(in crate::process) fn spawn(command: &mut Command) -> io::Result<Child> {
+        // Held meanwhile, so that a process that ends at once is not taken for an orphan.
+        let mut backends = BACKENDS.lock().unwrap_or_else(PoisonError::into_inner);
+        let child = command.spawn()?;
+        backends.get_or_insert_default().insert(Pid::from_child(&child).as_raw_pid());
+        Ok(child)
+    }
+
+    /// Says that the first process of a backend has been waited for.
+    pub(in crate::process) fn forget(id: u32) {
+        let mut backends = BACKENDS.lock().unwrap_or_else(PoisonError::into_inner);
+        backends.iter_mut().for_each(|backends| backends.retain(|backend| backend.cast_unsigned() != id));
+    }
+
+    /// Waits for the orphans that have ended, if that was not done just before. A child in the group of this process is
+    /// not a backend's but somebody else's here, who waits for it.
+    pub(in crate::process) fn reap() {
+        static START: OnceLock<Instant> = OnceLock::new();
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let millis = || START.get_or_init(Instant::now).elapsed().as_millis();
+        let now = u64::try_from(millis()).unwrap_or(u64::MAX);
+        if now < NEXT.load(Ordering::Relaxed) {
+            return;
+        }
+        NEXT.store(now + REAP, Ordering::Relaxed);
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        if !matches!(waitid(WaitId::All, look), Ok(Some(_))) {
+            return;
+        }
+        let Ok(backends) = BACKENDS.try_lock() else { return };
+        let (group, all) = (getpgrp().as_raw_pid(), processes());
+        let known = |id| backends.iter().flatten().any(|backend| *backend == id);
+        let ended = children(&all).filter(|it| it.has_ended && it.group != group && !known(it.id));
+        for orphan in ended.filter_map(|it| Pid::from_raw(it.id)) {
+            let _ = waitpid(Some(orphan), WaitOptions::NOHANG);
+        }
+    }
 
     /// Has orphans of this process's descendants become its children, from now on.
     pub(in crate::process) fn adopt() {
@@ -99,18 +151,31 @@ mod linux {
         }
     }
 
+    /// Kills what [`end_all`] ends, and leaves the waiting to whoever has started it.
+    pub(in crate::process) fn kill_all() {
+        let all = processes();
+        let known = |it: &&Process| BEFORE.get().is_some_and(|before| before.contains(&(it.id, it.start)));
+        for child in children(&all).filter(|it| !known(it)).filter_map(|it| Pid::from_raw(it.id)) {
+            let _ = kill_process(child, Signal::KILL);
+        }
+    }
+
     /// Kills children of this process as long as there are any that are chosen; their children become its own in turn.
+    /// One that may not be killed is left.
     fn end_children(mut chosen: impl FnMut(&Process, &[Process]) -> bool) {
         let deadline = Instant::now() + LIMIT;
+        let mut out_of_reach: HashSet<Pid> = HashSet::new();
         while Instant::now() < deadline {
             let all = processes();
             let left = children(&all).filter(|it| chosen(it, &all)).filter_map(|it| Pid::from_raw(it.id));
-            let left: Vec<Pid> = left.collect();
+            let left: Vec<Pid> = left.filter(|child| !out_of_reach.contains(child)).collect();
             if left.is_empty() {
                 return;
             }
             for child in left {
-                let _ = kill_process(child, Signal::KILL);
+                if kill_process(child, Signal::KILL) == Err(Errno::PERM) {
+                    out_of_reach.insert(child);
+                }
                 let _ = waitpid(Some(child), WaitOptions::NOHANG);
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -122,6 +187,9 @@ mod linux {
     struct Process {
         id: i32,
         parent: i32,
+        group: i32,
+        /// Whether it only waits to be waited for.
+        has_ended: bool,
         /// When it was started; tells it from another of the same id.
         start: u64,
     }
@@ -137,7 +205,13 @@ mod linux {
         let after = stat.iter().rposition(|byte| *byte == b')')? + 1;
         let text = String::from_utf8_lossy(&stat[after..]).into_owned();
         let fields: Vec<&str> = text.split_whitespace().collect();
-        Some(Process { id, parent: fields.get(1)?.parse().ok()?, start: fields.get(19)?.parse().ok()? })
+        Some(Process {
+            id,
+            parent: fields.get(1)?.parse().ok()?,
+            group: fields.get(2)?.parse().ok()?,
+            has_ended: *fields.first()? == "Z",
+            start: fields.get(19)?.parse().ok()?,
+        })
     }
 
     /// Whether a process has inherited this token.
@@ -151,10 +225,22 @@ mod linux {
 #[cfg(not(target_os = "linux"))]
 mod portable {
     use std::ffi::OsString;
+    use std::io;
+    use std::process::{Child, Command};
 
     pub(in crate::process) fn adopt() {}
 
     pub(in crate::process) fn end_all() {}
+
+    pub(in crate::process) fn kill_all() {}
+
+    pub(in crate::process) fn reap() {}
+
+    pub(in crate::process) fn forget(_id: u32) {}
+
+    pub(in crate::process) fn spawn(command: &mut Command) -> io::Result<Child> {
+        command.spawn()
+    }
 
     #[derive(Debug)]
     pub(in crate::process) struct Family;

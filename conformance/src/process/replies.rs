@@ -1,5 +1,5 @@
 //! Reads what a backend writes, strictly: objects only, no unknown keys, exact integers, and texts that say what is
-//! wrong where.
+//! wrong where. Texts of a backend's are cut here, so that nothing that keeps or shows them needs a limit of its own.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,27 @@ use gather_spec::Outcome;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::backend::Description;
+use crate::backend::{Description, Identity};
 use crate::judge::Verdict;
 use crate::native;
 use crate::protocol::{
-    ErrorReply, InvalidReply, OutputReply, PROTOCOL, Started, UnsupportedReply, from_object, in_json_words,
+    ErrorReply, InvalidReply, MAX_RANK, OutputReply, PROTOCOL, Started, UnsupportedReply, from_object,
+    in_json_words,
 };
 
 use super::session::Trouble;
 
 /// How much of a broken line is shown, in characters.
 const EXCERPT: usize = 120;
+
+/// The longest text of a backend's that is kept, in bytes; of a longer one that much.
+pub(super) const LONGEST_TEXT: usize = 4096;
+
+/// The longest answer to `start`, in bytes.
+const LONGEST_START: usize = 1 << 20;
+
+/// More than a position has, whose entries are those of an index's.
+const POSITION: usize = MAX_RANK + 1;
 
 /// A line that was to answer a call.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,13 +47,19 @@ pub(super) fn started(line: &[u8]) -> Result<Description, String> {
     struct Version {
         protocol: u64,
     }
+    if line.len() > LONGEST_START {
+        let bytes = line.len();
+        return Err(format!("the answer to `start` has {bytes} bytes, at most {LONGEST_START} are allowed"));
+    }
     check_text(line)?;
     let version: Version = read(line, "the answer to `start`")?;
     if version.protocol != PROTOCOL {
         return Err(format!("it speaks protocol {}, this program speaks {PROTOCOL}", version.protocol));
     }
-    let Started { backend, operators, .. } = read(line, "the answer to `start`")?;
-    Ok(Description { backend, operators })
+    let Started { backend: Identity { name, version, language }, operators, .. } =
+        read(line, "the answer to `start`")?;
+    let [name, version, language] = [name, version, language].map(short);
+    Ok(Description { backend: Identity { name, version, language }, operators })
 }
 
 /// What the answer to a call says.
@@ -70,13 +86,16 @@ fn outcome(line: &[u8]) -> Result<Outcome, Trouble> {
         reply.output.outcome().map_err(|wrong| Trouble::protocol(format!("the output: {wrong}")))
     } else if has("error") {
         let reply: ErrorReply = read(line, "the reply").map_err(Trouble::protocol)?;
-        Ok(Outcome::Error(reply.error.into_error()))
+        let mut error = reply.error.into_error();
+        error.message = short(error.message);
+        error.fields.position.iter_mut().for_each(|position| position.truncate(POSITION));
+        Ok(Outcome::Error(error))
     } else if has("unsupported") {
         let reply: UnsupportedReply = read(line, "the reply").map_err(Trouble::protocol)?;
-        Ok(Outcome::Unsupported(reply.unsupported))
+        Ok(Outcome::Unsupported(short(reply.unsupported)))
     } else if has("invalid") {
         let reply: InvalidReply = read(line, "the reply").map_err(Trouble::protocol)?;
-        Err(invalid(reply.invalid))
+        Err(invalid(short(reply.invalid)))
     } else {
         let what = format!("the reply has none of `output`, `error` and `unsupported`: {}", excerpt(line));
         Err(Trouble::protocol(what))
@@ -107,9 +126,21 @@ fn check_text(line: &[u8]) -> Result<(), String> {
 fn read<'a, T: Deserialize<'a>>(line: &'a [u8], what: &str) -> Result<T, String> {
     from_object(line).map_err(|error| {
         // Every message is one line, so that only the column says something.
-        let (column, wrong) = (error.column(), in_json_words(&error));
+        let (column, wrong) = (error.column(), short(in_json_words(&error)));
         format!("{what} breaks the schema at column {column}: {wrong}: {}", excerpt(line))
     })
+}
+
+/// A text, or the beginning of a long one and how much is left out.
+fn short(mut text: String) -> String {
+    if text.len() <= LONGEST_TEXT {
+        return text;
+    }
+    let kept = text.floor_char_boundary(LONGEST_TEXT);
+    let left_out = text.len() - kept;
+    text.truncate(kept);
+    // The rest of its memory is given back.
+    format!("{text}… [{left_out} bytes more]")
 }
 
 /// The beginning of a line, fit to be shown.
@@ -174,6 +205,44 @@ mod tests {
     }
 
     #[test]
+    fn long_texts_are_cut_and_say_how_much_is_left_out() {
+        let text = "é".repeat(20 << 20 >> 1);
+        let cut = format!("{}… [{} bytes more]", "é".repeat(2048), (20 << 20) - 4096);
+        let said = |kind: &str| answer(format!(r#"{{"seq":1,{kind}}}"#).as_bytes()).outcome;
+        let Ok(Outcome::Error(error)) = said(&format!(r#""error":{{"message":"{text}"}}"#)) else {
+            panic!("no error")
+        };
+        assert_eq!(error.message, cut);
+        assert_eq!(said(&format!(r#""unsupported":"{text}""#)), Ok(Outcome::Unsupported(cut.clone())));
+        assert!(said(&format!(r#""invalid":"{text}""#)).unwrap_err().what.ends_with(&cut));
+        // What is wrong quotes what was found.
+        for broken in [
+            format!(r#""error":{{"message":"no","code":"{text}"}}"#),
+            format!(r#""error":{{"message":"no","{text}":1}}"#),
+            format!(r#""output":{{"dtype":"u8","shape":["{text}"],"data":""}}"#),
+            format!(r#""{text}":1"#),
+        ] {
+            let what = said(&broken).unwrap_err().what;
+            assert!(what.len() < 2 * LONGEST_TEXT, "{} bytes", what.len());
+        }
+        let position = format!(r#""error":{{"message":"no","position":{:?}}}"#, vec![0; 100_000]);
+        let Ok(Outcome::Error(error)) = said(&position) else { panic!("no error") };
+        assert_eq!(error.fields.position, Some(vec![0; 65]));
+        let at_most = "x".repeat(LONGEST_TEXT);
+        let unsupported = said(&format!(r#""unsupported":"{at_most}""#));
+        assert_eq!(unsupported, Ok(Outcome::Unsupported(at_most)));
+    }
+
+    #[test]
+    fn an_error_whose_members_are_null_is_none() {
+        for member in ["code", "position", "component", "index", "bound", "bytes", "message"] {
+            let message = if member == "message" { "" } else { r#""message":"no","# };
+            let line = format!(r#"{{"seq":1,"error":{{{message}"{member}":null}}}}"#);
+            assert!(wrong(&line).contains("null"), "{member}: {}", wrong(&line));
+        }
+    }
+
+    #[test]
     fn a_start_is_read_strictly() {
         let rest = r#""backend":{"name":"n","version":"1","language":"x"},"operators":{"o":{"profile":{"bad_index":"zero","negative_index":"wrap"},"dtypes":["f32"],"index_dtypes":[]}}"#;
         let line = format!("{{\"protocol\":1,{rest}}}");
@@ -189,5 +258,11 @@ mod tests {
         let twice = line.replace("\"operators\":{", r#""operators":{"o":{"profile":{"bad_index":"zero","negative_index":"wrap"},"dtypes":[],"index_dtypes":[]},"#);
         assert!(wrong(&twice).contains("twice"));
         assert!(wrong("Welcome to my backend").contains("Welcome"));
+        let named = |length| line.replace(r#""name":"n""#, &format!(r#""name":"{}""#, "n".repeat(length)));
+        assert_eq!(
+            started(named(5000).as_bytes()).unwrap().backend.name.len(),
+            4096 + "… [904 bytes more]".len()
+        );
+        assert!(wrong(&named(1 << 20)).contains("at most 1048576 are allowed"));
     }
 }

@@ -1,17 +1,26 @@
 //! One process from its start to its end: the handshake, and lines that come in time or trouble that does not.
 
 use std::io;
+use std::process::ExitStatus;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::backend::Description;
+use crate::interrupt;
 use crate::judge::Verdict;
 use crate::protocol::PROTOCOL;
 
 use super::child::{Child, Incoming, how_it_ended};
-use super::{Broken, Limits, ProcessBackend, replies};
+use super::{Broken, Limits, ProcessBackend, not_started, orphans, replies};
 
 /// How often the state of a silent process is looked at.
 const LOOK: Duration = Duration::from_millis(25);
+
+/// A wait that takes this much longer than it was to take is one during which this process was stopped.
+const STOPPED: Duration = Duration::from_millis(500);
+
+/// How long the user's signal is waited for that the process may have had before this one.
+const SAME_SIGNAL: Duration = Duration::from_millis(100);
 
 /// How long a process that has closed a pipe may take to end.
 const GRACE: Duration = Duration::from_millis(1000);
@@ -31,6 +40,18 @@ impl Trouble {
     }
 }
 
+/// The end of a process.
+#[derive(Debug, Default)]
+pub(super) struct End {
+    /// What it said last.
+    pub(super) stderr: Option<String>,
+    /// Whether it goes on, since it cannot be killed.
+    pub(super) survives: bool,
+}
+
+/// Why there is no further process after one that [survives](End).
+pub(super) const SURVIVES: &str = "the process cannot be killed, so that none is started in its place";
+
 /// A process that has described itself.
 #[derive(Debug)]
 pub(super) struct Session {
@@ -46,7 +67,7 @@ impl Session {
     pub(super) fn start(backend: &ProcessBackend) -> Result<Self, Broken> {
         let cannot = |error: io::Error| Broken {
             verdict: Verdict::Crash,
-            why: format!("{} cannot be started: {error}", backend.program.display()),
+            why: not_started::explain(&backend.program, &error),
             stderr: None,
         };
         let mut child = Child::start(backend).map_err(cannot)?;
@@ -61,7 +82,8 @@ impl Session {
             Err(trouble) => {
                 child.kill();
                 child.drain_stderr();
-                let why = format!("it did not start ({}): {}", trouble.verdict, trouble.what);
+                let survives = if child.survives() { "; the process cannot be killed" } else { "" };
+                let why = format!("it did not start ({}): {}{survives}", trouble.verdict, trouble.what);
                 Err(Broken { verdict: trouble.verdict, why, stderr: child.stderr_since(0) })
             }
         }
@@ -92,10 +114,10 @@ impl Session {
 
     /// Ends the process at once; gives what it wrote to standard error since a call was sent, also if another call
     /// has shown it: the cause of an end must not be missing.
-    pub(super) fn kill(mut self, sent: u64) -> Option<String> {
+    pub(super) fn kill(mut self, sent: u64) -> End {
         self.child.kill();
         self.child.drain_stderr();
-        self.child.stderr_since(sent)
+        End { stderr: self.child.stderr_since(sent), survives: self.child.survives() }
     }
 
     /// Asks the process to stop. Gives the lines that nobody asked for, and a remark if it does not end well.
@@ -104,19 +126,22 @@ impl Session {
         self.child.send(b"{\"cmd\":\"stop\"}\n".to_vec());
         self.child.close_input();
         let deadline = Instant::now() + self.limits.stop;
+        let over = || Instant::now() >= deadline || interrupt::requested();
         let mut lines = Vec::new();
         loop {
             match self.child.receive(LOOK) {
                 Some(Incoming::Line(line)) if lines.len() < 100 => lines.push(line),
                 Some(Incoming::Line(_) | Incoming::TooLong) => break,
                 Some(Incoming::End(_)) => break,
-                None if self.child.has_ended() || Instant::now() >= deadline => break,
+                None if self.child.has_ended() || over() => break,
                 None => {}
             }
         }
-        let in_time = self.child.ends_within(deadline.saturating_duration_since(Instant::now()));
+        let left = deadline.saturating_duration_since(Instant::now());
+        let in_time = !over() && self.child.ends_within(left);
         let status = self.child.kill();
         let remark = match (in_time, status) {
+            (_, None) => Some("`stop` was ignored, and the process cannot be killed".to_owned()),
             (false, _) => Some(format!("`stop` was ignored for {:?}: killed", self.limits.stop)),
             (true, Some(status)) if status.success() => None,
             (true, status) => Some(format!("after `stop` {}", how_it_ended(status))),
@@ -127,11 +152,13 @@ impl Session {
 
 /// The next line of a process, or what happened instead.
 fn next_line(child: &mut Child, limit: Duration, since: Instant, wanted: &str) -> Result<Vec<u8>, Trouble> {
-    let deadline = since + limit;
+    let mut deadline = since + limit;
     let mut closed: Option<Instant> = None;
+    orphans::reap();
     loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        match child.receive(left.min(LOOK)) {
+        let now = Instant::now();
+        let wait = deadline.saturating_duration_since(now).min(LOOK);
+        match child.receive(wait) {
             Some(Incoming::Line(line)) => return Ok(line),
             Some(Incoming::TooLong) => {
                 return Err(Trouble::protocol(format!("{wanted} is longer than the limit on a line")));
@@ -139,6 +166,15 @@ fn next_line(child: &mut Child, limit: Duration, since: Instant, wanted: &str) -
             Some(Incoming::End(unfinished)) => return Err(ended(child, unfinished, wanted)),
             None => {}
         }
+        // While this process was stopped, as by Ctrl-Z, nobody could hear the other.
+        let missed = now.elapsed().saturating_sub(wait);
+        if missed >= STOPPED {
+            deadline += missed;
+        }
+        if interrupt::requested() {
+            return Err(Trouble { verdict: Verdict::Crash, what: "interrupted".to_owned() });
+        }
+        orphans::reap();
         // Standard output may be held open by a child of the process.
         if child.has_ended() {
             return match child.receive(LOOK) {
@@ -169,11 +205,32 @@ fn ended(child: &mut Child, unfinished: usize, wanted: &str) -> Trouble {
     };
     if child.ends_within(GRACE) {
         let status = child.kill();
+        if was_asked_to_end(status) {
+            let start = Instant::now();
+            while !interrupt::requested() && start.elapsed() < SAME_SIGNAL {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
         Trouble {
             verdict: Verdict::Crash,
             what: format!("{} before {wanted} came{part}", how_it_ended(status)),
         }
     } else {
         Trouble::protocol(format!("the process closed its stdout before {wanted} came{part}"))
+    }
+}
+
+/// Whether a process was killed as a user ends programs, who may have ended this one at the same time.
+fn was_asked_to_end(status: Option<ExitStatus>) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::ExitStatusExt;
+        let signal = status.and_then(|status| status.signal());
+        signal.is_some_and(|signal| matches!(interrupt::name(signal), Some("SIGHUP" | "SIGINT" | "SIGTERM")))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = status;
+        false
     }
 }

@@ -4,17 +4,18 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use gather_spec::Case;
+use gather_spec::{Case, Outcome};
 
 use crate::backend::Description;
+use crate::interrupt;
 use crate::judge::{Strictness, Verdict};
 use crate::runner::{CaseResult, Judged};
 
-use super::batch::{Batch, Blame, Doubt, Ran};
-use super::inputs::Request;
+use super::batch::{Batch, Blame, Doubt, Ran, Sent};
+use super::inputs::{InputFolder, Request};
 use super::patience::Patience;
 use super::replies;
-use super::session::{Session, Trouble};
+use super::session::{SURVIVES, Session, Trouble};
 use super::{Broken, Event, Shared, Watch};
 
 /// After how many failures in a row a process is not started again.
@@ -26,7 +27,7 @@ pub(super) struct Worker<'a> {
     shared: &'a Shared<'a>,
     session: Option<Session>,
     description: Description,
-    folder: tempfile::TempDir,
+    folder: InputFolder,
     /// The next number for a call.
     seq: u64,
     patience: Patience,
@@ -42,7 +43,7 @@ impl<'a> Worker<'a> {
     /// Starts the first process.
     pub(super) fn start(shared: &'a Shared<'a>, watch: Watch<'_>) -> Result<Self, Broken> {
         watch(Event::Starting(0));
-        let folder = tempfile::tempdir().map_err(|error| Broken {
+        let folder = InputFolder::new().map_err(|error| Broken {
             verdict: Verdict::Crash,
             why: format!("no folder for input files: {error}"),
             stderr: None,
@@ -79,7 +80,7 @@ impl<'a> Worker<'a> {
         watch: Watch<'_>,
     ) -> Vec<(usize, CaseResult)> {
         let mut batch = Batch::new(self.shared.backend.repeat, self.seq);
-        loop {
+        while !interrupt::requested() {
             if self.given_up.is_none() && self.session.is_none() {
                 self.restart(&mut batch, watch);
             }
@@ -123,7 +124,7 @@ impl<'a> Worker<'a> {
                 continue;
             };
             let call = &batch.judged(job).case.call;
-            let request = Request::new(self.seq, call, limits.file_above, self.folder.path());
+            let request = Request::new(self.seq, call, limits.file_above, &mut self.folder);
             let mark = session.stderr_mark();
             session.send(request.line.clone());
             batch.sent(self.seq, job, request, mark);
@@ -138,27 +139,33 @@ impl<'a> Worker<'a> {
         let (since, is_virtual) = (batch.waiting_since(), due.request.is_virtual);
         let limit = self.patience.limit(is_virtual);
         let line = session.receive(since, limit).map_err(|trouble| (Blame::InFlight, trouble));
-        match line.and_then(|line| batch.match_reply(replies::answer(&line))) {
-            Ok(outcome) => {
+        let answered = line.and_then(|line| batch.match_reply(replies::answer(&line)));
+        match look_at_inputs(answered, due, batch.in_flight()) {
+            Ok(result) => {
                 self.patience.answered(since.elapsed());
                 let sent = batch.answered();
-                let result = match sent.request.changed() {
-                    Some(what) => Err(Trouble { verdict: Verdict::InputChanged, what }),
-                    None => Ok(outcome),
-                };
                 let passes = |outcome| batch.judged(sent.job).judge(outcome).verdict == Verdict::Pass;
                 let fine = result.as_ref().is_ok_and(passes);
                 let stderr = if fine { None } else { session.stderr(sent.mark) };
+                if result.is_err() {
+                    batch.explain(sent.job);
+                }
                 batch.finish(sent.job, Ran { result, stderr }, watch);
             }
+            // The calls in flight have no result.
+            Err(_) if interrupt::requested() => {}
             Err((blame, trouble)) => {
                 if trouble.verdict == Verdict::Timeout {
                     self.patience.timed_out(is_virtual);
                 }
                 let mark = batch.mark();
-                let stderr = self.session.take().and_then(|session| session.kill(mark));
-                self.blame(batch, blame, trouble, stderr, watch);
+                let end = self.session.take().map(|session| session.kill(mark)).unwrap_or_default();
+                self.blame(batch, blame, trouble, end.stderr, watch);
                 batch.send_again();
+                if end.survives {
+                    let what = format!("not sent: {SURVIVES}");
+                    self.given_up = Some(Trouble { verdict: Verdict::Crash, what });
+                }
             }
         }
     }
@@ -254,5 +261,25 @@ impl<'a> Worker<'a> {
                 (Blame::Due | Blame::InFlight, None) => self.shared.remark(trouble.what),
             }
         }
+    }
+}
+
+/// What an answer comes to when the files of its call are looked at. If they have changed while other calls were in
+/// flight, any of these may have done it. An answer that breaks the protocol is then no more than what follows from it.
+fn look_at_inputs(
+    answered: Result<Outcome, (Blame, Trouble)>,
+    due: &Sent,
+    in_flight: usize,
+) -> Result<Result<Outcome, Trouble>, (Blame, Trouble)> {
+    let may_follow = match &answered {
+        Ok(_) => true,
+        Err((blame, trouble)) => *blame == Blame::Due && trouble.verdict == Verdict::ProtocolError,
+    };
+    let changed = if may_follow { due.request.changed() } else { None };
+    let trouble = changed.map(|what| Trouble { verdict: Verdict::InputChanged, what });
+    match (answered, trouble) {
+        (answered, None) => answered.map(Ok),
+        (Ok(_), Some(trouble)) if in_flight == 1 => Ok(Err(trouble)),
+        (_, Some(trouble)) => Err((Blame::InFlight, trouble)),
     }
 }

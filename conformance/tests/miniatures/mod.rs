@@ -1,15 +1,21 @@
-//! The backends of `hostile_backends.rs` and `campaigns_on_programs.rs`: each answers like the reference, but for one
+//! The backends of `hostile_backends.rs`, `signals.rs` and `campaigns_on_programs.rs`: each answers like the reference, but for one
 //! thing that it does to the call whose params begin with [`MARK`] or are strings, or when it starts or stops.
+
+mod inputs;
+mod left_behind;
 
 use std::fs::OpenOptions;
 use std::io::{self, BufRead, Write};
-use std::process::{Command, ExitCode, Stdio, exit};
+use std::path::Path;
+use std::process::{ExitCode, exit};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use gather_conformance::builtin;
 use gather_conformance::protocol::{CallMessage, Reply, Request, call};
 use gather_spec::{Call, DType, Element, Profile};
+use inputs::{do_to_an_input, make_pipe, take_the_folder_away};
+use left_behind::{be_a_daemon, leave_a_child, leave_a_daemon, leave_orphans_that_end};
 
 /// The first element of the params at which a backend misbehaves.
 pub(crate) const MARK: u32 = 666;
@@ -57,6 +63,10 @@ fn be(mode: &str) -> ! {
                 let honest = serde_json::to_string(&Reply::new(message.seq, &honest)).expect("plain data");
                 if mode == "fails-everything" {
                     say(&format!(r#"{{"seq":{},"error":{{"message":"out of order"}}}}"#, message.seq));
+                } else if mode == "takes-its-time-once" && first_time() {
+                    note("now");
+                    std::thread::sleep(Duration::from_millis(800));
+                    say(&honest);
                 } else if is_marked(mode, &asked) {
                     misbehave(mode, &message, honest, &mut held);
                 } else {
@@ -128,7 +138,7 @@ fn is_marked(mode: &str, call: &Call) -> bool {
         "dies-at-strings" | "when-idle-writes-but-dies-at-strings" | "dies-once" => {
             call.params.dtype() == DType::String
         }
-        "hangs-at-no-index" => call.indices.shape().contains(&0),
+        _ if mode.ends_with("hangs-at-no-index") => call.indices.shape().contains(&0),
         _ => call.params.iter().next() == Some(Element::Bits(MARK.into())),
     }
 }
@@ -158,6 +168,11 @@ fn devnull() -> std::fs::File {
     OpenOptions::new().read(true).write(true).open("/dev/null").expect("/dev/null can be opened")
 }
 
+fn note(text: &str) {
+    let path = std::env::var_os(NOTE).expect("the test names a note");
+    std::fs::write(path, text).expect("the note can be written");
+}
+
 /// Whether this is the first time that the test's note is taken.
 fn first_time() -> bool {
     let path = std::env::var_os(NOTE).expect("the test names a note");
@@ -172,6 +187,10 @@ fn start(mode: &str) {
         "exits-at-once" => exit(4),
         "is-killed-at-start" => std::process::abort(),
         "hangs-at-start" => hang(),
+        "notes-itself-and-hangs-at-start" => {
+            note(&std::process::id().to_string());
+            hang();
+        }
         "closes-stdout-at-start" => {
             rustix::stdio::dup2_stdout(devnull()).expect("stdout can be replaced");
             hang();
@@ -223,6 +242,10 @@ fn misbehave(mode: &str, message: &CallMessage, honest: String, held: &mut Optio
         }
         "panics-with-words" => panic!("the kernel went away"),
         "hangs" | "hangs-at-no-index" => hang(),
+        "leaves-a-daemon-and-hangs-at-no-index" => {
+            leave_a_daemon(mode);
+            hang();
+        }
         "writes-half-a-line-and-hangs" => {
             say_bytes(&honest.as_bytes()[..20]);
             hang();
@@ -327,15 +350,34 @@ fn misbehave(mode: &str, message: &CallMessage, honest: String, held: &mut Optio
             leave_a_daemon(mode);
             say(&honest);
         }
-        "changes-its-input" | "deletes-its-input" => {
+        _ if mode.ends_with("-its-input") => {
             let path = message.indices.file.as_deref().expect("the indices lie in a file");
-            if mode == "deletes-its-input" {
-                std::fs::remove_file(path).expect("the file can be deleted");
-            } else {
-                let mut bytes = std::fs::read(path).expect("the file can be read");
-                *bytes.last_mut().expect("it is not empty") ^= 1;
-                std::fs::write(path, bytes).expect("the file can be written");
+            do_to_an_input(mode, Path::new(path)).expect("files can be changed");
+            say(&honest);
+        }
+        "takes-the-folder-of-its-input-away" => {
+            take_the_folder_away(message).expect("the folder can be removed");
+            say(&honest);
+        }
+        "takes-the-folder-of-its-input-away-and-complains" => {
+            take_the_folder_away(message).expect("the folder can be removed");
+            say(&format!(r#"{{"seq":{seq},"invalid":"there is no such file"}}"#));
+        }
+        "prepares-pipes-for-later-inputs" => {
+            let path = Path::new(message.indices.file.as_deref().expect("the indices lie in a file"));
+            for later in seq + 1..seq + 8 {
+                let _ = make_pipe(&path.with_file_name(format!("{later}-indices.bin")));
             }
+            say(&honest);
+        }
+        "says-too-much" => {
+            say(&format!(r#"{{"seq":{seq},"error":{{"message":"{}"}}}}"#, "x".repeat(900_000)));
+        }
+        "gives-null-as-code" => {
+            say(&format!(r#"{{"seq":{seq},"error":{{"message":"no","code":null}}}}"#));
+        }
+        "leaves-orphans-that-end" => {
+            leave_orphans_that_end();
             say(&honest);
         }
         "answers-differently-the-second-time" if !first_time() => tensor("i32", "[1]", "\"AAAAAA==\""),
@@ -345,41 +387,4 @@ fn misbehave(mode: &str, message: &CallMessage, honest: String, held: &mut Optio
         "changes-its-mind" => exit(8),
         _ => say(&honest),
     }
-}
-
-/// Starts this program as a process in a session of its own, and waits for its note; an orphan at once, or blank, that
-/// is without what it could have inherited.
-#[allow(clippy::zombie_processes, reason = "that it is left alone is the point")]
-fn leave_a_daemon(mode: &str) {
-    let note = std::env::var_os(NOTE).expect("the test names a note");
-    let mut command = Command::new(std::env::current_exe().expect("this program is somewhere"));
-    if mode.contains("blank") {
-        command.env_clear();
-    }
-    let next = if mode.contains("orphan") { "is-an-orphans-parent" } else { "is-a-daemon" };
-    command.env(MODE, next).env(NOTE, &note).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.spawn().expect("this program can be started");
-    while std::fs::read(&note).map_or(0, |text| text.len()) == 0 {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
-/// What [`leave_a_daemon`] starts.
-fn be_a_daemon(mode: &str) -> ! {
-    if mode == "is-an-orphans-parent" {
-        leave_a_daemon("daemon");
-        exit(0);
-    }
-    rustix::process::setsid().expect("a new process leads no group");
-    let note = std::env::var_os(NOTE).expect("the test names a note");
-    std::fs::write(note, std::process::id().to_string()).expect("the note can be written");
-    hang();
-}
-
-/// Starts a process that holds this one's pipes and never ends by itself, and notes its id.
-#[allow(clippy::zombie_processes, reason = "that it is left alone is the point")]
-fn leave_a_child() {
-    let child = Command::new("sleep").arg("600").stdin(Stdio::null()).spawn().expect("sleep can be started");
-    std::fs::write(std::env::var_os(NOTE).expect("the test names a note"), child.id().to_string())
-        .expect("the note can be written");
 }

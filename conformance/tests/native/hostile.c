@@ -4,6 +4,7 @@
 
 #include "gatherspec.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,11 @@ static int overflow_the_stack(volatile int *above) {
     volatile int deep[4096];
     deep[0] = *above + 1;
     return overflow_the_stack(deep) + deep[0];
+}
+
+static void *spin(void *turns) {
+    for (;;) ++*(volatile uint64_t *)turns;
+    return NULL;
 }
 
 __attribute__((constructor)) static void loaded(void) {
@@ -96,6 +102,11 @@ void gatherspec_call(const gatherspec_call_args *call, gatherspec_reply *reply) 
         abort();
     }
     if (is("closes-stdout")) fclose(stdout);
+    if (is("leaves-a-thread-running")) {
+        static uint64_t turns;
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, spin, &turns) != 0) abort();
+    }
     if (is("allocates-without-end")) {
         for (;;) {
             char *more = malloc(64 << 20);
@@ -159,6 +170,14 @@ void gatherspec_call(const gatherspec_call_args *call, gatherspec_reply *reply) 
     }
     if (is("changes-params")) ((int32_t *)call->params.data)[2] ^= 1;
     if (is("changes-indices")) ((int32_t *)call->indices.data)[0] = 0;
+    if (is("changes-the-operator")) ((char *)call->operator_name)[0] ^= 1;
+    if (is("changes-an-attribute")) ((gatherspec_attribute *)call->attributes)[0].value ^= 1;
+    if (is("changes-the-type-of-an-attribute")) ((gatherspec_attribute *)call->attributes)[0].is_boolean ^= 1;
+    if (is("changes-the-name-of-an-attribute")) ((char *)call->attributes[0].name)[0] ^= 1;
+    if (is("swaps-the-name-of-an-attribute")) ((gatherspec_attribute *)call->attributes)[0].name = "axis";
+    if (is("changes-a-rank")) ((gatherspec_call_args *)call)->params.rank = 0;
+    if (is("forgets-the-attributes")) ((gatherspec_call_args *)call)->attribute_count = 0;
+    if (is("swaps-an-operand")) ((gatherspec_call_args *)call)->params = call->indices;
     if (is("changes-a-shape")) ((int64_t *)call->params.shape)[0] = 1;
 }
 #endif
