@@ -23,12 +23,12 @@ impl Merge {
         let reports: Vec<(String, Report)> =
             self.files.iter().map(read).collect::<Result<_, String>>().map_err(Failure::Usage)?;
         let whole = merge(&reports).map_err(|error| Failure::Usage(error.to_string()))?;
-        if let Some(out) = &self.out {
-            whole
-                .write(out)
-                .map_err(|error| Failure::Usage(format!("{} cannot be written: {error}", out.display())))?;
-        }
+        let written = self.out.as_ref().map_or(Ok(()), |out| {
+            let cannot = |error| Failure::Usage(format!("{} cannot be written: {error}", out.display()));
+            whole.write(out).map_err(cannot)
+        });
         print(&summary(&whole))?;
+        written?;
         Ok(if whole.is_clean() { Status::Conforms } else { Status::DoesNotConform })
     }
 }

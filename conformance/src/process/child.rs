@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::words::shown;
+
 use super::ProcessBackend;
 use super::orphans::Family;
 
@@ -205,7 +207,7 @@ impl Child {
         let kept = tail.kept.len();
         let wanted = usize::try_from(new).unwrap_or(usize::MAX).min(kept);
         let bytes = &tail.kept.make_contiguous()[kept - wanted..];
-        let text = String::from_utf8_lossy(bytes).trim().to_owned();
+        let text = shown(String::from_utf8_lossy(bytes).trim());
         let dropped = new - wanted as u64;
         match (text.is_empty(), dropped) {
             (true, _) => None,

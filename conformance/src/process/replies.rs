@@ -13,6 +13,7 @@ use crate::native;
 use crate::protocol::{
     ErrorReply, InvalidReply, OutputReply, PROTOCOL, Started, UnsupportedReply, from_object, in_json_words,
 };
+use crate::words::shown;
 
 use super::session::Trouble;
 
@@ -33,6 +34,10 @@ pub(super) struct Answer {
 /// # Errors
 /// What is wrong with it.
 pub(super) fn started(line: &[u8]) -> Result<Description, String> {
+    description(line).map_err(|wrong| shown(&wrong))
+}
+
+fn description(line: &[u8]) -> Result<Description, String> {
     #[derive(Deserialize)]
     struct Version {
         protocol: u64,
@@ -43,7 +48,7 @@ pub(super) fn started(line: &[u8]) -> Result<Description, String> {
         return Err(format!("it speaks protocol {}, this program speaks {PROTOCOL}", version.protocol));
     }
     let Started { backend, operators, .. } = read(line, "the answer to `start`")?;
-    Ok(Description { backend, operators })
+    Ok(Description { backend: backend.shown(), operators })
 }
 
 /// What the answer to a call says.
@@ -56,7 +61,8 @@ pub(super) fn answer(line: &[u8]) -> Answer {
         return Answer { seq: None, outcome: Err(Trouble::protocol(wrong)) };
     }
     let seq = from_object::<Seq>(line).ok().and_then(|message| message.seq);
-    Answer { seq, outcome: outcome(line) }
+    let fit = |trouble: Trouble| Trouble { what: shown(&trouble.what), ..trouble };
+    Answer { seq, outcome: outcome(line).map_err(fit) }
 }
 
 fn outcome(line: &[u8]) -> Result<Outcome, Trouble> {
