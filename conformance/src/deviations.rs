@@ -157,12 +157,13 @@ impl Deviations {
             .filter_map(|entry| Some((entry.profile.as_ref()?, entry)))
             .filter(|(profile, _)| operators.iter().any(|operator| profile.fits(operator)))
             .collect();
-        let mut departures = departures(description, spec);
-        departures.retain(|departure| operators.contains(departure.operator.as_str()));
-        let occurs = |profile: &Pattern| departures.iter().any(|departure| profile.fits(&departure.operator));
+        // A pattern may fit operators of the run and depart in others.
+        let all = departures(description, spec);
+        let occurs = |profile: &Pattern| all.iter().any(|departure| profile.fits(&departure.operator));
         let missing = about.iter().filter(|(profile, _)| !occurs(profile));
         let missing: Vec<Problem> =
             missing.map(|(profile, _)| Problem::DidNotOccur(profile.as_str().to_owned())).collect();
+        let departures = all.into_iter().filter(|departure| operators.contains(departure.operator.as_str()));
         report.departures.clear();
         for mut departure in departures {
             match about.iter().find(|(profile, _)| profile.fits(&departure.operator)) {

@@ -184,11 +184,11 @@ impl BackendReport {
 
     /// A report on a backend that was not run.
     #[must_use]
-    pub fn broken(argument: String, why: String) -> Self {
+    pub fn broken(argument: String, why: &str) -> Self {
         let backend = Identity { name: argument.clone(), version: String::new(), language: String::new() };
         let description = Description { backend, operators: BTreeMap::new() };
         let nothing = Specification::default();
-        let mut report = Self { broken: Some(shown(&why)), ..Self::new(argument, &description, &nothing) };
+        let mut report = Self { broken: Some(shown(why)), ..Self::new(argument, &description, &nothing) };
         report.conclude(&[], &nothing);
         report
     }

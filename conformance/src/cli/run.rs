@@ -162,7 +162,7 @@ impl Run {
             let name = quoted(&[path.clone().into_os_string()]);
             let ran = match native::command(path) {
                 Ok(command) => self.run_program(&name, &command, &nothing, job),
-                Err(error) => BackendReport::broken(name, error.to_string()),
+                Err(error) => BackendReport::broken(name, &error.to_string()),
             };
             reports.push(BackendReport { named: Named::Library, ..ran });
         }
@@ -177,7 +177,7 @@ impl Run {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs.map_or(0, NonZeroUsize::get));
         let pool = match pool.build() {
             Ok(pool) => pool,
-            Err(error) => return BackendReport::broken(backend.text.clone(), error.to_string()),
+            Err(error) => return BackendReport::broken(backend.text.clone(), &error.to_string()),
         };
         let make =
             || InProcess::new(|| backend.make(self.max_output), Strictness::Strict).repeat(self.repeat.get());
@@ -205,7 +205,7 @@ impl Run {
         let prepared =
             known.and_then(|known| Ok((known, adapter.command(self.process.python.as_deref(), &say)?)));
         match prepared {
-            Err(why) => BackendReport::broken(adapter.name.to_owned(), why),
+            Err(why) => BackendReport::broken(adapter.name.to_owned(), &why),
             Ok((known, command)) => self.run_program(adapter.name, &command, &known, job),
         }
     }
@@ -226,7 +226,7 @@ impl Run {
         let backend = self.process.backend(program, arguments, jobs, self.repeat.get());
         let trivial: Vec<&Case> = job.spec.cases.iter().collect();
         let mut report = match backend.run(&trivial, job.cases, &|event| job.progress.note(event)) {
-            Err(broken) => BackendReport::broken(argument, broken.to_string()),
+            Err(broken) => BackendReport::broken(argument, &broken.to_string()),
             Ok(findings) => {
                 let mut report = BackendReport::new(argument, &findings.description, job.spec);
                 let results = job.cases.iter().zip(findings.results);
