@@ -15,8 +15,11 @@ mod show;
 
 use std::ffi::OsString;
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Mutex;
+use std::thread;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use gather_spec::{Diagnostic, Profile, Specification};
@@ -161,12 +164,40 @@ fn serve_library(library: &Path) -> Result<Status, Failure> {
 
 impl Cli {
     fn load(&self) -> Result<Specification, Failure> {
+        start_threads();
         match &self.spec {
             None => Specification::embedded(),
             Some(folder) => Specification::from_dir(folder),
         }
         .map_err(Failure::Files)
     }
+}
+
+/// Starts the threads that share the work, as many as the system gives. Without any, this thread does it all: left to
+/// itself, rayon would panic.
+fn start_threads() {
+    let wished = std::env::var("RAYON_NUM_THREADS").ok().and_then(|number| number.parse().ok());
+    let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let number = wished.filter(|number| *number > 0).unwrap_or_else(cores).min(process::MOST_JOBS);
+    let threads = rayon::ThreadPoolBuilder::new();
+    let threads = match threads_to_be_had(number) {
+        0 => threads.num_threads(1).use_current_thread(),
+        some => threads.num_threads(some),
+    };
+    // An error says that they have been started before, which is as good.
+    let _ = threads.build_global();
+}
+
+/// How many of so many threads can be alive at the same time.
+fn threads_to_be_had(number: usize) -> usize {
+    let gate = Mutex::new(());
+    let closed = gate.lock();
+    thread::scope(|scope| {
+        let wait = || drop(gate.lock());
+        let count = (0..number).map_while(|_| thread::Builder::new().spawn_scoped(scope, wait).ok()).count();
+        drop(closed);
+        count
+    })
 }
 
 /// A built-in backend as the command line names it: `reference`, or `reference:bad_index=zero,negative_index=wrap`.

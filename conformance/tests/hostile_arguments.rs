@@ -59,6 +59,20 @@ fn numbers_beyond_their_bounds_are_refused_with_the_bounds() {
 }
 
 #[test]
+fn threads_are_bounded_and_where_there_are_none_the_work_is_done_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = ["run", "--backend", "reference", "--case", CASE, "--jobs", "1", "--out"];
+    let mut many = gatherspec(&run);
+    let (status, text, said) = ended(many.arg(folder.path()).env("RAYON_NUM_THREADS", MOST));
+    assert!(status == 0 && text.contains("everything conforms"), "{text}{said}");
+    // A limit on address space that leaves no room for the stacks of threads.
+    let mut none = Command::new("sh");
+    let script = "ulimit -v 300000; exec \"$0\" list operators";
+    let (status, text, said) = ended(none.args(["-c", script, PROGRAM]).env("RUST_MIN_STACK", "400000000"));
+    assert!(status == 0 && text.starts_with("paddle.gather_nd  "), "{status} {text}{said}");
+}
+
+#[test]
 fn patterns_that_would_take_long_or_panic_are_refused_wherever_they_are_given() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("deviations.yaml");

@@ -130,7 +130,7 @@ impl ProcessOptions {
 }
 
 /// The most cases or processes that run at a time.
-const MOST_JOBS: usize = 1024;
+pub(super) const MOST_JOBS: usize = 1024;
 
 /// The most runs of one case.
 const MOST_RUNS: usize = 100_000;

@@ -174,7 +174,8 @@ impl Run {
     }
 
     fn run_built_in(&self, backend: &BackendArgument, job: &Job<'_>) -> BackendReport {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs.map_or(0, NonZeroUsize::get));
+        let jobs = self.jobs.map_or_else(rayon::current_num_threads, NonZeroUsize::get);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs);
         let pool = match pool.build() {
             Ok(pool) => pool,
             Err(error) => return BackendReport::broken(backend.text.clone(), &error.to_string()),
