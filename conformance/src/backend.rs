@@ -6,6 +6,8 @@ use std::num::NonZeroUsize;
 use gather_spec::{Call, DType, Outcome, Profile};
 use serde::{Deserialize, Serialize};
 
+use crate::words::name;
+
 /// Answers calls. One instance is used by one thread at a time; a panic counts as a crash, and the instance that
 /// panicked is thrown away.
 pub trait Backend: Send {
@@ -72,6 +74,14 @@ pub struct Capability {
     pub dtypes: Vec<DType>,
     /// The dtypes of indices that it accepts.
     pub index_dtypes: Vec<DType>,
+}
+
+impl Identity {
+    /// The same in words that are fit to be shown, whatever the backend says of itself.
+    #[must_use]
+    pub fn shown(&self) -> Self {
+        Self { name: name(&self.name), version: name(&self.version), language: name(&self.language) }
+    }
 }
 
 impl Capability {

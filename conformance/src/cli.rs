@@ -2,9 +2,11 @@
 
 mod check;
 mod fuzz;
+mod keep;
 mod list;
 mod merge;
 mod mutants;
+mod output;
 mod process;
 mod progress;
 mod run;
@@ -12,15 +14,20 @@ mod serve;
 mod show;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Mutex;
+use std::thread;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use gather_spec::{Diagnostic, Profile, Specification};
 
 use crate::backend::Backend;
 use crate::{builtin, interrupt, native};
+
+use output::{complain, print};
 
 /// What gather does: run it, check it, trust it.
 ///
@@ -41,7 +48,7 @@ enum Command {
     Run(Box<run::Run>),
     /// List what there is
     List(list::List),
-    /// Show one case as a picture, or a clause with its rulings and cases
+    /// Show one case as a picture, a clause with its rulings and cases, or an operator with its clauses
     Show(show::Show),
     /// Answer the backend protocol on stdin and stdout
     Serve(serve::Serve),
@@ -55,7 +62,7 @@ enum Command {
     Fuzz(Box<fuzz::Fuzz>),
     /// Join the reports of the shards of a campaign
     Merge(merge::Merge),
-    /// Lint case files, or compare a document with the text that its clauses were read from
+    /// Lint case files and clause files, or compare a document with the text that its clauses were read from
     Check(check::Check),
     /// How strong the suite is: which cases catch which deliberately wrong implementation
     Mutants(mutants::Mutants),
@@ -109,7 +116,11 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are no errors; the rest exits with 2.
-            let _ = error.print();
+            if error.use_stderr() {
+                complain(error.render().ansi().to_string().trim_end());
+            } else {
+                let _ = error.print();
+            }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
@@ -129,16 +140,17 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Check(check)) => check.execute(|| cli.load()),
         Some(Command::Mutants(mutants)) => cli.load().and_then(|spec| mutants.execute(&spec)),
         Some(Command::Completions { shell }) => {
-            clap_complete::generate(*shell, &mut Cli::command(), "gatherspec", &mut io::stdout());
-            Ok(Status::Conforms)
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "gatherspec", &mut script);
+            print(&String::from_utf8_lossy(&script)).map(|()| Status::Conforms)
         }
     };
     let status = match result {
         Ok(status) => ExitCode::from(status as u8),
-        // Whoever reads the output has had enough, as `gatherspec list cases | head` has.
+        // Whoever is served has had enough.
         Err(Failure::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("{failure}");
+            complain(&failure);
             let broken = matches!(failure, Failure::Broken(_));
             ExitCode::from(if broken { Status::Broken } else { Status::Usage } as u8)
         }
@@ -157,6 +169,7 @@ fn serve_library(library: &Path) -> Result<Status, Failure> {
 
 impl Cli {
     fn load(&self) -> Result<Specification, Failure> {
+        start_threads();
         match &self.spec {
             None => Specification::embedded(),
             Some(folder) => Specification::from_dir(folder),
@@ -165,11 +178,31 @@ impl Cli {
     }
 }
 
-/// Prints a text, with its colours only if stdout is a terminal.
-fn print(text: &str) -> Result<(), Failure> {
-    let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
+/// Starts the threads that share the work, as many as the system gives. Without any, this thread does it all: left to
+/// itself, rayon would panic.
+fn start_threads() {
+    let wished = std::env::var("RAYON_NUM_THREADS").ok().and_then(|number| number.parse().ok());
+    let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let number = wished.filter(|number| *number > 0).unwrap_or_else(cores).min(process::MOST_JOBS);
+    let threads = rayon::ThreadPoolBuilder::new();
+    let threads = match threads_to_be_had(number) {
+        0 => threads.num_threads(1).use_current_thread(),
+        some => threads.num_threads(some),
+    };
+    // An error says that they have been started before, which is as good.
+    let _ = threads.build_global();
+}
+
+/// How many of so many threads can be alive at the same time.
+fn threads_to_be_had(number: usize) -> usize {
+    let gate = Mutex::new(());
+    let closed = gate.lock();
+    thread::scope(|scope| {
+        let wait = || drop(gate.lock());
+        let count = (0..number).map_while(|_| thread::Builder::new().spawn_scoped(scope, wait).ok()).count();
+        drop(closed);
+        count
+    })
 }
 
 /// A built-in backend as the command line names it: `reference`, or `reference:bad_index=zero,negative_index=wrap`.

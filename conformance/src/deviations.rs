@@ -1,21 +1,24 @@
 //! Deviations as data: verdicts other than `pass` that a backend is known for, each with a reason. Strict both ways:
 //! what does not occur, what matches nothing and what has no reason are errors.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
 use gather_spec::{Case, Specification};
-use globset::Glob;
 use serde::{Deserialize, Deserializer};
 
 use crate::backend::Description;
+use crate::files;
 use crate::judge::Verdict;
-use crate::report::{BackendReport, Dtypes, Entry};
+use crate::report::{BackendReport, Departure, Dtypes, Entry, Problem, departures};
 use crate::select::Pattern;
 
 /// The version of the file form.
 const SCHEMA: u32 = 1;
+
+/// The most bytes of a file.
+const LARGEST: u64 = 8 << 20;
 
 /// A file of deviations, checked against the cases that there are.
 #[derive(Clone, Debug, Default)]
@@ -40,13 +43,13 @@ struct File {
 struct Deviation {
     /// Cases by id or glob.
     #[serde(default)]
-    case: Option<String>,
+    case: Option<Pattern>,
     /// Cases by a clause that they test, or a glob of it; with `case`, those that match both.
     #[serde(default)]
-    clause: Option<String>,
+    clause: Option<Pattern>,
     /// Operators, by name or glob, whose declared policies the documents do not permit.
     #[serde(default)]
-    profile: Option<String>,
+    profile: Option<Pattern>,
     /// What is observed; several where the behaviour is random.
     #[serde(default, deserialize_with = "one_or_several")]
     verdict: Vec<Verdict>,
@@ -61,7 +64,7 @@ struct Deviation {
     finding: bool,
     /// The versions of the backend that it concerns, as a glob; absent: all.
     #[serde(default)]
-    versions: Option<String>,
+    versions: Option<Pattern>,
 }
 
 fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Verdict>, D::Error> {
@@ -83,7 +86,7 @@ impl Deviations {
     /// # Errors
     /// All that is wrong with it, a line each.
     pub fn read(path: &Path, spec: &Specification, cases: &[Case]) -> Result<Self, String> {
-        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let text = files::read_text(path, LARGEST)?;
         Self::parse(&path.display().to_string(), &text, spec, cases)
     }
 
@@ -137,38 +140,48 @@ impl Deviations {
         }
     }
 
-    /// Settles the policies that a backend declares and the documents do not permit: each needs an entry, and each
-    /// entry a departure.
+    /// Settles the policies that a backend declares for the operators of a run and the documents do not permit: each
+    /// needs an entry, and each entry a departure.
     pub fn apply_to_profile(
         &self,
         report: &mut BackendReport,
         description: &Description,
         spec: &Specification,
+        operators: &BTreeSet<&str>,
     ) {
         let version = &report.backend.version;
-        let entries = self.entries.iter().filter(|entry| entry.profile.is_some() && entry.concerns(version));
-        let entries: Vec<&Deviation> = entries.collect();
-        let departures = crate::report::departures(description, spec);
-        let about = |operator: &str| {
-            entries.iter().find(|entry| entry.profile.as_deref().is_some_and(|glob| matches(glob, operator)))
-        };
+        let about: Vec<(&Pattern, &Deviation)> = self
+            .entries
+            .iter()
+            .filter(|entry| entry.concerns(version))
+            .filter_map(|entry| Some((entry.profile.as_ref()?, entry)))
+            .filter(|(profile, _)| operators.iter().any(|operator| profile.fits(operator)))
+            .collect();
+        // A pattern may fit operators of the run and depart in others.
+        let all = departures(description, spec);
+        let occurs = |profile: &Pattern| all.iter().any(|departure| profile.fits(&departure.operator));
+        let missing = about.iter().filter(|(profile, _)| !occurs(profile));
+        let missing: Vec<Problem> =
+            missing.map(|(profile, _)| Problem::DidNotOccur(profile.as_str().to_owned())).collect();
+        let departures = all.into_iter().filter(|departure| operators.contains(departure.operator.as_str()));
         report.departures.clear();
-        for (operator, departure) in &departures {
-            match about(operator) {
-                Some(entry) => report.departures.push(format!("{departure}: {}", entry.reason.trim())),
-                None => report.problems.push(format!(
-                    "{departure}; a deviation with `profile: {operator}` and a reason must say why"
-                )),
+        for mut departure in departures {
+            match about.iter().find(|(profile, _)| profile.fits(&departure.operator)) {
+                Some((_, entry)) => {
+                    departure.reason = Some(entry.reason.trim().to_owned());
+                    report.departures.push(departure);
+                }
+                None => report.problems.push(Problem::Unexplained(departure)),
             }
         }
-        for entry in entries {
-            let glob = entry.profile.as_deref().unwrap_or_default();
-            if !departures.iter().any(|(operator, _)| matches(glob, operator)) {
-                report.problems.push(format!(
-                    "unexpected-pass: the deviation `profile: {glob}` did not occur, the documents permit what is declared"
-                ));
-            }
-        }
+        report.problems.extend(missing);
+    }
+
+    /// Whether a file holds a reason, which a draft in its place would lose.
+    pub(crate) fn has_reasons(path: &Path) -> bool {
+        let text = files::read_text(path, LARGEST).unwrap_or_default();
+        serde_yaml::from_str::<File>(&text)
+            .is_ok_and(|file| file.deviations.iter().any(|entry| !entry.reason.trim().is_empty()))
     }
 }
 
@@ -204,13 +217,13 @@ fn call_as_sent(case: &Case, dtypes: Option<Dtypes>) -> String {
 impl Deviation {
     /// Whether it concerns this version of the backend.
     fn concerns(&self, version: &str) -> bool {
-        self.versions.as_deref().is_none_or(|glob| matches(glob, version))
+        self.versions.as_ref().is_none_or(|glob| glob.fits(version))
     }
 
     fn covers(&self, case: &Case) -> bool {
-        let by_case = self.case.as_ref().is_none_or(|text| Pattern::new(text).matches(case));
+        let by_case = self.case.as_ref().is_none_or(|pattern| pattern.matches(case));
         let by_clause =
-            self.clause.as_ref().is_none_or(|glob| case.clauses.iter().any(|clause| matches(glob, clause)));
+            self.clause.as_ref().is_none_or(|glob| case.clauses.iter().any(|clause| glob.fits(clause)));
         (self.case.is_some() || self.clause.is_some()) && by_case && by_clause
     }
 
@@ -224,7 +237,7 @@ impl Deviation {
             wrong.push("matches no case".to_owned());
         }
         if let Some(glob) = &self.profile
-            && !spec.operators.iter().any(|page| matches(glob, page.operator.as_str()))
+            && !spec.operators.iter().any(|page| glob.fits(page.operator.as_str()))
         {
             wrong.push("matches no operator".to_owned());
         }
@@ -242,11 +255,6 @@ impl Deviation {
         if self.reason.trim().is_empty() {
             wrong.push("has no reason".to_owned());
         }
-        for glob in [&self.clause, &self.profile, &self.versions].into_iter().flatten() {
-            if let Err(error) = Glob::new(glob) {
-                wrong.push(format!("holds a broken pattern: {error}"));
-            }
-        }
         wrong
     }
 
@@ -254,17 +262,13 @@ impl Deviation {
     fn pattern(&self) -> String {
         let parts = [("case", &self.case), ("clause", &self.clause), ("profile", &self.profile)];
         let parts =
-            parts.iter().filter_map(|(key, value)| value.as_ref().map(|value| format!("{key}: {value}")));
+            parts.iter().filter_map(|(key, value)| Some(format!("{key}: {}", value.as_ref()?.as_str())));
         parts.collect::<Vec<_>>().join(", ")
     }
 
     fn verdicts(&self) -> String {
         self.verdict.iter().map(|verdict| verdict.name()).collect::<Vec<_>>().join(" or ")
     }
-}
-
-fn matches(glob: &str, text: &str) -> bool {
-    glob == text || Glob::new(glob).is_ok_and(|glob| glob.compile_matcher().is_match(text))
 }
 
 /// A file that covers every failure of a backend, but for the reasons, which are for people to find.
@@ -285,15 +289,13 @@ pub fn draft(report: &BackendReport) -> String {
     for entry in failed {
         written.entry(entry.id.split('[').next().unwrap_or_default()).or_default().push(entry);
     }
-    text.push_str(if written.is_empty() && report.problems.is_empty() {
+    let profiles = profiles(report);
+    text.push_str(if written.is_empty() && profiles.is_empty() {
         "deviations: []\n"
     } else {
         "deviations:\n"
     });
-    for problem in &report.problems {
-        let operator = problem.split(' ').next().unwrap_or_default();
-        let _ = write!(text, "  # {problem}\n  - profile: {}\n    reason: \"\"\n", quoted(operator));
-    }
+    text.push_str(&profiles);
     for (id, entries) in written {
         let of_id = report.results.iter().filter(|entry| entry.id.split('[').next() == Some(id)).count();
         let observed = |entry: &Entry| entry.observed.unwrap_or(entry.verdict);
@@ -316,9 +318,34 @@ pub fn draft(report: &BackendReport) -> String {
                 observed(entry),
                 quoted(entry.reason.as_deref().unwrap_or_default())
             );
+            if let Some(link) = &entry.link {
+                let _ = writeln!(text, "    link: {}", quoted(link));
+            }
+            if entry.finding {
+                text.push_str("    finding: true\n");
+            }
         }
     }
     text
+}
+
+/// Entries for the operators whose declared policies the documents do not permit, with the reasons that are known.
+fn profiles(report: &BackendReport) -> String {
+    let unexplained = report.problems.iter().filter_map(|problem| match problem {
+        Problem::Unexplained(departure) => Some(departure),
+        Problem::DidNotOccur(_) | Problem::Interrupted { .. } => None,
+    });
+    let explained = report.departures.iter().filter(|departure| departure.reason.is_some());
+    let mut all: Vec<&Departure> = unexplained.chain(explained).collect();
+    all.sort_by_key(|departure| departure.operator.as_str());
+    let entry = |of_one: &[&Departure]| {
+        let Departure { operator, reason, .. } = of_one[0];
+        let said: String =
+            of_one.iter().map(|departure| format!("  # it declares {}\n", departure.policy)).collect();
+        let reason = quoted(reason.as_deref().unwrap_or_default());
+        format!("{said}  - profile: {}\n    reason: {reason}\n", quoted(operator))
+    };
+    all.chunk_by(|one, other| one.operator == other.operator).map(entry).collect()
 }
 
 /// A text as a YAML scalar in double quotes.

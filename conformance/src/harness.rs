@@ -1,6 +1,7 @@
 //! The cases as tests of an implementation in Rust: `cargo test` runs them, `cargo test NAME` some of them.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
@@ -13,6 +14,7 @@ use crate::deviations::Deviations;
 use crate::judge::{Strictness, Verdict};
 use crate::report::{BackendReport, Entry};
 use crate::runner::{InProcess, Judged};
+use crate::style::guarded;
 
 type Factory = dyn Fn() -> Box<dyn Backend> + Send + Sync;
 type Runner = InProcess<Box<dyn Fn() -> Box<dyn Backend> + Send>>;
@@ -62,7 +64,7 @@ fn run(factory: Arc<Factory>, deviations: Option<&Path>) -> ExitCode {
     let suite = match Suite::new(factory, deviations) {
         Ok(suite) => Arc::new(suite),
         Err(wrong) => {
-            eprintln!("{wrong}");
+            drop(writeln!(anstream::stderr(), "{}", guarded(&wrong)));
             return ExitCode::from(2);
         }
     };
@@ -73,8 +75,8 @@ fn run(factory: Arc<Factory>, deviations: Option<&Path>) -> ExitCode {
     if !arguments.list && !chosen.is_empty() {
         // Lines in JSON stay alone on standard output.
         match arguments.format {
-            Some(FormatSetting::Json) => anstream::eprint!("{}", suite.ending(&chosen)),
-            _ => anstream::print!("{}", suite.ending(&chosen)),
+            Some(FormatSetting::Json) => drop(write!(anstream::stderr(), "{}", suite.ending(&chosen))),
+            _ => drop(write!(anstream::stdout(), "{}", suite.ending(&chosen))),
         }
     }
     conclusion.exit_code()
@@ -105,7 +107,7 @@ fn trials(suite: &Arc<Suite>) -> Vec<(Option<usize>, Trial)> {
     let shared = Arc::clone(suite);
     let profile = Trial::test("profile", move || match shared.report().problems.as_slice() {
         [] => Ok(()),
-        problems => Err(problems.join("\n").into()),
+        problems => Err(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n").into()),
     });
     trials.push((None, profile));
     trials
@@ -134,7 +136,8 @@ impl Suite {
     /// A report with no results yet.
     fn report(&self) -> BackendReport {
         let mut report = BackendReport::new(String::new(), &self.description, &self.spec);
-        self.deviations.apply_to_profile(&mut report, &self.description, &self.spec);
+        let operators = self.spec.operators.iter().map(|page| page.operator.as_str());
+        self.deviations.apply_to_profile(&mut report, &self.description, &self.spec, &operators.collect());
         report
     }
 

@@ -6,6 +6,8 @@ use gather_spec::literal::Rows;
 use gather_spec::{Allowed, ErrorCode, ErrorFields, Outcome, ReportedError, Tensor};
 use serde::{Deserialize, Serialize};
 
+use crate::words::shown;
+
 /// The judgement of one outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -232,10 +234,10 @@ pub fn describe_allowed(allowed: &[Allowed]) -> String {
 /// How the words of an [`Outcome::Unsupported`] begin.
 pub(crate) const UNSUPPORTED: &str = "unsupported: ";
 
-/// An outcome, in words.
+/// An outcome, in words that are fit to be shown, whatever the backend says.
 #[must_use]
 pub fn describe_outcome(outcome: &Outcome) -> String {
-    match outcome {
+    shown(&match outcome {
         Outcome::Output(tensor) => describe_tensor(tensor),
         Outcome::TooLarge { dtype, shape } => format!("{dtype} {shape:?} without elements"),
         Outcome::Error(error) => match error.code {
@@ -243,7 +245,7 @@ pub fn describe_outcome(outcome: &Outcome) -> String {
             None => format!("error without a code: {}", error.message),
         },
         Outcome::Unsupported(why) => format!("{UNSUPPORTED}{why}"),
-    }
+    })
 }
 
 fn describe_tensor(tensor: &Tensor) -> String {
@@ -264,7 +266,7 @@ fn describe_fields(fields: &ErrorFields) -> String {
 
 #[cfg(test)]
 mod tests {
-    use gather_spec::{DType, Shape};
+    use gather_spec::{ByteString, DType, Shape};
 
     use super::*;
 
@@ -380,6 +382,29 @@ mod tests {
         ];
         for (outcome, words) in told {
             assert_eq!(describe_outcome(&outcome), words);
+        }
+    }
+
+    #[test]
+    fn an_outcome_in_words_is_neither_obeyed_by_a_terminal_nor_long() {
+        let unsupported = Outcome::Unsupported("\u{1b}[2J\u{9b}0m".to_owned());
+        assert_eq!(describe_outcome(&unsupported), r"unsupported: \u{1b}[2J\u{9b}0m");
+        let fields = ErrorFields { position: Some(vec![7; 100_000]), ..ErrorFields::default() };
+        let code = Some(ErrorCode::IndexOutOfRange);
+        let outcomes = [
+            Outcome::Error(ReportedError {
+                message: "x".repeat(1 << 20),
+                code: None,
+                fields: ErrorFields::default(),
+            }),
+            Outcome::Error(ReportedError { message: String::new(), code, fields }),
+            Outcome::Output(
+                Tensor::new(DType::String, [1], vec![ByteString::from("x".repeat(1 << 20))]).unwrap(),
+            ),
+        ];
+        for outcome in outcomes {
+            let words = describe_outcome(&outcome);
+            assert!(words.len() < 4100 && words.contains(" characters left out "), "{}", words.len());
         }
     }
 

@@ -20,6 +20,7 @@ pub mod builtin;
 pub mod cli;
 pub mod deviations;
 pub mod difference;
+mod files;
 pub mod fuzz;
 pub mod generate;
 mod harness;

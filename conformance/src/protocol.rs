@@ -15,6 +15,7 @@ use gather_spec::{Attributes, Call, ErrorCode, ErrorFields, Operator, Outcome, R
 use serde::{Deserialize, Serialize};
 
 use crate::backend::{Capability, Identity};
+use crate::words::shown;
 
 pub use gather_spec::shape::MAX_RANK;
 pub(crate) use strict::{from_object, in_json_words, object};
@@ -23,9 +24,6 @@ pub use tensor::{Data, TensorMessage};
 
 /// The version of the protocol that this program speaks.
 pub const PROTOCOL: u64 = 1;
-
-/// The most characters of a text that says what is wrong with a message. It may quote the message, which may be long.
-const MOST_TEXT: usize = 4000;
 
 /// What a message asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -357,7 +355,7 @@ impl UnsupportedReply {
     /// The reply that says why, in not too many words.
     #[must_use]
     pub fn new(seq: u64, why: String) -> Self {
-        Self { seq, unsupported: shortened(why) }
+        Self { seq, unsupported: shown(&why) }
     }
 }
 
@@ -365,17 +363,8 @@ impl InvalidReply {
     /// The reply that says what is wrong, in not too many words.
     #[must_use]
     pub fn new(seq: Option<u64>, what: String) -> Self {
-        Self { seq, invalid: shortened(what) }
+        Self { seq, invalid: shown(&what) }
     }
-}
-
-fn shortened(mut text: String) -> String {
-    if let Some((end, _)) = text.char_indices().nth(MOST_TEXT) {
-        let left = text.len() - end;
-        text.truncate(end);
-        text.push_str(&format!("… and {left} bytes more"));
-    }
-    text
 }
 
 impl ErrorMessage {
@@ -423,12 +412,10 @@ mod tests {
         let InvalidReply { seq, invalid } = Request::parse(line.as_bytes()).unwrap_err();
         assert_eq!(seq, Some(7));
         assert!(invalid.starts_with("unknown variant `éé"), "{}", &invalid[..100]);
-        assert_eq!(invalid.chars().take_while(|char| *char != '…').count(), MOST_TEXT);
-        assert!(invalid.ends_with(" bytes more"), "{}", &invalid[invalid.len() - 100..]);
-        let short = "é".repeat(MOST_TEXT);
+        assert!(invalid.contains(" characters left out … "), "{}", &invalid[invalid.len() - 100..]);
+        assert!(invalid.chars().count() < 4100, "{} characters", invalid.chars().count());
+        let short = "é".repeat(4000);
         assert_eq!(UnsupportedReply::new(7, short.clone()).unsupported, short);
-        let cut = format!("{short}… and 2 bytes more");
-        assert_eq!(UnsupportedReply::new(7, format!("{short}é")).unsupported, cut);
     }
 
     #[test]

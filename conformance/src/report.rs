@@ -1,5 +1,6 @@
 //! What a run found, and its forms: a matrix for people, JSON, JUnit and Markdown.
 
+mod departure;
 mod entry;
 mod human;
 mod junit;
@@ -9,16 +10,19 @@ mod summary;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use gather_spec::{Case, Profile, Specification};
+use gather_spec::{Case, Specification};
 use serde::Serialize;
 
 use crate::backend::{Description, Identity};
-use crate::interrupt;
 use crate::judge::Verdict;
+use crate::words::shown;
 
+pub(crate) use crate::files::write_whole;
+pub(crate) use departure::departures;
+pub use departure::{Departure, Problem};
 pub use entry::{Dtypes, Entry};
 pub use summary::{Asked, Ending, Summary};
 
@@ -58,10 +62,10 @@ pub struct BackendReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken: Option<String>,
     /// Policies that it declares and the documents do not permit.
-    pub departures: Vec<String>,
+    pub departures: Vec<Departure>,
     /// What does not conform and is no case's: a departure without a reason, a reason without a departure.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub problems: Vec<String>,
+    pub problems: Vec<Problem>,
     /// What else was noticed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
@@ -96,6 +100,10 @@ pub enum Format {
     /// Markdown, for a page or a pull request.
     Markdown,
 }
+
+/// The files of a report, and their forms.
+pub(crate) const FILES: [(&str, Format); 3] =
+    [("report.json", Format::Json), ("report.xml", Format::Junit), ("report.md", Format::Markdown)];
 
 impl Report {
     /// An empty report of this version of the suite.
@@ -138,14 +146,12 @@ impl Report {
     /// Writes `report.json`, `report.xml` and `report.md`, each whole or not at all; gives the folder.
     ///
     /// # Errors
-    /// If the folder or a file cannot be written.
+    /// If the folder or a file cannot be written. The other files are written all the same.
     pub fn write(&self, folder: &Path) -> io::Result<PathBuf> {
         std::fs::create_dir_all(folder)?;
-        let files =
-            [("report.json", Format::Json), ("report.xml", Format::Junit), ("report.md", Format::Markdown)];
-        for (name, format) in files {
-            write_whole(&folder.join(name), self.render(format).as_bytes())?;
-        }
+        let written =
+            FILES.map(|(name, format)| write_whole(&folder.join(name), self.render(format).as_bytes()));
+        written.into_iter().collect::<io::Result<()>>()?;
         Ok(folder.to_owned())
     }
 
@@ -172,11 +178,11 @@ impl BackendReport {
         Self {
             argument,
             sources: Vec::new(),
-            backend: description.backend.clone(),
+            backend: description.backend.shown(),
             summary: Summary::default(),
             clauses: BTreeMap::new(),
             broken: None,
-            departures: departures(description, spec).into_iter().map(|(_, departure)| departure).collect(),
+            departures: departures(description, spec),
             problems: Vec::new(),
             remarks: Vec::new(),
             results: Vec::new(),
@@ -186,11 +192,11 @@ impl BackendReport {
 
     /// A report on a backend that was not run.
     #[must_use]
-    pub fn broken(argument: String, why: String) -> Self {
+    pub fn broken(argument: String, why: &str) -> Self {
         let backend = Identity { name: argument.clone(), version: String::new(), language: String::new() };
         let description = Description { backend, operators: BTreeMap::new() };
         let nothing = Specification::default();
-        let mut report = Self { broken: Some(why), ..Self::new(argument, &description, &nothing) };
+        let mut report = Self { broken: Some(shown(why)), ..Self::new(argument, &description, &nothing) };
         report.conclude(&[], &nothing);
         report
     }
@@ -282,40 +288,4 @@ impl BackendReport {
             Named::Command => format!("gatherspec run {sources}--case '{id}' -- {argument}"),
         }
     }
-}
-
-/// The operators of which a backend declares policies that the documents do not permit, and which.
-pub(crate) fn departures(description: &Description, spec: &Specification) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    for (operator, capability) in &description.operators {
-        let Some(page) = spec.operator(operator) else { continue };
-        let Profile { bad_index, negative_index } = capability.profile;
-        let mut depart = |policy: String| {
-            let departure = format!("{operator} declares {policy}, which its documents do not permit");
-            found.push((operator.clone(), departure));
-        };
-        if !page.profile.bad_index.contains(&bad_index) {
-            depart(format!("bad_index={bad_index}"));
-        }
-        if !page.profile.negative_index.contains(&negative_index) {
-            depart(format!("negative_index={negative_index}"));
-        }
-    }
-    found
-}
-
-/// Writes a file so that it appears whole or not at all.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let _until_then = interrupt::writing();
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    #[cfg(unix)]
-    {
-        // A temporary file is private; a report is not.
-        use std::os::unix::fs::PermissionsExt;
-        file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
-    }
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }

@@ -18,8 +18,8 @@ const SCHEMA: u32 = 1;
 /// The most characters of a call or an outcome that are kept.
 const LONGEST: usize = 300;
 
-/// The most characters of a file's name before its ending.
-const LONGEST_NAME: usize = 200;
+/// The most characters of the name and of the version of a backend in the name of its file.
+const LONGEST_PART: usize = 60;
 
 /// What one version of a backend did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,7 +111,7 @@ impl Results {
             backend: report.backend.clone(),
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             operators,
-            departures: report.departures.clone(),
+            departures: report.departures.iter().map(ToString::to_string).collect(),
             deviations: report.results.iter().filter(failed).map(deviation).collect(),
         }
     }
@@ -121,10 +121,10 @@ impl Results {
     /// # Errors
     /// If it cannot be written.
     pub fn write(&self, folder: &Path) -> io::Result<PathBuf> {
-        // What a backend says of itself is no path.
+        // What a backend says of itself is no path, and may be longer than a name of a file.
         let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-        let name = format!("{}-{}", self.backend.name, self.backend.version);
-        let path = folder.join(name.chars().take(LONGEST_NAME).map(plain).collect::<String>() + ".json");
+        let part = |text: &str| text.chars().map(plain).take(LONGEST_PART).collect::<String>();
+        let path = folder.join(format!("{}-{}.json", part(&self.backend.name), part(&self.backend.version)));
         std::fs::create_dir_all(folder)?;
         let text = serde_json::to_string_pretty(self).expect("results are plain data") + "\n";
         write_whole(&path, text.as_bytes())?;
@@ -310,6 +310,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = Results::new(&report).write(folder.path()).unwrap();
         assert_eq!(path.file_name().unwrap(), "a-b-1.0.json");
+        let mut long = Results::new(&report);
+        long.backend.name = "é".repeat(500);
+        let other = tempfile::tempdir().unwrap();
+        let long = long.write(other.path()).unwrap();
+        assert_eq!(long.file_name().unwrap().to_str().unwrap(), format!("{}-1.0.json", "-".repeat(60)));
         let page = page(folder.path()).unwrap();
         for words in [
             "| backend | tf.gather |\n| --- | --- |\n| a/b 1.0 | 1 pass, 1 wrong-output, 1 crash |",

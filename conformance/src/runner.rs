@@ -12,6 +12,7 @@ use crate::judge::{
     Judgement, Strictness, Verdict, describe_allowed, describe_outcome, is_dtype_error, judge,
 };
 use crate::layout::Layout;
+use crate::words::shown;
 
 /// The numbers of threads that a backend which can choose is run with.
 const THREADS: [usize; 3] = [1, 2, 5];
@@ -311,8 +312,8 @@ fn unsupported(case: &Case, profile: Option<Profile>, why: &str) -> CaseResult {
 }
 
 pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+    let text = panic.downcast_ref::<&str>().copied();
+    shown(text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message"))
 }
 
 #[cfg(test)]

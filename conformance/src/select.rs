@@ -1,7 +1,10 @@
 //! Choosing cases: by id or glob, operator, basis and suite.
 
 use gather_spec::{Basis, Case};
-use globset::{Glob, GlobMatcher};
+use globset::{Glob, GlobSet};
+use serde::Deserialize;
+
+use crate::words;
 
 /// Which cases are wanted; what is absent does not restrict.
 #[derive(Clone, Debug, Default)]
@@ -30,19 +33,25 @@ impl Suite {
     }
 }
 
+/// The most characters of a pattern: more than any id, or choice of ids, has, and few enough that no glob takes long.
+const LONGEST: usize = 4000;
+
 /// An id, or a glob of ids.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "String")]
 pub(crate) struct Pattern {
     text: String,
-    glob: Option<GlobMatcher>,
+    glob: GlobSet,
 }
 
 impl Selection {
     /// A selection by ids or globs, operators, and the weakest basis allowed. Several of one kind widen it.
-    #[must_use]
-    pub fn new(patterns: &[String], operators: &[String], basis: Option<Basis>) -> Self {
-        let patterns = patterns.iter().map(|text| Pattern::new(text)).collect();
-        Self { patterns, operators: operators.to_vec(), basis, suite: None }
+    ///
+    /// # Errors
+    /// What is wrong with a pattern.
+    pub fn new(patterns: &[String], operators: &[String], basis: Option<Basis>) -> Result<Self, String> {
+        let patterns = patterns.iter().map(|text| Pattern::new(text)).collect::<Result<_, _>>()?;
+        Ok(Self { patterns, operators: operators.to_vec(), basis, suite: None })
     }
 
     /// The same, of the cases of one suite only.
@@ -65,17 +74,74 @@ impl Selection {
     }
 }
 
+impl Selection {
+    /// The first pattern that no case fits, if there is one.
+    pub(crate) fn unmatched(&self, cases: &[Case]) -> Option<&Pattern> {
+        self.patterns.iter().find(|pattern| !cases.iter().any(|case| pattern.matches(case)))
+    }
+}
+
 impl Pattern {
     /// A pattern as it is written.
-    pub(crate) fn new(text: &str) -> Self {
-        // An id such as `…[f16,i64]` is no valid or no fitting glob, and is found as it stands.
-        Self { text: text.to_owned(), glob: Glob::new(text).ok().map(|glob| glob.compile_matcher()) }
+    ///
+    /// # Errors
+    /// What is wrong with it. One that is too long or too intricate is no different from one that is broken.
+    pub(crate) fn new(text: &str) -> Result<Self, String> {
+        let wrong = |what: &str| format!("the pattern `{}` {what}", words::name(text));
+        if text.chars().nth(LONGEST).is_some() {
+            return Err(wrong(&format!("has more than {LONGEST} characters")));
+        }
+        // A set reports what a single glob panics at: a pattern that is too large to compile.
+        let glob = Glob::new(text).and_then(|glob| GlobSet::new([glob]));
+        let glob = glob
+            .map_err(|error| wrong(&format!("cannot be read: {}", words::name(&error.kind().to_string()))))?;
+        Ok(Self { text: text.to_owned(), glob })
     }
 
     /// Whether a case has the id, or an id like it.
     pub(crate) fn matches(&self, case: &Case) -> bool {
-        self.text == case.id
-            || self.text == case.written
-            || self.glob.as_ref().is_some_and(|glob| glob.is_match(&case.id) || glob.is_match(&case.written))
+        self.fits(&case.id) || self.fits(&case.written)
+    }
+
+    /// Whether a text is the pattern or like it. An id such as `…[f16,i64]` is found as it stands, although brackets
+    /// mean something else in a glob.
+    pub(crate) fn fits(&self, text: &str) -> bool {
+        self.text == text || self.glob.is_match(text)
+    }
+
+    /// The pattern as it is written.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+impl TryFrom<String> for Pattern {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::new(&text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_that_would_take_long_or_panic_is_refused_with_what_is_wrong() {
+        let wrong = |text: &str| Pattern::new(text).unwrap_err();
+        assert!(wrong(&"*".repeat(4001)).ends_with("…` has more than 4000 characters"));
+        assert!(Pattern::new(&"*".repeat(4000)).unwrap().fits("a/b"));
+        let deep = |depth| format!("{}a{}", "{".repeat(depth), "}".repeat(depth));
+        assert!(Pattern::new(&deep(20)).unwrap().fits("a"));
+        assert!(wrong(&deep(1999)).contains("cannot be read"), "{}", wrong(&deep(1999)));
+        assert!(wrong(&deep(100_000)).len() < 300);
+        assert!(wrong("tf.gather/[").contains("unclosed character class"));
+    }
+
+    #[test]
+    fn an_id_with_dtypes_is_found_as_it_stands() {
+        let pattern = Pattern::new("a.b/c/d[i32,i64]").unwrap();
+        assert!(pattern.fits("a.b/c/d[i32,i64]") && pattern.fits("a.b/c/d3") && !pattern.fits("a.b/c/d"));
     }
 }

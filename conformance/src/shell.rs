@@ -1,25 +1,46 @@
 //! Words of a command line that a shell takes as they were meant.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
+
+use gather_spec::diagnostic::is_invisible;
 
 /// An option with its value, as a shell takes it.
 pub(crate) fn option(name: &str, value: impl Display) -> String {
     format!("{name} {}", quoted(&[value.to_string().into()]))
 }
 
-/// A command as a shell takes it.
+/// A command as a shell takes it, on one line that is fit to be shown.
 pub(crate) fn quoted(command: &[OsString]) -> String {
+    command.iter().map(|word| quoted_word(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted_word(word: &OsStr) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    let word = |word: &OsString| {
-        let word = word.to_string_lossy();
-        if !word.is_empty() && word.chars().all(plain) {
-            word.into_owned()
-        } else {
-            format!("'{}'", word.replace('\'', r"'\''"))
-        }
+    match word.to_str() {
+        Some(word) if !word.is_empty() && word.chars().all(plain) => word.to_owned(),
+        Some(word) if !word.chars().any(is_invisible) => format!("'{}'", word.replace('\'', r"'\''")),
+        _ => escaped(word),
+    }
+}
+
+/// A word of any bytes, in the notation that bash, zsh and POSIX of 2024 share.
+fn escaped(word: &OsStr) -> String {
+    let mut text = "$'".to_owned();
+    let bytes = |text: &mut String, bytes: &[u8]| {
+        bytes.iter().for_each(|byte| text.push_str(&format!("\\{byte:03o}")));
     };
-    command.iter().map(word).collect::<Vec<_>>().join(" ")
+    for chunk in word.as_encoded_bytes().utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\'' | '\\' => text.extend(['\\', c]),
+                _ if is_invisible(c) => bytes(&mut text, c.to_string().as_bytes()),
+                _ => text.push(c),
+            }
+        }
+        bytes(&mut text, chunk.invalid());
+    }
+    text + "'"
 }
 
 #[cfg(test)]
@@ -32,5 +53,19 @@ mod tests {
         assert_eq!(quoted(&words), r"./a-b 'it'\''s' 'two words' '' '$HOME' 'a;b'");
         assert_eq!(option("--cases", "my cases.yaml"), "--cases 'my cases.yaml'");
         assert_eq!(option("--call-limit", 0.5), "--call-limit 0.5");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_shell_gives_back_every_byte_of_a_word_that_is_shown_on_one_line() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let words = [b"a\n\x1b[2J'\\\x7f".as_slice(), b"\xc2\x9b1m \xff$x", "\u{202e}ä".as_bytes()];
+        for word in words {
+            let line = quoted(&[OsStr::from_bytes(word).to_owned()]);
+            assert!(!line.chars().any(is_invisible), "{line}");
+            let shell =
+                std::process::Command::new("bash").arg("-c").arg(format!("printf %s {line}")).output();
+            assert_eq!(shell.unwrap().stdout, word, "{line}");
+        }
     }
 }

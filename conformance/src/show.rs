@@ -1,9 +1,9 @@
-//! A case as a picture, and a clause with all that hangs on it.
+//! A case as a picture, a clause with all that hangs on it, and an operator with its clauses.
 
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use gather_spec::clause::Evidence;
+use gather_spec::clause::{AttributeType, Evidence, OperatorPage};
 use gather_spec::literal::Rows;
 use gather_spec::{
     Call, Case, Clause, ErrorCode, Outcome, Profile, Shape, Specification, Tensor, TensorBuilder,
@@ -197,6 +197,42 @@ pub fn clause(spec: &Specification, clause: &Clause) -> String {
         rejecting(&mut text, code, &ids);
     }
     text
+}
+
+/// An operator: what its pages say of it as a whole, and its clauses.
+#[must_use]
+pub fn operator(spec: &Specification, page: &OperatorPage) -> String {
+    let name = page.operator.as_str();
+    let mut text = format!("{}\n\n  {}\n\n", painted(style::NAME, name), page.summary.trim());
+    let mut line = |name: &str, value: &str| {
+        let _ = writeln!(text, "  {name:<16} {value}");
+    };
+    for id in &page.documents {
+        let document = spec.documents.iter().find(|document| document.id == *id);
+        line("document", &document.map_or(id.clone(), |of| format!("{id}: {} ({})", of.title, of.address)));
+    }
+    line(&page.operands.params, &listed(&page.dtypes.params));
+    line(&page.operands.indices, &listed(&page.dtypes.indices));
+    for (name, attribute) in &page.attributes {
+        let kind = match attribute.r#type {
+            AttributeType::Integer => "integer",
+            AttributeType::Boolean => "boolean",
+        };
+        line(name, &format!("{kind}, default: {}", attribute.default));
+    }
+    line("bad index", &listed(&page.profile.bad_index));
+    line("negative", &listed(&page.profile.negative_index));
+    line("cases", &spec.cases.iter().filter(|case| case.call.operator == page.operator).count().to_string());
+    let of_this = |id: &str| id.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
+    text.push_str("\nclauses\n");
+    for clause in spec.clauses.iter().filter(|clause| of_this(&clause.id)) {
+        let _ = writeln!(text, "  {}: {}", clause.id, clause.text.trim());
+    }
+    text
+}
+
+fn listed(values: &[impl ToString]) -> String {
+    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 fn rejecting(text: &mut String, code: ErrorCode, ids: &[&str]) {

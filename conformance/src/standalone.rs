@@ -1,7 +1,7 @@
 //! A program that is a backend in Rust and validates itself: what the crates under `conformance/backends/` are.
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -53,6 +53,6 @@ pub fn standalone<B: Backend>(make: impl FnOnce() -> B, deviations: impl AsRef<P
 }
 
 fn failed(error: &io::Error) -> ExitCode {
-    eprintln!("error: {error}");
+    drop(writeln!(anstream::stderr(), "error: {error}"));
     ExitCode::FAILURE
 }

@@ -1,7 +1,12 @@
 //! The few colours of the program. Texts are rendered with them; whoever prints to something that is not a
 //! terminal strips them.
 
+use std::borrow::Cow;
+
 use anstyle::{AnsiColor, Style};
+use gather_spec::diagnostic::is_invisible;
+
+use crate::words::printable;
 
 /// What conforms.
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
@@ -17,3 +22,38 @@ pub(crate) const INDICES: Style = AnsiColor::Yellow.on_default();
 pub(crate) const OUTPUT: Style = AnsiColor::Green.on_default();
 /// What was not asked, or deviates as it is known to.
 pub(crate) const UNSURE: Style = AnsiColor::Yellow.on_default();
+
+/// A text of which a terminal obeys nothing but colours: the last guard before it is printed.
+///
+/// What is painted here is made of texts from everywhere, such as files, arguments and names of folders.
+pub(crate) fn guarded(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(|c| is_invisible(c) && c != '\n' && c != '\t') {
+        return Cow::Borrowed(text);
+    }
+    let mut parts = text.split('\u{1b}');
+    let mut safe = printable(parts.next().unwrap_or_default()).into_owned();
+    for part in parts {
+        let colour = part.strip_prefix('[').and_then(|rest| rest.split_once('m'));
+        let colour = colour.filter(|(codes, _)| codes.chars().all(|c| c.is_ascii_digit() || c == ';'));
+        match colour {
+            Some((codes, rest)) => safe.extend(["\u{1b}[", codes, "m", &printable(rest)]),
+            None => safe.extend([r"\u{1b}", &printable(part)]),
+        }
+    }
+    Cow::Owned(safe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_obeys_colours_and_nothing_else() {
+        let ours = format!("{BAD}no{BAD:#}\n\tyes");
+        assert_eq!(guarded(&ours), ours);
+        let evil = format!("{BAD}a\u{1b}[2Jb\u{1b}]0;title\u{7}\u{9b}1mc{BAD:#}\u{1b}");
+        let safe = format!(r"{BAD}a\u{{1b}}[2Jb\u{{1b}}]0;title\u{{7}}\u{{9b}}1mc{BAD:#}\u{{1b}}");
+        assert_eq!(guarded(&evil), safe);
+        assert_eq!(guarded("\u{1b}[3;J4m\u{1b}[?25lm"), r"\u{1b}[3;J4m\u{1b}[?25lm");
+    }
+}

@@ -1,6 +1,82 @@
-//! Counts and lists in words.
+//! Counts and lists in words, and texts of strangers: what a backend, a file or an argument says is shown, but obeyed by
+//! no terminal and never longer than a reader wants.
 
+use std::borrow::Cow;
 use std::fmt::Display;
+
+use gather_spec::diagnostic::is_invisible;
+
+/// The most characters of a text of a stranger, half of them from its beginning and half from its end.
+const CHARACTERS: usize = 4000;
+
+/// The most lines of such a text, likewise.
+const LINES: usize = 60;
+
+/// The fewest characters that are left out.
+const LEAST: usize = 400;
+
+/// The most characters of a name of a stranger.
+const NAME: usize = 200;
+
+/// A text in which every character is seen: those that a terminal would obey, or nobody would see, are escaped. Line
+/// feeds and tabs stay.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    if text.chars().all(is_harmless) {
+        return Cow::Borrowed(text);
+    }
+    let mut seen = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_harmless(c) { seen.push(c) } else { seen.extend(c.escape_default()) }
+    }
+    Cow::Owned(seen)
+}
+
+/// Whether no terminal obeys a character, and everybody sees it.
+fn is_harmless(c: char) -> bool {
+    !is_invisible(c) || c == '\n' || c == '\t'
+}
+
+/// A text of a stranger, fit to be shown: printable, and of a long one its beginning and its end, with a count of what
+/// is left out between them. What is shown is not cut again, even with a few words around it.
+pub(crate) fn shown(text: &str) -> String {
+    let (start, end) = (beginning(text), text.len() - ending(text).len());
+    let left_out = text.get(start.len()..end).map_or(0, |middle| middle.chars().count());
+    if left_out < LEAST {
+        return printable(text).into_owned();
+    }
+    format!("{} … {left_out} characters left out … {}", printable(start), printable(&text[end..]))
+}
+
+/// The half of a long text that is shown from its beginning.
+fn beginning(text: &str) -> &str {
+    let line = text.match_indices('\n').nth(LINES / 2 - 1).map_or(text.len(), |(at, _)| at + 1);
+    let character = beyond(text.char_indices()).map_or(text.len(), |(at, _)| at);
+    &text[..line.min(character)]
+}
+
+/// The half of a long text that is shown from its end.
+fn ending(text: &str) -> &str {
+    let line = text.rmatch_indices('\n').nth(LINES / 2 - 1).map_or(0, |(at, _)| at + 1);
+    let character = beyond(text.char_indices().rev()).map_or(0, |(at, c)| at + c.len_utf8());
+    &text[line.max(character)..]
+}
+
+/// The first character that half of the shown characters leave no place for.
+fn beyond(mut characters: impl Iterator<Item = (usize, char)>) -> Option<(usize, char)> {
+    let mut printed = 0;
+    characters.find(|(_, c)| {
+        printed += if is_harmless(*c) { 1 } else { c.escape_default().len() };
+        printed > CHARACTERS / 2
+    })
+}
+
+/// A name of a stranger, fit to be shown: printable, on one line and not long.
+pub(crate) fn name(text: &str) -> String {
+    let start: String =
+        text.chars().take(NAME).map(|c| if c == '\n' || c == '\t' { ' ' } else { c }).collect();
+    let more = if start.len() < text.len() { "…" } else { "" };
+    format!("{}{more}", printable(&start))
+}
 
 /// A count with its noun: `1 case`, `2 crashes`.
 ///
@@ -26,6 +102,47 @@ pub(crate) fn cut<T: AsRef<str>>(list: &[T], most: usize, rest_is_in: &str) -> S
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_character_of_a_stranger_is_obeyed() {
+        let evil = "a\u{1b}[2J\u{9b}31m\u{85}\u{7}\u{202e}\u{2028}\r\u{7f}\u{e0041}b\n\tc";
+        let seen = r"a\u{1b}[2J\u{9b}31m\u{85}\u{7}\u{202e}\u{2028}\r\u{7f}\u{e0041}b";
+        assert_eq!(printable(evil), format!("{seen}\n\tc"));
+        assert_eq!(shown(evil), format!("{seen}\n\tc"));
+        assert_eq!(name(evil), format!("{seen}  c"));
+        assert!(matches!(printable("größer → 大\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn the_middle_of_a_long_text_is_left_out_and_counted() {
+        let whole = format!("{}{}", "ä".repeat(2000), "b".repeat(2000));
+        assert_eq!(shown(&whole), whole);
+        let long = format!("{}{}{}", "ä".repeat(2000), "x".repeat(400), "b".repeat(2000));
+        let cut = format!("{} … 400 characters left out … {}", "ä".repeat(2000), "b".repeat(2000));
+        assert_eq!(shown(&long), cut);
+        let lines: String = (0..1000).map(|number| format!("{number}\n")).collect();
+        let cut = shown(&lines);
+        assert!(
+            cut.contains("\n29\n … 3683 characters left out … 971\n") && cut.ends_with("\n999\n"),
+            "{cut}"
+        );
+        assert_eq!(shown(&"\n".repeat(59)), "\n".repeat(59));
+        assert_eq!(shown(&"\u{1b}".repeat(9000)).chars().filter(|c| *c == '\\').count(), 666);
+    }
+
+    #[test]
+    fn a_cut_text_with_words_around_it_is_not_cut_again() {
+        for long in ["é".repeat(1 << 20), "\u{1b}[2J\n".repeat(1 << 16), "\u{9b}".repeat(9000)] {
+            let once = format!("the backend said: {}; it was asked `x`", shown(&long));
+            assert_eq!(shown(&once), once);
+        }
+    }
+
+    #[test]
+    fn a_long_name_is_cut() {
+        assert_eq!(name(&"x".repeat(200)), "x".repeat(200));
+        assert_eq!(name(&"x".repeat(201)), format!("{}…", "x".repeat(200)));
+    }
 
     #[test]
     fn one_is_not_many() {

@@ -227,6 +227,42 @@ fn a_deviation_keeps_what_it_covers_and_a_draft_covers_what_fails() {
 }
 
 #[test]
+fn departures_are_those_of_the_operators_of_the_run_and_are_drafted_with_their_reasons() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (out, known, draft) = (path("out"), path("known.yaml"), path("draft.yaml"));
+    let one = ["--case", "tf.gather_nd/documented/rows-of-a-matrix", "--out", &out];
+    let run = |options: &[&str], status| run_served(&[&one[..], options].concat(), status).0;
+    let drafted = || std::fs::read_to_string(&draft).unwrap().split_once("deviations:").unwrap().1.to_owned();
+
+    let text = run(&["--write-deviations", &draft], 1);
+    assert_eq!(text.matches(" declares bad_index=clamp").count(), 1, "{text}");
+    assert_eq!(
+        drafted(),
+        "\n  # it declares bad_index=clamp\n  - profile: \"tf.gather_nd\"\n    reason: \"\"\n"
+    );
+
+    // A reason that is known stays in the draft; one for operators outside the run is of no concern.
+    let entries =
+        "  - { profile: 'tf.gather_nd', reason: it clamps }\n  - { profile: 'paddle.*', reason: it does }\n";
+    std::fs::write(&known, format!("schema: 1\ndeviations:\n{entries}")).unwrap();
+    let text = run(&["--deviations", &known, "--write-deviations", &draft], 0);
+    assert!(
+        text.contains("tf.gather_nd declares bad_index=clamp, which its documents do not permit: it clamps"),
+        "{text}"
+    );
+    assert!(!text.contains("tf.gather declares") && !text.contains("paddle"), "{text}");
+    assert!(drafted().contains("- profile: \"tf.gather_nd\"\n    reason: \"it clamps\""), "{}", drafted());
+
+    // A departure that does not occur needs no entry, so none is drafted. This served reference is not told to clamp.
+    let (fresh, served) = (path("fresh.yaml"), env!("CARGO_BIN_EXE_gatherspec"));
+    let options = ["--deviations", &known, "--write-deviations", &fresh, "--", served, "serve", "reference"];
+    let (text, _) = texts(&[&["run"], &one[..], &options].concat(), 1);
+    assert!(text.contains("unexpected-pass: the deviation `profile: tf.gather_nd` did not occur"), "{text}");
+    assert!(std::fs::read_to_string(fresh).unwrap().ends_with("\ndeviations: []\n"));
+}
+
+#[test]
 fn a_backend_that_cannot_be_started_ends_with_status_3_and_the_others_are_judged() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();

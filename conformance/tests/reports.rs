@@ -6,10 +6,11 @@
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use gather_conformance::backend::{Backend, Description};
+use gather_conformance::backend::{Backend, Description, Identity};
 use gather_conformance::builtin::{self, MAX_OUTPUT};
 use gather_conformance::serve::serve;
-use gather_spec::{BadIndex, Call, DType, Outcome, Profile, Tensor};
+use gather_spec::diagnostic::is_invisible;
+use gather_spec::{BadIndex, Call, DType, ErrorFields, Outcome, Profile, ReportedError, Tensor};
 use libtest_mimic::{Arguments, Trial};
 use serde_json::Value;
 
@@ -40,6 +41,10 @@ impl Wrong {
 impl Backend for Wrong {
     fn describe(&self) -> Description {
         let mut description = self.reference.describe();
+        if self.habit == "escapes" {
+            let Identity { name, version, language } = &mut description.backend;
+            [name, version, language].into_iter().for_each(|said| said.push_str(EVIL));
+        }
         if self.habit == "departs" {
             description.operators.retain(|operator, _| operator == "tf.gather_nd");
         }
@@ -65,9 +70,23 @@ impl Backend for Wrong {
                     Tensor::from_le_bytes(output.dtype(), output.shape().clone(), &bytes).unwrap(),
                 )
             }
+            ("escapes", outcome) => match self.calls {
+                20 => Outcome::Unsupported(format!("no {EVIL}")),
+                21 => error(format!("no {EVIL}")),
+                22 => panic!("no {EVIL}"),
+                _ => outcome,
+            },
+            ("chatters", _) if self.calls >= 20 => error("long\n".repeat(100_000)),
             (_, outcome) => outcome,
         }
     }
+}
+
+/// What a terminal would obey: it clears the screen, sets the title, in 7 bits and in 8, and turns the direction of text.
+const EVIL: &str = "\u{1b}[2J\u{1b}]0;title\u{7}\u{9b}31m\u{85}\u{7f}\r\u{202e}\u{2028}<b>";
+
+fn error(message: String) -> Outcome {
+    Outcome::Error(ReportedError { message, code: None, fields: ErrorFields::default() })
 }
 
 /// A tensor of strings with another last element.
@@ -84,11 +103,13 @@ fn main() -> ExitCode {
         serve(&mut backend, std::io::stdin().lock(), std::io::stdout().lock()).unwrap();
         return ExitCode::SUCCESS;
     }
-    let tests: [(&str, fn()); 4] = [
+    let tests: [(&str, fn()); 6] = [
         ("every form counts the same failures", every_form),
         ("a late difference is shown in every form", late_difference),
         ("answers that differ are compared", wavering),
         ("nothing asked does not conform", nothing_asked),
+        ("no form holds what a terminal would obey", no_escapes),
+        ("long messages are cut in every form", no_floods),
     ];
     let trials = tests.map(|(name, test)| {
         Trial::test(name, move || {
@@ -147,7 +168,8 @@ impl Ran {
             let counted = text.lines().find_map(|line| line.split_once(words)).map(|(before, _)| before);
             counted.map_or(0, |before| before.rsplit(' ').next().unwrap().parse().unwrap())
         };
-        let sentence = before(&self.text, " verdict") + self.text.matches("the backend was not run").count();
+        let ending = self.text.lines().find(|line| line.contains(" not conform")).unwrap_or_default();
+        let sentence = before(ending, " verdict") + self.text.matches("the backend was not run").count();
         let also: usize = self.text.lines().map(|line| before(line, " more of this verdict")).sum();
         let problems =
             self.text.matches(" must say why").count() + self.text.matches("unexpected-pass: ").count();
@@ -245,4 +267,40 @@ fn nothing_asked() {
     );
     assert!(ran.text.contains("  does not declare tf.gather_nd\n"), "{}", ran.text);
     assert_eq!(ran.json["backends"][0]["summary"]["ending"], "nothing-asked");
+}
+
+fn no_escapes() {
+    let ran = run(&["--operator", "tf.gather_nd"], "escapes");
+    let failures = ran.failures();
+    assert!(ran.status == Some(1) && failures[0] > 3 && failures == [failures[0]; 6], "{}", ran.text);
+    let json = serde_json::to_string(&ran.json).unwrap();
+    for form in [&ran.text, &ran.markdown, &ran.junit, &json] {
+        let obeyed: Vec<char> = form.chars().filter(|c| is_invisible(*c) && !"\n\t".contains(*c)).collect();
+        assert_eq!(obeyed, [], "{form}");
+    }
+    let seen = r"no \u{1b}[2J\u{1b}]0;title\u{7}\u{9b}31m\u{85}\u{7f}\r\u{202e}\u{2028}<b>";
+    for kind in ["unsupported: ", "error without a code: ", "\n             "] {
+        assert!(ran.text.contains(&format!("{kind}{seen}")), "{kind}{}", ran.text);
+    }
+    let name = ran.json["backends"][0]["backend"]["name"].as_str().unwrap();
+    assert_eq!(name, seen.replace("no ", "reference"));
+    // Outside a fence nothing is markup.
+    assert!(
+        ran.markdown.contains("\nWritten in Rust\\\\u{1b}\\[2J") && !ran.markdown.contains("title\n"),
+        "{}",
+        ran.markdown
+    );
+    let outside: Vec<&str> = ran.markdown.split("```").step_by(2).collect();
+    assert!(outside.iter().all(|text| !text.contains("<b>")), "{outside:?}");
+}
+
+fn no_floods() {
+    let ran = run(&["--operator", "tf.gather_nd", "--case", "*/rows/*"], "chatters");
+    let failures = ran.failures()[0];
+    assert!(ran.status == Some(1) && failures > 5, "{failures} failures");
+    let json = serde_json::to_string(&ran.json).unwrap();
+    for form in [&ran.text, &ran.markdown, &ran.junit, &json] {
+        assert!(form.len() < failures * 16_000, "{} bytes of {failures} failures", form.len());
+        assert!(form.contains(" characters left out … "), "{form}");
+    }
 }

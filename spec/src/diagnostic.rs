@@ -100,8 +100,8 @@ fn excerpt(line: &str, column: usize) -> Excerpt {
     Excerpt { text, at }
 }
 
-/// A character as an excerpt shows it: a tab must be seen and take one column, and whatever has no width of its
-/// own (control characters, joiners, marks that turn the direction of text) would garble a terminal.
+/// A character as an excerpt shows it: a tab must be seen and take one column, and an invisible character must not
+/// reach a terminal.
 fn shown(c: char) -> char {
     match c {
         '\t' => '→',
@@ -110,9 +110,12 @@ fn shown(c: char) -> char {
     }
 }
 
-fn is_invisible(c: char) -> bool {
+/// Whether a character has no width of its own, so that it would garble a terminal: control characters, joiners, marks
+/// that turn the direction of text.
+#[must_use]
+pub fn is_invisible(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// A text on one line without invisible characters, and cut where it grows too long.

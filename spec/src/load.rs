@@ -8,7 +8,9 @@ mod raw;
 #[cfg(test)]
 mod schema;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
@@ -46,7 +48,7 @@ pub fn operators() -> Result<Vec<OperatorPage>, Vec<Diagnostic>> {
     let (mut spec, mut wrong) = (Specification::default(), Vec::new());
     for (name, bytes) in EMBEDDED {
         if let ["operators", folder, "operator.yaml"] = name.split('/').collect::<Vec<_>>()[..] {
-            let read = Text::new(name, bytes).and_then(|text| spec.read_operator(text, folder));
+            let read = Text::new(name, bytes).and_then(|text| spec.read_operator(text, Some(folder)));
             wrong.extend(read.err());
         }
     }
@@ -113,6 +115,12 @@ impl Specification {
                 files.push((name, read_file(entry.path()).map_err(|diagnostic| vec![diagnostic])?));
             }
         }
+        if !files.iter().any(|(name, _)| name == "documents.yaml") {
+            return Err(vec![
+                Diagnostic::file(root.display().to_string(), "this folder has no documents.yaml")
+                    .help("a specification is laid out like the folder `spec` of GatherSpec"),
+            ]);
+        }
         let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
         Self::load(&files)
     }
@@ -135,8 +143,8 @@ impl Specification {
                 ["documents.yaml"] => spec.read_documents(text),
                 ["inventory.yaml"] => spec.read_inventory(text),
                 ["errata.yaml"] => spec.read_errata(text),
-                ["operators", folder, "operator.yaml"] => spec.read_operator(text, folder),
-                ["operators", folder, "clauses.yaml"] => spec.read_clauses(text, folder),
+                ["operators", folder, "operator.yaml"] => spec.read_operator(text, Some(folder)),
+                ["operators", folder, "clauses.yaml"] => spec.read_clauses(text, Some(folder)),
                 ["operators", folder, _] => {
                     case_files.push((text, *folder));
                     Ok(())
@@ -175,13 +183,34 @@ impl Specification {
     pub fn read_cases(&self, path: &Path, bytes: &[u8]) -> Result<Vec<Case>, Vec<Diagnostic>> {
         let name = path.display().to_string();
         let text = Text::new(&name, bytes).map_err(|diagnostic| vec![diagnostic])?;
-        // A file in a checkout is held to its folder, like the embedded ones.
-        let folder =
-            path.parent().filter(|folder| folder.parent().is_some_and(|up| up.ends_with("operators")));
-        let folder = folder.and_then(Path::file_name).map(|name| name.to_string_lossy());
+        let folder = operator_folder(path);
         let mut wrong = Vec::new();
         let cases = read_cases(text, &Context { spec: self, folder: folder.as_deref() }, &mut wrong);
         if wrong.is_empty() { Ok(cases) } else { Err(wrong) }
+    }
+
+    /// The clauses of a file that is not part of the specification, checked against its documents and errata.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn read_clause_file(&self, path: &Path) -> Result<Vec<Clause>, Diagnostic> {
+        let (bytes, name) = (read_file(path)?, path.display().to_string());
+        let text = Text::new(&name, &bytes)?;
+        let mut alone =
+            Self { documents: self.documents.clone(), errata: self.errata.clone(), ..Self::default() };
+        alone.read_clauses(text, operator_folder(path).as_deref())?;
+        Ok(alone.clauses)
+    }
+
+    /// What a file says of an operator as a whole, checked like a part of the specification.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn read_operator_file(&self, path: &Path) -> Result<OperatorPage, Diagnostic> {
+        let (bytes, name) = (read_file(path)?, path.display().to_string());
+        let mut alone = Self::default();
+        alone.read_operator(Text::new(&name, &bytes)?, operator_folder(path).as_deref())?;
+        Ok(alone.operators.remove(0))
     }
 
     /// What the pages say of an operator.
@@ -258,10 +287,10 @@ impl Specification {
         Ok(())
     }
 
-    fn read_operator(&mut self, text: Text<'_>, folder: &str) -> Result<(), Diagnostic> {
+    fn read_operator(&mut self, text: Text<'_>, folder: Option<&str>) -> Result<(), Diagnostic> {
         let page: Spanned<OperatorPage> = text.parse()?;
         check_schema(text, &Spanned::new(page.value.schema, page.referenced, page.defined))?;
-        if page.value.operator.as_str() != folder {
+        if let Some(folder) = folder.filter(|folder| page.value.operator.as_str() != *folder) {
             return Err(text.wrong(
                 page.defined,
                 format!("the operator is `{}`, but the folder is `{folder}`", page.value.operator),
@@ -271,9 +300,10 @@ impl Specification {
         Ok(())
     }
 
-    fn read_clauses(&mut self, text: Text<'_>, folder: &str) -> Result<(), Diagnostic> {
+    fn read_clauses(&mut self, text: Text<'_>, folder: Option<&str>) -> Result<(), Diagnostic> {
         let file: ClausesFile = text.parse()?;
         check_schema(text, &file.schema)?;
+        let folder = folder.unwrap_or(&file.operator.value);
         if file.operator.value != folder {
             return Err(text.wrong(file.operator.defined, format!("the folder is `{folder}`")));
         }
@@ -294,8 +324,7 @@ impl Specification {
                     .wrong(id.defined, "a ruling names its entries in the errata ledger")
                     .help("add `errata: [id]`"));
             }
-            let at = self.clauses.len();
-            if self.clause_at.insert(id.value.clone(), at).is_some() {
+            if self.clause(&id.value).is_some() {
                 return Err(text.wrong(id.defined, format!("two clauses have the id `{}`", id.value)));
             }
             let mut sources = vec![Section { document: entry.document, section: entry.section }];
@@ -305,6 +334,7 @@ impl Specification {
                     format!("documents.yaml has no section `{}` of `{}`", unknown.section, unknown.document);
                 return Err(text.wrong(id.defined, message));
             }
+            self.clause_at.insert(id.value.clone(), self.clauses.len());
             self.clauses.push(Clause {
                 id: id.value,
                 text: entry.text,
@@ -322,6 +352,13 @@ impl Specification {
             .iter()
             .any(|document| document.id == source.document && document.sections.contains(&source.section))
     }
+}
+
+/// The folder of an operator that a file of a checkout lies in: it is held to it, like the embedded ones.
+fn operator_folder(path: &Path) -> Option<Cow<'_, str>> {
+    let folder =
+        path.parent().filter(|folder| folder.parent().is_some_and(|up| up.ends_with("operators")))?;
+    folder.file_name().map(OsStr::to_string_lossy)
 }
 
 fn check_schema(text: Text<'_>, schema: &Spanned<u32>) -> Result<(), Diagnostic> {

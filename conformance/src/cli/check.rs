@@ -1,19 +1,27 @@
-//! `gatherspec check`: case files against the format and the clauses, a page against the text that was read.
+//! `gatherspec check`: case files against the format, the clauses and the reference, clause files against the documents, a
+//! page against the text that was read.
 
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use gather_spec::clause::Document;
-use gather_spec::{Diagnostic, Specification};
+use gather_spec::{Case, Clause, Diagnostic, Outcome, Profile, Specification};
 use sha2::{Digest, Sha256};
 
+use crate::builtin;
+use crate::judge::{Strictness, Verdict};
+use crate::runner::{CaseResult, Judged};
 use crate::words::counted;
 
-use super::{Failure, Status, print};
+use super::{Failure, Status, complain, print};
+
+/// The most bytes of an output that the reference is asked for.
+const MOST_OUTPUT: u64 = 256 << 20;
 
 #[derive(clap::Args)]
 pub(super) struct Check {
-    /// Case files
+    /// Case files, or files called clauses.yaml or operator.yaml
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// FILE is the present text of this document; say which clauses to read again if it has changed
@@ -29,16 +37,19 @@ impl Check {
     ) -> Result<Status, Failure> {
         let spec = load()?;
         match &self.document {
-            None => self.case_files(&spec),
+            None => self.spec_files(&spec),
             Some(id) => self.page(&spec, id),
         }
     }
 
-    fn case_files(&self, spec: &Specification) -> Result<Status, Failure> {
+    fn spec_files(&self, spec: &Specification) -> Result<Status, Failure> {
         let mut wrong: Vec<Diagnostic> = Vec::new();
         for file in &self.files {
-            match spec.read_case_file(file) {
-                Ok(cases) => print(&format!("{}: {}\n", file.display(), counted(cases.len(), "case")))?,
+            match lint(spec, file) {
+                Ok(Linted { count, warnings }) => {
+                    print(&format!("{}: {count}\n", file.display()))?;
+                    warnings.iter().for_each(complain);
+                }
                 Err(diagnostics) => wrong.extend(diagnostics),
             }
         }
@@ -63,9 +74,79 @@ impl Check {
     }
 }
 
+/// What a file without mistakes holds, and what is strange about it.
+struct Linted {
+    count: String,
+    warnings: Vec<String>,
+}
+
+/// Reads a file as its name says.
+fn lint(spec: &Specification, file: &Path) -> Result<Linted, Vec<Diagnostic>> {
+    let one = |diagnostic| vec![diagnostic];
+    Ok(match file.file_name().and_then(OsStr::to_str) {
+        Some("clauses.yaml") => {
+            let clauses = spec.read_clause_file(file).map_err(one)?;
+            let warnings = clauses_without_cases(spec, &clauses);
+            Linted { count: counted(clauses.len(), "clause"), warnings }
+        }
+        Some("operator.yaml") => {
+            spec.read_operator_file(file).map_err(one)?;
+            Linted { count: counted(1usize, "operator"), warnings: Vec::new() }
+        }
+        _ => {
+            let cases = spec.read_case_file(file)?;
+            let warnings = cases.iter().filter_map(|case| surprise(spec, case)).collect();
+            Linted { count: counted(cases.len(), "case"), warnings }
+        }
+    })
+}
+
+/// A warning if the reference does not answer as a case expects. The reference may be at fault, so this is no error.
+fn surprise(spec: &Specification, case: &Case) -> Option<String> {
+    let permitted = &spec.operator(case.call.operator.as_str())?.profile;
+    let profiles = Profile::all_specified().filter(|profile| {
+        permitted.bad_index.contains(&profile.bad_index)
+            && permitted.negative_index.contains(&profile.negative_index)
+    });
+    profiles.into_iter().find_map(|profile| {
+        let mut reference = builtin::backend("reference", profile, MOST_OUTPUT)?;
+        let description = reference.describe();
+        let judged = Judged::new(&description, case, Strictness::Strict).ok()?;
+        let outcome = reference.call(&judged.case.call);
+        let result = judged.answered(&outcome, None);
+        let differs = result.verdict != Verdict::Pass && !matches!(outcome, Outcome::Unsupported(_));
+        let CaseResult { verdict, expected, actual, .. } = result;
+        differs.then(|| {
+            format!(
+                "warning: {}: the reference does not answer this ({verdict})\n  profile    {profile}\n  \
+                 expected   {expected}\n  reference  {actual}",
+                case.id
+            )
+        })
+    })
+}
+
+/// A warning for every clause of a file that no case of the specification accepts under, or rejects under as it says.
+fn clauses_without_cases(spec: &Specification, clauses: &[Clause]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for clause in clauses {
+        let cases = || spec.cases.iter().filter(|case| case.clauses.contains(&clause.id));
+        if !cases().any(|case| case.expect.accepts()) {
+            warnings.push(format!("warning: no case accepts under {}", clause.id));
+        }
+        let idle = clause.rejects.iter().filter(|code| !cases().any(|case| case.expect.rejects(**code)));
+        warnings.extend(idle.map(|code| format!("warning: no case rejects under {} ({code})", clause.id)));
+    }
+    warnings
+}
+
 /// The SHA-256 of a file, read piece by piece.
 fn digest(path: &Path) -> Result<String, Failure> {
     let cannot = |error: std::io::Error| Failure::Usage(format!("{}: {error}", path.display()));
+    // A device may have no end, and a named pipe no beginning.
+    if !std::fs::metadata(path).map_err(cannot)?.is_file() {
+        return Err(Failure::Usage(format!("{}: this is not a regular file", path.display())));
+    }
     let mut file = std::fs::File::open(path).map_err(cannot)?;
     let mut hasher = Hasher(Sha256::new());
     std::io::copy(&mut file, &mut hasher).map_err(cannot)?;
@@ -95,7 +176,7 @@ fn to_read_again(spec: &Specification, document: &Document, found: &str) -> Stri
         document.id, document.sha256
     );
     for section in &document.sections {
-        let on_it = |clause: &&gather_spec::Clause| {
+        let on_it = |clause: &&Clause| {
             clause.sources.iter().any(|source| source.document == document.id && source.section == *section)
         };
         let clauses: Vec<&str> = spec.clauses.iter().filter(on_it).map(|clause| clause.id.as_str()).collect();

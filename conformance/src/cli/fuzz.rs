@@ -10,6 +10,7 @@ use gather_spec::{Profile, Specification};
 
 use crate::adapters::Launch;
 use crate::backend::Identity;
+use crate::files::check_writable;
 use crate::fuzz::{
     Campaign, Check, Corpus, Differential, Failing, GENERATORS, Named, Pace, Report, Saved, Saver, Shard,
     Stopped, Subject, drive, silence_backends,
@@ -21,9 +22,9 @@ use crate::process::{self, Dialogue, ProcessBackend};
 use crate::shell::{option, quoted};
 use crate::words::counted;
 
-use super::process::{Backend, ProcessOptions, seconds};
+use super::process::{Backend, ProcessOptions, jobs, seconds};
 use super::run::{case_files_in, default_folder};
-use super::{Failure, Status, print};
+use super::{Failure, Status, complain, print};
 
 /// How many cases there are if nothing else is said.
 const CASES: u64 = 1_000_000;
@@ -69,7 +70,7 @@ pub(super) struct Fuzz {
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "5")]
     checkpoint: Duration,
     /// How many workers there are [default: the number of cores; of a program 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = jobs)]
     jobs: Option<NonZeroUsize>,
     #[command(flatten)]
     process: ProcessOptions,
@@ -95,7 +96,7 @@ impl Fuzz {
         let mut asked = match self.asked()? {
             Ok(asked) => asked,
             Err(broken) => {
-                eprintln!("{broken}");
+                complain(&broken);
                 return Ok(Status::Broken);
             }
         };
@@ -120,19 +121,19 @@ impl Fuzz {
             report.corpus = match self.ask_saved(&mut asked, &saver)? {
                 Ok(corpus) => corpus,
                 Err(broken) => {
-                    eprintln!("{broken}");
+                    complain(&broken);
                     return Ok(Status::Broken);
                 }
             };
             for failing in report.corpus.iter().flat_map(|corpus| &corpus.failing) {
-                eprintln!("fails still or again: {} {}", failing.verdict, failing.id);
+                complain(format_args!("fails still or again: {} {}", failing.verdict, failing.id));
             }
         }
         let mut shown = 0;
         let gentle = Gentle::new();
         let done = drive(report, &*check, asked.subjects, pace, &saver, &mut |report| {
             for group in report.groups.iter().filter(|group| group.example.is_some()).skip(shown) {
-                eprintln!("found: {}", group.key);
+                complain(format_args!("found: {}", group.key));
                 shown += 1;
             }
             report.write(&path)
@@ -142,10 +143,10 @@ impl Fuzz {
         let report = match done {
             Ok(report) => report,
             Err(Stopped::Broken(broken)) => {
-                eprintln!(
+                complain(format_args!(
                     "{broken}\nthe cases until the last checkpoint are in {}; --resume goes on",
                     path.display()
-                );
+                ));
                 return Ok(Status::Broken);
             }
             Err(Stopped::Io(error)) => return Err(Failure::Usage(error.to_string())),
@@ -178,6 +179,8 @@ impl Fuzz {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder)?;
         }
+        check_writable(path)
+            .map_err(|error| Failure::Usage(format!("{} cannot be written: {error}", path.display())))?;
         let new = Report::new(campaign, self.shard, backend);
         if !self.resume || !path.exists() {
             return Ok(new);
@@ -257,8 +260,7 @@ impl Fuzz {
                 Ok(Ok(Asked { subjects, named, argument, profiles, strictness: Strictness::Strict }))
             }
             (Some(Backend::Adapter(adapter)), []) => {
-                let launch = match adapter.launch(self.process.python.as_deref(), &|text| eprintln!("{text}"))
-                {
+                let launch = match adapter.launch(self.process.python.as_deref(), &|text| complain(text)) {
                     Ok(launch) => launch,
                     Err(why) => return Ok(Err(why)),
                 };

@@ -1,14 +1,16 @@
 //! `gatherspec list`: what there is, for people and for programs.
 
+use clap::ValueEnum as _;
 use gather_spec::{Basis, Case, Profile, Specification};
 use serde_json::{Value, json};
 
 use crate::adapters::{ADAPTERS, Adapter};
 use crate::builtin;
-use crate::select::{Selection, Suite};
+use crate::select::Suite;
 use crate::words::counted;
 
-use super::{Failure, Status, print, run::parse_basis};
+use super::run::{parse_basis, selection};
+use super::{Failure, Status, print};
 
 #[derive(clap::Args)]
 pub(super) struct List {
@@ -32,7 +34,7 @@ pub(super) struct List {
     format: Format,
 }
 
-#[derive(Clone, Copy, clap::ValueEnum)]
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum What {
     Cases,
     Clauses,
@@ -55,13 +57,9 @@ struct Row {
 
 impl List {
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
-        if let Some(unknown) = self.operators.iter().find(|name| spec.operator(name).is_none()) {
-            return Err(Failure::Usage(format!(
-                "unknown operator `{unknown}`; see `gatherspec list operators`"
-            )));
-        }
+        self.check_filters(spec)?;
         let rows = match self.what {
-            What::Cases => self.cases(spec),
+            What::Cases => self.cases(spec)?,
             What::Clauses => self.clauses(spec),
             What::Operators => operators(spec),
             What::Backends => backends(),
@@ -77,14 +75,36 @@ impl List {
         Ok(Status::Conforms)
     }
 
-    fn cases(&self, spec: &Specification) -> Vec<Row> {
-        let selection = Selection::new(&self.patterns, &self.operators, self.basis).of_suite(self.suite);
-        spec.cases.iter().filter(|case| selection.wants(case)).map(case_row).collect()
+    /// Refuses filters that this list does not have, and operators that do not exist.
+    fn check_filters(&self, spec: &Specification) -> Result<(), Failure> {
+        let (cases, clauses) = (self.what == What::Cases, self.what == What::Clauses);
+        let filters = [
+            ("--operator", !self.operators.is_empty(), cases || clauses),
+            ("--case", !self.patterns.is_empty(), cases),
+            ("--basis", self.basis.is_some(), cases || clauses),
+            ("--suite", self.suite.is_some(), cases),
+        ];
+        if let Some((filter, ..)) = filters.iter().find(|(_, given, fits)| *given && !fits) {
+            let what = self.what.to_possible_value().map(|value| value.get_name().to_owned());
+            return Err(Failure::Usage(format!("`list {}` has no {filter}", what.unwrap_or_default())));
+        }
+        match self.operators.iter().find(|name| spec.operator(name).is_none()) {
+            None => Ok(()),
+            Some(unknown) => {
+                Err(Failure::Usage(format!("unknown operator `{unknown}`; see `gatherspec list operators`")))
+            }
+        }
+    }
+
+    fn cases(&self, spec: &Specification) -> Result<Vec<Row>, Failure> {
+        let selection =
+            selection(&spec.cases, &self.patterns, &self.operators, self.basis)?.of_suite(self.suite);
+        Ok(spec.cases.iter().filter(|case| selection.wants(case)).map(case_row).collect())
     }
 
     fn clauses(&self, spec: &Specification) -> Vec<Row> {
         let wanted = |id: &str| {
-            let own = |name: &String| id.strip_prefix(name).is_some_and(|rest| rest.split('.').count() == 3);
+            let own = |name: &String| id.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
             self.operators.is_empty() || self.operators.iter().any(own)
         };
         spec.clauses

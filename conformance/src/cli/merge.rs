@@ -23,10 +23,12 @@ impl Merge {
         let reports: Vec<(String, Report)> =
             self.files.iter().map(read).collect::<Result<_, String>>().map_err(Failure::Usage)?;
         let whole = merge(&reports).map_err(|error| Failure::Usage(error.to_string()))?;
-        if let Some(out) = &self.out {
-            whole.write(out).map_err(|error| Failure::Usage(error.to_string()))?;
-        }
+        let written = self
+            .out
+            .as_ref()
+            .map_or(Ok(()), |out| whole.write(out).map_err(|error| Failure::Usage(error.to_string())));
         print(&summary(&whole))?;
+        written?;
         Ok(if whole.is_clean() { Status::Conforms } else { Status::DoesNotConform })
     }
 }

@@ -3,7 +3,8 @@
 use gather_spec::{Case, Specification};
 
 use crate::mutants::strength::{self, Strength};
-use crate::select::{Selection, Suite};
+use crate::select::{Pattern, Selection, Suite};
+use crate::words::name;
 
 use super::{Failure, Status, print};
 
@@ -31,14 +32,16 @@ impl Mutants {
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
         let suite = Selection::default().of_suite(self.suite);
         let cases: Vec<&Case> = spec.cases.iter().filter(|case| suite.wants(case)).collect();
-        let left_out = |text: &String| Selection::new(std::slice::from_ref(text), &[], None);
-        let left_out: Vec<Selection> = self.without.iter().map(left_out).collect();
-        for (pattern, text) in left_out.iter().zip(&self.without) {
-            if !cases.iter().any(|case| pattern.wants(case)) {
-                return Err(Failure::Usage(format!("--without {text} matches no case")));
-            }
+        let left_out: Vec<Pattern> = self
+            .without
+            .iter()
+            .map(|text| Pattern::new(text))
+            .collect::<Result<_, _>>()
+            .map_err(Failure::Usage)?;
+        if let Some(idle) = left_out.iter().find(|pattern| !cases.iter().any(|case| pattern.matches(case))) {
+            return Err(Failure::Usage(format!("--without `{}` matches no case", name(idle.as_str()))));
         }
-        let kept = |case: &&Case| !left_out.iter().any(|pattern| pattern.wants(case));
+        let kept = |case: &&Case| !left_out.iter().any(|pattern| pattern.matches(case));
         let cases: Vec<&Case> = cases.into_iter().filter(kept).collect();
         let strength = match self.format {
             Format::Json => strength::measure_thoroughly(&cases),

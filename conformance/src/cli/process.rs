@@ -1,5 +1,6 @@
 //! What the command line says of backends that are programs: which one, and what it may take.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -121,6 +122,27 @@ impl ProcessOptions {
         .flatten()
         .collect()
     }
+}
+
+/// The most cases or processes that run at a time.
+pub(super) const MOST_JOBS: usize = 1024;
+
+/// The most runs of one case.
+const MOST_RUNS: usize = 100_000;
+
+/// How many cases or processes run at a time.
+pub(super) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
+    count(text, MOST_JOBS)
+}
+
+/// How often a case is run.
+pub(super) fn runs(text: &str) -> Result<NonZeroUsize, String> {
+    count(text, MOST_RUNS)
+}
+
+fn count(text: &str, most: usize) -> Result<NonZeroUsize, String> {
+    let number = text.parse().ok().filter(|number: &NonZeroUsize| number.get() <= most);
+    number.ok_or_else(|| format!("a number from 1 to {most} is expected"))
 }
 
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {

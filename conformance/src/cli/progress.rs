@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::process::Event;
+use crate::words;
+
+use super::output::complain;
 
 /// A run of at most this long shows nothing.
 const QUIET: Duration = Duration::from_secs(1);
@@ -47,7 +50,7 @@ impl Progress {
 
     /// Says which backend runs from now on.
     pub(super) fn backend(&self, name: &str) {
-        *lock(&self.state) = State { backend: name.to_owned(), waits: HashMap::new() };
+        *lock(&self.state) = State { backend: words::name(name), waits: HashMap::new() };
     }
 
     /// Notes an event of the worker on this thread.
@@ -55,7 +58,7 @@ impl Progress {
         let wait = match event {
             Event::Starting(0) => Some("start".to_owned()),
             Event::Starting(number) => Some(format!("restart {number}")),
-            Event::Waiting(case) => Some(case.to_owned()),
+            Event::Waiting(case) => Some(words::name(case)),
             Event::Settled => None,
         };
         let mut state = lock(&self.state);
@@ -72,7 +75,7 @@ impl Progress {
 
     /// Prints a text to stderr, above the line.
     pub(super) fn say(&self, text: &str) {
-        self.bar.suspend(|| eprintln!("{text}"));
+        self.bar.suspend(|| complain(text));
     }
 
     /// Takes the line away.

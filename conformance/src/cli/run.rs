@@ -1,8 +1,10 @@
 //! `gatherspec run`, and the main job of the bare command.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::Read as _;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Parser as _;
@@ -11,18 +13,19 @@ use rayon::prelude::*;
 
 use crate::adapters::{Adapter, Launch};
 use crate::builtin;
-use crate::deviations::{self, Deviations};
+use crate::deviations::Deviations;
 use crate::interrupt::{self, Gentle};
 use crate::judge::Strictness;
 use crate::native;
 use crate::process::{self, Event};
-use crate::report::{BackendReport, Entry, Format, Named, Report, write_whole};
-use crate::results::Results;
+use crate::report::{BackendReport, Entry, Format, Named, Problem, Report};
 use crate::runner::InProcess;
 use crate::select::{Selection, Suite};
 use crate::shell::{option, quoted};
+use crate::words::name;
 
-use super::process::{Backend, ProcessOptions, library};
+use super::keep::Kept;
+use super::process::{Backend, ProcessOptions, jobs, library, runs};
 use super::progress::Progress;
 use super::{BackendArgument, Cli, Command, Failure, Status, print};
 
@@ -51,11 +54,11 @@ pub(super) struct Run {
     #[arg(long, value_enum)]
     suite: Option<Suite>,
     /// How many cases run at a time [default: the number of cores], or processes of a program [default: 1]
-    #[arg(long, value_name = "N")]
-    jobs: Option<std::num::NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    jobs: Option<NonZeroUsize>,
     /// Run every case this many times; differing answers are `nondeterministic`
-    #[arg(long, value_name = "N", default_value = "1")]
-    repeat: std::num::NonZeroUsize,
+    #[arg(long, value_name = "N", default_value = "1", value_parser = runs)]
+    repeat: NonZeroUsize,
     /// The most bytes that an output of a built-in backend takes
     #[arg(long, value_name = "BYTES", default_value_t = builtin::MAX_OUTPUT)]
     max_output: u64,
@@ -73,7 +76,7 @@ pub(super) struct Run {
     #[arg(long, value_name = "FILE")]
     write_deviations: Option<PathBuf>,
     /// Write what each backend that is a program did in the whole suite to DIR/NAME-VERSION.json
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["patterns", "files", "operators", "basis"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["patterns", "files", "operators", "basis", "suite"])]
     results: Option<PathBuf>,
     #[command(flatten)]
     process: ProcessOptions,
@@ -114,32 +117,16 @@ impl Run {
             return Err(Failure::Usage("--results keeps what programs do, and no backend is one".to_owned()));
         }
 
+        let out = self.out.clone().unwrap_or_else(default_folder);
+        let kept = Kept::new(out, self.results.as_deref(), self.write_deviations.as_deref());
+        let kept = kept.map_err(Failure::Usage)?;
+
         let gentle = Gentle::new();
         let progress = Progress::new(count * cases.len());
-        let job = Job { spec, folder, cases: &cases, progress: &progress, deviations: &deviations };
-        let mut report = Report::new();
-        for backend in &backends {
-            report.backends.push(match backend {
-                Backend::BuiltIn(backend) => self.run_built_in(backend, &job)?,
-                Backend::Adapter(adapter) => self.run_adapter(adapter, &job)?,
-                Backend::Program(path) => {
-                    let command = [path.clone().into_os_string()];
-                    let launch = Launch::from(&command[..]);
-                    self.run_program(&quoted(&command), &launch, &Deviations::default(), &job)
-                }
-            });
-        }
-        for path in &self.libraries {
-            let launch = Launch::from(&native::command(path)?[..]);
-            let name = quoted(&[path.clone().into_os_string()]);
-            let ran = self.run_program(&name, &launch, &Deviations::default(), &job);
-            report.backends.push(BackendReport { named: Named::Library, ..ran });
-        }
-        if !self.command.is_empty() {
-            let (name, launch) = (quoted(&self.command), Launch::from(&self.command[..]));
-            let ran = self.run_program(&name, &launch, &Deviations::default(), &job);
-            report.backends.push(BackendReport { named: Named::Command, ..ran });
-        }
+        let operators = cases.iter().map(|case| case.call.operator.as_str()).collect();
+        let job =
+            Job { spec, folder, cases: &cases, operators, progress: &progress, deviations: &deviations };
+        let mut report = Report { backends: self.run_all(&backends, &job), ..Report::new() };
         process::end_children();
         progress.clear();
         report.interrupted = interrupt::signal().map(str::to_owned);
@@ -149,51 +136,19 @@ impl Run {
             let cases = with_results(&cases, &ids);
             backend.conclude(&cases, spec);
         }
-        let whole = report.interrupted.is_none();
-        if whole && !report.is_broken() {
-            deviations.all_used().map_err(Failure::Usage)?;
-        }
 
-        let cannot_write = |path: &Path| {
-            let path = path.display().to_string();
-            move |error| Failure::Usage(format!("{path} cannot be written: {error}"))
-        };
-        if let (Some(path), Some(backend)) = (&self.write_deviations, report.backends.first())
-            && whole
-        {
-            write_whole(path, deviations::draft(backend).as_bytes()).map_err(cannot_write(path))?;
-        }
-        if let Some(folder) = &self.results
-            && whole
-        {
-            // A program may call itself whatever it likes: what is built in was named as such.
-            let is_program = |at: &usize| !backends.get(*at).is_some_and(is_built_in);
-            let mut written = Vec::new();
-            for at in (0..report.backends.len()).filter(is_program) {
-                let backend = &report.backends[at];
-                if backend.broken.is_some() {
-                    continue;
-                }
-                let path = Results::new(backend).write(folder).map_err(cannot_write(folder))?;
-                if written.contains(&path) {
-                    let (name, path) = (&backend.argument, path.display());
-                    eprintln!(
-                        "warning: {path} holds what {name} did, in place of a backend of the same name"
-                    );
-                }
-                written.push(path);
-            }
-        }
-        let folder = self.out.clone().unwrap_or_else(default_folder);
-        let written = report.write(&folder).map_err(|error| {
-            Failure::Usage(format!("the report cannot be written to {}: {error}", folder.display()))
-        });
+        // What was found is kept and printed before anything that is wrong beside it.
+        let (written, mut wrong) = kept.write(&report);
         drop(gentle);
         print(&report.render(self.format))?;
-        if self.format == Format::Human {
-            print(&format!("reports: {}\n", written?.display()))?;
-        } else {
-            written?;
+        if let (Format::Human, Some(folder)) = (self.format, written) {
+            print(&format!("reports: {}\n", folder.display()))?;
+        }
+        if report.interrupted.is_none() && !report.is_broken() {
+            wrong.extend(deviations.all_used().err());
+        }
+        if !wrong.is_empty() {
+            return Err(Failure::Usage(wrong.join("\nerror: ")));
         }
         Ok(match (report.is_broken(), report.conforms()) {
             (true, _) => Status::Broken,
@@ -202,14 +157,46 @@ impl Run {
         })
     }
 
-    fn run_built_in(&self, backend: &BackendArgument, job: &Job<'_>) -> Result<BackendReport, Failure> {
-        let pool =
-            rayon::ThreadPoolBuilder::new().num_threads(self.jobs.map_or(0, std::num::NonZeroUsize::get));
-        let pool = pool.build().map_err(|error| Failure::Usage(error.to_string()))?;
+    /// Runs every backend. One that cannot be run costs the others nothing.
+    fn run_all(&self, backends: &[Backend], job: &Job<'_>) -> Vec<BackendReport> {
+        let nothing = Deviations::default();
+        let run = |backend: &Backend| match backend {
+            Backend::BuiltIn(backend) => self.run_built_in(backend, job),
+            Backend::Adapter(adapter) => self.run_adapter(adapter, job),
+            Backend::Program(path) => {
+                let command = [path.clone().into_os_string()];
+                self.run_program(&quoted(&command), &Launch::from(&command[..]), &nothing, job)
+            }
+        };
+        let mut reports: Vec<BackendReport> = backends.iter().map(run).collect();
+        for path in &self.libraries {
+            let name = quoted(&[path.clone().into_os_string()]);
+            let ran = match native::command(path) {
+                Ok(command) => self.run_program(&name, &Launch::from(&command[..]), &nothing, job),
+                Err(error) => BackendReport::broken(name, &error.to_string()),
+            };
+            reports.push(BackendReport { named: Named::Library, ..ran });
+        }
+        if !self.command.is_empty() {
+            let (name, launch) = (quoted(&self.command), Launch::from(&self.command[..]));
+            let ran = self.run_program(&name, &launch, &nothing, job);
+            reports.push(BackendReport { named: Named::Command, ..ran });
+        }
+        reports
+    }
+
+    fn run_built_in(&self, backend: &BackendArgument, job: &Job<'_>) -> BackendReport {
+        let jobs = self.jobs.map_or_else(rayon::current_num_threads, NonZeroUsize::get);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs);
+        let pool = match pool.build() {
+            Ok(pool) => pool,
+            Err(error) => return BackendReport::broken(backend.text.clone(), &error.to_string()),
+        };
         let make =
             || InProcess::new(|| backend.make(self.max_output), Strictness::Strict).repeat(self.repeat.get());
         job.progress.backend(&backend.text);
         let mut report = BackendReport::new(backend.text.clone(), make().description(), job.spec);
+        report.departures.retain(|departure| job.operators.contains(departure.operator.as_str()));
         report.sources = self.sources(job);
         let usual = self.max_output == builtin::MAX_OUTPUT;
         report.sources.extend((!usual).then(|| option("--max-output", self.max_output)));
@@ -223,27 +210,25 @@ impl Run {
         };
         let results: Vec<Option<Entry>> = pool.install(|| job.cases.par_iter().map_init(make, run).collect());
         report.results = results.into_iter().flatten().collect();
-        Ok(report)
+        report
     }
 
     /// Runs an embedded adapter, with what is known of it.
-    fn run_adapter(&self, adapter: &Adapter, job: &Job<'_>) -> Result<BackendReport, Failure> {
+    fn run_adapter(&self, adapter: &Adapter, job: &Job<'_>) -> BackendReport {
         if let Some(report) = not_run(adapter.name) {
-            return Ok(report);
+            return report;
         }
         job.progress.backend(adapter.name);
         let say = |text: &str| job.progress.say(text);
-        match adapter.launch(self.process.python.as_deref(), &say) {
+        let known = Deviations::parse(adapter.name, adapter.deviations, job.spec, &job.spec.cases)
+            .map_err(|wrong| format!("what is known of it does not fit this specification\n{wrong}"));
+        let prepared =
+            known.and_then(|known| Ok((known, adapter.launch(self.process.python.as_deref(), &say)?)));
+        match prepared {
             Err(why) => {
-                let broken = || BackendReport::broken(adapter.name.to_owned(), why);
-                Ok(not_run(adapter.name).unwrap_or_else(broken))
+                not_run(adapter.name).unwrap_or_else(|| BackendReport::broken(adapter.name.to_owned(), &why))
             }
-            Ok(launch) => {
-                let (name, text) = (adapter.name, adapter.deviations);
-                let known =
-                    Deviations::parse(name, text, job.spec, &job.spec.cases).map_err(Failure::Usage)?;
-                Ok(self.run_program(adapter.name, &launch, &known, job))
-            }
+            Ok((known, launch)) => self.run_program(adapter.name, &launch, &known, job),
         }
     }
 
@@ -261,12 +246,12 @@ impl Run {
         }
         job.progress.backend(argument);
         let argument = argument.to_owned();
-        let jobs = self.jobs.map_or(1, std::num::NonZeroUsize::get);
+        let jobs = self.jobs.map_or(1, NonZeroUsize::get);
         let backend = self.process.backend(launch, jobs, self.repeat.get());
         let trivial: Vec<&Case> = job.spec.cases.iter().collect();
         let mut report = match backend.run(&trivial, job.cases, &|event| job.progress.note(event)) {
             Err(broken) => {
-                not_run(&argument).unwrap_or_else(|| BackendReport::broken(argument, broken.to_string()))
+                not_run(&argument).unwrap_or_else(|| BackendReport::broken(argument, &broken.to_string()))
             }
             Ok(findings) => {
                 let mut report = BackendReport::new(argument, &findings.description, job.spec);
@@ -275,10 +260,10 @@ impl Run {
                 let results = cases.iter().zip(&findings.results);
                 report.results = results.map(|(case, result)| Entry::new(case, result.clone())).collect();
                 report.remarks = findings.remarks;
-                let given = job.deviations.of(&findings.description.backend.name);
+                let given = job.deviations.of(&report.backend.name);
                 let known = given.as_ref().unwrap_or(built_in);
                 known.apply(&mut report, &cases);
-                known.apply_to_profile(&mut report, &findings.description, job.spec);
+                known.apply_to_profile(&mut report, &findings.description, job.spec, &job.operators);
                 report
             }
         };
@@ -330,7 +315,7 @@ impl Run {
                 "unknown operator `{unknown}`; see `gatherspec list operators`"
             )));
         }
-        let selection = Selection::new(&self.patterns, &self.operators, self.basis).of_suite(self.suite);
+        let selection = selection(cases, &self.patterns, &self.operators, self.basis)?.of_suite(self.suite);
         let chosen: Vec<&Case> = cases.iter().filter(|case| selection.wants(case)).collect();
         if chosen.is_empty() {
             return Err(Failure::Usage(
@@ -350,7 +335,7 @@ fn with_results<'a>(cases: &[&'a Case], ids: &[&str]) -> Vec<&'a Case> {
 /// The report on a backend whose turn comes after the user has ended the run, or that was just starting then.
 fn not_run(argument: &str) -> Option<BackendReport> {
     let signal = interrupt::signal()?;
-    Some(BackendReport::broken(argument.to_owned(), format!("interrupted by {signal}")))
+    Some(BackendReport::broken(argument.to_owned(), &format!("interrupted by {signal}")))
 }
 
 /// Says of each backend how many cases lack their results because the user has ended the run.
@@ -359,7 +344,7 @@ fn note_missing(report: &mut Report, cases: usize) {
     for backend in report.backends.iter_mut().filter(|backend| backend.broken.is_none()) {
         let done = backend.results.len();
         if done < cases {
-            backend.problems.push(format!("interrupted by {signal}: {done} of {cases} cases have results"));
+            backend.problems.push(Problem::Interrupted { signal: signal.clone(), done, cases });
         }
     }
 }
@@ -370,6 +355,8 @@ struct Job<'a> {
     /// Where the specification was read from, if it is not the one built in.
     folder: Option<&'a Path>,
     cases: &'a [&'a Case],
+    /// The operators of these cases.
+    operators: BTreeSet<&'a str>,
     progress: &'a Progress,
     deviations: &'a Known,
 }
@@ -416,6 +403,23 @@ impl Known {
                 file.deviations.backend.as_deref().unwrap_or_default()
             )),
         }
+    }
+}
+
+/// A selection of which every pattern fits some case.
+pub(super) fn selection(
+    cases: &[Case],
+    patterns: &[String],
+    operators: &[String],
+    basis: Option<Basis>,
+) -> Result<Selection, Failure> {
+    let selection = Selection::new(patterns, operators, basis).map_err(Failure::Usage)?;
+    match selection.unmatched(cases) {
+        None => Ok(selection),
+        Some(pattern) => Err(Failure::Usage(format!(
+            "--case `{}` matches no case; see `gatherspec list cases`",
+            name(pattern.as_str())
+        ))),
     }
 }
 

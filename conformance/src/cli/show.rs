@@ -1,16 +1,17 @@
-//! `gatherspec show`: one case as a picture, or a clause.
+//! `gatherspec show`: one case as a picture, a clause, or an operator.
 
 use gather_spec::{Profile, Specification};
 
 use crate::backend::Backend;
+use crate::words::name;
 use crate::{builtin, show};
 
 use super::{Failure, Status, print};
 
 #[derive(clap::Args)]
 pub(super) struct Show {
-    /// The id of a case or of a clause
-    #[arg(value_name = "CASE|CLAUSE")]
+    /// The id of a case or of a clause, or the name of an operator
+    #[arg(value_name = "CASE|CLAUSE|OPERATOR")]
     id: String,
 }
 
@@ -20,6 +21,8 @@ impl Show {
             show::case(spec, case, &reference)
         } else if let Some(clause) = spec.clause(&self.id) {
             show::clause(spec, clause)
+        } else if let Some(page) = spec.operator(&self.id) {
+            show::operator(spec, page)
         } else {
             return Err(Failure::Usage(self.unknown(spec)));
         };
@@ -35,7 +38,7 @@ impl Show {
         } else {
             format!("did you mean {}?", near.join(" or "))
         };
-        format!("no case and no clause has the id `{}`; {hint}", self.id)
+        format!("no case, clause or operator is called `{}`; {hint}", name(&self.id))
     }
 }
 

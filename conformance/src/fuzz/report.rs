@@ -7,10 +7,14 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::backend::Identity;
+use crate::files;
 
 use super::check::Key;
 use super::corpus::Corpus;
 use super::plan::{Campaign, Shard};
+
+/// The most bytes of a report.
+const LARGEST: u64 = 1 << 30;
 
 /// The version of the JSON form.
 const SCHEMA: u32 = 1;
@@ -141,9 +145,9 @@ impl Report {
     /// What is wrong with the file.
     pub fn read(path: &Path) -> Result<Self, String> {
         let name = path.display();
-        let bytes = std::fs::read(path).map_err(|error| format!("{name}: {error}"))?;
-        let report: Self = serde_json::from_slice(&bytes)
-            .map_err(|error| format!("{name} is no report of `fuzz`: {error}"))?;
+        let text = files::read_text(path, LARGEST)?;
+        let report: Self =
+            serde_json::from_str(&text).map_err(|error| format!("{name} is no report of `fuzz`: {error}"))?;
         if report.schema != SCHEMA {
             return Err(format!("{name}: schema {} is not known to this program", report.schema));
         }

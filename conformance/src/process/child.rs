@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::words::shown;
 use crate::{interrupt, native};
 
 use super::ProcessBackend;
@@ -234,7 +235,7 @@ impl Child {
         let kept = tail.kept.len();
         let wanted = usize::try_from(new).unwrap_or(usize::MAX).min(kept);
         let bytes = &tail.kept.make_contiguous()[kept - wanted..];
-        let text = String::from_utf8_lossy(bytes).trim().to_owned();
+        let text = shown(String::from_utf8_lossy(bytes).trim());
         let dropped = new - wanted as u64;
         match (text.is_empty(), dropped) {
             (true, _) => None,

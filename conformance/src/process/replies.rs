@@ -7,21 +7,19 @@ use gather_spec::Outcome;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::backend::{Description, Identity};
+use crate::backend::Description;
 use crate::judge::Verdict;
 use crate::native;
 use crate::protocol::{
     ErrorReply, InvalidReply, MAX_RANK, OutputReply, PROTOCOL, Started, UnsupportedReply, from_object,
     in_json_words,
 };
+use crate::words::shown;
 
 use super::session::Trouble;
 
 /// How much of a broken line is shown, in characters.
 const EXCERPT: usize = 120;
-
-/// The longest text of a backend's that is kept, in bytes; of a longer one that much.
-pub(super) const LONGEST_TEXT: usize = 4096;
 
 /// The longest answer to `start`, in bytes.
 const LONGEST_START: usize = 1 << 20;
@@ -43,6 +41,10 @@ pub(super) struct Answer {
 /// # Errors
 /// What is wrong with it.
 pub(super) fn started(line: &[u8]) -> Result<Description, String> {
+    description(line).map_err(|wrong| shown(&wrong))
+}
+
+fn description(line: &[u8]) -> Result<Description, String> {
     #[derive(Deserialize)]
     struct Version {
         protocol: u64,
@@ -56,10 +58,8 @@ pub(super) fn started(line: &[u8]) -> Result<Description, String> {
     if version.protocol != PROTOCOL {
         return Err(format!("it speaks protocol {}, this program speaks {PROTOCOL}", version.protocol));
     }
-    let Started { backend: Identity { name, version, language }, operators, .. } =
-        read(line, "the answer to `start`")?;
-    let [name, version, language] = [name, version, language].map(short);
-    Ok(Description { backend: Identity { name, version, language }, operators })
+    let Started { backend, operators, .. } = read(line, "the answer to `start`")?;
+    Ok(Description { backend: backend.shown(), operators })
 }
 
 /// What the answer to a call says.
@@ -72,7 +72,8 @@ pub(super) fn answer(line: &[u8]) -> Answer {
         return Answer { seq: None, outcome: Err(Trouble::protocol(wrong)) };
     }
     let seq = from_object::<Seq>(line).ok().and_then(|message| message.seq);
-    Answer { seq, outcome: outcome(line) }
+    let fit = |trouble: Trouble| Trouble { what: shown(&trouble.what), ..trouble };
+    Answer { seq, outcome: outcome(line).map_err(fit) }
 }
 
 fn outcome(line: &[u8]) -> Result<Outcome, Trouble> {
@@ -87,15 +88,15 @@ fn outcome(line: &[u8]) -> Result<Outcome, Trouble> {
     } else if has("error") {
         let reply: ErrorReply = read(line, "the reply").map_err(Trouble::protocol)?;
         let mut error = reply.error.into_error();
-        error.message = short(error.message);
+        error.message = shown(&error.message);
         error.fields.position.iter_mut().for_each(|position| position.truncate(POSITION));
         Ok(Outcome::Error(error))
     } else if has("unsupported") {
         let reply: UnsupportedReply = read(line, "the reply").map_err(Trouble::protocol)?;
-        Ok(Outcome::Unsupported(short(reply.unsupported)))
+        Ok(Outcome::Unsupported(shown(&reply.unsupported)))
     } else if has("invalid") {
         let reply: InvalidReply = read(line, "the reply").map_err(Trouble::protocol)?;
-        Err(invalid(short(reply.invalid)))
+        Err(invalid(reply.invalid))
     } else {
         let what = format!("the reply has none of `output`, `error` and `unsupported`: {}", excerpt(line));
         Err(Trouble::protocol(what))
@@ -126,21 +127,9 @@ fn check_text(line: &[u8]) -> Result<(), String> {
 fn read<'a, T: Deserialize<'a>>(line: &'a [u8], what: &str) -> Result<T, String> {
     from_object(line).map_err(|error| {
         // Every message is one line, so that only the column says something.
-        let (column, wrong) = (error.column(), short(in_json_words(&error)));
+        let (column, wrong) = (error.column(), in_json_words(&error));
         format!("{what} breaks the schema at column {column}: {wrong}: {}", excerpt(line))
     })
-}
-
-/// A text, or the beginning of a long one and how much is left out.
-fn short(mut text: String) -> String {
-    if text.len() <= LONGEST_TEXT {
-        return text;
-    }
-    let kept = text.floor_char_boundary(LONGEST_TEXT);
-    let left_out = text.len() - kept;
-    text.truncate(kept);
-    // The rest of its memory is given back.
-    format!("{text}… [{left_out} bytes more]")
 }
 
 /// The beginning of a line, fit to be shown.
@@ -207,14 +196,16 @@ mod tests {
     #[test]
     fn long_texts_are_cut_and_say_how_much_is_left_out() {
         let text = "é".repeat(20 << 20 >> 1);
-        let cut = format!("{}… [{} bytes more]", "é".repeat(2048), (20 << 20) - 4096);
+        let left_out = (20 << 20 >> 1) - 4000;
+        let cut = format!("{0} … {left_out} characters left out … {0}", "é".repeat(2000));
         let said = |kind: &str| answer(format!(r#"{{"seq":1,{kind}}}"#).as_bytes()).outcome;
         let Ok(Outcome::Error(error)) = said(&format!(r#""error":{{"message":"{text}"}}"#)) else {
             panic!("no error")
         };
         assert_eq!(error.message, cut);
         assert_eq!(said(&format!(r#""unsupported":"{text}""#)), Ok(Outcome::Unsupported(cut.clone())));
-        assert!(said(&format!(r#""invalid":"{text}""#)).unwrap_err().what.ends_with(&cut));
+        let invalid = said(&format!(r#""invalid":"{text}""#)).unwrap_err().what;
+        assert!(invalid.contains(" characters left out … éé") && invalid.chars().count() < 4100);
         // What is wrong quotes what was found.
         for broken in [
             format!(r#""error":{{"message":"no","code":"{text}"}}"#),
@@ -223,12 +214,12 @@ mod tests {
             format!(r#""{text}":1"#),
         ] {
             let what = said(&broken).unwrap_err().what;
-            assert!(what.len() < 2 * LONGEST_TEXT, "{} bytes", what.len());
+            assert!(what.len() < 2 * 4100, "{} bytes", what.len());
         }
         let position = format!(r#""error":{{"message":"no","position":{:?}}}"#, vec![0; 100_000]);
         let Ok(Outcome::Error(error)) = said(&position) else { panic!("no error") };
         assert_eq!(error.fields.position, Some(vec![0; 65]));
-        let at_most = "x".repeat(LONGEST_TEXT);
+        let at_most = "x".repeat(4000);
         let unsupported = said(&format!(r#""unsupported":"{at_most}""#));
         assert_eq!(unsupported, Ok(Outcome::Unsupported(at_most)));
     }
@@ -259,10 +250,8 @@ mod tests {
         assert!(wrong(&twice).contains("twice"));
         assert!(wrong("Welcome to my backend").contains("Welcome"));
         let named = |length| line.replace(r#""name":"n""#, &format!(r#""name":"{}""#, "n".repeat(length)));
-        assert_eq!(
-            started(named(5000).as_bytes()).unwrap().backend.name.len(),
-            4096 + "… [904 bytes more]".len()
-        );
+        let name = started(named(5000).as_bytes()).unwrap().backend.name;
+        assert_eq!(name, format!("{}…", "n".repeat(200)));
         assert!(wrong(&named(1 << 20)).contains("at most 1048576 are allowed"));
     }
 }

@@ -40,7 +40,7 @@ fn backend_suite(backend: &BackendReport, class: &str) -> TestSuite {
         test("profile", None);
     }
     for problem in &backend.problems {
-        test("profile", Some((NonSuccessKind::Failure, "profile", problem)));
+        test("profile", Some((NonSuccessKind::Failure, "profile", &problem.to_string())));
     }
     let summary = &backend.summary;
     let properties = [

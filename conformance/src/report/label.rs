@@ -1,5 +1,7 @@
 //! What a report calls the backends: the name and version that they declare, and the argument where that says more.
 
+use crate::words::printable;
+
 use super::{BackendReport, Report};
 
 /// The most characters that are shown of a name or an argument.
@@ -61,10 +63,9 @@ pub(super) fn identity(backend: &BackendReport) -> String {
     parts.join(" ").trim().to_owned()
 }
 
-/// A text of a stranger on one line: without control characters, long ones without their middle.
+/// A text of a stranger on one line, a long one without its middle.
 fn plain(text: &str) -> String {
-    let clean: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    shortened(&clean, LONGEST)
+    shortened(&printable(&text.replace(['\n', '\t'], " ")), LONGEST)
 }
 
 /// A text of at most so many characters: a longer one loses its middle.

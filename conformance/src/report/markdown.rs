@@ -38,14 +38,20 @@ fn section(text: &mut String, backend: &BackendReport, label: &Label) {
         let reason = entry.reason.as_ref()?;
         Some(format!("{} {}: {reason}", entry.label(), entry.id))
     });
-    let said: Vec<String> = backend.departures.iter().chain(&backend.remarks).cloned().chain(known).collect();
+    let said: Vec<String> = backend
+        .departures
+        .iter()
+        .map(ToString::to_string)
+        .chain(backend.remarks.iter().cloned())
+        .chain(known)
+        .collect();
     list(text, &said);
     not_asked(text, backend);
     if let Some(why) = &backend.broken {
-        let _ = writeln!(text, "\n### not run\n\n- {}", escaped(&why.replace('\n', " ")));
+        let _ = writeln!(text, "\n### not run\n\n- {}", escaped(why));
     }
     for problem in &backend.problems {
-        let _ = writeln!(text, "\n### profile\n\n- {}", escaped(problem));
+        let _ = writeln!(text, "\n### profile\n\n- {}", escaped(&problem.to_string()));
     }
     for entry in backend.failures() {
         let _ = writeln!(text, "\n### {}: {}\n", entry.verdict, escaped(&entry.id));
@@ -83,6 +89,17 @@ fn list(text: &mut String, lines: &[String]) {
     }
 }
 
+/// A text that is neither markup nor HTML, on one line.
 fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('|', "\\|").replace('_', "\\_").replace('*', "\\*").replace('[', "\\[")
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => escaped.push(' '),
+            '<' => escaped.push_str("&lt;"),
+            '&' => escaped.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' => escaped.extend(['\\', c]),
+            _ => escaped.push(c),
+        }
+    }
+    escaped
 }

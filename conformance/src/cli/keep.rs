@@ -1,0 +1,117 @@
+//! Where a run leaves what it found: the report, results, a draft of deviations. All of it is checked before the run
+//! starts, and afterwards one file that cannot be written costs none of the others.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::builtin;
+use crate::deviations::{self, Deviations};
+use crate::files::{check_writable, write_whole};
+use crate::report::{BackendReport, FILES, Named, Report};
+use crate::results::Results;
+
+use super::complain;
+
+/// Where a run leaves what it found.
+pub(super) struct Kept {
+    /// The folder of the report as it is named, and wherever the working folder is by then.
+    folder: PathBuf,
+    anchored: PathBuf,
+    results: Option<PathBuf>,
+    draft: Option<PathBuf>,
+}
+
+impl Kept {
+    /// Checks that everything can be written.
+    ///
+    /// # Errors
+    /// What cannot be written, and why.
+    pub(super) fn new(folder: PathBuf, results: Option<&Path>, draft: Option<&Path>) -> Result<Self, String> {
+        let kept = Self {
+            anchored: anchored(&folder),
+            results: results.map(anchored),
+            draft: draft.map(anchored),
+            folder,
+        };
+        for folder in std::iter::once(&kept.anchored).chain(&kept.results) {
+            std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+        }
+        let files = FILES.map(|(name, _)| kept.anchored.join(name));
+        for file in files.iter().chain(&kept.draft) {
+            check_writable(file).map_err(|error| cannot_write(file, &error))?;
+        }
+        match draft.filter(|path| Deviations::has_reasons(path)) {
+            Some(path) => Err(format!(
+                "{} holds reasons, which a draft in its place would lose; help: name another file",
+                path.display()
+            )),
+            None => Ok(kept),
+        }
+    }
+
+    /// Writes everything; gives where the report lies, and what could not be written.
+    pub(super) fn write(&self, report: &Report) -> (Option<PathBuf>, Vec<String>) {
+        let mut wrong = Vec::new();
+        let is_whole = report.interrupted.is_none();
+        if let (Some(path), [backend], true) = (&self.draft, report.backends.as_slice(), is_whole) {
+            // Its folder was there when the run started.
+            let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+            let written = folder.and_then(|()| write_whole(path, deviations::draft(backend).as_bytes()));
+            wrong.extend(written.err().map(|error| cannot_write(path, &error)));
+        }
+        if let (Some(folder), true) = (&self.results, is_whole) {
+            wrong.extend(write_results(folder, report));
+        }
+        let folder = match report.write(&self.anchored) {
+            Ok(_) => Some(self.folder.clone()),
+            Err(error) => {
+                wrong.push(format!("the report {}", cannot_write(&self.folder, &error)));
+                elsewhere(report)
+            }
+        };
+        (folder, wrong)
+    }
+}
+
+/// Writes what each backend that is a program did; gives what could not be written.
+fn write_results(folder: &Path, report: &Report) -> Vec<String> {
+    let (mut written, mut wrong) = (Vec::new(), Vec::new());
+    let programs = report.backends.iter().filter(|backend| backend.broken.is_none() && !is_built_in(backend));
+    for backend in programs {
+        match Results::new(backend).write(folder) {
+            Err(error) => wrong.push(cannot_write(folder, &error)),
+            Ok(path) => {
+                if written.contains(&path) {
+                    let (name, path) = (&backend.argument, path.display());
+                    complain(format_args!(
+                        "warning: {path} holds what {name} did, in place of a backend of the same name"
+                    ));
+                }
+                written.push(path);
+            }
+        }
+    }
+    wrong
+}
+
+/// A path that leads to the same place from every working folder.
+fn anchored(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The report in a new folder of the system, where it could not be written to its own.
+fn elsewhere(report: &Report) -> Option<PathBuf> {
+    let folder = tempfile::Builder::new().prefix("gatherspec-report-").tempdir().ok()?;
+    report.write(folder.path()).ok()?;
+    Some(folder.keep())
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> String {
+    format!("{} cannot be written: {error}", path.display())
+}
+
+/// Whether a backend is built in; a program may call itself what it likes.
+fn is_built_in(backend: &BackendReport) -> bool {
+    let name = backend.argument.split(':').next().unwrap_or_default();
+    backend.named == Named::Option && builtin::NAMES.contains(&name)
+}

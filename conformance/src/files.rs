@@ -1,0 +1,144 @@
+//! Files that a path of the command line names: read as far as they are regular and small enough, written whole or not at
+//! all, and never in place of a device, a pipe or a folder.
+
+use std::fs::{self, File, Metadata, Permissions};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::interrupt;
+
+/// The content of a text file of at most so many bytes.
+///
+/// # Errors
+/// What is wrong with it, its path included.
+pub(crate) fn read_text(path: &Path, most: u64) -> Result<String, String> {
+    let wrong = |what: String| format!("{}: {what}", path.display());
+    let cannot = |error: io::Error| wrong(error.to_string());
+    // Opening a named pipe would wait for its other end.
+    if !fs::metadata(path).map_err(cannot)?.is_file() {
+        return Err(wrong("this is not a regular file".to_owned()));
+    }
+    let mut bytes = Vec::new();
+    File::open(path).map_err(cannot)?.take(most + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    if bytes.len() as u64 > most {
+        return Err(wrong(format!("this file has more than {most} bytes")));
+    }
+    String::from_utf8(bytes).map_err(|error| wrong(format!("this file is not UTF-8: {error}")))
+}
+
+/// Writes a file so that it appears whole or not at all. A link to a regular file stays a link.
+///
+/// # Errors
+/// If the path names something other than a regular file, or cannot be written.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let (path, before) = target(path)?;
+    let _until_then = interrupt::writing();
+    let mut file = beside(&path, before.as_ref())?;
+    file.write_all(bytes)?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Checks, as far as it can be known beforehand, that a file can be written.
+///
+/// # Errors
+/// As [`write_whole`].
+pub(crate) fn check_writable(path: &Path) -> io::Result<()> {
+    let (path, before) = target(path)?;
+    beside(&path, before.as_ref()).map(drop)
+}
+
+/// The file that a path leads to, and what is there now.
+fn target(path: &Path) -> io::Result<(PathBuf, Option<Metadata>)> {
+    let found = match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((path.to_owned(), None)),
+        found => found?,
+    };
+    let (path, found) = if found.is_symlink() {
+        (fs::canonicalize(path)?, fs::metadata(path)?)
+    } else {
+        (path.to_owned(), found)
+    };
+    if found.is_file() {
+        Ok((path, Some(found)))
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "this is not a regular file, so it is not replaced"))
+    }
+}
+
+/// A temporary file in the folder of another, with the permissions that the other has or a new file gets.
+fn beside(path: &Path, before: Option<&Metadata>) -> io::Result<tempfile::NamedTempFile> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        let what = format!("there is no folder {}", folder.display());
+        return Err(io::Error::new(io::ErrorKind::NotFound, what));
+    }
+    let mut file = tempfile::Builder::new();
+    #[cfg(unix)]
+    let usual = <Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666);
+    #[cfg(unix)]
+    file.permissions(usual);
+    let file = file.tempfile_in(folder)?;
+    if let Some(before) = before {
+        file.as_file().set_permissions(before.permissions())?;
+    }
+    Ok(file)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    fn pipe(path: &Path) {
+        let made = std::process::Command::new("mkfifo").arg(path).status();
+        assert!(made.is_ok_and(|status| status.success()));
+    }
+
+    #[test]
+    fn nothing_but_a_regular_file_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let [fifo, link, lost, null] = ["fifo", "link", "lost", "null"].map(|name| folder.path().join(name));
+        pipe(&fifo);
+        symlink("fifo", &link).unwrap();
+        symlink("nothing", &lost).unwrap();
+        symlink("/dev/null", &null).unwrap();
+        for path in [&fifo, &link, &lost, &null, folder.path()] {
+            assert!(write_whole(path, b"x").is_err() && check_writable(path).is_err(), "{}", path.display());
+        }
+        assert!(!fs::metadata(&fifo).unwrap().is_file() && fs::symlink_metadata(&lost).unwrap().is_symlink());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+        let nowhere = write_whole(&folder.path().join("no/file"), b"x").unwrap_err();
+        assert!(nowhere.to_string().starts_with("there is no folder "), "{nowhere}");
+    }
+
+    #[test]
+    fn a_file_behind_a_link_is_replaced_with_its_permissions() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "before").unwrap();
+        fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
+        symlink("file", &link).unwrap();
+        check_writable(&link).unwrap();
+        write_whole(&link, b"after").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "after");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+
+    #[test]
+    fn only_small_regular_texts_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let [fifo, text, bytes] = ["fifo", "text", "bytes"].map(|name| folder.path().join(name));
+        pipe(&fifo);
+        fs::write(&text, "four").unwrap();
+        fs::write(&bytes, b"\xff").unwrap();
+        assert_eq!(read_text(&text, 4).unwrap(), "four");
+        assert!(read_text(&text, 3).unwrap_err().ends_with("text: this file has more than 3 bytes"));
+        for path in [&fifo, Path::new("/dev/zero"), folder.path()] {
+            assert!(read_text(path, 9).unwrap_err().ends_with("not a regular file"), "{}", path.display());
+        }
+        assert!(read_text(&bytes, 9).unwrap_err().contains("not UTF-8"));
+    }
+}

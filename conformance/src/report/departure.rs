@@ -1,0 +1,92 @@
+//! Policies that a backend declares and the documents do not permit, and what is wrong with the reasons for them.
+
+use std::fmt;
+
+use gather_spec::{Profile, Specification};
+use serde::{Serialize, Serializer};
+
+use crate::backend::Description;
+
+/// A policy that a backend declares for an operator and the documents do not permit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// The operator.
+    pub operator: String,
+    /// The policy as it is declared: `bad_index=clamp`.
+    pub policy: String,
+    /// Why the backend departs, where a deviation says so.
+    pub reason: Option<String>,
+}
+
+/// What does not conform and is no case's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// A departure without a reason.
+    Unexplained(Departure),
+    /// A reason, by its pattern of operators, without a departure.
+    DidNotOccur(String),
+    /// The user has ended the run: so many of the cases have results.
+    Interrupted {
+        /// By which signal.
+        signal: String,
+        /// How many cases have results.
+        done: usize,
+        /// How many were wanted.
+        cases: usize,
+    },
+}
+
+/// What a backend declares of operators that the documents do not permit.
+pub(crate) fn departures(description: &Description, spec: &Specification) -> Vec<Departure> {
+    let mut found = Vec::new();
+    for (operator, capability) in &description.operators {
+        let Some(page) = spec.operator(operator) else { continue };
+        let Profile { bad_index, negative_index } = capability.profile;
+        let mut depart = |policy| found.push(Departure { operator: operator.clone(), policy, reason: None });
+        if !page.profile.bad_index.contains(&bad_index) {
+            depart(format!("bad_index={bad_index}"));
+        }
+        if !page.profile.negative_index.contains(&negative_index) {
+            depart(format!("negative_index={negative_index}"));
+        }
+    }
+    found
+}
+
+impl fmt::Display for Departure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { operator, policy, reason } = self;
+        write!(f, "{operator} declares {policy}, which its documents do not permit")?;
+        reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {reason}"))
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unexplained(departure) => {
+                let operator = &departure.operator;
+                write!(f, "{departure}; a deviation with `profile: {operator}` and a reason must say why")
+            }
+            Self::DidNotOccur(profile) => write!(
+                f,
+                "unexpected-pass: the deviation `profile: {profile}` did not occur, the documents permit what is declared"
+            ),
+            Self::Interrupted { signal, done, cases } => {
+                write!(f, "interrupted by {signal}: {done} of {cases} cases have results")
+            }
+        }
+    }
+}
+
+impl Serialize for Departure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl Serialize for Problem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
