@@ -172,6 +172,27 @@ fn an_interrupted_campaign_goes_on_where_it_was() {
     assert_eq!(done, whole);
 }
 
+#[test]
+fn a_counterexample_that_cannot_be_saved_is_not_blamed_on_the_report() {
+    let spec = Specification::embedded().unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let folder = file.path().join("found");
+    let check = Differential::new(&wraps().describe(), Vec::new(), Strictness::Strict);
+    let named = Named::Option("--backend ./wraps".to_owned());
+    let saver = Saver { spec: &spec, folder: Some(&folder), backend: &named, options: "" };
+    let start = report("reference", "reference", 1, 40_000, Shard::WHOLE);
+    let ended = drive(start, &check, vec![Subject::backend(wraps())], PACE, &saver, &mut |_| Ok(()));
+    let said = ended.unwrap_err().to_string();
+    assert!(
+        said.starts_with(folder.to_str().unwrap()) && said.contains(".yaml cannot be written: "),
+        "{said}"
+    );
+
+    let report = report("reference", "reference", 1, 1, Shard::WHOLE);
+    let said = report.write(&folder.join("fuzz.json")).unwrap_err().to_string();
+    assert!(said.contains("found/fuzz.json cannot be written: "), "{said}");
+}
+
 /// Wraps negative indices, and says that it refuses them.
 struct Wraps(Box<dyn Backend>);
 

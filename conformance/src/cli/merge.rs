@@ -24,9 +24,7 @@ impl Merge {
             self.files.iter().map(read).collect::<Result<_, String>>().map_err(Failure::Usage)?;
         let whole = merge(&reports).map_err(|error| Failure::Usage(error.to_string()))?;
         if let Some(out) = &self.out {
-            whole
-                .write(out)
-                .map_err(|error| Failure::Usage(format!("{} cannot be written: {error}", out.display())))?;
+            whole.write(out).map_err(|error| Failure::Usage(error.to_string()))?;
         }
         print(&summary(&whole))?;
         Ok(if whole.is_clean() { Status::Conforms } else { Status::DoesNotConform })

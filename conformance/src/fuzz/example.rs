@@ -15,7 +15,7 @@ use crate::show::call_line;
 use super::check::{Key, Question, Way};
 use super::drive::Small;
 use super::expect::reference;
-use super::report::Example;
+use super::report::{Example, cannot_write};
 use super::yaml;
 
 /// The most clauses that are suggested for an outcome.
@@ -73,8 +73,10 @@ impl Saver<'_> {
             };
             let path = folder.join(&file.name);
             let replay = self.replay(&path, way);
-            std::fs::create_dir_all(folder)?;
-            crate::report::write_whole(&path, format!("# {replay}\n{}", file.text).as_bytes())?;
+            let text = format!("# {replay}\n{}", file.text);
+            std::fs::create_dir_all(folder)
+                .and_then(|()| crate::report::write_whole(&path, text.as_bytes()))
+                .map_err(|error| cannot_write(&path, &error))?;
             example.files.push(file.name);
             example.replay.push(replay);
         }

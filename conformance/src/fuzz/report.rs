@@ -161,7 +161,7 @@ impl Report {
     /// If the file cannot be written.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let text = serde_json::to_string_pretty(self).map_err(io::Error::other)? + "\n";
-        crate::report::write_whole(path, text.as_bytes())
+        crate::report::write_whole(path, text.as_bytes()).map_err(|error| cannot_write(path, &error))
     }
 
     pub(super) fn digest(&self) -> u64 {
@@ -184,6 +184,11 @@ impl Report {
     pub(super) fn sort(&mut self) {
         self.groups.sort_by(|one, other| (one.first, &one.key).cmp(&(other.first, &other.key)));
     }
+}
+
+/// An error of writing a file that names the file: a campaign writes several.
+pub(super) fn cannot_write(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{} cannot be written: {error}", path.display()))
 }
 
 /// Joins the reports of all shards of a campaign, named by their files.
