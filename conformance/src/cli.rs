@@ -135,7 +135,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         // Whoever reads the output has had enough, as `gatherspec list cases | head` has.
         Err(Failure::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("{failure}");
+            say(&failure.to_string());
             let broken = matches!(failure, Failure::Broken(_));
             ExitCode::from(if broken { Status::Broken } else { Status::Usage } as u8)
         }
@@ -165,6 +165,19 @@ fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;
     Ok(out.flush()?)
+}
+
+/// Says something on standard error, unless nobody can hear it.
+fn say(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// The status of a command that has printed what it found: whoever had enough of it, as `head` has, does not change that.
+fn despite_a_closed_pipe(printed: Result<(), Failure>, status: Status) -> Result<Status, Failure> {
+    match printed {
+        Err(Failure::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(status),
+        printed => printed.map(|()| status),
+    }
 }
 
 /// A built-in backend as the command line names it: `reference`, or `reference:bad_index=zero,negative_index=wrap`.

@@ -2,26 +2,26 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gather_spec::{Profile, Specification};
 
-use crate::backend::Identity;
+use crate::backend::{Description, Identity};
 use crate::fuzz::{
-    Campaign, Check, Corpus, Differential, Failing, GENERATORS, Named, Pace, Report, Saved, Saver, Shard,
-    Stopped, Subject, drive, silence_backends,
+    Campaign, Check, Corpus, Differential, Failing, GENERATORS, MOST_CASES, Named, Pace, Report, Saved,
+    Saver, Shard, Stopped, Subject, drive, silence_backends,
 };
 use crate::judge::Strictness;
 use crate::laws::Laws;
+use crate::native;
 use crate::process::{self, Dialogue, ProcessBackend};
 use crate::shell::{option, quoted};
 use crate::words::counted;
 
-use super::process::{Backend, ProcessOptions, seconds};
+use super::process::{Backend, ProcessOptions, library, seconds};
 use super::run::{case_files_in, default_folder};
-use super::{Failure, Status, print};
+use super::{Failure, Status, despite_a_closed_pipe, print, say};
 
 /// How many cases there are if nothing else is said.
 const CASES: u64 = 1_000_000;
@@ -32,6 +32,9 @@ pub(super) struct Fuzz {
     /// as numpy; or the path of a program that answers the backend protocol
     #[arg(long, value_name = "NAME[:POLICIES]|PATH", value_parser = Backend::parse)]
     backend: Option<Backend>,
+    /// A shared library that implements gatherspec.h
+    #[arg(long, value_name = "FILE", value_parser = library, conflicts_with = "backend")]
+    library: Option<PathBuf>,
     /// What the answers are compared with
     #[arg(long, value_name = "NAME", value_parser = ["reference"], default_value = "reference")]
     against: String,
@@ -42,9 +45,9 @@ pub(super) struct Fuzz {
     #[arg(long = "law", value_name = "NAME", requires = "laws")]
     chosen: Vec<String>,
     /// How many cases the campaign has [default: 1000000, or without end if there is a --time]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=MOST_CASES))]
     cases: Option<u64>,
-    /// Stop after so many seconds
+    /// Stop so many seconds after the backend has started, whatever is being done
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time: Option<Duration>,
     /// What every case follows from, together with its number
@@ -63,12 +66,12 @@ pub(super) struct Fuzz {
     /// Go on where the report says that the campaign was interrupted
     #[arg(long)]
     resume: bool,
-    /// The time between checkpoints
+    /// The time between checkpoints, at least that of a few cases
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "5")]
     checkpoint: Duration,
     /// How many workers there are [default: the number of cores; of a program 1]
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    jobs: Option<u64>,
     #[command(flatten)]
     process: ProcessOptions,
     /// A program that answers the backend protocol, with its arguments
@@ -93,64 +96,80 @@ impl Fuzz {
         let mut asked = match self.asked()? {
             Ok(asked) => asked,
             Err(broken) => {
-                eprintln!("{broken}");
+                say(&broken);
                 return Ok(Status::Broken);
             }
         };
+        let end = self.time.map(|time| Instant::now() + time);
         let description = asked.subjects[0].description().clone();
-        let check: Box<dyn Check> = if self.laws {
-            let in_process = matches!(asked.named, Named::BuiltIn(_));
-            Box::new(
-                Laws::new(&description, &asked.profiles, in_process, &self.chosen).map_err(Failure::Usage)?,
-            )
-        } else {
-            Box::new(Differential::new(&description, asked.profiles.clone(), asked.strictness))
-        };
+        if let Some(why) = description.nothing_to_test(spec) {
+            say(&format!("nothing can be tested of {}: {why}", asked.argument));
+            return Ok(Status::Broken);
+        }
+        description.unknown_operators(spec).iter().for_each(|said| say(&format!("the backend {said}")));
+        let check = self.check(&asked, &description.of_known_operators(spec))?;
         let path = self.report_path();
         let mut report = self.start(&path, self.campaign(&asked.argument), description.backend)?;
-        let pace = Pace { time: self.time, checkpoint: self.checkpoint };
         let named = asked.named.clone();
         let options = self.options(folder, &named);
         let saver = Saver { spec, folder: self.save.as_deref(), backend: &named, options: &options };
         silence_backends();
         // What a resumed campaign has saved itself was not there before.
         if report.done == 0 && report.corpus.is_none() {
-            report.corpus = match self.ask_saved(&mut asked, &saver)? {
+            report.corpus = match self.ask_saved(&mut asked, &saver, end)? {
                 Ok(corpus) => corpus,
                 Err(broken) => {
-                    eprintln!("{broken}");
+                    say(&broken.to_string());
                     return Ok(Status::Broken);
                 }
             };
             for failing in report.corpus.iter().flat_map(|corpus| &corpus.failing) {
-                eprintln!("fails still or again: {} {}", failing.verdict, failing.id);
+                say(&format!("fails still or again: {} {}", failing.verdict, failing.id));
             }
         }
-        let mut shown = 0;
+        let pace = Pace { end, checkpoint: self.checkpoint };
+        let (mut shown, mut latest) = (0, report.clone());
         let done = drive(report, &*check, asked.subjects, pace, &saver, &mut |report| {
             for group in report.groups.iter().filter(|group| group.example.is_some()).skip(shown) {
-                eprintln!("found: {}", group.key);
+                say(&format!("found: {}", group.key));
                 shown += 1;
             }
+            latest.clone_from(report);
             report.write(&path)
         });
         process::end_children();
-        let report = match done {
-            Ok(report) => report,
-            Err(Stopped::Broken(broken)) => {
-                eprintln!(
-                    "{broken}\nthe cases until the last checkpoint are in {}; --resume goes on",
-                    path.display()
-                );
-                return Ok(Status::Broken);
+        match done {
+            Ok(report) => conclude(&report, &format!("report: {}\n", path.display())),
+            Err(stopped) => {
+                // What was found until then is shown even if standard output cannot be written either.
+                let _ = print(&summary(&latest));
+                Self::stopped(stopped, &path)
             }
-            Err(Stopped::Io(error)) => {
-                return Err(Failure::Usage(format!("{} cannot be written: {error}", path.display())));
+        }
+    }
+
+    /// How a campaign ends that was given up.
+    fn stopped(why: Stopped, report: &Path) -> Result<Status, Failure> {
+        match why {
+            Stopped::Broken(broken) => {
+                let report = report.display();
+                say(&format!(
+                    "{broken}\nthe cases until the last checkpoint are in {report}; --resume goes on"
+                ));
+                Ok(Status::Broken)
             }
-        };
-        print(&summary(&report))?;
-        print(&format!("report: {}\n", path.display()))?;
-        Ok(if report.is_clean() { Status::Conforms } else { Status::DoesNotConform })
+            Stopped::Io(error) => Err(Failure::Usage(error.to_string())),
+        }
+    }
+
+    /// What each case does: it compares, or it asks for relations.
+    fn check(&self, asked: &Asked, description: &Description) -> Result<Box<dyn Check>, Failure> {
+        if !self.laws {
+            return Ok(Box::new(Differential::new(description, asked.profiles.clone(), asked.strictness)));
+        }
+        let in_process = matches!(asked.named, Named::BuiltIn(_));
+        let laws = Laws::new(description, &asked.profiles, in_process, &self.chosen);
+        Ok(Box::new(laws.map_err(Failure::Usage)?))
     }
 
     fn campaign(&self, backend: &str) -> Campaign {
@@ -178,6 +197,8 @@ impl Fuzz {
         }
         let new = Report::new(campaign, self.shard, backend);
         if !self.resume || !path.exists() {
+            // Whether it can be written shows now, not when there is something to lose.
+            new.write(path).map_err(|error| Failure::Usage(error.to_string()))?;
             return Ok(new);
         }
         let before = Report::read(path).map_err(Failure::Usage)?;
@@ -198,13 +219,14 @@ impl Fuzz {
         &self,
         asked: &mut Asked,
         saver: &Saver<'_>,
+        end: Option<Instant>,
     ) -> Result<Result<Option<Corpus>, process::Broken>, Failure> {
         let Some(folder) = self.save.as_deref().filter(|folder| folder.exists()) else { return Ok(Ok(None)) };
         let saved = self.saved(folder, saver.spec)?;
         if saved.is_empty() {
             return Ok(Ok(None));
         }
-        Ok(Corpus::ask(&saved, &mut asked.subjects[0], asked.strictness, saver).map(Some))
+        Ok(Corpus::ask(&saved, &mut asked.subjects[0], asked.strictness, saver, end).map(Some))
     }
 
     fn saved(&self, folder: &Path, spec: &Specification) -> Result<Vec<Saved>, Failure> {
@@ -243,23 +265,27 @@ impl Fuzz {
 
     /// Starts the backend; the inner error says why it cannot be.
     fn asked(&self) -> Result<Result<Asked, String>, Failure> {
+        if let (Some(path), None, []) = (&self.library, &self.backend, self.command.as_slice()) {
+            let named = Named::Option(option("--library", path.display()));
+            return Ok(self.program(&native::command(path)?, path.display().to_string(), named));
+        }
         match (&self.backend, self.command.as_slice()) {
+            _ if self.library.is_some() => Err(one_backend()),
             (Some(Backend::BuiltIn(backend)), []) => {
                 let free = !backend.text.contains(':');
                 let profiles: Vec<Profile> =
                     if free { Profile::all_specified().collect() } else { vec![backend.profile] };
-                let jobs = self.jobs.or_else(|| std::thread::available_parallelism().ok());
+                let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
                 let make = |_| Subject::built_in(&backend.name, &profiles).expect("the name was checked");
-                let subjects = (0..jobs.map_or(1, NonZeroUsize::get)).map(make).collect();
+                let subjects = (0..self.jobs.unwrap_or_else(cores)).map(make).collect();
                 let (named, argument) = (Named::BuiltIn(backend.name.clone()), backend.text.clone());
                 Ok(Ok(Asked { subjects, named, argument, profiles, strictness: Strictness::Strict }))
             }
             (Some(Backend::Adapter(adapter)), []) => {
-                let command =
-                    match adapter.command(self.process.python.as_deref(), &|text| eprintln!("{text}")) {
-                        Ok(command) => command,
-                        Err(why) => return Ok(Err(why)),
-                    };
+                let command = match adapter.command(self.process.python.as_deref(), &say) {
+                    Ok(command) => command,
+                    Err(why) => return Ok(Err(why)),
+                };
                 let named = Named::Option(option("--backend", adapter.name));
                 Ok(self.program(&command, adapter.name.to_owned(), named))
             }
@@ -272,21 +298,39 @@ impl Fuzz {
                 let text = quoted(command);
                 Ok(self.program(command, text.clone(), Named::Command(text)))
             }
-            _ => Err(Failure::Usage(
-                "one backend is fuzzed: --backend NAME, or a command behind --".to_owned(),
-            )),
+            _ => Err(one_backend()),
         }
     }
 
     fn program(&self, command: &[OsString], argument: String, named: Named) -> Result<Asked, String> {
         let (program, arguments) = command.split_first().expect("a command is not empty");
         let backend: ProcessBackend = self.process.backend(program, arguments, 1, 1);
-        let jobs = self.jobs.map_or(1, NonZeroUsize::get);
+        let jobs = self.jobs.unwrap_or(1);
         let start = |_| Dialogue::start(backend.clone()).map(|dialogue| Subject::Process(Box::new(dialogue)));
         let subjects: Vec<Subject> =
             (0..jobs).map(start).collect::<Result<_, _>>().map_err(|broken| broken.to_string())?;
         Ok(Asked { subjects, named, argument, profiles: Vec::new(), strictness: Strictness::Lenient })
     }
+}
+
+fn one_backend() -> Failure {
+    let what = "one backend is fuzzed: --backend NAME, --library FILE, or a command behind --";
+    Failure::Usage(what.to_owned())
+}
+
+/// Prints what a campaign found and a last line; gives the status. That nothing failed counts only if something was
+/// tested.
+pub(super) fn conclude(report: &Report, last: &str) -> Result<Status, Failure> {
+    let printed = print(&(summary(report) + last));
+    let status = match (report.is_clean(), report.gap()) {
+        (false, _) => Status::DoesNotConform,
+        (true, None) => Status::Conforms,
+        (true, Some(gap)) => {
+            say(&format!("error: {gap}"));
+            Status::Usage
+        }
+    };
+    despite_a_closed_pipe(printed, status)
 }
 
 /// What a report says, for people.
@@ -318,10 +362,13 @@ pub(super) fn summary(report: &Report) -> String {
     if examples.any(|example| example.files.is_empty()) {
         let _ = writeln!(text, "\nhelp: `gatherspec fuzz --save DIR` writes such calls as case files");
     }
-    if let Some(Corpus { cases, unsupported, failing }) = &report.corpus {
+    if let Some(Corpus { cases, unsupported, unasked, failing }) = &report.corpus {
         let (mut judged, fail) = (format!("{} saved before", counted(*cases, "case")), failing.len());
         if *unsupported > 0 {
             let _ = write!(judged, ", {unsupported} of them unsupported");
+        }
+        if *unasked > 0 {
+            let _ = write!(judged, ", {unasked} of them not asked");
         }
         let _ = writeln!(
             text,
@@ -338,6 +385,7 @@ pub(super) fn summary(report: &Report) -> String {
         if report.shard == Shard::WHOLE { String::new() } else { format!(", shard {}", report.shard) };
     let state = if report.complete { "" } else { ", unfinished" };
     let verdict = match report.failures() {
+        0 if report.tested() == 0 => "nothing tested".to_owned(),
         0 => "nothing found".to_owned(),
         failures => format!("{} of {}", counted(failures, "failure"), counted(report.groups.len(), "kind")),
     };

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use crate::fuzz::{Report, merge};
 
-use super::fuzz::summary;
-use super::{Failure, Status, print};
+use super::fuzz::conclude;
+use super::{Failure, Status};
 
 #[derive(clap::Args)]
 pub(super) struct Merge {
@@ -26,7 +26,6 @@ impl Merge {
         if let Some(out) = &self.out {
             whole.write(out).map_err(|error| Failure::Usage(error.to_string()))?;
         }
-        print(&summary(&whole))?;
-        Ok(if whole.is_clean() { Status::Conforms } else { Status::DoesNotConform })
+        conclude(&whole, "")
     }
 }

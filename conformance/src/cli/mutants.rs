@@ -5,7 +5,7 @@ use gather_spec::{Case, Specification};
 use crate::mutants::strength::{self, Strength};
 use crate::select::{Selection, Suite};
 
-use super::{Failure, Status, print};
+use super::{Failure, Status, despite_a_closed_pipe, print};
 
 #[derive(clap::Args)]
 pub(super) struct Mutants {
@@ -44,8 +44,9 @@ impl Mutants {
             Format::Json => strength::measure_thoroughly(&cases),
             Format::Human | Format::Markdown => strength::measure(&cases),
         };
-        self.show(&strength)?;
-        Ok(if strength.survivors().is_empty() { Status::Conforms } else { Status::DoesNotConform })
+        let all_caught = strength.survivors().is_empty();
+        let status = if all_caught { Status::Conforms } else { Status::DoesNotConform };
+        despite_a_closed_pipe(self.show(&strength), status)
     }
 
     fn show(&self, strength: &Strength) -> Result<(), Failure> {

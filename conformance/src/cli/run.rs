@@ -15,7 +15,7 @@ use crate::deviations::{self, Deviations};
 use crate::judge::Strictness;
 use crate::native;
 use crate::process::{self, Event};
-use crate::report::{BackendReport, Entry, Format, Named, Report, write_whole};
+use crate::report::{BackendReport, Ending, Entry, Format, Named, Report, write_whole};
 use crate::results::Results;
 use crate::runner::InProcess;
 use crate::select::{Selection, Suite};
@@ -23,7 +23,7 @@ use crate::shell::{option, quoted};
 
 use super::process::{Backend, ProcessOptions, library};
 use super::progress::Progress;
-use super::{BackendArgument, Cli, Command, Failure, Status, print};
+use super::{BackendArgument, Cli, Command, Failure, Status, print, say};
 
 #[derive(clap::Args)]
 pub(super) struct Run {
@@ -168,6 +168,10 @@ impl Run {
         }
         Ok(match (report.is_broken(), report.conforms()) {
             (true, _) => Status::Broken,
+            (false, true) if report.backends.iter().all(asked_nothing) => {
+                say("error: nothing was tested: no backend of this run declares what the chosen cases need");
+                Status::Usage
+            }
             (false, true) => Status::Conforms,
             (false, false) => Status::DoesNotConform,
         })
@@ -223,13 +227,18 @@ impl Run {
         let jobs = self.jobs.map_or(1, std::num::NonZeroUsize::get);
         let backend = self.process.backend(program, arguments, jobs, self.repeat.get());
         let trivial: Vec<&Case> = job.spec.cases.iter().collect();
-        let mut report = match backend.run(&trivial, job.cases, &|event| job.progress.note(event)) {
-            Err(broken) => BackendReport::broken(argument, broken.to_string()),
+        let ran = backend.run(&trivial, job.cases, &|event| job.progress.note(event));
+        let ran = ran
+            .map_err(|broken| broken.to_string())
+            .and_then(|findings| findings.description.nothing_to_test(job.spec).map_or(Ok(findings), Err));
+        let mut report = match ran {
+            Err(why) => BackendReport::broken(argument, why),
             Ok(findings) => {
                 let mut report = BackendReport::new(argument, &findings.description, job.spec);
                 let results = job.cases.iter().zip(findings.results);
                 report.results = results.map(|(case, result)| Entry::new(case, result)).collect();
                 report.remarks = findings.remarks;
+                report.remarks.extend(findings.description.unknown_operators(job.spec));
                 let given = job.deviations.of(&findings.description.backend.name);
                 let known = given.as_ref().unwrap_or(built_in);
                 known.apply(&mut report, job.cases);
@@ -294,6 +303,10 @@ impl Run {
         }
         Ok(chosen)
     }
+}
+
+fn asked_nothing(backend: &BackendReport) -> bool {
+    backend.summary.ending == Ending::NothingAsked
 }
 
 fn is_built_in(backend: &BackendReport) -> bool {
