@@ -5,10 +5,13 @@
  *
  * Who owns what:
  *  - What a call hands in (tensors, texts, attributes) belongs to the caller and is valid until gatherspec_call
- *    returns. It must not be written to; that it was not is checked.
+ *    returns. It must not be written to: all of it, data, shapes, texts and the structures themselves, is compared
+ *    with what it was after gatherspec_release. A difference is the verdict `input-changed`.
  *  - What a reply points to belongs to the library and stays valid until gatherspec_release is called with that reply,
  *    which happens once for every call, before the next one. An output must not overlap the inputs.
- *  - What gatherspec_describe returns belongs to the library and stays valid for as long as the library is loaded.
+ *  - What gatherspec_describe returns belongs to the library and stays valid until the process ends.
+ *
+ * The library is never unloaded, so threads that it has started may run until the process ends, by exit().
  *
  * Nothing that comes from the library is trusted, but what cannot be seen is up to the library: an output has as many
  * elements as its shape says, an array as many entries as its count says, and a text ends with a zero byte.

@@ -1,14 +1,20 @@
-//! Adapters for third parties, embedded so that an installed program needs no checkout, and the Python environments
-//! that they run in, made on first use in the user's cache directory.
+//! Adapters for third parties, embedded so that an installed program needs no checkout. They are placed in the user's
+//! cache directory and run there, in Python environments that `environment` makes on first use.
+//!
+//! Nothing of the current folder is run: an adapter starts in Python's isolated mode, and neither a relative entry of
+//! `PATH` or `PYTHONPATH` nor a relative cache directory counts.
 
-use std::ffi::OsString;
-use std::fs::{self, File};
+mod environment;
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
+
+use environment::Environment;
 
 /// An adapter, as embedded.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +23,9 @@ pub struct Adapter {
     pub name: &'static str,
     /// What it is and what it needs: `backend.toml`.
     manifest: &'static str,
-    /// What pip installs.
+    /// What pip is asked for by name, with the versions.
+    needs: &'static str,
+    /// What pip installs: that and all that it needs in turn, with the hashes of the files that count as each.
     requirements: &'static str,
     /// What it is known for.
     pub deviations: &'static str,
@@ -38,10 +46,26 @@ pub struct Manifest {
     pub module: String,
     /// How much is downloaded on first use.
     pub download: String,
-    /// A package index that is asked before the usual one, since its builds are smaller.
-    #[serde(default)]
-    pub index: Option<String>,
 }
+
+/// How a program is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+    /// What is set in its environment.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+impl From<&[OsString]> for Launch {
+    /// A command in the environment as it is.
+    fn from(command: &[OsString]) -> Self {
+        Self { command: command.to_vec(), environment: Vec::new() }
+    }
+}
+
+/// The variables that tell Python where modules lie, compiled ones included.
+const PLACES_OF_MODULES: [&str; 4] = ["PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONPYCACHEPREFIX"];
 
 /// The file that every adapter imports.
 const KIT: (&str, &str) = ("gatherspec_kit.py", include_str!("../backends/kit/gatherspec_kit.py"));
@@ -51,6 +75,7 @@ macro_rules! adapters {
         &[$(Adapter {
             name: $name,
             manifest: include_str!(concat!("../backends/", $name, "/backend.toml")),
+            needs: include_str!(concat!("../backends/", $name, "/requirements.in")),
             requirements: include_str!(concat!("../backends/", $name, "/requirements.txt")),
             deviations: include_str!(concat!("../backends/", $name, "/deviations.yaml")),
             program: include_str!(concat!("../backends/", $name, "/adapter.py")),
@@ -87,20 +112,25 @@ impl Adapter {
         toml::from_str(self.manifest).expect("a test reads every manifest")
     }
 
-    /// The command that runs it: with the given interpreter, or in an environment of its own, which is made on first
-    /// use while `say` is told what is going on.
+    /// What starts it: the given interpreter, or that of an environment of its own, which is made on first use while
+    /// `say` is told what is going on.
     ///
     /// # Errors
     /// What is missing, and what to do about it.
-    pub fn command(&self, python: Option<&Path>, say: &dyn Fn(&str)) -> Result<Vec<OsString>, String> {
+    pub fn launch(&self, python: Option<&Path>, say: &dyn Fn(&str)) -> Result<Launch, String> {
         let cache = cache()?;
+        // Python puts a folder that it runs on its path, also in isolated mode: the kit lies in there.
         let folder = self.place_program(&cache)?;
-        let python = match python {
-            Some(python) => python.to_owned(),
-            None => self.environment(&cache, say)?,
+        let Some(python) = python else {
+            let environment = Environment { adapter: self, cache: &cache, say };
+            let command = vec![environment.python()?.into(), "-I".into(), folder.into()];
+            return Ok(Launch { command, environment: Vec::new() });
         };
-        // `-u` is not needed: the kit flushes. `-I` would hide the kit, which lies beside the adapter.
-        Ok(vec![python.into(), folder.join("adapter.py").into()])
+        // The libraries of an interpreter that the user names may be the user's own or come by PYTHONPATH, both of
+        // which isolated mode would hide.
+        let given = |name: &&str| std::env::var_os(name).map(|path| (name.into(), absolute_entries(&path)));
+        let environment = PLACES_OF_MODULES.iter().filter_map(given).collect();
+        Ok(Launch { command: vec![python.into(), folder.into()], environment })
     }
 
     /// Writes the adapter and the kit into the cache, by their content, so that versions do not mix.
@@ -108,7 +138,7 @@ impl Adapter {
         let folder = cache.join(format!("{}-{}", self.name, digest(&[self.program, KIT.1])));
         let cannot = |error: io::Error| format!("{} cannot be written: {error}", folder.display());
         fs::create_dir_all(&folder).map_err(cannot)?;
-        for (name, text) in [("adapter.py", self.program), KIT] {
+        for (name, text) in [("__main__.py", self.program), KIT] {
             let path = folder.join(name);
             if fs::read(&path).ok().as_deref() != Some(text.as_bytes()) {
                 crate::report::write_whole(&path, text.as_bytes()).map_err(cannot)?;
@@ -116,103 +146,25 @@ impl Adapter {
         }
         Ok(folder)
     }
-
-    /// The interpreter of an environment that has the requirements.
-    fn environment(&self, cache: &Path, say: &dyn Fn(&str)) -> Result<PathBuf, String> {
-        let system = system_python()?;
-        let version = version_of(&system)?;
-        // Named by its content, so that adapters with the same requirements share it.
-        let name = format!("environment-{}-python-{version}", digest(&[self.requirements, &version]));
-        let folder = cache.join(name);
-        let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
-        let ready = folder.join("gatherspec-ready");
-        // Of several runs at the same time one makes the environment and the others wait.
-        let lock = File::create(folder.with_extension("lock")).and_then(|lock| lock.lock().map(|()| lock));
-        let _lock = lock.map_err(|error| format!("{} cannot be locked: {error}", folder.display()))?;
-        if ready.is_file() {
-            return Ok(python);
-        }
-        let manifest = self.manifest();
-        say(&format!("{}: making a Python {version} environment in {}", self.name, folder.display()));
-        run(Command::new(&system).args(["-m", "venv", "--clear"]).arg(&folder)).map_err(|said| {
-            format!("Python's venv does not work; on Debian it is the package python3-venv\n{said}")
-        })?;
-        let requirements = folder.join("requirements.txt");
-        fs::write(&requirements, self.requirements)
-            .map_err(|error| format!("{} cannot be written: {error}", requirements.display()))?;
-        say(&format!(
-            "{}: installing {} (a download of about {})",
-            self.name,
-            self.requirements.split_whitespace().collect::<Vec<_>>().join(" "),
-            manifest.download
-        ));
-        install(&python, &requirements, manifest.index.as_deref()).map_err(|said| {
-            format!(
-                "pip cannot install the requirements of {}: is there a network, and Python {} or later? \
-                 --python PATH uses an interpreter that has them\n{said}",
-                self.name, manifest.python
-            )
-        })?;
-        fs::write(&ready, "").map_err(|error| format!("{} cannot be written: {error}", ready.display()))?;
-        say(&format!("{}: ready", self.name));
-        Ok(python)
-    }
-}
-
-/// Has pip install the requirements: from the index of smaller builds, if there is one and it can be reached, else
-/// from the usual one.
-fn install(python: &Path, requirements: &Path, index: Option<&str>) -> Result<(), String> {
-    let pip = || {
-        let mut pip = Command::new(python);
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]).arg(requirements);
-        pip
-    };
-    let small = index.map(|index| run(pip().args(["--retries", "1", "--index-url", index])));
-    if matches!(small, Some(Ok(()))) { Ok(()) } else { run(&mut pip()) }
 }
 
 /// Where environments lie: `gatherspec` in the user's cache directory.
 fn cache() -> Result<PathBuf, String> {
-    let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    // What a relative one holds is up to whoever made the current folder.
+    let from = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = from("XDG_CACHE_HOME")
         .or_else(|| from("HOME").map(|home| home.join(".cache")))
         .or_else(|| from("LOCALAPPDATA"))
-        .ok_or("there is no cache directory: set XDG_CACHE_HOME")?
+        .ok_or("there is no cache directory: set XDG_CACHE_HOME to an absolute path")?
         .join("gatherspec");
     fs::create_dir_all(&cache).map_err(|error| format!("{} cannot be made: {error}", cache.display()))?;
     Ok(cache)
 }
 
-fn system_python() -> Result<PathBuf, String> {
-    let works = |name: &&str| version_of(Path::new(name)).is_ok();
-    let found = ["python3", "python"].into_iter().find(works);
-    found.map(PathBuf::from).ok_or_else(|| {
-        "there is no python3 on the path: install Python, or name an interpreter with --python PATH"
-            .to_owned()
-    })
-}
-
-fn version_of(python: &Path) -> Result<String, String> {
-    let script = "import sys; assert sys.version_info[0] == 3; print('%d.%d.%d' % sys.version_info[:3])";
-    let output = Command::new(python).args(["-c", script]).stdin(Stdio::null()).output();
-    let output = output.map_err(|error| format!("{}: {error}", python.display()))?;
-    if output.status.success() {
-        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
-    } else {
-        Err(format!("{} is no Python 3", python.display()))
-    }
-}
-
-/// Runs a command to its end; an error is the end of what it said.
-fn run(command: &mut Command) -> Result<(), String> {
-    let output = command.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = [output.stdout, output.stderr].concat();
-    let said = String::from_utf8_lossy(&said);
-    let lines: Vec<&str> = said.lines().collect();
-    Err(lines[lines.len().saturating_sub(15)..].join("\n"))
+/// The entries of a search path that do not depend on the current folder. An empty entry stands for that folder.
+fn absolute_entries(path: &OsStr) -> OsString {
+    let entries = std::env::split_paths(path).filter(|entry| entry.is_absolute());
+    std::env::join_paths(entries).expect("what was split can be joined")
 }
 
 /// A short name for a content.
@@ -241,10 +193,37 @@ mod tests {
         }
         for adapter in ADAPTERS {
             assert_eq!(adapter.manifest().name, adapter.name);
-            assert!(adapter.requirements.lines().all(|line| line.contains("==")), "{}", adapter.name);
+            assert_is_locked(adapter);
             assert!(adapter.program.lines().count() < 100, "{}", adapter.name);
             let deviations = Deviations::parse(adapter.name, adapter.deviations, &spec, &spec.cases).unwrap();
             assert_eq!(deviations.backend.as_deref(), Some(adapter.name));
         }
+    }
+
+    /// Nothing but versions and hashes, and all that the adapter imports is among them.
+    fn assert_is_locked(adapter: &Adapter) {
+        let name = adapter.name;
+        let text = adapter.requirements.replace("\\\n", " ");
+        let pinned: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).map(str::trim).collect();
+        for line in &pinned {
+            let (package, hashes) = line.split_once(" --hash=").unwrap_or_else(|| panic!("{name}: {line}"));
+            let version = package.split(';').next().unwrap().split_once("==");
+            assert!(version.is_some_and(|(_, version)| !version.contains('*')), "{name}: {line}");
+            for hash in hashes.split(" --hash=") {
+                let hash = hash.trim().strip_prefix("sha256:").unwrap_or_else(|| panic!("{name}: {line}"));
+                assert!(hash.len() == 64 && hash.chars().all(|c| c.is_ascii_hexdigit()), "{name}: {line}");
+            }
+        }
+        assert!(adapter.needs.lines().count() > 0, "{name}");
+        for need in adapter.needs.lines() {
+            assert!(pinned.iter().any(|line| line.split_whitespace().next() == Some(need)), "{name}: {need}");
+        }
+    }
+
+    #[test]
+    fn entries_that_depend_on_the_current_folder_do_not_count() {
+        let path = std::env::join_paths(["", "/a", ".", "b/c", "/d e"]).unwrap();
+        assert_eq!(absolute_entries(&path), std::env::join_paths(["/a", "/d e"]).unwrap());
+        assert_eq!(absolute_entries(OsStr::new("")), "");
     }
 }

@@ -16,7 +16,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
-use crate::serve::answer_all;
+use crate::serve::{Files, answer_all};
 
 use library::Library;
 
@@ -68,7 +68,7 @@ pub fn serve(path: &Path) -> Result<(), NotServed> {
     let output = take_stdout()?;
     let mut library =
         Library::load(path).map_err(|why| NotServed::Library { library: path.display().to_string(), why })?;
-    Ok(answer_all(&mut library, io::stdin().lock(), output)?)
+    Ok(answer_all(&mut library, Files::Allowed, io::stdin().lock(), output)?)
 }
 
 /// Standard output for this program alone: its number leads to stderr from now on.

@@ -13,7 +13,7 @@
 //!
 //! [`ProcessBackend`] says what to start and under which [`Limits`]; `child` is the process and its pipes,
 //! `orphans` finds what it leaves behind,
-//! `session` the handshake and one pipe full of calls, `replies` reads what comes back, `inputs` writes calls and
+//! `not_started` says why there is none, `session` the handshake and one pipe full of calls, `replies` reads what comes back, `inputs` writes calls and
 //! large tensors, `batch` keeps the books of which call is where, and `worker` takes cases through sessions, one
 //! after the other as they die. [`Dialogue`] asks calls that are no cases, for campaigns.
 
@@ -21,6 +21,7 @@ mod batch;
 mod child;
 mod dialogue;
 mod inputs;
+mod not_started;
 mod orphans;
 mod patience;
 mod replies;
@@ -91,7 +92,8 @@ impl Default for Limits {
         Self {
             start: Duration::from_secs(120),
             call: Duration::from_secs(20),
-            virtual_call: Duration::from_secs(2),
+            // An allocator that cannot serve an output waits up to 10 s for memory to be freed before it gives up.
+            virtual_call: Duration::from_secs(12),
             stop: Duration::from_secs(5),
             reply: 256 << 20,
             memory: Some(16 << 30),

@@ -4,26 +4,25 @@
 //! Harness and backend both read and write through these types, which refuse unknown keys. How strictly is up to
 //! `strict`; how a tensor is put on the line, or found in a file, to `tensor`.
 
+mod file;
 mod strict;
 mod tensor;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use gather_spec::{Attributes, Call, ErrorCode, ErrorFields, Operator, Outcome, ReportedError};
+use gather_spec::{Attributes, Call, ErrorCode, ErrorFields, Operator, Outcome, ReportedError, TensorError};
 use serde::{Deserialize, Serialize};
 
 use crate::backend::{Capability, Identity};
 
-use strict::objects;
+pub use gather_spec::shape::MAX_RANK;
 pub(crate) use strict::{from_object, in_json_words, object};
+use strict::{objects, present, unique};
 pub use tensor::{Data, TensorMessage};
 
 /// The version of the protocol that this program speaks.
 pub const PROTOCOL: u64 = 1;
-
-/// The most dims that a tensor on the line has.
-pub const MAX_RANK: usize = 64;
 
 /// What a message asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +85,7 @@ pub struct CallMessage {
     #[serde(deserialize_with = "object")]
     pub indices: TensorMessage,
     /// Attributes by name.
+    #[serde(deserialize_with = "unique")]
     pub attributes: Attributes,
 }
 
@@ -106,13 +106,14 @@ pub struct TimeMessage {
     #[serde(deserialize_with = "object")]
     pub indices: TensorMessage,
     /// Attributes by name.
+    #[serde(deserialize_with = "unique")]
     pub attributes: Attributes,
     /// How many durations to give.
     pub rounds: u32,
     /// The least duration of a round, in nanoseconds; a round repeats the call to reach it.
     pub min_round_ns: u64,
     /// The most threads that a call may use; absent: as many as for a user who says nothing of threads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub threads: Option<NonZeroUsize>,
     /// Where the output goes.
     #[serde(default)]
@@ -229,7 +230,7 @@ pub struct TimedReply {
     pub seq: u64,
     pub nanoseconds: Vec<f64>,
     /// The most threads that a call could use; absent if the backend does not know.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub threads: Option<NonZeroUsize>,
 }
 
@@ -238,6 +239,8 @@ pub struct TimedReply {
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "the protocol names its fields")]
 pub struct InvalidReply {
+    /// Null if it cannot be read, never absent.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub seq: Option<u64>,
     pub invalid: String,
 }
@@ -248,17 +251,17 @@ pub struct InvalidReply {
 #[allow(missing_docs, reason = "see `gather_spec::ErrorFields`")]
 pub struct ErrorMessage {
     pub message: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub code: Option<ErrorCode>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub position: Option<Vec<usize>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub component: Option<usize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub index: Option<i128>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub bound: Option<usize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u128>,
 }
 
@@ -277,6 +280,35 @@ impl CallMessage {
     }
 }
 
+/// Why there is no call, or no tensor, in a message that keeps the schema.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unusable {
+    /// It breaks a rule of the protocol that no schema states.
+    #[error("{0}")]
+    Invalid(String),
+    /// It asks for what this program or this machine does not do.
+    #[error("{0}")]
+    Unsupported(String),
+}
+
+impl Unusable {
+    fn in_operand(self, name: &str) -> Self {
+        match self {
+            Self::Invalid(why) => Self::Invalid(format!("{name}: {why}")),
+            Self::Unsupported(why) => Self::Unsupported(format!("{name}: {why}")),
+        }
+    }
+}
+
+impl From<TensorError> for Unusable {
+    fn from(error: TensorError) -> Self {
+        match error {
+            TensorError::OutOfMemory { .. } => Self::Unsupported(error.to_string()),
+            _ => Self::Invalid(error.to_string()),
+        }
+    }
+}
+
 /// The call of a message's parts.
 ///
 /// # Errors
@@ -286,19 +318,28 @@ pub fn call(
     params: &TensorMessage,
     indices: &TensorMessage,
     attributes: &Attributes,
-) -> Result<Call, String> {
+) -> Result<Call, Unusable> {
     Ok(Call {
         operator: operator.clone(),
-        params: params.tensor().map_err(|wrong| format!("params: {wrong}"))?,
-        indices: indices.tensor().map_err(|wrong| format!("indices: {wrong}"))?,
+        params: params.tensor().map_err(|why| why.in_operand("params"))?,
+        indices: indices.tensor().map_err(|why| why.in_operand("indices"))?,
         attributes: attributes.clone(),
     })
 }
 
 impl Reply {
-    /// The reply for an outcome.
+    /// The reply for an outcome; `unsupported` for an output of more axes than a message has.
     #[must_use]
     pub fn new(seq: u64, outcome: &Outcome) -> Self {
+        let rank = match outcome {
+            Outcome::Output(output) => output.rank(),
+            Outcome::TooLarge { shape, .. } => shape.len(),
+            Outcome::Error(_) | Outcome::Unsupported(_) => 0,
+        };
+        if rank > MAX_RANK {
+            let unsupported = format!("the output has {rank} axes; a message has at most {MAX_RANK}");
+            return Self::Unsupported(UnsupportedReply { seq, unsupported });
+        }
         match outcome {
             Outcome::Output(output) => Self::Output(OutputReply { seq, output: TensorMessage::new(output) }),
             Outcome::TooLarge { dtype, shape } => {
@@ -324,5 +365,39 @@ impl ErrorMessage {
     pub fn into_error(self) -> ReportedError {
         let Self { message, code, position, component, index, bound, bytes } = self;
         ReportedError { message, code, fields: ErrorFields { position, component, index, bound, bytes } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gather_spec::{DType, Tensor};
+
+    use super::*;
+
+    #[test]
+    fn an_output_of_more_axes_than_a_message_has_is_unsupported() {
+        let output = |rank| Outcome::Output(Tensor::new(DType::U8, vec![1; rank], vec![7u8]).unwrap());
+        let too_large = |rank: usize| {
+            let dims = [vec![1 << 62, 0, 1 << 62], vec![1; rank - 3]].concat();
+            Outcome::too_large(DType::U8, &dims).unwrap()
+        };
+        for outcome in [output(64), too_large(64)] {
+            assert!(matches!(Reply::new(1, &outcome), Reply::Output(_)), "{outcome:?}");
+        }
+        for outcome in [output(65), too_large(65)] {
+            let Reply::Unsupported(UnsupportedReply { seq: 1, unsupported }) = Reply::new(1, &outcome) else {
+                panic!("{outcome:?}")
+            };
+            assert_eq!(unsupported, "the output has 65 axes; a message has at most 64");
+        }
+    }
+
+    #[test]
+    fn a_lack_of_memory_is_no_fault_of_the_message() {
+        let short = Unusable::from(TensorError::OutOfMemory { bytes: 1 << 40 }).in_operand("params");
+        let why = "params: 1099511627776 bytes for a tensor could not be reserved".to_owned();
+        assert_eq!(short, Unusable::Unsupported(why));
+        let strings = Unusable::from(TensorError::Width(DType::String));
+        assert!(matches!(strings, Unusable::Invalid(_)), "{strings:?}");
     }
 }

@@ -18,6 +18,9 @@ const SCHEMA: u32 = 1;
 /// The most characters of a call or an outcome that are kept.
 const LONGEST: usize = 300;
 
+/// The most characters of a file's name before its ending.
+const LONGEST_NAME: usize = 200;
+
 /// What one version of a backend did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -121,7 +124,7 @@ impl Results {
         // What a backend says of itself is no path.
         let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
         let name = format!("{}-{}", self.backend.name, self.backend.version);
-        let path = folder.join(name.chars().map(plain).collect::<String>() + ".json");
+        let path = folder.join(name.chars().take(LONGEST_NAME).map(plain).collect::<String>() + ".json");
         std::fs::create_dir_all(folder)?;
         let text = serde_json::to_string_pretty(self).expect("results are plain data") + "\n";
         write_whole(&path, text.as_bytes())?;

@@ -92,11 +92,19 @@ fn with_call(cmd: &str) -> Value {
         "cmd": command(cmd),
         "seq": described(count(), "The number of this message, to be repeated in the reply. Unique in a process."),
         "operator": text("The id of the operator, such as `tf.gather_nd`."),
-        "params": described(message("tensor"), "The tensor to gather from."),
-        "indices": described(message("tensor"), "The tensor that says what to gather."),
+        "params": described(
+            message("tensor"),
+            "The tensor to gather from. The product of its dims that are not 0 and the element size (16 for a string) is at \
+             most 2^63 - 1.",
+        ),
+        "indices": described(
+            message("tensor"),
+            "The tensor that says what to gather. Its size is limited like that of params.",
+        ),
         "attributes": described(
             attributes,
-            "Attributes by name, {} if none is given. An absent one has the operator's default.",
+            "Attributes by name, {} if none is given. An absent one has the operator's default. A value of another type \
+             than the operator's attribute has is invalid; a name that the operator lacks is unsupported.",
         ),
     })
 }
@@ -105,7 +113,10 @@ fn time() -> Value {
     let rounds = json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX });
     let output = json!({ "enum": ["fresh", "pooled", "into"] });
     let mut properties = with_call("time");
-    properties["rounds"] = described(rounds, "How many durations to give, an integer from 0 to 2^32 - 1.");
+    properties["rounds"] = described(
+        rounds,
+        "How many durations to give, an integer from 0 to 2^32 - 1. A backend may answer `unsupported` to many.",
+    );
     properties["min_round_ns"] = described(
         count(),
         "The least duration of a round in nanoseconds; a round repeats the call until it is reached.",
@@ -127,7 +138,9 @@ fn file() -> Value {
     let properties = json!({
         "dtype": dtypes(DType::String),
         "shape": shape(),
-        "file": text("The path of a file that holds the elements, little-endian and row-major. It must not be written to."),
+        "file": text(
+            "The path of a regular file that holds the elements, little-endian and row-major. It must not be written to.",
+        ),
         "offset": described(
             count(),
             "Where in the file the first element starts, in bytes; a multiple of the element's size.",
@@ -197,7 +210,7 @@ fn error() -> Value {
         "bytes": described(
             json!({ "type": "integer", "minimum": 0 }),
             "With output-too-large: the product of the output's non-zero dims and the element size (16 for a string), \
-             an integer from 0 to 2^128 - 1.",
+             an integer below 2^126.",
         ),
     });
     let fields = ["code", "position", "component", "index", "bound", "bytes"];
@@ -229,7 +242,9 @@ fn schema(title: &str, messages: &[Value], definitions: Value) -> Value {
     let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": format!("{title}, protocol version {PROTOCOL}"),
-        "description": "conformance/PROTOCOL.md explains these messages.",
+        "description": "conformance/PROTOCOL.md explains these messages. It asks for more than a schema can: an integer is \
+            written without fraction and exponent, though JSON Schema takes 1.0 and 1e0 for integers, and zero as 0, not \
+            -0; and no key is given twice.",
         "oneOf": messages,
     });
     schema["$defs"] = definitions;

@@ -2,22 +2,38 @@
 
 use std::io::{self, BufRead, Read, Write};
 use std::num::NonZeroUsize;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use gather_spec::{Call, Outcome};
+use gather_spec::clause::{AttributeType, OperatorPage};
+use gather_spec::{Attribute, Attributes, Call, Operator, Outcome, load};
 use serde::Serialize;
 
 use crate::backend::{Backend, Description};
 use crate::protocol::{
-    CallMessage, InvalidReply, OutputMemory, PROTOCOL, Reply, Request, Started, TimeMessage, TimedReply,
-    UnsupportedReply, call,
+    CallMessage, InvalidReply, OutputMemory, PROTOCOL, Reply, Request, Started, TensorMessage, TimeMessage,
+    TimedReply, UnsupportedReply, Unusable, call,
 };
 
 /// The longest line that is read, in bytes. Larger tensors go through a `file`.
 pub const MAX_LINE: u64 = 256 << 20;
 
+/// The most memory that the buffer of a line keeps from one message to the next, in bytes.
+const KEPT: usize = 1 << 20;
+
 /// The most rounds that one `time` message may ask for.
-const MAX_ROUNDS: u32 = 100_000;
+pub const MAX_ROUNDS: u32 = 100_000;
+
+/// The longest that one `time` message may ask all its rounds to last.
+pub const LONGEST_TIMING: Duration = Duration::from_secs(3600);
+
+/// Whether operands may lie in files. What a client names is read with the rights of this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Files {
+    /// Any regular file that this process can read.
+    Allowed,
+    /// None: such calls are `unsupported`.
+    Forbidden,
+}
 
 /// What is behind the protocol: a backend, or what stands in for one and cannot always answer.
 pub(crate) trait Answering {
@@ -59,20 +75,39 @@ impl Answering for &mut dyn Backend {
     }
 }
 
-/// Answers requests from `input` on `output` until `stop` or the end of input.
+/// Answers requests from `input` on `output` until `stop` or the end of input. Operands may lie in any file that this
+/// process can read; [`serve_with`] can forbid that.
 ///
 /// # Errors
 /// If reading or writing fails.
-pub fn serve(mut backend: &mut dyn Backend, input: impl BufRead, output: impl Write) -> io::Result<()> {
-    answer_all(&mut backend, input, output)
+pub fn serve(backend: &mut dyn Backend, input: impl BufRead, output: impl Write) -> io::Result<()> {
+    serve_with(backend, Files::Allowed, input, output)
+}
+
+/// The same, and says whether operands may lie in files.
+///
+/// # Errors
+/// If reading or writing fails.
+pub fn serve_with(
+    mut backend: &mut dyn Backend,
+    files: Files,
+    input: impl BufRead,
+    output: impl Write,
+) -> io::Result<()> {
+    answer_all(&mut backend, files, input, output)
 }
 
 /// The same for what cannot always answer.
 pub(crate) fn answer_all(
     backend: &mut impl Answering,
+    files: Files,
     mut input: impl BufRead,
     mut output: impl Write,
 ) -> io::Result<()> {
+    let operators = load::operators().map_err(|wrong| {
+        io::Error::other(wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))
+    })?;
+    let mut server = Server { backend, files, operators };
     let mut line = Vec::new();
     loop {
         match read_line(&mut input, &mut line)? {
@@ -87,9 +122,9 @@ pub(crate) fn answer_all(
         }
         match Request::parse(&line) {
             Ok(Request::Stop(_)) => return Ok(()),
-            Ok(Request::Start(_)) => send(&mut output, &started(backend))?,
-            Ok(Request::Call(message)) => send(&mut output, &answer(backend, &message))?,
-            Ok(Request::Time(message)) => send(&mut output, &time(backend, &message))?,
+            Ok(Request::Start(_)) => send(&mut output, &server.started())?,
+            Ok(Request::Call(message)) => send(&mut output, &server.answer(&message))?,
+            Ok(Request::Time(message)) => send(&mut output, &server.time(&message))?,
             Err(invalid) => send(&mut output, &invalid)?,
         }
     }
@@ -104,6 +139,8 @@ enum Line {
 /// Reads one line without its end; of a line that is too long only the end is looked for.
 fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
     line.clear();
+    // A long line before this one must not cost its memory for ever.
+    line.shrink_to(KEPT);
     let read = input.take(MAX_LINE + 1).read_until(b'\n', line)?;
     if read == 0 {
         return Ok(Line::End);
@@ -116,53 +153,116 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
     Ok(Line::TooLong)
 }
 
-fn started(backend: &impl Answering) -> Started {
-    let description = backend.describe();
-    Started { protocol: PROTOCOL, backend: description.backend, operators: description.operators }
+/// What answers messages: a backend, and what is known of the messages that it should not see.
+struct Server<'a, A> {
+    backend: &'a mut A,
+    files: Files,
+    /// The documented operators, whose attributes have types.
+    operators: Vec<OperatorPage>,
 }
 
-fn answer(backend: &mut impl Answering, message: &CallMessage) -> Reply {
-    let CallMessage { seq, operator, params, indices, attributes, .. } = message;
-    let outcome = call(operator, params, indices, attributes).and_then(|call| backend.answer(&call));
-    reply(*seq, outcome)
+impl<A: Answering> Server<'_, A> {
+    fn started(&self) -> Started {
+        let description = self.backend.describe();
+        Started { protocol: PROTOCOL, backend: description.backend, operators: description.operators }
+    }
+
+    /// The call of a message's parts, if it may be answered.
+    fn call(
+        &self,
+        operator: &Operator,
+        params: &TensorMessage,
+        indices: &TensorMessage,
+        attributes: &Attributes,
+    ) -> Result<Call, Unusable> {
+        check_attributes(&self.operators, operator, attributes)?;
+        if self.files == Files::Forbidden && [params, indices].iter().any(|operand| operand.file.is_some()) {
+            return Err(Unusable::Unsupported("tensors in files are not read here".to_owned()));
+        }
+        call(operator, params, indices, attributes)
+    }
+
+    fn answer(&mut self, message: &CallMessage) -> Reply {
+        let CallMessage { seq, operator, params, indices, attributes, .. } = message;
+        match self.call(operator, params, indices, attributes) {
+            Ok(call) => reply(*seq, self.backend.answer(&call)),
+            Err(why) => unusable(*seq, why),
+        }
+    }
+
+    /// Times a call: each round repeats it until the round has lasted long enough. The threads are left alone unless
+    /// the message limits them, and then only for as long as the timing lasts.
+    fn time(&mut self, message: &TimeMessage) -> Reply {
+        let TimeMessage { seq, operator, params, indices, attributes, rounds, threads, .. } = message;
+        let call = check_timing(message).and_then(|()| self.call(operator, params, indices, attributes));
+        let call = match call {
+            Ok(call) => call,
+            Err(why) => return unusable(*seq, why),
+        };
+        if threads.is_some_and(|most| !self.backend.limit_threads(Some(most))) {
+            return unusable(*seq, Unusable::Unsupported("this backend cannot limit its threads".to_owned()));
+        }
+        let used = self.backend.most_threads();
+        let rounds = 0..*rounds;
+        let timed: Result<Vec<f64>, _> =
+            rounds.map(|_| round(self.backend, &call, message.min_round_ns)).collect();
+        if threads.is_some() {
+            self.backend.limit_threads(None);
+        }
+        match timed {
+            Ok(nanoseconds) => Reply::Timed(TimedReply { seq: *seq, nanoseconds, threads: used }),
+            Err(instead) => reply(*seq, *instead),
+        }
+    }
+}
+
+/// Whether every attribute that the operator has is of its type. Names that the operator lacks are up to the backend.
+fn check_attributes(
+    operators: &[OperatorPage],
+    operator: &Operator,
+    attributes: &Attributes,
+) -> Result<(), Unusable> {
+    let Some(page) = operators.iter().find(|page| page.operator == *operator) else { return Ok(()) };
+    for (name, value) in attributes {
+        let wanted = match (page.attributes.get(name).map(|attribute| attribute.r#type), value) {
+            (Some(AttributeType::Integer), Attribute::Boolean(_)) => "an integer",
+            (Some(AttributeType::Boolean), Attribute::Integer(_)) => "a boolean",
+            _ => continue,
+        };
+        let invalid = format!("the attribute `{name}` of {operator} is {wanted}, not {value}");
+        return Err(Unusable::Invalid(invalid));
+    }
+    Ok(())
+}
+
+/// Whether a timing is one that is done here: the schema allows a time beyond any patience.
+fn check_timing(message: &TimeMessage) -> Result<(), Unusable> {
+    let (rounds, min_round_ns) = (message.rounds, message.min_round_ns);
+    let unsupported = |why: String| Err(Unusable::Unsupported(why));
+    if rounds > MAX_ROUNDS {
+        return unsupported(format!("rounds is {rounds}; at most {MAX_ROUNDS} are done"));
+    }
+    if u128::from(rounds) * u128::from(min_round_ns) > LONGEST_TIMING.as_nanos() {
+        let most = LONGEST_TIMING.as_secs();
+        return unsupported(format!("{rounds} rounds of {min_round_ns} ns are more than {most} s"));
+    }
+    if message.output != OutputMemory::Fresh {
+        return unsupported("only `fresh` outputs are timed".to_owned());
+    }
+    Ok(())
 }
 
 fn reply(seq: u64, outcome: Result<Outcome, String>) -> Reply {
     match outcome {
         Ok(outcome) => Reply::new(seq, &outcome),
-        Err(invalid) => Reply::Invalid(InvalidReply { seq: Some(seq), invalid }),
+        Err(invalid) => unusable(seq, Unusable::Invalid(invalid)),
     }
 }
 
-/// Times a call: each round repeats it until the round has lasted long enough. The threads are left alone unless the
-/// message limits them, and then only for as long as the timing lasts.
-fn time(backend: &mut impl Answering, message: &TimeMessage) -> Reply {
-    let TimeMessage {
-        seq, operator, params, indices, attributes, rounds, min_round_ns, threads, output, ..
-    } = message;
-    let unsupported = |why: String| Reply::Unsupported(UnsupportedReply { seq: *seq, unsupported: why });
-    if *rounds > MAX_ROUNDS {
-        let invalid = format!("rounds is {rounds}, at most {MAX_ROUNDS} are done");
-        return Reply::Invalid(InvalidReply { seq: Some(*seq), invalid });
-    }
-    if *output != OutputMemory::Fresh {
-        return unsupported("only `fresh` outputs are timed".to_owned());
-    }
-    let call = match call(operator, params, indices, attributes) {
-        Ok(call) => call,
-        Err(invalid) => return Reply::Invalid(InvalidReply { seq: Some(*seq), invalid }),
-    };
-    if threads.is_some_and(|most| !backend.limit_threads(Some(most))) {
-        return unsupported("this backend cannot limit its threads".to_owned());
-    }
-    let used = backend.most_threads();
-    let timed: Result<Vec<f64>, _> = (0..*rounds).map(|_| round(backend, &call, *min_round_ns)).collect();
-    if threads.is_some() {
-        backend.limit_threads(None);
-    }
-    match timed {
-        Ok(nanoseconds) => Reply::Timed(TimedReply { seq: *seq, nanoseconds, threads: used }),
-        Err(instead) => reply(*seq, *instead),
+fn unusable(seq: u64, why: Unusable) -> Reply {
+    match why {
+        Unusable::Invalid(invalid) => Reply::Invalid(InvalidReply { seq: Some(seq), invalid }),
+        Unusable::Unsupported(unsupported) => Reply::Unsupported(UnsupportedReply { seq, unsupported }),
     }
 }
 
@@ -199,6 +299,7 @@ mod tests {
     use gather_spec::{DType, Tensor};
 
     use super::*;
+    use crate::protocol::Command;
 
     /// A backend that notes every limit on its threads beside every call; it has four threads, or does not know.
     #[derive(Default)]
@@ -230,22 +331,31 @@ mod tests {
         }
     }
 
-    /// The reply to a timing of two rounds of one call, and what the backend noted.
-    fn timed(backend: &mut Threaded, threads: Option<usize>) -> (Reply, Vec<String>) {
-        let tensor = Tensor::new(DType::I32, [0], Vec::<u32>::new()).unwrap();
-        let message = TimeMessage {
-            cmd: crate::protocol::Command::Time,
+    fn server<A>(backend: &mut A) -> Server<'_, A> {
+        Server { backend, files: Files::Forbidden, operators: load::operators().unwrap() }
+    }
+
+    fn timing(rounds: u32, min_round_ns: u64, threads: Option<usize>) -> TimeMessage {
+        let tensor = TensorMessage::new(&Tensor::new(DType::I32, [0], Vec::<u32>::new()).unwrap());
+        TimeMessage {
+            cmd: Command::Time,
             seq: 7,
-            operator: gather_spec::Operator::new("any"),
-            params: crate::protocol::TensorMessage::new(&tensor),
-            indices: crate::protocol::TensorMessage::new(&tensor),
-            attributes: gather_spec::Attributes::new(),
-            rounds: 2,
-            min_round_ns: 0,
+            operator: Operator::new("any"),
+            params: tensor.clone(),
+            indices: tensor,
+            attributes: Attributes::new(),
+            rounds,
+            min_round_ns,
             threads: threads.and_then(NonZeroUsize::new),
             output: OutputMemory::Fresh,
-        };
-        (time(backend, &message), std::mem::take(&mut backend.noted))
+        }
+    }
+
+    /// The reply to a timing of two rounds of one call, and what the backend noted.
+    fn timed(backend: &mut Threaded, threads: Option<usize>) -> (Reply, Vec<String>) {
+        let message = timing(2, 0, threads);
+        let reply = server(backend).time(&message);
+        (reply, std::mem::take(&mut backend.noted))
     }
 
     fn threads(reply: &Reply) -> Option<usize> {
@@ -279,5 +389,55 @@ mod tests {
         let (reply, noted) = timed(&mut backend, Some(1));
         assert!(matches!(reply, Reply::Unsupported(_)), "{reply:?}");
         assert_eq!(noted, ["at most 1"]);
+    }
+
+    #[test]
+    fn the_memory_of_a_long_line_is_given_back() {
+        let lines = [vec![b'x'; 3 * KEPT], b"\nshort\n".to_vec()].concat();
+        let (mut input, mut line) = (&lines[..], Vec::new());
+        assert!(matches!(read_line(&mut input, &mut line), Ok(Line::Whole)));
+        assert!(line.capacity() >= 3 * KEPT);
+        assert!(matches!(read_line(&mut input, &mut line), Ok(Line::Whole)));
+        assert_eq!(line, b"short\n");
+        assert!(line.capacity() <= KEPT, "{}", line.capacity());
+    }
+
+    #[test]
+    fn a_timing_beyond_any_patience_is_unsupported_and_one_of_an_hour_is_not() {
+        let checked = |rounds, min_round_ns| check_timing(&timing(rounds, min_round_ns, None));
+        let hour = 3_600_000_000_000;
+        assert_eq!([checked(1, hour), checked(100_000, hour / 100_000)], [Ok(()), Ok(())]);
+        for (rounds, min_round_ns) in
+            [(1, hour + 1), (2, hour / 2 + 1), (1, u64::MAX), (u32::MAX, u64::MAX), (100_001, 0)]
+        {
+            let why = checked(rounds, min_round_ns);
+            assert!(matches!(why, Err(Unusable::Unsupported(_))), "{rounds} {min_round_ns}: {why:?}");
+        }
+    }
+
+    #[test]
+    fn an_attribute_of_another_type_is_invalid_and_an_unknown_name_is_up_to_the_backend() {
+        let operators = load::operators().unwrap();
+        let checked = |operator, name: &str, value| {
+            check_attributes(&operators, &Operator::new(operator), &[(name.to_owned(), value)].into())
+        };
+        let (boolean, integer) = (Attribute::Boolean(true), Attribute::Integer(1));
+        for page in &operators {
+            for (name, attribute) in &page.attributes {
+                let (right, wrong, wanted) = match attribute.r#type {
+                    AttributeType::Integer => (integer, boolean, "an integer, not true"),
+                    AttributeType::Boolean => (boolean, integer, "a boolean, not 1"),
+                };
+                let operator = page.operator.as_str();
+                assert_eq!(checked(operator, name, right), Ok(()), "{operator} {name}");
+                let Err(Unusable::Invalid(why)) = checked(operator, name, wrong) else { panic!("{name}") };
+                assert_eq!(why, format!("the attribute `{name}` of {operator} is {wanted}"));
+            }
+        }
+        for value in [boolean, integer] {
+            assert_eq!(checked("tf.gather", "mode", value), Ok(()));
+            assert_eq!(checked("tf.gather_nd", "axis", value), Ok(()));
+            assert_eq!(checked("no.operator", "axis", value), Ok(()));
+        }
     }
 }

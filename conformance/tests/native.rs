@@ -35,6 +35,7 @@ const AT_ONE_CALL: &[(&str, Verdict, &str)] = &[
     ("prints-on-stdout", Pass, ""),
     ("prints-and-aborts", Crash, "the kernel went away"),
     ("closes-stdout", Pass, ""),
+    ("leaves-a-thread-running", Pass, ""),
     ("allocates-without-end", Crash, "killed by signal 6 (SIGABRT)"),
     ("leaves-the-reply-blank", ProtocolError, "breaks its contract: the status is 0"),
     ("gives-an-unknown-status", ProtocolError, "the status is 4, which stands for nothing"),
@@ -115,7 +116,8 @@ fn hostile() -> Option<&'static Path> {
     let built = BUILT.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
         // The stack is to overflow, and 8 to be written to.
-        let options = ["-Wno-infinite-recursion", "-Wno-unknown-warning-option", "-Wno-array-bounds"];
+        let options =
+            ["-pthread", "-Wno-infinite-recursion", "-Wno-unknown-warning-option", "-Wno-array-bounds"];
         let library = build(folder.path(), "libhostile.so", "tests/native/hostile.c", &options)?;
         Some((folder, library))
     });

@@ -8,13 +8,17 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use gather_conformance::process::Limits;
 use gather_conformance::protocol::Reply;
-use gather_conformance::schemas;
-use gather_spec::{DType, ErrorCode, GatherError, Outcome, Shape, Specification};
+use gather_conformance::serve::{LONGEST_TIMING, MAX_ROUNDS};
+use gather_conformance::{builtin, schemas};
+use gather_spec::clause::AttributeType;
+use gather_spec::{DType, ErrorCode, GatherError, Outcome, Profile, Shape, Specification};
 use serde_json::{Value, json};
 
 /// The file of the session, as the page names it, and the elements in it.
@@ -199,6 +203,13 @@ fn the_table_of_operators_has_their_attributes_and_index_dtypes() {
         let row = rows.iter().find(|row| row[0] == name).unwrap_or_else(|| panic!("{name} is missing"));
         let attributes: Vec<&str> = operator.attributes.keys().map(String::as_str).collect();
         assert_eq!(quoted(row[1]), attributes, "{name}");
+        // Integers first, with their type behind the last of them.
+        let (integers, booleans) = row[1].split_once("integer").unwrap_or(("", row[1]));
+        for (attribute, page) in &operator.attributes {
+            let typed = if page.r#type == AttributeType::Integer { integers } else { booleans };
+            assert!(typed.contains(&format!("`{attribute}`")), "{name} {attribute}");
+        }
+        assert_eq!(row[1].contains("boolean"), !quoted(booleans).is_empty(), "{name}");
         let names = |dtypes: &[DType]| dtypes.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ");
         let all = operator.dtypes.params.len() == DType::ALL.len();
         assert_eq!(
@@ -227,22 +238,114 @@ fn the_limits_are_the_defaults() {
     }
     assert!(page.contains(&format!("| {} s | |", limits.stop.as_secs())));
     assert!(page.contains(&format!("Up to {} calls", limits.window)));
+    assert!(page.contains("more than 100,000 rounds, or of more than an hour"));
+    assert_eq!((MAX_ROUNDS, LONGEST_TIMING), (100_000, Duration::from_secs(60 * 60)));
 }
 
+#[test]
+fn no_reply_to_the_suite_is_as_long_as_the_page_says() {
+    assert!(page().contains("The suite asks for less than 2 MiB."));
+    let mut reference = builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
+    for case in &Specification::embedded().unwrap().cases {
+        let reply = serde_json::to_vec(&Reply::new(1, &reference.call(&case.call))).unwrap();
+        assert!(reply.len() < 2 << 20, "{}: {}", case.id, reply.len());
+    }
+}
+
+/// Calls with two faults, of neighbouring steps of the list of replies or of the first and the last.
+#[test]
+fn the_first_reply_of_the_list_that_is_possible_is_the_one_that_serve_gives() {
+    let page = page();
+    for step in ["1. `invalid`", "2. `unsupported`", "3. `error`", "4. `unsupported`", "5. `error`"] {
+        assert!(page.contains(&format!("\n{step}")), "{step}");
+    }
+    let call = |operator: &str, params: &str, indices: &str, attributes: &str| {
+        format!(
+            r#"{{"cmd":"call","seq":1,"operator":"{operator}","params":{params},"indices":{indices},"attributes":{attributes}}}"#
+        )
+    };
+    let tensor = |dtype: &str, dims: &str, data: &str| {
+        format!(r#"{{"dtype":"{dtype}","shape":[{dims}],"data":"{data}"}}"#)
+    };
+    let (scalar, one, bad) =
+        (tensor("u8", "", "BQ=="), tensor("u8", "1", "BQ=="), tensor("i32", "", "BwAAAA=="));
+    let wrong_data = tensor("u8", "2", "BQ==");
+    let ones = "1,".repeat(32);
+    let (wide, wide_bad) =
+        (tensor("u8", &format!("{ones}1"), "BQ=="), tensor("i32", &format!("{ones}1"), "BwAAAA=="));
+    let (huge, two_bad) = (tensor("u8", "0,4611686018427387904", ""), tensor("i32", "2", "BwAAAAcAAAA="));
+    let faults = [
+        ("wrong data, no such operator", call("no.operator", &wrong_data, &bad, "{}"), "invalid"),
+        ("wrong type, unknown name", call("tf.gather", &one, &bad, r#"{"axis":true,"mode":1}"#), "invalid"),
+        ("no such operator, a scalar", call("no.operator", &scalar, &bad, "{}"), "unsupported"),
+        ("unknown name, a scalar", call("tf.gather", &scalar, &bad, r#"{"mode":1}"#), "unsupported"),
+        ("a scalar, a bad index", call("tf.gather", &scalar, &bad, "{}"), "params-rank"),
+        ("too large, a bad index", call("tf.gather", &huge, &two_bad, "{}"), "output-too-large"),
+        ("65 axes, a bad index", call("tf.gather", &wide, &wide_bad, "{}"), "unsupported"),
+        ("two bytes, a bad index", call("tf.gather", &one, &two_bad, "{}"), "unsupported"),
+        ("a bad index", call("tf.gather", &one, &bad, "{}"), "index-out-of-range"),
+    ];
+    for backend in builtin::NAMES {
+        let lines: String = faults.iter().map(|(_, line, _)| format!("{line}\n")).collect();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
+        let mut served = command
+            .args(["serve", backend, "--max-output", "1"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        served.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+        let output = served.wait_with_output().unwrap();
+        let replies: Vec<Value> = output
+            .stdout
+            .split(|byte| *byte == b'\n')
+            .filter_map(|line| serde_json::from_slice(line).ok())
+            .collect();
+        assert_eq!(replies.len(), faults.len());
+        for ((what, _, expected), reply) in faults.iter().zip(replies) {
+            let given = reply["error"]["code"].as_str().map(str::to_owned);
+            let given = given.or_else(|| reply.as_object()?.keys().find(|key| *key != "seq").cloned());
+            assert_eq!(given.as_deref(), Some(*expected), "{backend}, {what}: {reply}");
+        }
+    }
+}
+
+/// What the loop in JavaScript calls where it is no module.
+const REQUIRE: &str = "require(\"node:readline\").createInterface";
+
+/// How long a program in JavaScript may take to end after its last line.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// What a block of JavaScript of the page, followed by more code, writes when it reads an input; `None` without node.
-fn javascript(block: usize, more: &str, input: &str) -> Option<String> {
+fn javascript(is_module: bool, block: usize, more: &str, input: &str) -> Option<String> {
     if Command::new("node").arg("--version").output().is_err() {
         println!("skipped: this needs node");
         return None;
     }
     let page = page();
     let code = format!("{}\n{more}", blocks(&page, "js")[block]);
+    let code = if is_module { code.replace(REQUIRE, "createInterface") } else { code };
+    let (kind, import) = if is_module { ("module", imported(&page)) } else { ("commonjs", "") };
     let mut node = Command::new("node");
-    let mut node = node.args(["-e", &code]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    node.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let node = node.arg(format!("--input-type={kind}")).args(["-e", &format!("{import}\n{code}")]);
+    let mut node = node.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = node.stdin.take().unwrap();
+    stdin.write_all(input.as_bytes()).unwrap();
+    // The end is up to the program: input does not end as long as it may take.
+    let began = Instant::now();
+    thread::spawn(move || {
+        thread::sleep(PATIENCE);
+        drop(stdin);
+    });
     let output = node.wait_with_output().unwrap();
     assert!(output.status.success());
+    assert!(began.elapsed() < PATIENCE, "it waits for the end of input");
     Some(String::from_utf8(output.stdout).unwrap())
+}
+
+/// The line that a module needs in place of `require`.
+fn imported(page: &str) -> &str {
+    page.split('`').find(|text| text.starts_with("import ")).unwrap()
 }
 
 #[test]
@@ -253,7 +356,7 @@ fn integers_of_any_length_go_through_the_javascript_unchanged() {
         if (read.dims[0] !== 9223372036854775807n || read.dims[1] !== 3) throw new Error(String(read.dims));
         process.stdout.write(stringify(read));"
     );
-    if let Some(written) = javascript(0, &check, "") {
+    if let Some(written) = javascript(false, 0, &check, "") {
         assert_eq!(written, line);
     }
 }
@@ -266,7 +369,8 @@ fn every_reply_of_the_loop_in_javascript_is_out_before_the_next_line_is_read() {
           if (process.stdout.writableLength > 0) throw new Error("a reply is still in the buffer");
           return "x".repeat(Number(line));
         });"#;
-    if let Some(written) = javascript(1, answer, "1000000\n3\n500000\nstop\n7\n") {
+    for is_module in [false, true] {
+        let Some(written) = javascript(is_module, 1, answer, "1000000\n3\n500000\nstop\n7\n") else { return };
         assert_eq!(written.lines().map(str::len).collect::<Vec<_>>(), [1_000_000, 3, 500_000]);
     }
 }

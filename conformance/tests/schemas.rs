@@ -5,7 +5,7 @@
 use std::num::NonZeroUsize;
 
 use gather_conformance::protocol::{
-    CallMessage, InvalidReply, PROTOCOL, Reply, Request, Started, TensorMessage, TimedReply,
+    CallMessage, ErrorReply, InvalidReply, PROTOCOL, Reply, Request, Started, TensorMessage, TimedReply,
 };
 use gather_conformance::{builtin, schemas};
 use gather_spec::{Profile, Specification};
@@ -66,6 +66,10 @@ fn the_schema_and_the_program_agree_on_what_is_a_request() {
         ("{\"axis\":0}", "{\"axis\":\"0\"}"),
         ("{\"axis\":0}", "{\"axis\":1.5}"),
         ("{\"axis\":0}", "[]"),
+        ("{\"axis\":0}", "{\"axis\":null}"),
+        ("\"AA==\"", "\"AA==\",\"file\":null"),
+        ("\"AA==\"", "\"AA==\",\"offset\":null"),
+        ("\"AA==\"", "null"),
         ("\"AA==\"", "7"),
         ("\"call\"", "\"ask\""),
         ("\"call\"", "\"stop\""),
@@ -77,9 +81,58 @@ fn the_schema_and_the_program_agree_on_what_is_a_request() {
         assert!(Request::parse(line.as_bytes()).is_err(), "{line}");
         assert!(!harness.is_valid(&serde_json::from_str(&line).unwrap()), "{line}");
     }
-    let none = time.replace("\"threads\":2", "\"threads\":0");
-    assert!(Request::parse(none.as_bytes()).is_err() && none != time);
-    assert!(!harness.is_valid(&serde_json::from_str(&none).unwrap()));
+    for (part, instead) in
+        [("\"threads\":2", "\"threads\":0"), ("\"threads\":2", "\"threads\":null"), ("\"fresh\"", "null")]
+    {
+        let line = time.replace(part, instead);
+        assert!(Request::parse(line.as_bytes()).is_err() && line != time, "{line}");
+        assert!(!harness.is_valid(&serde_json::from_str(&line).unwrap()), "{line}");
+    }
+}
+
+/// What no JSON Schema can refuse, the description of the schema names.
+#[test]
+fn the_program_refuses_more_than_the_schema_where_the_schema_says_so() {
+    let harness = jsonschema::validator_for(&schemas::harness()).unwrap();
+    let call = r#"{"cmd":"call","seq":1,"operator":"tf.gather","params":{"dtype":"u8","shape":[1],"data":"AA=="},"indices":{"dtype":"i32","shape":[],"file":"f","offset":0},"attributes":{"axis":0}}"#;
+    for (part, instead) in [
+        ("\"seq\":1", "\"seq\":1.0"),
+        ("[1]", "[1e0]"),
+        ("{\"axis\":0}", "{\"axis\":-0}"),
+        ("{\"axis\":0}", "{\"axis\":0,\"axis\":0}"),
+        ("\"seq\":1", "\"seq\":1,\"seq\":1"),
+    ] {
+        let line = call.replacen(part, instead, 1);
+        assert_ne!(line, call);
+        assert_valid(&harness, &serde_json::from_str(&line).unwrap());
+        assert!(Request::parse(line.as_bytes()).is_err(), "{line}");
+    }
+    for (name, schema) in schemas::all() {
+        let description = schema["description"].as_str().unwrap();
+        for what in ["1.0", "1e0", "-0", "twice"] {
+            assert!(description.contains(what), "{name}: {what}");
+        }
+    }
+}
+
+#[test]
+fn the_schema_and_the_program_agree_that_an_optional_key_is_never_null() {
+    let backend = jsonschema::validator_for(&schemas::backend()).unwrap();
+    let error = r#"{"seq":1,"error":{"message":"no","KEY":null}}"#;
+    let timed = r#"{"seq":1,"nanoseconds":[],"KEY":null}"#;
+    for (line, keys) in
+        [(error, &["code", "position", "component", "index", "bound", "bytes"][..]), (timed, &["threads"])]
+    {
+        for key in keys {
+            let line = line.replace("KEY", key);
+            assert!(serde_json::from_str::<ErrorReply>(&line).is_err(), "{line}");
+            assert!(serde_json::from_str::<TimedReply>(&line).is_err(), "{line}");
+            assert!(!backend.is_valid(&serde_json::from_str(&line).unwrap()), "{line}");
+        }
+    }
+    let absent = r#"{"invalid":"what"}"#;
+    assert!(serde_json::from_str::<InvalidReply>(absent).is_err());
+    assert!(!backend.is_valid(&serde_json::from_str(absent).unwrap()));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use gather_conformance::protocol::{CallMessage, TensorMessage};
@@ -103,7 +104,18 @@ fn an_error_carries_its_code_and_fields() {
 fn a_broken_message_is_answered_invalid_and_the_next_is_answered_as_ever() {
     let good = r#"{"cmd":"call","seq":2,"operator":"tf.gather","params":{"dtype":"u8","shape":[2],"data":"BQY="},"indices":{"dtype":"i32","shape":[],"data":"AQAAAA=="},"attributes":{}}"#;
     let params = r#""params":{"dtype":"u8","shape":[2],"data":"BQY="}"#;
-    let broken: [(&str, &str, Value); 17] = [
+    let time = good.replace("call", "time");
+    let time = |more: &str| time.replacen('{', &format!(r#"{{"rounds":1,"min_round_ns":0,{more},"#), 1);
+    let attributes = |given: &str| good.replace(r#""attributes":{}"#, &format!(r#""attributes":{given}"#));
+    let folder = tempfile::tempdir().unwrap();
+    let file = |shape: &str| {
+        let path = json!(folder.path());
+        good.replace(
+            params,
+            &format!(r#""params":{{"dtype":"u8","shape":{shape},"file":{path},"offset":0}}"#),
+        )
+    };
+    let broken: [(&str, &str, Value); 31] = [
         ("not json", "what", Value::Null),
         ("an array", "[1]", Value::Null),
         ("no command", r#"{"seq":7}"#, json!(7)),
@@ -118,11 +130,21 @@ fn a_broken_message_is_answered_invalid_and_the_next_is_answered_as_ever() {
         ("a tensor as an array", &good.replace(params, r#""params":["u8",[2],"BQY="]"#), json!(2)),
         ("no base64", &good.replace("BQY=", "B!Y="), json!(2)),
         ("base64 without padding", &good.replace("BQY=", "BQY"), json!(2)),
-        (
-            "a fraction as attribute",
-            &good.replace(r#""attributes":{}"#, r#""attributes":{"axis":0.5}"#),
-            json!(2),
-        ),
+        ("a fraction as attribute", &attributes(r#"{"axis":0.5}"#), json!(2)),
+        ("a boolean where an integer belongs", &attributes(r#"{"batch_dims":true}"#), json!(2)),
+        ("an integer where a boolean belongs", &attributes(r#"{"validate_indices":1}"#), json!(2)),
+        ("a type that is wrong, and an unknown name", &attributes(r#"{"axis":true,"mode":1}"#), json!(2)),
+        ("an attribute that is null", &attributes(r#"{"axis":null}"#), json!(2)),
+        ("an attribute that is given twice", &attributes(r#"{"axis":0,"axis":0}"#), json!(2)),
+        ("a file that is null", &good.replace("BQY=\"", "BQY=\",\"file\":null"), json!(2)),
+        ("an offset that is null", &good.replace("BQY=\"", "BQY=\",\"offset\":null"), json!(2)),
+        ("data that are null", &good.replace("\"BQY=\"", "null"), json!(2)),
+        ("threads that are null", &time(r#""threads":null"#), json!(2)),
+        ("an output that is null", &time(r#""output":null"#), json!(2)),
+        ("a seq with a fraction", &good.replace(r#""seq":2"#, r#""seq":2.0"#), Value::Null),
+        ("a dim with an exponent", &good.replace("[2]", "[2e0]"), json!(2)),
+        ("a folder for elements", &file("[2]"), json!(2)),
+        ("a folder for no elements", &file("[0]"), json!(2)),
         (
             "both data and file",
             &good.replace(r#""data":"BQY=""#, r#""data":"BQY=","file":"x","offset":0"#),
@@ -160,6 +182,94 @@ fn a_tensor_may_lie_in_a_file_and_the_file_must_hold_it() {
     served.stop();
 }
 
+#[cfg(unix)]
+#[test]
+fn a_named_pipe_in_place_of_a_file_is_invalid_and_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut served = Served::start(&["reference"]);
+    for dims in [json!([2]), json!([0])] {
+        let reply = served.ask(&in_a_file(&pipe, &dims));
+        assert!(reply["invalid"].as_str().unwrap().contains("this is a named pipe"), "{reply}");
+    }
+    served.stop();
+}
+
+/// A call whose params lie in a file.
+fn in_a_file(path: &Path, dims: &Value) -> String {
+    let params = json!({"dtype": "u8", "shape": dims, "file": path, "offset": 0});
+    let indices = json!({"dtype": "i32", "shape": [], "data": "AQAAAA=="});
+    json!({"cmd": "call", "seq": 1, "operator": "tf.gather", "params": params, "indices": indices, "attributes": {}})
+        .to_string()
+}
+
+#[test]
+fn files_can_be_forbidden_and_are_not_even_looked_for_then() {
+    let folder = tempfile::tempdir().unwrap();
+    let (there, missing) = (folder.path().join("there"), folder.path().join("missing"));
+    std::fs::write(&there, [5, 6]).unwrap();
+    let mut open = Served::start(&["reference"]);
+    assert_eq!(open.ask(&in_a_file(&there, &json!([2])))["output"]["data"], "Bg==");
+    assert!(open.ask(&in_a_file(&missing, &json!([2])))["invalid"].is_string());
+    open.stop();
+    let mut closed = Served::start(&["reference", "--no-files"]);
+    for path in [there, missing] {
+        let call = in_a_file(&path, &json!([2]));
+        let time = call.replace("\"call\"", "\"time\"").replacen('{', r#"{"rounds":1,"min_round_ns":0,"#, 1);
+        let replies = [closed.ask(&call), closed.ask(&time)];
+        for reply in replies {
+            assert_eq!(reply["unsupported"], "tensors in files are not read here", "{reply}");
+        }
+    }
+    closed.stop();
+}
+
+/// One element gathered from one element, each of as many axes: the output has twice as many, less one.
+fn of_rank(rank: usize, index: &str) -> String {
+    let params = json!({"dtype": "u8", "shape": vec![1; rank], "data": "BQ=="});
+    let indices = json!({"dtype": "i32", "shape": vec![1; rank], "data": index});
+    json!({"cmd": "call", "seq": 1, "operator": "tf.gather", "params": params, "indices": indices, "attributes": {}})
+        .to_string()
+}
+
+#[test]
+fn an_output_of_more_than_64_axes_is_unsupported_whatever_its_indices() {
+    let (zero, bad) = ("AAAAAA==", "BwAAAA==");
+    for backend in gather_conformance::builtin::NAMES {
+        let mut served = Served::start(&[backend]);
+        // 32 + 32 - 1 axes are carried, 33 + 33 - 1 are not.
+        let carried = served.ask(&of_rank(32, zero));
+        assert_eq!(carried["output"]["shape"].as_array().unwrap().len(), 63, "{backend}");
+        assert_eq!(served.ask(&of_rank(32, bad))["error"]["code"], "index-out-of-range", "{backend}");
+        for index in [zero, bad] {
+            let reply = served.ask(&of_rank(33, index));
+            assert!(reply["unsupported"].as_str().unwrap().contains("65 axes"), "{backend}: {reply}");
+        }
+        // A fault that the shapes show comes before: 2^62 x 2^61 elements beside a dim of 0.
+        let ones = "1,".repeat(31);
+        let params = format!(r#"{{"data":"","dtype":"u8","shape":[0,{ones}4611686018427387904]}}"#);
+        let indices = format!(r#"{{"data":"","dtype":"i32","shape":[0,{ones}2305843009213693951]}}"#);
+        let call = format!(
+            r#"{{"cmd":"call","seq":1,"operator":"tf.gather","params":{params},"indices":{indices},"attributes":{{}}}}"#
+        );
+        assert_eq!(served.ask(&call)["error"]["code"], "output-too-large", "{backend}");
+        served.stop();
+    }
+}
+
+#[test]
+fn a_timing_without_end_is_unsupported_at_once() {
+    let time = r#"{"cmd":"time","seq":3,"operator":"tf.gather","params":{"dtype":"u8","shape":[2],"data":"BQY="},"indices":{"dtype":"i32","shape":[1],"data":"AQAAAA=="},"attributes":{},"rounds":1,"min_round_ns":0}"#;
+    let mut served = Served::start(&["reference"]);
+    for (key, most) in [("rounds", u64::from(u32::MAX)), ("min_round_ns", u64::MAX)] {
+        let value = if key == "rounds" { 1 } else { 0 };
+        let message = time.replace(&format!(r#""{key}":{value}"#), &format!(r#""{key}":{most}"#));
+        assert!(served.ask(&message)["unsupported"].is_string(), "{key}");
+    }
+    served.stop();
+}
+
 #[test]
 fn a_call_is_timed_round_by_round() {
     let mut served = Served::start(&["reference"]);
@@ -182,7 +292,9 @@ fn a_limit_on_the_threads_of_a_timing_is_kept_and_the_next_timing_is_without() {
     let mut optimized = Served::start(&["optimized"]);
     let usual = optimized.ask(&time(""))["threads"].as_u64().unwrap();
     assert_eq!(optimized.ask(&time(r#","threads":1"#))["threads"], 1);
-    assert_eq!(optimized.ask(&time(r#","threads":1000000"#))["threads"], usual);
+    for more in [1_000_000, u64::MAX] {
+        assert_eq!(optimized.ask(&time(&format!(r#","threads":{more}"#)))["threads"], usual, "{more}");
+    }
     assert_eq!(optimized.ask(&time(""))["threads"], usual);
     optimized.stop();
     let mut reference = Served::start(&["reference"]);

@@ -1,5 +1,6 @@
 //! Calls on tensors of any dtype, as a backend answers them.
 
+use gather_spec::shape::MAX_RANK;
 use gather_spec::tensor::Stored;
 use gather_spec::{ByteString, Call, DType, Outcome, Refusal, Tensor};
 use ndarray::ArrayD;
@@ -29,7 +30,8 @@ impl Default for Settings {
     }
 }
 
-/// Answers a call.
+/// Answers a call. An output of more than [`MAX_RANK`] axes or of more bytes than the settings allow is `unsupported`,
+/// whatever the indices are.
 ///
 /// ```
 /// use gather_optimized::{Settings, answer};
@@ -53,6 +55,12 @@ pub fn answer(call: &Call, settings: &Settings) -> Outcome {
 fn gather_call(call: &Call, settings: &Settings) -> Result<Tensor, Refusal> {
     let plan = plan_call(call, settings)?;
     let len = plan.shapes().output_len(call.params.dtype().size())?;
+    let rank = plan.output_shape().len();
+    if rank > MAX_RANK {
+        return Err(Refusal::Unsupported(format!(
+            "an output of {rank} axes; at most {MAX_RANK} are allowed"
+        )));
+    }
     let bytes = len as u128 * call.params.dtype().size() as u128;
     if bytes > u128::from(settings.max_output) {
         let most = settings.max_output;

@@ -82,7 +82,8 @@ pub static OPERATORS: [Implemented; 4] = [
     },
 ];
 
-/// Answers a call; `unsupported` for an operator or attribute that the reference does not know.
+/// Answers a call; `unsupported` for an operator or attribute that the reference does not know, and, whatever its indices,
+/// for an output of more than [`MAX_RANK`](gather_spec::shape::MAX_RANK) axes.
 #[must_use]
 pub fn answer(call: &Call, settings: Settings) -> Outcome {
     match OPERATORS.iter().find(|operator| operator.name == call.operator.as_str()) {

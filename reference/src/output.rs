@@ -1,6 +1,6 @@
 //! The output tensor: whether it can exist, whether it is allowed, and room for it.
 
-use gather_spec::shape::{MAX_BYTES, nonzero_bytes};
+use gather_spec::shape::{MAX_BYTES, MAX_RANK, nonzero_bytes};
 use gather_spec::{DType, GatherError, Refusal, Shape, TensorBuilder};
 
 use crate::Settings;
@@ -12,6 +12,12 @@ pub(crate) fn output(dtype: DType, dims: Vec<usize>, settings: Settings) -> Resu
         return Err(GatherError::OutputTooLarge { bytes }.into());
     }
     let shape = Shape::new(dims).map_err(|error| Refusal::Unsupported(error.to_string()))?;
+    if shape.rank() > MAX_RANK {
+        let rank = shape.rank();
+        return Err(Refusal::Unsupported(format!(
+            "the output has {rank} axes, more than the limit of {MAX_RANK}"
+        )));
+    }
     let bytes = if shape.element_count() == 0 { 0 } else { bytes };
     if bytes > settings.max_output.into() {
         let limit = settings.max_output;

@@ -30,6 +30,29 @@ pub const SCHEMA: u32 = 1;
 
 static EMBEDDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
+/// The operators that this program was built with, without their clauses and cases, which take longer to read.
+///
+/// # Errors
+/// All that is wrong with their files.
+///
+/// ```
+/// use gather_spec::clause::AttributeType;
+///
+/// let operators = gather_spec::load::operators().unwrap();
+/// let gather = operators.iter().find(|page| page.operator.as_str() == "tf.gather").unwrap();
+/// assert_eq!(gather.attributes["axis"].r#type, AttributeType::Integer);
+/// ```
+pub fn operators() -> Result<Vec<OperatorPage>, Vec<Diagnostic>> {
+    let (mut spec, mut wrong) = (Specification::default(), Vec::new());
+    for (name, bytes) in EMBEDDED {
+        if let ["operators", folder, "operator.yaml"] = name.split('/').collect::<Vec<_>>()[..] {
+            let read = Text::new(name, bytes).and_then(|text| spec.read_operator(text, folder));
+            wrong.extend(read.err());
+        }
+    }
+    if wrong.is_empty() { Ok(spec.operators) } else { Err(wrong) }
+}
+
 /// All that is written under `spec/`.
 #[derive(Clone, Debug, Default)]
 pub struct Specification {

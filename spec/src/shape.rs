@@ -10,6 +10,9 @@ use crate::DType;
 /// The largest size in bytes that any tensor may have, on every platform: 2^63 - 1.
 pub const MAX_BYTES: u128 = i64::MAX as u128;
 
+/// The most dims of a tensor in a case file or on the line of the backend protocol.
+pub const MAX_RANK: usize = 64;
+
 /// The dims of a tensor.
 ///
 /// Invariant: the product of the non-zero dims is at most `isize::MAX`, as `ndarray` asks, so that no

@@ -109,8 +109,7 @@ impl Tensor {
     /// # Errors
     /// [`TensorError`] if the number of bytes is not that of shape and dtype, or memory is short.
     pub fn from_le_bytes(dtype: DType, shape: Shape, bytes: &[u8]) -> Result<Self, TensorError> {
-        let size = dtype.size();
-        let expected = shape.element_count().saturating_mul(size);
+        let expected = shape.element_count().saturating_mul(dtype.size());
         if dtype == DType::String {
             return Err(TensorError::Width(dtype));
         }
@@ -118,11 +117,7 @@ impl Tensor {
             return Err(TensorError::Bytes { dtype, shape, expected, found: bytes.len() });
         }
         let mut tensor = TensorBuilder::new(dtype, shape)?;
-        for chunk in bytes.chunks_exact(size) {
-            let mut wide = [0; 16];
-            wide[..size].copy_from_slice(chunk);
-            tensor.push(Element::Bits(u128::from_le_bytes(wide)));
-        }
+        tensor.extend_from_le_bytes(bytes);
         tensor.finish()
     }
 
@@ -254,13 +249,30 @@ impl Tensor {
     /// The little-endian bytes of the elements in row-major order; `None` for strings.
     #[must_use]
     pub fn to_le_bytes(&self) -> Option<Vec<u8>> {
-        let size = self.dtype.size();
-        let mut bytes = Vec::with_capacity(self.shape.element_count() * size);
-        for element in self.iter() {
-            let Element::Bits(bits) = element else { return None };
-            bytes.extend_from_slice(&bits.to_le_bytes()[..size]);
+        match &self.elements {
+            Elements::B1(_) => self.le_bytes(u8::to_le_bytes),
+            Elements::B2(_) => self.le_bytes(u16::to_le_bytes),
+            Elements::B4(_) => self.le_bytes(u32::to_le_bytes),
+            Elements::B8(_) => self.le_bytes(u64::to_le_bytes),
+            Elements::B16(_) => self.le_bytes(u128::to_le_bytes),
+            Elements::Strings(_) => None,
         }
-        (self.dtype != DType::String).then_some(bytes)
+    }
+
+    fn le_bytes<T: Stored + Copy, const SIZE: usize>(
+        &self,
+        element_bytes: impl Fn(T) -> [u8; SIZE],
+    ) -> Option<Vec<u8>> {
+        let elements = self.view::<T>()?;
+        let mut bytes = vec![0; elements.len() * SIZE];
+        let (chunks, _) = bytes.as_chunks_mut::<SIZE>();
+        let copy = |(chunk, element): (&mut [u8; SIZE], &T)| *chunk = element_bytes(*element);
+        match elements.as_slice() {
+            // A loop over a slice becomes a copy of memory, which one over strides cannot.
+            Some(elements) => chunks.iter_mut().zip(elements).for_each(copy),
+            None => chunks.iter_mut().zip(&elements).for_each(copy),
+        }
+        Some(bytes)
     }
 }
 

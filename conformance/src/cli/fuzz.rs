@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use gather_spec::{Profile, Specification};
 
+use crate::adapters::Launch;
 use crate::backend::{Description, Identity};
 use crate::fuzz::{
     Campaign, Check, Corpus, Differential, Failing, GENERATORS, MOST_CASES, Named, Pace, Report, Saved,
@@ -267,7 +268,8 @@ impl Fuzz {
     fn asked(&self) -> Result<Result<Asked, String>, Failure> {
         if let (Some(path), None, []) = (&self.library, &self.backend, self.command.as_slice()) {
             let named = Named::Option(option("--library", path.display()));
-            return Ok(self.program(&native::command(path)?, path.display().to_string(), named));
+            let launch = Launch::from(&native::command(path)?[..]);
+            return Ok(self.program(&launch, path.display().to_string(), named));
         }
         match (&self.backend, self.command.as_slice()) {
             _ if self.library.is_some() => Err(one_backend()),
@@ -282,29 +284,29 @@ impl Fuzz {
                 Ok(Ok(Asked { subjects, named, argument, profiles, strictness: Strictness::Strict }))
             }
             (Some(Backend::Adapter(adapter)), []) => {
-                let command = match adapter.command(self.process.python.as_deref(), &say) {
-                    Ok(command) => command,
+                let launch = match adapter.launch(self.process.python.as_deref(), &say) {
+                    Ok(launch) => launch,
                     Err(why) => return Ok(Err(why)),
                 };
                 let named = Named::Option(option("--backend", adapter.name));
-                Ok(self.program(&command, adapter.name.to_owned(), named))
+                Ok(self.program(&launch, adapter.name.to_owned(), named))
             }
             (Some(Backend::Program(path)), []) => {
                 let text = path.display().to_string();
                 let named = Named::Option(option("--backend", path.display()));
-                Ok(self.program(&[path.clone().into_os_string()], text, named))
+                let command = [path.clone().into_os_string()];
+                Ok(self.program(&command[..].into(), text, named))
             }
             (None, command) if !command.is_empty() => {
                 let text = quoted(command);
-                Ok(self.program(command, text.clone(), Named::Command(text)))
+                Ok(self.program(&command.into(), text.clone(), Named::Command(text)))
             }
             _ => Err(one_backend()),
         }
     }
 
-    fn program(&self, command: &[OsString], argument: String, named: Named) -> Result<Asked, String> {
-        let (program, arguments) = command.split_first().expect("a command is not empty");
-        let backend: ProcessBackend = self.process.backend(program, arguments, 1, 1);
+    fn program(&self, launch: &Launch, argument: String, named: Named) -> Result<Asked, String> {
+        let backend: ProcessBackend = self.process.backend(launch, 1, 1);
         let jobs = self.jobs.unwrap_or(1);
         let start = |_| Dialogue::start(backend.clone()).map(|dialogue| Subject::Process(Box::new(dialogue)));
         let subjects: Vec<Subject> =

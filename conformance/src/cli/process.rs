@@ -1,10 +1,9 @@
 //! What the command line says of backends that are programs: which one, and what it may take.
 
-use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::adapters::{self, ADAPTERS, Adapter};
+use crate::adapters::{self, ADAPTERS, Adapter, Launch};
 use crate::builtin;
 use crate::process::{Limits, ProcessBackend};
 use crate::shell::option;
@@ -63,8 +62,8 @@ pub(super) struct ProcessOptions {
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "20")]
     call_limit: Duration,
     /// The same for a call that has an empty tensor and spans more than 2^32 positions; longer if other calls take longer
-    /// than a quarter of it, shorter once three of them have timed out
-    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "2")]
+    /// than a quarter of it, shorter once two of them have timed out
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "12")]
     virtual_limit: Duration,
     /// The longest line that it may write, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().reply)]
@@ -82,15 +81,11 @@ pub(super) struct ProcessOptions {
 
 impl ProcessOptions {
     /// The backend that a program is, under these limits.
-    pub(super) fn backend(
-        &self,
-        program: &OsStr,
-        arguments: &[OsString],
-        jobs: usize,
-        repeat: usize,
-    ) -> ProcessBackend {
+    pub(super) fn backend(&self, launch: &Launch, jobs: usize, repeat: usize) -> ProcessBackend {
+        let (program, arguments) = launch.command.split_first().expect("a command is not empty");
+        let (arguments, environment) = (arguments.to_vec(), launch.environment.clone());
         let limits = self.limits();
-        ProcessBackend { arguments: arguments.to_vec(), limits, jobs, repeat, ..ProcessBackend::new(program) }
+        ProcessBackend { arguments, environment, limits, jobs, repeat, ..ProcessBackend::new(program) }
     }
 
     fn limits(&self) -> Limits {

@@ -9,7 +9,7 @@ use clap::Parser as _;
 use gather_spec::{Basis, Case, Specification};
 use rayon::prelude::*;
 
-use crate::adapters::Adapter;
+use crate::adapters::{Adapter, Launch};
 use crate::builtin;
 use crate::deviations::{self, Deviations};
 use crate::judge::Strictness;
@@ -108,6 +108,10 @@ impl Run {
         if self.write_deviations.is_some() && count != 1 {
             return Err(Failure::Usage("--write-deviations drafts a file for one backend".to_owned()));
         }
+        let is_built_in = |backend: &Backend| matches!(backend, Backend::BuiltIn(_));
+        if self.results.is_some() && count == backends.iter().filter(|one| is_built_in(one)).count() {
+            return Err(Failure::Usage("--results keeps what programs do, and no backend is one".to_owned()));
+        }
 
         let progress = Progress::new(count * cases.len());
         let job = Job { spec, folder, cases: &cases, progress: &progress, deviations: &deviations };
@@ -118,19 +122,20 @@ impl Run {
                 Backend::Adapter(adapter) => self.run_adapter(adapter, &job)?,
                 Backend::Program(path) => {
                     let command = [path.clone().into_os_string()];
-                    self.run_program(&quoted(&command), &command, &Deviations::default(), &job)
+                    let launch = Launch::from(&command[..]);
+                    self.run_program(&quoted(&command), &launch, &Deviations::default(), &job)
                 }
             });
         }
         for path in &self.libraries {
-            let command = native::command(path)?;
+            let launch = Launch::from(&native::command(path)?[..]);
             let name = quoted(&[path.clone().into_os_string()]);
-            let ran = self.run_program(&name, &command, &Deviations::default(), &job);
+            let ran = self.run_program(&name, &launch, &Deviations::default(), &job);
             report.backends.push(BackendReport { named: Named::Library, ..ran });
         }
         if !self.command.is_empty() {
-            let (name, nothing) = (quoted(&self.command), Deviations::default());
-            let ran = self.run_program(&name, &self.command, &nothing, &job);
+            let (name, launch) = (quoted(&self.command), Launch::from(&self.command[..]));
+            let ran = self.run_program(&name, &launch, &Deviations::default(), &job);
             report.backends.push(BackendReport { named: Named::Command, ..ran });
         }
         process::end_children();
@@ -150,10 +155,22 @@ impl Run {
             write_whole(path, deviations::draft(backend).as_bytes()).map_err(cannot_write(path))?;
         }
         if let Some(folder) = &self.results {
-            let programs =
-                report.backends.iter().filter(|backend| backend.broken.is_none() && !is_built_in(backend));
-            for backend in programs {
-                Results::new(backend).write(folder).map_err(cannot_write(folder))?;
+            // A program may call itself whatever it likes: what is built in was named as such.
+            let is_program = |at: &usize| !backends.get(*at).is_some_and(is_built_in);
+            let mut written = Vec::new();
+            for at in (0..report.backends.len()).filter(is_program) {
+                let backend = &report.backends[at];
+                if backend.broken.is_some() {
+                    continue;
+                }
+                let path = Results::new(backend).write(folder).map_err(cannot_write(folder))?;
+                if written.contains(&path) {
+                    let (name, path) = (&backend.argument, path.display());
+                    eprintln!(
+                        "warning: {path} holds what {name} did, in place of a backend of the same name"
+                    );
+                }
+                written.push(path);
             }
         }
         let folder = self.out.clone().unwrap_or_else(default_folder);
@@ -201,13 +218,13 @@ impl Run {
     fn run_adapter(&self, adapter: &Adapter, job: &Job<'_>) -> Result<BackendReport, Failure> {
         job.progress.backend(adapter.name);
         let say = |text: &str| job.progress.say(text);
-        match adapter.command(self.process.python.as_deref(), &say) {
+        match adapter.launch(self.process.python.as_deref(), &say) {
             Err(why) => Ok(BackendReport::broken(adapter.name.to_owned(), why)),
-            Ok(command) => {
+            Ok(launch) => {
                 let (name, text) = (adapter.name, adapter.deviations);
                 let known =
                     Deviations::parse(name, text, job.spec, &job.spec.cases).map_err(Failure::Usage)?;
-                Ok(self.run_program(adapter.name, &command, &known, job))
+                Ok(self.run_program(adapter.name, &launch, &known, job))
             }
         }
     }
@@ -217,15 +234,14 @@ impl Run {
     fn run_program(
         &self,
         argument: &str,
-        command: &[OsString],
+        launch: &Launch,
         built_in: &Deviations,
         job: &Job<'_>,
     ) -> BackendReport {
         job.progress.backend(argument);
         let argument = argument.to_owned();
-        let (program, arguments) = command.split_first().expect("a command is not empty");
         let jobs = self.jobs.map_or(1, std::num::NonZeroUsize::get);
-        let backend = self.process.backend(program, arguments, jobs, self.repeat.get());
+        let backend = self.process.backend(launch, jobs, self.repeat.get());
         let trivial: Vec<&Case> = job.spec.cases.iter().collect();
         let ran = backend.run(&trivial, job.cases, &|event| job.progress.note(event));
         let ran = ran
@@ -307,10 +323,6 @@ impl Run {
 
 fn asked_nothing(backend: &BackendReport) -> bool {
     backend.summary.ending == Ending::NothingAsked
-}
-
-fn is_built_in(backend: &BackendReport) -> bool {
-    builtin::NAMES.contains(&backend.backend.name.as_str())
 }
 
 /// What is done with each backend.

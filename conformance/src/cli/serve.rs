@@ -4,6 +4,7 @@ use std::io;
 
 use gather_spec::{BadIndex, NegativeIndex};
 
+use crate::serve::Files;
 use crate::{builtin, serve};
 
 use super::{BackendArgument, Failure, Status};
@@ -22,6 +23,10 @@ pub(super) struct Serve {
     /// The most bytes that an output takes; a larger one is `unsupported`
     #[arg(long, value_name = "BYTES", default_value_t = builtin::MAX_OUTPUT)]
     max_output: u64,
+    /// Answer `unsupported` to tensors in files; without this, any file that you may read is read for a client that
+    /// names it
+    #[arg(long)]
+    no_files: bool,
 }
 
 impl Serve {
@@ -30,7 +35,8 @@ impl Serve {
         backend.profile.bad_index = self.bad_index.unwrap_or(backend.profile.bad_index);
         backend.profile.negative_index = self.negative_index.unwrap_or(backend.profile.negative_index);
         let mut backend = backend.make(self.max_output);
-        serve::serve(&mut *backend, io::stdin().lock(), io::stdout().lock())?;
+        let files = if self.no_files { Files::Forbidden } else { Files::Allowed };
+        serve::serve_with(&mut *backend, files, io::stdin().lock(), io::stdout().lock())?;
         Ok(Status::Conforms)
     }
 }

@@ -1,6 +1,7 @@
 //! A loaded library: its four functions, and the one place where they are called.
 
 use std::ffi::{CString, c_char};
+use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use gather_spec::{Attribute, Call, Outcome};
@@ -17,8 +18,6 @@ pub(super) struct Library {
     call: unsafe extern "C" fn(*const abi::Call, *mut abi::Reply),
     release: unsafe extern "C" fn(*mut abi::Reply),
     description: Description,
-    /// Keeps the functions where they are.
-    _loaded: libloading::Library,
 }
 
 impl Library {
@@ -34,6 +33,8 @@ impl Library {
         // initialisers break is this process.
         let loaded = unsafe { libloading::Library::new(path) };
         let loaded = loaded.map_err(|error| format!("it cannot be loaded: {}", whole(&error)))?;
+        // Never unloaded: threads that the library has started run its code until this process ends.
+        let loaded = ManuallyDrop::new(loaded);
         // SAFETY: the header gives these functions their types, and a library that exports the names has read it.
         let (abi, describe, call, release) = unsafe {
             (
@@ -52,10 +53,10 @@ impl Library {
             ));
         }
         // SAFETY: the version is the one that the types here are of; what the function returns keeps the contract of
-        // the header: it stays valid while the library is loaded.
+        // the header: it stays valid while the library is loaded, which is until this process ends.
         let description = unsafe { read::description(describe()) };
         let description = description.map_err(|wrong| format!("gatherspec_describe: {wrong}"))?;
-        Ok(Self { call, release, description, _loaded: loaded })
+        Ok(Self { call, release, description })
     }
 }
 
@@ -106,7 +107,7 @@ fn attribute(name: *const c_char, value: Attribute) -> abi::Attribute {
 /// A function of a library.
 ///
 /// # Safety
-/// `T` is the type of the function of that name, which is called only while the library is loaded.
+/// `T` is the type of the function of that name, and the library is never unloaded.
 unsafe fn symbol<T: Copy>(library: &libloading::Library, name: &str) -> Result<T, String> {
     // SAFETY: the caller's promise.
     let found = unsafe { library.get::<T>(name.as_bytes()) };

@@ -276,7 +276,7 @@ fn write_lines(stdin: ChildStdin, lines: &Receiver<Vec<u8>>) {
 fn read_lines(mut stdout: impl BufRead, longest: usize, found: &SyncSender<Incoming>) {
     loop {
         let mut line = Vec::new();
-        let read = stdout.by_ref().take(longest as u64 + 1).read_until(b'\n', &mut line);
+        let read = stdout.by_ref().take((longest as u64).saturating_add(1)).read_until(b'\n', &mut line);
         let incoming = match read {
             Ok(_) if line.last() == Some(&b'\n') => {
                 line.pop();
@@ -304,5 +304,29 @@ fn keep_tail(mut stream: impl Read, tail: &Mutex<Tail>) {
         tail.kept.extend(&bytes[..read]);
         let beyond = tail.kept.len().saturating_sub(STDERR_KEPT);
         tail.kept.drain(..beyond);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What comes of a text under a limit on its lines.
+    fn read(text: &str, longest: usize) -> Vec<String> {
+        let (found, lines) = mpsc::sync_channel(LINES_AHEAD);
+        read_lines(text.as_bytes(), longest, &found);
+        drop(found);
+        let shown = |incoming| match incoming {
+            Incoming::Line(line) => String::from_utf8(line).unwrap(),
+            other => format!("{other:?}"),
+        };
+        lines.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn a_line_may_be_as_long_as_its_limit_whatever_that_is() {
+        assert_eq!(read("abc\nde\nf", 3), ["abc", "de", "End(1)"]);
+        assert_eq!(read("abc\nde\nf", 2), ["TooLong"]);
+        assert_eq!(read("abc\n\n", usize::MAX), ["abc", "", "End(0)"]);
     }
 }

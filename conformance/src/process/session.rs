@@ -8,7 +8,7 @@ use crate::judge::Verdict;
 use crate::protocol::PROTOCOL;
 
 use super::child::{Child, Incoming, how_it_ended};
-use super::{Broken, Limits, ProcessBackend, replies};
+use super::{Broken, Limits, ProcessBackend, not_started, replies};
 
 /// How often the state of a silent process is looked at.
 const LOOK: Duration = Duration::from_millis(25);
@@ -46,7 +46,7 @@ impl Session {
     pub(super) fn start(backend: &ProcessBackend) -> Result<Self, Broken> {
         let cannot = |error: io::Error| Broken {
             verdict: Verdict::Crash,
-            why: format!("{} cannot be started: {error}", backend.program.display()),
+            why: not_started::explain(&backend.program, &error),
             stderr: None,
         };
         let mut child = Child::start(backend).map_err(cannot)?;

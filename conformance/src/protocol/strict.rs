@@ -1,4 +1,5 @@
-//! Reads messages strictly: objects only, where serde would also take arrays, and every key once.
+//! Reads messages strictly: objects only, where serde would also take arrays, every key once, and null only where the
+//! protocol has it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -31,6 +32,14 @@ pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserialize
 pub(super) fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, T>, D::Error> {
+    let entries: BTreeMap<String, Object<T>> = unique(deserializer)?;
+    Ok(entries.into_iter().map(|(key, Object(value))| (key, value)).collect())
+}
+
+/// Reads a map whose keys occur once: serde would keep the last value of each.
+pub(super) fn unique<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, T>, D::Error> {
     struct Entries<T>(PhantomData<T>);
 
     impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
@@ -43,7 +52,7 @@ pub(super) fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
         fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
             let mut map = BTreeMap::new();
             while let Some(key) = entries.next_key::<String>()? {
-                let Object(value) = entries.next_value()?;
+                let value = entries.next_value()?;
                 if map.contains_key(&key) {
                     return Err(de::Error::custom(format!("`{key}` occurs twice")));
                 }
@@ -63,6 +72,31 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         object(deserializer).map(Self)
     }
+}
+
+/// Reads the value of a key that may be absent: serde would take null for that as well.
+pub(super) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    struct Present<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Present<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a value")
+        }
+
+        fn visit_none<E: de::Error>(self) -> Result<T, E> {
+            Err(E::custom("null stands where a value is expected: leave the key out"))
+        }
+
+        fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
+            T::deserialize(deserializer)
+        }
+    }
+
+    deserializer.deserialize_option(Present(PhantomData)).map(Some)
 }
 
 /// Reads one line that holds one object and nothing else.
@@ -99,7 +133,7 @@ pub(crate) fn in_json_words(error: &serde_json::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{CallMessage, OutputReply, TimedReply};
+    use crate::protocol::{CallMessage, ErrorReply, InvalidReply, OutputReply, TimedReply};
 
     fn wrong<T: for<'de> Deserialize<'de>>(line: &str) -> String {
         in_json_words(&from_object::<T>(line.as_bytes()).err().unwrap())
@@ -133,5 +167,41 @@ mod tests {
             "invalid type: string \", expected u64\", expected an integer from 0 to 2^64 - 1"
         );
         assert_eq!(wrong::<OutputReply>(r#"{"seq":1}"#), "missing field `output`");
+    }
+
+    #[test]
+    fn null_is_no_value_of_a_key_that_may_be_absent() {
+        let absent = r#"{"seq":1,"nanoseconds":[]}"#;
+        assert!(from_object::<TimedReply>(absent.as_bytes()).is_ok());
+        let null = r#"{"seq":1,"nanoseconds":[],"threads":null}"#;
+        assert_eq!(wrong::<TimedReply>(null), "null stands where a value is expected: leave the key out");
+        for key in ["code", "position", "component", "index", "bound", "bytes"] {
+            let error = format!(r#"{{"seq":1,"error":{{"message":"no","{key}":null}}}}"#);
+            assert!(wrong::<ErrorReply>(&error).contains("leave the key out"), "{key}");
+        }
+        for key in ["data", "file", "offset"] {
+            let output = format!(r#"{{"seq":1,"output":{{"dtype":"u8","shape":[0],"{key}":null}}}}"#);
+            assert!(wrong::<OutputReply>(&output).contains("leave the key out"), "{key}");
+        }
+    }
+
+    #[test]
+    fn the_number_of_a_broken_message_may_be_null_but_not_absent() {
+        let null = from_object::<InvalidReply>(br#"{"seq":null,"invalid":"what"}"#).unwrap();
+        assert_eq!(null.seq, None);
+        assert_eq!(wrong::<InvalidReply>(r#"{"invalid":"what"}"#), "missing field `seq`");
+    }
+
+    #[test]
+    fn an_attribute_is_given_once() {
+        let call = |attributes: &str| {
+            format!(
+                r#"{{"cmd":"call","seq":1,"operator":"o","params":{{"dtype":"u8","shape":[0],"data":""}},"indices":{{"dtype":"u8","shape":[0],"data":""}},"attributes":{attributes}}}"#
+            )
+        };
+        let both = call(r#"{"axis":1,"batch_dims":1}"#);
+        assert_eq!(from_object::<CallMessage>(both.as_bytes()).unwrap().attributes.len(), 2);
+        assert_eq!(wrong::<CallMessage>(&call(r#"{"axis":1,"axis":1}"#)), "`axis` occurs twice");
+        assert_eq!(wrong::<CallMessage>(&call(r#"{"axis":1,"a\u0078is":2}"#)), "`axis` occurs twice");
     }
 }

@@ -1,9 +1,6 @@
 //! Tensors on the line: base64 in the message, or a raw file beside it.
 
 use std::fmt;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,7 +9,8 @@ use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use super::MAX_RANK;
+use super::strict::present;
+use super::{MAX_RANK, Unusable, file};
 
 /// A tensor on the line: its data as base64, or the name of a raw file and an offset into it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,13 +21,13 @@ pub struct TensorMessage {
     /// The dims.
     pub shape: Vec<usize>,
     /// The elements, unless they lie in a file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub data: Option<Data>,
     /// A raw file of little-endian, row-major elements.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Where in the file the first element lies, in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
 }
 
@@ -110,7 +108,7 @@ impl TensorMessage {
         let named = self.file.is_some() || self.offset.is_some();
         match Outcome::too_large(self.dtype, &self.shape) {
             Some(too_large) if empty && !named && self.shape.len() <= MAX_RANK => Ok(too_large),
-            _ => self.tensor().map(Outcome::Output),
+            _ => self.tensor().map(Outcome::Output).map_err(|why| why.to_string()),
         }
     }
 
@@ -118,66 +116,47 @@ impl TensorMessage {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn tensor(&self) -> Result<Tensor, String> {
+    pub fn tensor(&self) -> Result<Tensor, Unusable> {
         let shape = checked_shape(&self.shape)?;
         match (&self.data, &self.file, self.offset) {
             (Some(Data::Bytes(_)), None, None) if self.dtype == DType::String => {
-                Err("the data of strings is an array of base64 texts".to_owned())
+                Err(Unusable::Invalid("the data of strings is an array of base64 texts".to_owned()))
             }
             (Some(Data::Bytes(text)), None, None) => {
-                Tensor::from_le_bytes(self.dtype, shape, &decode(text)?).map_err(|error| error.to_string())
+                Ok(Tensor::from_le_bytes(self.dtype, shape, &decode(text)?)?)
             }
             (Some(Data::Strings(texts)), None, None) => strings(self.dtype, shape, texts),
-            (None, Some(file), Some(offset)) => from_file(self.dtype, shape, file, offset),
-            _ => Err("a tensor has `data`, or `file` and `offset`".to_owned()),
+            (None, Some(name), Some(offset)) => file::read(self.dtype, shape, name, offset),
+            _ => Err(Unusable::Invalid("a tensor has `data`, or `file` and `offset`".to_owned())),
         }
     }
 }
 
-fn strings(dtype: DType, shape: Shape, texts: &[String]) -> Result<Tensor, String> {
+fn strings(dtype: DType, shape: Shape, texts: &[String]) -> Result<Tensor, Unusable> {
     if dtype != DType::String {
-        return Err(format!("the data of {dtype} is one base64 text, not an array"));
+        return Err(Unusable::Invalid(format!("the data of {dtype} is one base64 text, not an array")));
     }
     if texts.len() != shape.element_count() {
         let (expected, found) = (shape.element_count(), texts.len());
-        return Err(format!("the shape {shape} has {expected} strings, but {found} are given"));
+        let wrong = format!("the shape {shape} has {expected} strings, but {found} are given");
+        return Err(Unusable::Invalid(wrong));
     }
-    let mut tensor = TensorBuilder::new(DType::String, shape).map_err(|error| error.to_string())?;
+    let mut tensor = TensorBuilder::new(DType::String, shape)?;
     for text in texts {
         tensor.push(Element::Bytes(ByteString::from(decode(text)?)));
     }
-    tensor.finish().map_err(|error| error.to_string())
+    Ok(tensor.finish()?)
 }
 
-fn from_file(dtype: DType, shape: Shape, file: &str, offset: u64) -> Result<Tensor, String> {
-    if dtype == DType::String {
-        return Err("strings do not lie in a file".to_owned());
-    }
-    if !offset.is_multiple_of(dtype.size() as u64) {
-        return Err(format!("the offset {offset} is no multiple of the {} bytes of a {dtype}", dtype.size()));
-    }
-    let wrong = |error: std::io::Error| format!("{file}: {error}");
-    let mut opened = File::open(Path::new(file)).map_err(wrong)?;
-    let size = shape.element_count() as u128 * dtype.size() as u128;
-    let available = opened.metadata().map_err(wrong)?.len();
-    if u128::from(offset) + size > available.into() {
-        return Err(format!("{file} has {available} bytes, but {size} from offset {offset} are asked for"));
-    }
-    let size = usize::try_from(size).map_err(|_| format!("{size} bytes are too many for this machine"))?;
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(size).map_err(|_| format!("{size} bytes could not be reserved"))?;
-    opened.seek(SeekFrom::Start(offset)).map_err(wrong)?;
-    opened.take(size as u64).read_to_end(&mut bytes).map_err(wrong)?;
-    Tensor::from_le_bytes(dtype, shape, &bytes).map_err(|error| error.to_string())
-}
-
-fn checked_shape(dims: &[usize]) -> Result<Shape, String> {
+fn checked_shape(dims: &[usize]) -> Result<Shape, Unusable> {
     if dims.len() > MAX_RANK {
-        return Err(format!("the rank is {}, at most {MAX_RANK} is allowed", dims.len()));
+        let wrong = format!("the rank is {}, at most {MAX_RANK} is allowed", dims.len());
+        return Err(Unusable::Invalid(wrong));
     }
-    Shape::new(dims).map_err(|error| error.to_string())
+    Shape::new(dims).map_err(|error| Unusable::Invalid(error.to_string()))
 }
 
-fn decode(text: &str) -> Result<Vec<u8>, String> {
-    STANDARD.decode(text).map_err(|error| format!("the data is not base64 with padding: {error}"))
+fn decode(text: &str) -> Result<Vec<u8>, Unusable> {
+    let decoded = STANDARD.decode(text);
+    decoded.map_err(|error| Unusable::Invalid(format!("the data is not base64 with padding: {error}")))
 }

@@ -4,6 +4,7 @@
 
 #include "gatherspec.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,11 @@ static int overflow_the_stack(volatile int *above) {
     volatile int deep[4096];
     deep[0] = *above + 1;
     return overflow_the_stack(deep) + deep[0];
+}
+
+static void *spin(void *turns) {
+    for (;;) ++*(volatile uint64_t *)turns;
+    return NULL;
 }
 
 __attribute__((constructor)) static void loaded(void) {
@@ -96,6 +102,11 @@ void gatherspec_call(const gatherspec_call_args *call, gatherspec_reply *reply) 
         abort();
     }
     if (is("closes-stdout")) fclose(stdout);
+    if (is("leaves-a-thread-running")) {
+        static uint64_t turns;
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, spin, &turns) != 0) abort();
+    }
     if (is("allocates-without-end")) {
         for (;;) {
             char *more = malloc(64 << 20);

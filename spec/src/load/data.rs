@@ -6,6 +6,7 @@ use crate::any;
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::dtype::Kind;
 use crate::literal::{complex, component, parse_bits, parse_scalar};
+use crate::shape::MAX_RANK;
 use crate::yaml::{Node, Spanned, Text};
 use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
@@ -20,9 +21,6 @@ const MAX_STORED_BYTES: usize = 64 << 20;
 
 /// What a stored string is taken to cost: its handle, its count of users, and an allocation.
 const STRING_BYTES: usize = 64;
-
-/// The most dims, as in the protocol.
-const MAX_RANK: usize = 64;
 
 /// Turns written tensors of one file into tensors, within the file's budget of bytes.
 pub(super) struct Reader<'a> {

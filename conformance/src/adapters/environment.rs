@@ -1,0 +1,129 @@
+//! The Python environment of an adapter: found in the cache, or made there by the system's Python and pip.
+//!
+//! Python runs in isolated mode, and pip installs a file only if its hash is listed in the requirements, whatever its
+//! configuration says about where files come from. Files are built packages, so that pip runs none of their code.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::{Adapter, absolute_entries, digest};
+
+/// What a making of an environment needs.
+pub(super) struct Environment<'a> {
+    pub(super) adapter: &'a Adapter,
+    pub(super) cache: &'a Path,
+    /// Is told what is going on.
+    pub(super) say: &'a dyn Fn(&str),
+}
+
+impl Environment<'_> {
+    /// The interpreter of an environment that has the requirements.
+    pub(super) fn python(&self) -> Result<PathBuf, String> {
+        let (system, version) = system_python()?;
+        // Named by its content, so that adapters with the same requirements share it.
+        let name = format!("environment-{}-python-{version}", digest(&[self.adapter.requirements, &version]));
+        let folder = self.cache.join(name);
+        let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+        let ready = folder.join("gatherspec-ready");
+        // Of several runs at the same time one makes the environment and the others wait.
+        let lock = File::create(folder.with_extension("lock")).and_then(|lock| lock.lock().map(|()| lock));
+        let _lock = lock.map_err(|error| format!("{} cannot be locked: {error}", folder.display()))?;
+        if !ready.is_file() {
+            let name = self.adapter.name;
+            (self.say)(&format!("{name}: making a Python {version} environment in {}", folder.display()));
+            self.make(&system, &folder, &python)?;
+            fs::write(&ready, "")
+                .map_err(|error| format!("{} cannot be written: {error}", ready.display()))?;
+            (self.say)(&format!("{name}: ready"));
+        }
+        Ok(python)
+    }
+
+    fn make(&self, system: &Path, folder: &Path, python: &Path) -> Result<(), String> {
+        let (name, manifest) = (self.adapter.name, self.adapter.manifest());
+        run(isolated(system).args(["-m", "venv", "--clear"]).arg(folder)).map_err(|said| {
+            format!("Python's venv does not work; on Debian it is the package python3-venv\n{said}")
+        })?;
+        let requirements = folder.join("requirements.txt");
+        fs::write(&requirements, self.adapter.requirements)
+            .map_err(|error| format!("{} cannot be written: {error}", requirements.display()))?;
+        (self.say)(&format!(
+            "{name}: installing {} (a download of about {})",
+            self.adapter.needs.split_whitespace().collect::<Vec<_>>().join(" "),
+            manifest.download
+        ));
+        let mut pip = isolated(python);
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]);
+        pip.args(["--require-hashes", "--only-binary", ":all:", "-r"]).arg(&requirements);
+        run(&mut pip).map_err(|said| {
+            format!(
+                "pip cannot install the requirements of {name}: is there a network, and Python {} or later? \
+                 --python PATH uses an interpreter that has them\n{said}",
+                manifest.python
+            )
+        })?;
+        let is_there = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)";
+        run(isolated(python).args(["-c", is_there, &manifest.module])).map_err(|_| {
+            format!(
+                "pip has installed {} elsewhere than in {}: does its configuration name a target or a prefix?",
+                manifest.module,
+                folder.display()
+            )
+        })
+    }
+}
+
+/// A Python that sees neither the current folder, nor `PYTHONPATH`, nor the user's own packages, and looks for programs
+/// where this program does.
+fn isolated(python: &Path) -> Command {
+    let mut command = Command::new(python);
+    command.arg("-I").env("PATH", search_path()).stdin(Stdio::null());
+    // What Python starts in turn, as venv does, need not be in isolated mode.
+    let is_python = |name: &OsString| name.to_string_lossy().starts_with("PYTHON");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_python(name)) {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Where programs are looked for that the user did not name.
+fn search_path() -> OsString {
+    absolute_entries(&std::env::var_os("PATH").unwrap_or_default())
+}
+
+/// The first Python 3 on the path, with its version.
+fn system_python() -> Result<(PathBuf, String), String> {
+    let path = search_path();
+    let programs = |name: &'static str| {
+        let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+        std::env::split_paths(&path).map(move |folder| folder.join(&name))
+    };
+    let mut there =
+        programs("python3").chain(programs("python")).filter(|path| path.symlink_metadata().is_ok());
+    let found = there.find_map(|python| version_of(&python).map(|version| (python, version)));
+    found.ok_or_else(|| {
+        "there is no python3 on the path: install Python, or name an interpreter with --python PATH"
+            .to_owned()
+    })
+}
+
+/// The version of a Python 3; `None` if it is none.
+fn version_of(python: &Path) -> Option<String> {
+    let script = "import sys; assert sys.version_info[0] == 3; print('%d.%d.%d' % sys.version_info[:3])";
+    let output = isolated(python).args(["-c", script]).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// Runs a command to its end; an error is the end of what it said.
+fn run(command: &mut Command) -> Result<(), String> {
+    let output = command.output().map_err(|error| error.to_string())?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    let lines: Vec<&str> = said.lines().collect();
+    Err(lines[lines.len().saturating_sub(15)..].join("\n"))
+}

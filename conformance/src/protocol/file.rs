@@ -1,0 +1,168 @@
+//! Elements in a raw file. Its name comes from a client, so what it is and how long it is are looked at before it is
+//! opened or read.
+
+use std::fs::{self, File, FileType, Metadata, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use gather_spec::{DType, Shape, Tensor, TensorBuilder};
+
+use super::Unusable;
+
+/// How many bytes are read at a time: a whole number of elements of every dtype, and few enough to stay in a cache.
+const BLOCK: usize = 256 << 10;
+
+/// The tensor whose elements start at `offset` bytes of a file.
+///
+/// # Errors
+/// What is wrong with dtype, offset or file.
+pub(super) fn read(dtype: DType, shape: Shape, name: &str, offset: u64) -> Result<Tensor, Unusable> {
+    if dtype == DType::String {
+        return Err(Unusable::Invalid("strings do not lie in a file".to_owned()));
+    }
+    if !offset.is_multiple_of(dtype.size() as u64) {
+        let wrong = format!("the offset {offset} is no multiple of the {} bytes of a {dtype}", dtype.size());
+        return Err(Unusable::Invalid(wrong));
+    }
+    let wrong = |error: io::Error| Unusable::Invalid(format!("{name}: {error}"));
+    let mut file = open_regular(Path::new(name)).map_err(wrong)?;
+    let size = shape.element_count() as u128 * dtype.size() as u128;
+    let available = file.metadata().map_err(wrong)?.len();
+    if u128::from(offset) + size > available.into() {
+        let wrong = format!("{name} has {available} bytes, but {size} from offset {offset} are asked for");
+        return Err(Unusable::Invalid(wrong));
+    }
+    // All of it is within a file, whose size an i64 holds.
+    let size = usize::try_from(size)
+        .map_err(|_| Unusable::Unsupported(format!("{size} bytes are too many for this machine")))?;
+    let mut tensor = TensorBuilder::new(dtype, shape)?;
+    file.seek(SeekFrom::Start(offset)).map_err(wrong)?;
+    let mut block = vec![0; BLOCK.min(size)];
+    let mut left = size;
+    while left > 0 {
+        let block = &mut block[..BLOCK.min(left)];
+        // The file may have become shorter.
+        file.read_exact(block).map_err(wrong)?;
+        tensor.extend_from_le_bytes(block);
+        left -= block.len();
+    }
+    Ok(tensor.finish()?)
+}
+
+/// Opens a regular file. Nothing else is opened: a named pipe would make this wait for whoever writes to it, and to open
+/// a device can have effects.
+fn open_regular(path: &Path) -> io::Result<File> {
+    check(&fs::metadata(path)?)?;
+    // It may have become something else by now.
+    let file = open_without_waiting(path)?;
+    check(&file.metadata()?)?;
+    Ok(file)
+}
+
+fn check(metadata: &Metadata) -> io::Result<()> {
+    if metadata.is_file() {
+        return Ok(());
+    }
+    Err(io::Error::other(format!("this is {}, not a regular file", kind(metadata.file_type()))))
+}
+
+#[cfg(unix)]
+fn open_without_waiting(path: &Path) -> io::Result<File> {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
+#[cfg(not(unix))]
+fn open_without_waiting(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).open(path)
+}
+
+fn kind(file_type: FileType) -> &'static str {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if file_type.is_fifo() {
+            return "a named pipe";
+        }
+        if file_type.is_char_device() || file_type.is_block_device() {
+            return "a device";
+        }
+        if file_type.is_socket() {
+            return "a socket";
+        }
+    }
+    if file_type.is_dir() { "a directory" } else { "something else" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tensor(dtype: DType, dims: &[usize], file: &Path, offset: u64) -> Result<Tensor, Unusable> {
+        read(dtype, Shape::new(dims).unwrap(), file.to_str().unwrap(), offset)
+    }
+
+    #[test]
+    fn elements_of_every_width_are_read_across_blocks() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("elements");
+        let bytes: Vec<u8> = (0..=250).cycle().take(3 * BLOCK + 16).collect();
+        fs::write(&path, &bytes).unwrap();
+        for dtype in [DType::Bool, DType::I16, DType::F32, DType::U64, DType::C128] {
+            for blocks in [1, 2, 3] {
+                let count = blocks * BLOCK / dtype.size();
+                let end = 16 + blocks * BLOCK;
+                let read = tensor(dtype, &[count], &path, 16).unwrap();
+                assert_eq!(read.to_le_bytes().unwrap(), bytes[16..end], "{dtype}, {blocks} blocks");
+                let more = tensor(dtype, &[count - 1, 1], &path, 16).unwrap();
+                assert_eq!(more.to_le_bytes().unwrap(), bytes[16..end - dtype.size()], "{dtype}, {blocks}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_must_hold_all_elements_and_exist_even_for_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("three");
+        fs::write(&path, [9, 5, 6]).unwrap();
+        assert!(tensor(DType::U8, &[2], &path, 1).is_ok());
+        let wrong = |dtype, dims: &[usize], path: &Path, offset| match tensor(dtype, dims, path, offset) {
+            Err(Unusable::Invalid(why)) => why,
+            other => panic!("{other:?}"),
+        };
+        assert!(wrong(DType::U8, &[2], &path, 2).contains("has 3 bytes, but 2 from offset 2"));
+        assert!(wrong(DType::U8, &[0], &path, 4).contains("has 3 bytes, but 0 from offset 4"));
+        assert!(wrong(DType::U8, &[2], &path, u64::MAX).contains("has 3 bytes"));
+        assert!(wrong(DType::U8, &[usize::MAX >> 1], &path, 0).contains("has 3 bytes"));
+        assert!(wrong(DType::I16, &[1], &path, 1).contains("no multiple of the 2 bytes"));
+        assert!(wrong(DType::String, &[0], &path, 0).contains("strings do not lie in a file"));
+        assert!(wrong(DType::U8, &[0], &folder.path().join("none"), 0).contains("No such file"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_regular_file_is_refused_and_never_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let [pipe, link, socket] = ["pipe", "link", "socket"].map(|name| folder.path().join(name));
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        std::os::unix::fs::symlink(&pipe, &link).unwrap();
+        let _listening = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        for (path, kind) in [
+            (folder.path(), "a directory"),
+            (&pipe, "a named pipe"),
+            (&link, "a named pipe"),
+            (&socket, "a socket"),
+            (Path::new("/dev/zero"), "a device"),
+        ] {
+            for dims in [[0], [3]] {
+                let Err(Unusable::Invalid(why)) = tensor(DType::U8, &dims, path, 0) else { panic!("{kind}") };
+                assert_eq!(why, format!("{}: this is {kind}, not a regular file", path.display()));
+            }
+        }
+        // A file that becomes a pipe after it was looked at.
+        let opened = open_without_waiting(&pipe).unwrap();
+        assert!(check(&opened.metadata().unwrap()).is_err());
+    }
+}
