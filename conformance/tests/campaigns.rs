@@ -258,6 +258,12 @@ fn a_campaign_without_time_or_cases_says_that_nothing_was_tested() {
         (none.complete, none.gap().unwrap().as_str()),
         (true, "nothing was tested: the campaign has no case")
     );
+    let beyond = report("optimized", "reference", 3, 1, Shard { number: 2, of: 2 });
+    assert_eq!(
+        (beyond.is_empty(), beyond.gap()),
+        (true, None),
+        "a shard without cases of a campaign that has some"
+    );
     let some = ended(100, None);
     assert_eq!((some.tested() > 90, some.gap()), (true, None), "{:#?}", some.counts);
     let corpus = Corpus { cases: 3, unsupported: 2, ..Corpus::default() };

@@ -152,7 +152,11 @@ impl Report {
         let judged = saved.map_or(0, Corpus::judged);
         match (self.tested() + judged, self.done) {
             (1.., _) => None,
-            (0, 0) if self.is_empty() => Some("nothing was tested: the campaign has no case".to_owned()),
+            (0, 0) if self.campaign.cases == Some(0) => {
+                Some("nothing was tested: the campaign has no case".to_owned())
+            }
+            // A campaign of fewer cases than shards.
+            (0, 0) if self.is_empty() => None,
             (0, 0) => Some("nothing was tested: no case was done before the time was up".to_owned()),
             (0, done) => {
                 let cases = counted(done, "case");
