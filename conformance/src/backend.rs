@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use gather_spec::{Call, DType, Outcome, Profile};
+use gather_spec::{Call, DType, Outcome, Profile, Specification};
 use serde::{Deserialize, Serialize};
 
 use crate::words::name;
@@ -49,6 +49,57 @@ pub struct Description {
     pub backend: Identity,
     /// What it can do, by operator; an operator that is missing is not supported.
     pub operators: BTreeMap<String, Capability>,
+}
+
+/// How many unknown operators are named, and how much of a name.
+const NAMED: usize = 5;
+const NAME: usize = 48;
+
+impl Description {
+    /// Why nothing can be tested, whatever is asked: no operator that the specification has is declared with dtypes.
+    #[must_use]
+    pub fn nothing_to_test(&self, spec: &Specification) -> Option<String> {
+        let has_dtypes =
+            |capability: &Capability| !capability.dtypes.is_empty() && !capability.index_dtypes.is_empty();
+        if self.of_known_operators(spec).operators.values().any(has_dtypes) {
+            return None;
+        }
+        let why = "it declares no operator that the specification has, with dtypes of params and of indices"
+            .to_owned();
+        let unknown = self.unknown_operators(spec).into_iter().map(|said| format!("\n  it {said}"));
+        Some(std::iter::once(why).chain(unknown).collect())
+    }
+
+    /// What it declares of the operators that the specification has.
+    #[must_use]
+    pub fn of_known_operators(&self, spec: &Specification) -> Self {
+        let known = self.operators.iter().filter(|(name, _)| spec.operator(name).is_some());
+        let operators = known.map(|(name, capability)| (name.clone(), capability.clone())).collect();
+        Self { backend: self.backend.clone(), operators }
+    }
+
+    /// The operators that it declares and the specification does not have, in sentences. Another version of the
+    /// specification may have them; or they are misspelt, and then nothing of them is tested.
+    #[must_use]
+    pub fn unknown_operators(&self, spec: &Specification) -> Vec<String> {
+        let unknown: Vec<&String> =
+            self.operators.keys().filter(|name| spec.operator(name).is_none()).collect();
+        let sentence = |name: &&String| {
+            let meant = spec.operator_like(name).map(|meant| format!("; did you mean `{meant}`?"));
+            let shown: String = name.chars().take(NAME).flat_map(char::escape_debug).collect();
+            let more = if name.chars().count() > NAME { "…" } else { "" };
+            format!(
+                "declares `{shown}{more}`, which the specification does not have{}",
+                meant.unwrap_or_default()
+            )
+        };
+        let mut sentences: Vec<String> = unknown.iter().take(NAMED).map(sentence).collect();
+        if unknown.len() > NAMED {
+            let more = unknown.len() - NAMED;
+            sentences.push(format!("declares {more} more that the specification does not have"));
+        }
+        sentences
+    }
 }
 
 /// Who a backend is.

@@ -68,6 +68,9 @@ fn run(factory: Arc<Factory>, deviations: Option<&Path>) -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    for said in suite.description.unknown_operators(&suite.spec) {
+        eprintln!("the backend {said}");
+    }
     let mut trials = trials(&suite);
     trials.retain(|(_, trial)| !arguments.is_filtered_out(trial));
     let (chosen, trials): (Vec<Option<usize>>, Vec<Trial>) = trials.into_iter().unzip();
@@ -123,6 +126,9 @@ impl Suite {
         };
         let first = runner(&factory);
         let description = first.description().clone();
+        if let Some(why) = description.nothing_to_test(&spec) {
+            return Err(format!("error: nothing can be tested: {why}"));
+        }
         let idle = Mutex::new(vec![first]);
         Ok(Self { spec, factory, deviations, description, idle, done: Mutex::default() })
     }

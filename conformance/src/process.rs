@@ -41,7 +41,7 @@ use crate::interrupt;
 use crate::judge::{Strictness, Verdict};
 use crate::runner::{CaseResult, Judged};
 
-pub use dialogue::Dialogue;
+pub use dialogue::{Answers, Dialogue, Interrupted};
 pub use session::Trouble;
 use worker::Worker;
 

@@ -4,7 +4,7 @@
 
 use std::io;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gather_conformance::backend::Description;
 use gather_conformance::fuzz::{
@@ -44,7 +44,7 @@ fn check(name: &str, laws: bool) -> Box<dyn Check> {
     }
 }
 
-const PACE: Pace = Pace { time: None, checkpoint: Duration::from_secs(5) };
+const PACE: Pace = Pace { end: None, checkpoint: Duration::from_secs(5) };
 
 fn run(report: Report, workers: usize, laws: bool) -> Report {
     let name = report.campaign.backend.clone();
@@ -136,6 +136,142 @@ fn what_is_not_a_whole_campaign_is_not_joined() {
     );
 }
 
+/// What a report says when it is written, changed by hand and read again.
+fn contradicts(report: &Report, change: impl FnOnce(&mut Report)) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("fuzz.json");
+    let mut changed = report.clone();
+    change(&mut changed);
+    changed.write(&file).unwrap();
+    let said = Report::read(&file).unwrap_err();
+    let joined = merge(&[("fuzz.json".to_owned(), changed)]).unwrap_err().to_string();
+    assert!(said.ends_with(&joined), "{said} is not {joined}");
+    joined.strip_prefix("fuzz.json contradicts itself: ").unwrap_or(&joined).to_owned()
+}
+
+#[test]
+fn a_report_that_cannot_be_true_is_not_read_and_not_joined() {
+    let shard = Shard { number: 2, of: 3 };
+    let found = run_on_one_that_wraps_in(shard);
+    assert!(found.groups.len() > 1 && found.complete && found.done == 1000);
+    let folder = tempfile::tempdir().unwrap();
+    found.write(&folder.path().join("fuzz.json")).unwrap();
+    assert_eq!(Report::read(&folder.path().join("fuzz.json")).unwrap(), found);
+
+    type Change = fn(&mut Report);
+    let changes: [(Change, &str); 13] = [
+        (|report| report.done -= 1, "it is complete, and 999 of 1000 cases are done"),
+        (|report| report.done += 1, "1001 cases are done, of 1000"),
+        (|report| report.campaign.cases = Some(3004), "it is complete, and 1000 of 1001 cases are done"),
+        (|report| report.campaign.cases = Some(u64::MAX), "at most 1152921504606846976 cases"),
+        (|report| report.shard.number = 4, "there is no shard 4/3"),
+        (
+            |report| report.shard = Shard { number: 1, of: u64::MAX },
+            "there is no shard 1/18446744073709551615",
+        ),
+        (
+            |report| *report.counts.get_mut("tf.gather").unwrap().get_mut("output").unwrap() -= 7,
+            "1000 cases are done, and 993 are counted",
+        ),
+        (
+            |report| *report.counts.get_mut("tf.gather").unwrap().get_mut("output").unwrap() = u64::MAX,
+            "1000 cases are done, and more than can be are counted",
+        ),
+        (|report| report.groups[0].first += 1, "a group of failures has no case that is done"),
+        (|report| report.groups[0].first = 3001, "a group of failures has no case that is done"),
+        (|report| report.groups[0].count = 1001, "more cases failed than were tested"),
+        (|report| report.groups[1].key = report.groups[0].key.clone(), "failures of one kind are two groups"),
+        (|report| report.seconds = -1.0, "it took -1e0 s"),
+    ];
+    for (change, words) in changes {
+        let said = contradicts(&found, change);
+        assert!(said.contains(words), "{said} has no {words}");
+    }
+}
+
+#[test]
+fn a_broken_law_that_is_counted_is_not_left_out_of_the_groups() {
+    let only = ["index-dtype-blind".to_owned()];
+    let check = Laws::new(&zeros_for_wide().describe(), &[], true, &only).unwrap();
+    let (spec, named) = (Specification::default(), Named::Command("./wide".to_owned()));
+    let saver = Saver { spec: &spec, folder: None, backend: &named, options: "" };
+    let start = report("reference", "laws", 1, 500, Shard::WHOLE);
+    let subjects = vec![Subject::backend(zeros_for_wide())];
+    let found = drive(start, &check, subjects, PACE, &saver, &mut |_| Ok(())).unwrap();
+    let failures = found.failures();
+    assert!(failures > 0);
+    let said = contradicts(&found, |report| report.groups.clear());
+    assert_eq!(said, format!("0 failures of laws are grouped, and {failures} are counted"));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_no_report_and_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let zeros = folder.path().join("zeros");
+    std::os::unix::fs::symlink("/dev/zero", &zeros).unwrap();
+    for path in [pipe.as_path(), &zeros, folder.path()] {
+        let said = Report::read(path).unwrap_err();
+        assert!(said.ends_with("this is no regular file"), "{said}");
+    }
+    let large = folder.path().join("large");
+    std::fs::File::create(&large).unwrap().set_len(1 << 40).unwrap();
+    assert!(Report::read(&large).unwrap_err().ends_with("it is longer than 268435456 bytes"));
+}
+
+#[test]
+fn a_checkpoint_at_once_is_one_after_every_chunk() {
+    let spec = Specification::default();
+    let named = Named::BuiltIn("optimized".to_owned());
+    let saver = Saver { spec: &spec, folder: None, backend: &named, options: "" };
+    let pace = Pace { end: None, checkpoint: Duration::ZERO };
+    let start = report("optimized", "reference", 3, 1000, Shard::WHOLE);
+    let mut done = Vec::new();
+    let check = check("optimized", false);
+    let ended = drive(start, &*check, vec![subject("optimized")], pace, &saver, &mut |report| {
+        done.push(report.done);
+        Ok(())
+    });
+    let whole = run(report("optimized", "reference", 3, 1000, Shard::WHOLE), 1, false);
+    assert_eq!(Report { seconds: 0.0, ..ended.unwrap() }, whole);
+    assert!(done.len() > 10 && done.is_sorted() && done[0] > 0, "{done:?}");
+}
+
+#[test]
+fn a_campaign_without_time_or_cases_says_that_nothing_was_tested() {
+    let spec = Specification::default();
+    let named = Named::BuiltIn("optimized".to_owned());
+    let saver = Saver { spec: &spec, folder: None, backend: &named, options: "" };
+    let ended = |cases, end| {
+        let start = report("optimized", "reference", 3, cases, Shard::WHOLE);
+        let pace = Pace { end, ..PACE };
+        let check = check("optimized", false);
+        drive(start, &*check, vec![subject("optimized")], pace, &saver, &mut |_| Ok(())).unwrap()
+    };
+    let late = ended(100, Some(Instant::now()));
+    assert_eq!((late.done, late.complete, late.is_clean()), (0, false, true));
+    assert_eq!(late.gap().unwrap(), "nothing was tested: no case was done before the time was up");
+    let none = ended(0, None);
+    assert_eq!(
+        (none.complete, none.gap().unwrap().as_str()),
+        (true, "nothing was tested: the campaign has no case")
+    );
+    let beyond = report("optimized", "reference", 3, 1, Shard { number: 2, of: 2 });
+    assert_eq!(
+        (beyond.is_empty(), beyond.gap()),
+        (true, None),
+        "a shard without cases of a campaign that has some"
+    );
+    let some = ended(100, None);
+    assert_eq!((some.tested() > 90, some.gap()), (true, None), "{:#?}", some.counts);
+    let corpus = Corpus { cases: 3, unsupported: 2, ..Corpus::default() };
+    assert_eq!(Report { corpus: Some(corpus.clone()), ..none.clone() }.gap(), None);
+    let corpus = Corpus { unsupported: 3, ..corpus };
+    assert!(Report { corpus: Some(corpus), ..none }.gap().is_some());
+}
+
 /// Writing a checkpoint fails now and then; what the last one holds is gone on with, and nothing is lost or doubled.
 #[test]
 fn an_interrupted_campaign_goes_on_where_it_was() {
@@ -143,7 +279,7 @@ fn an_interrupted_campaign_goes_on_where_it_was() {
     let spec = Specification::default();
     let saver =
         Saver { spec: &spec, folder: None, backend: &Named::BuiltIn("optimized".to_owned()), options: "" };
-    let pace = Pace { time: None, checkpoint: Duration::from_millis(3) };
+    let pace = Pace { end: None, checkpoint: Duration::from_millis(3) };
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("fuzz.json");
     report("optimized", "reference", 5, 30_000, Shard::WHOLE).write(&file).unwrap();
@@ -181,8 +317,15 @@ fn a_counterexample_that_cannot_be_saved_is_not_blamed_on_the_report() {
     let named = Named::Option("--backend ./wraps".to_owned());
     let saver = Saver { spec: &spec, folder: Some(&folder), backend: &named, options: "" };
     let start = report("reference", "reference", 1, 40_000, Shard::WHOLE);
-    let ended = drive(start, &check, vec![Subject::backend(wraps())], PACE, &saver, &mut |_| Ok(()));
+    let mut noted = start.clone();
+    let ended = drive(start, &check, vec![Subject::backend(wraps())], PACE, &saver, &mut |report| {
+        noted = report.clone();
+        Ok(())
+    });
     let said = ended.unwrap_err().to_string();
+    // What was found is in the report, with lines that need no file.
+    let example = noted.groups[0].example.as_ref().unwrap();
+    assert!(example.files.is_empty() && example.replay[0].contains("--cases - "), "{example:?}");
     assert!(
         said.starts_with(folder.to_str().unwrap()) && said.contains(".yaml cannot be written: "),
         "{said}"
@@ -209,6 +352,15 @@ impl Backend for Wraps {
 fn wraps() -> Box<dyn Backend> {
     let profile = Profile { negative_index: NegativeIndex::Wrap, ..Profile::default() };
     Box::new(Wraps(builtin::backend("reference", profile, builtin::MAX_OUTPUT).unwrap()))
+}
+
+/// A shard of a campaign on the backend that wraps.
+fn run_on_one_that_wraps_in(shard: Shard) -> Report {
+    let check = Differential::new(&wraps().describe(), Vec::new(), Strictness::Strict);
+    let (spec, named) = (Specification::default(), Named::Option("--backend ./wraps".to_owned()));
+    let saver = Saver { spec: &spec, folder: None, backend: &named, options: "" };
+    let start = report("reference", "reference", 1, 3000, shard);
+    drive(start, &check, vec![Subject::backend(wraps())], PACE, &saver, &mut |_| Ok(())).unwrap()
 }
 
 /// Runs a campaign on the backend that wraps; counterexamples go into a folder.
@@ -268,7 +420,7 @@ fn what_was_saved_fails_until_the_bug_is_mended_whoever_asks_it() {
     let named = Named::Option("--backend ./wraps".to_owned());
     let saver = Saver { spec: &spec, folder: Some(folder.path()), backend: &named, options: "" };
     let ask = |saved: &[Saved], mut subject: Subject| {
-        Corpus::ask(saved, &mut subject, Strictness::Strict, &saver).unwrap()
+        Corpus::ask(saved, &mut subject, Strictness::Strict, &saver, None).unwrap()
     };
     let found = ask(&saved, Subject::backend(wraps()));
     assert_eq!((found.cases, found.unsupported), (saved.len() as u64, 0));

@@ -341,6 +341,82 @@ fn a_campaign_on_a_program_runs_in_shards_that_are_joined_and_resumed() {
     assert!(texts(&["fuzz", "--backend", "optimized", "--shard", "3/2"], 2).1.contains("3/2"));
 }
 
+/// Runs a command whose standard output and standard error are read by nobody; gives its status.
+fn unheard(arguments: &[&str]) -> Option<i32> {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gatherspec"));
+    command.args(arguments).current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests"));
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop((child.stdout.take(), child.stderr.take()));
+    child.wait().unwrap().code()
+}
+
+#[test]
+fn whoever_stops_reading_does_not_change_how_a_campaign_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (report, corpus, right) = (file("fuzz.json"), file("corpus"), file("right.json"));
+    std::fs::create_dir(&corpus).unwrap();
+    std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/wrong.yaml"), file("corpus/wrong.yaml"))
+        .unwrap();
+    let fuzz = ["fuzz", "--backend", "reference", "--cases", "200"];
+    assert_eq!(unheard(&[&fuzz[..], &["--report", &report, "--save", &corpus]].concat()), Some(1));
+    assert_eq!(unheard(&["merge", &report]), Some(1));
+    assert_eq!(unheard(&[&fuzz[..], &["--report", &right]].concat()), Some(0));
+    assert_eq!(unheard(&["merge", &right]), Some(0));
+    assert_eq!(unheard(&["merge", "no-such-file"]), Some(2));
+    let without = ["mutants", "--suite", "smoke", "--without", "*"];
+    assert_eq!(unheard(&without), Some(1), "no mutant is caught");
+}
+
+#[test]
+fn arguments_of_campaigns_have_bounds_that_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("fuzz.json");
+    let most = u64::MAX.to_string();
+    let fuzz = |more: &[&str]| {
+        let arguments = ["fuzz", "--backend", "optimized", "--report", report.to_str().unwrap()];
+        texts(&[&arguments[..], more].concat(), 2).1
+    };
+    assert!(fuzz(&["--jobs", &most]).contains("is not in 1..=1024"));
+    assert!(fuzz(&["--cases", &most]).contains("is not in 0..=1152921504606846976"));
+    assert!(fuzz(&["--shard", &format!("1/{most}")]).contains("is no shard"));
+    assert!(fuzz(&["--cases", "9", "--time", "0"]).contains("no case was done before the time was up"));
+    assert!(fuzz(&["--library", "cli.rs"]).contains("cannot be used with"));
+}
+
+#[test]
+fn a_report_that_cannot_be_written_shows_before_anything_is_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let start = std::time::Instant::now();
+    let (out, err) = texts(&["fuzz", "--backend", "optimized", "--time", "30", "--report", path], 2);
+    assert!(err.starts_with(&format!("error: {path} cannot be written: ")), "{err}");
+    assert!(out.is_empty() && start.elapsed().as_secs() < 15, "{out}");
+}
+
+/// The program removes the folder of the report, and what was found until then is printed.
+#[cfg(unix)]
+#[test]
+fn what_was_found_is_printed_where_its_report_can_no_longer_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("place");
+    let report = place.join("fuzz.json");
+    let program = env!("CARGO_BIN_EXE_gatherspec");
+    let lines = format!(
+        "{program} serve reference | while read -r line; do rm -rf '{}'; echo \"$line\"; done",
+        place.display()
+    );
+    let arguments =
+        ["fuzz", "--cases", "300", "--report", report.to_str().unwrap(), "--", "sh", "-c", &lines];
+    let (out, err) = texts(&arguments, 2);
+    assert!(err.contains("fuzz.json cannot be written: ") && !err.contains("written: /"), "{err}");
+    assert!(
+        out.contains(" cases of seed 1, unfinished, ") || out.contains(" case of seed 1, unfinished, "),
+        "{out}"
+    );
+}
+
 #[test]
 fn what_a_folder_holds_already_is_asked_before_anything_new_is_drawn() {
     let folder = tempfile::tempdir().unwrap();

@@ -223,6 +223,30 @@ fn the_example_in_c_passes_the_whole_suite() {
 }
 
 #[test]
+fn a_library_is_fuzzed_and_repeated_by_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let fuzz = |library: &Path, cases: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
+        command.args(["fuzz", "--time", "5", "--cases", cases, "--restarts", "1000", "--report"]);
+        command.arg(folder.path().join("fuzz.json")).arg("--library").arg(library);
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    };
+    let Some(right) = build(folder.path(), "libgather.so", "backends/c-example/gather.c", &[]) else {
+        return;
+    };
+    let (status, text) = fuzz(&right, "300");
+    assert_eq!(status, Some(0), "{text}");
+    assert!(text.contains(&format!("300 cases of seed 1, {} against reference", right.display())), "{text}");
+    // This one crashes at nearly every call.
+    let Some(wrong) = hostile() else { return };
+    let (status, text) = fuzz(wrong, "20");
+    assert_eq!(status, Some(1), "{text}");
+    let line = format!("gatherspec run --cases - --restarts 1000 --library {} <<", wrong.display());
+    assert!(text.contains(&line), "{text}");
+}
+
+#[test]
 fn the_lines_of_the_readme_build_and_run_the_example() {
     let readme = std::fs::read_to_string(here("../README.md")).unwrap();
     let block = readme.split("```sh\n").find(|block| block.contains("--library")).unwrap();

@@ -20,7 +20,7 @@ use walkdir::WalkDir;
 
 use crate::case::Case;
 use crate::clause::{Clause, Document, Erratum, Example, OperatorPage, Section};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, nearest};
 use crate::yaml::{MAX_FILE_BYTES, Spanned, Text, too_long};
 use crate::{Basis, ErrorCode};
 
@@ -217,6 +217,12 @@ impl Specification {
     #[must_use]
     pub fn operator(&self, name: &str) -> Option<&OperatorPage> {
         self.operators.iter().find(|page| page.operator.as_str() == name)
+    }
+
+    /// The operator that somebody who wrote `name` probably meant.
+    #[must_use]
+    pub fn operator_like(&self, name: &str) -> Option<&str> {
+        nearest(name, self.operators.iter().map(|page| page.operator.as_str()))
     }
 
     /// A clause by id.

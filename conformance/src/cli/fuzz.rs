@@ -4,25 +4,26 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gather_spec::{Profile, Specification};
 
 use crate::adapters::Launch;
-use crate::backend::Identity;
+use crate::backend::{Description, Identity};
 use crate::files::check_writable;
 use crate::fuzz::{
-    Campaign, Check, Corpus, Differential, Failing, GENERATORS, Named, Pace, Report, Saved, Saver, Shard,
-    Stopped, Subject, drive, silence_backends,
+    Campaign, Check, Corpus, Differential, Failing, GENERATORS, MOST_CASES, Named, Pace, Report, Saved,
+    Saver, Shard, Stopped, Subject, drive, silence_backends,
 };
 use crate::interrupt::Gentle;
 use crate::judge::Strictness;
 use crate::laws::Laws;
+use crate::native;
 use crate::process::{self, Dialogue, ProcessBackend};
 use crate::shell::{option, quoted};
 use crate::words::counted;
 
-use super::process::{Backend, ProcessOptions, jobs, seconds};
+use super::process::{Backend, ProcessOptions, jobs, library, seconds};
 use super::run::{case_files_in, default_folder};
 use super::{Failure, Status, complain, print};
 
@@ -35,6 +36,9 @@ pub(super) struct Fuzz {
     /// as numpy; or the path of a program that answers the backend protocol
     #[arg(long, value_name = "NAME[:POLICIES]|PATH", value_parser = Backend::parse)]
     backend: Option<Backend>,
+    /// A shared library that implements gatherspec.h
+    #[arg(long, value_name = "FILE", value_parser = library, conflicts_with = "backend")]
+    library: Option<PathBuf>,
     /// What the answers are compared with
     #[arg(long, value_name = "NAME", value_parser = ["reference"], default_value = "reference")]
     against: String,
@@ -45,9 +49,9 @@ pub(super) struct Fuzz {
     #[arg(long = "law", value_name = "NAME", requires = "laws")]
     chosen: Vec<String>,
     /// How many cases the campaign has [default: 1000000, or without end if there is a --time]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=MOST_CASES))]
     cases: Option<u64>,
-    /// Stop after so many seconds
+    /// Stop so many seconds after the backend has started, whatever is being done
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time: Option<Duration>,
     /// What every case follows from, together with its number
@@ -66,7 +70,7 @@ pub(super) struct Fuzz {
     /// Go on where the report says that the campaign was interrupted
     #[arg(long)]
     resume: bool,
-    /// The time between checkpoints
+    /// The time between checkpoints, at least that of a few cases
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "5")]
     checkpoint: Duration,
     /// How many workers there are [default: the number of cores; of a program 1]
@@ -100,25 +104,24 @@ impl Fuzz {
                 return Ok(Status::Broken);
             }
         };
+        let end = self.time.map(|time| Instant::now() + time);
         let description = asked.subjects[0].description().clone();
-        let check: Box<dyn Check> = if self.laws {
-            let in_process = matches!(asked.named, Named::BuiltIn(_));
-            Box::new(
-                Laws::new(&description, &asked.profiles, in_process, &self.chosen).map_err(Failure::Usage)?,
-            )
-        } else {
-            Box::new(Differential::new(&description, asked.profiles.clone(), asked.strictness))
-        };
+        if let Some(why) = description.nothing_to_test(spec) {
+            complain(format_args!("nothing can be tested of {}: {why}", asked.argument));
+            return Ok(Status::Broken);
+        }
+        let unknown = description.unknown_operators(spec);
+        unknown.iter().for_each(|said| complain(format_args!("the backend {said}")));
+        let check = self.check(&asked, &description.of_known_operators(spec))?;
         let path = self.report_path();
         let mut report = self.start(&path, self.campaign(&asked.argument), description.backend)?;
-        let pace = Pace { time: self.time, checkpoint: self.checkpoint };
         let named = asked.named.clone();
         let options = self.options(folder, &named);
         let saver = Saver { spec, folder: self.save.as_deref(), backend: &named, options: &options };
         silence_backends();
         // What a resumed campaign has saved itself was not there before.
         if report.done == 0 && report.corpus.is_none() {
-            report.corpus = match self.ask_saved(&mut asked, &saver)? {
+            report.corpus = match self.ask_saved(&mut asked, &saver, end)? {
                 Ok(corpus) => corpus,
                 Err(broken) => {
                     complain(&broken);
@@ -129,31 +132,51 @@ impl Fuzz {
                 complain(format_args!("fails still or again: {} {}", failing.verdict, failing.id));
             }
         }
-        let mut shown = 0;
+        let pace = Pace { end, checkpoint: self.checkpoint };
+        let (mut shown, mut latest) = (0, report.clone());
         let gentle = Gentle::new();
         let done = drive(report, &*check, asked.subjects, pace, &saver, &mut |report| {
             for group in report.groups.iter().filter(|group| group.example.is_some()).skip(shown) {
                 complain(format_args!("found: {}", group.key));
                 shown += 1;
             }
+            latest.clone_from(report);
             report.write(&path)
         });
         process::end_children();
         drop(gentle);
-        let report = match done {
-            Ok(report) => report,
-            Err(Stopped::Broken(broken)) => {
-                complain(format_args!(
-                    "{broken}\nthe cases until the last checkpoint are in {}; --resume goes on",
-                    path.display()
-                ));
-                return Ok(Status::Broken);
+        match done {
+            Ok(report) => conclude(&report, &format!("report: {}\n", path.display())),
+            Err(stopped) => {
+                // What was found until then is shown even if standard output cannot be written either.
+                let _ = print(&summary(&latest));
+                Self::stopped(stopped, &path)
             }
-            Err(Stopped::Io(error)) => return Err(Failure::Usage(error.to_string())),
-        };
-        print(&summary(&report))?;
-        print(&format!("report: {}\n", path.display()))?;
-        Ok(if report.is_clean() { Status::Conforms } else { Status::DoesNotConform })
+        }
+    }
+
+    /// How a campaign ends that was given up.
+    fn stopped(why: Stopped, report: &Path) -> Result<Status, Failure> {
+        match why {
+            Stopped::Broken(broken) => {
+                let report = report.display();
+                complain(format_args!(
+                    "{broken}\nthe cases until the last checkpoint are in {report}; --resume goes on"
+                ));
+                Ok(Status::Broken)
+            }
+            Stopped::Io(error) => Err(Failure::Usage(error.to_string())),
+        }
+    }
+
+    /// What each case does: it compares, or it asks for relations.
+    fn check(&self, asked: &Asked, description: &Description) -> Result<Box<dyn Check>, Failure> {
+        if !self.laws {
+            return Ok(Box::new(Differential::new(description, asked.profiles.clone(), asked.strictness)));
+        }
+        let in_process = matches!(asked.named, Named::BuiltIn(_));
+        let laws = Laws::new(description, &asked.profiles, in_process, &self.chosen);
+        Ok(Box::new(laws.map_err(Failure::Usage)?))
     }
 
     fn campaign(&self, backend: &str) -> Campaign {
@@ -203,13 +226,14 @@ impl Fuzz {
         &self,
         asked: &mut Asked,
         saver: &Saver<'_>,
+        end: Option<Instant>,
     ) -> Result<Result<Option<Corpus>, process::Broken>, Failure> {
         let Some(folder) = self.save.as_deref().filter(|folder| folder.exists()) else { return Ok(Ok(None)) };
         let saved = self.saved(folder, saver.spec)?;
         if saved.is_empty() {
             return Ok(Ok(None));
         }
-        Ok(Corpus::ask(&saved, &mut asked.subjects[0], asked.strictness, saver).map(Some))
+        Ok(Corpus::ask(&saved, &mut asked.subjects[0], asked.strictness, saver, end).map(Some))
     }
 
     fn saved(&self, folder: &Path, spec: &Specification) -> Result<Vec<Saved>, Failure> {
@@ -248,14 +272,20 @@ impl Fuzz {
 
     /// Starts the backend; the inner error says why it cannot be.
     fn asked(&self) -> Result<Result<Asked, String>, Failure> {
+        if let (Some(path), None, []) = (&self.library, &self.backend, self.command.as_slice()) {
+            let named = Named::Option(option("--library", path.display()));
+            let launch = Launch::from(&native::command(path)?[..]);
+            return Ok(self.program(&launch, path.display().to_string(), named));
+        }
         match (&self.backend, self.command.as_slice()) {
+            _ if self.library.is_some() => Err(one_backend()),
             (Some(Backend::BuiltIn(backend)), []) => {
                 let free = !backend.text.contains(':');
                 let profiles: Vec<Profile> =
                     if free { Profile::all_specified().collect() } else { vec![backend.profile] };
-                let jobs = self.jobs.or_else(|| std::thread::available_parallelism().ok());
+                let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
                 let make = |_| Subject::built_in(&backend.name, &profiles).expect("the name was checked");
-                let subjects = (0..jobs.map_or(1, NonZeroUsize::get)).map(make).collect();
+                let subjects = (0..self.jobs.unwrap_or_else(cores).get()).map(make).collect();
                 let (named, argument) = (Named::BuiltIn(backend.name.clone()), backend.text.clone());
                 Ok(Ok(Asked { subjects, named, argument, profiles, strictness: Strictness::Strict }))
             }
@@ -277,9 +307,7 @@ impl Fuzz {
                 let text = quoted(command);
                 Ok(self.program(&command.into(), text.clone(), Named::Command(text)))
             }
-            _ => Err(Failure::Usage(
-                "one backend is fuzzed: --backend NAME, or a command behind --".to_owned(),
-            )),
+            _ => Err(one_backend()),
         }
     }
 
@@ -291,6 +319,25 @@ impl Fuzz {
             (0..jobs).map(start).collect::<Result<_, _>>().map_err(|broken| broken.to_string())?;
         Ok(Asked { subjects, named, argument, profiles: Vec::new(), strictness: Strictness::Lenient })
     }
+}
+
+fn one_backend() -> Failure {
+    let what = "one backend is fuzzed: --backend NAME, --library FILE, or a command behind --";
+    Failure::Usage(what.to_owned())
+}
+
+/// Prints what a campaign found and a last line; gives the status. That nothing failed counts only if something was
+/// tested.
+pub(super) fn conclude(report: &Report, last: &str) -> Result<Status, Failure> {
+    print(&(summary(report) + last))?;
+    Ok(match (report.is_clean(), report.gap()) {
+        (false, _) => Status::DoesNotConform,
+        (true, None) => Status::Conforms,
+        (true, Some(gap)) => {
+            complain(format_args!("error: {gap}"));
+            Status::Usage
+        }
+    })
 }
 
 /// What a report says, for people.
@@ -322,10 +369,13 @@ pub(super) fn summary(report: &Report) -> String {
     if examples.any(|example| example.files.is_empty()) {
         let _ = writeln!(text, "\nhelp: `gatherspec fuzz --save DIR` writes such calls as case files");
     }
-    if let Some(Corpus { cases, unsupported, failing }) = &report.corpus {
+    if let Some(Corpus { cases, unsupported, unasked, failing }) = &report.corpus {
         let (mut judged, fail) = (format!("{} saved before", counted(*cases, "case")), failing.len());
         if *unsupported > 0 {
             let _ = write!(judged, ", {unsupported} of them unsupported");
+        }
+        if *unasked > 0 {
+            let _ = write!(judged, ", {unasked} of them not asked");
         }
         let _ = writeln!(
             text,
@@ -342,6 +392,7 @@ pub(super) fn summary(report: &Report) -> String {
         if report.shard == Shard::WHOLE { String::new() } else { format!(", shard {}", report.shard) };
     let state = if report.complete { "" } else { ", unfinished" };
     let verdict = match report.failures() {
+        0 if report.tested() == 0 => "nothing tested".to_owned(),
         0 => "nothing found".to_owned(),
         failures => format!("{} of {}", counted(failures, "failure"), counted(report.groups.len(), "kind")),
     };

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use crate::fuzz::{Report, merge};
 
-use super::fuzz::summary;
-use super::{Failure, Status, print};
+use super::fuzz::conclude;
+use super::{Failure, Status};
 
 #[derive(clap::Args)]
 pub(super) struct Merge {
@@ -27,8 +27,7 @@ impl Merge {
             .out
             .as_ref()
             .map_or(Ok(()), |out| whole.write(out).map_err(|error| Failure::Usage(error.to_string())));
-        print(&summary(&whole))?;
-        written?;
-        Ok(if whole.is_clean() { Status::Conforms } else { Status::DoesNotConform })
+        let status = conclude(&whole, "")?;
+        written.map(|()| status)
     }
 }

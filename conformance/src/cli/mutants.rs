@@ -47,8 +47,9 @@ impl Mutants {
             Format::Json => strength::measure_thoroughly(&cases),
             Format::Human | Format::Markdown => strength::measure(&cases),
         };
+        let all_caught = strength.survivors().is_empty();
         self.show(&strength)?;
-        Ok(if strength.survivors().is_empty() { Status::Conforms } else { Status::DoesNotConform })
+        Ok(if all_caught { Status::Conforms } else { Status::DoesNotConform })
     }
 
     fn show(&self, strength: &Strength) -> Result<(), Failure> {

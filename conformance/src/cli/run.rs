@@ -18,7 +18,7 @@ use crate::interrupt::{self, Gentle};
 use crate::judge::Strictness;
 use crate::native;
 use crate::process::{self, Event};
-use crate::report::{BackendReport, Entry, Format, Named, Problem, Report};
+use crate::report::{BackendReport, Ending, Entry, Format, Named, Problem, Report};
 use crate::runner::InProcess;
 use crate::select::{Selection, Suite};
 use crate::shell::{option, quoted};
@@ -27,7 +27,7 @@ use crate::words::name;
 use super::keep::Kept;
 use super::process::{Backend, ProcessOptions, jobs, library, runs};
 use super::progress::Progress;
-use super::{BackendArgument, Cli, Command, Failure, Status, print};
+use super::{BackendArgument, Cli, Command, Failure, Status, complain, print};
 
 #[derive(clap::Args)]
 pub(super) struct Run {
@@ -152,6 +152,12 @@ impl Run {
         }
         Ok(match (report.is_broken(), report.conforms()) {
             (true, _) => Status::Broken,
+            (false, true) if report.backends.iter().all(asked_nothing) => {
+                complain(
+                    "error: nothing was tested: no backend of this run declares what the chosen cases need",
+                );
+                Status::Usage
+            }
             (false, true) => Status::Conforms,
             (false, false) => Status::DoesNotConform,
         })
@@ -249,10 +255,12 @@ impl Run {
         let jobs = self.jobs.map_or(1, NonZeroUsize::get);
         let backend = self.process.backend(launch, jobs, self.repeat.get());
         let trivial: Vec<&Case> = job.spec.cases.iter().collect();
-        let mut report = match backend.run(&trivial, job.cases, &|event| job.progress.note(event)) {
-            Err(broken) => {
-                not_run(&argument).unwrap_or_else(|| BackendReport::broken(argument, &broken.to_string()))
-            }
+        let ran = backend.run(&trivial, job.cases, &|event| job.progress.note(event));
+        let ran = ran
+            .map_err(|broken| broken.to_string())
+            .and_then(|findings| findings.description.nothing_to_test(job.spec).map_or(Ok(findings), Err));
+        let mut report = match ran {
+            Err(why) => not_run(&argument).unwrap_or_else(|| BackendReport::broken(argument, &why)),
             Ok(findings) => {
                 let mut report = BackendReport::new(argument, &findings.description, job.spec);
                 let ids: Vec<&str> = findings.results.iter().map(|result| result.id.as_str()).collect();
@@ -260,6 +268,7 @@ impl Run {
                 let results = cases.iter().zip(&findings.results);
                 report.results = results.map(|(case, result)| Entry::new(case, result.clone())).collect();
                 report.remarks = findings.remarks;
+                report.remarks.extend(findings.description.unknown_operators(job.spec));
                 let given = job.deviations.of(&report.backend.name);
                 let known = given.as_ref().unwrap_or(built_in);
                 known.apply(&mut report, &cases);
@@ -324,6 +333,10 @@ impl Run {
         }
         Ok(chosen)
     }
+}
+
+fn asked_nothing(backend: &BackendReport) -> bool {
+    backend.summary.ending == Ending::NothingAsked
 }
 
 /// The cases that have a result: all, unless the user has ended the run. Both are in the same order.

@@ -1,6 +1,7 @@
 //! Counterexamples that were saved before: they are asked first, and those that still fail are reported.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use gather_spec::Case;
 use serde::{Deserialize, Serialize};
@@ -8,12 +9,12 @@ use sha2::{Digest, Sha256};
 
 use crate::backend::Description;
 use crate::judge::{Judgement, Strictness, Verdict, describe_outcome};
-use crate::process;
+use crate::process::{self, Answers, Interrupted};
 use crate::runner::Judged;
 
 use super::check::{Answer, Question, Way};
 use super::example::Saver;
-use super::plan::Shard;
+use super::plan::{MOST_CASES, Shard};
 use super::subject::Subject;
 
 /// How many questions are asked at a time.
@@ -36,6 +37,9 @@ pub struct Corpus {
     pub cases: u64,
     /// How many of them the backend does not support.
     pub unsupported: u64,
+    /// How many of them were not asked, or not in every way, before the time was up.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unasked: u64,
     /// Those that fail.
     pub failing: Vec<Failing>,
 }
@@ -58,10 +62,16 @@ pub struct Failing {
     pub replay: String,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// What becomes of a case over all ways of asking it.
 #[derive(Default)]
 struct Course {
     judged: bool,
+    unasked: bool,
     failing: Option<Failing>,
 }
 
@@ -76,8 +86,8 @@ impl Shard {
 }
 
 impl Corpus {
-    /// Asks a backend all of them, as `run` would: in every way that campaigns have of it, held to what the cases
-    /// expect. Of a case that fails in several ways the first is told.
+    /// Asks a backend all of them until `end`, as `run` would: in every way that campaigns have of it, held to what the
+    /// cases expect. Of a case that fails in several ways the first is told.
     ///
     /// # Errors
     /// [`process::Broken`] if a process cannot be started again.
@@ -86,27 +96,55 @@ impl Corpus {
         subject: &mut Subject,
         strictness: Strictness,
         saver: &Saver<'_>,
+        end: Option<Instant>,
     ) -> Result<Self, process::Broken> {
         let mut courses: Vec<(&Saved, Course)> =
             saved.iter().map(|saved| (saved, Course::default())).collect();
         // What is known to crash must not use up the restarts of what is to be found.
         subject.count_restarts(false);
+        subject.stop_at(end);
         for way in subject.ways() {
             let description = under(subject.description(), way);
             for chunk in courses.chunks_mut(CHUNK) {
+                if end.is_some_and(|end| Instant::now() >= end) {
+                    chunk.iter_mut().for_each(|(_, course)| course.unasked = true);
+                    continue;
+                }
                 ask_chunk(chunk, way.unwrap_or_default(), &description, subject, strictness, saver)?;
             }
         }
         subject.count_restarts(true);
-        let unsupported = courses.iter().filter(|(_, course)| !course.judged).count() as u64;
+        let count = |which: fn(&Course) -> bool| {
+            courses.iter().filter(|(_, course)| course.failing.is_none() && which(course)).count() as u64
+        };
+        let unasked = count(|course| course.unasked);
+        let unsupported = count(|course| !course.unasked && !course.judged);
         let failing = courses.into_iter().filter_map(|(_, course)| course.failing).collect();
-        Ok(Self { cases: saved.len() as u64, unsupported, failing })
+        Ok(Self { cases: saved.len() as u64, unsupported, unasked, failing })
+    }
+
+    /// Whether its numbers can be true together.
+    pub(super) fn adds_up(&self) -> bool {
+        let parts = [self.unsupported, self.unasked, self.failing.len() as u64];
+        let all = parts.into_iter().try_fold(0u64, u64::checked_add);
+        self.cases <= MOST_CASES && all.is_some_and(|all| all <= self.cases)
+    }
+
+    /// How many of them have a verdict.
+    #[must_use]
+    pub const fn judged(&self) -> u64 {
+        self.cases - self.unsupported - self.unasked
     }
 
     /// Takes in what another shard found.
     pub(super) fn join(&mut self, other: &Self) {
-        self.cases += other.cases;
-        self.unsupported += other.unsupported;
+        for (sum, more) in [
+            (&mut self.cases, other.cases),
+            (&mut self.unsupported, other.unsupported),
+            (&mut self.unasked, other.unasked),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
         self.failing.extend(other.failing.iter().cloned());
         self.failing.sort();
     }
@@ -128,8 +166,16 @@ fn ask_chunk(
         }
     }
     let questions: Vec<&Question> = asked.iter().map(|(.., question)| question).collect();
-    let answers = subject.ask(&questions)?;
-    for ((saved, course, judged, _), answer) in asked.into_iter().zip(answers) {
+    let Answers { answers, interrupted } = subject.ask(&questions);
+    if let Some(Interrupted::Broken(broken)) = interrupted {
+        return Err(broken);
+    }
+    let mut answers = answers.into_iter();
+    for (saved, course, judged, _) in asked {
+        let Some(answer) = answers.next() else {
+            course.unasked = true;
+            continue;
+        };
         let (judgement, actual) = judge(&judged, &answer);
         course.judged |= judgement.verdict != Verdict::Unsupported;
         if matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported) {

@@ -1,6 +1,6 @@
 //! Random calls, compared with the reference.
 
-use gather_spec::{Outcome, Profile};
+use gather_spec::{Operator, Outcome, Profile};
 
 use crate::backend::Description;
 use crate::generate::{Choices, Maker};
@@ -9,6 +9,7 @@ use crate::judge::{Strictness, Verdict, describe_allowed, describe_outcome, is_d
 use super::Tally;
 use super::check::{Answer, Broken, Check, Key, Question, Step, Way};
 use super::expect::{allowed, reference};
+use super::tally::{NOT_SENT, TOO_LARGE, UNSUPPORTED};
 
 /// Compares a backend with the reference, call by call.
 #[derive(Debug)]
@@ -27,21 +28,23 @@ impl Differential {
         Self { description: description.clone(), maker: Maker::new(description), profiles, strictness }
     }
 
-    fn draw(&self, choices: &mut Choices) -> Option<Question> {
+    /// A question, or the operator of one that cannot be made.
+    fn draw(&self, choices: &mut Choices) -> Result<Option<Question>, Operator> {
         let profile = if self.profiles.is_empty() { None } else { Some(choices.pick(&self.profiles)) };
         let way = Way::draw(choices, profile.unwrap_or_default());
-        let call = self.maker.call(choices).ok().flatten()?;
+        let made = self.maker.call(choices).map_err(|unmade| unmade.operator)?;
+        let Some(call) = made else { return Ok(None) };
         let declared = self.description.operators.get(call.operator.as_str()).map(|known| known.profile);
         let profile = profile.or(declared).unwrap_or_default();
-        Some(Question { call, way: Way { profile, ..way } })
+        Ok(Some(Question { call, way: Way { profile, ..way } }))
     }
 
-    /// What an answer that is not the reference's comes to.
-    fn judge(&self, question: &Question, expected: &Outcome, answer: &Answer) -> Step {
+    /// What an answer that is not the reference's comes to, and the column that counts it.
+    fn judge(&self, question: &Question, expected: &Outcome, answer: &Answer) -> (&'static str, Step) {
         let Question { call, way } = question;
         let allowed = allowed(call, way.profile, expected);
         if allowed.is_empty() {
-            return Step::Well;
+            return (column(expected), Step::Well);
         }
         let declared = self.description.operators.get(call.operator.as_str());
         let declared = declared.is_some_and(|known| known.covers(call));
@@ -53,14 +56,17 @@ impl Differential {
             }
         };
         if matches!(verdict, Verdict::Pass | Verdict::Unsupported) {
-            return Step::Well;
+            let refused = matches!(answer, Ok(Outcome::Unsupported(_)));
+            return (if refused { UNSUPPORTED } else { column(expected) }, Step::Well);
         }
         let code = match expected {
             Outcome::Error(error) => error.code.map(|code| code.to_string()),
             _ => None,
         };
         let key = Key::new(None, std::slice::from_ref(question), verdict, code);
-        Step::Broken(Box::new(Broken { key, expected: describe_allowed(&allowed), actual }))
+        // Without an answer there is nothing that could be counted as an output or an error.
+        let column = if answer.is_err() { verdict.name() } else { column(expected) };
+        (column, Step::Broken(Box::new(Broken { key, expected: describe_allowed(&allowed), actual })))
     }
 
     /// Whether a call is sent: its dtypes are declared, or must be refused.
@@ -76,30 +82,30 @@ impl Differential {
 impl Check for Differential {
     fn step(&self, choices: &mut Choices, asked: &[Question], answers: &[Answer], tally: &mut Tally) -> Step {
         let ([question], [answer]) = (asked, answers) else {
-            return match self.draw(choices) {
-                Some(question) if self.is_sent(&question) => Step::Ask(vec![question]),
-                question => {
-                    let row =
-                        question.map_or_else(String::new, |question| question.call.operator.to_string());
-                    tally.count(&row, "not sent");
-                    Step::Well
-                }
+            let operator = match self.draw(choices) {
+                Ok(Some(question)) if self.is_sent(&question) => return Step::Ask(vec![question]),
+                Ok(question) => question.map(|question| question.call.operator),
+                Err(operator) => Some(operator),
             };
+            tally.count(operator.as_ref().map_or("no operator", Operator::as_str), NOT_SENT);
+            return Step::Well;
         };
         let expected = reference(&question.call, question.way.profile);
-        tally.count(question.call.operator.as_str(), column(&expected));
-        match answer {
-            Ok(outcome) if expected.agrees(outcome) => Step::Well,
+        let (column, step) = match answer {
+            Ok(outcome) if expected.agrees(outcome) => (column(&expected), Step::Well),
             answer => self.judge(question, &expected, answer),
-        }
+        };
+        tally.count(question.call.operator.as_str(), column);
+        step
     }
 }
 
 /// What the reference says, as a column.
 fn column(outcome: &Outcome) -> &'static str {
     match outcome {
-        Outcome::Output(_) | Outcome::TooLarge { .. } => "output",
+        Outcome::Output(_) => "output",
+        Outcome::TooLarge { .. } => TOO_LARGE,
         Outcome::Error(error) => error.code.map_or("error", gather_spec::ErrorCode::name),
-        Outcome::Unsupported(_) => "unsupported",
+        Outcome::Unsupported(_) => UNSUPPORTED,
     }
 }

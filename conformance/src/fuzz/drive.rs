@@ -3,38 +3,41 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
-use crate::generate::Choices;
-use crate::{interrupt, process};
+use crate::interrupt;
+use crate::process::{self, Interrupted};
 
-use super::check::{Answer, Broken, Check, Key, Question, Step};
+use super::Subject;
+use super::check::{Check, Key};
 use super::example::Saver;
-use super::plan::{Campaign, Shard};
-use super::report::Report;
-use super::shrink::shrink;
-use super::{Subject, Tally};
+use super::report::{Group, Report};
+use super::worker::{Found, Job, Part, Round, Small, Worker, Workers};
 
-/// How many cases a worker takes at a time: few in this process, where they stay in the caches, and more for a
-/// process, whose pipe they fill; in the first round few of it, too, so that some are done before the budget of
-/// restarts of one that keeps dying is used up.
-const CHUNK: u64 = 64;
-const CHUNK_OF_A_PROCESS: u64 = 256;
 /// The first round is short, so that what fails at once is seen at once.
 const FIRST_ROUND: Duration = Duration::from_millis(500);
-/// How many simpler cases are tried to make an example small, and of a process how long.
-const TRIES: usize = 4000;
-const TRIES_OF_A_PROCESS: usize = 400;
-const TIME_TO_SHRINK: Duration = Duration::from_secs(30);
 
 /// How long a campaign goes on, and how often it is noted how far it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// Stop after this time, as if all cases were done if there is no other limit.
-    pub time: Option<Duration>,
-    /// The time between checkpoints.
+    /// When to stop, as if all cases were done if there is no other limit. It covers everything: calls that are not
+    /// answered by then are as if they had not been asked, and what was found is not made smaller.
+    pub end: Option<Instant>,
+    /// The time between checkpoints; a round does one chunk of cases at least.
     pub checkpoint: Duration,
+}
+
+impl Pace {
+    /// Whether the time is up, which is how a campaign without another limit is completed.
+    fn is_up(self) -> bool {
+        self.end.is_some_and(|end| Instant::now() >= end) && !interrupt::requested()
+    }
+
+    /// Whether the campaign stops: the time is up, or the user has asked for the end.
+    fn is_over(self) -> bool {
+        interrupt::requested() || self.is_up()
+    }
 }
 
 /// Why a campaign was given up. What was done until the last checkpoint is not lost.
@@ -64,33 +67,31 @@ pub fn drive(
     let start = Instant::now();
     let before = report.seconds;
     let end = report.len();
-    let mut workers: Vec<Worker<'_>> =
-        subjects.into_iter().map(|subject| Worker::new(subject, check)).collect::<io::Result<_>>()?;
+    let worker = |mut subject: Subject| {
+        subject.stop_at(pace.end);
+        Worker::new(subject, check)
+    };
+    let mut workers = Workers(subjects.into_iter().map(worker).collect::<io::Result<_>>()?);
+    let mut found = HashMap::new();
     // Those of an earlier run that ended while it made them.
-    add_examples(&mut report, &mut workers[0], saver, note)?;
+    add_examples(&mut report, &mut found, &mut workers, pace, saver, note)?;
     let mut round = FIRST_ROUND.min(pace.checkpoint);
-    let mut first = true;
-    let over = |now: Instant| pace.time.is_some_and(|time| now >= start + time);
-    while report.done < end && !over(Instant::now()) && !interrupt::requested() {
-        let mut deadline = Instant::now() + round;
-        if let Some(time) = pace.time {
-            deadline = deadline.min(start + time);
-        }
-        let gave_up = run_round(&mut report, &mut workers, end, deadline, first);
-        first = false;
+    while report.done < end && !pace.is_over() {
+        let deadline = Instant::now() + round;
+        let deadline = pace.end.map_or(deadline, |end| deadline.min(end));
+        let interrupted = run_round(&mut report, &mut found, &mut workers, end, deadline);
         report.seconds = before + start.elapsed().as_secs_f64();
-        add_examples(&mut report, &mut workers[0], saver, note)?;
+        add_examples(&mut report, &mut found, &mut workers, pace, saver, note)?;
         report.seconds = before + start.elapsed().as_secs_f64();
-        let in_time = report.campaign.cases.is_none() && over(Instant::now()) && !interrupt::requested();
-        report.complete = report.done == end || in_time;
+        report.complete = report.done == end || (report.campaign.cases.is_none() && pace.is_up());
         note(&report)?;
-        if let Some(broken) = gave_up.filter(|_| !interrupt::requested()) {
+        if let Some(Interrupted::Broken(broken)) = interrupted.filter(|_| !interrupt::requested()) {
             return Err(Stopped::Broken(broken));
         }
         round = (round * 2).min(pace.checkpoint);
     }
-    if !(report.complete || interrupt::requested()) && (report.done == end || report.campaign.cases.is_none())
-    {
+    let in_time = report.campaign.cases.is_none() && !interrupt::requested();
+    if !report.complete && (report.done == end || in_time) {
         report.complete = true;
         note(&report)?;
     }
@@ -100,7 +101,9 @@ pub fn drive(
 /// Makes an example of each kind of failure that has none. That may take long, so each is noted.
 fn add_examples(
     report: &mut Report,
-    worker: &mut Worker<'_>,
+    found: &mut HashMap<Key, Found>,
+    workers: &mut Workers<'_>,
+    pace: Pace,
     saver: &Saver<'_>,
     note: &mut dyn FnMut(&Report) -> io::Result<()>,
 ) -> Result<(), Stopped> {
@@ -108,278 +111,63 @@ fn add_examples(
         if report.groups[at].example.is_none() {
             note(report)?;
             let (key, first) = (report.groups[at].key.clone(), report.groups[at].first);
-            let small = worker.example(&report.campaign, &key, first);
+            let (seed, found) = (report.campaign.seed, found.remove(&key).map(|found| found.small));
+            let (small, broken) = workers.0[0].example(&report.campaign, &key, first, found, pace);
             if interrupt::requested() {
                 // It may not be small yet; a campaign that is resumed makes it.
                 return Ok(());
             }
-            let small = small.map_err(Stopped::Broken)?;
-            report.groups[at].example = Some(saver.save(&small, &key, report.campaign.seed, first)?);
+            let saved = small.map_or(Ok(()), |small| keep(&mut report.groups[at], &small, saver, seed));
+            let stopped = saved.err().map(Stopped::Io).or(broken.map(Stopped::Broken));
+            if let Some(stopped) = stopped {
+                note(report)?;
+                return Err(stopped);
+            }
         }
     }
+    found.clear();
     Ok(())
 }
 
-/// One round of all workers. If one of them gives up, the cases before that place count, and why is returned.
+/// Gives a group its example; where that cannot be saved, one that is only described.
+fn keep(group: &mut Group, small: &Small, saver: &Saver<'_>, seed: u64) -> io::Result<()> {
+    let (key, first) = (&group.key, group.first);
+    let (example, failed) = match saver.save(small, key, seed, first) {
+        Ok(example) => (example, Ok(())),
+        Err(error) => (Saver { folder: None, ..*saver }.save(small, key, seed, first)?, Err(error)),
+    };
+    group.example = Some(example);
+    failed
+}
+
+/// One round of all workers. If one of them is interrupted, the cases before that place count, and why is returned.
 fn run_round(
     report: &mut Report,
-    workers: &mut [Worker<'_>],
+    found: &mut HashMap<Key, Found>,
+    workers: &mut Workers<'_>,
     end: u64,
     deadline: Instant,
-    first: bool,
-) -> Option<process::Broken> {
+) -> Option<Interrupted> {
     let next = AtomicU64::new(report.done);
     let stop = AtomicBool::new(false);
-    let job = Job {
-        campaign: &report.campaign,
-        shard: report.shard,
-        next: &next,
-        end,
-        deadline,
-        first,
-        stop: &stop,
-    };
+    let job =
+        Job { campaign: &report.campaign, shard: report.shard, next: &next, end, deadline, stop: &stop };
     let mut rounds: Vec<Round> = std::thread::scope(|scope| {
-        let threads: Vec<_> = workers.iter_mut().map(|worker| scope.spawn(|| worker.round(&job))).collect();
+        let threads: Vec<_> = workers.0.iter_mut().map(|worker| scope.spawn(|| worker.round(&job))).collect();
         threads.into_iter().map(|thread| thread.join().expect("a worker does not panic")).collect()
     });
-    let gave_up = rounds.iter_mut().filter_map(|round| round.gave_up.take()).min_by_key(|(place, _)| *place);
-    report.done = gave_up.as_ref().map_or_else(|| next.into_inner().min(end), |(place, _)| *place);
+    let interrupted =
+        rounds.iter_mut().filter_map(|round| round.interrupted.take()).min_by_key(|(place, _)| *place);
+    report.done = interrupted.as_ref().map_or_else(|| next.into_inner().min(end), |(place, _)| *place);
+    let mut all = Part::default();
     let parts = rounds.into_iter().flat_map(|round| round.parts);
-    let mut digest = report.digest();
-    let mut groups: HashMap<Key, (u64, u64)> = HashMap::new();
-    for (_, part) in parts.filter(|(place, _)| *place < report.done) {
-        digest = digest.wrapping_add(part.digest);
-        part.tally.add_to(&mut report.counts);
-        for (key, (count, first)) in part.groups {
-            let group = groups.entry(key).or_insert((0, first));
-            *group = (group.0 + count, group.1.min(first));
-        }
-    }
-    for (key, (count, first)) in groups {
-        report.add_group(key, count, first);
+    parts.filter(|(place, _)| *place < report.done).for_each(|(_, part)| all.add(part));
+    all.tally.add_to(&mut report.counts);
+    for (key, group) in all.groups {
+        report.add_group(key.clone(), group.count, group.first.number);
+        found.entry(key).or_insert(group.first);
     }
     report.sort();
-    report.set_digest(digest);
-    gave_up.map(|(_, broken)| broken)
-}
-
-/// What the workers of a round share.
-struct Job<'a> {
-    campaign: &'a Campaign,
-    shard: Shard,
-    next: &'a AtomicU64,
-    end: u64,
-    deadline: Instant,
-    /// Whether it is the first round.
-    first: bool,
-    stop: &'a AtomicBool,
-}
-
-/// What a worker did in a round.
-#[derive(Default)]
-struct Round {
-    /// With the place of their first case: each chunk, or all of them together if none can fail.
-    parts: Vec<(u64, Part)>,
-    /// The first place of the chunk at which it gave up, and why.
-    gave_up: Option<(u64, process::Broken)>,
-}
-
-/// What came of some cases.
-#[derive(Default)]
-struct Part {
-    tally: Tally,
-    digest: u64,
-    /// How often, and the first case.
-    groups: HashMap<Key, (u64, u64)>,
-}
-
-/// A subject and the threads that it may use.
-struct Worker<'a> {
-    subject: Subject,
-    check: &'a dyn Check,
-    threads: Option<rayon::ThreadPool>,
-    choices: Choices,
-}
-
-/// A case under way.
-struct Case {
-    number: u64,
-    asked: Vec<Question>,
-    answers: Vec<Answer>,
-}
-
-impl<'a> Worker<'a> {
-    fn new(subject: Subject, check: &'a dyn Check) -> io::Result<Self> {
-        // A pool of its own: threads of a backend must not pick up the work of another worker.
-        let threads = match subject {
-            Subject::InProcess(_) => {
-                Some(rayon::ThreadPoolBuilder::new().num_threads(2).build().map_err(io::Error::other)?)
-            }
-            Subject::Process(_) => None,
-        };
-        Ok(Self { subject, check, threads, choices: Choices::from_seed(0) })
-    }
-
-    fn round(&mut self, job: &Job<'_>) -> Round {
-        let pool = self.threads.take();
-        let round = match &pool {
-            Some(pool) => pool.install(|| self.chunks(job)),
-            None => self.chunks(job),
-        };
-        self.threads = pool;
-        round
-    }
-
-    fn chunks(&mut self, job: &Job<'_>) -> Round {
-        let mut round = Round::default();
-        let size = if self.threads_are_ours() || job.first { CHUNK } else { CHUNK_OF_A_PROCESS };
-        while Instant::now() < job.deadline && !job.stop.load(Ordering::Relaxed) && !interrupt::requested() {
-            let start = job.next.fetch_add(size, Ordering::Relaxed);
-            if start >= job.end {
-                break;
-            }
-            let cases = (start..job.end.min(start.saturating_add(size))).map(|at| job.shard.case(at));
-            let (place, mut part) = match round.parts.pop() {
-                Some(all) if self.threads_are_ours() => all,
-                last => {
-                    round.parts.extend(last);
-                    (start, Part::default())
-                }
-            };
-            if let Err(broken) = self.chunk(job.campaign, cases, &mut part) {
-                job.stop.store(true, Ordering::Relaxed);
-                round.gave_up = Some((start, broken));
-                break;
-            }
-            round.parts.push((place, part));
-        }
-        round
-    }
-
-    const fn threads_are_ours(&self) -> bool {
-        matches!(self.subject, Subject::InProcess(_))
-    }
-
-    fn chunk(
-        &mut self,
-        campaign: &Campaign,
-        numbers: impl Iterator<Item = u64>,
-        part: &mut Part,
-    ) -> Result<(), process::Broken> {
-        let mut under_way = Vec::with_capacity(64);
-        for number in numbers {
-            self.choices.reseed(campaign.case_seed(number));
-            let step = self.check.step(&mut self.choices, &[], &[], &mut part.tally);
-            part.digest = part.digest.wrapping_add(digest(number, self.choices.drawn()));
-            let case = Case { number, asked: Vec::new(), answers: Vec::new() };
-            take(step, case, &mut under_way, part);
-        }
-        while !under_way.is_empty() {
-            self.ask(&mut under_way)?;
-            for case in std::mem::take(&mut under_way) {
-                self.choices.reseed(campaign.case_seed(case.number));
-                let step = self.check.step(&mut self.choices, &case.asked, &case.answers, &mut part.tally);
-                take(step, case, &mut under_way, part);
-            }
-        }
-        Ok(())
-    }
-
-    /// Asks what has not been asked yet, of all cases together.
-    fn ask(&mut self, cases: &mut [Case]) -> Result<(), process::Broken> {
-        let questions: Vec<&Question> =
-            cases.iter().flat_map(|case| &case.asked[case.answers.len()..]).collect();
-        let mut answers = self.subject.ask(&questions)?.into_iter();
-        for case in cases {
-            let count = case.asked.len() - case.answers.len();
-            case.answers.extend(answers.by_ref().take(count));
-        }
-        Ok(())
-    }
-
-    /// One case from draws: what is broken, if something is, and what was asked.
-    fn replay(&mut self, draws: &[u64]) -> Result<(Option<Broken>, Vec<Question>), process::Broken> {
-        let mut case = Case { number: 0, asked: Vec::new(), answers: Vec::new() };
-        loop {
-            let mut choices = Choices::from_draws(draws.to_vec());
-            match self.check.step(&mut choices, &case.asked, &case.answers, &mut Tally::default()) {
-                Step::Well => return Ok((None, case.asked)),
-                Step::Broken(broken) => return Ok((Some(*broken), case.asked)),
-                Step::Ask(questions) => case.asked.extend(questions),
-            }
-            self.ask(std::slice::from_mut(&mut case))?;
-        }
-    }
-
-    /// The first failure of a kind, made small. Whatever that takes is not on the campaign's budget of restarts.
-    fn example(&mut self, campaign: &Campaign, key: &Key, first: u64) -> Result<Small, process::Broken> {
-        self.subject.count_restarts(false);
-        let small = self.small(campaign, key, first);
-        self.subject.count_restarts(true);
-        small
-    }
-
-    fn small(&mut self, campaign: &Campaign, key: &Key, first: u64) -> Result<Small, process::Broken> {
-        // A first run finds out what is drawn.
-        let mut choices = Choices::from_seed(campaign.case_seed(first));
-        self.check.step(&mut choices, &[], &[], &mut Tally::default());
-        let mut draws = choices.drawn().to_vec();
-        let most = if self.threads_are_ours() { TRIES } else { TRIES_OF_A_PROCESS };
-        let start = Instant::now();
-        let mut trouble = None;
-        draws = shrink(draws, most, |candidate| {
-            let in_time = self.threads_are_ours() || start.elapsed() < TIME_TO_SHRINK;
-            if trouble.is_some() || !in_time || interrupt::requested() {
-                return false;
-            }
-            match self.replay(candidate) {
-                Ok((broken, _)) => broken.is_some_and(|broken| broken.key == *key),
-                Err(broken) => {
-                    trouble = Some(broken);
-                    false
-                }
-            }
-        });
-        if let Some(broken) = trouble {
-            return Err(broken);
-        }
-        let (broken, questions) = self.replay(&draws)?;
-        Ok(Small { draws, broken, questions })
-    }
-}
-
-/// A failure made small.
-#[derive(Debug)]
-pub(super) struct Small {
-    pub(super) draws: Vec<u64>,
-    /// Absent if it did not fail again: it does not fail every time.
-    pub(super) broken: Option<Broken>,
-    pub(super) questions: Vec<Question>,
-}
-
-fn take(step: Step, mut case: Case, under_way: &mut Vec<Case>, part: &mut Part) {
-    match step {
-        Step::Well => {}
-        Step::Ask(questions) => {
-            if case.asked.is_empty() {
-                case.asked = questions;
-            } else {
-                case.asked.extend(questions);
-            }
-            under_way.push(case);
-        }
-        Step::Broken(broken) => {
-            let group = part.groups.entry(broken.key).or_insert((0, case.number));
-            *group = (group.0 + 1, group.1.min(case.number));
-        }
-    }
-}
-
-/// What says which case was drawn.
-fn digest(number: u64, draws: &[u64]) -> u64 {
-    let start = number ^ 0x9E37_79B9_7F4A_7C15;
-    draws
-        .iter()
-        .fold(start, |digest, draw| (digest ^ draw).wrapping_mul(0xFF51_AFD7_ED55_8CCD).rotate_left(29))
+    report.set_digest(report.digest().wrapping_add(all.digest));
+    interrupted.map(|(_, why)| why)
 }

@@ -13,9 +13,9 @@ use crate::shell::quoted;
 use crate::show::call_line;
 
 use super::check::{Key, Question, Way};
-use super::drive::Small;
 use super::expect::reference;
 use super::report::{Example, cannot_write};
+use super::worker::Small;
 use super::yaml;
 
 /// The most clauses that are suggested for an outcome.

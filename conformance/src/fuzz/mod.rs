@@ -7,6 +7,7 @@
 //! before is the [`Corpus`], which is asked first.
 
 mod check;
+mod consistency;
 mod corpus;
 mod differential;
 mod drive;
@@ -17,6 +18,7 @@ mod report;
 mod shrink;
 mod subject;
 mod tally;
+mod worker;
 mod yaml;
 
 pub use check::{Answer, Broken, Check, Key, Question, Step, Way};
@@ -24,7 +26,8 @@ pub use corpus::{Corpus, Failing, Saved};
 pub use differential::Differential;
 pub use drive::{Pace, Stopped, drive};
 pub use example::{Named, Saver};
-pub use plan::{Campaign, GENERATORS, Shard};
+pub use plan::{Campaign, GENERATORS, MOST_CASES, Shard};
 pub use report::{Example, Group, MergeError, Report, merge};
 pub use subject::{Subject, silence_backends};
 pub use tally::Tally;
+pub(crate) use tally::{BROKEN, SKIPPED};

@@ -10,6 +10,12 @@ use crate::generate::split_mix;
 /// The version of the generators: a case of a seed is the same call as long as this is the same.
 pub const GENERATORS: u32 = 2;
 
+/// The most cases of a campaign: more than anybody runs, and few enough that counts of them never overflow.
+pub const MOST_CASES: u64 = 1 << 60;
+
+/// The most shards of a campaign.
+const MOST_SHARDS: u64 = 1 << 20;
+
 /// What is drawn and of whom it is asked. Two reports belong together if these agree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,19 +64,26 @@ impl Shard {
     /// All of it.
     pub const WHOLE: Self = Self { number: 1, of: 1 };
 
+    /// Whether there is such a shard.
+    #[must_use]
+    pub const fn exists(self) -> bool {
+        1 <= self.number && self.number <= self.of && self.of <= MOST_SHARDS
+    }
+
     /// The case at a place of this shard.
     #[must_use]
     pub const fn case(self, at: u64) -> u64 {
         at.wrapping_mul(self.of).wrapping_add(self.number - 1)
     }
 
-    /// How many of that many cases are this shard's; without an end, more than anybody runs.
+    /// How many of that many cases are this shard's; without an end, its part of [`MOST_CASES`].
     #[must_use]
     pub const fn len(self, cases: Option<u64>) -> u64 {
-        match cases {
-            Some(cases) => (cases + self.of - self.number) / self.of,
-            None => u64::MAX / self.of,
-        }
+        let cases = match cases {
+            Some(cases) => cases,
+            None => MOST_CASES,
+        };
+        cases / self.of + (self.number <= cases % self.of) as u64
     }
 }
 
@@ -86,10 +99,23 @@ impl FromStr for Shard {
     fn from_str(text: &str) -> Result<Self, String> {
         let parts = text.split_once('/').map(|(number, of)| (number.parse(), of.parse()));
         match parts {
-            Some((Ok(number), Ok(of))) if (1..=of).contains(&number) && of <= 1 << 20 => {
-                Ok(Self { number, of })
-            }
+            Some((Ok(number), Ok(of))) if (Self { number, of }).exists() => Ok(Self { number, of }),
             _ => Err(format!("`{text}` is no shard: K/N with K from 1 to N is expected, such as 2/8")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shards_of_any_number_of_cases_are_all_of_them() {
+        for cases in [0, 1, 6, 7, 8, 5000, MOST_CASES, u64::MAX] {
+            let lens = (1..=7).map(|number| u128::from(Shard { number, of: 7 }.len(Some(cases))));
+            assert_eq!(lens.sum::<u128>(), u128::from(cases));
+            assert_eq!(Shard::WHOLE.len(Some(cases)), cases);
+        }
+        assert_eq!(Shard { number: 2, of: 2 }.len(None), MOST_CASES / 2);
     }
 }

@@ -8,13 +8,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::backend::Identity;
 use crate::files;
+use crate::words::counted;
 
 use super::check::Key;
+use super::consistency::contradiction;
 use super::corpus::Corpus;
 use super::plan::{Campaign, Shard};
+use super::tally::is_tested;
 
 /// The most bytes of a report.
-const LARGEST: u64 = 1 << 30;
+const LARGEST: u64 = 256 << 20;
 
 /// The version of the JSON form.
 const SCHEMA: u32 = 1;
@@ -94,6 +97,8 @@ pub enum MergeError {
     Split { one: String, other: String, of: u64, others: u64 },
     #[error("{}", left(*of, missing, unfinished))]
     Incomplete { of: u64, missing: Vec<u64>, unfinished: Vec<u64> },
+    #[error("{name} contradicts itself: {what}")]
+    Contradiction { name: String, what: String },
 }
 
 impl Report {
@@ -133,6 +138,37 @@ impl Report {
         self.groups.is_empty() && self.corpus.as_ref().is_none_or(|corpus| corpus.failing.is_empty())
     }
 
+    /// How many cases compared an answer with something.
+    #[must_use]
+    pub fn tested(&self) -> u64 {
+        let columns = self.counts.values().flatten();
+        columns.filter(|(column, _)| is_tested(column)).map(|(_, count)| count).sum()
+    }
+
+    /// Why it says nothing about the backend that nothing failed; `None` if it does.
+    #[must_use]
+    pub fn gap(&self) -> Option<String> {
+        let saved = self.corpus.as_ref();
+        if let Some(corpus) = saved.filter(|corpus| corpus.unasked > 0) {
+            let (unasked, cases) = (corpus.unasked, counted(corpus.cases, "saved case"));
+            return Some(format!("{unasked} of {cases} were not asked before the time was up"));
+        }
+        let judged = saved.map_or(0, Corpus::judged);
+        match (self.tested() + judged, self.done) {
+            (1.., _) => None,
+            (0, 0) if self.campaign.cases == Some(0) => {
+                Some("nothing was tested: the campaign has no case".to_owned())
+            }
+            // A campaign of fewer cases than shards.
+            (0, 0) if self.is_empty() => None,
+            (0, 0) => Some("nothing was tested: no case was done before the time was up".to_owned()),
+            (0, done) => {
+                let cases = counted(done, "case");
+                Some(format!("nothing was tested: of {cases} none has an answer that can be compared"))
+            }
+        }
+    }
+
     /// How many cases failed.
     #[must_use]
     pub fn failures(&self) -> u64 {
@@ -151,12 +187,10 @@ impl Report {
         if report.schema != SCHEMA {
             return Err(format!("{name}: schema {} is not known to this program", report.schema));
         }
-        let shard = report.shard;
-        let possible = (1..=shard.of).contains(&shard.number) && report.done <= report.len();
-        if !possible || u64::from_str_radix(&report.digest, 16).is_err() {
-            return Err(format!("{name} contradicts itself: shard {shard}, {} cases done", report.done));
+        match contradiction(&report) {
+            None => Ok(report),
+            Some(what) => Err(format!("{name} contradicts itself: {what}")),
         }
-        Ok(report)
     }
 
     /// Writes it whole or not at all.
@@ -198,7 +232,7 @@ pub(super) fn cannot_write(path: &Path, error: &io::Error) -> io::Error {
 /// Joins the reports of all shards of a campaign, named by their files.
 ///
 /// # Errors
-/// [`MergeError`] unless they are exactly the shards of one campaign, each of them finished.
+/// [`MergeError`] unless they are exactly the shards of one campaign, each of them finished and consistent.
 pub fn merge(reports: &[(String, Report)]) -> Result<Report, MergeError> {
     let ((name, first), others) = reports.split_first().ok_or(MergeError::Nothing)?;
     for (other_name, other) in others {
@@ -211,6 +245,11 @@ pub fn merge(reports: &[(String, Report)]) -> Result<Report, MergeError> {
             let (of, others) = (first.shard.of, other.shard.of);
             let (one, other) = names();
             return Err(MergeError::Split { one, other, of, others });
+        }
+    }
+    for (name, report) in reports {
+        if let Some(what) = contradiction(report) {
+            return Err(MergeError::Contradiction { name: name.clone(), what });
         }
     }
     check_that_all_are_there(reports, first.shard.of)?;

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
 
 use gather_optimized::Level;
 use gather_spec::{Call, Profile};
@@ -10,7 +11,7 @@ use crate::Backend;
 use crate::backend::Description;
 use crate::builtin;
 use crate::judge::Verdict;
-use crate::process::{self, Dialogue, Trouble};
+use crate::process::{Answers, Dialogue, Trouble};
 use crate::runner::panic_message;
 
 use super::check::{Answer, Question, Way};
@@ -104,13 +105,21 @@ impl Subject {
         }
     }
 
-    /// Asks questions; gives the answers in order.
-    ///
-    /// # Errors
-    /// [`process::Broken`] if a process cannot be started again.
-    pub fn ask(&mut self, questions: &[&Question]) -> Result<Vec<Answer>, process::Broken> {
+    /// Sets when a process is asked no more. A backend in this process cannot be interrupted.
+    pub fn stop_at(&mut self, deadline: Option<Instant>) {
+        if let Self::Process(dialogue) = self {
+            dialogue.stop_at(deadline);
+        }
+    }
+
+    /// Asks questions.
+    #[must_use]
+    pub fn ask(&mut self, questions: &[&Question]) -> Answers {
         match self {
-            Self::InProcess(backend) => Ok(questions.iter().map(|question| backend.ask(question)).collect()),
+            Self::InProcess(backend) => {
+                let answers = questions.iter().map(|question| backend.ask(question)).collect();
+                Answers { answers, interrupted: None }
+            }
             Self::Process(dialogue) => {
                 let calls: Vec<&Call> = questions.iter().map(|question| &question.call).collect();
                 dialogue.ask(&calls)

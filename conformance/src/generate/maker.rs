@@ -16,6 +16,16 @@ pub struct Maker {
     palettes: Palettes,
 }
 
+/// A call that cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{operator}: {error}")]
+pub struct Unmade {
+    /// Its operator.
+    pub operator: Operator,
+    /// Why a tensor of it cannot be made.
+    pub error: TensorError,
+}
+
 /// An operator with the dtypes that a backend declares.
 #[derive(Clone, Debug)]
 struct Dish {
@@ -59,7 +69,7 @@ impl Maker {
     /// A call, following from the choices; `None` if the backend declares no operator.
     ///
     /// # Errors
-    /// [`TensorError`] if memory is short.
+    /// [`Unmade`] if its tensors are too large, or memory is short.
     ///
     /// ```
     /// use gather_conformance::generate::{Choices, Maker};
@@ -67,9 +77,9 @@ impl Maker {
     /// let reference = builtin::backend("reference", Default::default(), builtin::MAX_OUTPUT).unwrap();
     /// let call = Maker::new(&reference.describe()).call(&mut Choices::from_draws(vec![]))?.unwrap();
     /// assert_eq!(call.operator.as_str(), "paddle.gather_nd");
-    /// # Ok::<(), gather_spec::TensorError>(())
+    /// # Ok::<(), gather_conformance::generate::Unmade>(())
     /// ```
-    pub fn call(&self, choices: &mut Choices) -> Result<Option<Call>, TensorError> {
+    pub fn call(&self, choices: &mut Choices) -> Result<Option<Call>, Unmade> {
         if self.menu.is_empty() {
             return Ok(None);
         }
@@ -81,8 +91,9 @@ impl Maker {
         };
         let dtype = listed_or_any(choices, &dish.dtypes);
         let index_dtype = listed_or_any(choices, &dish.index_dtypes);
-        let params = self.params(dtype, plan.params, choices)?;
-        let indices = index_tensor(index_dtype, plan.indices, &plan.bounds, choices)?;
+        let unmade = |error| Unmade { operator: dish.operator.clone(), error };
+        let params = self.params(dtype, plan.params, choices).map_err(unmade)?;
+        let indices = index_tensor(index_dtype, plan.indices, &plan.bounds, choices).map_err(unmade)?;
         Ok(Some(Call { operator: dish.operator.clone(), params, indices, attributes: plan.attributes }))
     }
 

@@ -17,4 +17,4 @@ mod sizes;
 pub use calls::any_call;
 pub use choices::Choices;
 pub(crate) use choices::split_mix;
-pub use maker::Maker;
+pub use maker::{Maker, Unmade};

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use gather_spec::{Call, Outcome};
 
@@ -19,6 +19,10 @@ use super::{Broken, ProcessBackend, orphans};
 
 /// How many bytes of calls are under way at a time, unless it is one call.
 const BYTES_UNDER_WAY: usize = 4 << 20;
+
+/// How long calls that are in flight when the time is up may still take: a backend that answers can then be stopped, one
+/// that does not has to be killed.
+const LAST_ANSWERS: Duration = Duration::from_millis(250);
 
 /// A process that is asked calls, and started again when it fails.
 #[derive(Debug)]
@@ -39,6 +43,26 @@ pub struct Dialogue {
     /// Whether a process goes on that cannot be killed.
     survives: bool,
     patience: Patience,
+    /// When to ask no more.
+    deadline: Option<Instant>,
+}
+
+/// Why calls were not asked to the last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Interrupted {
+    /// The process has to be started again, and may or can not.
+    Broken(Broken),
+    /// The time is up, or the user has asked for the end.
+    OutOfTime,
+}
+
+/// What came of calls.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    /// Of each, in order, or of the first of them.
+    pub answers: Vec<Result<Outcome, Trouble>>,
+    /// Why there are no more.
+    pub interrupted: Option<Interrupted>,
 }
 
 /// Trouble while several calls were in flight, of which none has failed alone yet.
@@ -63,6 +87,8 @@ enum Failed {
     Due(Trouble),
     /// It may be that of any call in flight.
     InFlight(Trouble),
+    /// The time was up before the reply came.
+    OutOfTime,
 }
 
 impl Dialogue {
@@ -93,6 +119,7 @@ impl Dialogue {
             one_at_a_time: false,
             survives: false,
             patience,
+            deadline: None,
         })
     }
 
@@ -107,17 +134,37 @@ impl Dialogue {
         self.restarts_count = counted;
     }
 
-    /// Asks calls; gives what came of each, in order.
-    ///
-    /// # Errors
-    /// [`Broken`] if the process has to be started again, and may or can not, or if the user ends this one.
-    pub fn ask(&mut self, calls: &[&Call]) -> Result<Vec<Result<Outcome, Trouble>>, Broken> {
+    /// Sets when to ask no more; what is in flight then has a moment to be answered.
+    pub fn stop_at(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
+    }
+
+    /// Asks calls, and says what came of each.
+    #[must_use]
+    pub fn ask(&mut self, calls: &[&Call]) -> Answers {
         let mut answers: Vec<Result<Outcome, Trouble>> = Vec::with_capacity(calls.len());
+        let mut doubt: Option<Doubt> = None;
+        let interrupted = self.ask_all(calls, &mut answers, &mut doubt).err();
+        if let Some(doubt) = doubt {
+            // Nobody knows yet whose fault the trouble was.
+            answers.truncate(doubt.calls.start);
+        }
+        Answers { answers, interrupted }
+    }
+
+    fn ask_all(
+        &mut self,
+        calls: &[&Call],
+        answers: &mut Vec<Result<Outcome, Trouble>>,
+        doubt: &mut Option<Doubt>,
+    ) -> Result<(), Interrupted> {
         let mut under_way: VecDeque<Sent> = VecDeque::new();
         let mut next = 0;
         let mut heard = Instant::now();
-        let mut doubt: Option<Doubt> = None;
         while answers.len() < calls.len() {
+            if under_way.is_empty() && self.is_out_of_time() {
+                return Err(Interrupted::OutOfTime);
+            }
             if self.session.is_none() {
                 self.restart()?;
                 next = answers.len();
@@ -131,15 +178,16 @@ impl Dialogue {
             let received = self.receive(&sent, heard.max(sent.at), under_way.is_empty());
             heard = Instant::now();
             if interrupt::requested() {
-                return Err(broken("interrupted".to_owned()));
+                return Err(Interrupted::OutOfTime);
             }
             match received {
+                Err(Failed::OutOfTime) => return Err(Interrupted::OutOfTime),
                 Err(Failed::InFlight(trouble)) if !under_way.is_empty() => {
-                    doubt = Some(Doubt { trouble, calls: sent.place..next });
+                    *doubt = Some(Doubt { trouble, calls: sent.place..next });
                     self.restart_is_free = true;
                 }
                 Err(Failed::InFlight(trouble) | Failed::Due(trouble)) => {
-                    doubt = None;
+                    *doubt = None;
                     answers.push(Err(trouble));
                 }
                 Ok(answer) => {
@@ -151,13 +199,29 @@ impl Dialogue {
                 under_way.clear();
             }
             if let Some(doubt) = doubt.take_if(|doubt| doubt.calls.end == answers.len()) {
-                self.settle(doubt, &mut answers);
+                self.settle(doubt, answers);
             }
         }
-        Ok(answers)
+        Ok(())
+    }
+
+    fn is_out_of_time(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// A limit on what begins at some time, and whether it is what the deadline leaves of it.
+    fn within_time(&self, since: Instant, limit: Duration) -> (Duration, bool) {
+        let left = self.deadline.map(|deadline| (deadline + LAST_ANSWERS).saturating_duration_since(since));
+        match left {
+            Some(left) if left < limit => (left, true),
+            _ => (limit, false),
+        }
     }
 
     fn has_room(&self, under_way: &VecDeque<Sent>, doubt: bool) -> bool {
+        if !under_way.is_empty() && self.is_out_of_time() {
+            return false;
+        }
         let bytes: usize = under_way.iter().map(|sent| sent.request.len()).sum();
         let window = if doubt || self.one_at_a_time { 1 } else { self.backend.limits.window };
         under_way.is_empty() || (under_way.len() < window && bytes < BYTES_UNDER_WAY)
@@ -194,8 +258,8 @@ impl Dialogue {
         since: Instant,
         alone: bool,
     ) -> Result<Result<Outcome, Trouble>, Failed> {
+        let (limit, is_cut) = self.within_time(since, self.patience.limit(sent.request.is_virtual));
         let session = self.session.as_mut().expect("calls are sent to a process");
-        let limit = self.patience.limit(sent.request.is_virtual);
         let answered = session.receive(since, limit).map_err(Failed::InFlight).and_then(|line| {
             let answer = replies::answer(&line);
             match answer.seq {
@@ -215,6 +279,11 @@ impl Dialogue {
                 self.patience.answered(since.elapsed());
                 Ok(result)
             }
+            Err(Failed::InFlight(trouble)) if is_cut && trouble.verdict == Verdict::Timeout => {
+                self.survives |= self.session.take().is_some_and(|session| session.kill(sent.mark).survives);
+                Err(Failed::OutOfTime)
+            }
+            Err(Failed::OutOfTime) => Err(Failed::OutOfTime),
             Err(Failed::Due(trouble)) => Err(Failed::Due(self.end(sent, trouble))),
             Err(Failed::InFlight(trouble)) => Err(Failed::InFlight(self.end(sent, trouble))),
         }
@@ -237,9 +306,9 @@ impl Dialogue {
         Trouble { verdict, what }
     }
 
-    fn restart(&mut self) -> Result<(), Broken> {
+    fn restart(&mut self) -> Result<(), Interrupted> {
         let most = self.backend.limits.restarts;
-        let refuse = |why| Err(broken(why));
+        let refuse = |why| Err(Interrupted::Broken(Broken { verdict: Verdict::Crash, why, stderr: None }));
         if self.survives {
             return refuse(SURVIVES.to_owned());
         }
@@ -250,7 +319,13 @@ impl Dialogue {
             }
             self.restarts += 1;
         }
-        let session = Session::start(&self.backend)?;
+        let (start, is_cut) = self.within_time(Instant::now(), self.backend.limits.start);
+        let mut backend = self.backend.clone();
+        backend.limits.start = start;
+        let session = Session::start(&backend).map_err(|broken| match broken.verdict {
+            Verdict::Timeout if is_cut => Interrupted::OutOfTime,
+            _ => Interrupted::Broken(broken),
+        })?;
         if session.description != self.description {
             return refuse("after a restart the backend describes itself differently".to_owned());
         }
@@ -269,7 +344,7 @@ fn look_at_inputs(
     let may_follow = match &answered {
         Ok(_) => true,
         Err(Failed::Due(trouble)) => trouble.verdict == Verdict::ProtocolError,
-        Err(Failed::InFlight(_)) => false,
+        Err(Failed::InFlight(_) | Failed::OutOfTime) => false,
     };
     let changed = if may_follow { sent.request.changed() } else { None };
     let trouble = changed.map(|what| Trouble { verdict: Verdict::InputChanged, what });
@@ -278,10 +353,6 @@ fn look_at_inputs(
         (Ok(_), Some(trouble)) if alone => Ok(Err(trouble)),
         (_, Some(trouble)) => Err(Failed::InFlight(trouble)),
     }
-}
-
-fn broken(why: String) -> Broken {
-    Broken { verdict: Verdict::Crash, why, stderr: None }
 }
 
 impl Drop for Dialogue {

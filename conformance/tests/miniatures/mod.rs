@@ -135,9 +135,12 @@ fn be_asynchronous(mode: &str) -> ! {
 
 fn is_marked(mode: &str, call: &Call) -> bool {
     match mode {
-        "dies-at-strings" | "when-idle-writes-but-dies-at-strings" | "dies-once" => {
-            call.params.dtype() == DType::String
-        }
+        "dies-at-strings"
+        | "when-idle-writes-but-dies-at-strings"
+        | "dies-once"
+        | "hangs-at-strings"
+        | "hangs-when-started-again" => call.params.dtype() == DType::String,
+        "does-nothing-that-it-declares" => true,
         _ if mode.ends_with("hangs-at-no-index") => call.indices.shape().contains(&0),
         _ => call.params.iter().next() == Some(Element::Bits(MARK.into())),
     }
@@ -209,6 +212,17 @@ fn start(mode: &str) {
             say(&honest);
             return say(r#"{"seq":1,"unsupported":"too eager"}"#);
         }
+        "hangs-when-started-again" if !first_time() => hang(),
+        "declares-nothing" => return say(&honest.replace(OPERATORS, "{}")),
+        "declares-no-dtypes" => {
+            return say(&honest.replace(r#"["i32","i64","f32","f64","string"]"#, "[]"));
+        }
+        "misspells-its-operator" => return say(&honest.replace("tf.gather_nd", "tf.gather_dn")),
+        "misspells-an-operator" => {
+            let more = OPERATORS.replace("tf.gather_nd", "tf.Gather");
+            let both = format!("{},{}", &more[..more.len() - 1], &OPERATORS[1..]);
+            return say(&honest.replace(OPERATORS, &both));
+        }
         "changes-its-mind" if !first_time() => return say(&honest.replace("hostile", "other")),
         _ => {}
     }
@@ -241,7 +255,11 @@ fn misbehave(mode: &str, message: &CallMessage, honest: String, held: &mut Optio
             let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
         }
         "panics-with-words" => panic!("the kernel went away"),
-        "hangs" | "hangs-at-no-index" => hang(),
+        "hangs" | "hangs-at-no-index" | "hangs-at-strings" => hang(),
+        "hangs-when-started-again" => exit(7),
+        "does-nothing-that-it-declares" => {
+            say(&format!(r#"{{"seq":{seq},"unsupported":"not today"}}"#));
+        }
         "leaves-a-daemon-and-hangs-at-no-index" => {
             leave_a_daemon(mode);
             hang();

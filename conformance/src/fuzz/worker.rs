@@ -1,0 +1,381 @@
+//! One worker of a campaign: it does chunks of cases with its subject, and makes what it finds small.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::io;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::generate::Choices;
+use crate::interrupt;
+use crate::process::{self, Answers, Interrupted};
+
+use super::check::{Answer, Broken, Check, Key, Question, Step};
+use super::drive::Pace;
+use super::plan::{Campaign, Shard};
+use super::shrink::shrink;
+use super::{Subject, Tally};
+
+/// How many cases a worker takes at a time in this process: few, which stay in the caches.
+const CHUNK: u64 = 64;
+/// How many it takes for a process: as many as are done in about this time, so that checkpoints come in time and several
+/// workers do neighbouring cases; one at first, and at most so many.
+const CHUNK_TIME: Duration = Duration::from_millis(250);
+const FIRST_CHUNK_OF_A_PROCESS: u64 = 1;
+const MOST_OF_A_PROCESS: u64 = 256;
+
+/// How many simpler cases are tried to make an example small, and of a process how long; with a limit on the campaign, at
+/// most this part of the time that is left.
+const TRIES: usize = 4000;
+const TRIES_OF_A_PROCESS: usize = 400;
+const TIME_TO_SHRINK: Duration = Duration::from_secs(30);
+const PART_TO_SHRINK: u32 = 4;
+
+/// What the workers of a round share.
+pub(super) struct Job<'a> {
+    pub(super) campaign: &'a Campaign,
+    pub(super) shard: Shard,
+    /// The place of the next case.
+    pub(super) next: &'a AtomicU64,
+    pub(super) end: u64,
+    pub(super) deadline: Instant,
+    pub(super) stop: &'a AtomicBool,
+}
+
+/// What a worker did in a round.
+#[derive(Default)]
+pub(super) struct Round {
+    /// With the place of their first case: each chunk, or all of them together if none can be interrupted.
+    pub(super) parts: Vec<(u64, Part)>,
+    /// The place of the first case that was not done, and why.
+    pub(super) interrupted: Option<(u64, Interrupted)>,
+}
+
+/// What came of some cases.
+#[derive(Default)]
+pub(super) struct Part {
+    pub(super) tally: Tally,
+    pub(super) digest: u64,
+    pub(super) groups: HashMap<Key, Failures>,
+}
+
+/// Failures of a kind.
+pub(super) struct Failures {
+    pub(super) count: u64,
+    pub(super) first: Found,
+}
+
+/// A failure as it was found.
+pub(super) struct Found {
+    /// The number of its case.
+    pub(super) number: u64,
+    pub(super) small: Small,
+}
+
+impl Part {
+    /// Takes in what came of other cases.
+    pub(super) fn add(&mut self, other: Self) {
+        self.tally.add(&other.tally);
+        self.digest = self.digest.wrapping_add(other.digest);
+        for (key, failures) in other.groups {
+            self.add_failures(key, failures);
+        }
+    }
+
+    fn add_failures(&mut self, key: Key, failures: Failures) {
+        match self.groups.entry(key) {
+            Entry::Vacant(entry) => {
+                entry.insert(failures);
+            }
+            Entry::Occupied(mut entry) => {
+                let known = entry.get_mut();
+                known.count += failures.count;
+                if failures.first.number < known.first.number {
+                    known.first = failures.first;
+                }
+            }
+        }
+    }
+}
+
+/// All workers. They end at the same time: each may have a process that takes its time to stop.
+pub(super) struct Workers<'a>(pub(super) Vec<Worker<'a>>);
+
+impl Drop for Workers<'_> {
+    fn drop(&mut self) {
+        std::thread::scope(|scope| {
+            self.0.drain(..).for_each(|worker| {
+                scope.spawn(|| drop(worker));
+            });
+        });
+    }
+}
+
+/// A subject and the threads that it may use.
+pub(super) struct Worker<'a> {
+    subject: Subject,
+    check: &'a dyn Check,
+    threads: Option<rayon::ThreadPool>,
+    choices: Choices,
+    /// How many cases it takes at a time.
+    chunk: u64,
+}
+
+/// A case under way.
+struct Case {
+    /// Its place among those of its chunk.
+    at: usize,
+    number: u64,
+    asked: Vec<Question>,
+    answers: Vec<Answer>,
+}
+
+impl<'a> Worker<'a> {
+    pub(super) fn new(subject: Subject, check: &'a dyn Check) -> io::Result<Self> {
+        // A pool of its own: threads of a backend must not pick up the work of another worker.
+        let (threads, chunk) = match subject {
+            Subject::InProcess(_) => {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
+                (Some(pool.map_err(io::Error::other)?), CHUNK)
+            }
+            Subject::Process(_) => (None, FIRST_CHUNK_OF_A_PROCESS),
+        };
+        Ok(Self { subject, check, threads, choices: Choices::from_seed(0), chunk })
+    }
+
+    pub(super) fn round(&mut self, job: &Job<'_>) -> Round {
+        let pool = self.threads.take();
+        let round = match &pool {
+            Some(pool) => pool.install(|| self.chunks(job)),
+            None => self.chunks(job),
+        };
+        self.threads = pool;
+        round
+    }
+
+    /// One chunk after the other until the round is over; one at least.
+    fn chunks(&mut self, job: &Job<'_>) -> Round {
+        let mut round = Round::default();
+        loop {
+            let start = job.next.fetch_add(self.chunk, Ordering::Relaxed);
+            if start >= job.end {
+                break;
+            }
+            let places = start..job.end.min(start + self.chunk);
+            let (place, mut part) = match round.parts.pop() {
+                Some(all) if self.threads_are_ours() => all,
+                last => {
+                    round.parts.extend(last);
+                    (start, Part::default())
+                }
+            };
+            let began = Instant::now();
+            let interrupted = self.chunk(job, places, &mut part);
+            round.parts.push((place, part));
+            if interrupted.is_some() {
+                job.stop.store(true, Ordering::Relaxed);
+                round.interrupted = interrupted;
+                break;
+            }
+            self.adapt(began.elapsed());
+            let over = Instant::now() >= job.deadline || interrupt::requested();
+            if over || job.stop.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        round
+    }
+
+    const fn threads_are_ours(&self) -> bool {
+        matches!(self.subject, Subject::InProcess(_))
+    }
+
+    /// Takes more cases or fewer of a process from now on, by the time that a chunk took.
+    fn adapt(&mut self, took: Duration) {
+        if !self.threads_are_ours() {
+            self.chunk = match took {
+                _ if took > CHUNK_TIME => (self.chunk / 2).max(1),
+                _ if took < CHUNK_TIME / 2 => (self.chunk * 2).min(MOST_OF_A_PROCESS),
+                _ => self.chunk,
+            };
+        }
+    }
+
+    /// Does the cases of a chunk. If it is interrupted, what came of the cases before some place counts; gives that place,
+    /// and why.
+    fn chunk(&mut self, job: &Job<'_>, places: Range<u64>, part: &mut Part) -> Option<(u64, Interrupted)> {
+        let start = places.start;
+        // A part of its own for each case, where those behind an interruption must not count.
+        let mut parts = vec![std::mem::take(part)];
+        if !self.threads_are_ours() {
+            parts.extend(places.clone().skip(1).map(|_| Part::default()));
+        }
+        let mut under_way = Vec::with_capacity(64);
+        for (at, place) in places.enumerate() {
+            let case = Case { at, number: job.shard.case(place), asked: Vec::new(), answers: Vec::new() };
+            self.go_on(job.campaign, case, &mut parts, &mut under_way);
+        }
+        let mut interrupted = None;
+        while !under_way.is_empty() && interrupted.is_none() {
+            interrupted = self.ask(&mut under_way);
+            for case in std::mem::take(&mut under_way) {
+                if case.is_answered() {
+                    self.go_on(job.campaign, case, &mut parts, &mut under_way);
+                } else {
+                    under_way.push(case);
+                }
+            }
+        }
+        let unfinished = under_way.iter().map(|case| case.at).min();
+        parts.truncate(unfinished.unwrap_or(usize::MAX));
+        parts.into_iter().for_each(|one| part.add(one));
+        Some((start + unfinished? as u64, interrupted?))
+    }
+
+    /// The next step of a case whose questions are all answered.
+    fn go_on(&mut self, campaign: &Campaign, mut case: Case, parts: &mut [Part], under_way: &mut Vec<Case>) {
+        let part = if parts.len() == 1 { &mut parts[0] } else { &mut parts[case.at] };
+        self.choices.reseed(campaign.case_seed(case.number));
+        let step = self.check.step(&mut self.choices, &case.asked, &case.answers, &mut part.tally);
+        if case.asked.is_empty() {
+            part.digest = part.digest.wrapping_add(digest(case.number, self.choices.drawn()));
+        }
+        match step {
+            Step::Well => {}
+            Step::Ask(questions) => {
+                if case.asked.is_empty() {
+                    case.asked = questions;
+                } else {
+                    case.asked.extend(questions);
+                }
+                under_way.push(case);
+            }
+            Step::Broken(broken) => {
+                let (key, number) = (broken.key.clone(), case.number);
+                let draws = self.choices.drawn().to_vec();
+                let small = Small { draws, broken: Some(*broken), questions: case.asked };
+                part.add_failures(key, Failures { count: 1, first: Found { number, small } });
+            }
+        }
+    }
+
+    /// Asks what has not been asked yet, of all cases together; says why if not all of it was answered.
+    fn ask(&mut self, cases: &mut [Case]) -> Option<Interrupted> {
+        let questions: Vec<&Question> =
+            cases.iter().flat_map(|case| &case.asked[case.answers.len()..]).collect();
+        let Answers { answers, interrupted } = self.subject.ask(&questions);
+        let mut answers = answers.into_iter();
+        for case in cases {
+            let count = case.asked.len() - case.answers.len();
+            case.answers.extend(answers.by_ref().take(count));
+        }
+        interrupted
+    }
+
+    /// One case from draws: what is broken, if something is, and what was asked.
+    fn replay(&mut self, draws: &[u64]) -> Result<Small, Interrupted> {
+        let mut case = Case { at: 0, number: 0, asked: Vec::new(), answers: Vec::new() };
+        loop {
+            let mut choices = Choices::from_draws(draws.to_vec());
+            let broken =
+                match self.check.step(&mut choices, &case.asked, &case.answers, &mut Tally::default()) {
+                    Step::Well => None,
+                    Step::Broken(broken) => Some(*broken),
+                    Step::Ask(questions) => {
+                        case.asked.extend(questions);
+                        self.ask(std::slice::from_mut(&mut case)).map_or(Ok(()), Err)?;
+                        continue;
+                    }
+                };
+            return Ok(Small { draws: draws.to_vec(), broken, questions: case.asked });
+        }
+    }
+
+    /// The first failure of a kind, made small while there is time, and why that ended too early, if it did. `best` is the
+    /// failure as it was found. Whatever this takes is not on the campaign's budget of restarts.
+    pub(super) fn example(
+        &mut self,
+        campaign: &Campaign,
+        key: &Key,
+        first: u64,
+        mut best: Option<Small>,
+        pace: Pace,
+    ) -> (Option<Small>, Option<process::Broken>) {
+        self.subject.count_restarts(false);
+        let small = self.small(campaign, key, first, &mut best, pace);
+        self.subject.count_restarts(true);
+        match small {
+            Ok(small) => (Some(small), None),
+            Err(Interrupted::OutOfTime) => (best, None),
+            Err(Interrupted::Broken(broken)) => (best, Some(broken)),
+        }
+    }
+
+    /// Shrinks a failure; `best` holds the smallest one so far.
+    fn small(
+        &mut self,
+        campaign: &Campaign,
+        key: &Key,
+        first: u64,
+        best: &mut Option<Small>,
+        pace: Pace,
+    ) -> Result<Small, Interrupted> {
+        // A first step finds out what is drawn.
+        self.choices.reseed(campaign.case_seed(first));
+        self.check.step(&mut self.choices, &[], &[], &mut Tally::default());
+        let mut draws = self.choices.drawn().to_vec();
+        let most = if self.threads_are_ours() { TRIES } else { TRIES_OF_A_PROCESS };
+        let limit = if self.threads_are_ours() { None } else { Some(TIME_TO_SHRINK) };
+        let part = pace.end.map(|end| end.saturating_duration_since(Instant::now()) / PART_TO_SHRINK);
+        let limit = part.into_iter().chain(limit).min();
+        let start = Instant::now();
+        let mut interrupted = None;
+        draws = shrink(draws, most, |candidate| {
+            if interrupted.is_some()
+                || interrupt::requested()
+                || limit.is_some_and(|limit| start.elapsed() >= limit)
+            {
+                return false;
+            }
+            match self.replay(candidate) {
+                Ok(small) if small.broken.as_ref().is_some_and(|broken| broken.key == *key) => {
+                    *best = Some(small);
+                    true
+                }
+                Ok(_) => false,
+                Err(why) => {
+                    interrupted = Some(why);
+                    false
+                }
+            }
+        });
+        match interrupted {
+            Some(why) => Err(why),
+            None => self.replay(&draws),
+        }
+    }
+}
+
+/// A failure made small.
+#[derive(Debug)]
+pub(super) struct Small {
+    pub(super) draws: Vec<u64>,
+    /// Absent if it did not fail again: it does not fail every time.
+    pub(super) broken: Option<Broken>,
+    pub(super) questions: Vec<Question>,
+}
+
+impl Case {
+    fn is_answered(&self) -> bool {
+        self.asked.len() == self.answers.len()
+    }
+}
+
+/// What says which case was drawn.
+fn digest(number: u64, draws: &[u64]) -> u64 {
+    let start = number ^ 0x9E37_79B9_7F4A_7C15;
+    draws
+        .iter()
+        .fold(start, |digest, draw| (digest ^ draw).wrapping_mul(0xFF51_AFD7_ED55_8CCD).rotate_left(29))
+}
