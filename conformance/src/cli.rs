@@ -1,8 +1,11 @@
 //! The command line `gatherspec`: one file per command, and what they share.
 
+mod cases;
 mod check;
+mod findings;
 mod fuzz;
 mod keep;
+mod known;
 mod list;
 mod merge;
 mod mutants;

@@ -138,7 +138,7 @@ impl Request {
         fn read<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Result<T, InvalidReply> {
             from_object(line).map_err(|error| {
                 let seq = from_object::<Seq>(line).ok().map(|message| message.seq);
-                InvalidReply::new(seq, format!("{} at column {}", in_json_words(&error), error.column()))
+                InvalidReply::new(seq, &format!("{} at column {}", in_json_words(&error), error.column()))
             })
         }
         match read::<Cmd>(line)?.cmd {
@@ -338,7 +338,7 @@ impl Reply {
         };
         if rank > MAX_RANK {
             let why = format!("the output has {rank} axes; a message has at most {MAX_RANK}");
-            return Self::Unsupported(UnsupportedReply::new(seq, why));
+            return Self::Unsupported(UnsupportedReply::new(seq, &why));
         }
         match outcome {
             Outcome::Output(output) => Self::Output(OutputReply { seq, output: TensorMessage::new(output) }),
@@ -346,7 +346,7 @@ impl Reply {
                 Self::Output(OutputReply { seq, output: TensorMessage::empty(*dtype, shape.clone()) })
             }
             Outcome::Error(error) => Self::Error(ErrorReply { seq, error: ErrorMessage::new(error) }),
-            Outcome::Unsupported(why) => Self::Unsupported(UnsupportedReply::new(seq, why.clone())),
+            Outcome::Unsupported(why) => Self::Unsupported(UnsupportedReply::new(seq, why)),
         }
     }
 }
@@ -354,16 +354,16 @@ impl Reply {
 impl UnsupportedReply {
     /// The reply that says why, in not too many words.
     #[must_use]
-    pub fn new(seq: u64, why: String) -> Self {
-        Self { seq, unsupported: shown(&why) }
+    pub fn new(seq: u64, why: &str) -> Self {
+        Self { seq, unsupported: shown(why) }
     }
 }
 
 impl InvalidReply {
     /// The reply that says what is wrong, in not too many words.
     #[must_use]
-    pub fn new(seq: Option<u64>, what: String) -> Self {
-        Self { seq, invalid: shown(&what) }
+    pub fn new(seq: Option<u64>, what: &str) -> Self {
+        Self { seq, invalid: shown(what) }
     }
 }
 
@@ -415,7 +415,7 @@ mod tests {
         assert!(invalid.contains(" characters left out … "), "{}", &invalid[invalid.len() - 100..]);
         assert!(invalid.chars().count() < 4100, "{} characters", invalid.chars().count());
         let short = "é".repeat(4000);
-        assert_eq!(UnsupportedReply::new(7, short.clone()).unsupported, short);
+        assert_eq!(UnsupportedReply::new(7, &short).unsupported, short);
     }
 
     #[test]

@@ -115,7 +115,7 @@ pub(crate) fn answer_all(
             Line::TooLong => {
                 let invalid =
                     format!("the line is longer than {MAX_LINE} bytes; send large tensors as a file");
-                send(&mut output, &InvalidReply::new(None, invalid))?;
+                send(&mut output, &InvalidReply::new(None, &invalid))?;
                 continue;
             }
             Line::Whole => {}
@@ -261,8 +261,8 @@ fn reply(seq: u64, outcome: Result<Outcome, String>) -> Reply {
 
 fn unusable(seq: u64, why: Unusable) -> Reply {
     match why {
-        Unusable::Invalid(what) => Reply::Invalid(InvalidReply::new(Some(seq), what)),
-        Unusable::Unsupported(why) => Reply::Unsupported(UnsupportedReply::new(seq, why)),
+        Unusable::Invalid(what) => Reply::Invalid(InvalidReply::new(Some(seq), &what)),
+        Unusable::Unsupported(why) => Reply::Unsupported(UnsupportedReply::new(seq, &why)),
     }
 }
 

@@ -123,7 +123,7 @@ mod tests {
         let lines: String = (0..1000).map(|number| format!("{number}\n")).collect();
         let cut = shown(&lines);
         assert!(
-            cut.contains("\n29\n … 3683 characters left out … 971\n") && cut.ends_with("\n999\n"),
+            cut.contains("\n29\n … 3694 characters left out … 971\n") && cut.ends_with("\n999\n"),
             "{cut}"
         );
         assert_eq!(shown(&"\n".repeat(59)), "\n".repeat(59));

@@ -214,11 +214,11 @@ fn what_is_no_file_is_no_report_and_is_not_waited_for() {
     std::os::unix::fs::symlink("/dev/zero", &zeros).unwrap();
     for path in [pipe.as_path(), &zeros, folder.path()] {
         let said = Report::read(path).unwrap_err();
-        assert!(said.ends_with("this is no regular file"), "{said}");
+        assert!(said.ends_with("this is not a regular file"), "{said}");
     }
     let large = folder.path().join("large");
     std::fs::File::create(&large).unwrap().set_len(1 << 40).unwrap();
-    assert!(Report::read(&large).unwrap_err().ends_with("it is longer than 268435456 bytes"));
+    assert!(Report::read(&large).unwrap_err().ends_with("this file has more than 268435456 bytes"));
 }
 
 #[test]

@@ -115,3 +115,17 @@ fn is_built_in(backend: &BackendReport) -> bool {
     let name = backend.argument.split(':').next().unwrap_or_default();
     backend.named == Named::Option && builtin::NAMES.contains(&name)
 }
+
+/// `target/gatherspec` of the Cargo workspace around the current folder, else `gatherspec-report`.
+pub(super) fn default_folder() -> PathBuf {
+    let here = std::env::current_dir().unwrap_or_default();
+    let workspace = here.ancestors().filter(|folder| folder.join("Cargo.toml").is_file()).last();
+    match (std::env::var_os("CARGO_TARGET_DIR"), workspace) {
+        (Some(target), Some(_)) => PathBuf::from(target).join("gatherspec"),
+        (None, Some(workspace)) => {
+            let folder = workspace.join("target").join("gatherspec");
+            folder.strip_prefix(&here).map(Path::to_owned).unwrap_or(folder)
+        }
+        (_, None) => PathBuf::from("gatherspec-report"),
+    }
+}

@@ -9,7 +9,7 @@ use crate::builtin;
 use crate::select::Suite;
 use crate::words::counted;
 
-use super::run::{parse_basis, selection};
+use super::cases::{parse_basis, selection};
 use super::{Failure, Status, print};
 
 #[derive(clap::Args)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::fuzz::{Report, merge};
 
-use super::fuzz::conclude;
+use super::findings::conclude;
 use super::{Failure, Status};
 
 #[derive(clap::Args)]

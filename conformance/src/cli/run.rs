@@ -1,9 +1,7 @@
 //! `gatherspec run`, and the main job of the bare command.
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::io::Read as _;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -20,11 +18,12 @@ use crate::native;
 use crate::process::{self, Event};
 use crate::report::{BackendReport, Ending, Entry, Format, Named, Problem, Report};
 use crate::runner::InProcess;
-use crate::select::{Selection, Suite};
+use crate::select::Suite;
 use crate::shell::{option, quoted};
-use crate::words::name;
 
-use super::keep::Kept;
+use super::cases::{parse_basis, read_files, selection};
+use super::keep::{Kept, default_folder};
+use super::known::Known;
 use super::process::{Backend, ProcessOptions, jobs, library, runs};
 use super::progress::Progress;
 use super::{BackendArgument, Cli, Command, Failure, Status, complain, print};
@@ -99,10 +98,10 @@ pub(super) fn main_job(
 impl Run {
     /// Runs the cases of a specification, which was read from a folder if it is not the one built in.
     pub(super) fn execute(&self, spec: &Specification, folder: Option<&Path>) -> Result<Status, Failure> {
-        let own = if self.files.is_empty() { None } else { Some(self.read_files(spec)?) };
+        let own = if self.files.is_empty() { None } else { Some(read_files(&self.files, spec)?) };
         let all_cases = own.as_ref().unwrap_or(&spec.cases);
         let cases = self.chosen(spec, all_cases)?;
-        let deviations = self.read_deviations(spec, all_cases)?;
+        let deviations = Known::read(&self.deviations, spec, all_cases).map_err(Failure::Usage)?;
         let mut backends = self.backends.clone();
         if backends.is_empty() && self.libraries.is_empty() && self.command.is_empty() {
             let all = builtin::NAMES.iter().map(|name| Backend::parse(name)).collect::<Result<_, _>>();
@@ -291,33 +290,6 @@ impl Run {
         folder.into_iter().chain(files).chain(repeat).collect()
     }
 
-    fn read_deviations(&self, spec: &Specification, cases: &[Case]) -> Result<Known, Failure> {
-        let read = |path: &PathBuf| {
-            let deviations = Deviations::read(path, spec, cases).map_err(Failure::Usage)?;
-            Ok(File { path: path.clone(), deviations, used: Cell::new(false) })
-        };
-        self.deviations.iter().map(read).collect::<Result<_, Failure>>().map(Known)
-    }
-
-    fn read_files(&self, spec: &Specification) -> Result<Vec<Case>, Failure> {
-        let mut cases: Vec<Case> = Vec::new();
-        let mut wrong = Vec::new();
-        for path in &self.files {
-            if path == Path::new("-") {
-                let read = spec.read_cases(Path::new("stdin.yaml"), &read_stdin()?);
-                read.map_or_else(|diagnostics| wrong.extend(diagnostics), |read| cases.extend(read));
-                continue;
-            }
-            for file in case_files(path)? {
-                match spec.read_case_file(&file) {
-                    Ok(read) => cases.extend(read),
-                    Err(diagnostics) => wrong.extend(diagnostics),
-                }
-            }
-        }
-        if wrong.is_empty() { Ok(cases) } else { Err(Failure::Files(wrong)) }
-    }
-
     fn chosen<'a>(&self, spec: &Specification, cases: &'a [Case]) -> Result<Vec<&'a Case>, Failure> {
         if let Some(unknown) = self.operators.iter().find(|name| spec.operator(name).is_none()) {
             return Err(Failure::Usage(format!(
@@ -372,125 +344,4 @@ struct Job<'a> {
     operators: BTreeSet<&'a str>,
     progress: &'a Progress,
     deviations: &'a Known,
-}
-
-/// The files of deviations that were given.
-struct Known(Vec<File>);
-
-struct File {
-    path: PathBuf,
-    deviations: Deviations,
-    used: Cell<bool>,
-}
-
-impl Known {
-    /// The files that concern the backend that gives itself this name.
-    fn about(&self, backend: &str) -> impl Iterator<Item = &File> {
-        self.0
-            .iter()
-            .filter(move |file| file.deviations.backend.as_deref().is_none_or(|name| name == backend))
-    }
-
-    /// Their paths.
-    fn files_of(&self, backend: &str) -> impl Iterator<Item = &Path> {
-        self.about(backend).map(|file| file.path.as_path())
-    }
-
-    /// What is known of the backend that gives itself this name.
-    fn of(&self, backend: &str) -> Option<Deviations> {
-        let mut known = None;
-        for file in self.about(backend) {
-            file.used.set(true);
-            known.get_or_insert_with(Deviations::default).extend(&file.deviations);
-        }
-        known
-    }
-
-    /// Whether each file was of use to a backend of the run.
-    fn all_used(&self) -> Result<(), String> {
-        match self.0.iter().find(|file| !file.used.get()) {
-            None => Ok(()),
-            Some(file) => Err(format!(
-                "{} concerns the backend `{}`, which is not in this run",
-                file.path.display(),
-                file.deviations.backend.as_deref().unwrap_or_default()
-            )),
-        }
-    }
-}
-
-/// A selection of which every pattern fits some case.
-pub(super) fn selection(
-    cases: &[Case],
-    patterns: &[String],
-    operators: &[String],
-    basis: Option<Basis>,
-) -> Result<Selection, Failure> {
-    let selection = Selection::new(patterns, operators, basis).map_err(Failure::Usage)?;
-    match selection.unmatched(cases) {
-        None => Ok(selection),
-        Some(pattern) => Err(Failure::Usage(format!(
-            "--case `{}` matches no case; see `gatherspec list cases`",
-            name(pattern.as_str())
-        ))),
-    }
-}
-
-pub(super) fn parse_basis(name: &str) -> Result<Basis, String> {
-    let all = [Basis::Documented, Basis::Derived, Basis::Ruling];
-    all.into_iter()
-        .find(|basis| basis.to_string() == name)
-        .ok_or_else(|| format!("`{name}` is no basis: documented, derived or ruling is expected"))
-}
-
-/// How much of standard input is read, in bytes: more than a case file may hold, which is refused as such.
-const MOST_OF_STDIN: u64 = 64 << 20;
-
-/// Standard input, to its end.
-fn read_stdin() -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    std::io::stdin().lock().take(MOST_OF_STDIN).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// The case files that a path stands for: itself, or the YAML files in its folder.
-fn case_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
-    if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let files = case_files_in(path)?;
-    if files.is_empty() {
-        return Err(Failure::Usage(format!("{} holds no .yaml file", path.display())));
-    }
-    Ok(files)
-}
-
-/// The case files in a folder, in order of their names.
-pub(super) fn case_files_in(path: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let cannot = |error: std::io::Error| Failure::Usage(format!("{}: {error}", path.display()));
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(path).map_err(cannot)? {
-        let file = entry.map_err(cannot)?.path();
-        let yaml = file.extension().is_some_and(|extension| extension == "yaml");
-        let data = file.file_name().is_some_and(|name| name == "clauses.yaml" || name == "operator.yaml");
-        if yaml && !data {
-            files.push(file);
-        }
-    }
-    files.sort();
-    Ok(files)
-}
-
-/// `target/gatherspec` of the Cargo workspace around the current folder, else `gatherspec-report`.
-pub(super) fn default_folder() -> PathBuf {
-    let here = std::env::current_dir().unwrap_or_default();
-    let workspace = here.ancestors().filter(|folder| folder.join("Cargo.toml").is_file()).last();
-    match (std::env::var_os("CARGO_TARGET_DIR"), workspace) {
-        (Some(target), Some(_)) => PathBuf::from(target).join("gatherspec"),
-        (None, Some(workspace)) => {
-            let folder = workspace.join("target").join("gatherspec");
-            folder.strip_prefix(&here).map(Path::to_owned).unwrap_or(folder)
-        }
-        (_, None) => PathBuf::from("gatherspec-report"),
-    }
 }
