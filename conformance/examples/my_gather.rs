@@ -61,7 +61,7 @@ impl MyGather {
 impl Backend for MyGather {
     fn describe(&self) -> Description {
         let capability = Capability {
-            profile: Profile { bad_index: BadIndex::Error, negative_index: NegativeIndex::Reject },
+            profile: Profile { bad: BadIndex::Error, negative: NegativeIndex::Reject },
             dtypes: vec![DType::I64, DType::F64],
             index_dtypes: vec![DType::I32, DType::I64],
         };

@@ -106,8 +106,9 @@ enum {
  *
  * The codes, of which the first that applies is the right one:
  *
- *   params-dtype index-dtype params-rank indices-rank batch-dims-out-of-range axis-out-of-range axis-before-batch
- *   batch-shape-mismatch index-depth-exceeds-rank output-too-large index-out-of-range
+ *   params-dtype index-dtype operand-dtype mode-unknown axis-required params-rank indices-rank operand-shape
+ *   rank-mismatch empty-dim batch-dims-out-of-range axis-out-of-range axis-before-batch dimension-numbers
+ *   slice-size-out-of-range batch-shape-mismatch join-mismatch index-depth output-too-large index-out-of-range
  *
  * A library that cannot tell its errors apart leaves `code` null: the code is not checked then. */
 typedef struct gatherspec_reply {
@@ -135,8 +136,8 @@ enum {
 /* What the library can do of one operator. */
 typedef struct gatherspec_operator {
     const char *name; /* such as "tf.gather_nd" */
-    uint32_t bad_index;
-    uint32_t negative_index;
+    uint32_t bad;
+    uint32_t negative;
     const uint32_t *dtypes; /* of params */
     uint64_t dtype_count;
     const uint32_t *index_dtypes;

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use gather_spec::clause::{Evidence, OperatorPage};
-use gather_spec::{Basis, Clause, Specification};
+use gather_spec::clause::Evidence;
+use gather_spec::signature::AttributeSignature;
+use gather_spec::{Basis, Clause, ErrorCode, Signature, Specification};
 
 use crate::words::counted;
 
@@ -12,6 +13,8 @@ use crate::words::counted;
 #[must_use]
 pub fn markdown(spec: &Specification) -> String {
     let mut text = String::from(OPENING);
+    let codes = ErrorCode::ALL.map(|code| format!("`{code}`")).join(", ");
+    let _ = writeln!(text, "{codes}.");
     for page in &spec.operators {
         operator(&mut text, spec, page);
     }
@@ -55,27 +58,25 @@ are silent or disagree, and the rulings at the end say what holds). After a bar 
 of the clause gives.
 
 Notation: params has rank r, indices has rank q, k is `indices.shape[-1]`, b is `batch_dims`. When several errors
-apply, the first in this order is the answer: `params-dtype`, `index-dtype`, `params-rank`, `indices-rank`,
-`batch-dims-out-of-range`, `axis-out-of-range`, `axis-before-batch`, `batch-shape-mismatch`,
-`index-depth-exceeds-rank`, `output-too-large`, `index-out-of-range`.
-";
+apply, the first in this order is the answer: ";
 
-fn operator(text: &mut String, spec: &Specification, page: &OperatorPage) {
+fn operator(text: &mut String, spec: &Specification, page: &Signature) {
     let _ = write!(text, "\n## {}\n\n{}\n\n", page.operator, sentence(&page.summary));
     let listed =
         |dtypes: &[gather_spec::DType]| dtypes.iter().map(|d| d.name()).collect::<Vec<_>>().join(" ");
     let names = |names: Vec<String>| names.join(" or ");
     let _ = writeln!(text, "| | |\n| --- | --- |");
     let _ = writeln!(text, "| pages | {} |", page.documents.join(", "));
-    let _ = writeln!(text, "| `{}` | {} |", page.operands.params, listed(&page.dtypes.params));
-    let _ = writeln!(text, "| `{}` | {} |", page.operands.indices, listed(&page.dtypes.indices));
-    for (name, attribute) in &page.attributes {
-        let _ = writeln!(text, "| `{name}` | {:?}, default: {} |", attribute.r#type, attribute.default);
+    for operand in &page.operands {
+        let _ = writeln!(text, "| `{}` | {} |", operand.name, listed(&operand.dtypes));
     }
-    let bad_index = page.profile.bad_index.iter().map(ToString::to_string).collect();
-    let negative_index = page.profile.negative_index.iter().map(ToString::to_string).collect();
-    let _ = writeln!(text, "| a bad index | {} |", names(bad_index));
-    let _ = writeln!(text, "| a negative index | {} |", names(negative_index));
+    for AttributeSignature { name, r#type, default, .. } in &page.attributes {
+        let _ = writeln!(text, "| `{name}` | {}, default: {default} |", r#type);
+    }
+    let bad = page.policy.bad.iter().map(ToString::to_string).collect();
+    let negative = page.policy.negative.iter().map(ToString::to_string).collect();
+    let _ = writeln!(text, "| a bad index | {} |", names(bad));
+    let _ = writeln!(text, "| a negative index | {} |", names(negative));
 
     let prefix = format!("{}.", page.operator);
     let clauses = spec.clauses.iter().zip(spec.coverage());

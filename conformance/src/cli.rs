@@ -208,7 +208,7 @@ fn threads_to_be_had(number: usize) -> usize {
     })
 }
 
-/// A built-in backend as the command line names it: `reference`, or `reference:bad_index=zero,negative_index=wrap`.
+/// A built-in backend as the command line names it: `reference`, or `reference:bad=zero,negative=wrap`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct BackendArgument {
     /// As given.
@@ -224,12 +224,10 @@ impl BackendArgument {
         let mut profile = Profile::default();
         for policy in policies.iter().flat_map(|policies| policies.split(',')) {
             match policy.split_once('=') {
-                Some(("bad_index", value)) => profile.bad_index = value.parse()?,
-                Some(("negative_index", value)) => profile.negative_index = value.parse()?,
+                Some(("bad", value)) => profile.bad = value.parse()?,
+                Some(("negative", value)) => profile.negative = value.parse()?,
                 _ => {
-                    return Err(format!(
-                        "`{policy}` is no policy: bad_index=… or negative_index=… is expected"
-                    ));
+                    return Err(format!("`{policy}` is no policy: bad=… or negative=… is expected"));
                 }
             }
         }

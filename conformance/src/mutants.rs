@@ -32,13 +32,13 @@ use crate::report::Dtypes;
 use model::{Model, RULES};
 
 /// The policies under which most mutants are run: a bad index is an error, and a negative one is bad.
-const ERROR: Profile = Profile { bad_index: BadIndex::Error, negative_index: NegativeIndex::Reject };
+const ERROR: Profile = Profile { bad: BadIndex::Error, negative: NegativeIndex::Reject };
 /// A bad index gives zeros.
-const ZERO: Profile = Profile { bad_index: BadIndex::Zero, negative_index: NegativeIndex::Reject };
+const ZERO: Profile = Profile { bad: BadIndex::Zero, negative: NegativeIndex::Reject };
 /// A bad index is clamped.
-const CLAMP: Profile = Profile { bad_index: BadIndex::Clamp, negative_index: NegativeIndex::Reject };
+const CLAMP: Profile = Profile { bad: BadIndex::Clamp, negative: NegativeIndex::Reject };
 /// Negative indices count from the end.
-const WRAP: Profile = Profile { bad_index: BadIndex::Error, negative_index: NegativeIndex::Wrap };
+const WRAP: Profile = Profile { bad: BadIndex::Error, negative: NegativeIndex::Wrap };
 
 const EVERY_OPERATOR: &[&str] = &["paddle.gather_nd", "tf.gather", "tf.gather_nd", "tf.raw_ops.GatherNd"];
 const BY_ROWS: &[&str] = &["paddle.gather_nd", "tf.gather_nd", "tf.raw_ops.GatherNd"];

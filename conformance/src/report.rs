@@ -46,7 +46,7 @@ pub struct Report {
 /// What one backend did.
 #[derive(Clone, Debug, Serialize)]
 pub struct BackendReport {
-    /// What the command line calls it: `reference:bad_index=zero`.
+    /// What the command line calls it: `reference:bad=zero`.
     pub argument: String,
     /// The options that a line which repeats a case needs besides the backend, such as `--cases my.yaml`.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -166,11 +166,11 @@ fn started() -> Value {
 
 fn capability() -> Value {
     let profile = json!({
-        "bad_index": described(
+        "bad": described(
             json!({ "enum": ["error", "zero", "clamp", "unspecified"] }),
             "What an index outside its axis gives: an error, a slice of zeros, the nearest valid index, or anything.",
         ),
-        "negative_index": described(
+        "negative": described(
             json!({ "enum": ["reject", "wrap"] }),
             "Whether a negative index is outside its axis, or counts from the end of it.",
         ),

@@ -4,8 +4,8 @@ use std::io::{self, BufRead, Read, Write};
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
-use gather_spec::clause::{AttributeType, OperatorPage};
-use gather_spec::{Attribute, Attributes, Call, Operator, Outcome, load};
+use gather_spec::Signature;
+use gather_spec::{Attributes, Call, Operator, Outcome, load};
 use serde::Serialize;
 
 use crate::backend::{Backend, Description};
@@ -158,7 +158,7 @@ struct Server<'a, A> {
     backend: &'a mut A,
     files: Files,
     /// The documented operators, whose attributes have types.
-    operators: Vec<OperatorPage>,
+    operators: Vec<Signature>,
 }
 
 impl<A: Answering> Server<'_, A> {
@@ -218,19 +218,17 @@ impl<A: Answering> Server<'_, A> {
 
 /// Whether every attribute that the operator has is of its type. Names that the operator lacks are up to the backend.
 fn check_attributes(
-    operators: &[OperatorPage],
+    operators: &[Signature],
     operator: &Operator,
     attributes: &Attributes,
 ) -> Result<(), Unusable> {
     let Some(page) = operators.iter().find(|page| page.operator == *operator) else { return Ok(()) };
     for (name, value) in attributes {
-        let wanted = match (page.attributes.get(name).map(|attribute| attribute.r#type), value) {
-            (Some(AttributeType::Integer), Attribute::Boolean(_)) => "an integer",
-            (Some(AttributeType::Boolean), Attribute::Integer(_)) => "a boolean",
-            _ => continue,
-        };
-        let invalid = format!("the attribute `{name}` of {operator} is {wanted}, not {value}");
-        return Err(Unusable::Invalid(invalid));
+        let Some(wanted) = page.attribute_named(name).map(|attribute| attribute.r#type) else { continue };
+        if !wanted.takes(value) {
+            let invalid = format!("the attribute `{name}` of {operator} is {wanted}, not {value}");
+            return Err(Unusable::Invalid(invalid));
+        }
     }
     Ok(())
 }
@@ -300,6 +298,8 @@ mod tests {
 
     use super::*;
     use crate::protocol::Command;
+    use gather_spec::Attribute;
+    use gather_spec::signature::AttributeType;
 
     /// A backend that notes every limit on its threads beside every call; it has four threads, or does not know.
     #[derive(Default)]
@@ -423,7 +423,8 @@ mod tests {
         };
         let (boolean, integer) = (Attribute::Boolean(true), Attribute::Integer(1));
         for page in &operators {
-            for (name, attribute) in &page.attributes {
+            for attribute in &page.attributes {
+                let name = &attribute.name;
                 let (right, wrong, wanted) = match attribute.r#type {
                     AttributeType::Integer => (integer, boolean, "an integer, not true"),
                     AttributeType::Boolean => (boolean, integer, "a boolean, not 1"),

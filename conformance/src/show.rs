@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use gather_spec::clause::{AttributeType, Evidence, OperatorPage};
+use gather_spec::Signature;
+use gather_spec::clause::Evidence;
 use gather_spec::literal::Rows;
+use gather_spec::signature::AttributeSignature;
 use gather_spec::{
     Call, Case, Clause, ErrorCode, Outcome, Profile, Shape, Specification, Tensor, TensorBuilder,
 };
@@ -68,8 +70,8 @@ pub fn case(spec: &Specification, case: &Case, make: Make<'_>) -> String {
     text.push('\n');
     for arm in &case.expect.arms {
         let policies = [
-            arm.when.bad_index.map(|policy| format!("bad_index={policy}")),
-            arm.when.negative_index.map(|policy| format!("negative_index={policy}")),
+            arm.when.bad.map(|policy| format!("bad={policy}")),
+            arm.when.negative.map(|policy| format!("negative={policy}")),
         ];
         let when: Vec<String> = policies.into_iter().flatten().collect();
         let when = if when.is_empty() { String::new() } else { format!("with {}: ", when.join(", ")) };
@@ -201,7 +203,7 @@ pub fn clause(spec: &Specification, clause: &Clause) -> String {
 
 /// An operator: what its pages say of it as a whole, and its clauses.
 #[must_use]
-pub fn operator(spec: &Specification, page: &OperatorPage) -> String {
+pub fn operator(spec: &Specification, page: &Signature) -> String {
     let name = page.operator.as_str();
     let mut text = format!("{}\n\n  {}\n\n", painted(style::NAME, name), page.summary.trim());
     let mut line = |name: &str, value: &str| {
@@ -211,17 +213,14 @@ pub fn operator(spec: &Specification, page: &OperatorPage) -> String {
         let document = spec.documents.iter().find(|document| document.id == *id);
         line("document", &document.map_or(id.clone(), |of| format!("{id}: {} ({})", of.title, of.address)));
     }
-    line(&page.operands.params, &listed(&page.dtypes.params));
-    line(&page.operands.indices, &listed(&page.dtypes.indices));
-    for (name, attribute) in &page.attributes {
-        let kind = match attribute.r#type {
-            AttributeType::Integer => "integer",
-            AttributeType::Boolean => "boolean",
-        };
-        line(name, &format!("{kind}, default: {}", attribute.default));
+    for operand in &page.operands {
+        line(&operand.name, &listed(&operand.dtypes));
     }
-    line("bad index", &listed(&page.profile.bad_index));
-    line("negative", &listed(&page.profile.negative_index));
+    for AttributeSignature { name, r#type, default, .. } in &page.attributes {
+        line(name, &format!("{}, default: {default}", r#type));
+    }
+    line("bad index", &listed(&page.policy.bad));
+    line("negative", &listed(&page.policy.negative));
     line("cases", &spec.cases.iter().filter(|case| case.call.operator == page.operator).count().to_string());
     let of_this = |id: &str| id.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
     text.push_str("\nclauses\n");

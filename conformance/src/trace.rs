@@ -1,7 +1,7 @@
 //! Which index selects which slice and where it goes, found by asking an implementation.
 //!
 //! No operator is known here. The call is repeated with params numbered 1, 2, 3, …, so that each output element
-//! tells where it came from; and once per index, with that index made bad under `bad_index: zero`, so that what
+//! tells where it came from; and once per index, with that index made bad under `bad: zero`, so that what
 //! turns to zero is what it selected. Slices that are zero to begin with are left out.
 
 use gather_spec::{
@@ -36,7 +36,7 @@ pub fn trace(
     }
     let numbered = Call { params: numbered(call.params.shape())?, ..call.clone() };
     let sources = output_of(&mut *make(profile), &numbered).filter(small)?;
-    let blind = Profile { bad_index: BadIndex::Zero, negative_index: NegativeIndex::Reject };
+    let blind = Profile { bad: BadIndex::Zero, negative: NegativeIndex::Reject };
     let mut blind = make(blind);
     let mut selections: Vec<Selection> = Vec::new();
     for position in call.indices.shape().positions() {

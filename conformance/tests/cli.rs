@@ -65,13 +65,10 @@ fn a_failure_says_all_that_is_needed_to_mend_and_to_reproduce_it() {
 fn a_policy_that_the_documents_do_not_permit_is_shown() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
-    let backend = "reference:bad_index=clamp,negative_index=wrap";
+    let backend = "reference:bad=clamp,negative=wrap";
     let (text, _) = texts(&["run", "--backend", backend, "--operator", "tf.gather", "--out", out], 0);
-    assert!(text.contains("tf.gather declares bad_index=clamp, which its documents do not permit"), "{text}");
-    assert!(
-        text.contains("tf.gather declares negative_index=wrap, which its documents do not permit"),
-        "{text}"
-    );
+    assert!(text.contains("tf.gather declares bad=clamp, which its documents do not permit"), "{text}");
+    assert!(text.contains("tf.gather declares negative=wrap, which its documents do not permit"), "{text}");
 }
 
 #[test]
@@ -91,7 +88,7 @@ fn lists_are_json_arrays_of_objects() {
     };
     assert_eq!(keys("cases"), "basis clauses documented history id operator provenance");
     assert_eq!(keys("clauses"), "accepting basis id rejecting text");
-    assert_eq!(keys("operators"), "cases documents dtypes id profile summary");
+    assert_eq!(keys("operators"), "cases documents id signature summary");
     assert!(keys("backends").starts_with("id "));
     assert_eq!(keys("documents"), "address attribution date id licence sections sha256 title");
 }
@@ -127,12 +124,12 @@ fn cases_are_chosen_by_id_glob_operator_and_basis() {
 fn wrong_usage_ends_with_status_2_and_says_what_would_be_right() {
     let said = |arguments: &[&str]| texts(arguments, 2).1;
     assert!(said(&["run", "--backend", "tensorflaw"]).contains("one of reference"));
-    assert!(said(&["run", "--backend", "reference:bad_index=ignore"]).contains("error zero clamp"));
-    assert!(said(&["run", "--backend", "reference:speed=9"]).contains("bad_index=… or negative_index=…"));
+    assert!(said(&["run", "--backend", "reference:bad=ignore"]).contains("error zero clamp"));
+    assert!(said(&["run", "--backend", "reference:speed=9"]).contains("bad=… or negative=…"));
     assert!(said(&["run", "--case", "no/such/case"]).contains("gatherspec list cases"));
     assert!(said(&["run", "--operator", "onnx.Gather"]).contains("gatherspec list operators"));
     assert!(said(&["run", "--basis", "rumour"]).contains("documented, derived or ruling"));
-    assert!(said(&["serve", "reference", "--bad-index", "unspecified"]).contains("error zero clamp"));
+    assert!(said(&["serve", "reference", "--bad", "unspecified"]).contains("error zero clamp"));
     assert!(said(&["run", "--cases", "no-such-file.yaml"]).contains("no-such-file.yaml"));
     assert!(said(&["check", "cli.rs"]).contains("cli.rs"));
     assert!(said(&["list", "cases", "--spec", "no-such-folder"]).contains("no-such-folder"));
@@ -164,7 +161,7 @@ fn nothing_is_coloured_where_there_is_no_terminal() {
 
 /// `run` on a served reference, as a stranger would start it.
 fn run_served(options: &[&str], status: i32) -> (String, String) {
-    let served = [env!("CARGO_BIN_EXE_gatherspec"), "serve", "reference", "--bad-index", "clamp"];
+    let served = [env!("CARGO_BIN_EXE_gatherspec"), "serve", "reference", "--bad", "clamp"];
     texts(&[&["run"], options, &["--"], &served[..]].concat(), status)
 }
 
@@ -236,11 +233,8 @@ fn departures_are_those_of_the_operators_of_the_run_and_are_drafted_with_their_r
     let drafted = || std::fs::read_to_string(&draft).unwrap().split_once("deviations:").unwrap().1.to_owned();
 
     let text = run(&["--write-deviations", &draft], 1);
-    assert_eq!(text.matches(" declares bad_index=clamp").count(), 1, "{text}");
-    assert_eq!(
-        drafted(),
-        "\n  # it declares bad_index=clamp\n  - profile: \"tf.gather_nd\"\n    reason: \"\"\n"
-    );
+    assert_eq!(text.matches(" declares bad=clamp").count(), 1, "{text}");
+    assert_eq!(drafted(), "\n  # it declares bad=clamp\n  - profile: \"tf.gather_nd\"\n    reason: \"\"\n");
 
     // A reason that is known stays in the draft; one for operators outside the run is of no concern.
     let entries =
@@ -248,7 +242,7 @@ fn departures_are_those_of_the_operators_of_the_run_and_are_drafted_with_their_r
     std::fs::write(&known, format!("schema: 1\ndeviations:\n{entries}")).unwrap();
     let text = run(&["--deviations", &known, "--write-deviations", &draft], 0);
     assert!(
-        text.contains("tf.gather_nd declares bad_index=clamp, which its documents do not permit: it clamps"),
+        text.contains("tf.gather_nd declares bad=clamp, which its documents do not permit: it clamps"),
         "{text}"
     );
     assert!(!text.contains("tf.gather declares") && !text.contains("paddle"), "{text}");

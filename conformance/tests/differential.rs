@@ -313,7 +313,7 @@ proptest! {
 /// Most drawn calls must gather something, or the test above says little.
 #[test]
 fn most_drawn_calls_are_right() {
-    let profile = Profile { bad_index: BadIndex::Zero, negative_index: NegativeIndex::Reject };
+    let profile = Profile { bad: BadIndex::Zero, negative: NegativeIndex::Reject };
     let outputs = (0..1000).filter(|seed| {
         let call = any_call(&mut Choices::from_seed(*seed)).expect("memory for a small call");
         matches!(reference(&call, profile), Outcome::Output(_))

@@ -9,6 +9,7 @@ use gather_conformance::builtin;
 use gather_conformance::judge::{Strictness, Verdict, judge};
 use gather_conformance::laws::LAWS;
 use gather_spec::clause::ExampleKind;
+use gather_spec::signature::OperandRole;
 use gather_spec::{Allowed, ErrorCode, Profile, Specification};
 
 /// The documented examples that laws stand for.
@@ -141,10 +142,15 @@ fn built_in_backends_declare_the_dtypes_that_the_pages_list() {
         for page in &spec.operators {
             let capability = &description.operators[page.operator.as_str()];
             let sorted = |dtypes: &[gather_spec::DType]| dtypes.iter().copied().collect::<BTreeSet<_>>();
-            assert_eq!(sorted(&capability.dtypes), sorted(&page.dtypes.params), "{name}, {}", page.operator);
+            assert_eq!(
+                sorted(&capability.dtypes),
+                sorted(&page.operand(OperandRole::Params).dtypes),
+                "{name}, {}",
+                page.operator
+            );
             assert_eq!(
                 sorted(&capability.index_dtypes),
-                sorted(&page.dtypes.indices),
+                sorted(&page.operand(OperandRole::Indices).dtypes),
                 "{name}, {}",
                 page.operator
             );

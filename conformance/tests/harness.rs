@@ -19,7 +19,7 @@ struct Panics(Box<dyn Backend>);
 
 impl Panics {
     fn new() -> Self {
-        let profile = Profile { bad_index: BadIndex::Clamp, ..Profile::default() };
+        let profile = Profile { bad: BadIndex::Clamp, ..Profile::default() };
         Self(builtin::backend("reference", profile, builtin::MAX_OUTPUT).unwrap())
     }
 }
@@ -102,7 +102,7 @@ fn a_failure() {
     assert!(text.contains("  clause     tf.gather_nd.shape.slices: Without batch dimensions"), "{text}");
     assert!(text.contains("\nreference 0.1.0  16 of 16 cases asked: 1 verdict does not conform\n"), "{text}");
     let (status, text) = run(Path::new("none"), "profile");
-    assert!(status == Some(101) && text.contains("declares bad_index=clamp"), "{text}");
+    assert!(status == Some(101) && text.contains("declares bad=clamp"), "{text}");
 }
 
 fn covered() {

@@ -92,8 +92,8 @@ const AT_THE_START: &[(&str, &str)] = &[
     ("has-an-operator-without-a-name", "the name of an operator is null"),
     ("declares-an-operator-twice", "tf.gather_nd is declared twice"),
     ("declares-an-unknown-dtype", "tf.gather_nd: a dtype is 17"),
-    ("declares-no-policy", "bad_index is 0, which stands for nothing"),
-    ("declares-an-unknown-policy", "negative_index is 3"),
+    ("declares-no-policy", "bad is 0, which stands for nothing"),
+    ("declares-an-unknown-policy", "negative is 3"),
     ("exits-when-asked-who-it-is", "ended with exit status 0"),
     ("hangs-when-asked-who-it-is", "did not come within 2s"),
 ];

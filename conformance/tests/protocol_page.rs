@@ -17,7 +17,7 @@ use gather_conformance::process::Limits;
 use gather_conformance::protocol::Reply;
 use gather_conformance::serve::{LONGEST_TIMING, MAX_ROUNDS};
 use gather_conformance::{builtin, schemas};
-use gather_spec::clause::AttributeType;
+use gather_spec::signature::{AttributeType, OperandRole};
 use gather_spec::{DType, ErrorCode, GatherError, Outcome, Profile, Shape, Specification};
 use serde_json::{Value, json};
 
@@ -163,7 +163,7 @@ fn errors() -> [GatherError; 11] {
         GatherError::AxisOutOfRange { axis: 1, rank: 1 },
         GatherError::AxisBeforeBatch { axis: 0, batch_dims: 1 },
         GatherError::BatchShapeMismatch { params: shape(), indices: shape() },
-        GatherError::IndexDepthExceedsRank { batch_dims: 0, depth: 1, rank: 0 },
+        GatherError::IndexDepth { batch_dims: 0, depth: 1, rank: 0 },
         GatherError::OutputTooLarge { bytes: 1 },
         GatherError::IndexOutOfRange { position: vec![0], component: Some(0), index: 1, bound: 1 },
     ]
@@ -172,20 +172,16 @@ fn errors() -> [GatherError; 11] {
 #[test]
 fn the_table_of_codes_has_every_code_in_order_with_its_fields() {
     let page = page();
-    let expected: Vec<(String, BTreeSet<String>)> = errors()
-        .iter()
-        .map(|error| {
-            let reply = Reply::new(1, &Outcome::Error(error.clone().into()));
-            let reply = serde_json::to_value(reply).unwrap();
-            let keys = reply["error"].as_object().unwrap().keys();
-            let fields = keys.filter(|key| *key != "code" && *key != "message").cloned();
-            (error.code().name().to_owned(), fields.collect())
-        })
-        .collect();
-    assert_eq!(
-        expected.iter().map(|(code, _)| code.as_str()).collect::<Vec<_>>(),
-        ErrorCode::ALL.map(ErrorCode::name)
-    );
+    let fields = |code: ErrorCode| code.fields().iter().map(|field| (*field).to_owned()).collect();
+    for error in errors() {
+        let reply = Reply::new(1, &Outcome::Error(error.clone().into()));
+        let reply = serde_json::to_value(reply).unwrap();
+        let keys = reply["error"].as_object().unwrap().keys();
+        let sent: BTreeSet<String> =
+            keys.filter(|key| *key != "code" && *key != "message").cloned().collect();
+        assert_eq!(sent, fields(error.code()), "{error}");
+    }
+    let expected = ErrorCode::ALL.map(|code| (code.name().to_owned(), fields(code)));
     let shown: Vec<(String, BTreeSet<String>)> = rows(&page)
         .into_iter()
         .filter(|row| quoted(row[0])[0].parse::<ErrorCode>().is_ok())
@@ -201,23 +197,20 @@ fn the_table_of_operators_has_their_attributes_and_index_dtypes() {
     for operator in &Specification::embedded().unwrap().operators {
         let name = format!("`{}`", operator.operator);
         let row = rows.iter().find(|row| row[0] == name).unwrap_or_else(|| panic!("{name} is missing"));
-        let attributes: Vec<&str> = operator.attributes.keys().map(String::as_str).collect();
+        let attributes: Vec<&str> = operator.attributes.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(quoted(row[1]), attributes, "{name}");
         // Integers first, with their type behind the last of them.
         let (integers, booleans) = row[1].split_once("integer").unwrap_or(("", row[1]));
-        for (attribute, page) in &operator.attributes {
-            let typed = if page.r#type == AttributeType::Integer { integers } else { booleans };
-            assert!(typed.contains(&format!("`{attribute}`")), "{name} {attribute}");
+        for attribute in &operator.attributes {
+            let typed = if attribute.r#type == AttributeType::Integer { integers } else { booleans };
+            assert!(typed.contains(&format!("`{}`", attribute.name)), "{name} {}", attribute.name);
         }
         assert_eq!(row[1].contains("boolean"), !quoted(booleans).is_empty(), "{name}");
         let names = |dtypes: &[DType]| dtypes.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ");
-        let all = operator.dtypes.params.len() == DType::ALL.len();
-        assert_eq!(
-            row[2],
-            if all { "every dtype".to_owned() } else { names(&operator.dtypes.params) },
-            "{name}"
-        );
-        assert_eq!(row[3], names(&operator.dtypes.indices), "{name}");
+        let params = &operator.operand(OperandRole::Params).dtypes;
+        let all = params.len() == DType::ALL.len();
+        assert_eq!(row[2], if all { "every dtype".to_owned() } else { names(params) }, "{name}");
+        assert_eq!(row[3], names(&operator.operand(OperandRole::Indices).dtypes), "{name}");
     }
 }
 
@@ -383,8 +376,8 @@ fn the_header_for_libraries_lists_every_code_and_attribute() {
     }
     for operator in &Specification::embedded().unwrap().operators {
         assert!(header.contains(operator.operator.as_str()), "{}", operator.operator);
-        for attribute in operator.attributes.keys() {
-            assert!(header.contains(attribute.as_str()), "{attribute}");
+        for attribute in &operator.attributes {
+            assert!(header.contains(&attribute.name), "{}", attribute.name);
         }
     }
 }

@@ -26,8 +26,8 @@ struct Wrong {
 
 impl Wrong {
     fn new(habit: &str) -> Self {
-        let bad_index = if habit == "departs" { BadIndex::Clamp } else { BadIndex::Error };
-        let profile = Profile { bad_index, ..Profile::default() };
+        let bad = if habit == "departs" { BadIndex::Clamp } else { BadIndex::Error };
+        let profile = Profile { bad, ..Profile::default() };
         let reference = builtin::backend("reference", profile, MAX_OUTPUT).unwrap();
         Self { reference, habit: habit.to_owned(), calls: 0 }
     }

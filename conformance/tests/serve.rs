@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use gather_conformance::protocol::{CallMessage, TensorMessage};
+use gather_spec::signature::OperandRole;
 use gather_spec::{Allowed, Profile, Specification};
 use serde_json::{Value, json};
 
@@ -46,15 +47,16 @@ impl Served {
 
 #[test]
 fn start_tells_version_name_and_every_operator_with_its_profile() {
-    let mut served = Served::start(&["reference", "--bad-index", "zero"]);
+    let mut served = Served::start(&["reference", "--bad", "zero"]);
     let reply = served.ask(r#"{"cmd":"start","protocol":1}"#);
     assert_eq!(reply["protocol"], 1);
     assert_eq!(reply["backend"]["name"], "reference");
     let spec = Specification::embedded().unwrap();
     for page in &spec.operators {
         let declared = &reply["operators"][page.operator.as_str()];
-        assert_eq!(declared["profile"], json!({"bad_index": "zero", "negative_index": "reject"}));
-        assert_eq!(declared["index_dtypes"].as_array().unwrap().len(), page.dtypes.indices.len());
+        assert_eq!(declared["profile"], json!({"bad": "zero", "negative": "reject"}));
+        let listed = &page.operand(OperandRole::Indices).dtypes;
+        assert_eq!(declared["index_dtypes"].as_array().unwrap().len(), listed.len());
     }
     served.stop();
 }
@@ -334,8 +336,8 @@ fn an_independent_oracle_agrees_on_every_random_call_under_every_profile() {
     let self_test = Command::new("python3").args([oracle, "--self-test"]).output().unwrap();
     assert!(self_test.status.success(), "{}", String::from_utf8_lossy(&self_test.stderr));
     for backend in gather_conformance::builtin::NAMES {
-        for Profile { bad_index, negative_index } in Profile::all_specified() {
-            let policies = [format!("--bad-index={bad_index}"), format!("--negative-index={negative_index}")];
+        for Profile { bad, negative } in Profile::all_specified() {
+            let policies = [format!("--bad={bad}"), format!("--negative={negative}")];
             // 20,000 is the least at which the oracle insists on having met every code.
             let mut command = Command::new("python3");
             command.args([oracle, "--calls", "20000", "--seed", "1"]).args(&policies).arg("--");

@@ -39,7 +39,7 @@ fn in_rows<I: Index>(shapes: Shapes<'_>, indices: &ArrayViewD<'_, I>) -> Option<
         for (component, (index, bound)) in
             components.iter().zip(&shapes.params[shapes.traits.axis..]).enumerate()
         {
-            if place(*index, *bound, shapes.traits.profile.negative_index).is_none() {
+            if place(*index, *bound, shapes.traits.profile.negative).is_none() {
                 let position = multi_index(row, &indices.shape()[..last]);
                 return Some(out_of_range(position, Some(component), *index, *bound));
             }
@@ -50,7 +50,7 @@ fn in_rows<I: Index>(shapes: Shapes<'_>, indices: &ArrayViewD<'_, I>) -> Option<
 
 fn in_elements<I: Index>(shapes: Shapes<'_>, indices: &ArrayViewD<'_, I>) -> Option<GatherError> {
     let bound = shapes.params[shapes.traits.axis];
-    let bad = |index: &I| place(*index, bound, shapes.traits.profile.negative_index).is_none();
+    let bad = |index: &I| place(*index, bound, shapes.traits.profile.negative).is_none();
     let (at, index) = indices.iter().enumerate().find(|(_, index)| bad(index))?;
     Some(out_of_range(multi_index(at, indices.shape()), None, *index, bound))
 }

@@ -41,7 +41,7 @@ impl Options {
     /// The documented behaviour.
     #[must_use]
     pub const fn new() -> Self {
-        let profile = Profile { bad_index: BadIndex::Error, negative_index: NegativeIndex::Reject };
+        let profile = Profile { bad: BadIndex::Error, negative: NegativeIndex::Reject };
         Self { batch_dims: 0, axis: None, profile, level: None, threads: None }
     }
 
@@ -61,14 +61,14 @@ impl Options {
 
     /// What happens to an index outside its axis. `Unspecified` is answered like `Error`.
     #[must_use]
-    pub const fn bad_index(self, bad_index: BadIndex) -> Self {
-        Self { profile: Profile { bad_index, ..self.profile }, ..self }
+    pub const fn bad_index(self, bad: BadIndex) -> Self {
+        Self { profile: Profile { bad, ..self.profile }, ..self }
     }
 
     /// What a negative index means.
     #[must_use]
-    pub const fn negative_index(self, negative_index: NegativeIndex) -> Self {
-        Self { profile: Profile { negative_index, ..self.profile }, ..self }
+    pub const fn negative_index(self, negative: NegativeIndex) -> Self {
+        Self { profile: Profile { negative, ..self.profile }, ..self }
     }
 
     /// Both policies on indices.
@@ -110,11 +110,11 @@ mod tests {
     #[test]
     fn each_choice_is_kept_and_leaves_the_others_alone() {
         let threads = NonZeroUsize::new(3).unwrap();
-        let (bad_index, negative_index) = (BadIndex::Clamp, NegativeIndex::Wrap);
+        let (bad, negative) = (BadIndex::Clamp, NegativeIndex::Wrap);
         let chosen = Options {
             batch_dims: 2,
             axis: Some(-1),
-            profile: Profile { bad_index, negative_index },
+            profile: Profile { bad, negative },
             level: Some(Level::Portable),
             threads: Some(Threads::Exactly(threads)),
         };
@@ -122,20 +122,17 @@ mod tests {
         let forwards = Options::new()
             .batch_dims(2)
             .axis(-1)
-            .bad_index(bad_index)
-            .negative_index(negative_index)
+            .bad_index(bad)
+            .negative_index(negative)
             .level(Level::Portable)
             .threads(threads);
         let backwards = Options::new()
             .threads(threads)
             .level(Level::Portable)
-            .profile(Profile { bad_index, negative_index })
+            .profile(Profile { bad, negative })
             .axis(-1)
             .batch_dims(2);
         assert_eq!((forwards, backwards), (chosen, chosen));
-        assert_eq!(
-            Options::new().negative_index(negative_index).bad_index(bad_index).policies(),
-            chosen.profile
-        );
+        assert_eq!(Options::new().negative_index(negative).bad_index(bad).policies(), chosen.profile);
     }
 }

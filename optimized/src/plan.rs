@@ -37,7 +37,7 @@ impl Plan {
     /// `params[..b] + indices[b..-1] + params[b+k..]`.
     ///
     /// # Errors
-    /// `indices-rank`, `batch-dims-out-of-range`, `batch-shape-mismatch`, `index-depth-exceeds-rank`,
+    /// `indices-rank`, `batch-dims-out-of-range`, `batch-shape-mismatch`, `index-depth`,
     /// in this order; `Unsupported` for an axis, or a level that this processor lacks. Whether the output is too large
     /// is found when the plan is run, since it depends on the element type.
     ///
@@ -116,8 +116,8 @@ mod tests {
         assert_eq!(nd(&[3], &[3, 3, 0], 2), ErrorCode::BatchDimsOutOfRange, "beyond params");
         assert_eq!(nd(&[2], &[3, 9], -1), ErrorCode::BatchDimsOutOfRange);
         assert_eq!(nd(&[2], &[3, 9], 1), ErrorCode::BatchShapeMismatch);
-        assert_eq!(nd(&[2], &[2, 9], 1), ErrorCode::IndexDepthExceedsRank);
-        assert_eq!(nd(&[2, 5], &[2, 2], 1), ErrorCode::IndexDepthExceedsRank, "below the batch");
+        assert_eq!(nd(&[2], &[2, 9], 1), ErrorCode::IndexDepth);
+        assert_eq!(nd(&[2, 5], &[2, 2], 1), ErrorCode::IndexDepth, "below the batch");
     }
 
     #[test]

@@ -174,7 +174,7 @@ impl<A, I: Index, D: Dimension, E: Dimension> Arrays<'_, A, I, D, E> {
     /// For calls that move nothing: bounds are tested all the same.
     #[cold]
     fn refuse_bad_indices(&self) -> Result<(), Refusal> {
-        if matches!(self.shapes().traits.profile.bad_index, BadIndex::Zero | BadIndex::Clamp) {
+        if matches!(self.shapes().traits.profile.bad, BadIndex::Zero | BadIndex::Clamp) {
             return Ok(());
         }
         first_offender(self.shapes(), self.indices()).map_or(Ok(()), |error| Err(error.into()))

@@ -67,7 +67,7 @@ impl<'a> Shapes<'a> {
         };
         same_batch(params, indices, b)?;
         if *depth > r - b {
-            return Err(GatherError::IndexDepthExceedsRank { batch_dims: b, depth: *depth, rank: r }.into());
+            return Err(GatherError::IndexDepth { batch_dims: b, depth: *depth, rank: r }.into());
         }
         Self::new(Family::Nd, params, indices, (b, b, *depth), options)
     }

@@ -21,15 +21,15 @@ pub(crate) fn index_at(indices: &Tensor, position: &[usize]) -> i128 {
 
 /// Whether the policy asks for an error, and this index deserves it.
 pub(crate) fn is_refused(index: i128, bound: usize, profile: Profile) -> bool {
-    let refuses = matches!(profile.bad_index, BadIndex::Error | BadIndex::Unspecified);
-    refuses && within(index, bound, profile.negative_index).is_none()
+    let refuses = matches!(profile.bad, BadIndex::Error | BadIndex::Unspecified);
+    refuses && within(index, bound, profile.negative).is_none()
 }
 
 /// Where an index points along an axis of size `bound`; `None` where the slice is to be zero.
 pub(crate) fn resolve(index: i128, bound: usize, profile: Profile) -> Option<usize> {
-    match within(index, bound, profile.negative_index) {
+    match within(index, bound, profile.negative) {
         Some(at) => Some(at),
-        None if profile.bad_index == BadIndex::Clamp && bound > 0 => {
+        None if profile.bad == BadIndex::Clamp && bound > 0 => {
             usize::try_from(index.clamp(0, bound as i128 - 1)).ok()
         }
         None => None,
@@ -37,8 +37,8 @@ pub(crate) fn resolve(index: i128, bound: usize, profile: Profile) -> Option<usi
 }
 
 /// Where an index points if it is in range, negative ones counted from the end where they wrap.
-fn within(index: i128, bound: usize, negative_index: NegativeIndex) -> Option<usize> {
-    let from_start = match negative_index {
+fn within(index: i128, bound: usize, negative: NegativeIndex) -> Option<usize> {
+    let from_start = match negative {
         NegativeIndex::Wrap if index < 0 => index + bound as i128,
         _ => index,
     };

@@ -36,7 +36,7 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// `bad_index: error`, `negative_index: reject`, 4 GiB.
+    /// `bad: error`, `negative: reject`, 4 GiB.
     fn default() -> Self {
         Self { profile: Profile::default(), max_output: 4 << 30 }
     }

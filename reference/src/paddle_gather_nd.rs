@@ -21,7 +21,7 @@ const LEAST_INDEX_RANK: usize = 2;
 /// `output[i_0, …, i_{K-2}] = input[index[i_0, …, i_{K-2}]]`.
 ///
 /// # Errors
-/// `params-dtype`, `index-dtype`, `indices-rank`, `index-depth-exceeds-rank`, `output-too-large`,
+/// `params-dtype`, `index-dtype`, `indices-rank`, `index-depth`, `output-too-large`,
 /// `index-out-of-range`, in this order.
 pub fn gather_nd(input: &Tensor, index: &Tensor, settings: Settings) -> Result<Tensor, Refusal> {
     // paddle.gather_nd.dtype.input, paddle.gather_nd.dtype.index

@@ -18,7 +18,7 @@ pub const INDEX_DTYPES: [DType; 2] = [DType::I32, DType::I64];
 /// k = `indices.shape[-1]`; `output[batch, outer, inner] = params[batch, indices[batch, outer, :], inner]`.
 ///
 /// # Errors
-/// `index-dtype`, `indices-rank`, `batch-dims-out-of-range`, `batch-shape-mismatch`, `index-depth-exceeds-rank`,
+/// `index-dtype`, `indices-rank`, `batch-dims-out-of-range`, `batch-shape-mismatch`, `index-depth`,
 /// `output-too-large`, `index-out-of-range`, in this order.
 pub fn gather_nd(
     params: &Tensor,
@@ -43,12 +43,7 @@ pub fn gather_nd(
     }
     // tf.gather_nd.depth.with-batch
     if index_depth > params.rank() - batch_dims {
-        return Err(GatherError::IndexDepthExceedsRank {
-            batch_dims,
-            depth: index_depth,
-            rank: params.rank(),
-        }
-        .into());
+        return Err(GatherError::IndexDepth { batch_dims, depth: index_depth, rank: params.rank() }.into());
     }
     // tf.gather_nd.shape.batched, tf.gather_nd.output.size
     let (indexed_shape, inner_shape) = params.shape()[batch_dims..].split_at(index_depth);

@@ -18,7 +18,7 @@ pub const INDEX_DTYPES: [DType; 3] = [DType::I16, DType::I32, DType::I64];
 /// `output[i_0, …, i_{K-2}] = params[indices[i_0, …, i_{K-2}]]`.
 ///
 /// # Errors
-/// `index-dtype`, `indices-rank`, `index-depth-exceeds-rank`, `output-too-large`, `index-out-of-range`, in this
+/// `index-dtype`, `indices-rank`, `index-depth`, `output-too-large`, `index-out-of-range`, in this
 /// order.
 #[allow(non_snake_case, reason = "the document's name")]
 pub fn GatherNd(params: &Tensor, indices: &Tensor, settings: Settings) -> Result<Tensor, Refusal> {
@@ -42,7 +42,7 @@ pub(crate) fn gather_by_last_axis(
     // tf.raw_ops.GatherNd.depth.limit, paddle.gather_nd.depth.limit
     let (&depth, outer_shape) = indices.shape().split_last().expect("a rank of at least 1");
     if depth > params.rank() {
-        return Err(GatherError::IndexDepthExceedsRank { batch_dims: 0, depth, rank: params.rank() }.into());
+        return Err(GatherError::IndexDepth { batch_dims: 0, depth, rank: params.rank() }.into());
     }
     // tf.raw_ops.GatherNd.shape.formula, paddle.gather_nd.shape.formula and their too-large
     let (indexed_shape, slice_shape) = params.shape().split_at(depth);

@@ -133,9 +133,9 @@ pub enum NegativeIndex {
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// What happens to an index outside its axis.
-    pub bad_index: BadIndex,
+    pub bad: BadIndex,
     /// What a negative index means.
-    pub negative_index: NegativeIndex,
+    pub negative: NegativeIndex,
 }
 
 impl BadIndex {
@@ -151,9 +151,9 @@ impl NegativeIndex {
 impl Profile {
     /// Every pair of policies that fixes the outcome.
     pub fn all_specified() -> impl Iterator<Item = Self> {
-        BadIndex::SPECIFIED.into_iter().flat_map(|bad_index| {
-            NegativeIndex::ALL.into_iter().map(move |negative_index| Self { bad_index, negative_index })
-        })
+        BadIndex::SPECIFIED
+            .into_iter()
+            .flat_map(|bad| NegativeIndex::ALL.into_iter().map(move |negative| Self { bad, negative }))
     }
 }
 
@@ -184,7 +184,7 @@ policy_names!(NegativeIndex { Reject => "reject", Wrap => "wrap" });
 
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "bad_index={},negative_index={}", self.bad_index, self.negative_index)
+        write!(f, "bad={},negative={}", self.bad, self.negative)
     }
 }
 

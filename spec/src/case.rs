@@ -115,18 +115,18 @@ pub struct Arm {
 pub struct When {
     /// Asks for this policy.
     #[serde(default)]
-    pub bad_index: Option<BadIndex>,
+    pub bad: Option<BadIndex>,
     /// Asks for this policy.
     #[serde(default)]
-    pub negative_index: Option<NegativeIndex>,
+    pub negative: Option<NegativeIndex>,
 }
 
 impl When {
     /// Whether it holds for a profile.
     #[must_use]
     pub fn matches(&self, profile: Profile) -> bool {
-        self.bad_index.is_none_or(|policy| policy == profile.bad_index)
-            && self.negative_index.is_none_or(|policy| policy == profile.negative_index)
+        self.bad.is_none_or(|policy| policy == profile.bad)
+            && self.negative.is_none_or(|policy| policy == profile.negative)
     }
 }
 
@@ -146,7 +146,7 @@ pub enum Allowed {
 }
 
 impl Expectation {
-    /// What is allowed under a profile. Where `bad_index` is `unspecified` and the outcome depends on it, that is
+    /// What is allowed under a profile. Where `bad` is `unspecified` and the outcome depends on it, that is
     /// any output of the right shape, or any error.
     #[must_use]
     pub fn under(&self, profile: Profile) -> Vec<Allowed> {

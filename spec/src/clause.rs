@@ -1,11 +1,10 @@
 //! Clauses, the documents they restate, and the ledger of rulings where documents are silent or disagree.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DType, ErrorCode, NegativeIndex, Operator, call::BadIndex};
+use crate::{ErrorCode, Operator};
 
 /// A source page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -158,77 +157,4 @@ impl Evidence {
             None => self.tool.is_some() && self.version.is_some() && self.call.is_some(),
         }
     }
-}
-
-/// What the documents say of an operator as a whole.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OperatorPage {
-    /// Version of this file's form.
-    pub schema: u32,
-    /// The operator; equals the folder.
-    pub operator: Operator,
-    /// What it does, in one line.
-    pub summary: String,
-    /// The pages that define it.
-    pub documents: Vec<String>,
-    /// What those pages call the two operands.
-    pub operands: Operands,
-    /// Attributes by name.
-    #[serde(default)]
-    pub attributes: BTreeMap<String, AttributePage>,
-    /// The dtypes that the pages list.
-    pub dtypes: ListedDtypes,
-    /// The policies that the pages permit.
-    pub profile: PermittedProfile,
-}
-
-/// What the pages call the two operands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Operands {
-    /// The tensor to gather from.
-    pub params: String,
-    /// The tensor of indices.
-    pub indices: String,
-}
-
-/// What the pages say of one attribute.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AttributePage {
-    /// What values it takes.
-    pub r#type: AttributeType,
-    /// The default, or how it is found.
-    pub default: String,
-}
-
-/// What values an attribute takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AttributeType {
-    /// An integer within i64.
-    Integer,
-    /// `true` or `false`.
-    Boolean,
-}
-
-/// The dtypes that an operator's pages list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ListedDtypes {
-    /// For params.
-    pub params: Vec<DType>,
-    /// For indices.
-    pub indices: Vec<DType>,
-}
-
-/// The policies that an operator's pages permit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PermittedProfile {
-    /// For an index outside its axis.
-    pub bad_index: Vec<BadIndex>,
-    /// For a negative index.
-    pub negative_index: Vec<NegativeIndex>,
 }

@@ -18,20 +18,38 @@ pub enum ErrorCode {
     ParamsDtype,
     /// The operator's page does not list the dtype of indices.
     IndexDtype,
+    /// The operator's page does not list the dtype of another operand, such as an axis.
+    OperandDtype,
+    /// The operator's page does not have the mode.
+    ModeUnknown,
+    /// There is no axis where one is required.
+    AxisRequired,
     /// The rank of params is not allowed.
     ParamsRank,
     /// The rank of indices is not allowed.
     IndicesRank,
+    /// The shape of another operand, such as an axis, is not allowed.
+    OperandShape,
+    /// Params and indices must have the same rank, and have not.
+    RankMismatch,
+    /// A dim is 0 where the operator's page forbids it.
+    EmptyDim,
     /// `batch_dims` lies outside its range.
     BatchDimsOutOfRange,
-    /// `axis` lies outside `-r <= axis < r`.
+    /// `axis` lies outside its range.
     AxisOutOfRange,
     /// `axis` comes before the end of the batch dims.
     AxisBeforeBatch,
+    /// The dimension numbers of a window contradict each other, or the shapes.
+    DimensionNumbers,
+    /// A slice size lies below 0 or beyond its dim.
+    SliceSizeOutOfRange,
     /// The leading dims of params and indices differ.
     BatchShapeMismatch,
-    /// The index vectors are longer than params has dims left.
-    IndexDepthExceedsRank,
+    /// A dim off the axis differs in a way that the operator does not allow.
+    JoinMismatch,
+    /// The index rows have too few components, or more than params has dims left.
+    IndexDepth,
     /// The output would exceed 2^63 - 1 bytes.
     OutputTooLarge,
     /// An index lies outside its axis.
@@ -40,16 +58,25 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code, in order of precedence.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 20] = [
         Self::ParamsDtype,
         Self::IndexDtype,
+        Self::OperandDtype,
+        Self::ModeUnknown,
+        Self::AxisRequired,
         Self::ParamsRank,
         Self::IndicesRank,
+        Self::OperandShape,
+        Self::RankMismatch,
+        Self::EmptyDim,
         Self::BatchDimsOutOfRange,
         Self::AxisOutOfRange,
         Self::AxisBeforeBatch,
+        Self::DimensionNumbers,
+        Self::SliceSizeOutOfRange,
         Self::BatchShapeMismatch,
-        Self::IndexDepthExceedsRank,
+        Self::JoinMismatch,
+        Self::IndexDepth,
         Self::OutputTooLarge,
         Self::IndexOutOfRange,
     ];
@@ -60,15 +87,34 @@ impl ErrorCode {
         match self {
             Self::ParamsDtype => "params-dtype",
             Self::IndexDtype => "index-dtype",
+            Self::OperandDtype => "operand-dtype",
+            Self::ModeUnknown => "mode-unknown",
+            Self::AxisRequired => "axis-required",
             Self::ParamsRank => "params-rank",
             Self::IndicesRank => "indices-rank",
+            Self::OperandShape => "operand-shape",
+            Self::RankMismatch => "rank-mismatch",
+            Self::EmptyDim => "empty-dim",
             Self::BatchDimsOutOfRange => "batch-dims-out-of-range",
             Self::AxisOutOfRange => "axis-out-of-range",
             Self::AxisBeforeBatch => "axis-before-batch",
+            Self::DimensionNumbers => "dimension-numbers",
+            Self::SliceSizeOutOfRange => "slice-size-out-of-range",
             Self::BatchShapeMismatch => "batch-shape-mismatch",
-            Self::IndexDepthExceedsRank => "index-depth-exceeds-rank",
+            Self::JoinMismatch => "join-mismatch",
+            Self::IndexDepth => "index-depth",
             Self::OutputTooLarge => "output-too-large",
             Self::IndexOutOfRange => "index-out-of-range",
+        }
+    }
+
+    /// The names of what may be stated beside the code: see [`ErrorFields`].
+    #[must_use]
+    pub const fn fields(self) -> &'static [&'static str] {
+        match self {
+            Self::OutputTooLarge => &["bytes"],
+            Self::IndexOutOfRange => &["position", "component", "index", "bound"],
+            _ => &[],
         }
     }
 }
@@ -149,7 +195,7 @@ pub enum GatherError {
     #[error("the batch dims {params} of params differ from those of indices, {indices}")]
     BatchShapeMismatch { params: Shape, indices: Shape },
     #[error("batch_dims {batch_dims} + index depth {depth} exceeds the rank of params, {rank}")]
-    IndexDepthExceedsRank { batch_dims: usize, depth: usize, rank: usize },
+    IndexDepth { batch_dims: usize, depth: usize, rank: usize },
     #[error("the output would take {bytes} bytes by its non-zero dims, more than 2^63 - 1")]
     OutputTooLarge { bytes: u128 },
     #[error("index {index} at {position:?}{} is out of range [0, {bound})", in_component(*.component))]
@@ -173,7 +219,7 @@ impl GatherError {
             Self::AxisOutOfRange { .. } => ErrorCode::AxisOutOfRange,
             Self::AxisBeforeBatch { .. } => ErrorCode::AxisBeforeBatch,
             Self::BatchShapeMismatch { .. } => ErrorCode::BatchShapeMismatch,
-            Self::IndexDepthExceedsRank { .. } => ErrorCode::IndexDepthExceedsRank,
+            Self::IndexDepth { .. } => ErrorCode::IndexDepth,
             Self::OutputTooLarge { .. } => ErrorCode::OutputTooLarge,
             Self::IndexOutOfRange { .. } => ErrorCode::IndexOutOfRange,
         }

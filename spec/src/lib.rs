@@ -17,6 +17,7 @@ pub mod error;
 pub mod literal;
 pub mod load;
 pub mod shape;
+pub mod signature;
 pub mod tensor;
 mod yaml;
 
@@ -30,4 +31,5 @@ pub use dtype::DType;
 pub use error::{ErrorCode, ErrorFields, GatherError, Refusal};
 pub use load::Specification;
 pub use shape::{Shape, ShapeTooLarge};
+pub use signature::{Form, Roles, Signature};
 pub use tensor::{ByteString, Element, Tensor, TensorBuilder, TensorError};

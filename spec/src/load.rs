@@ -4,6 +4,7 @@ mod cases;
 mod data;
 mod expect;
 mod fill;
+mod operator;
 mod raw;
 #[cfg(test)]
 mod schema;
@@ -19,10 +20,10 @@ use rayon::prelude::*;
 use walkdir::WalkDir;
 
 use crate::case::Case;
-use crate::clause::{Clause, Document, Erratum, Example, OperatorPage, Section};
+use crate::clause::{Clause, Document, Erratum, Example, Section};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::yaml::{MAX_FILE_BYTES, Spanned, Text, too_long};
-use crate::{Basis, ErrorCode};
+use crate::{Basis, ErrorCode, Signature};
 
 use cases::{Context, read_cases};
 use raw::{ClausesFile, DocumentsFile, ErrataFile, InventoryFile};
@@ -38,13 +39,13 @@ static EMBEDDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/embedded
 /// All that is wrong with their files.
 ///
 /// ```
-/// use gather_spec::clause::AttributeType;
+/// use gather_spec::signature::AttributeRole;
 ///
 /// let operators = gather_spec::load::operators().unwrap();
-/// let gather = operators.iter().find(|page| page.operator.as_str() == "tf.gather").unwrap();
-/// assert_eq!(gather.attributes["axis"].r#type, AttributeType::Integer);
+/// let gather = operators.iter().find(|one| one.operator.as_str() == "tf.gather").unwrap();
+/// assert_eq!(gather.attribute_named("axis").unwrap().role, AttributeRole::Axis);
 /// ```
-pub fn operators() -> Result<Vec<OperatorPage>, Vec<Diagnostic>> {
+pub fn operators() -> Result<Vec<Signature>, Vec<Diagnostic>> {
     let (mut spec, mut wrong) = (Specification::default(), Vec::new());
     for (name, bytes) in EMBEDDED {
         if let ["operators", folder, "operator.yaml"] = name.split('/').collect::<Vec<_>>()[..] {
@@ -65,7 +66,7 @@ pub struct Specification {
     /// The ledger of rulings.
     pub errata: Vec<Erratum>,
     /// The operators, by name.
-    pub operators: Vec<OperatorPage>,
+    pub operators: Vec<Signature>,
     /// The clauses: operator by operator, each in the order of its file.
     pub clauses: Vec<Clause>,
     /// The cases, expanded: operator by operator, file by file.
@@ -206,7 +207,7 @@ impl Specification {
     ///
     /// # Errors
     /// What is wrong with the file.
-    pub fn read_operator_file(&self, path: &Path) -> Result<OperatorPage, Diagnostic> {
+    pub fn read_operator_file(&self, path: &Path) -> Result<Signature, Diagnostic> {
         let (bytes, name) = (read_file(path)?, path.display().to_string());
         let mut alone = Self::default();
         alone.read_operator(Text::new(&name, &bytes)?, operator_folder(path).as_deref())?;
@@ -215,7 +216,7 @@ impl Specification {
 
     /// What the pages say of an operator.
     #[must_use]
-    pub fn operator(&self, name: &str) -> Option<&OperatorPage> {
+    pub fn operator(&self, name: &str) -> Option<&Signature> {
         self.operators.iter().find(|page| page.operator.as_str() == name)
     }
 
@@ -262,21 +263,21 @@ impl Specification {
 
     fn read_documents(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
         let file: DocumentsFile = text.parse()?;
-        check_schema(text, &file.schema)?;
+        check_schema(text, &file.schema, SCHEMA)?;
         self.documents = file.documents;
         Ok(())
     }
 
     fn read_inventory(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
         let file: InventoryFile = text.parse()?;
-        check_schema(text, &file.schema)?;
+        check_schema(text, &file.schema, SCHEMA)?;
         self.examples = file.examples;
         Ok(())
     }
 
     fn read_errata(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
         let file: ErrataFile = text.parse()?;
-        check_schema(text, &file.schema)?;
+        check_schema(text, &file.schema, SCHEMA)?;
         for entry in file.errata {
             if self.erratum(&entry.value.id).is_some() {
                 return Err(text.wrong(entry.defined, format!("two errata have the id `{}`", entry.value.id)));
@@ -294,21 +295,18 @@ impl Specification {
     }
 
     fn read_operator(&mut self, text: Text<'_>, folder: Option<&str>) -> Result<(), Diagnostic> {
-        let page: Spanned<OperatorPage> = text.parse()?;
-        check_schema(text, &Spanned::new(page.value.schema, page.referenced, page.defined))?;
-        if let Some(folder) = folder.filter(|folder| page.value.operator.as_str() != *folder) {
-            return Err(text.wrong(
-                page.defined,
-                format!("the operator is `{}`, but the folder is `{folder}`", page.value.operator),
-            ));
+        let Spanned { value: signature, defined, .. } = Signature::read(text)?;
+        if let Some(folder) = folder.filter(|folder| signature.operator.as_str() != *folder) {
+            let message = format!("the operator is `{}`, but the folder is `{folder}`", signature.operator);
+            return Err(text.wrong(defined, message));
         }
-        self.operators.push(page.value);
+        self.operators.push(signature);
         Ok(())
     }
 
     fn read_clauses(&mut self, text: Text<'_>, folder: Option<&str>) -> Result<(), Diagnostic> {
         let file: ClausesFile = text.parse()?;
-        check_schema(text, &file.schema)?;
+        check_schema(text, &file.schema, SCHEMA)?;
         let folder = folder.unwrap_or(&file.operator.value);
         if file.operator.value != folder {
             return Err(text.wrong(file.operator.defined, format!("the folder is `{folder}`")));
@@ -367,13 +365,13 @@ fn operator_folder(path: &Path) -> Option<Cow<'_, str>> {
     folder.file_name().map(OsStr::to_string_lossy)
 }
 
-fn check_schema(text: Text<'_>, schema: &Spanned<u32>) -> Result<(), Diagnostic> {
-    if schema.value == SCHEMA {
+fn check_schema(text: Text<'_>, schema: &Spanned<u32>, known: u32) -> Result<(), Diagnostic> {
+    if schema.value == known {
         return Ok(());
     }
     Err(text
         .wrong(schema.defined, format!("schema {} is not known to this program", schema.value))
-        .help(format!("write `schema: {SCHEMA}`, or use a newer gatherspec")))
+        .help(format!("write `schema: {known}`, or use a newer gatherspec")))
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>, Diagnostic> {

@@ -120,7 +120,7 @@ static int gather_nd(const gatherspec_tensor *params, const gatherspec_tensor *i
         return refuse(reply, "batch-shape-mismatch", "the batch dims of params and indices differ");
     int64_t depth = indices->shape[q - 1];
     if (depth > r - batch_dims)
-        return refuse(reply, "index-depth-exceeds-rank", "the index vectors are longer than params has dims");
+        return refuse(reply, "index-depth", "the index vectors are longer than params has dims");
 
     const int64_t *bounds = params->shape + batch_dims, *slice_shape = bounds + depth;
     if (!add_dims(output, indices->shape, q - 1) || !add_dims(output, slice_shape, r - batch_dims - depth))

@@ -40,7 +40,7 @@ type operator struct {
 	leastIndices int64 // the least rank of indices
 }
 
-var documented = map[string]string{"bad_index": "error", "negative_index": "reject"}
+var documented = map[string]string{"bad": "error", "negative": "reject"}
 
 var operators = map[string]operator{
 	"tf.gather": {documented, everyDtype, []string{"i32", "i64"},
@@ -210,7 +210,7 @@ func planGatherND(op operator, P, I tensor, attrs attributes) (plan, *reply) {
 	}
 	k := I.Shape[q-1]
 	if k > r-b { // b + k could overflow
-		return plan{}, wrong("index-depth-exceeds-rank", "batch_dims %d and %d components exceed rank %d", b, k, r)
+		return plan{}, wrong("index-depth", "batch_dims %d and %d components exceed rank %d", b, k, r)
 	}
 	return plan{b, b, k, I.Shape[:q-1], true}, nil
 }

@@ -65,7 +65,7 @@ def gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
 
 
 def operator(function, *attributes):
-    return Operator(function, [*NUMPY, "bf16"], INTEGERS, attributes, bad_index="zero", negative_index="wrap")
+    return Operator(function, [*NUMPY, "bf16"], INTEGERS, attributes, bad="zero", negative="wrap")
 
 
 serve(

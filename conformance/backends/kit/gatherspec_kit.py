@@ -52,10 +52,10 @@ class Tensor:
 class Operator:
     """What answers an operator, and what it declares."""
 
-    def __init__(self, function, dtypes, index_dtypes, attributes=(), bad_index="error", negative_index="reject"):
+    def __init__(self, function, dtypes, index_dtypes, attributes=(), bad="error", negative="reject"):
         self.function, self.attributes = function, attributes
         self.declared = {
-            "profile": {"bad_index": bad_index, "negative_index": negative_index},
+            "profile": {"bad": bad, "negative": negative},
             "dtypes": list(dtypes),
             "index_dtypes": list(index_dtypes),
         }

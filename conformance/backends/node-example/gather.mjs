@@ -144,7 +144,7 @@ function planGatherNd(P, I, attributes, operator) {
   checkBatch(P, I, b);
 
   const k = Number(I.shape[q - 1]);
-  if (b + k > r) throw error("index-depth-exceeds-rank", `batch_dims ${b} and ${k} components exceed rank ${r}`);
+  if (b + k > r) throw error("index-depth", `batch_dims ${b} and ${k} components exceed rank ${r}`);
   return { b, axis: b, depth: k, rows: I.shape.slice(0, -1) };
 }
 
@@ -239,7 +239,7 @@ function copyStrings(P, starts, inner) {
 // ---- Messages
 
 function started() {
-  const profile = { bad_index: "error", negative_index: "reject" };
+  const profile = { bad: "error", negative: "reject" };
   const operators = {};
   for (const [name, { dtypes, indexDtypes }] of Object.entries(OPERATORS)) {
     operators[name] = { profile, dtypes, index_dtypes: indexDtypes };

@@ -39,7 +39,7 @@ def gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
 
 
 def operator(function, *attributes):
-    return Operator(function, DTYPES, INTEGERS, attributes, bad_index="error", negative_index="wrap")
+    return Operator(function, DTYPES, INTEGERS, attributes, bad="error", negative="wrap")
 
 
 serve(

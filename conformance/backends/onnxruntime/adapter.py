@@ -89,7 +89,7 @@ def gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
 
 
 def operator(function, *attributes):
-    return Operator(function, TYPES, ["i32", "i64"], attributes, negative_index="wrap")
+    return Operator(function, TYPES, ["i32", "i64"], attributes, negative="wrap")
 
 
 operators = {

@@ -54,8 +54,8 @@ def gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
     return run(opset8.gather, params, indices, np.int64(axis), batch_dims)
 
 
-def operator(function, bad_index, *attributes):
-    return Operator(function, TYPES, ["i32", "i64"], attributes, bad_index=bad_index, negative_index="wrap")
+def operator(function, bad, *attributes):
+    return Operator(function, TYPES, ["i32", "i64"], attributes, bad=bad, negative="wrap")
 
 
 serve(

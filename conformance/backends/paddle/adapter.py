@@ -26,5 +26,5 @@ serve(
     version=paddle.__version__,
     load=load,
     store=store,
-    operators={"paddle.gather_nd": Operator(paddle.gather_nd, DTYPES, ["i32", "i64"], negative_index="wrap")},
+    operators={"paddle.gather_nd": Operator(paddle.gather_nd, DTYPES, ["i32", "i64"], negative="wrap")},
 )

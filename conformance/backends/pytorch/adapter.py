@@ -59,8 +59,8 @@ def gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
     return batched(one, batch_dims)(params, indices)
 
 
-def operator(function, negative_index, *attributes):
-    return Operator(function, DTYPES, ["i32", "i64"], attributes, bad_index="error", negative_index=negative_index)
+def operator(function, negative, *attributes):
+    return Operator(function, DTYPES, ["i32", "i64"], attributes, bad="error", negative=negative)
 
 
 serve(

@@ -42,7 +42,7 @@ def operator(function, index_dtypes, *names):
     def call(params, indices, **attributes):
         return compiled(function, tuple(attributes.items()))(params, indices)
 
-    return Operator(call, SIZES, index_dtypes, names, bad_index="clamp")
+    return Operator(call, SIZES, index_dtypes, names, bad="clamp")
 
 
 serve(

@@ -103,11 +103,8 @@ fn lint(spec: &Specification, file: &Path) -> Result<Linted, Vec<Diagnostic>> {
 
 /// A warning if the reference does not answer as a case expects. The reference may be at fault, so this is no error.
 fn surprise(spec: &Specification, case: &Case) -> Option<String> {
-    let permitted = &spec.operator(case.call.operator.as_str())?.profile;
-    let profiles = Profile::all_specified().filter(|profile| {
-        permitted.bad_index.contains(&profile.bad_index)
-            && permitted.negative_index.contains(&profile.negative_index)
-    });
+    let permitted = &spec.operator(case.call.operator.as_str())?.policy;
+    let profiles = Profile::all_specified().filter(|profile| permitted.permits(*profile));
     profiles.into_iter().find_map(|profile| {
         let mut reference = builtin::backend("reference", profile, MOST_OUTPUT)?;
         let description = reference.describe();

@@ -140,14 +140,14 @@ fn case_row(case: &Case) -> Row {
 }
 
 fn operators(spec: &Specification) -> Vec<Row> {
-    let row = |page: &gather_spec::clause::OperatorPage| {
+    let row = |page: &gather_spec::Signature| {
         let prefix = format!("{}/", page.operator);
         let cases = spec.cases.iter().filter(|case| case.id.starts_with(&prefix)).count();
         Row {
             line: format!("{}  {}  {}", page.operator, counted(cases, "case"), page.summary.trim()),
             json: json!({
                 "id": page.operator, "summary": page.summary.trim(), "documents": page.documents, "cases": cases,
-                "dtypes": page.dtypes, "profile": page.profile,
+                "signature": page,
             }),
         }
     };

@@ -30,7 +30,7 @@ use super::{BackendArgument, Cli, Command, Failure, Status, complain, print};
 
 #[derive(clap::Args)]
 pub(super) struct Run {
-    /// A built-in backend, with policies if wanted: reference:bad_index=zero,negative_index=wrap; or an adapter, such
+    /// A built-in backend, with policies if wanted: reference:bad=zero,negative=wrap; or an adapter, such
     /// as numpy; or the path of a program that answers the backend protocol [default: all that are built in]
     #[arg(long = "backend", value_name = "NAME[:POLICIES]|PATH", value_parser = Backend::parse)]
     backends: Vec<Backend>,

@@ -16,10 +16,10 @@ pub(super) struct Serve {
     backend: BackendArgument,
     /// What happens to an index outside its axis: error, zero, clamp
     #[arg(long, value_parser = parse_bad_index)]
-    bad_index: Option<BadIndex>,
+    bad: Option<BadIndex>,
     /// What a negative index means: reject, wrap
     #[arg(long)]
-    negative_index: Option<NegativeIndex>,
+    negative: Option<NegativeIndex>,
     /// The most bytes that an output takes; a larger one is `unsupported`
     #[arg(long, value_name = "BYTES", default_value_t = builtin::MAX_OUTPUT)]
     max_output: u64,
@@ -32,8 +32,8 @@ pub(super) struct Serve {
 impl Serve {
     pub(super) fn execute(&self) -> Result<Status, Failure> {
         let mut backend = self.backend.clone();
-        backend.profile.bad_index = self.bad_index.unwrap_or(backend.profile.bad_index);
-        backend.profile.negative_index = self.negative_index.unwrap_or(backend.profile.negative_index);
+        backend.profile.bad = self.bad.unwrap_or(backend.profile.bad);
+        backend.profile.negative = self.negative.unwrap_or(backend.profile.negative);
         let mut backend = backend.make(self.max_output);
         let files = if self.no_files { Files::Forbidden } else { Files::Allowed };
         serve::serve_with(&mut *backend, files, io::stdin().lock(), io::stdout().lock())?;

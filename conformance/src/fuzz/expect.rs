@@ -20,7 +20,7 @@ pub(crate) fn allowed(call: &Call, profile: Profile, expected: &Outcome) -> Vec<
         Outcome::Output(output) => vec![Allowed::Output(output.clone())],
         Outcome::Error(error) => {
             let code = error.code.expect("the reference classifies its errors");
-            if code == ErrorCode::IndexOutOfRange && profile.bad_index == BadIndex::Unspecified {
+            if code == ErrorCode::IndexOutOfRange && profile.bad == BadIndex::Unspecified {
                 let shape = output_shape(call).map(Allowed::Shape);
                 return shape.into_iter().chain([Allowed::AnyError]).collect();
             }
@@ -35,7 +35,7 @@ pub(crate) fn allowed(call: &Call, profile: Profile, expected: &Outcome) -> Vec<
 
 /// The shape of the output of a call that is right but for its indices.
 fn output_shape(call: &Call) -> Option<Shape> {
-    let profile = Profile { bad_index: BadIndex::Zero, ..Profile::default() };
+    let profile = Profile { bad: BadIndex::Zero, ..Profile::default() };
     match reference(call, profile) {
         Outcome::Output(output) => Some(output.shape().clone()),
         _ => None,

@@ -32,7 +32,7 @@ fn attributes(attributes: &Attributes) -> String {
 /// What the reference allows, under every profile, as the entry of a case.
 pub(super) fn expect(call: &Call) -> String {
     let under = |profile| outcomes(&allowed(call, profile, &reference(call, profile)));
-    let of = |bad_index, negative_index| under(Profile { bad_index, negative_index });
+    let of = |bad, negative| under(Profile { bad, negative });
     let all = BadIndex::SPECIFIED.map(|bad| NegativeIndex::ALL.map(|negative| of(bad, negative)));
     let first = &all[0][0];
     if all.iter().flatten().all(|outcome| outcome == first) {
@@ -41,11 +41,11 @@ pub(super) fn expect(call: &Call) -> String {
     let mut text = "    expect:\n".to_owned();
     for (bad, each) in BadIndex::SPECIFIED.into_iter().zip(&all) {
         if each[0] == each[1] {
-            let _ = writeln!(text, "      - {{ when: {{ bad_index: {bad} }}, {} }}", each[0]);
+            let _ = writeln!(text, "      - {{ when: {{ bad: {bad} }}, {} }}", each[0]);
             continue;
         }
         for (negative, outcome) in NegativeIndex::ALL.into_iter().zip(each) {
-            let when = format!("bad_index: {bad}, negative_index: {negative}");
+            let when = format!("bad: {bad}, negative: {negative}");
             let _ = writeln!(text, "      - {{ when: {{ {when} }}, {outcome} }}");
         }
     }

@@ -125,7 +125,7 @@ impl Gather {
 
     /// Where an index points under the policy on negative ones; `None` if it is bad.
     pub(super) fn within(&self, index: i128, bound: usize) -> Option<usize> {
-        let wraps = self.profile.negative_index == NegativeIndex::Wrap && index < 0;
+        let wraps = self.profile.negative == NegativeIndex::Wrap && index < 0;
         let from_start = if wraps { index + bound as i128 } else { index };
         usize::try_from(from_start).ok().filter(|at| *at < bound)
     }
@@ -174,7 +174,7 @@ impl Lab<'_> {
         let params = paint::params(dtype, Shape::new(params)?)?;
         let indices = Tensor::filled(index_dtype, Shape::new(indices)?, &gather_spec::Element::Bits(0))?;
         let gather = Gather { operator, params, indices, axis, batch, profile };
-        let bad = wish.bad && profile.bad_index != BadIndex::Unspecified && self.choices.once_in(3);
+        let bad = wish.bad && profile.bad != BadIndex::Unspecified && self.choices.once_in(3);
         self.with_drawn_indices(gather, bad)
     }
 
@@ -220,7 +220,7 @@ impl Lab<'_> {
     /// good: then there is none.
     fn with_drawn_indices(&mut self, gather: Gather, bad: bool) -> Result<Gather, Stop> {
         let gather = if bad { gather } else { without_rows_of_nothing(gather)? };
-        let wraps = gather.profile.negative_index == NegativeIndex::Wrap;
+        let wraps = gather.profile.negative == NegativeIndex::Wrap;
         let choices = &mut *self.choices;
         let value = |position: &[usize]| {
             let bound = gather.bound(position);

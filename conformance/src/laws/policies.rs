@@ -9,41 +9,41 @@ use super::tensors::{integers, padded};
 
 pub(super) const ZERO_IS_PADDING: Law = Law {
     name: "zero-is-padding",
-    statement: "bad_index: zero: G(P, I) = G(P padded with zeros, I with each bad index at the padding)",
+    statement: "bad: zero: G(P, I) = G(P padded with zeros, I with each bad index at the padding)",
     example: None,
     clauses: &[
         "tf.gather_nd.index.zero",
         "tf.gather_nd.index.zero-slice",
         "tf.gather.index.zero-where-not-validated",
     ],
-    speaks_of: |profile| profile.bad_index == BadIndex::Zero,
+    speaks_of: |profile| profile.bad == BadIndex::Zero,
     check: zero_is_padding,
 };
 
 pub(super) const CLAMP_IS_CLAMPING: Law = Law {
     name: "clamp-is-clamping",
-    statement: "bad_index: clamp: G(P, I) = G(P, clamp(I))",
+    statement: "bad: clamp: G(P, I) = G(P, clamp(I))",
     example: None,
     clauses: &["tf.gather_nd.index.bounds", "tf.gather.index.in-range"],
-    speaks_of: |profile| profile.bad_index == BadIndex::Clamp,
+    speaks_of: |profile| profile.bad == BadIndex::Clamp,
     check: clamp_is_clamping,
 };
 
 pub(super) const WRAP_IS_ADDING: Law = Law {
     name: "wrap-is-adding",
-    statement: "negative_index: wrap: G(P, I) = G(P, I + size where -size <= I < 0)",
+    statement: "negative: wrap: G(P, I) = G(P, I + size where -size <= I < 0)",
     example: None,
     clauses: &["tf.gather_nd.index.negative", "tf.gather.index.negative"],
-    speaks_of: |profile| profile.negative_index == NegativeIndex::Wrap,
+    speaks_of: |profile| profile.negative == NegativeIndex::Wrap,
     check: wrap_is_adding,
 };
 
 pub(super) const LATER_ROWS: Law = Law {
     name: "later-rows-do-not-matter",
-    statement: "bad_index: error: what follows the first bad index does not change the error",
+    statement: "bad: error: what follows the first bad index does not change the error",
     example: None,
     clauses: &["tf.gather_nd.index.first-offender", "tf.gather.index.first-offender"],
-    speaks_of: |profile| profile.bad_index == BadIndex::Error,
+    speaks_of: |profile| profile.bad == BadIndex::Error,
     check: later_rows,
 };
 
@@ -51,7 +51,7 @@ const WISH: Wish = Wish { batch: (0, 2), bad: true, ..Wish::PLAIN };
 
 fn zero_is_padding(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let gather = lab.gather(WISH)?;
-    if gather.profile.bad_index != BadIndex::Zero {
+    if gather.profile.bad != BadIndex::Zero {
         return Err(Stop::Skip("skipped: another policy"));
     }
     let placed = gather.map_indices(|index, bound| gather.within(index, bound).unwrap_or(bound) as i128)?;
@@ -62,9 +62,7 @@ fn zero_is_padding(lab: &mut Lab<'_>) -> Result<(), Stop> {
 
 fn clamp_is_clamping(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let gather = lab.gather(WISH)?;
-    if gather.profile.bad_index != BadIndex::Clamp
-        || gather.params.shape()[gather.selected_axes()].contains(&0)
-    {
+    if gather.profile.bad != BadIndex::Clamp || gather.params.shape()[gather.selected_axes()].contains(&0) {
         return Err(Stop::Skip("skipped: another policy, or an empty axis"));
     }
     let clamped = gather.map_indices(|index, bound| match gather.within(index, bound) {
@@ -77,7 +75,7 @@ fn clamp_is_clamping(lab: &mut Lab<'_>) -> Result<(), Stop> {
 
 fn wrap_is_adding(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let gather = lab.gather(WISH)?;
-    if gather.profile.negative_index != NegativeIndex::Wrap {
+    if gather.profile.negative != NegativeIndex::Wrap {
         return Err(Stop::Skip("skipped: another policy"));
     }
     let added =
@@ -88,7 +86,7 @@ fn wrap_is_adding(lab: &mut Lab<'_>) -> Result<(), Stop> {
 
 fn later_rows(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let gather = lab.gather(Wish { bad: false, some_index: true, ..WISH })?;
-    if gather.profile.bad_index != BadIndex::Error {
+    if gather.profile.bad != BadIndex::Error {
         return Err(Stop::Skip("skipped: another policy"));
     }
     let count = gather.indices.shape().element_count();

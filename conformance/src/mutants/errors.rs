@@ -24,7 +24,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "class: a code that a later check gives",
         |model| {
             model.code = |code| match code {
-                ErrorCode::IndicesRank => Some(ErrorCode::IndexDepthExceedsRank),
+                ErrorCode::IndicesRank => Some(ErrorCode::IndexDepth),
                 code => Some(code),
             };
         },
@@ -67,7 +67,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 ErrorCode::AxisOutOfRange,
                 ErrorCode::AxisBeforeBatch,
                 ErrorCode::BatchShapeMismatch,
-                ErrorCode::IndexDepthExceedsRank,
+                ErrorCode::IndexDepth,
                 ErrorCode::OutputTooLarge,
                 ErrorCode::IndexOutOfRange,
                 ErrorCode::IndexDtype,
@@ -84,16 +84,14 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "size-looked-at-before-the-depth",
         "looks at the size of the output before the depth",
         "class: a precedence turned round",
-        |model| model.order = const { &swapped(ErrorCode::IndexDepthExceedsRank, ErrorCode::OutputTooLarge) },
+        |model| model.order = const { &swapped(ErrorCode::IndexDepth, ErrorCode::OutputTooLarge) },
     )
     .on(BY_ROWS),
     Mutant::new(
         "depth-looked-at-before-the-batch-shapes",
         "looks at the depth before the batch shapes",
         "class: a precedence turned round",
-        |model| {
-            model.order = const { &swapped(ErrorCode::BatchShapeMismatch, ErrorCode::IndexDepthExceedsRank) }
-        },
+        |model| model.order = const { &swapped(ErrorCode::BatchShapeMismatch, ErrorCode::IndexDepth) },
     )
     .on(GATHER_ND),
     Mutant::new(
@@ -289,7 +287,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
 ];
 
 /// The order of the checks with two of them changing places.
-const fn swapped(one: ErrorCode, other: ErrorCode) -> [ErrorCode; 11] {
+const fn swapped(one: ErrorCode, other: ErrorCode) -> [ErrorCode; ErrorCode::ALL.len()] {
     let mut order = ErrorCode::ALL;
     let (mut at, mut first, mut second) = (0, 0, 0);
     while at < order.len() {

@@ -267,7 +267,7 @@ impl Asked<'_> {
 
     /// Whether bad indices are refused.
     pub(super) fn refuses(&self) -> bool {
-        matches!(self.profile.bad_index, BadIndex::Error | BadIndex::Unspecified)
+        matches!(self.profile.bad, BadIndex::Error | BadIndex::Unspecified)
     }
 
     fn refused(&self, dims: &Dims, indices: &[i128]) -> Option<usize> {

@@ -10,47 +10,47 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "zero-under-the-error-policy",
         "gives zeros where a bad index is to be refused",
         "error on the CPU, zero on the GPU: https://github.com/tensorflow/tensorflow/issues/3638",
-        |model| model.policies = |profile| Profile { bad_index: BadIndex::Zero, ..profile },
+        |model| model.policies = |profile| Profile { bad: BadIndex::Zero, ..profile },
     ),
     Mutant::new(
         "clamp-under-the-error-policy",
         "clamps where a bad index is to be refused",
         "compiled by XLA: https://github.com/tensorflow/tensorflow/issues/112068",
-        |model| model.policies = |profile| Profile { bad_index: BadIndex::Clamp, ..profile },
+        |model| model.policies = |profile| Profile { bad: BadIndex::Clamp, ..profile },
     ),
     Mutant::new(
         "clamp-under-the-zero-policy",
         "clamps where a bad index is to give zeros",
         "compiled by XLA: https://github.com/tensorflow/tensorflow/issues/57999",
-        |model| model.policies = |profile| Profile { bad_index: BadIndex::Clamp, ..profile },
+        |model| model.policies = |profile| Profile { bad: BadIndex::Clamp, ..profile },
     )
     .under(&[ZERO]),
     Mutant::new(
         "error-under-the-zero-policy",
         "refuses where a bad index is to give zeros",
         "an error or a zero by placement: https://github.com/tensorflow/tensorflow/issues/12608",
-        |model| model.policies = |profile| Profile { bad_index: BadIndex::Error, ..profile },
+        |model| model.policies = |profile| Profile { bad: BadIndex::Error, ..profile },
     )
     .under(&[ZERO]),
     Mutant::new(
         "zero-under-the-clamp-policy",
         "gives zeros where a bad index is to be clamped",
         "zeros on one backend, a clamp on the others: https://github.com/jax-ml/jax/issues/16899",
-        |model| model.policies = |profile| Profile { bad_index: BadIndex::Zero, ..profile },
+        |model| model.policies = |profile| Profile { bad: BadIndex::Zero, ..profile },
     )
     .under(&[CLAMP]),
     Mutant::new(
         "wrap-under-the-reject-policy",
         "counts negative indices from the end where they are bad",
         "compiled by XLA, with a batch: https://github.com/tensorflow/tensorflow/issues/118076",
-        |model| model.policies = |profile| Profile { negative_index: NegativeIndex::Wrap, ..profile },
+        |model| model.policies = |profile| Profile { negative: NegativeIndex::Wrap, ..profile },
     )
     .under(&[ERROR, ZERO]),
     Mutant::new(
         "reject-under-the-wrap-policy",
         "takes negative indices for bad ones where they count from the end",
         "https://github.com/microsoft/onnxruntime/issues/1533",
-        |model| model.policies = |profile| Profile { negative_index: NegativeIndex::Reject, ..profile },
+        |model| model.policies = |profile| Profile { negative: NegativeIndex::Reject, ..profile },
     )
     .under(&[WRAP]),
     Mutant::new(

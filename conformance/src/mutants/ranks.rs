@@ -15,7 +15,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         |model| {
             model.faulty = |code, asked| {
                 let none = asked.indices().last() == Some(&0);
-                code == ErrorCode::IndexDepthExceedsRank && none || model::faulty(code, asked)
+                code == ErrorCode::IndexDepth && none || model::faulty(code, asked)
             };
         },
     )
@@ -94,8 +94,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "does not hold the depth against the rank of params, and drops what is too much",
         "the difference of two ranks underflowed: https://github.com/sonos/tract/issues/1353",
         |model| {
-            model.faulty =
-                |code, asked| code != ErrorCode::IndexDepthExceedsRank && model::faulty(code, asked);
+            model.faulty = |code, asked| code != ErrorCode::IndexDepth && model::faulty(code, asked);
         },
     )
     .on(BY_ROWS),
@@ -105,7 +104,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "the snippet on the page of tf.gather_nd: assert index_depth <= params.shape.rank",
         |model| {
             model.faulty = |code, asked| match code {
-                ErrorCode::IndexDepthExceedsRank => {
+                ErrorCode::IndexDepth => {
                     asked.indices().last().is_some_and(|depth| *depth > asked.params().len())
                 }
                 _ => model::faulty(code, asked),
@@ -121,7 +120,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
             model.faulty = |code, asked| {
                 let all = asked.indices().last().copied().unwrap_or(0) + asked.batch();
                 let to_elements = all > 0 && all == asked.params().len();
-                code == ErrorCode::IndexDepthExceedsRank && to_elements || model::faulty(code, asked)
+                code == ErrorCode::IndexDepth && to_elements || model::faulty(code, asked)
             };
         },
     )
@@ -133,7 +132,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         |model| {
             model.faulty = |code, asked| {
                 let many = asked.indices().last().is_some_and(|depth| *depth > 7);
-                code == ErrorCode::IndexDepthExceedsRank && many || model::faulty(code, asked)
+                code == ErrorCode::IndexDepth && many || model::faulty(code, asked)
             };
         },
     )

@@ -40,7 +40,7 @@ pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
         ErrorCode::AxisOutOfRange => (asked.model.axis)(asked).is_none(),
         ErrorCode::AxisBeforeBatch => (asked.model.axis)(asked).is_some_and(|axis| axis < batch),
         ErrorCode::BatchShapeMismatch => params.get(..batch) != indices.get(..batch),
-        ErrorCode::IndexDepthExceedsRank => {
+        ErrorCode::IndexDepth => {
             let depth = indices.last().copied().unwrap_or(0);
             rules.by_rows && batch.saturating_add(depth) > params.len()
         }
@@ -121,7 +121,7 @@ pub(super) fn index(dtype: DType, bits: u128) -> i128 {
 
 /// The right bounds check.
 pub(super) fn within(asked: &Asked<'_>, index: i128, bound: usize) -> Option<i128> {
-    let wraps = asked.profile.negative_index == NegativeIndex::Wrap;
+    let wraps = asked.profile.negative == NegativeIndex::Wrap;
     let at = if wraps && index < 0 { index + bound as i128 } else { index };
     (0..bound as i128).contains(&at).then_some(at)
 }
@@ -165,7 +165,7 @@ fn multi_index(mut at: usize, shape: &[usize]) -> Vec<usize> {
 /// The right coordinates: a bad component makes the whole slice zero, or is moved to the nearer end of its axis.
 pub(super) fn resolve(asked: &Asked<'_>, dims: &Dims, row: &[i128]) -> Option<Vec<i128>> {
     let coordinate = |(index, bound): (&i128, &usize)| match asked.within(*index, *bound) {
-        None if asked.profile.bad_index == BadIndex::Clamp && *bound > 0 => {
+        None if asked.profile.bad == BadIndex::Clamp && *bound > 0 => {
             Some((*index).clamp(0, *bound as i128 - 1))
         }
         at => at,

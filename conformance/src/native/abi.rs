@@ -92,8 +92,8 @@ pub(super) struct Reply {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OperatorEntry {
     pub(super) name: *const c_char,
-    pub(super) bad_index: u32,
-    pub(super) negative_index: u32,
+    pub(super) bad: u32,
+    pub(super) negative: u32,
     pub(super) dtypes: *const u32,
     pub(super) dtype_count: u64,
     pub(super) index_dtypes: *const u32,

@@ -51,8 +51,8 @@ pub(super) unsafe fn description(from: *const abi::Description) -> Result<Descri
 /// As for [`description`].
 unsafe fn capability(operator: &abi::OperatorEntry) -> Result<Capability, String> {
     let unknown = |what: &str, number: u32| format!("{what} is {number}, which stands for nothing");
-    let bad_index = abi::bad_index(operator.bad_index);
-    let negative_index = abi::negative_index(operator.negative_index);
+    let bad = abi::bad_index(operator.bad);
+    let negative = abi::negative_index(operator.negative);
     let listed = |numbers: &[u32], what: &str| -> Result<Vec<DType>, String> {
         numbers.iter().map(|number| abi::dtype(*number).ok_or_else(|| unknown(what, *number))).collect()
     };
@@ -65,9 +65,8 @@ unsafe fn capability(operator: &abi::OperatorEntry) -> Result<Capability, String
     };
     Ok(Capability {
         profile: Profile {
-            bad_index: bad_index.ok_or_else(|| unknown("bad_index", operator.bad_index))?,
-            negative_index: negative_index
-                .ok_or_else(|| unknown("negative_index", operator.negative_index))?,
+            bad: bad.ok_or_else(|| unknown("bad", operator.bad))?,
+            negative: negative.ok_or_else(|| unknown("negative", operator.negative))?,
         },
         dtypes: listed(dtypes, "a dtype")?,
         index_dtypes: listed(index_dtypes, "a dtype of indices")?,

@@ -235,18 +235,21 @@ mod tests {
 
     #[test]
     fn a_start_is_read_strictly() {
-        let rest = r#""backend":{"name":"n","version":"1","language":"x"},"operators":{"o":{"profile":{"bad_index":"zero","negative_index":"wrap"},"dtypes":["f32"],"index_dtypes":[]}}"#;
+        let rest = r#""backend":{"name":"n","version":"1","language":"x"},"operators":{"o":{"profile":{"bad":"zero","negative":"wrap"},"dtypes":["f32"],"index_dtypes":[]}}"#;
         let line = format!("{{\"protocol\":1,{rest}}}");
         assert!(started(line.as_bytes()).is_ok());
         let wrong = |line: &str| started(line.as_bytes()).unwrap_err();
         assert!(wrong(&line.replace("\"protocol\":1", "\"protocol\":9")).contains("speaks protocol 9"));
         assert!(wrong(&line.replace("zero", "ignore")).contains("ignore"));
         assert!(wrong(&line.replace("f32", "f8")).contains("f8"));
-        let profile = r#"{"bad_index":"zero","negative_index":"wrap"}"#;
+        let profile = r#"{"bad":"zero","negative":"wrap"}"#;
         assert!(wrong(&line.replace(profile, r#"["zero","wrap"]"#)).contains("an object"));
         let backend = r#"{"name":"n","version":"1","language":"x"}"#;
         assert!(wrong(&line.replace(backend, r#"["n","1","x"]"#)).contains("an object"));
-        let twice = line.replace("\"operators\":{", r#""operators":{"o":{"profile":{"bad_index":"zero","negative_index":"wrap"},"dtypes":[],"index_dtypes":[]},"#);
+        let twice = line.replace(
+            "\"operators\":{",
+            r#""operators":{"o":{"profile":{"bad":"zero","negative":"wrap"},"dtypes":[],"index_dtypes":[]},"#,
+        );
         assert!(wrong(&twice).contains("twice"));
         assert!(wrong("Welcome to my backend").contains("Welcome"));
         let named = |length| line.replace(r#""name":"n""#, &format!(r#""name":"{}""#, "n".repeat(length)));

@@ -12,7 +12,7 @@ use crate::backend::Description;
 pub struct Departure {
     /// The operator.
     pub operator: String,
-    /// The policy as it is declared: `bad_index=clamp`.
+    /// The policy as it is declared: `bad=clamp`.
     pub policy: String,
     /// Why the backend departs, where a deviation says so.
     pub reason: Option<String>,
@@ -41,13 +41,13 @@ pub(crate) fn departures(description: &Description, spec: &Specification) -> Vec
     let mut found = Vec::new();
     for (operator, capability) in &description.operators {
         let Some(page) = spec.operator(operator) else { continue };
-        let Profile { bad_index, negative_index } = capability.profile;
+        let Profile { bad, negative } = capability.profile;
         let mut depart = |policy| found.push(Departure { operator: operator.clone(), policy, reason: None });
-        if !page.profile.bad_index.contains(&bad_index) {
-            depart(format!("bad_index={bad_index}"));
+        if !page.policy.bad.contains(&bad) {
+            depart(format!("bad={bad}"));
         }
-        if !page.profile.negative_index.contains(&negative_index) {
-            depart(format!("negative_index={negative_index}"));
+        if !page.policy.negative.contains(&negative) {
+            depart(format!("negative={negative}"));
         }
     }
     found

@@ -26,7 +26,7 @@ pub(crate) const MODE: &str = "GATHERSPEC_HOSTILE";
 /// Where a backend leaves a note for the test: a process id, or that it was here before.
 pub(crate) const NOTE: &str = "GATHERSPEC_HOSTILE_NOTE";
 
-const OPERATORS: &str = r#"{"tf.gather_nd":{"profile":{"bad_index":"error","negative_index":"reject"},"dtypes":["i32","i64","f32","f64","string"],"index_dtypes":["i32","i64"]}}"#;
+const OPERATORS: &str = r#"{"tf.gather_nd":{"profile":{"bad":"error","negative":"reject"},"dtypes":["i32","i64","f32","f64","string"],"index_dtypes":["i32","i64"]}}"#;
 
 /// Is the backend that the environment names, or runs the tests if it names none.
 pub(crate) fn or_else(tests: fn() -> ExitCode) -> ExitCode {

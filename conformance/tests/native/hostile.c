@@ -63,8 +63,8 @@ const gatherspec_description *gatherspec_describe(void) {
     if (is("has-an-operator-without-a-name")) operators[0].name = NULL;
     if (is("declares-an-operator-twice")) description.operator_count = 2;
     if (is("declares-an-unknown-dtype")) dtypes[1] = 17;
-    if (is("declares-no-policy")) operators[0].bad_index = 0;
-    if (is("declares-an-unknown-policy")) operators[0].negative_index = 3;
+    if (is("declares-no-policy")) operators[0].bad = 0;
+    if (is("declares-an-unknown-policy")) operators[0].negative = 3;
     if (is("exits-when-asked-who-it-is")) exit(0);
     if (is("hangs-when-asked-who-it-is")) hang();
     return &description;

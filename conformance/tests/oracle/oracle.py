@@ -1,6 +1,6 @@
 """A second opinion on gather: random calls, answered here and by a backend, compared to the bit.
 
-    oracle.py --self-test | [--calls N] [--seed N] [--bad-index error] [--negative-index reject] -- COMMAND...
+    oracle.py --self-test | [--calls N] [--seed N] [--bad error] [--negative reject] -- COMMAND...
 
 Written from the contract and the source pages alone; it shares no code with any backend. POSIX only.
 """
@@ -29,7 +29,7 @@ ATTRIBUTES = {ND: ["batch_dims"], RAW: [], GATHER: ["axis", "batch_dims", "valid
 PARAMS_DTYPES = {ND: DTYPES, RAW: DTYPES, GATHER: DTYPES, PADDLE: ["bool", "i32", "i64", "f32", "f64"]}
 INDEX_DTYPES = {name: ["i16", "i32", "i64"] if name == RAW else ["i32", "i64"] for name in ATTRIBUTES}
 CODES = ["params-dtype", "index-dtype", "params-rank", "indices-rank", "batch-dims-out-of-range",
-         "axis-out-of-range", "axis-before-batch", "batch-shape-mismatch", "index-depth-exceeds-rank",
+         "axis-out-of-range", "axis-before-batch", "batch-shape-mismatch", "index-depth",
          "output-too-large", "index-out-of-range"]
 I64_MIN, I64_MAX = -2**63, 2**63 - 1
 MAX_OUTPUT, MAX_RANK = 2**32, 64  # an output of more bytes or more axes is unsupported
@@ -106,15 +106,15 @@ class Call(NamedTuple):
             require(0 <= b < q and b <= r, "batch-dims-out-of-range")
             first, end, outer = b, b + i[-1], i[b:-1]
         require(p[:b] == i[:b], "batch-shape-mismatch")
-        require(end <= r, "index-depth-exceeds-rank")
+        require(end <= r, "index-depth")
         return b, first, end, outer
 
 
 class Oracle(NamedTuple):
     """Answers calls under a profile. Every operator is one equation: params seen as [batch, mid, cell, inner]
     and indices as [batch, row, component] give an output seen as [batch, mid, row, inner]."""
-    bad_index: str = "error"
-    negative_index: str = "reject"
+    bad: str = "error"
+    negative: str = "reject"
 
     def answer(self, call: Call) -> Json:
         """The reply that the contract asks for, without its `seq`."""
@@ -146,7 +146,7 @@ class Oracle(NamedTuple):
             row, component = divmod(flat, len(bounds))
             value, bound = int.from_bytes(element, "little", signed=True), bounds[component]
             places.append(self.place(value, bound))
-            if places[-1] is None and self.bad_index == "error":
+            if places[-1] is None and self.bad == "error":
                 named = {} if call.operator == GATHER else {"component": component}
                 shape = call.indices.shape[:-1] if named else call.indices.shape
                 position = [row // prod(shape[axis + 1:]) % dim for axis, dim in enumerate(shape)]
@@ -155,9 +155,9 @@ class Oracle(NamedTuple):
 
     def place(self, value: int, bound: int) -> Optional[int]:
         """Where on its axis an index points; None where it is bad and not mended."""
-        if self.negative_index == "wrap" and -bound <= value < 0:
+        if self.negative == "wrap" and -bound <= value < 0:
             return value + bound
-        if self.bad_index == "clamp" and bound > 0:
+        if self.bad == "clamp" and bound > 0:
             return min(max(value, 0), bound - 1)
         return value if 0 <= value < bound else None
 
@@ -269,7 +269,7 @@ class Campaign:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.calls, self.seed = options.calls, options.seed
-        self.oracle = Oracle(options.bad_index, options.negative_index)
+        self.oracle = Oracle(options.bad, options.negative)
         self.pending: queue.Queue[tuple[Json, Json]] = queue.Queue(256)  # bounds the calls on their way
         self.process: Any = Popen(options.command, stdin=PIPE, stdout=PIPE, encoding="utf8", errors="replace")
         signal.signal(signal.SIGALRM, lambda *_: self.process.kill())  # after a minute of silence
@@ -340,7 +340,7 @@ def campaign(options: argparse.Namespace) -> None:
     for (operator, outcome), count in sorted(counts.items()):
         print(f"{count:8} {operator:20} {outcome}")
     missing = {name for name in ATTRIBUTES if not counts[name, "output"]}
-    missing |= set(CODES if options.bad_index == "error" else CODES[:-1]) - {code for _, code in counts}
+    missing |= set(CODES if options.bad == "error" else CODES[:-1]) - {code for _, code in counts}
     if missing and options.calls >= 20000:
         sys.exit(f"never met: {sorted(missing)}")
     speed, own = options.calls / (time.monotonic() - began), time.process_time()
@@ -388,8 +388,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--calls", type=int, default=100000)
     parser.add_argument("--seed", type=int, default=SystemRandom().randrange(2**32))
-    parser.add_argument("--bad-index", choices=["error", "zero", "clamp"], default="error")
-    parser.add_argument("--negative-index", choices=["reject", "wrap"], default="reject")
+    parser.add_argument("--bad", choices=["error", "zero", "clamp"], default="error")
+    parser.add_argument("--negative", choices=["reject", "wrap"], default="reject")
     parser.add_argument("--self-test", action="store_true")
     parser.add_argument("command", nargs="*")
     options = parser.parse_args()

@@ -79,7 +79,7 @@ impl Block {
     ) -> Result<CheckedIndices<'_>, BadIndexFound> {
         let most = most.min(BLOCK);
         self.len = 0;
-        if indices.profile.bad_index == BadIndex::Zero {
+        if indices.profile.bad == BadIndex::Zero {
             self.bad = [0; BLOCK / 64];
         }
         while self.len < most {
@@ -110,12 +110,12 @@ impl Block {
         }
         // SAFETY: the caller's promise is that of each of these.
         unsafe {
-            if matches!(indices.profile.bad_index, BadIndex::Zero | BadIndex::Clamp) {
+            if matches!(indices.profile.bad, BadIndex::Zero | BadIndex::Clamp) {
                 Self::push_forgiving(offsets, &mut self.bad, self.len, indices, segment);
                 return Ok(());
             }
             if segment.axis.indices == 0 {
-                let base = one_row(first, components, segment.params, indices.profile.negative_index)?;
+                let base = one_row(first, components, segment.params, indices.profile.negative)?;
                 evenly(offsets, base, segment.axis.params);
                 return Ok(());
             }
@@ -140,16 +140,16 @@ impl Block {
         indices: Indices<'_, I>,
         segment: Segment,
     ) {
-        let Profile { bad_index, negative_index } = indices.profile;
+        let Profile { bad: policy, negative } = indices.profile;
         let (mut row_at, mut base) = (segment.indices, segment.params);
         for (j, offset) in offsets.iter_mut().enumerate() {
             let mut sum = base;
             for component in &indices.geometry.components {
                 // SAFETY: a component of a row of the segment.
                 let index = unsafe { *indices.first.wrapping_offset(row_at.wrapping_add(component.at)) };
-                let at = match bad_index {
-                    BadIndex::Clamp => nearest_place(index, component.bound, negative_index),
-                    _ => place(index, component.bound, negative_index).unwrap_or_else(|| {
+                let at = match policy {
+                    BadIndex::Clamp => nearest_place(index, component.bound, negative),
+                    _ => place(index, component.bound, negative).unwrap_or_else(|| {
                         bad[(start + j) / 64] |= 1 << ((start + j) % 64);
                         0
                     }),
@@ -204,7 +204,7 @@ unsafe fn deep<I: Index>(
     for offset in offsets {
         let components = &indices.geometry.components;
         // SAFETY: a row of the segment.
-        offset.write(unsafe { one_row(row, components, base, indices.profile.negative_index)? });
+        offset.write(unsafe { one_row(row, components, base, indices.profile.negative)? });
         row = row.wrapping_offset(segment.axis.indices);
         base = base.wrapping_add(segment.axis.params);
     }
@@ -234,7 +234,7 @@ unsafe fn strict<I: Index, const D: usize>(
     };
     let dense =
         rows.step == D.cast_signed() && rows.base_step == 0 && (0..D).all(|c| rows.at[c] == c.cast_signed());
-    let wrap = indices.profile.negative_index == NegativeIndex::Wrap;
+    let wrap = indices.profile.negative == NegativeIndex::Wrap;
     // SAFETY: the rows are readable by the caller's promise, the levels proven by their tokens, and dense rows are.
     unsafe {
         match (dense, wrap, indices.level) {

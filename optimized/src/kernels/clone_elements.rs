@@ -27,7 +27,7 @@ pub(crate) fn clone_elements<A, I: Index, D: Dimension, E: Dimension>(
     geometry.set(arrays.shapes(), params.strides(), indices.strides(), size_of::<A>());
     let Traits { profile, level, .. } = arrays.shapes().traits;
     let shared = Indices { first: indices.as_ptr(), geometry: &geometry, profile, level };
-    let zeros = profile.bad_index == BadIndex::Zero;
+    let zeros = profile.bad == BadIndex::Zero;
     let mut cursor = Cursor::new(&geometry, 0);
     let mut block = Block::new();
     let mut left = geometry.row_count;

@@ -312,7 +312,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
     /// `output` must be the place of the checked rows, of `row_bytes` bytes each.
     #[inline]
     unsafe fn clear_bad(&self, checked: CheckedIndices<'_>, output: *mut u8, row_bytes: usize) {
-        if self.profile.bad_index == BadIndex::Zero {
+        if self.profile.bad == BadIndex::Zero {
             for row in checked.bad_rows() {
                 // SAFETY: a bad row is one of the block.
                 unsafe { self.clear(output.add(row * row_bytes), row_bytes) };

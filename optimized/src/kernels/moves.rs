@@ -82,10 +82,7 @@ impl Pick {
     pub(super) fn of(geometry: &Geometry, profile: Profile, element: usize) -> Option<Self> {
         let strict = matches!(
             profile,
-            Profile {
-                bad_index: BadIndex::Error | BadIndex::Unspecified,
-                negative_index: NegativeIndex::Reject
-            }
+            Profile { bad: BadIndex::Error | BadIndex::Unspecified, negative: NegativeIndex::Reject }
         );
         let ([component], Some(axis)) = (geometry.components.as_slice(), geometry.rows.last()) else {
             return None;

@@ -6,14 +6,14 @@ use std::str::FromStr;
 
 use crate::any::{self, OpenDtypes};
 use crate::case::Case;
-use crate::clause::{AttributeType, OperatorPage};
 use crate::diagnostic::{Diagnostic, Quoted, nearest};
+use crate::signature::{AttributeType, OperandRole, Signature};
 use crate::yaml::{Node, Spanned, Text};
 use crate::{Attribute, Attributes, Basis, Call, DType};
 
 use super::data::Reader;
 use super::raw::{CaseEntry, CaseFile, ForEach, TensorEntry};
-use super::{Specification, check_schema};
+use super::{SCHEMA, Specification, check_schema};
 
 /// The most cases of a file, each choice of `for-each` counted.
 const MAX_CASES: usize = 20_000;
@@ -44,7 +44,8 @@ pub(super) fn read_cases(text: Text<'_>, context: &Context<'_>, wrong: &mut Vec<
             return Vec::new();
         }
     };
-    let head = check_schema(text, &file.schema).and_then(|()| operator_page(text, &file.operator, context));
+    let head =
+        check_schema(text, &file.schema, SCHEMA).and_then(|()| operator_page(text, &file.operator, context));
     let page = match head {
         Ok(page) => page,
         Err(diagnostic) => {
@@ -66,7 +67,7 @@ fn operator_page<'a>(
     text: Text<'_>,
     operator: &Spanned<String>,
     context: &Context<'a>,
-) -> Result<&'a OperatorPage, Diagnostic> {
+) -> Result<&'a Signature, Diagnostic> {
     if let Some(folder) = context.folder
         && folder != operator.value
     {
@@ -83,7 +84,7 @@ fn operator_page<'a>(
 pub(super) struct CaseReader<'a> {
     pub(super) reader: &'a Reader<'a>,
     spec: &'a Specification,
-    page: &'a OperatorPage,
+    page: &'a Signature,
     in_spec: bool,
 }
 
@@ -264,8 +265,10 @@ impl<'a> CaseReader<'a> {
     }
 
     fn attribute(&self, name: &Spanned<String>, value: &'a Spanned<Node>) -> Result<Attribute, Diagnostic> {
-        let Some(page) = self.page.attributes.get(&name.value) else {
-            let known: Vec<&str> = self.page.attributes.keys().map(String::as_str).collect();
+        let Some(page) = self.page.attribute_named(&name.value) else {
+            let mut known: Vec<&str> =
+                self.page.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
+            known.sort_unstable();
             let message = format!("{} has no attribute {}", self.page.operator, Quoted(&name.value));
             let help = if known.is_empty() {
                 "it takes no attributes".to_owned()
@@ -294,13 +297,13 @@ impl<'a> CaseReader<'a> {
             None => (&[][..], &[][..]),
             Some(each) => self.listed(each)?,
         };
-        let listed = &self.page.dtypes;
+        let listed = |role| &self.page.operand(role).dtypes;
         let among = |dtypes: &[DType], listed: &[DType]| -> Vec<DType> {
             dtypes.iter().copied().filter(|dtype| listed.contains(dtype)).collect()
         };
         Ok((
-            self.dtypes(params, &entry.params, || among(&any::PARAMS, &listed.params))?,
-            self.dtypes(indices, &entry.indices, || among(&any::INDICES, &listed.indices))?,
+            self.dtypes(params, &entry.params, || among(&any::PARAMS, listed(OperandRole::Params)))?,
+            self.dtypes(indices, &entry.indices, || among(&any::INDICES, listed(OperandRole::Indices)))?,
         ))
     }
 

@@ -123,16 +123,18 @@ impl<'a> CaseReader<'a> {
     /// The fields beside an error, each allowed only with its code.
     fn fields(&self, dtype: &Written, entry: &ArmEntry) -> Result<ErrorFields, Diagnostic> {
         let code = entry.error.as_ref().map(|error| error.value.as_str());
+        // Of a size the elements stand in for the bytes under `dtype: any`.
         let stated = [
-            ("position", entry.position.as_ref().map(|field| field.defined), ErrorCode::IndexOutOfRange),
-            ("component", entry.component.as_ref().map(|field| field.defined), ErrorCode::IndexOutOfRange),
-            ("index", entry.index.as_ref().map(|field| field.defined), ErrorCode::IndexOutOfRange),
-            ("bound", entry.bound.as_ref().map(|field| field.defined), ErrorCode::IndexOutOfRange),
-            ("bytes", entry.bytes.as_ref().map(|field| field.defined), ErrorCode::OutputTooLarge),
-            ("elements", entry.elements.as_ref().map(|field| field.defined), ErrorCode::OutputTooLarge),
+            ("position", "position", entry.position.as_ref().map(|field| field.defined)),
+            ("component", "component", entry.component.as_ref().map(|field| field.defined)),
+            ("index", "index", entry.index.as_ref().map(|field| field.defined)),
+            ("bound", "bound", entry.bound.as_ref().map(|field| field.defined)),
+            ("bytes", "bytes", entry.bytes.as_ref().map(|field| field.defined)),
+            ("elements", "bytes", entry.elements.as_ref().map(|field| field.defined)),
         ];
-        for (name, at, belongs) in stated {
-            if let Some(at) = at
+        for (name, field, at) in stated {
+            let belongs = ErrorCode::ALL.into_iter().find(|code| code.fields().contains(&field));
+            if let (Some(at), Some(belongs)) = (at, belongs)
                 && code != Some(belongs.name())
             {
                 return Err(self.wrong(at, format!("`{name}` goes with `error: {belongs}` only")));
@@ -167,9 +169,8 @@ impl<'a> CaseReader<'a> {
 /// The first arm that no profile comes to.
 fn first_unreached(arms: &[Arm]) -> Option<usize> {
     let policies = BadIndex::SPECIFIED.into_iter().chain([BadIndex::Unspecified]);
-    let profiles: Vec<Profile> = policies
-        .flat_map(|bad_index| NegativeIndex::ALL.map(|negative_index| Profile { bad_index, negative_index }))
-        .collect();
+    let profiles: Vec<Profile> =
+        policies.flat_map(|bad| NegativeIndex::ALL.map(|negative| Profile { bad, negative })).collect();
     let first = |profile: &Profile| arms.iter().position(|arm| arm.when.matches(*profile));
     let reached: Vec<usize> = profiles.iter().filter_map(first).collect();
     (0..arms.len()).find(|at| !reached.contains(at))

@@ -14,7 +14,9 @@ use crate::yaml::{Node, Spanned};
 
 /// Reads what may be left out, but, unlike `Option` alone, not what is there and null: a key without a value is a
 /// mistake, and must not be taken for one that is absent.
-fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
 

@@ -291,9 +291,9 @@ struct Arm {
 #[schemars(deny_unknown_fields)]
 struct When {
     #[schemars(default)]
-    bad_index: Option<BadIndexName>,
+    bad: Option<BadIndexName>,
     #[schemars(default)]
-    negative_index: Option<NegativeIndexName>,
+    negative: Option<NegativeIndexName>,
 }
 
 /// A YAML node as the JSON value that an editor's validator sees.

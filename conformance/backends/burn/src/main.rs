@@ -106,7 +106,7 @@ impl Backend for Burn {
     fn describe(&self) -> Description {
         let capability = Capability {
             // "Not all backends have runtime bound checks for the indices."
-            profile: Profile { bad_index: BadIndex::Unspecified, ..Profile::default() },
+            profile: Profile { bad: BadIndex::Unspecified, ..Profile::default() },
             dtypes: DTYPES.map(|(dtype, _)| dtype).to_vec(),
             index_dtypes: INDEX_DTYPES.to_vec(),
         };

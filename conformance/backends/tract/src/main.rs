@@ -43,8 +43,8 @@ struct Tract;
 
 impl Backend for Tract {
     fn describe(&self) -> Description {
-        let capability = |dtypes: &[DType], negative_index| Capability {
-            profile: Profile { negative_index, ..Profile::default() },
+        let capability = |dtypes: &[DType], negative| Capability {
+            profile: Profile { negative, ..Profile::default() },
             dtypes: dtypes.to_vec(),
             index_dtypes: INDEX_DTYPES.to_vec(),
         };
