@@ -71,7 +71,7 @@ fn operator(text: &mut String, spec: &Specification, page: &Signature) {
         let _ = writeln!(text, "| `{}` | {} |", operand.name, listed(&operand.dtypes));
     }
     for AttributeSignature { name, r#type, default, .. } in &page.attributes {
-        let _ = writeln!(text, "| `{name}` | {}, default: {default} |", r#type);
+        let _ = writeln!(text, "| `{name}` | {type}, default: {default} |");
     }
     let bad = page.policy.bad.iter().map(ToString::to_string).collect();
     let negative = page.policy.negative.iter().map(ToString::to_string).collect();

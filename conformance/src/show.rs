@@ -217,7 +217,7 @@ pub fn operator(spec: &Specification, page: &Signature) -> String {
         line(&operand.name, &listed(&operand.dtypes));
     }
     for AttributeSignature { name, r#type, default, .. } in &page.attributes {
-        line(name, &format!("{}, default: {default}", r#type));
+        line(name, &format!("{type}, default: {default}"));
     }
     line("bad index", &listed(&page.policy.bad));
     line("negative", &listed(&page.policy.negative));
