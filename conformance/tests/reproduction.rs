@@ -241,8 +241,8 @@ mod tests {
     fn limits() {
         let place = Place::new("hangs");
         let cases = format!(
-            "schema: 1\noperator: tf.gather_nd\ncases:\n  - name: marked\n    clauses: [tf.gather_nd.shape.slices]\n    \
-             params: {{ dtype: i32, data: [{MARK}, 5] }}\n    indices: {{ dtype: i32, data: [[1]] }}\n    \
+            "schema: 2\noperator: tf.gather_nd\ncases:\n  - name: marked\n    clauses: [tf.gather_nd.shape.slices]\n    \
+             operands:\n      params: {{ dtype: i32, data: [{MARK}, 5] }}\n      indices: {{ dtype: i32, data: [[1]] }}\n    \
              expect: {{ output: [5] }}\n"
         );
         fs::write(place.path("marked.yaml"), cases).unwrap();

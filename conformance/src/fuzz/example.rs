@@ -92,7 +92,7 @@ impl Saver<'_> {
         let all: String = cases.values().map(String::as_str).collect();
         let name = format!("{operator}-{}.yaml", short_digest(&all));
         let mut text = format!(
-            "# Found by `gatherspec fuzz`, case {case} of seed {seed}, and made small: {key}.\nschema: 1\noperator: {operator}\ncases:\n"
+            "# Found by `gatherspec fuzz`, case {case} of seed {seed}, and made small: {key}.\nschema: 2\noperator: {operator}\ncases:\n"
         );
         text.push_str(&cases.into_values().collect::<Vec<_>>().join("\n"));
         File { name, text }
@@ -100,7 +100,7 @@ impl Saver<'_> {
 
     /// A case and its name, which follows from the call.
     fn case(&self, call: &Call, seed: u64) -> (String, String) {
-        let body = yaml::call(call);
+        let body = yaml::call(call, self.spec.operator(call.operator.as_str()));
         let name = format!("found-{}", short_digest(&format!("{}\n{body}", call.operator)));
         let mut text = format!("  - name: {name}\n    clauses: [{}]\n", self.clauses(call).join(", "));
         let version = env!("CARGO_PKG_VERSION");

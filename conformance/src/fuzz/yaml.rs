@@ -4,8 +4,10 @@ use std::fmt::Write as _;
 
 use gather_spec::dtype::Kind;
 use gather_spec::literal::{Shown, component, parse_scalar};
+use gather_spec::signature::OperandRole;
 use gather_spec::{
-    Allowed, Attributes, BadIndex, Call, DType, Element, ErrorFields, NegativeIndex, Profile, Tensor,
+    Allowed, Attributes, BadIndex, Call, DType, Element, ErrorFields, NegativeIndex, Profile, Signature,
+    Tensor,
 };
 
 use super::expect::{allowed, reference};
@@ -13,11 +15,15 @@ use super::expect::{allowed, reference};
 /// Tensors of this many elements are written as a fill, if they can be.
 const LARGE: usize = 32;
 
-/// A call as the entries of a case.
-pub(super) fn call(call: &Call) -> String {
-    let mut text = String::new();
-    for (name, tensor) in [("params", &call.params), ("indices", &call.indices)] {
-        let _ = writeln!(text, "    {name}: {{ dtype: {}, {} }}", tensor.dtype(), body(tensor));
+/// A call as the entries of a case. An operator that the specification lacks has its operands by their roles.
+pub(super) fn call(call: &Call, signature: Option<&Signature>) -> String {
+    let mut text = "    operands:\n".to_owned();
+    let names = signature
+        .map(|known| [OperandRole::Params, OperandRole::Indices].map(|role| &*known.operand(role).name));
+    for (name, tensor) in
+        names.unwrap_or(["params", "indices"]).into_iter().zip([&call.params, &call.indices])
+    {
+        let _ = writeln!(text, "      {name}: {{ dtype: {}, {} }}", tensor.dtype(), body(tensor));
     }
     if !call.attributes.is_empty() {
         let _ = writeln!(text, "    attributes: {{ {} }}", attributes(&call.attributes));

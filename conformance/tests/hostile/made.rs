@@ -30,7 +30,7 @@ pub(crate) const REFUSED: &[Made] = &[
     }),
     ("nested-10000-deep-in-brackets", || data("i32", &nested(10_000, "1"))),
     ("nested-10000-deep-by-dashes", || {
-        let block = format!("\n      dtype: i32\n      data:\n        {}1", "- ".repeat(10_000));
+        let block = format!("\n        dtype: i32\n        data:\n          {}1", "- ".repeat(10_000));
         data("i32", "").with(b"{ dtype: i32, data:  }", block.as_bytes())
     }),
     ("nested-70-deep", || data("i32", &nested(70, "1"))),
@@ -63,8 +63,8 @@ pub(crate) const REFUSED: &[Made] = &[
     }),
     ("attributes-60000", || {
         let many: String = (0..60_000).map(|i| format!("a{i}: 1, ")).collect();
-        let line = format!("    attributes: {{ {many} }}\n    indices");
-        bytes("u8", b"[1]").with(b"    indices", line.as_bytes())
+        let line = format!("    attributes: {{ {many} }}\n    operands");
+        bytes("u8", b"[1]").with(b"    operands", line.as_bytes())
     }),
     ("aliases-that-nest", || data("u8", &format!("[\n{}      ]", alias_chain(70, 40)))),
     ("anchors-100000", || {
@@ -100,9 +100,9 @@ fn data(dtype: &str, data: &str) -> Vec<u8> {
 
 fn bytes(dtype: &str, data: &[u8]) -> Vec<u8> {
     let head =
-        "schema: 1\noperator: tf.gather_nd\ncases:\n  - name: a\n    clauses: [tf.gather_nd.shape.slices]\n";
-    let params = format!("    params: {{ dtype: {dtype}, data: ");
-    let rest = " }\n    indices: { dtype: i32, data: [0] }\n    expect: unspecified\n";
+        "schema: 2\noperator: tf.gather_nd\ncases:\n  - name: a\n    clauses: [tf.gather_nd.shape.slices]\n";
+    let params = format!("    operands:\n      params: {{ dtype: {dtype}, data: ");
+    let rest = " }\n      indices: { dtype: i32, data: [0] }\n    expect: unspecified\n";
     [head.as_bytes(), params.as_bytes(), data, rest.as_bytes()].concat()
 }
 
@@ -128,11 +128,11 @@ fn alias_chain(depth: usize, length: usize) -> String {
 fn many(count: usize, params: &str, extra: &str) -> Vec<u8> {
     let one = |i: usize| {
         format!(
-            "  - name: c{i}\n    clauses: [tf.gather_nd.shape.slices]\n{extra}    params: {params}\n    indices: {{ dtype: i32, data: [0] }}\n    expect: unspecified\n"
+            "  - name: c{i}\n    clauses: [tf.gather_nd.shape.slices]\n{extra}    operands:\n      params: {params}\n      indices: {{ dtype: i32, data: [0] }}\n    expect: unspecified\n"
         )
     };
     let cases: String = (0..count).map(one).collect();
-    format!("schema: 1\noperator: tf.gather_nd\ncases:\n{cases}").into_bytes()
+    format!("schema: 2\noperator: tf.gather_nd\ncases:\n{cases}").into_bytes()
 }
 
 trait With {

@@ -13,7 +13,10 @@ use crate::{Attribute, Attributes, Basis, Call, DType};
 
 use super::data::Reader;
 use super::raw::{CaseEntry, CaseFile, ForEach, TensorEntry};
-use super::{SCHEMA, Specification, check_schema};
+use super::{Specification, check_schema};
+
+/// The version of the form of case files.
+const SCHEMA: u32 = 2;
 
 /// The most cases of a file, each choice of `for-each` counted.
 const MAX_CASES: usize = 20_000;
@@ -175,13 +178,13 @@ impl<'a> CaseReader<'a> {
         let basis = self.basis(entry)?;
         self.check_sources(entry)?;
         let attributes = self.attributes(entry)?;
-        let (params_choices, indices_choices) = self.dtypes_of_operands(entry)?;
+        let (params, indices) = self.operands(entry)?;
+        let (params_choices, indices_choices) = self.dtypes_of_operands(entry, params, indices)?;
         choices(entry, &params_choices, &indices_choices)
             .into_iter()
             .map(|choice| {
-                let params = self.reader.params(choice.params, &entry.params.value, entry.params.defined)?;
-                let indices =
-                    self.reader.indices(choice.indices, &entry.indices.value, entry.indices.defined)?;
+                let params = self.reader.params(choice.params, &params.value, params.defined)?;
+                let indices = self.reader.indices(choice.indices, &indices.value, indices.defined)?;
                 Ok(Case {
                     id: format!("{written}{}", choice.suffix),
                     written: written.clone(),
@@ -291,9 +294,37 @@ impl<'a> CaseReader<'a> {
         read.ok_or_else(|| self.wrong(value.defined, format!("`{}` must be {wanted}", name.value)))
     }
 
+    /// Params and indices as written, under the names that the document gives them.
+    fn operands(
+        &self,
+        entry: &'a CaseEntry,
+    ) -> Result<(&'a Spanned<TensorEntry>, &'a Spanned<TensorEntry>), Diagnostic> {
+        let written = &entry.operands.value.0;
+        let known: Vec<&str> = self.page.operands.iter().map(|operand| operand.name.as_str()).collect();
+        if let Some((name, _)) = written.iter().find(|(name, _)| !known.contains(&name.value.as_str())) {
+            let message = format!("{} has no operand {}", self.page.operator, Quoted(&name.value));
+            return Err(self.wrong(name.defined, message).help(one_of(&name.value, &known)));
+        }
+        let find = |role| {
+            let name = &self.page.operand(role).name;
+            let found = written.iter().find(|(written, _)| written.value == *name);
+            found.map(|(_, tensor)| tensor).ok_or_else(|| {
+                let message = format!("the operand {} is missing", Quoted(name));
+                let all = known.join(" and ");
+                self.wrong(entry.operands.defined, message).help(format!("{all} are expected"))
+            })
+        };
+        Ok((find(OperandRole::Params)?, find(OperandRole::Indices)?))
+    }
+
     /// The dtypes of params and of indices as written, one or as many as `for-each` lists.
-    fn dtypes_of_operands(&self, entry: &CaseEntry) -> Result<(Vec<Written>, Vec<Written>), Diagnostic> {
-        let (params, indices) = match &entry.for_each {
+    fn dtypes_of_operands(
+        &self,
+        entry: &CaseEntry,
+        params: &Spanned<TensorEntry>,
+        indices: &Spanned<TensorEntry>,
+    ) -> Result<(Vec<Written>, Vec<Written>), Diagnostic> {
+        let (of_params, of_indices) = match &entry.for_each {
             None => (&[][..], &[][..]),
             Some(each) => self.listed(each)?,
         };
@@ -302,8 +333,8 @@ impl<'a> CaseReader<'a> {
             dtypes.iter().copied().filter(|dtype| listed.contains(dtype)).collect()
         };
         Ok((
-            self.dtypes(params, &entry.params, || among(&any::PARAMS, listed(OperandRole::Params)))?,
-            self.dtypes(indices, &entry.indices, || among(&any::INDICES, listed(OperandRole::Indices)))?,
+            self.dtypes(of_params, params, || among(&any::PARAMS, listed(OperandRole::Params)))?,
+            self.dtypes(of_indices, indices, || among(&any::INDICES, listed(OperandRole::Indices)))?,
         ))
     }
 

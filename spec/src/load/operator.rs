@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::value::{SeqAccessDeserializer, StrDeserializer};
-use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 
 use crate::DType;
 use crate::call::{Attribute, BadIndex, NegativeIndex, Operator};
@@ -17,7 +17,7 @@ use crate::signature::{
 use crate::yaml::{Node, Spanned, Text};
 
 use super::check_schema;
-use super::raw::present;
+use super::raw::{InOrder, present};
 
 /// The version of this form.
 const SCHEMA: u32 = 2;
@@ -90,9 +90,6 @@ struct Dtypes(Vec<DType>);
 
 /// A word, or a list of them.
 struct Words<T>(Vec<T>);
-
-/// A mapping in the order of the file.
-struct InOrder<T>(Vec<(Spanned<String>, T)>);
 
 impl Signature {
     /// The signature in the text of an `operator.yaml`, and where it names the operator.
@@ -294,35 +291,5 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Words<T> {
         }
 
         deserializer.deserialize_any(OneOrMany(PhantomData))
-    }
-}
-
-impl<T> Default for InOrder<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for InOrder<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Mapping<T>(PhantomData<T>);
-
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Mapping<T> {
-            type Value = InOrder<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a mapping")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<InOrder<T>, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    entries.push(entry);
-                }
-                Ok(InOrder(entries))
-            }
-        }
-
-        deserializer.deserialize_map(Mapping(PhantomData))
     }
 }

@@ -95,8 +95,7 @@ pub(super) struct CaseEntry {
     pub(super) history: OneOrMany<Spanned<Evidence>>,
     #[serde(default, deserialize_with = "present")]
     pub(super) provenance: Option<Spanned<Provenance>>,
-    pub(super) params: Spanned<TensorEntry>,
-    pub(super) indices: Spanned<TensorEntry>,
+    pub(super) operands: Spanned<InOrder<Spanned<TensorEntry>>>,
     #[serde(default, deserialize_with = "present")]
     pub(super) attributes: Option<Spanned<Node>>,
     #[serde(default, deserialize_with = "present")]
@@ -265,5 +264,38 @@ impl<'de> Deserialize<'de> for Expect {
         }
 
         deserializer.deserialize_any(Arms)
+    }
+}
+
+/// A mapping in the order of the file.
+pub(super) struct InOrder<T>(pub(super) Vec<(Spanned<String>, T)>);
+
+impl<T> Default for InOrder<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for InOrder<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Mapping<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Mapping<T> {
+            type Value = InOrder<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a mapping")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<InOrder<T>, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(InOrder(entries))
+            }
+        }
+
+        deserializer.deserialize_map(Mapping(PhantomData))
     }
 }

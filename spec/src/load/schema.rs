@@ -15,8 +15,8 @@ use crate::{BadIndex, DType, ErrorCode, NegativeIndex};
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct CaseFile {
-    /// The version of this format: 1.
-    #[schemars(range(min = 1, max = 1))]
+    /// The version of this format: 2.
+    #[schemars(range(min = 2, max = 2))]
     schema: u32,
     /// The operator; equals the folder.
     operator: String,
@@ -47,10 +47,8 @@ struct Case {
     /// Who computed the expectation, if it was not derived by hand; not allowed under `spec/` for our own.
     #[schemars(default)]
     provenance: Option<Provenance>,
-    /// The tensor to gather from.
-    params: Tensor,
-    /// The tensor that says what to gather.
-    indices: Tensor,
+    /// The tensors, under the names that the operator's page gives them.
+    operands: BTreeMap<String, Tensor>,
     /// The attributes that are sent: an absent one is not sent.
     #[schemars(default)]
     attributes: Option<BTreeMap<String, Attribute>>,

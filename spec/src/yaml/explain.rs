@@ -77,7 +77,7 @@ fn at(text: Text<'_>, location: Option<Location>, message: impl Into<String>) ->
 
 fn empty(text: Text<'_>) -> Diagnostic {
     let what = if text.text.trim().is_empty() { "the file is empty" } else { "the file holds only comments" };
-    at(text, None, what).help("a case file begins with `schema: 1`, then `operator` and `cases`")
+    at(text, None, what).help("a case file begins with `schema: 2`, then `operator` and `cases`")
 }
 
 /// Text that is no YAML, in the scanner's words, with what is usually meant by them.
