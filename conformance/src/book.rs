@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use gather_spec::clause::Evidence;
+use gather_spec::clause::{Evidence, OutOfScope};
 use gather_spec::signature::AttributeSignature;
 use gather_spec::{Basis, Clause, ErrorCode, Signature, Specification};
 
@@ -29,6 +29,17 @@ pub fn markdown(spec: &Specification) -> String {
         for evidence in &erratum.evidence {
             let _ = writeln!(text, "- {}", evidence_line(evidence));
         }
+    }
+    text.push_str("\n## Out of scope\n\n");
+    for left_out in &spec.out_of_scope {
+        let OutOfScope { what, examples, why } = left_out;
+        let _ = writeln!(
+            text,
+            "- {} ({}): {}",
+            sentence(what).trim_end_matches('.'),
+            examples.join(", "),
+            full_stop(why)
+        );
     }
     text.push_str("\n## Documents\n\n");
     for document in &spec.documents {

@@ -56,8 +56,7 @@ struct Reference {
 
 impl Backend for Reference {
     fn describe(&self) -> Description {
-        let listed =
-            gather_reference::OPERATORS.iter().map(|it| (it.name, it.params_dtypes, it.index_dtypes));
+        let listed = gather_reference::operators().map(|it| (it.name, it.params_dtypes, it.index_dtypes));
         describe("reference", self.settings.profile, listed)
     }
 

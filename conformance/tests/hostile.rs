@@ -26,7 +26,7 @@ fn shown(spec: &Specification, path: &Path, dir: &Path) -> String {
 /// The files in `hostile/` that are refused, or those in `hostile/accepted/`.
 fn checked_in(accepted: bool) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile");
-    let folders = ["", "accepted", "operators/tf.gather", "operators/tf.gather_nd"];
+    let folders = ["", "accepted", "operators/tf/gather", "operators/tf/gather_nd"];
     let files = folders.iter().filter(|folder| (**folder == "accepted") == accepted).flat_map(|folder| {
         let entries = std::fs::read_dir(root.join(folder)).unwrap();
         entries.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()

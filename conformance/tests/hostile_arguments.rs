@@ -100,8 +100,8 @@ fn a_pattern_without_a_case_is_refused_beside_others() {
 #[test]
 fn a_folder_that_is_no_specification_is_refused_with_what_it_lacks() {
     let folder = tempfile::tempdir().unwrap();
-    let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/operators/tf.gather");
-    let operator = folder.path().join("operators/tf.gather");
+    let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/operators/tf/gather");
+    let operator = folder.path().join("operators/tf/gather");
     fs::create_dir_all(&operator).unwrap();
     for file in ["operator.yaml", "clauses.yaml", "axis.yaml"] {
         fs::copy(spec.join(file), operator.join(file)).unwrap();

@@ -109,7 +109,8 @@ fn an_expectation_that_the_reference_does_not_answer_is_a_warning() {
 #[test]
 fn every_file_of_an_operator_is_linted_without_a_warning() {
     let operators = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/operators");
-    for folder in std::fs::read_dir(operators).unwrap() {
+    let ecosystems = std::fs::read_dir(operators).unwrap().map(|ecosystem| ecosystem.unwrap().path());
+    for folder in ecosystems.flat_map(|ecosystem| std::fs::read_dir(ecosystem).unwrap()) {
         let files = std::fs::read_dir(folder.unwrap().path()).unwrap();
         let files: Vec<String> =
             files.map(|file| file.unwrap().path().to_str().unwrap().to_owned()).collect();

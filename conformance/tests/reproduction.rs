@@ -219,7 +219,7 @@ mod tests {
     fn a_specification() {
         let place = Place::new("");
         copy_folder(&here("../spec"), &place.path("my spec"));
-        fs::copy(here("tests/cases/wrong.yaml"), place.path("my spec/operators/tf.gather_nd/wrong.yaml"))
+        fs::copy(here("tests/cases/wrong.yaml"), place.path("my spec/operators/tf/gather_nd/wrong.yaml"))
             .unwrap();
         let options = ["--spec", "my spec", "--case", "tf.gather_nd/wrong/*", "--backend", "optimized"];
         place.run_and_paste(&options, 4);

@@ -1,6 +1,9 @@
-//! Checks that every operator makes: listed dtypes, and indices against their axis under a profile.
+//! Checks that every operator makes: attributes that it takes, listed dtypes, batch shapes, and indices against their axis
+//! under a profile.
 
-use gather_spec::{BadIndex, DType, GatherError, NegativeIndex, Profile, Tensor};
+use gather_spec::{
+    Attribute, BadIndex, Call, DType, GatherError, NegativeIndex, Profile, Refusal, Shape, Tensor,
+};
 
 /// Refuses a dtype of params that the page does not list.
 pub(crate) fn params_dtype(params: &Tensor, listed: &[DType]) -> Result<(), GatherError> {
@@ -43,4 +46,35 @@ fn within(index: i128, bound: usize, negative: NegativeIndex) -> Option<usize> {
         _ => index,
     };
     usize::try_from(from_start).ok().filter(|at| *at < bound)
+}
+
+/// Refuses batch shapes that differ.
+pub(crate) fn equal_batch_shapes(
+    params: &Tensor,
+    indices: &Tensor,
+    batch_dims: usize,
+) -> Result<(), GatherError> {
+    let batch =
+        |tensor: &Tensor| Shape::new(&tensor.shape()[..batch_dims]).expect("part of a tensor's shape");
+    let (params, indices) = (batch(params), batch(indices));
+    if params == indices { Ok(()) } else { Err(GatherError::BatchShapeMismatch { params, indices }) }
+}
+
+/// An integer attribute, if it is sent.
+pub(crate) fn integer(call: &Call, name: &str) -> Result<Option<i64>, Refusal> {
+    match call.attributes.get(name) {
+        None => Ok(None),
+        Some(Attribute::Integer(value)) => Ok(Some(*value)),
+        Some(other) => {
+            Err(Refusal::Unsupported(format!("the attribute `{name}` is an integer, not {other}")))
+        }
+    }
+}
+
+/// Refuses attributes that the operator lacks.
+pub(crate) fn only(call: &Call, known: &[&str]) -> Result<(), Refusal> {
+    match call.attributes.keys().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => Err(Refusal::Unsupported(format!("{} has no attribute `{name}`", call.operator))),
+        None => Ok(()),
+    }
 }

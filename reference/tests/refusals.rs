@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
-use gather_reference::{OPERATORS, Settings, answer, paddle_gather_nd, tf_gather};
+use gather_reference::{Settings, answer, operators, paddle, tf};
 use gather_spec::{Attribute, Call, DType, GatherError, Operator, Outcome, Refusal, Tensor};
 
 /// Three bytes, and the indices 2 and 0 as rows of depth 1.
@@ -13,7 +13,7 @@ fn bytes_and_rows() -> (Tensor, Tensor) {
 
 #[test]
 fn an_attribute_that_the_operator_lacks_is_unsupported() {
-    for operator in &OPERATORS {
+    for operator in operators() {
         let (_, indices) = bytes_and_rows();
         let params = Tensor::new(DType::I32, [3], vec![10u32, 20, 30]).unwrap();
         let operator = Operator::new(operator.name);
@@ -28,18 +28,18 @@ fn an_attribute_that_the_operator_lacks_is_unsupported() {
 #[test]
 fn paddle_takes_only_the_dtypes_and_ranks_that_its_page_lists() {
     let (params, indices) = bytes_and_rows();
-    let refused = paddle_gather_nd::gather_nd(&params, &indices, Settings::default());
+    let refused = paddle::gather_nd::gather_nd(&params, &indices, Settings::default());
     assert_eq!(refused, Err(GatherError::ParamsDtype { dtype: DType::U8 }.into()));
     let params = Tensor::new(DType::I32, [3], vec![10u32, 20, 30]).unwrap();
     let indices = Tensor::new(DType::I32, [1], vec![2u32]).unwrap();
-    let refused = paddle_gather_nd::gather_nd(&params, &indices, Settings::default());
+    let refused = paddle::gather_nd::gather_nd(&params, &indices, Settings::default());
     assert_eq!(refused, Err(GatherError::IndicesRank { rank: 1, least: 2 }.into()));
 }
 
 #[test]
 fn the_range_of_batch_dims_is_told_from_end_to_end() {
     let (params, indices) = bytes_and_rows();
-    let refused = tf_gather::gather(&params, &indices, None, 3, Settings::default());
+    let refused = tf::gather::gather(&params, &indices, None, 3, Settings::default());
     assert_eq!(refused, Err(GatherError::BatchDimsOutOfRange { batch_dims: 3, low: -2, high: 2 }.into()));
 }
 
@@ -48,7 +48,7 @@ fn an_output_as_large_as_the_limit_is_given_and_a_larger_one_is_not() {
     let (params, indices) = bytes_and_rows();
     let under = |max_output| {
         let settings = Settings { max_output, ..Settings::default() };
-        tf_gather::gather(&params, &indices, None, 0, settings)
+        tf::gather::gather(&params, &indices, None, 0, settings)
     };
     let output = Tensor::new(DType::U8, [2, 1], vec![30u8, 10]).unwrap();
     assert_eq!(under(3), Ok(output.clone()));

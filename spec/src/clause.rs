@@ -55,6 +55,18 @@ pub enum ExampleKind {
     Law,
 }
 
+/// A gather that is no operator here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutOfScope {
+    /// What it is.
+    pub what: String,
+    /// Where it is found.
+    pub examples: Vec<String>,
+    /// Why it is left out.
+    pub why: String,
+}
+
 /// How firmly a clause stands, firmest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -8,10 +8,9 @@ mod operator;
 mod raw;
 #[cfg(test)]
 mod schema;
+mod single;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
@@ -20,13 +19,14 @@ use rayon::prelude::*;
 use walkdir::WalkDir;
 
 use crate::case::Case;
-use crate::clause::{Clause, Document, Erratum, Example, Section};
+use crate::clause::{Clause, Document, Erratum, Example, OutOfScope, Section};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::yaml::{MAX_FILE_BYTES, Spanned, Text, too_long};
 use crate::{Basis, ErrorCode, Signature};
 
 use cases::{Context, read_cases};
-use raw::{ClausesFile, DocumentsFile, ErrataFile, InventoryFile};
+use raw::{ClausesFile, DocumentsFile, ErrataFile, InventoryFile, OutOfScopeFile};
+pub use single::Ledger;
 
 /// The version of the file forms that this program reads.
 pub const SCHEMA: u32 = 1;
@@ -48,8 +48,9 @@ static EMBEDDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/embedded
 pub fn operators() -> Result<Vec<Signature>, Vec<Diagnostic>> {
     let (mut spec, mut wrong) = (Specification::default(), Vec::new());
     for (name, bytes) in EMBEDDED {
-        if let ["operators", folder, "operator.yaml"] = name.split('/').collect::<Vec<_>>()[..] {
-            let read = Text::new(name, bytes).and_then(|text| spec.read_operator(text, Some(folder)));
+        if let ["operators", ecosystem, operator, "operator.yaml"] = name.split('/').collect::<Vec<_>>()[..] {
+            let folder = format!("{ecosystem}.{operator}");
+            let read = Text::new(name, bytes).and_then(|text| spec.read_operator(text, Some(&folder)));
             wrong.extend(read.err());
         }
     }
@@ -65,6 +66,8 @@ pub struct Specification {
     pub examples: Vec<Example>,
     /// The ledger of rulings.
     pub errata: Vec<Erratum>,
+    /// What is no operator here, and why.
+    pub out_of_scope: Vec<OutOfScope>,
     /// The operators, by name.
     pub operators: Vec<Signature>,
     /// The clauses: operator by operator, each in the order of its file.
@@ -129,8 +132,8 @@ impl Specification {
     fn load(files: &[(&str, &[u8])]) -> Result<Self, Vec<Diagnostic>> {
         let mut spec = Self::default();
         let mut wrong = Vec::new();
-        let mut case_files = Vec::new();
-        // Ledger files first, then operators and clauses, then cases, which refer to all of these.
+        let (mut clause_files, mut case_files) = (Vec::new(), Vec::new());
+        // Ledgers and operators first, then clauses, then cases: each refers to those before it.
         for (name, bytes) in files {
             let text = match Text::new(name, bytes) {
                 Ok(text) => text,
@@ -142,20 +145,32 @@ impl Specification {
             let parts: Vec<&str> = name.split('/').collect();
             let read = match parts.as_slice() {
                 ["documents.yaml"] => spec.read_documents(text),
-                ["inventory.yaml"] => spec.read_inventory(text),
-                ["errata.yaml"] => spec.read_errata(text),
-                ["operators", folder, "operator.yaml"] => spec.read_operator(text, Some(folder)),
-                ["operators", folder, "clauses.yaml"] => spec.read_clauses(text, Some(folder)),
-                ["operators", folder, _] => {
-                    case_files.push((text, *folder));
-                    Ok(())
+                ["errata.yaml"] | ["operators", _, _, "errata.yaml"] => spec.read_errata(text),
+                ["out-of-scope.yaml"] => spec.read_out_of_scope(text),
+                ["operators", _, _, "inventory.yaml"] => spec.read_inventory(text),
+                ["operators", ecosystem, operator, file] => {
+                    let folder = format!("{ecosystem}.{operator}");
+                    match *file {
+                        "operator.yaml" => spec.read_operator(text, Some(&folder)),
+                        "clauses.yaml" => {
+                            clause_files.push((text, folder));
+                            Ok(())
+                        }
+                        _ => {
+                            case_files.push((text, folder));
+                            Ok(())
+                        }
+                    }
                 }
                 _ => Err(Diagnostic::file(*name, "no file of the specification has this place")
-                    .help("case files are operators/<operator>/<topic>.yaml")),
+                    .help("case files are operators/<ecosystem>/<operator>/<topic>.yaml")),
             };
             wrong.extend(read.err());
         }
-        let read = |(text, folder): &(Text<'_>, &str)| {
+        for (text, folder) in clause_files {
+            wrong.extend(spec.read_clauses(text, Some(&folder)).err());
+        }
+        let read = |(text, folder): &(Text<'_>, String)| {
             let mut wrong = Vec::new();
             let cases = read_cases(*text, &Context { spec: &spec, folder: Some(folder) }, &mut wrong);
             (cases, wrong)
@@ -166,52 +181,6 @@ impl Specification {
             wrong.extend(diagnostics);
         }
         if wrong.is_empty() { Ok(spec) } else { Err(wrong) }
-    }
-
-    /// The cases of a file that is not part of the specification, checked against its clauses.
-    ///
-    /// # Errors
-    /// All that is wrong with the file.
-    pub fn read_case_file(&self, path: &Path) -> Result<Vec<Case>, Vec<Diagnostic>> {
-        let bytes = read_file(path).map_err(|diagnostic| vec![diagnostic])?;
-        self.read_cases(path, &bytes)
-    }
-
-    /// The cases of a file of this content, checked against the clauses; the file itself is not looked at.
-    ///
-    /// # Errors
-    /// All that is wrong with the content.
-    pub fn read_cases(&self, path: &Path, bytes: &[u8]) -> Result<Vec<Case>, Vec<Diagnostic>> {
-        let name = path.display().to_string();
-        let text = Text::new(&name, bytes).map_err(|diagnostic| vec![diagnostic])?;
-        let folder = operator_folder(path);
-        let mut wrong = Vec::new();
-        let cases = read_cases(text, &Context { spec: self, folder: folder.as_deref() }, &mut wrong);
-        if wrong.is_empty() { Ok(cases) } else { Err(wrong) }
-    }
-
-    /// The clauses of a file that is not part of the specification, checked against its documents and errata.
-    ///
-    /// # Errors
-    /// What is wrong with the file.
-    pub fn read_clause_file(&self, path: &Path) -> Result<Vec<Clause>, Diagnostic> {
-        let (bytes, name) = (read_file(path)?, path.display().to_string());
-        let text = Text::new(&name, &bytes)?;
-        let mut alone =
-            Self { documents: self.documents.clone(), errata: self.errata.clone(), ..Self::default() };
-        alone.read_clauses(text, operator_folder(path).as_deref())?;
-        Ok(alone.clauses)
-    }
-
-    /// What a file says of an operator as a whole, checked like a part of the specification.
-    ///
-    /// # Errors
-    /// What is wrong with the file.
-    pub fn read_operator_file(&self, path: &Path) -> Result<Signature, Diagnostic> {
-        let (bytes, name) = (read_file(path)?, path.display().to_string());
-        let mut alone = Self::default();
-        alone.read_operator(Text::new(&name, &bytes)?, operator_folder(path).as_deref())?;
-        Ok(alone.operators.remove(0))
     }
 
     /// What the pages say of an operator.
@@ -271,7 +240,14 @@ impl Specification {
     fn read_inventory(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
         let file: InventoryFile = text.parse()?;
         check_schema(text, &file.schema, SCHEMA)?;
-        self.examples = file.examples;
+        self.examples.extend(file.examples);
+        Ok(())
+    }
+
+    fn read_out_of_scope(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
+        let file: OutOfScopeFile = text.parse()?;
+        check_schema(text, &file.schema, SCHEMA)?;
+        self.out_of_scope = file.out_of_scope;
         Ok(())
     }
 
@@ -356,13 +332,6 @@ impl Specification {
             .iter()
             .any(|document| document.id == source.document && document.sections.contains(&source.section))
     }
-}
-
-/// The folder of an operator that a file of a checkout lies in: it is held to it, like the embedded ones.
-fn operator_folder(path: &Path) -> Option<Cow<'_, str>> {
-    let folder =
-        path.parent().filter(|folder| folder.parent().is_some_and(|up| up.ends_with("operators")))?;
-    folder.file_name().map(OsStr::to_string_lossy)
 }
 
 fn check_schema(text: Text<'_>, schema: &Spanned<u32>, known: u32) -> Result<(), Diagnostic> {

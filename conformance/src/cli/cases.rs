@@ -76,6 +76,9 @@ fn case_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
+/// The files beside an operator's cases.
+const DATA: [&str; 4] = ["operator.yaml", "clauses.yaml", "errata.yaml", "inventory.yaml"];
+
 /// The case files in a folder, in order of their names.
 pub(super) fn case_files_in(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     let cannot = |error: std::io::Error| Failure::Usage(format!("{}: {error}", path.display()));
@@ -83,7 +86,7 @@ pub(super) fn case_files_in(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     for entry in std::fs::read_dir(path).map_err(cannot)? {
         let file = entry.map_err(cannot)?.path();
         let yaml = file.extension().is_some_and(|extension| extension == "yaml");
-        let data = file.file_name().is_some_and(|name| name == "clauses.yaml" || name == "operator.yaml");
+        let data = file.file_name().is_some_and(|name| DATA.iter().any(|data| name == *data));
         if yaml && !data {
             files.push(file);
         }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use gather_spec::clause::Document;
+use gather_spec::load::Ledger;
 use gather_spec::{Case, Clause, Diagnostic, Outcome, Profile, Specification};
 use sha2::{Digest, Sha256};
 
@@ -21,7 +22,7 @@ const MOST_OUTPUT: u64 = 256 << 20;
 
 #[derive(clap::Args)]
 pub(super) struct Check {
-    /// Case files, or files called clauses.yaml or operator.yaml
+    /// Case files, or files called operator.yaml, clauses.yaml, errata.yaml or inventory.yaml
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// FILE is the present text of this document; say which clauses to read again if it has changed
@@ -88,6 +89,13 @@ fn lint(spec: &Specification, file: &Path) -> Result<Linted, Vec<Diagnostic>> {
             let clauses = spec.read_clause_file(file).map_err(one)?;
             let warnings = clauses_without_cases(spec, &clauses);
             Linted { count: counted(clauses.len(), "clause"), warnings }
+        }
+        Some("errata.yaml" | "inventory.yaml") => {
+            let count = match Specification::read_ledger(file).map_err(one)? {
+                Ledger::Examples(count) => counted(count, "example"),
+                Ledger::Rulings(count) => counted(count, "ruling"),
+            };
+            Linted { count, warnings: Vec::new() }
         }
         Some("operator.yaml") => {
             spec.read_operator_file(file).map_err(one)?;

@@ -9,7 +9,7 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 
 use crate::ErrorCode;
 use crate::case::{Provenance, When};
-use crate::clause::{Basis, Document, Erratum, Evidence, Example, Section};
+use crate::clause::{Basis, Document, Erratum, Evidence, Example, OutOfScope, Section};
 use crate::yaml::{Node, Spanned};
 
 /// Reads what may be left out, but, unlike `Option` alone, not what is there and null: a key without a value is a
@@ -34,6 +34,14 @@ pub(super) struct DocumentsFile {
 pub(super) struct InventoryFile {
     pub(super) schema: Spanned<u32>,
     pub(super) examples: Vec<Example>,
+}
+
+/// `out-of-scope.yaml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct OutOfScopeFile {
+    pub(super) schema: Spanned<u32>,
+    pub(super) out_of_scope: Vec<OutOfScope>,
 }
 
 /// `errata.yaml`.

@@ -354,7 +354,8 @@ mod tests {
 
     #[test]
     fn every_case_file_is_valid() {
-        let files = yaml_files("operators");
+        let mut files = yaml_files("operators");
+        files.retain(|file| !file.ends_with("errata.yaml") && !file.ends_with("inventory.yaml"));
         assert!(files.len() > 30);
         for file in files {
             assert_eq!(problems(&file), Vec::<String>::new(), "{}", file.display());

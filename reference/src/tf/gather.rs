@@ -2,10 +2,11 @@
 
 use gather_spec::{Attribute, Call, DType, GatherError, Refusal, Tensor};
 
-use crate::checks::{index_at, index_dtype, is_refused, params_dtype, resolve};
+use crate::checks::{
+    equal_batch_shapes, index_at, index_dtype, integer, is_refused, only, params_dtype, resolve,
+};
 use crate::output::{output, positions};
-use crate::tf_gather_nd::batch_shape_mismatch;
-use crate::{Settings, integer, only};
+use crate::{Implemented, Settings};
 
 /// The page lists none, so all are accepted (errata `params-dtypes-unlisted`).
 pub const PARAMS_DTYPES: [DType; 16] = DType::ALL;
@@ -46,9 +47,7 @@ pub fn gather(
 
     // tf.gather.batch.shapes-equal
     let (batch_shape, at_shape) = indices.shape().split_at(batch_dims);
-    if params.shape()[..batch_dims] != *batch_shape {
-        return Err(batch_shape_mismatch(params, indices, batch_dims));
-    }
+    equal_batch_shapes(params, indices, batch_dims)?;
     // tf.gather.shape.batched, tf.gather.output.size-limit
     let mid_shape = &params.shape()[batch_dims..axis];
     let bound = params.shape()[axis];
@@ -108,8 +107,12 @@ fn checked_axis(axis: Option<i64>, batch_dims: usize, params_rank: usize) -> Res
         .ok_or(GatherError::AxisOutOfRange { axis, rank: params_rank })
 }
 
+/// The operator as it is found by name.
+pub(crate) const OPERATOR: Implemented =
+    Implemented { name: "tf.gather", params_dtypes: &PARAMS_DTYPES, index_dtypes: &INDEX_DTYPES, answer };
+
 /// Answers a call of this operator.
-pub(crate) fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
+fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
     only(call, &["axis", "batch_dims", "validate_indices"])?;
     // tf.gather.index.validate-indices-ignored
     if let Some(other @ Attribute::Integer(_)) = call.attributes.get("validate_indices") {

@@ -2,9 +2,9 @@
 
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
-use crate::checks::{index_at, index_dtype, is_refused, params_dtype, resolve};
+use crate::checks::{index_at, index_dtype, is_refused, only, params_dtype, resolve};
 use crate::output::{output, positions};
-use crate::{Settings, only};
+use crate::{Implemented, Settings};
 
 /// The page lists none, so all are accepted (errata `params-dtypes-unlisted`).
 pub const PARAMS_DTYPES: [DType; 16] = DType::ALL;
@@ -25,31 +25,21 @@ pub fn GatherNd(params: &Tensor, indices: &Tensor, settings: Settings) -> Result
     // tf.raw_ops.GatherNd.dtype.params, tf.raw_ops.GatherNd.dtype.indices
     params_dtype(params, &PARAMS_DTYPES)?;
     index_dtype(indices, &INDEX_DTYPES)?;
-    gather_by_last_axis(params, indices, 1, settings)
-}
 
-/// The formula that this page and Paddle's share to the letter, for indices of rank `least` or more.
-pub(crate) fn gather_by_last_axis(
-    params: &Tensor,
-    indices: &Tensor,
-    least: usize,
-    settings: Settings,
-) -> Result<Tensor, Refusal> {
-    // tf.raw_ops.GatherNd.rank.indices, paddle.gather_nd.rank.index
-    if indices.rank() < least {
-        return Err(GatherError::IndicesRank { rank: indices.rank(), least }.into());
-    }
-    // tf.raw_ops.GatherNd.depth.limit, paddle.gather_nd.depth.limit
-    let (&depth, outer_shape) = indices.shape().split_last().expect("a rank of at least 1");
+    // tf.raw_ops.GatherNd.rank.indices
+    let Some((&depth, outer_shape)) = indices.shape().split_last() else {
+        return Err(GatherError::IndicesRank { rank: 0, least: 1 }.into());
+    };
+    // tf.raw_ops.GatherNd.depth.limit
     if depth > params.rank() {
         return Err(GatherError::IndexDepth { batch_dims: 0, depth, rank: params.rank() }.into());
     }
-    // tf.raw_ops.GatherNd.shape.formula, paddle.gather_nd.shape.formula and their too-large
+    // tf.raw_ops.GatherNd.shape.formula, tf.raw_ops.GatherNd.shape.too-large
     let (indexed_shape, slice_shape) = params.shape().split_at(depth);
     let output_shape = [outer_shape, slice_shape].concat();
     let mut output = output(params.dtype(), output_shape.clone(), settings)?;
 
-    // tf.raw_ops.GatherNd.index.own-axis, paddle.gather_nd.index.own-axis and their first-offender
+    // tf.raw_ops.GatherNd.index.own-axis, tf.raw_ops.GatherNd.index.first-offender
     for position in indices.shape().positions() {
         let (component, i) = position.split_last().expect("indices has an axis");
         let (index, bound) = (index_at(indices, &position), indexed_shape[*component]);
@@ -59,7 +49,7 @@ pub(crate) fn gather_by_last_axis(
         }
     }
 
-    // tf.raw_ops.GatherNd.value.rows, paddle.gather_nd.value.rows
+    // tf.raw_ops.GatherNd.value.rows
     if !output_shape.contains(&0) {
         for i in positions(outer_shape) {
             let index: Option<Vec<usize>> = (0..depth)
@@ -79,8 +69,16 @@ pub(crate) fn gather_by_last_axis(
     output.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
 }
 
+/// The operator as it is found by name.
+pub(crate) const OPERATOR: Implemented = Implemented {
+    name: "tf.raw_ops.GatherNd",
+    params_dtypes: &PARAMS_DTYPES,
+    index_dtypes: &INDEX_DTYPES,
+    answer,
+};
+
 /// Answers a call of this operator.
-pub(crate) fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
+fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
     only(call, &[])?;
     GatherNd(&call.params, &call.indices, settings)
 }

@@ -1,10 +1,12 @@
 //! `tf.gather_nd`, after the formulas of its page, section Batches.
 
-use gather_spec::{Call, DType, GatherError, Refusal, Shape, Tensor};
+use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
-use crate::checks::{index_at, index_dtype, is_refused, params_dtype, resolve};
+use crate::checks::{
+    equal_batch_shapes, index_at, index_dtype, integer, is_refused, only, params_dtype, resolve,
+};
 use crate::output::{output, positions};
-use crate::{Settings, integer, only};
+use crate::{Implemented, Settings};
 
 /// The page lists none, so all are accepted (errata `params-dtypes-unlisted`).
 pub const PARAMS_DTYPES: [DType; 16] = DType::ALL;
@@ -38,9 +40,7 @@ pub fn gather_nd(
 
     // tf.gather_nd.batch.shapes-equal
     let (batch_shape, outer_shape) = rows.split_at(batch_dims);
-    if params.shape()[..batch_dims] != *batch_shape {
-        return Err(batch_shape_mismatch(params, indices, batch_dims));
-    }
+    equal_batch_shapes(params, indices, batch_dims)?;
     // tf.gather_nd.depth.with-batch
     if index_depth > params.rank() - batch_dims {
         return Err(GatherError::IndexDepth { batch_dims, depth: index_depth, rank: params.rank() }.into());
@@ -97,14 +97,12 @@ fn checked_batch_dims(
     })
 }
 
-pub(crate) fn batch_shape_mismatch(params: &Tensor, indices: &Tensor, batch_dims: usize) -> Refusal {
-    let batch =
-        |tensor: &Tensor| Shape::new(&tensor.shape()[..batch_dims]).expect("part of a tensor's shape");
-    GatherError::BatchShapeMismatch { params: batch(params), indices: batch(indices) }.into()
-}
+/// The operator as it is found by name.
+pub(crate) const OPERATOR: Implemented =
+    Implemented { name: "tf.gather_nd", params_dtypes: &PARAMS_DTYPES, index_dtypes: &INDEX_DTYPES, answer };
 
 /// Answers a call of this operator.
-pub(crate) fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
+fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
     only(call, &["batch_dims"])?;
     // tf.gather_nd.batch.default
     let batch_dims = integer(call, "batch_dims")?.unwrap_or(0);

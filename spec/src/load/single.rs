@@ -1,0 +1,94 @@
+//! Files on their own, checked like parts of the specification.
+
+use std::path::Path;
+
+use crate::case::Case;
+use crate::clause::Clause;
+use crate::diagnostic::Diagnostic;
+use crate::signature::Signature;
+use crate::yaml::Text;
+
+use super::cases::{Context, read_cases};
+use super::{Specification, read_file};
+
+impl Specification {
+    /// The cases of a file that is not part of the specification, checked against its clauses.
+    ///
+    /// # Errors
+    /// All that is wrong with the file.
+    pub fn read_case_file(&self, path: &Path) -> Result<Vec<Case>, Vec<Diagnostic>> {
+        let bytes = read_file(path).map_err(|diagnostic| vec![diagnostic])?;
+        self.read_cases(path, &bytes)
+    }
+
+    /// The cases of a file of this content, checked against the clauses; the file itself is not looked at.
+    ///
+    /// # Errors
+    /// All that is wrong with the content.
+    pub fn read_cases(&self, path: &Path, bytes: &[u8]) -> Result<Vec<Case>, Vec<Diagnostic>> {
+        let name = path.display().to_string();
+        let text = Text::new(&name, bytes).map_err(|diagnostic| vec![diagnostic])?;
+        let folder = operator_folder(path);
+        let mut wrong = Vec::new();
+        let cases = read_cases(text, &Context { spec: self, folder: folder.as_deref() }, &mut wrong);
+        if wrong.is_empty() { Ok(cases) } else { Err(wrong) }
+    }
+
+    /// The clauses of a file that is not part of the specification, checked against its documents and errata.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn read_clause_file(&self, path: &Path) -> Result<Vec<Clause>, Diagnostic> {
+        let (bytes, name) = (read_file(path)?, path.display().to_string());
+        let text = Text::new(&name, &bytes)?;
+        let mut alone =
+            Self { documents: self.documents.clone(), errata: self.errata.clone(), ..Self::default() };
+        alone.read_clauses(text, operator_folder(path).as_deref())?;
+        Ok(alone.clauses)
+    }
+
+    /// What a file says of an operator as a whole, checked like a part of the specification.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn read_operator_file(&self, path: &Path) -> Result<Signature, Diagnostic> {
+        let (bytes, name) = (read_file(path)?, path.display().to_string());
+        let mut alone = Self::default();
+        alone.read_operator(Text::new(&name, &bytes)?, operator_folder(path).as_deref())?;
+        Ok(alone.operators.remove(0))
+    }
+
+    /// What a ledger beside an operator's clauses holds, counted: its rulings, or its examples.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn read_ledger(path: &Path) -> Result<Ledger, Diagnostic> {
+        let (bytes, name) = (read_file(path)?, path.display().to_string());
+        let text = Text::new(&name, &bytes)?;
+        let mut alone = Self::default();
+        if path.ends_with("inventory.yaml") {
+            alone.read_inventory(text)?;
+            Ok(Ledger::Examples(alone.examples.len()))
+        } else {
+            alone.read_errata(text)?;
+            Ok(Ledger::Rulings(alone.errata.len()))
+        }
+    }
+}
+
+/// What a ledger holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ledger {
+    /// So many documented examples.
+    Examples(usize),
+    /// So many rulings.
+    Rulings(usize),
+}
+
+/// The folder of an operator that a file of a checkout lies in: it is held to it, like the embedded ones.
+fn operator_folder(path: &Path) -> Option<String> {
+    let folder = path.parent()?;
+    let ecosystem = folder.parent().filter(|up| up.parent().is_some_and(|up| up.ends_with("operators")))?;
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    Some(format!("{}.{}", name(ecosystem)?, name(folder)?))
+}
