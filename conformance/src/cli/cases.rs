@@ -1,0 +1,93 @@
+//! The cases that a command line names: files of them, and a selection.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use gather_spec::{Basis, Case, Specification};
+
+use crate::select::Selection;
+use crate::words::name;
+
+use super::Failure;
+
+/// The cases of files, of the files in folders, and of standard input.
+pub(super) fn read_files(paths: &[PathBuf], spec: &Specification) -> Result<Vec<Case>, Failure> {
+    let mut cases: Vec<Case> = Vec::new();
+    let mut wrong = Vec::new();
+    for path in paths {
+        if path == Path::new("-") {
+            let read = spec.read_cases(Path::new("stdin.yaml"), &read_stdin()?);
+            read.map_or_else(|diagnostics| wrong.extend(diagnostics), |read| cases.extend(read));
+            continue;
+        }
+        for file in case_files(path)? {
+            match spec.read_case_file(&file) {
+                Ok(read) => cases.extend(read),
+                Err(diagnostics) => wrong.extend(diagnostics),
+            }
+        }
+    }
+    if wrong.is_empty() { Ok(cases) } else { Err(Failure::Files(wrong)) }
+}
+
+/// A selection of which every pattern fits some case.
+pub(super) fn selection(
+    cases: &[Case],
+    patterns: &[String],
+    operators: &[String],
+    basis: Option<Basis>,
+) -> Result<Selection, Failure> {
+    let selection = Selection::new(patterns, operators, basis).map_err(Failure::Usage)?;
+    match selection.unmatched(cases) {
+        None => Ok(selection),
+        Some(pattern) => Err(Failure::Usage(format!(
+            "--case `{}` matches no case; see `gatherspec list cases`",
+            name(pattern.as_str())
+        ))),
+    }
+}
+
+pub(super) fn parse_basis(name: &str) -> Result<Basis, String> {
+    let all = [Basis::Documented, Basis::Derived, Basis::Ruling];
+    all.into_iter()
+        .find(|basis| basis.to_string() == name)
+        .ok_or_else(|| format!("`{name}` is no basis: documented, derived or ruling is expected"))
+}
+
+/// How much of standard input is read, in bytes: more than a case file may hold, which is refused as such.
+const MOST_OF_STDIN: u64 = 64 << 20;
+
+/// Standard input, to its end.
+fn read_stdin() -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(MOST_OF_STDIN).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The case files that a path stands for: itself, or the YAML files in its folder.
+fn case_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let files = case_files_in(path)?;
+    if files.is_empty() {
+        return Err(Failure::Usage(format!("{} holds no .yaml file", path.display())));
+    }
+    Ok(files)
+}
+
+/// The case files in a folder, in order of their names.
+pub(super) fn case_files_in(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let cannot = |error: std::io::Error| Failure::Usage(format!("{}: {error}", path.display()));
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(cannot)? {
+        let file = entry.map_err(cannot)?.path();
+        let yaml = file.extension().is_some_and(|extension| extension == "yaml");
+        let data = file.file_name().is_some_and(|name| name == "clauses.yaml" || name == "operator.yaml");
+        if yaml && !data {
+            files.push(file);
+        }
+    }
+    files.sort();
+    Ok(files)
+}

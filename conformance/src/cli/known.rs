@@ -1,0 +1,65 @@
+//! The files of deviations that a command line names, and whether each was of use.
+
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+
+use gather_spec::{Case, Specification};
+
+use crate::deviations::Deviations;
+
+/// The files of deviations that were given.
+pub(super) struct Known(Vec<File>);
+
+struct File {
+    path: PathBuf,
+    deviations: Deviations,
+    used: Cell<bool>,
+}
+
+impl Known {
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// What is wrong with the first that is.
+    pub(super) fn read(files: &[PathBuf], spec: &Specification, cases: &[Case]) -> Result<Self, String> {
+        let read = |path: &PathBuf| {
+            let deviations = Deviations::read(path, spec, cases)?;
+            Ok(File { path: path.clone(), deviations, used: Cell::new(false) })
+        };
+        files.iter().map(read).collect::<Result<_, String>>().map(Self)
+    }
+
+    /// The files that concern the backend that gives itself this name.
+    fn about(&self, backend: &str) -> impl Iterator<Item = &File> {
+        self.0
+            .iter()
+            .filter(move |file| file.deviations.backend.as_deref().is_none_or(|name| name == backend))
+    }
+
+    /// Their paths.
+    pub(super) fn files_of(&self, backend: &str) -> impl Iterator<Item = &Path> {
+        self.about(backend).map(|file| file.path.as_path())
+    }
+
+    /// What is known of the backend that gives itself this name.
+    pub(super) fn of(&self, backend: &str) -> Option<Deviations> {
+        let mut known = None;
+        for file in self.about(backend) {
+            file.used.set(true);
+            known.get_or_insert_with(Deviations::default).extend(&file.deviations);
+        }
+        known
+    }
+
+    /// Whether each file was of use to a backend of the run.
+    pub(super) fn all_used(&self) -> Result<(), String> {
+        match self.0.iter().find(|file| !file.used.get()) {
+            None => Ok(()),
+            Some(file) => Err(format!(
+                "{} concerns the backend `{}`, which is not in this run",
+                file.path.display(),
+                file.deviations.backend.as_deref().unwrap_or_default()
+            )),
+        }
+    }
+}
