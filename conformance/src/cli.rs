@@ -119,10 +119,12 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are no errors; the rest exits with 2.
+            let text = error.render().ansi().to_string();
             if error.use_stderr() {
-                complain(error.render().ansi().to_string().trim_end());
-            } else {
-                let _ = error.print();
+                complain(text.trim_end());
+            } else if let Err(failure) = print(&text) {
+                complain(failure);
+                return ExitCode::from(Status::Usage as u8);
             }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }

@@ -173,6 +173,14 @@ fn a_full_stdout_is_said_and_the_report_is_written() {
     assert_eq!(output.status.code(), Some(2));
     assert!(said.starts_with("error: stdout cannot be written: "), "{said}");
     assert!(folder.path().join("report.json").is_file());
+    for words in [&["--help"][..], &["run", "--help"], &["--version"], &["list", "cases"]] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = gatherspec(words).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+        let output = output.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert!(said.starts_with("error: stdout cannot be written: "), "{said}");
+    }
 }
 
 #[test]
@@ -304,6 +312,60 @@ fn a_draft_does_not_replace_reasons() {
     let (status, ..) = ended(&mut gatherspec(&[&run[..], &["--write-deviations", path]].concat()));
     assert_eq!(status, 0);
     assert!(fs::read_to_string(&file).unwrap().ends_with("deviations: []\n"));
+    // A file of another kind is no draft either.
+    fs::write(&file, "schema: 1\noperator: tf.gather\ncases: []\n").unwrap();
+    let said = refused(&[&run[..], &["--write-deviations", path]].concat());
+    assert!(said.contains("holds something other than deviations, which a draft"), "{said}");
+    assert!(fs::read_to_string(&file).unwrap().ends_with("cases: []\n"));
+}
+
+#[test]
+fn a_campaign_does_not_replace_what_is_no_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let [cases, report] = ["cases.yaml", "fuzz.json"].map(path);
+    fs::write(&cases, "schema: 1\n").unwrap();
+    let fuzz = ["fuzz", "--backend", "reference", "--cases", "9", "--report"];
+    let (status, ..) = ended(&mut gatherspec(&[&fuzz[..], &[&report]].concat()));
+    assert_eq!(status, 0);
+    for arguments in [&[&fuzz[..], &[&cases]].concat()[..], &["merge", &report, "--out", &cases]] {
+        let said = refused(arguments);
+        assert!(said.contains("cases.yaml is no report and would be lost"), "{said}");
+    }
+    assert_eq!(fs::read_to_string(&cases).unwrap(), "schema: 1\n");
+    // Its own report is replaced, and so is a file that is empty.
+    fs::write(&cases, "").unwrap();
+    for file in [&report, &cases] {
+        assert_eq!(ended(&mut gatherspec(&["merge", &report, "--out", file])).0, 0);
+    }
+    assert_eq!(fs::read(&cases).unwrap(), fs::read(&report).unwrap());
+}
+
+/// Kind and content are of one file: what becomes a named pipe after its kind was looked at is not waited for.
+#[test]
+fn a_file_that_becomes_a_pipe_meanwhile_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.yaml");
+    let [file, fifo] = ["a", "b"].map(|name| folder.path().join(name));
+    pipe(&fifo);
+    let spec = gather_spec::Specification::embedded().unwrap();
+    let (done, is_done) = std::sync::mpsc::channel();
+    let read = path.clone();
+    std::thread::spawn(move || {
+        for _ in 0..2000 {
+            let _ = spec.read_case_file(&read);
+            let _ = gather_conformance::fuzz::Report::read(&read);
+        }
+        let _ = done.send(());
+    });
+    let start = std::time::Instant::now();
+    while is_done.try_recv().is_err() {
+        assert!(start.elapsed().as_secs() < 20, "a pipe is waited for");
+        fs::write(&file, "schema: 1\n").unwrap();
+        fs::rename(&file, &path).unwrap();
+        fs::hard_link(&fifo, &file).unwrap();
+        fs::rename(&file, &path).unwrap();
+    }
 }
 
 #[test]

@@ -204,6 +204,7 @@ impl Fuzz {
         }
         check_writable(path)
             .map_err(|error| Failure::Usage(format!("{} cannot be written: {error}", path.display())))?;
+        Report::may_replace(path).map_err(Failure::Usage)?;
         let new = Report::new(campaign, self.shard, backend);
         if !self.resume || !path.exists() {
             return Ok(new);

@@ -1,11 +1,12 @@
 //! Elements in a raw file. Its name comes from a client, so what it is and how long it is are looked at before it is
 //! opened or read.
 
-use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use gather_spec::{DType, Shape, Tensor, TensorBuilder};
+
+use crate::files::open_regular;
 
 use super::Unusable;
 
@@ -47,53 +48,6 @@ pub(super) fn read(dtype: DType, shape: Shape, name: &str, offset: u64) -> Resul
         left -= block.len();
     }
     Ok(tensor.finish()?)
-}
-
-/// Opens a regular file. Nothing else is opened: a named pipe would make this wait for whoever writes to it, and to open
-/// a device can have effects.
-fn open_regular(path: &Path) -> io::Result<File> {
-    check(&fs::metadata(path)?)?;
-    // It may have become something else by now.
-    let file = open_without_waiting(path)?;
-    check(&file.metadata()?)?;
-    Ok(file)
-}
-
-fn check(metadata: &Metadata) -> io::Result<()> {
-    if metadata.is_file() {
-        return Ok(());
-    }
-    Err(io::Error::other(format!("this is {}, not a regular file", kind(metadata.file_type()))))
-}
-
-#[cfg(unix)]
-fn open_without_waiting(path: &Path) -> io::Result<File> {
-    use rustix::fs::OFlags;
-    use std::os::unix::fs::OpenOptionsExt;
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
-    OpenOptions::new().read(true).custom_flags(flags).open(path)
-}
-
-#[cfg(not(unix))]
-fn open_without_waiting(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).open(path)
-}
-
-fn kind(file_type: FileType) -> &'static str {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::FileTypeExt;
-        if file_type.is_fifo() {
-            return "a named pipe";
-        }
-        if file_type.is_char_device() || file_type.is_block_device() {
-            return "a device";
-        }
-        if file_type.is_socket() {
-            return "a socket";
-        }
-    }
-    if file_type.is_dir() { "a directory" } else { "something else" }
 }
 
 #[cfg(test)]
