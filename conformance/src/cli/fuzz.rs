@@ -229,7 +229,9 @@ impl Fuzz {
         saver: &Saver<'_>,
         end: Option<Instant>,
     ) -> Result<Result<Option<Corpus>, process::Broken>, Failure> {
-        let Some(folder) = self.save.as_deref().filter(|folder| folder.exists()) else { return Ok(Ok(None)) };
+        let Some(folder) = self.save.as_deref().filter(|folder| folder.symlink_metadata().is_ok()) else {
+            return Ok(Ok(None));
+        };
         let saved = self.saved(folder, saver.spec)?;
         if saved.is_empty() {
             return Ok(Ok(None));
