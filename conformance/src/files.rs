@@ -200,5 +200,8 @@ mod tests {
             assert!(read_text(path, 9).unwrap_err().ends_with("not a regular file"), "{}", path.display());
         }
         assert!(read_text(&bytes, 9).unwrap_err().contains("not UTF-8"));
+        // A file that becomes a pipe after it was looked at.
+        let opened = open_without_waiting(&fifo).unwrap();
+        assert!(check(&opened.metadata().unwrap()).is_err());
     }
 }
