@@ -21,7 +21,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -119,10 +119,12 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are no errors; the rest exits with 2.
+            let text = error.render().ansi().to_string();
             if error.use_stderr() {
-                complain(error.render().ansi().to_string().trim_end());
-            } else {
-                let _ = error.print();
+                complain(text.trim_end());
+            } else if let Err(failure) = print(&text) {
+                complain(failure);
+                return ExitCode::from(Status::Usage as u8);
             }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
@@ -187,25 +189,29 @@ fn start_threads() {
     let wished = std::env::var("RAYON_NUM_THREADS").ok().and_then(|number| number.parse().ok());
     let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let number = wished.filter(|number| *number > 0).unwrap_or_else(cores).min(process::MOST_JOBS);
+    // They are started first and become the pool: how many there will be a moment later cannot be known.
+    let (give, work) = mpsc::channel::<rayon::ThreadBuilder>();
+    let work = Arc::new(Mutex::new(work));
+    let started = (0..number).map_while(|_| start_thread(Arc::clone(&work)).ok()).count();
     let threads = rayon::ThreadPoolBuilder::new();
-    let threads = match threads_to_be_had(number) {
-        0 => threads.num_threads(1).use_current_thread(),
-        some => threads.num_threads(some),
-    };
     // An error says that they have been started before, which is as good.
-    let _ = threads.build_global();
+    let _ = match started {
+        0 => threads.num_threads(1).use_current_thread().build_global(),
+        some => {
+            let give = |thread| give.send(thread).map_err(|_| io::ErrorKind::BrokenPipe.into());
+            threads.num_threads(some).spawn_handler(give).build_global()
+        }
+    };
 }
 
-/// How many of so many threads can be alive at the same time.
-fn threads_to_be_had(number: usize) -> usize {
-    let gate = Mutex::new(());
-    let closed = gate.lock();
-    thread::scope(|scope| {
-        let wait = || drop(gate.lock());
-        let count = (0..number).map_while(|_| thread::Builder::new().spawn_scoped(scope, wait).ok()).count();
-        drop(closed);
-        count
-    })
+/// Starts a thread that becomes one of the pool, or ends if there is none.
+fn start_thread(work: Arc<Mutex<mpsc::Receiver<rayon::ThreadBuilder>>>) -> io::Result<()> {
+    let run = move || {
+        let thread = work.lock().ok().and_then(|work| work.recv().ok());
+        drop(work);
+        thread.into_iter().for_each(rayon::ThreadBuilder::run);
+    };
+    thread::Builder::new().spawn(run).map(drop)
 }
 
 /// A built-in backend as the command line names it: `reference`, or `reference:bad=zero,negative=wrap`.

@@ -177,11 +177,19 @@ impl Deviations {
         report.problems.extend(missing);
     }
 
-    /// Whether a file holds a reason, which a draft in its place would lose.
-    pub(crate) fn has_reasons(path: &Path) -> bool {
+    /// What a file holds that a draft in its place would lose, if anything.
+    pub(crate) fn lost_by_a_draft(path: &Path) -> Option<&'static str> {
+        if std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
+            return None;
+        }
         let text = files::read_text(path, LARGEST).unwrap_or_default();
-        serde_yaml::from_str::<File>(&text)
-            .is_ok_and(|file| file.deviations.iter().any(|entry| !entry.reason.trim().is_empty()))
+        match serde_yaml::from_str::<File>(&text) {
+            Err(_) => Some("something other than deviations"),
+            Ok(file) => {
+                let has_reason = file.deviations.iter().any(|entry| !entry.reason.trim().is_empty());
+                has_reason.then_some("reasons")
+            }
+        }
     }
 }
 

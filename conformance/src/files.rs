@@ -1,7 +1,7 @@
 //! Files that a path of the command line names: read as far as they are regular and small enough, written whole or not at
 //! all, and never in place of a device, a pipe or a folder.
 
-use std::fs::{self, File, Metadata, Permissions};
+use std::fs::{self, File, FileType, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -12,18 +12,78 @@ use crate::interrupt;
 /// # Errors
 /// What is wrong with it, its path included.
 pub(crate) fn read_text(path: &Path, most: u64) -> Result<String, String> {
+    String::from_utf8(read_bytes(path, most)?)
+        .map_err(|error| format!("{}: this file is not UTF-8: {error}", path.display()))
+}
+
+/// The content of a file of at most so many bytes.
+///
+/// # Errors
+/// What is wrong with it, its path included.
+pub(crate) fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let wrong = |what: String| format!("{}: {what}", path.display());
     let cannot = |error: io::Error| wrong(error.to_string());
-    // Opening a named pipe would wait for its other end.
-    if !fs::metadata(path).map_err(cannot)?.is_file() {
-        return Err(wrong("this is not a regular file".to_owned()));
-    }
+    let file = open_regular(path).map_err(cannot)?;
+    let size = file.metadata().map_err(cannot)?.len();
     let mut bytes = Vec::new();
-    File::open(path).map_err(cannot)?.take(most + 1).read_to_end(&mut bytes).map_err(cannot)?;
-    if bytes.len() as u64 > most {
+    if size <= most {
+        // It may grow while it is read.
+        file.take(most + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    }
+    if size > most || bytes.len() as u64 > most {
         return Err(wrong(format!("this file has more than {most} bytes")));
     }
-    String::from_utf8(bytes).map_err(|error| wrong(format!("this file is not UTF-8: {error}")))
+    Ok(bytes)
+}
+
+/// Opens a regular file for reading. Nothing else is opened: a named pipe would make this wait for whoever writes to it,
+/// and to open a device can have effects.
+///
+/// # Errors
+/// If the path leads to anything else, or cannot be opened.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    check(&fs::metadata(path)?)?;
+    // It may have become something else by now.
+    let file = open_without_waiting(path)?;
+    check(&file.metadata()?)?;
+    Ok(file)
+}
+
+fn check(metadata: &Metadata) -> io::Result<()> {
+    if metadata.is_file() {
+        return Ok(());
+    }
+    Err(io::Error::other(format!("this is {}, not a regular file", kind(metadata.file_type()))))
+}
+
+#[cfg(unix)]
+fn open_without_waiting(path: &Path) -> io::Result<File> {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
+#[cfg(not(unix))]
+fn open_without_waiting(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).open(path)
+}
+
+fn kind(file_type: FileType) -> &'static str {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if file_type.is_fifo() {
+            return "a named pipe";
+        }
+        if file_type.is_char_device() || file_type.is_block_device() {
+            return "a device";
+        }
+        if file_type.is_socket() {
+            return "a socket";
+        }
+    }
+    if file_type.is_dir() { "a directory" } else { "something else" }
 }
 
 /// Writes a file so that it appears whole or not at all. A link to a regular file stays a link.
@@ -140,5 +200,8 @@ mod tests {
             assert!(read_text(path, 9).unwrap_err().ends_with("not a regular file"), "{}", path.display());
         }
         assert!(read_text(&bytes, 9).unwrap_err().contains("not UTF-8"));
+        // A file that becomes a pipe after it was looked at.
+        let opened = open_without_waiting(&fifo).unwrap();
+        assert!(check(&opened.metadata().unwrap()).is_err());
     }
 }

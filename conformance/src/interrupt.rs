@@ -86,6 +86,7 @@ mod unix {
     use std::thread;
     use std::time::{Duration, Instant};
 
+    use rustix::process::Signal;
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
@@ -93,6 +94,9 @@ mod unix {
     use crate::process;
 
     use super::{GENTLE, Ordering, SIGNAL, WRITING};
+
+    /// Sent for a file that would grow beyond what the system allows. Once it is watched, the write fails instead.
+    const TOO_LARGE: i32 = Signal::XFSZ.as_raw();
 
     /// How long a gentle end may take.
     const PATIENCE: Duration = Duration::from_secs(10);
@@ -103,7 +107,7 @@ mod unix {
     /// Watches for signals from now on, but for those that this process was started to ignore, as under `nohup`.
     pub(crate) fn watch() {
         let ignored = ignored();
-        let wanted = [SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter();
+        let wanted = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, TOO_LARGE].into_iter();
         let wanted = wanted.filter(|signal| ignored >> (signal - 1) & 1 == 0);
         process::adopt_children();
         // Without the thread a signal ends this process as it ends any other.
@@ -120,6 +124,9 @@ mod unix {
     }
 
     fn received(signal: i32) {
+        if signal == TOO_LARGE {
+            return;
+        }
         let first = SIGNAL.compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst).is_ok();
         if !first || signal == SIGQUIT || GENTLE.load(Ordering::SeqCst) == 0 {
             end(signal);

@@ -181,14 +181,15 @@ impl ProcessBackend {
             let more = (1..self.jobs.min(cases.len())).map(|_| {
                 let (shared, description) = (&shared, &description);
                 // A worker that does not come up leaves its cases to the others.
-                scope.spawn(move || match Worker::start(shared, watch) {
+                let work = move || match Worker::start(shared, watch) {
                     Ok(mut worker) if worker.description() == description => {
                         shared.run_worker(&mut worker, cases, watch)
                     }
                     _ => Vec::new(),
-                })
+                };
+                std::thread::Builder::new().spawn_scoped(scope, work)
             });
-            let more: Vec<_> = more.collect();
+            let more: Vec<_> = more.map_while(Result::ok).collect();
             let mut done = shared.run_worker(&mut first, cases, watch);
             for worker in more {
                 done.extend(worker.join().expect("a worker does not panic"));

@@ -13,6 +13,7 @@ use crate::protocol::{
     CallMessage, InvalidReply, OutputMemory, PROTOCOL, Reply, Request, Started, TensorMessage, TimeMessage,
     TimedReply, UnsupportedReply, Unusable, call,
 };
+use crate::words::counted;
 
 /// The longest line that is read, in bytes. Larger tensors go through a `file`.
 pub const MAX_LINE: u64 = 256 << 20;
@@ -242,7 +243,10 @@ fn check_timing(message: &TimeMessage) -> Result<(), Unusable> {
     }
     if u128::from(rounds) * u128::from(min_round_ns) > LONGEST_TIMING.as_nanos() {
         let most = LONGEST_TIMING.as_secs();
-        return unsupported(format!("{rounds} rounds of {min_round_ns} ns are more than {most} s"));
+        return unsupported(format!(
+            "{} of {min_round_ns} ns: at most {most} s are done",
+            counted(rounds, "round")
+        ));
     }
     if message.output != OutputMemory::Fresh {
         return unsupported("only `fresh` outputs are timed".to_owned());

@@ -105,8 +105,8 @@ mod tests {
 
     #[test]
     fn no_character_of_a_stranger_is_obeyed() {
-        let evil = "a\u{1b}[2J\u{9b}31m\u{85}\u{7}\u{202e}\u{2028}\r\u{7f}\u{e0041}b\n\tc";
-        let seen = r"a\u{1b}[2J\u{9b}31m\u{85}\u{7}\u{202e}\u{2028}\r\u{7f}\u{e0041}b";
+        let evil = "a\u{1b}[2J\u{9b}31m\u{85}\u{7}\u{202e}\u{2028}\r\u{7f}\u{ffff}\u{e0041}b\n\tc";
+        let seen = r"a\u{1b}[2J\u{9b}31m\u{85}\u{7}\u{202e}\u{2028}\r\u{7f}\u{ffff}\u{e0041}b";
         assert_eq!(printable(evil), format!("{seen}\n\tc"));
         assert_eq!(shown(evil), format!("{seen}\n\tc"));
         assert_eq!(name(evil), format!("{seen}  c"));

@@ -213,9 +213,11 @@ fn what_is_no_file_is_no_report_and_is_not_waited_for() {
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let zeros = folder.path().join("zeros");
     std::os::unix::fs::symlink("/dev/zero", &zeros).unwrap();
-    for path in [pipe.as_path(), &zeros, folder.path()] {
+    for (path, kind) in
+        [(pipe.as_path(), "a named pipe"), (&zeros, "a device"), (folder.path(), "a directory")]
+    {
         let said = Report::read(path).unwrap_err();
-        assert!(said.ends_with("this is not a regular file"), "{said}");
+        assert!(said.ends_with(&format!(": this is {kind}, not a regular file")), "{said}");
     }
     let large = folder.path().join("large");
     std::fs::File::create(&large).unwrap().set_len(1 << 40).unwrap();

@@ -72,6 +72,53 @@ fn threads_are_bounded_and_where_there_are_none_the_work_is_done_all_the_same() 
     assert!(status == 0 && text.starts_with("paddle.gather_nd  "), "{status} {text}{said}");
 }
 
+/// Address space for anything from no thread to all of them: each takes 100 MB.
+#[test]
+#[cfg(target_os = "linux")]
+fn wherever_threads_end_is_said_or_done_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("fuzz.json");
+    let run = ["run", "--memory-limit", "0", "--jobs", "3", "--case", CASE, "--out", "."];
+    let run = [&run[..], &["--", PROGRAM, "serve", "reference"]].concat();
+    let built_in = ["run", "--jobs", "3", "--case", CASE, "--out", "."];
+    let fuzz = ["fuzz", "--backend", "optimized", "--jobs", "3", "--cases", "50", "--report"];
+    let fuzz = [&fuzz[..], &[report.to_str().unwrap()]].concat();
+    for arguments in [&run[..], &built_in, &fuzz] {
+        let mut statuses = std::collections::BTreeSet::new();
+        for megabytes in (200..2400).step_by(300) {
+            let mut shell = Command::new("sh");
+            let script = format!("ulimit -v {megabytes}000; exec \"$0\" \"$@\"");
+            shell.args(["-c", &script, PROGRAM]).args(arguments).current_dir(folder.path());
+            shell.env("RUST_MIN_STACK", "100000000").env("RAYON_NUM_THREADS", "3");
+            let output = shell.output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(!said.contains("panicked"), "{megabytes} MB: {said}");
+            let Some(status) = output.status.code() else {
+                // What is left beside the stacks is not enough for a few bytes either.
+                assert!(said.contains("memory allocation of "), "{megabytes} MB: {said}");
+                continue;
+            };
+            assert!(matches!(status, 0 | 2 | 3), "{megabytes} MB: {status} {said}");
+            statuses.insert(status);
+        }
+        assert!(statuses.contains(&0) && statuses.len() > 1, "{arguments:?}: {statuses:?}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_limit_on_the_size_of_files_costs_the_report_and_not_the_matrix() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut shell = Command::new("sh");
+    let script = "ulimit -c 0; ulimit -f 8; exec \"$0\" run --backend reference --out .";
+    let (status, text, said) = ended(shell.args(["-c", script, PROGRAM]).current_dir(folder.path()));
+    assert!(status == 2 && text.contains("everything conforms"), "{status} {text}{said}");
+    assert!(said.contains("cannot be written: File too large"), "{said}");
+    // No part of a file is left; the smallest of the three may fit.
+    let left = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(left.into_iter().all(|name| name == "report.md"));
+}
+
 #[test]
 fn patterns_that_would_take_long_or_panic_are_refused_wherever_they_are_given() {
     let folder = tempfile::tempdir().unwrap();
@@ -110,6 +157,12 @@ fn a_folder_that_is_no_specification_is_refused_with_what_it_lacks() {
         let said = refused(&[command, &["--spec", folder.path().to_str().unwrap()]].concat());
         assert!(said.contains("this folder has no documents.yaml"), "{said}");
     }
+    // A topic that is none is not left out in silence.
+    let topic = operator.join("topic.yaml");
+    pipe(&topic);
+    let said = refused(&["list", "cases", "--spec", folder.path().to_str().unwrap()]);
+    assert!(said.contains("topic.yaml") && said.contains("this is not a file"), "{said}");
+    fs::remove_file(topic).unwrap();
     // One that has it, but none of the sections that clauses name.
     fs::write(folder.path().join("documents.yaml"), "schema: 1\ndocuments: []\n").unwrap();
     let (status, _, said) = ended(gatherspec(&["list", "cases", "--spec"]).arg(folder.path()));
@@ -173,6 +226,14 @@ fn a_full_stdout_is_said_and_the_report_is_written() {
     assert_eq!(output.status.code(), Some(2));
     assert!(said.starts_with("error: stdout cannot be written: "), "{said}");
     assert!(folder.path().join("report.json").is_file());
+    for words in [&["--help"][..], &["run", "--help"], &["--version"], &["list", "cases"]] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = gatherspec(words).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+        let output = output.wait_with_output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert!(said.starts_with("error: stdout cannot be written: "), "{said}");
+    }
 }
 
 #[test]
@@ -304,6 +365,63 @@ fn a_draft_does_not_replace_reasons() {
     let (status, ..) = ended(&mut gatherspec(&[&run[..], &["--write-deviations", path]].concat()));
     assert_eq!(status, 0);
     assert!(fs::read_to_string(&file).unwrap().ends_with("deviations: []\n"));
+    // A file of another kind is no draft either.
+    fs::write(&file, "schema: 1\noperator: tf.gather\ncases: []\n").unwrap();
+    let said = refused(&[&run[..], &["--write-deviations", path]].concat());
+    assert!(said.contains("holds something other than deviations, which a draft"), "{said}");
+    assert!(fs::read_to_string(&file).unwrap().ends_with("cases: []\n"));
+}
+
+#[test]
+fn a_campaign_does_not_replace_what_is_no_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let [cases, report] = ["cases.yaml", "fuzz.json"].map(path);
+    fs::write(&cases, "schema: 1\n").unwrap();
+    let fuzz = ["fuzz", "--backend", "reference", "--cases", "9", "--report"];
+    let (status, ..) = ended(&mut gatherspec(&[&fuzz[..], &[&report]].concat()));
+    assert_eq!(status, 0);
+    for arguments in [&[&fuzz[..], &[&cases]].concat()[..], &["merge", &report, "--out", &cases]] {
+        let said = refused(arguments);
+        assert!(said.contains("cases.yaml is no report and would be lost"), "{said}");
+    }
+    assert_eq!(fs::read_to_string(&cases).unwrap(), "schema: 1\n");
+    let circle = path("circle");
+    symlink("circle", &circle).unwrap();
+    refused(&[&fuzz[..], &[&report, "--save", &circle]].concat());
+    // Its own report is replaced, and so is a file that is empty.
+    fs::write(&cases, "").unwrap();
+    for file in [&report, &cases] {
+        assert_eq!(ended(&mut gatherspec(&["merge", &report, "--out", file])).0, 0);
+    }
+    assert_eq!(fs::read(&cases).unwrap(), fs::read(&report).unwrap());
+}
+
+/// Kind and content are of one file: what becomes a named pipe after its kind was looked at is not waited for.
+#[test]
+fn a_file_that_becomes_a_pipe_meanwhile_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.yaml");
+    let [file, fifo] = ["a", "b"].map(|name| folder.path().join(name));
+    pipe(&fifo);
+    let spec = gather_spec::Specification::embedded().unwrap();
+    let (done, is_done) = std::sync::mpsc::channel();
+    let read = path.clone();
+    std::thread::spawn(move || {
+        for _ in 0..2000 {
+            let _ = spec.read_case_file(&read);
+            let _ = gather_conformance::fuzz::Report::read(&read);
+        }
+        let _ = done.send(());
+    });
+    let start = std::time::Instant::now();
+    while is_done.try_recv().is_err() {
+        assert!(start.elapsed().as_secs() < 20, "a pipe is waited for");
+        fs::write(&file, "schema: 1\n").unwrap();
+        fs::rename(&file, &path).unwrap();
+        fs::hard_link(&fifo, &file).unwrap();
+        fs::rename(&file, &path).unwrap();
+    }
 }
 
 #[test]

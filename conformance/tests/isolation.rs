@@ -73,6 +73,8 @@ impl Hostile {
             .env("PATH", format!(".::{path}"))
             .env("PYTHONPATH", python_path)
             .env("PYTHONUSERBASE", ".")
+            .env("PYTHONINSPECT", "1")
+            .env("PYTHONSTARTUP", self.folder.path().join("site.py"))
             // No network: an environment is made as far as pip goes without.
             .env("PIP_NO_INDEX", "1")
             .env("PIP_FIND_LINKS", "")
@@ -132,6 +134,38 @@ fn the_first_use_of_an_adapter_runs_nothing_of_the_current_folder() {
     let said = hostile.run(".::", &[]);
     hostile.assert_nothing_ran(&said);
     assert!(said.contains("No module named 'numpy'"), "{said}");
+}
+
+/// As `PIP_TARGET` does: what pip has installed is not where it was to be. The Python is none, but answers like one.
+#[test]
+fn what_pip_installs_elsewhere_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let python = folder.path().join("python3");
+    let script = "#!/bin/sh\nset -e\ncase \"$*\" in\n\
+                  *'version_info'*) echo 3.12.1;;\n\
+                  *'-m venv'*) mkdir -p \"$5/bin\"; cp \"$0\" \"$5/bin/python\";;\n\
+                  *'-m pip install'*) echo \"$PIP_TARGET\" > \"$(dirname \"$0\")/asked\";;\n\
+                  *find_spec*) exit 1;;\nesac\n";
+    fs::write(&python, script).unwrap();
+    fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
+    let cache = folder.path().join("cache");
+    let output = Command::new(env!("CARGO_BIN_EXE_gatherspec"))
+        .args(["run", "--case", "tf.gather/documented/*", "--backend", "numpy", "--out"])
+        .arg(folder.path().join("out"))
+        .env("PATH", format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap()))
+        .env("XDG_CACHE_HOME", &cache)
+        .env("PIP_TARGET", "elsewhere")
+        .output()
+        .unwrap();
+    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert!(
+        output.status.code() == Some(3) && said.contains("pip has installed numpy elsewhere than in "),
+        "{said}"
+    );
+    assert!(said.contains("does its configuration name a target"), "{said}");
+    // It is not taken for a whole environment the next time.
+    let ready = fs::read_dir(cache.join("gatherspec")).unwrap().map(|entry| entry.unwrap().path());
+    assert!(ready.into_iter().all(|path| !path.join("gatherspec-ready").exists()));
 }
 
 #[test]

@@ -111,11 +111,11 @@ fn shown(c: char) -> char {
 }
 
 /// Whether a character has no width of its own, so that it would garble a terminal: control characters, joiners, marks
-/// that turn the direction of text.
+/// that turn the direction of text. So are U+FFFE and U+FFFF, which no XML may hold.
 #[must_use]
 pub fn is_invisible(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// A text on one line without invisible characters, and cut where it grows too long.

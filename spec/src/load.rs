@@ -115,7 +115,7 @@ impl Specification {
                 .map(|part| part.as_os_str().to_string_lossy())
                 .collect::<Vec<_>>()
                 .join("/");
-            if entry.file_type().is_file() && name.ends_with(".yaml") {
+            if !entry.file_type().is_dir() && name.ends_with(".yaml") {
                 files.push((name, read_file(entry.path()).map_err(|diagnostic| vec![diagnostic])?));
             }
         }
@@ -352,16 +352,32 @@ fn read_file(path: &Path) -> Result<Vec<u8>, Diagnostic> {
         }
         _ => Diagnostic::file(&name, format!("the file cannot be read: {error}")),
     };
-    let metadata = fs::metadata(path).map_err(cannot)?;
+    let no_file = || Diagnostic::file(&name, "this is not a file").help("name the YAML files themselves");
+    if !fs::metadata(path).map_err(cannot)?.is_file() {
+        return Err(no_file());
+    }
+    let file = open_without_waiting(path).map_err(cannot)?;
+    // It may have become something else by now.
+    let metadata = file.metadata().map_err(cannot)?;
     if !metadata.is_file() {
-        return Err(Diagnostic::file(&name, "this is not a file").help("name the YAML files themselves"));
+        return Err(no_file());
     }
     if metadata.len() > MAX_FILE_BYTES as u64 {
         return Err(too_long(&name, metadata.len()));
     }
     let mut bytes = Vec::new();
     // The file may grow while it is read; one byte more than allowed is enough to see that.
-    let file = fs::File::open(path).map_err(cannot)?;
     file.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(cannot)?;
     Ok(bytes)
+}
+
+/// Opens a file for reading; a named pipe, which has no end, is not waited for.
+fn open_without_waiting(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    }
+    options.read(true).open(path)
 }

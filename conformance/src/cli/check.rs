@@ -11,6 +11,7 @@ use gather_spec::{Case, Clause, Diagnostic, Outcome, Profile, Specification};
 use sha2::{Digest, Sha256};
 
 use crate::builtin;
+use crate::files::read_bytes;
 use crate::judge::{Strictness, Verdict};
 use crate::runner::{CaseResult, Judged};
 use crate::words::counted;
@@ -19,6 +20,9 @@ use super::{Failure, Status, complain, print};
 
 /// The most bytes of an output that the reference is asked for.
 const MOST_OUTPUT: u64 = 256 << 20;
+
+/// The most bytes of a page.
+const LARGEST_PAGE: u64 = 64 << 20;
 
 #[derive(clap::Args)]
 pub(super) struct Check {
@@ -145,33 +149,13 @@ fn clauses_without_cases(spec: &Specification, clauses: &[Clause]) -> Vec<String
     warnings
 }
 
-/// The SHA-256 of a file, read piece by piece.
+/// The SHA-256 of a page.
 fn digest(path: &Path) -> Result<String, Failure> {
-    let cannot = |error: std::io::Error| Failure::Usage(format!("{}: {error}", path.display()));
-    // A device may have no end, and a named pipe no beginning.
-    if !std::fs::metadata(path).map_err(cannot)?.is_file() {
-        return Err(Failure::Usage(format!("{}: this is not a regular file", path.display())));
-    }
-    let mut file = std::fs::File::open(path).map_err(cannot)?;
-    let mut hasher = Hasher(Sha256::new());
-    std::io::copy(&mut file, &mut hasher).map_err(cannot)?;
-    Ok(hasher.0.finalize().iter().fold(String::new(), |mut text, byte| {
+    let bytes = read_bytes(path, LARGEST_PAGE).map_err(Failure::Usage)?;
+    Ok(Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
     }))
-}
-
-struct Hasher(Sha256);
-
-impl std::io::Write for Hasher {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 /// The clauses that rest on a page, section by section, and the errata that quote it.

@@ -204,6 +204,7 @@ impl Fuzz {
         }
         check_writable(path)
             .map_err(|error| Failure::Usage(format!("{} cannot be written: {error}", path.display())))?;
+        Report::may_replace(path).map_err(Failure::Usage)?;
         let new = Report::new(campaign, self.shard, backend);
         if !self.resume || !path.exists() {
             return Ok(new);
@@ -228,7 +229,9 @@ impl Fuzz {
         saver: &Saver<'_>,
         end: Option<Instant>,
     ) -> Result<Result<Option<Corpus>, process::Broken>, Failure> {
-        let Some(folder) = self.save.as_deref().filter(|folder| folder.exists()) else { return Ok(Ok(None)) };
+        let Some(folder) = self.save.as_deref().filter(|folder| folder.symlink_metadata().is_ok()) else {
+            return Ok(Ok(None));
+        };
         let saved = self.saved(folder, saver.spec)?;
         if saved.is_empty() {
             return Ok(Ok(None));

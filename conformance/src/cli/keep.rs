@@ -40,9 +40,10 @@ impl Kept {
         for file in files.iter().chain(&kept.draft) {
             check_writable(file).map_err(|error| cannot_write(file, &error))?;
         }
-        match draft.filter(|path| Deviations::has_reasons(path)) {
-            Some(path) => Err(format!(
-                "{} holds reasons, which a draft in its place would lose; help: name another file",
+        let lost = draft.and_then(|path| Some((path, Deviations::lost_by_a_draft(path)?)));
+        match lost {
+            Some((path, what)) => Err(format!(
+                "{} holds {what}, which a draft in its place would lose; help: name another file",
                 path.display()
             )),
             None => Ok(kept),

@@ -22,6 +22,7 @@ impl Merge {
         let read = |file: &PathBuf| Ok((file.display().to_string(), Report::read(file)?));
         let reports: Vec<(String, Report)> =
             self.files.iter().map(read).collect::<Result<_, String>>().map_err(Failure::Usage)?;
+        self.out.as_deref().map_or(Ok(()), Report::may_replace).map_err(Failure::Usage)?;
         let whole = merge(&reports).map_err(|error| Failure::Usage(error.to_string()))?;
         let written = self
             .out

@@ -44,7 +44,7 @@ impl Progress {
         let bar = ProgressBar::hidden();
         bar.set_length(cases as u64);
         let state = Arc::default();
-        let drawing = io::stderr().is_terminal().then(|| draw(bar.clone(), Arc::clone(&state)));
+        let drawing = io::stderr().is_terminal().then(|| draw(bar.clone(), Arc::clone(&state))).flatten();
         Self { bar, state, drawing }
     }
 
@@ -101,10 +101,10 @@ impl State {
     }
 }
 
-/// Draws the bar from a thread of its own: what is worth saying is said while nothing happens.
-fn draw(bar: ProgressBar, state: Arc<Mutex<State>>) -> (Sender<()>, JoinHandle<()>) {
+/// Draws the bar from a thread of its own, if there is one: what is worth saying is said while nothing happens.
+fn draw(bar: ProgressBar, state: Arc<Mutex<State>>) -> Option<(Sender<()>, JoinHandle<()>)> {
     let (stop, stopped) = mpsc::channel::<()>();
-    let drawing = thread::spawn(move || {
+    let drawing = thread::Builder::new().spawn(move || {
         let over = |time| stopped.recv_timeout(time) == Err(RecvTimeoutError::Disconnected);
         if over(QUIET) {
             return;
@@ -117,7 +117,7 @@ fn draw(bar: ProgressBar, state: Arc<Mutex<State>>) -> (Sender<()>, JoinHandle<(
             !over(REDRAW)
         } {}
     });
-    (stop, drawing)
+    Some((stop, drawing.ok()?))
 }
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {

@@ -153,8 +153,15 @@ fn run_round(
     let job =
         Job { campaign: &report.campaign, shard: report.shard, next: &next, end, deadline, stop: &stop };
     let mut rounds: Vec<Round> = std::thread::scope(|scope| {
-        let threads: Vec<_> = workers.0.iter_mut().map(|worker| scope.spawn(|| worker.round(&job))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("a worker does not panic")).collect()
+        let mut workers = workers.0.iter_mut();
+        let first = workers.next();
+        // Where the system has no more threads, fewer workers do the same.
+        let spawn =
+            |worker| std::thread::Builder::new().spawn_scoped(scope, || Worker::round(worker, &job)).ok();
+        let threads: Vec<_> = workers.map_while(spawn).collect();
+        let first = first.map(|worker| worker.round(&job));
+        let others = threads.into_iter().map(|thread| thread.join().expect("a worker does not panic"));
+        first.into_iter().chain(others).collect()
     });
     let interrupted =
         rounds.iter_mut().filter_map(|round| round.interrupted.take()).min_by_key(|(place, _)| *place);

@@ -1,7 +1,7 @@
 //! What a campaign found: the report, which is also the checkpoint, and how the reports of shards are joined.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -190,6 +190,20 @@ impl Report {
         match contradiction(&report) {
             None => Ok(report),
             Some(what) => Err(format!("{name} contradicts itself: {what}")),
+        }
+    }
+
+    /// Whether a report may be written here: what is there is none that it would replace by mistake, such as a case file.
+    ///
+    /// # Errors
+    /// What is there, in words.
+    pub fn may_replace(path: &Path) -> Result<(), String> {
+        let mut first = [0];
+        match files::open_regular(path).and_then(|mut file| file.read(&mut first)) {
+            Ok(1) if first != *b"{" => {
+                Err(format!("{} is no report and would be lost; help: name another file", path.display()))
+            }
+            _ => Ok(()),
         }
     }
 

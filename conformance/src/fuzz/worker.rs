@@ -106,7 +106,8 @@ impl Drop for Workers<'_> {
     fn drop(&mut self) {
         std::thread::scope(|scope| {
             self.0.drain(..).for_each(|worker| {
-                scope.spawn(|| drop(worker));
+                // Without a thread it is dropped here.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, || drop(worker));
             });
         });
     }
@@ -137,7 +138,9 @@ impl<'a> Worker<'a> {
         let (threads, chunk) = match subject {
             Subject::InProcess(_) => {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
-                (Some(pool.map_err(io::Error::other)?), CHUNK)
+                let cannot =
+                    |error| io::Error::other(format!("a worker's threads cannot be started: {error}"));
+                (Some(pool.map_err(cannot)?), CHUNK)
             }
             Subject::Process(_) => (None, FIRST_CHUNK_OF_A_PROCESS),
         };

@@ -82,36 +82,33 @@ impl Child {
         let stdin = process.stdin.take().expect("it was asked for");
         let stdout = process.stdout.take().expect("it was asked for");
         let from_stderr = process.stderr.take().expect("it was asked for");
-        #[cfg(unix)]
-        let input_end = std::os::fd::AsFd::as_fd(&stdin).try_clone_to_owned().ok();
         let (input, to_write) = mpsc::channel();
-        thread::spawn(move || write_lines(stdin, &to_write));
         let (found, lines) = mpsc::sync_channel(LINES_AHEAD);
-        let (longest, unread) = (backend.limits.reply, Arc::default());
-        let ahead = Arc::clone(&unread);
-        thread::spawn(move || {
-            read_lines(BufReader::with_capacity(64 << 10, stdout), longest, &ahead, &found);
-        });
-        let stderr = Arc::new(Mutex::new(Tail::default()));
         let (ended, stderr_ended) = mpsc::channel();
-        let tail = Arc::clone(&stderr);
-        thread::spawn(move || {
-            keep_tail(from_stderr, &tail);
-            let _ = ended.send(());
-        });
-        let input = Some(input);
-        Ok(Self {
+        // From here on it is killed if something is lacking.
+        let child = Self {
             process,
             status: None,
             family: Some(family),
             lines,
-            unread,
-            input,
+            unread: Arc::default(),
+            input: Some(input),
             #[cfg(unix)]
-            input_end,
-            stderr,
+            input_end: std::os::fd::AsFd::as_fd(&stdin).try_clone_to_owned().ok(),
+            stderr: Arc::default(),
             stderr_ended,
-        })
+        };
+        in_a_thread(move || write_lines(stdin, &to_write))?;
+        let (longest, ahead) = (backend.limits.reply, Arc::clone(&child.unread));
+        in_a_thread(move || {
+            read_lines(BufReader::with_capacity(64 << 10, stdout), longest, &ahead, &found);
+        })?;
+        let tail = Arc::clone(&child.stderr);
+        in_a_thread(move || {
+            keep_tail(from_stderr, &tail);
+            let _ = ended.send(());
+        })?;
+        Ok(child)
     }
 
     /// Has a line written as soon as the process reads it. Never waits.
@@ -249,6 +246,11 @@ impl Drop for Child {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// Does something in a thread, if the system has one more.
+fn in_a_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().spawn(work).map(drop)
 }
 
 /// How a process ended, in words.
