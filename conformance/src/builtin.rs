@@ -1,10 +1,12 @@
 //! The backends that come with the program, by name.
 
 use std::num::NonZeroUsize;
+use std::sync::LazyLock;
 
 use gather_optimized::{Level, Options};
 use gather_reference::Settings;
-use gather_spec::{Call, DType, Outcome, Profile};
+use gather_spec::signature::OperandRole;
+use gather_spec::{Call, DType, Outcome, Profile, Signature, load};
 
 use crate::backend::{Backend, Capability, Description, Identity};
 
@@ -74,6 +76,10 @@ impl Backend for Reference {
     }
 }
 
+/// The operators that `optimized` answers: those that this program was built with.
+static SIGNATURES: LazyLock<Vec<Signature>> =
+    LazyLock::new(|| load::operators().expect("a test reads the embedded operators"));
+
 /// The environment variable `GATHERSPEC_LEVEL` forces its instruction set; a level that the processor lacks makes
 /// every answer `unsupported`.
 struct Optimized {
@@ -90,13 +96,18 @@ impl Optimized {
 
 impl Backend for Optimized {
     fn describe(&self) -> Description {
-        let listed =
-            gather_optimized::OPERATORS.iter().map(|it| (it.name, it.params_dtypes, it.index_dtypes));
+        let listed = SIGNATURES.iter().map(|signature| {
+            let dtypes = |role| &*signature.operand(role).dtypes;
+            (signature.operator.as_str(), dtypes(OperandRole::Params), dtypes(OperandRole::Indices))
+        });
         describe("optimized", self.settings.options.policies(), listed)
     }
 
     fn call(&mut self, call: &Call) -> Outcome {
-        gather_optimized::answer(call, &self.settings)
+        match SIGNATURES.iter().find(|signature| signature.operator == call.operator) {
+            Some(signature) => gather_optimized::answer(signature, call, &self.settings),
+            None => Outcome::Unsupported(format!("there is no operator `{}`", call.operator)),
+        }
     }
 
     fn use_threads(&mut self, threads: usize) -> bool {

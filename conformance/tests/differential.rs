@@ -2,14 +2,17 @@
 //! Only here may the two meet.
 
 use std::num::NonZeroUsize;
+use std::sync::LazyLock;
 
 use gather_conformance::builtin::MAX_OUTPUT;
 use gather_conformance::generate::{Choices, any_call, grid};
 use gather_conformance::layout::Layout;
-use gather_optimized::{Element, Index, Level, Options, Plan, Settings, answer};
+use gather_optimized::{Element, Index, Level, Options, Plan, Settings};
+use gather_spec::signature::{AttributeDefault, AttributeRole, OperandRole, RankRule};
 use gather_spec::tensor::Stored;
 use gather_spec::{
-    Attribute, BadIndex, Call, DType, NegativeIndex, Outcome, Profile, Refusal, ReportedError, Tensor,
+    BadIndex, Call, DType, Form, NegativeIndex, Outcome, Profile, Refusal, ReportedError, Signature, Tensor,
+    load,
 };
 use ndarray::{ArrayD, ArrayViewD, IxDyn};
 use proptest::prelude::*;
@@ -42,6 +45,17 @@ impl Way {
         let threads = NonZeroUsize::new(self.threads).expect("a positive number");
         Options::new().profile(profile).level(self.level).threads(threads)
     }
+}
+
+static SIGNATURES: LazyLock<Vec<Signature>> =
+    LazyLock::new(|| load::operators().expect("the operators are read"));
+
+fn signature(call: &Call) -> &'static Signature {
+    SIGNATURES.iter().find(|signature| signature.operator == call.operator).expect("a known operator")
+}
+
+fn optimized(call: &Call, settings: &Settings) -> Outcome {
+    gather_optimized::answer(signature(call), call, settings)
 }
 
 fn reference(call: &Call, profile: Profile) -> Outcome {
@@ -77,7 +91,7 @@ fn compare(call: &Call, profile: Profile, ways: &[Way]) {
         let laid_out = way.layout.apply(call).expect("memory for a small call");
         let settings =
             Settings { options: way.options(profile), max_output: MAX_OUTPUT, ..Settings::default() };
-        assert_same(&expected, &answer(&laid_out, &settings), call, profile, *way);
+        assert_same(&expected, &optimized(&laid_out, &settings), call, profile, *way);
         if let Some(found) = into_poisoned(&laid_out, settings.options) {
             assert_same(&expected, &found, call, profile, *way);
         }
@@ -87,36 +101,64 @@ fn compare(call: &Call, profile: Profile, ways: &[Way]) {
 /// The outcome of gathering into outputs full of 0x00 and of 0xFF, which must agree; `None` for calls that have no
 /// typed function, or whose dtypes an operator refuses.
 fn into_poisoned(call: &Call, options: Options) -> Option<Outcome> {
-    let supported = ["tf.gather_nd", "tf.gather"].contains(&call.operator.as_str())
-        && [DType::I32, DType::I64].contains(&call.indices.dtype())
-        && call.params.dtype() != DType::String;
+    let signature = signature(call);
+    let roles = signature.roles(call).ok()?;
+    let supported = has_typed_function(signature)
+        && signature.operand(OperandRole::Params).dtypes.contains(&roles.params.dtype())
+        && signature.operand(OperandRole::Indices).dtypes.contains(&roles.indices.dtype())
+        && [DType::I32, DType::I64].contains(&roles.indices.dtype())
+        && roles.params.dtype() != DType::String;
     if !supported {
         return None;
     }
-    Some(match call.params.dtype().size() {
-        1 => poisoned::<u8>(call, options, [0, u8::MAX]),
-        2 => poisoned::<u16>(call, options, [0, u16::MAX]),
-        4 => poisoned::<u32>(call, options, [0, u32::MAX]),
-        8 => poisoned::<u64>(call, options, [0, u64::MAX]),
-        _ => poisoned::<u128>(call, options, [0, u128::MAX]),
+    let options = options.batch_dims(roles.batch_dims.unwrap_or(0));
+    let options = roles.axis.map_or(options, |axis| options.axis(axis));
+    let typed = Typed { form: signature.form, indices: roles.indices, options };
+    Some(match roles.params.dtype().size() {
+        1 => poisoned::<u8>(roles.params, typed, [0, u8::MAX]),
+        2 => poisoned::<u16>(roles.params, typed, [0, u16::MAX]),
+        4 => poisoned::<u32>(roles.params, typed, [0, u32::MAX]),
+        8 => poisoned::<u64>(roles.params, typed, [0, u64::MAX]),
+        _ => poisoned::<u128>(roles.params, typed, [0, u128::MAX]),
     })
 }
 
-fn poisoned<T: Element + Stored>(call: &Call, options: Options, poisons: [T; 2]) -> Outcome {
-    let params = call.params.view::<T>().expect("the width of the dtype");
+/// Whether an operator differs in nothing but dtypes and attributes from the typed function of its form.
+fn has_typed_function(signature: &Signature) -> bool {
+    let ranks = [OperandRole::Params, OperandRole::Indices].map(|role| signature.operand(role).rank);
+    match signature.form {
+        Form::Take => {
+            let axis = signature.attribute(AttributeRole::Axis);
+            ranks == [RankRule::AtLeast1, RankRule::Any]
+                && axis.is_some_and(|axis| axis.default == AttributeDefault::BatchDims)
+        }
+        Form::Nd => ranks == [RankRule::Any, RankRule::AtLeast1] && signature.least_depth == 0,
+    }
+}
+
+/// A call of a typed function, params aside.
+#[derive(Clone, Copy)]
+struct Typed<'a> {
+    form: Form,
+    indices: &'a Tensor,
+    options: Options,
+}
+
+fn poisoned<T: Element + Stored>(params: &Tensor, call: Typed<'_>, poisons: [T; 2]) -> Outcome {
+    let dtype = params.dtype();
+    let params = params.view::<T>().expect("the width of the dtype");
     let outcomes = poisons.map(|poison| {
         // The value decides the index type, so that all eight are used.
         let largest = call.indices.iter().count() % 3;
-        let dtype = call.params.dtype();
         let result = match (call.indices.dtype(), largest) {
-            (DType::I64, 0) if fits::<u64>(&call.indices) => into::<T, u64>(&params, call, options, poison),
-            (DType::I64, 1) if fits::<u32>(&call.indices) => into::<T, u32>(&params, call, options, poison),
-            (DType::I64, _) => into::<T, i64>(&params, call, options, poison),
-            (_, 0) if fits::<u8>(&call.indices) => into::<T, u8>(&params, call, options, poison),
-            (_, 0) if fits::<i8>(&call.indices) => into::<T, i8>(&params, call, options, poison),
-            (_, 1) if fits::<u16>(&call.indices) => into::<T, u16>(&params, call, options, poison),
-            (_, 1) if fits::<i16>(&call.indices) => into::<T, i16>(&params, call, options, poison),
-            _ => into::<T, i32>(&params, call, options, poison),
+            (DType::I64, 0) if fits::<u64>(call.indices) => into::<T, u64>(&params, call, poison),
+            (DType::I64, 1) if fits::<u32>(call.indices) => into::<T, u32>(&params, call, poison),
+            (DType::I64, _) => into::<T, i64>(&params, call, poison),
+            (_, 0) if fits::<u8>(call.indices) => into::<T, u8>(&params, call, poison),
+            (_, 0) if fits::<i8>(call.indices) => into::<T, i8>(&params, call, poison),
+            (_, 1) if fits::<u16>(call.indices) => into::<T, u16>(&params, call, poison),
+            (_, 1) if fits::<i16>(call.indices) => into::<T, i16>(&params, call, poison),
+            _ => into::<T, i32>(&params, call, poison),
         };
         outcome(result, dtype)
     });
@@ -131,8 +173,7 @@ fn fits<I: TryFrom<i128>>(indices: &Tensor) -> bool {
 
 fn into<T: Element, I: Index + TryFrom<i128>>(
     params: &ArrayViewD<'_, T>,
-    call: &Call,
-    options: Options,
+    call: Typed<'_>,
     poison: T,
 ) -> Result<ArrayD<T>, Refusal> {
     let values = call.indices.shape().positions();
@@ -142,17 +183,9 @@ fn into<T: Element, I: Index + TryFrom<i128>>(
     });
     let indices =
         ArrayD::from_shape_vec(IxDyn(call.indices.shape()), values.collect()).expect("its own shape");
-    let integer = |name: &str| match call.attributes.get(name) {
-        Some(Attribute::Integer(value)) => Some(*value),
-        _ => None,
-    };
-    let mut options = options.batch_dims(integer("batch_dims").unwrap_or(0));
-    if let Some(axis) = integer("axis") {
-        options = options.axis(axis);
-    }
-    let plan = match call.operator.as_str() {
-        "tf.gather" => Plan::gather(params.shape(), indices.shape(), &options),
-        _ => Plan::gather_nd(params.shape(), indices.shape(), &options),
+    let plan = match call.form {
+        Form::Take => Plan::gather(params.shape(), indices.shape(), &call.options),
+        Form::Nd => Plan::gather_nd(params.shape(), indices.shape(), &call.options),
     }?;
     let bytes = plan.output_shape().iter().map(|dim| *dim as u128).product::<u128>() * size_of::<T>() as u128;
     if bytes > u128::from(MAX_OUTPUT) {
@@ -274,7 +307,7 @@ fn outputs_past_the_caches() {
                     max_output: MAX_OUTPUT,
                     ..Settings::default()
                 };
-                assert!(expected == answer(&call, &settings), "{way:?}, rows of {row} {dtype}");
+                assert!(expected == optimized(&call, &settings), "{way:?}, rows of {row} {dtype}");
             }
         }
     }

@@ -2,17 +2,16 @@
 
 use gather_spec::shape::MAX_RANK;
 use gather_spec::tensor::Stored;
-use gather_spec::{ByteString, Call, DType, Outcome, Refusal, Tensor};
+use gather_spec::{ByteString, Call, DType, Outcome, Refusal, Signature, Tensor};
 use ndarray::ArrayD;
 
-use crate::operators::{OPERATORS, OperatorInfo};
 use crate::run::Element;
-use crate::{Options, Plan};
+use crate::{Options, Plan, forms};
 
 /// How calls are answered: what no attribute of a call says.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Policies, level and threads; batch dims and axis come with each call.
+    /// Policies, level and threads; batch dims and axis come with each call, or are the operator's defaults.
     pub options: Options,
     /// The most bytes that an output may take; larger ones are unsupported.
     pub max_output: u64,
@@ -30,78 +29,82 @@ impl Default for Settings {
     }
 }
 
-/// Answers a call. An output of more than [`MAX_RANK`] axes or of more bytes than the settings allow is `unsupported`,
-/// whatever the indices are.
+/// Answers a call by the signature of its operator: it takes what the letter of the pages takes, and what they tolerate
+/// beside it is refused. An output of more than [`MAX_RANK`] axes or of more bytes than the settings allow is
+/// `unsupported`, whatever the indices are.
 ///
 /// ```
 /// use gather_optimized::{Settings, answer};
-/// use gather_spec::{Call, DType, Operator, Outcome, Tensor};
+/// use gather_spec::{Call, DType, Outcome, Tensor};
+///
+/// # fn main() -> Result<(), gather_spec::TensorError> {
+/// // From the feature `cases` of gather-spec; a signature can also be written down as a value.
+/// let operators = gather_spec::load::operators().expect("the specification is right");
+/// let gather = operators.iter().find(|one| one.operator.as_str() == "tf.gather").expect("it is there");
 ///
 /// let call = Call {
-///     operator: Operator::new("tf.gather"),
+///     operator: gather.operator.clone(),
 ///     params: Tensor::new(DType::U8, [3], vec![10u8, 20, 30])?,
 ///     indices: Tensor::new(DType::I32, [2], vec![2u32, 0])?,
 ///     attributes: [].into(),
 /// };
 /// let expected = Tensor::new(DType::U8, [2], vec![30u8, 10])?;
-/// assert_eq!(answer(&call, &Settings::default()), Outcome::Output(expected));
-/// # Ok::<(), gather_spec::TensorError>(())
+/// assert_eq!(answer(gather, &call, &Settings::default()), Outcome::Output(expected));
+/// # Ok(())
+/// # }
 /// ```
 #[must_use]
-pub fn answer(call: &Call, settings: &Settings) -> Outcome {
-    gather_call(call, settings).into()
+pub fn answer(signature: &Signature, call: &Call, settings: &Settings) -> Outcome {
+    gather_call(signature, call, settings).into()
 }
 
-fn gather_call(call: &Call, settings: &Settings) -> Result<Tensor, Refusal> {
-    let plan = plan_call(call, settings)?;
-    let len = plan.shapes().output_len(call.params.dtype().size())?;
+fn gather_call(signature: &Signature, call: &Call, settings: &Settings) -> Result<Tensor, Refusal> {
+    let roles = signature.roles(call).map_err(|foreign| Refusal::Unsupported(foreign.to_string()))?;
+    let plan = forms::plan(signature, &roles, settings.options)?;
+    let (params, indices) = (roles.params, roles.indices);
+    let len = plan.shapes().output_len(params.dtype().size())?;
     let rank = plan.output_shape().len();
     if rank > MAX_RANK {
         return Err(Refusal::Unsupported(format!(
             "an output of {rank} axes; at most {MAX_RANK} are allowed"
         )));
     }
-    let bytes = len as u128 * call.params.dtype().size() as u128;
+    let bytes = len as u128 * params.dtype().size() as u128;
     if bytes > u128::from(settings.max_output) {
         let most = settings.max_output;
         return Err(Refusal::Unsupported(format!("an output of {bytes} bytes; at most {most} are allowed")));
     }
-    match call.params.dtype() {
-        DType::String => strings(&plan, call),
+    match params.dtype() {
+        DType::String => strings(&plan, params, indices),
         dtype if settings.poison => match dtype.size() {
-            1 => poisoned(&plan, call, len, POISON),
-            2 => poisoned(&plan, call, len, u16::from_ne_bytes([POISON; 2])),
-            4 => poisoned(&plan, call, len, u32::from_ne_bytes([POISON; 4])),
-            8 => poisoned(&plan, call, len, u64::from_ne_bytes([POISON; 8])),
-            _ => poisoned(&plan, call, len, u128::from_ne_bytes([POISON; 16])),
+            1 => poisoned(&plan, params, indices, len, POISON),
+            2 => poisoned(&plan, params, indices, len, u16::from_ne_bytes([POISON; 2])),
+            4 => poisoned(&plan, params, indices, len, u32::from_ne_bytes([POISON; 4])),
+            8 => poisoned(&plan, params, indices, len, u64::from_ne_bytes([POISON; 8])),
+            _ => poisoned(&plan, params, indices, len, u128::from_ne_bytes([POISON; 16])),
         },
         dtype => match dtype.size() {
-            1 => bits::<u8>(&plan, call),
-            2 => bits::<u16>(&plan, call),
-            4 => bits::<u32>(&plan, call),
-            8 => bits::<u64>(&plan, call),
-            _ => bits::<u128>(&plan, call),
+            1 => bits::<u8>(&plan, params, indices),
+            2 => bits::<u16>(&plan, params, indices),
+            4 => bits::<u32>(&plan, params, indices),
+            8 => bits::<u64>(&plan, params, indices),
+            _ => bits::<u128>(&plan, params, indices),
         },
     }
-}
-
-fn plan_call(call: &Call, settings: &Settings) -> Result<Plan, Refusal> {
-    let name = call.operator.as_str();
-    let unknown = || Refusal::Unsupported(format!("there is no operator `{name}`"));
-    let operator: &OperatorInfo =
-        OPERATORS.iter().find(|operator| operator.name == name).ok_or_else(unknown)?;
-    let options = operator.options(&call.attributes, settings.options)?;
-    let (params, indices) = (&call.params, &call.indices);
-    operator.plan((params.dtype(), params.shape()), (indices.dtype(), indices.shape()), &options)
 }
 
 /// Runs `$body` with `$view` bound to the indices as what they are: bits in storage, integers in meaning.
 macro_rules! with_indices {
     ($indices:expr, $view:ident => $body:expr) => {
         match $indices.dtype() {
+            DType::I8 => with_indices!(@ $indices, $view: u8 => i8, $body),
             DType::I16 => with_indices!(@ $indices, $view: u16 => i16, $body),
             DType::I32 => with_indices!(@ $indices, $view: u32 => i32, $body),
             DType::I64 => with_indices!(@ $indices, $view: u64 => i64, $body),
+            DType::U8 => with_indices!(@ $indices, $view: u8, $body),
+            DType::U16 => with_indices!(@ $indices, $view: u16, $body),
+            DType::U32 => with_indices!(@ $indices, $view: u32, $body),
+            DType::U64 => with_indices!(@ $indices, $view: u64, $body),
             dtype => Err(Refusal::Unsupported(format!("indices of dtype {dtype}"))),
         }
     };
@@ -110,34 +113,39 @@ macro_rules! with_indices {
         let $view = crate::kernels::signed::<$stored, $index, _>(&$view);
         $body
     }};
+    (@ $indices:expr, $view:ident: $stored:ty, $body:expr) => {{
+        let $view = $indices.view::<$stored>().ok_or_else(no_view)?;
+        $body
+    }};
 }
 
-fn bits<T: Stored + Element>(plan: &Plan, call: &Call) -> Result<Tensor, Refusal> {
-    let params = call.params.view::<T>().ok_or_else(no_view)?;
-    let output = with_indices!(call.indices, indices => plan.run(&params, &indices))?;
-    tensor(call.params.dtype(), output)
+fn bits<T: Stored + Element>(plan: &Plan, params: &Tensor, indices: &Tensor) -> Result<Tensor, Refusal> {
+    let view = params.view::<T>().ok_or_else(no_view)?;
+    let output = with_indices!(indices, indices => plan.run(&view, &indices))?;
+    tensor(params.dtype(), output)
 }
 
 /// The same, into an output of which every element is `garbage`.
 fn poisoned<T: Stored + Element>(
     plan: &Plan,
-    call: &Call,
+    params: &Tensor,
+    indices: &Tensor,
     len: usize,
     garbage: T,
 ) -> Result<Tensor, Refusal> {
-    let params = call.params.view::<T>().ok_or_else(no_view)?;
+    let view = params.view::<T>().ok_or_else(no_view)?;
     let mut elements = crate::output::reserve(len)?;
     elements.resize(len, garbage);
     let wrong = |wrong: ndarray::ShapeError| Refusal::Unsupported(wrong.to_string());
     let mut output = ArrayD::from_shape_vec(plan.output_shape(), elements).map_err(wrong)?;
-    with_indices!(call.indices, indices => plan.run_into(&params, &indices, &mut output))?;
-    tensor(call.params.dtype(), output)
+    with_indices!(indices, indices => plan.run_into(&view, &indices, &mut output))?;
+    tensor(params.dtype(), output)
 }
 
-fn strings(plan: &Plan, call: &Call) -> Result<Tensor, Refusal> {
-    let params = call.params.view::<ByteString>().ok_or_else(no_view)?;
-    let output = with_indices!(call.indices, indices => plan.run_cloned(&params, &indices))?;
-    tensor(call.params.dtype(), output)
+fn strings(plan: &Plan, params: &Tensor, indices: &Tensor) -> Result<Tensor, Refusal> {
+    let view = params.view::<ByteString>().ok_or_else(no_view)?;
+    let output = with_indices!(indices, indices => plan.run_cloned(&view, &indices))?;
+    tensor(params.dtype(), output)
 }
 
 fn tensor<T: Stored>(dtype: DType, output: ArrayD<T>) -> Result<Tensor, Refusal> {
@@ -162,10 +170,16 @@ mod tests {
         Call { operator: Operator::new(operator), params, indices, attributes }
     }
 
+    /// The answer by the signature of the call's operator.
+    fn ask(call: &Call, settings: &Settings) -> Outcome {
+        let operators = gather_spec::load::operators().unwrap();
+        answer(operators.iter().find(|one| one.operator == call.operator).unwrap(), call, settings)
+    }
+
     #[test]
     fn an_output_as_large_as_the_limit_is_given_and_a_larger_one_is_not() {
         let call = call("tf.gather_nd", [].into());
-        let under = |max_output| answer(&call, &Settings { max_output, ..Settings::default() });
+        let under = |max_output| ask(&call, &Settings { max_output, ..Settings::default() });
         let output = Outcome::Output(Tensor::new(DType::F64, [2], vec![30u64, 10]).unwrap());
         assert_eq!((under(17), under(16)), (output.clone(), output));
         let why = "an output of 16 bytes; at most 15 are allowed".to_owned();
@@ -184,7 +198,7 @@ mod tests {
         for (operator, name) in lacking {
             let call = call(operator, [(name.to_owned(), Attribute::Integer(0))].into());
             let why = format!("{operator} has no attribute `{name}`");
-            assert_eq!(answer(&call, &Settings::default()), Outcome::Unsupported(why));
+            assert_eq!(ask(&call, &Settings::default()), Outcome::Unsupported(why));
         }
     }
 
@@ -192,10 +206,10 @@ mod tests {
     #[test]
     fn paddle_refuses_indices_of_rank_one() {
         let mut call = call("paddle.gather_nd", [].into());
-        assert!(matches!(answer(&call, &Settings::default()), Outcome::Output(_)));
+        assert!(matches!(ask(&call, &Settings::default()), Outcome::Output(_)));
         call.indices = Tensor::new(DType::I32, [1], vec![2u32]).unwrap();
         let error = GatherError::IndicesRank { rank: 1, least: 2 };
-        assert_eq!(answer(&call, &Settings::default()), Outcome::Error(error.into()));
+        assert_eq!(ask(&call, &Settings::default()), Outcome::Error(error.into()));
     }
 
     #[test]
@@ -207,7 +221,7 @@ mod tests {
             let expected = Tensor::new(dtype, [2], vec![second, first]).unwrap();
             for poison in [false, true] {
                 let settings = Settings { poison, ..Settings::default() };
-                assert_eq!(answer(&call, &settings), Outcome::Output(expected.clone()));
+                assert_eq!(ask(&call, &settings), Outcome::Output(expected.clone()));
             }
         }
         moved(DType::Bool, [0u8, 1]);
@@ -224,7 +238,7 @@ mod tests {
             let mut call = call("tf.gather_nd", [].into());
             call.indices = Tensor::new(DType::I32, [2, 1], vec![index, 0]).unwrap();
             let options = Options::new().bad_index(bad_index);
-            answer(&call, &Settings { options, poison: true, ..Settings::default() })
+            ask(&call, &Settings { options, poison: true, ..Settings::default() })
         };
         let output = |elements: Vec<u64>| Outcome::Output(Tensor::new(DType::F64, [2], elements).unwrap());
         assert_eq!(under(BadIndex::Zero, 3), output(vec![0, 10]));
@@ -246,6 +260,6 @@ mod tests {
         call.indices = Tensor::new(DType::I32, [2, 1], vec![(-1i32).cast_unsigned(), 0]).unwrap();
         let options = Options::new().negative_index(NegativeIndex::Wrap);
         let expected = Tensor::new(DType::U8, [2, 1], vec![3u8, 4]).unwrap();
-        assert_eq!(answer(&call, &Settings { options, ..Settings::default() }), Outcome::Output(expected));
+        assert_eq!(ask(&call, &Settings { options, ..Settings::default() }), Outcome::Output(expected));
     }
 }

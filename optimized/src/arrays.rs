@@ -3,6 +3,7 @@
 use gather_spec::Refusal;
 use ndarray::{ArrayRef, Dimension};
 
+use crate::forms::{nd, take};
 use crate::index::Index;
 use crate::shapes::Shapes;
 use crate::{Options, Plan};
@@ -26,7 +27,7 @@ impl<'a, A, I: Index, D: Dimension, E: Dimension> Arrays<'a, A, I, D, E> {
         indices: &'a ArrayRef<I, E>,
         options: &Options,
     ) -> Result<Self, Refusal> {
-        Self::new(Shapes::gather_nd(params.shape(), indices.shape(), options)?, params, indices)
+        Self::new(nd::Rules::GATHER_ND.shapes(params.shape(), indices.shape(), options)?, params, indices)
     }
 
     /// Validates the arrays' own shapes for `gather`.
@@ -39,7 +40,7 @@ impl<'a, A, I: Index, D: Dimension, E: Dimension> Arrays<'a, A, I, D, E> {
         indices: &'a ArrayRef<I, E>,
         options: &Options,
     ) -> Result<Self, Refusal> {
-        Self::new(Shapes::gather(params.shape(), indices.shape(), options)?, params, indices)
+        Self::new(take::Rules::GATHER.shapes(params.shape(), indices.shape(), options)?, params, indices)
     }
 
     /// Compares the arrays' shapes with those of a plan.

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::shapes::{Family, Shapes, Traits};
+use crate::shapes::{Selection, Shapes};
 
 /// A dim of the rows: stepping along it moves the base within params and the place within indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Geometry {
     #[inline]
     pub(crate) fn set(&mut self, shapes: Shapes<'_>, params: &[isize], indices: &[isize], element: usize) {
         let size = element.cast_signed();
-        let Traits { family, batch_dims, axis, depth, .. } = shapes.traits;
+        let Selection { batch_dims, axis, depth, row_rank } = shapes.traits.selection;
         self.rows.clear();
         for dim in 0..batch_dims {
             self.push(shapes.params[dim], params[dim].wrapping_mul(size), indices[dim]);
@@ -63,12 +63,8 @@ impl Geometry {
         for (dim, stride) in shapes.params[batch_dims..axis].iter().zip(&params[batch_dims..axis]) {
             self.push(*dim, stride.wrapping_mul(size), 0);
         }
-        let outer = match family {
-            Family::Nd => batch_dims..indices.len() - 1,
-            Family::OneAxis => batch_dims..indices.len(),
-        };
-        for dim in outer {
-            self.push(shapes.indices[dim], 0, indices[dim]);
+        for (dim, stride) in shapes.indices[batch_dims..row_rank].iter().zip(&indices[batch_dims..row_rank]) {
+            self.push(*dim, 0, *stride);
         }
         let row_bytes = self.push_slice(&shapes.params[axis + depth..], &params[axis + depth..], element);
         let (pieces, row_bytes) = cut(row_bytes);
@@ -83,11 +79,8 @@ impl Geometry {
 
     #[inline]
     fn set_components(&mut self, shapes: Shapes<'_>, params: &[isize], indices: &[isize], size: isize) {
-        let Traits { family, axis, depth, .. } = shapes.traits;
-        let step = match (family, indices.last()) {
-            (Family::Nd, Some(step)) => *step,
-            _ => 0,
-        };
+        let Selection { axis, depth, row_rank, .. } = shapes.traits.selection;
+        let step = indices.get(row_rank).copied().unwrap_or(0);
         self.components.clear();
         let axes = shapes.params[axis..axis + depth].iter().zip(&params[axis..axis + depth]);
         for (component, (bound, stride)) in axes.enumerate() {

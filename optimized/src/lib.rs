@@ -3,12 +3,12 @@
 //! - The documented functions: [`gather_nd`], [`gather`], and `*_into` for the caller's output. What may be chosen is in
 //!   [`Options`]; reasons to refuse are `gather_spec`'s [`GatherError`](gather_spec::GatherError)s.
 //! - Validated once, used often: [`Plan`]. Memory used often: [`Pool`].
-//! - Calls on tensors of any dtype, as a backend answers them: [`answer()`], for the [`OPERATORS`].
+//! - Calls on tensors of any dtype, as a backend answers them: [`answer()`], by the signature of any operator.
 //!
-//! A call is validated (`shapes`, kept by a `plan`), tied to its arrays (`arrays`) and their strides (`geometry`); `run`
-//! makes a job of it, whose parts check
-//! indices block by block and hand the checked offsets to `kernels`. Instruction sets are chosen in `dispatch` alone,
-//! threads are named in `parallel` alone, and `unsafe` stands in `kernels` and `output` alone.
+//! What a form says of a call is in `forms`: it makes `shapes` that fit each other, which a `plan` keeps. They are tied
+//! to their arrays (`arrays`) and strides (`geometry`); `run` makes a job of them, whose parts check indices block by
+//! block and hand the checked offsets to `kernels`. Instruction sets are chosen in `dispatch` alone, threads are named
+//! in `parallel` alone, and `unsafe` stands in `kernels` and `output` alone.
 
 #![deny(unsafe_code)]
 
@@ -16,11 +16,11 @@ mod answer;
 mod api;
 mod arrays;
 mod dispatch;
+mod forms;
 mod geometry;
 mod index;
 mod kernels;
 mod offender;
-mod operators;
 mod options;
 mod output;
 mod parallel;
@@ -34,7 +34,6 @@ pub use dispatch::{LEVEL_VARIABLE, Level};
 pub use index::Index;
 #[doc(hidden)]
 pub use kernels::floor;
-pub use operators::{OPERATORS, OperatorInfo};
 pub use options::Options;
 pub use output::{Pool, Pooled};
 pub use plan::Plan;

@@ -5,7 +5,7 @@ use gather_spec::GatherError;
 use ndarray::{ArrayRef, ArrayViewD, Axis, Dimension};
 
 use crate::index::{Index, place};
-use crate::shapes::{Family, Shapes};
+use crate::shapes::Shapes;
 
 /// The first bad index of a call, if there is one.
 #[cold]
@@ -17,27 +17,21 @@ pub(crate) fn first_offender<I: Index, E: Dimension>(
         return None;
     }
     let mut view = indices.view().into_dyn();
-    let outer = match shapes.traits.family {
-        Family::Nd => view.ndim() - 1,
-        Family::OneAxis => view.ndim(),
-    };
+    let row_rank = shapes.traits.selection.row_rank;
     // Along a stride of 0 all rows are the same, and there may be more of them than anyone can visit.
-    for axis in 0..outer {
+    for axis in 0..row_rank {
         if view.strides()[axis] == 0 {
             view.collapse_axis(Axis(axis), 0);
         }
     }
-    match shapes.traits.family {
-        Family::Nd => in_rows(shapes, &view),
-        Family::OneAxis => in_elements(shapes, &view),
-    }
+    if row_rank < view.ndim() { in_rows(shapes, &view) } else { in_elements(shapes, &view) }
 }
 
 fn in_rows<I: Index>(shapes: Shapes<'_>, indices: &ArrayViewD<'_, I>) -> Option<GatherError> {
     let last = indices.ndim() - 1;
     for (row, components) in indices.lanes(Axis(last)).into_iter().enumerate() {
         for (component, (index, bound)) in
-            components.iter().zip(&shapes.params[shapes.traits.axis..]).enumerate()
+            components.iter().zip(&shapes.params[shapes.traits.selection.axis..]).enumerate()
         {
             if place(*index, *bound, shapes.traits.profile.negative).is_none() {
                 let position = multi_index(row, &indices.shape()[..last]);
@@ -49,7 +43,7 @@ fn in_rows<I: Index>(shapes: Shapes<'_>, indices: &ArrayViewD<'_, I>) -> Option<
 }
 
 fn in_elements<I: Index>(shapes: Shapes<'_>, indices: &ArrayViewD<'_, I>) -> Option<GatherError> {
-    let bound = shapes.params[shapes.traits.axis];
+    let bound = shapes.params[shapes.traits.selection.axis];
     let bad = |index: &I| place(*index, bound, shapes.traits.profile.negative).is_none();
     let (at, index) = indices.iter().enumerate().find(|(_, index)| bad(index))?;
     Some(out_of_range(multi_index(at, indices.shape()), None, *index, bound))

@@ -1,4 +1,4 @@
-//! A plan: the shapes of a call, validated once and kept. The checks are in `shapes`, how elements lie in memory is in
+//! A plan: the shapes of a call, validated once and kept. The checks are in `forms`, how elements lie in memory is in
 //! `geometry`, running in `run`.
 
 use gather_spec::Refusal;
@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use crate::Options;
 use crate::dispatch::Level;
+use crate::forms::{nd, take};
 use crate::shapes::{Shapes, Traits};
 
 /// The dims of one tensor; no allocation up to rank 6.
@@ -48,7 +49,7 @@ impl Plan {
     /// # Ok::<(), gather_spec::Refusal>(())
     /// ```
     pub fn gather_nd(params: &[usize], indices: &[usize], options: &Options) -> Result<Self, Refusal> {
-        Shapes::gather_nd(params, indices, options).map(Self::of)
+        nd::Rules::GATHER_ND.shapes(params, indices, options).map(Self::of)
     }
 
     /// A plan for `gather`: with b = `batch_dims`, the output's shape is
@@ -66,10 +67,11 @@ impl Plan {
     /// # Ok::<(), gather_spec::Refusal>(())
     /// ```
     pub fn gather(params: &[usize], indices: &[usize], options: &Options) -> Result<Self, Refusal> {
-        Shapes::gather(params, indices, options).map(Self::of)
+        take::Rules::GATHER.shapes(params, indices, options).map(Self::of)
     }
 
-    fn of(shapes: Shapes<'_>) -> Self {
+    /// Keeps shapes that fit each other.
+    pub(crate) fn of(shapes: Shapes<'_>) -> Self {
         let Shapes { params, indices, traits } = shapes;
         let output = shapes.output().into_iter().flatten().copied().collect();
         Self { params: Dims::from_slice(params), indices: Dims::from_slice(indices), output, traits }
@@ -134,7 +136,7 @@ mod tests {
     #[test]
     fn an_axis_counts_from_params_and_a_batch_from_indices() {
         let plan = Plan::gather(&[2, 3, 4], &[2, 5], &Options::new().batch_dims(-1).axis(-1)).unwrap();
-        assert_eq!((plan.traits.batch_dims, plan.traits.axis), (1, 2));
+        assert_eq!((plan.traits.selection.batch_dims, plan.traits.selection.axis), (1, 2));
         assert_eq!(plan.output_shape(), [2, 3, 5]);
         let one = |axis, b| code(Plan::gather(&[2, 2], &[2, 2], &Options::new().batch_dims(b).axis(axis)));
         assert_eq!(one(i64::MIN, 0), ErrorCode::AxisOutOfRange);

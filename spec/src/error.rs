@@ -196,6 +196,8 @@ pub enum GatherError {
     BatchShapeMismatch { params: Shape, indices: Shape },
     #[error("batch_dims {batch_dims} + index depth {depth} exceeds the rank of params, {rank}")]
     IndexDepth { batch_dims: usize, depth: usize, rank: usize },
+    #[error("index rows have {depth} components, but at least {least} are needed")]
+    IndexDepthTooSmall { depth: usize, least: usize },
     #[error("the output would take {bytes} bytes by its non-zero dims, more than 2^63 - 1")]
     OutputTooLarge { bytes: u128 },
     #[error("index {index} at {position:?}{} is out of range [0, {bound})", in_component(*.component))]
@@ -219,7 +221,7 @@ impl GatherError {
             Self::AxisOutOfRange { .. } => ErrorCode::AxisOutOfRange,
             Self::AxisBeforeBatch { .. } => ErrorCode::AxisBeforeBatch,
             Self::BatchShapeMismatch { .. } => ErrorCode::BatchShapeMismatch,
-            Self::IndexDepth { .. } => ErrorCode::IndexDepth,
+            Self::IndexDepth { .. } | Self::IndexDepthTooSmall { .. } => ErrorCode::IndexDepth,
             Self::OutputTooLarge { .. } => ErrorCode::OutputTooLarge,
             Self::IndexOutOfRange { .. } => ErrorCode::IndexOutOfRange,
         }

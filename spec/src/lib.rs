@@ -1,34 +1,46 @@
 //! The words of GatherSpec: tensors, calls, outcomes, clauses and cases. No algorithm lives here.
 //!
 //! What a backend sees and answers is in [`call`], on [`tensor`]s of a [`dtype`] and a [`shape`], with [`error`]s
-//! by code. What is written down about operators is in [`clause`] and [`case`], read by [`load`] from the YAML
-//! files beside this crate, with a [`diagnostic`] for whatever is wrong with them; [`any`] is the dtype of cases that
-//! hold for every dtype.
+//! by code; what sets operators apart is their [`signature`].
+//!
+//! The feature `cases`, on by default, brings what is written down about operators: [`clause`] and [`case`], read by
+//! [`load`] from the YAML files beside this crate, with a [`diagnostic`] for whatever is wrong with them; [`any`] is
+//! the dtype of cases that hold for every dtype. Without it this crate reads no files and no YAML.
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "cases")]
 pub mod any;
 pub mod call;
+#[cfg(feature = "cases")]
 pub mod case;
+#[cfg(feature = "cases")]
 pub mod clause;
+#[cfg(feature = "cases")]
 pub mod diagnostic;
 pub mod dtype;
 pub mod error;
 pub mod literal;
+#[cfg(feature = "cases")]
 pub mod load;
 pub mod shape;
 pub mod signature;
 pub mod tensor;
+#[cfg(feature = "cases")]
 mod yaml;
 
 pub use call::{
     Attribute, Attributes, BadIndex, Call, NegativeIndex, Operator, Outcome, Profile, ReportedError,
 };
+#[cfg(feature = "cases")]
 pub use case::{Allowed, Case, Expectation};
+#[cfg(feature = "cases")]
 pub use clause::{Basis, Clause};
+#[cfg(feature = "cases")]
 pub use diagnostic::Diagnostic;
 pub use dtype::DType;
 pub use error::{ErrorCode, ErrorFields, GatherError, Refusal};
+#[cfg(feature = "cases")]
 pub use load::Specification;
 pub use shape::{Shape, ShapeTooLarge};
 pub use signature::{Form, Roles, Signature};

@@ -264,21 +264,21 @@ impl Signature {
             let Some(attribute) = self.attribute_named(name) else {
                 return Err(ForeignAttribute::Unknown { operator: operator(), name: name_of() });
             };
-            match (attribute.role, attribute.r#type, value) {
-                (AttributeRole::Axis, _, Attribute::Integer(axis)) => roles.axis = Some(*axis),
-                (AttributeRole::BatchDims, _, Attribute::Integer(dims)) => roles.batch_dims = Some(*dims),
-                (AttributeRole::Ignored, AttributeType::Integer, Attribute::Integer(_))
-                | (AttributeRole::Ignored, AttributeType::Boolean, Attribute::Boolean(_)) => {
-                    roles.ignored.insert(name_of(), *value);
-                }
-                (_, wanted, value) => {
-                    let value = *value;
+            match (attribute.role, value) {
+                _ if !attribute.r#type.takes(value) => {
+                    let (wanted, value) = (attribute.r#type, *value);
                     return Err(ForeignAttribute::Type {
                         operator: operator(),
                         name: name_of(),
                         wanted,
                         value,
                     });
+                }
+                (AttributeRole::Axis, Attribute::Integer(axis)) => roles.axis = Some(*axis),
+                (AttributeRole::BatchDims, Attribute::Integer(dims)) => roles.batch_dims = Some(*dims),
+                // What has an effect is an integer.
+                (AttributeRole::Ignored | AttributeRole::Axis | AttributeRole::BatchDims, value) => {
+                    roles.ignored.insert(name_of(), *value);
                 }
             }
         }

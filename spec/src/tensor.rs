@@ -223,11 +223,13 @@ impl Tensor {
     }
 
     /// How many elements it holds in memory: fewer than its shape says where strides are 0.
+    #[cfg(feature = "cases")]
     pub(crate) fn stored_count(&self) -> usize {
         self.elements.len()
     }
 
     /// A tensor of another dtype in the same layout: each stored element becomes what `map` makes of it.
+    #[cfg(feature = "cases")]
     pub(crate) fn map_elements(
         &self,
         dtype: DType,

@@ -28,6 +28,7 @@ mod avx512;
 
 /// Integers of the same width that differ in sign only.
 pub(crate) trait SameBits<T> {}
+impl SameBits<i8> for u8 {}
 impl SameBits<i16> for u16 {}
 impl SameBits<i32> for u32 {}
 impl SameBits<i64> for u64 {}

@@ -1,0 +1,133 @@
+//! What sets one form of gather apart from another: how the shapes and attributes of a call become [`Shapes`](crate::shapes::Shapes), which
+//! is all that the kernels know. One file per form, each with the rules that operators of the form may differ in.
+//! Signatures are read here and nowhere else.
+
+pub(crate) mod nd;
+pub(crate) mod take;
+
+use gather_spec::signature::{AttributeDefault, AttributeRole, OperandRole, Range};
+use gather_spec::{Attribute, Form, GatherError, Refusal, Roles, Shape, Signature, Tensor};
+
+use crate::{Options, Plan};
+
+/// A plan for a call in role terms. Checks come in the order of the error codes, up to the shapes.
+pub(crate) fn plan(signature: &Signature, call: &Roles<&Tensor>, options: Options) -> Result<Plan, Refusal> {
+    let (params, indices) = (call.params, call.indices);
+    let lists = |role, tensor: &Tensor| signature.operand(role).dtypes.contains(&tensor.dtype());
+    if !lists(OperandRole::Params, params) {
+        return Err(GatherError::ParamsDtype { dtype: params.dtype() }.into());
+    }
+    if !lists(OperandRole::Indices, indices) {
+        return Err(GatherError::IndexDtype { dtype: indices.dtype() }.into());
+    }
+    let batch_dims = call.batch_dims.or_else(|| default(signature, AttributeRole::BatchDims)).unwrap_or(0);
+    let axis = call.axis.or_else(|| default(signature, AttributeRole::Axis));
+    let options = Options { batch_dims, axis, ..options };
+    let (params, indices) = (params.shape(), indices.shape());
+    let shapes = match signature.form {
+        Form::Take => take::Rules::of(signature).shapes(params, indices, &options),
+        Form::Nd => nd::Rules::of(signature).shapes(params, indices, &options),
+    };
+    shapes.map(Plan::of)
+}
+
+/// The number that the absence of an attribute stands for, if it stands for one.
+fn default(signature: &Signature, role: AttributeRole) -> Option<i64> {
+    match signature.attribute(role)?.default {
+        AttributeDefault::Value(Attribute::Integer(value)) => Some(value),
+        AttributeDefault::Value(Attribute::Boolean(_))
+        | AttributeDefault::BatchDims
+        | AttributeDefault::Undocumented => None,
+    }
+}
+
+/// The range of an attribute, if the operator has it.
+fn range(signature: &Signature, role: AttributeRole) -> Option<Range> {
+    signature.attribute(role)?.range
+}
+
+/// The least ranks of the operands.
+#[derive(Clone, Copy, Debug)]
+struct Ranks {
+    params: usize,
+    indices: usize,
+}
+
+impl Ranks {
+    fn of(signature: &Signature) -> Self {
+        let least = |role| signature.operand(role).rank.least();
+        Self { params: least(OperandRole::Params), indices: least(OperandRole::Indices) }
+    }
+
+    #[inline(always)] // So that rules known beforehand cost nothing.
+    fn check(self, params: &[usize], indices: &[usize]) -> Result<(), GatherError> {
+        if params.len() < self.params {
+            return Err(GatherError::ParamsRank { rank: params.len(), least: self.params });
+        }
+        if indices.len() < self.indices {
+            return Err(GatherError::IndicesRank { rank: indices.len(), least: self.indices });
+        }
+        Ok(())
+    }
+}
+
+/// The number of batch dims that `value` stands for, within its range and at most `most`, which the form allows.
+#[inline(always)]
+fn batch_dims(range: Range, value: i64, (r, q): (usize, usize), most: usize) -> Result<usize, GatherError> {
+    match resolve(range, value, r, q) {
+        Some(batch_dims) if batch_dims <= most => Ok(batch_dims),
+        _ => Err(batch_dims_out_of_range(range, value, (r, q), most)),
+    }
+}
+
+#[cold]
+fn batch_dims_out_of_range(
+    range: Range,
+    batch_dims: i64,
+    (r, q): (usize, usize),
+    most: usize,
+) -> GatherError {
+    let (low, high) = match range {
+        Range::FromMinusRBelowR => (-signed(r), signed(r) - 1),
+        Range::FromMinusQToQ => (-signed(q), signed(q)),
+        Range::From0BelowQToR => (0, signed(r).min(signed(q) - 1)),
+    };
+    GatherError::BatchDimsOutOfRange { batch_dims, low, high: high.min(signed(most)) }
+}
+
+/// What a value stands for on params of rank `r` and indices of rank `q`, if it is in range.
+#[inline(always)]
+fn resolve(range: Range, value: i64, r: usize, q: usize) -> Option<usize> {
+    match range {
+        Range::FromMinusRBelowR => from_either_end(value, r).filter(|at| *at < r),
+        Range::FromMinusQToQ => from_either_end(value, q).filter(|at| *at <= q),
+        Range::From0BelowQToR => usize::try_from(value).ok().filter(|at| *at < q && *at <= r),
+    }
+}
+
+/// `value`, counted from the end of `rank` if negative.
+#[inline(always)]
+fn from_either_end(value: i64, rank: usize) -> Option<usize> {
+    let normalised = if value < 0 { value.checked_add(signed(rank))? } else { value };
+    usize::try_from(normalised).ok()
+}
+
+/// Compares the leading `b` dims, which both have.
+#[inline]
+fn same_batch(params: &[usize], indices: &[usize], b: usize) -> Result<(), GatherError> {
+    if params[..b] == indices[..b] {
+        return Ok(());
+    }
+    Err(batch_mismatch(&params[..b], &indices[..b]))
+}
+
+#[cold]
+fn batch_mismatch(params: &[usize], indices: &[usize]) -> GatherError {
+    let shape = |dims: &[usize]| Shape::new(dims).unwrap_or_default();
+    GatherError::BatchShapeMismatch { params: shape(params), indices: shape(indices) }
+}
+
+/// A rank as the attributes count: ranks are far below 2^63.
+fn signed(rank: usize) -> i64 {
+    i64::try_from(rank).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,72 @@
+//! The form nd: the last axis of indices holds index rows of k components, each a partial multi-index, and the
+//! output's shape is `P[..b] + I[b..-1] + P[b+k..]`.
+
+use gather_spec::signature::{AttributeRole, Range};
+use gather_spec::{GatherError, Refusal, Signature};
+
+use super::{Ranks, batch_dims, range, same_batch};
+use crate::Options;
+use crate::shapes::{Selection, Shapes};
+
+/// What operators of this form may differ in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    ranks: Ranks,
+    batch_dims: Range,
+    least_depth: usize,
+}
+
+impl Rules {
+    /// Those of [`crate::Plan::gather_nd`].
+    pub(crate) const GATHER_ND: Self =
+        Self { ranks: Ranks { params: 0, indices: 1 }, batch_dims: Range::From0BelowQToR, least_depth: 0 };
+
+    /// Those of an operator; what it cannot be sent is in any range.
+    pub(super) fn of(signature: &Signature) -> Self {
+        let mut ranks = Ranks::of(signature);
+        // Whatever the pages say, index rows lie along an axis.
+        ranks.indices = ranks.indices.max(1);
+        Self {
+            ranks,
+            batch_dims: range(signature, AttributeRole::BatchDims).unwrap_or(Self::GATHER_ND.batch_dims),
+            least_depth: signature.least_depth,
+        }
+    }
+
+    /// Shapes that fit each other.
+    ///
+    /// # Errors
+    /// `params-rank`, `indices-rank`, `batch-dims-out-of-range`, `batch-shape-mismatch`, `index-depth`, in this order;
+    /// `Unsupported` for an axis.
+    #[inline(always)] // So that they stay in registers.
+    pub(crate) fn shapes<'a>(
+        self,
+        params: &'a [usize],
+        indices: &'a [usize],
+        options: &Options,
+    ) -> Result<Shapes<'a>, Refusal> {
+        if options.axis.is_some() {
+            return Err(no_axis());
+        }
+        self.ranks.check(params, indices)?;
+        let (r, q) = (params.len(), indices.len());
+        let [.., depth] = *indices else {
+            return Err(GatherError::IndicesRank { rank: 0, least: 1 }.into());
+        };
+        let b = batch_dims(self.batch_dims, options.batch_dims, (r, q), r.min(q - 1))?;
+        same_batch(params, indices, b)?;
+        if depth < self.least_depth {
+            return Err(GatherError::IndexDepthTooSmall { depth, least: self.least_depth }.into());
+        }
+        if depth > r - b {
+            return Err(GatherError::IndexDepth { batch_dims: b, depth, rank: r }.into());
+        }
+        let selection = Selection { batch_dims: b, axis: b, depth, row_rank: q - 1 };
+        Shapes::new(params, indices, selection, options)
+    }
+}
+
+#[cold]
+fn no_axis() -> Refusal {
+    Refusal::Unsupported("gather_nd has no attribute `axis`".to_owned())
+}

@@ -1,0 +1,62 @@
+//! The form take: each index selects along one axis, and the output's shape is `P[..axis] + I[b..] + P[axis+1..]`.
+
+use gather_spec::signature::{AttributeRole, Range};
+use gather_spec::{GatherError, Refusal, Signature};
+
+use super::{Ranks, batch_dims, range, resolve, same_batch, signed};
+use crate::Options;
+use crate::shapes::{Selection, Shapes};
+
+/// What operators of this form may differ in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    ranks: Ranks,
+    batch_dims: Range,
+    axis: Range,
+}
+
+impl Rules {
+    /// Those of [`crate::Plan::gather`].
+    pub(crate) const GATHER: Self = Self {
+        ranks: Ranks { params: 1, indices: 0 },
+        batch_dims: Range::FromMinusQToQ,
+        axis: Range::FromMinusRBelowR,
+    };
+
+    /// Those of an operator; what it cannot be sent is in any range.
+    pub(super) fn of(signature: &Signature) -> Self {
+        Self {
+            ranks: Ranks::of(signature),
+            batch_dims: range(signature, AttributeRole::BatchDims).unwrap_or(Self::GATHER.batch_dims),
+            axis: range(signature, AttributeRole::Axis).unwrap_or(Self::GATHER.axis),
+        }
+    }
+
+    /// Shapes that fit each other; without an axis the first one below the batch is meant.
+    ///
+    /// # Errors
+    /// `params-rank`, `indices-rank`, `batch-dims-out-of-range`, `axis-out-of-range`, `axis-before-batch`,
+    /// `batch-shape-mismatch`, in this order.
+    #[inline(always)] // So that they stay in registers.
+    pub(crate) fn shapes<'a>(
+        self,
+        params: &'a [usize],
+        indices: &'a [usize],
+        options: &Options,
+    ) -> Result<Shapes<'a>, Refusal> {
+        self.ranks.check(params, indices)?;
+        let (r, q) = (params.len(), indices.len());
+        let b = batch_dims(self.batch_dims, options.batch_dims, (r, q), q)?;
+        let asked = options.axis.unwrap_or(signed(b));
+        // Whatever the range, there are no more axes than params has.
+        let Some(axis) = resolve(self.axis, asked, r, q).filter(|axis| *axis < r) else {
+            return Err(GatherError::AxisOutOfRange { axis: asked, rank: r }.into());
+        };
+        if axis < b {
+            return Err(GatherError::AxisBeforeBatch { axis, batch_dims: b }.into());
+        }
+        same_batch(params, indices, b)?;
+        let selection = Selection { batch_dims: b, axis, depth: 1, row_rank: q };
+        Shapes::new(params, indices, selection, options)
+    }
+}
