@@ -233,6 +233,25 @@ fn no_crate_depends_on_what_it_must_not_know() {
     }
 }
 
+/// What reads cases stays away from whoever only gathers.
+#[test]
+fn the_fast_gather_pulls_no_yaml_and_few_crates() {
+    let mut cargo = std::process::Command::new(env!("CARGO"));
+    cargo
+        .args("tree --locked --package gather-optimized --edges normal --prefix none --no-dedupe".split(' '));
+    let output = cargo.current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let tree = String::from_utf8(output.stdout).unwrap();
+    let crates: BTreeSet<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    for own in ["gather-optimized", "gather-spec"] {
+        assert!(crates.contains(own), "{crates:?}");
+    }
+    for reader in ["serde-saphyr", "annotate-snippets", "walkdir"] {
+        assert!(!crates.contains(reader), "{reader}");
+    }
+    assert!(crates.len() <= 28, "{} crates: {crates:?}", crates.len());
+}
+
 #[test]
 fn reference_and_optimized_never_name_each_other() {
     for (folder, other) in [("reference", "optimized"), ("optimized", "reference")] {
