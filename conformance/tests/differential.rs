@@ -2,19 +2,41 @@
 //! Only here may the two meet.
 
 use std::num::NonZeroUsize;
+use std::sync::LazyLock;
 
-use gather_conformance::builtin::MAX_OUTPUT;
-use gather_conformance::generate::{Choices, any_call, grid};
+use gather_conformance::builtin::{self, MAX_OUTPUT};
+use gather_conformance::generate::{Choices, Maker, grid};
 use gather_conformance::layout::Layout;
 use gather_optimized::{Element, Index, Level, Options, Plan, Settings, answer};
+use gather_spec::signature::AttributeRole;
 use gather_spec::tensor::Stored;
 use gather_spec::{
-    Attribute, BadIndex, Call, DType, NegativeIndex, Outcome, Profile, Refusal, ReportedError, Tensor,
+    BadIndex, Call, DType, Form, NegativeIndex, Outcome, Profile, Refusal, ReportedError, Roles, Signature,
+    Signatures, Tensor,
 };
 use ndarray::{ArrayD, ArrayViewD, IxDyn};
 use proptest::prelude::*;
 
 const THREADS: [usize; 3] = [1, 2, 5];
+
+static SIGNATURES: LazyLock<Signatures> =
+    LazyLock::new(|| gather_spec::load::operators().expect("the embedded files").into_iter().collect());
+
+static MAKER: LazyLock<Maker> = LazyLock::new(|| {
+    let optimized = builtin::backend("optimized", Profile::default(), MAX_OUTPUT).expect("its name");
+    Maker::new(&optimized.describe(), &SIGNATURES).wide()
+});
+
+/// An operator that the typed functions answer too: the one of its form that has every attribute.
+fn typed(form: Form) -> &'static Signature {
+    SIGNATURES.iter().find(|one| is_typed(one) && one.form == form).expect("one for each form")
+}
+
+/// Whether the typed functions answer an operator: they have batches, and an axis wherever the form has one.
+fn is_typed(signature: &Signature) -> bool {
+    let has = |role| signature.attribute(role).is_some();
+    has(AttributeRole::BatchDims) && (signature.form == Form::Nd || has(AttributeRole::Axis))
+}
 
 /// One way of running the optimized implementation.
 #[derive(Clone, Copy, Debug)]
@@ -87,7 +109,8 @@ fn compare(call: &Call, profile: Profile, ways: &[Way]) {
 /// The outcome of gathering into outputs full of 0x00 and of 0xFF, which must agree; `None` for calls that have no
 /// typed function, or whose dtypes an operator refuses.
 fn into_poisoned(call: &Call, options: Options) -> Option<Outcome> {
-    let supported = ["tf.gather_nd", "tf.gather"].contains(&call.operator.as_str())
+    let signature = SIGNATURES.get(call.operator.as_str()).expect("a known operator");
+    let supported = is_typed(signature)
         && [DType::I32, DType::I64].contains(&call.indices.dtype())
         && call.params.dtype() != DType::String;
     if !supported {
@@ -142,17 +165,15 @@ fn into<T: Element, I: Index + TryFrom<i128>>(
     });
     let indices =
         ArrayD::from_shape_vec(IxDyn(call.indices.shape()), values.collect()).expect("its own shape");
-    let integer = |name: &str| match call.attributes.get(name) {
-        Some(Attribute::Integer(value)) => Some(*value),
-        _ => None,
-    };
-    let mut options = options.batch_dims(integer("batch_dims").unwrap_or(0));
-    if let Some(axis) = integer("axis") {
+    let signature = SIGNATURES.get(call.operator.as_str()).expect("a known operator");
+    let roles = signature.roles(call).expect("its own attributes");
+    let mut options = options.batch_dims(roles.batch_dims.unwrap_or(0));
+    if let Some(axis) = roles.axis {
         options = options.axis(axis);
     }
-    let plan = match call.operator.as_str() {
-        "tf.gather" => Plan::gather(params.shape(), indices.shape(), &options),
-        _ => Plan::gather_nd(params.shape(), indices.shape(), &options),
+    let plan = match signature.form {
+        Form::Take => Plan::gather(params.shape(), indices.shape(), &options),
+        Form::Nd => Plan::gather_nd(params.shape(), indices.shape(), &options),
     }?;
     let bytes = plan.output_shape().iter().map(|dim| *dim as u128).product::<u128>() * size_of::<T>() as u128;
     if bytes > u128::from(MAX_OUTPUT) {
@@ -190,19 +211,20 @@ fn compare_in_turn(calls: impl Iterator<Item = Result<Call, gather_spec::TensorE
 
 #[test]
 fn all_small_shapes_of_gather_nd() {
-    compare_in_turn(grid::small_gather_nd(3, 3));
+    compare_in_turn(grid::small(typed(Form::Nd), 3, 3));
 }
 
 #[test]
 fn all_small_shapes_of_gather() {
-    compare_in_turn(grid::small_gather(3, 3));
+    compare_in_turn(grid::small(typed(Form::Take), 3, 3));
 }
 
 /// Every profile, level and number of threads; the layout changes from call to call.
 #[test]
 fn all_tiny_shapes_in_every_profile() {
     let ways = Way::all();
-    for (at, call) in grid::small_gather_nd(2, 2).chain(grid::small_gather(2, 2)).enumerate() {
+    let calls = SIGNATURES.iter().flat_map(|signature| grid::small(signature, 2, 2));
+    for (at, call) in calls.enumerate() {
         let call = call.expect("memory for a small call");
         let layout = Layout::ALL[at % Layout::ALL.len()];
         let mine: Vec<Way> = ways.iter().copied().filter(|way| way.layout == layout).collect();
@@ -218,7 +240,8 @@ fn row_lengths_around_every_edge() {
     let ways: Vec<Way> = Way::all().into_iter().filter(|way| way.layout != Layout::Transposed).collect();
     for row in grid::around(&grid::ROW_EDGES) {
         for (count, bad) in [(1, false), (2, true), (19, false), (19, true)] {
-            let call = grid::rows(DType::U8, DType::I64, &[23], row, count, bad).expect("memory");
+            let call =
+                grid::rows(typed(Form::Nd), (DType::U8, DType::I64), &[23], row, count, bad).expect("memory");
             compare(&call, Profile::default(), &ways);
         }
     }
@@ -237,7 +260,8 @@ fn row_counts_around_every_edge() {
                 for (index_dtype, row) in [(DType::I32, 1), (DType::I64, 1), (DType::I32, 3)] {
                     turn += 1;
                     let call =
-                        grid::rows(dtype, index_dtype, axes, row, count, turn % 5 == 0).expect("memory");
+                        grid::rows(typed(Form::Nd), (dtype, index_dtype), axes, row, count, turn % 5 == 0)
+                            .expect("memory");
                     let mine: Vec<Way> = ways.iter().copied().skip(turn % 13).step_by(13).collect();
                     compare(&call, Profile::default(), &mine);
                 }
@@ -251,7 +275,7 @@ fn row_counts_around_every_edge() {
 fn one_row_per_batch_of_every_depth() {
     for depth in 0..=5 {
         for (batches, row) in [(1, 1), (7, 1), (33, 3), (1030, 1)] {
-            let call = grid::one_row_per_batch(depth, batches, row).expect("memory");
+            let call = grid::one_row_per_batch(typed(Form::Nd), depth, batches, row).expect("memory");
             for profile in Profile::all_specified() {
                 compare(&call, profile, &Way::all());
             }
@@ -264,7 +288,8 @@ fn one_row_per_batch_of_every_depth() {
 fn outputs_past_the_caches() {
     let cases = [(DType::C128, 8, 135_000), (DType::C128, 63, 17_000), (DType::C128, 1 << 13, 130)];
     for (dtype, row, count) in cases {
-        let call = grid::rows(dtype, DType::I32, &[50], row, count, false).expect("memory");
+        let call =
+            grid::rows(typed(Form::Nd), (dtype, DType::I32), &[50], row, count, false).expect("memory");
         let expected = reference(&call, Profile::default());
         for level in Level::available() {
             for threads in [1, 2] {
@@ -287,12 +312,9 @@ fn the_first_offender_does_not_depend_on_threads() {
     values[20_001] = 100;
     values[20_000] = 101;
     values[39_999] = u32::MAX;
-    let call = Call {
-        operator: gather_spec::Operator::new("tf.gather"),
-        params: Tensor::new(DType::F32, [100], vec![7u32; 100]).expect("a tensor"),
-        indices: Tensor::new(DType::I32, [200, 200], values).expect("a tensor"),
-        attributes: [].into(),
-    };
+    let params = Tensor::new(DType::F32, [100], vec![7u32; 100]).expect("a tensor");
+    let indices = Tensor::new(DType::I32, [200, 200], values).expect("a tensor");
+    let call = typed(Form::Take).spell(Roles::new(params, indices));
     let ways: Vec<Way> = Way::all().into_iter().filter(|way| way.layout == Layout::Contiguous).collect();
     compare(&call, Profile::default(), &ways);
 }
@@ -303,7 +325,9 @@ proptest! {
     /// Drawn calls of all operators; proptest shrinks the draws, and smaller draws mean simpler calls.
     #[test]
     fn drawn_calls(draws in prop::collection::vec(any::<u64>(), 0..48), way in any::<usize>(), profile in 0usize..6) {
-        let call = any_call(&mut Choices::from_draws(draws)).expect("memory for a small call");
+        let drawn = MAKER.call(&mut Choices::from_draws(draws));
+        // Dims that are too large for a tensor are drawn to be refused.
+        let Ok(Some(call)) = drawn else { return Ok(()) };
         let ways = Way::all();
         let profile = Profile::all_specified().nth(profile).expect("one of six");
         compare(&call, profile, &[ways[way % ways.len()]]);
@@ -315,8 +339,8 @@ proptest! {
 fn most_drawn_calls_are_right() {
     let profile = Profile { bad: BadIndex::Zero, negative: NegativeIndex::Reject };
     let outputs = (0..1000).filter(|seed| {
-        let call = any_call(&mut Choices::from_seed(*seed)).expect("memory for a small call");
-        matches!(reference(&call, profile), Outcome::Output(_))
+        let call = MAKER.call(&mut Choices::from_seed(*seed)).ok().flatten();
+        call.is_some_and(|call| matches!(reference(&call, profile), Outcome::Output(_)))
     });
     let outputs = outputs.count();
     assert!((500..950).contains(&outputs), "{outputs} of 1000 calls give an output");

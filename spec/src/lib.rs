@@ -31,5 +31,5 @@ pub use dtype::DType;
 pub use error::{ErrorCode, ErrorFields, GatherError, Refusal};
 pub use load::Specification;
 pub use shape::{Shape, ShapeTooLarge};
-pub use signature::{Form, Roles, Signature};
+pub use signature::{Form, Roles, Signature, Signatures};
 pub use tensor::{ByteString, Element, Tensor, TensorBuilder, TensorError};

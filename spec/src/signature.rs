@@ -6,6 +6,7 @@
 //! anything but names and types. Ranges, ranks and the order of checks are for whoever answers.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -163,6 +164,38 @@ pub struct Signature {
     pub least_depth: usize,
 }
 
+/// The operators of a specification; a clone shares them.
+#[derive(Clone, Debug, Default)]
+pub struct Signatures(Arc<[Signature]>);
+
+impl Signatures {
+    /// The signature of an operator.
+    #[must_use]
+    pub fn get(&self, operator: &str) -> Option<&Signature> {
+        self.0.iter().find(|one| one.operator.as_str() == operator)
+    }
+
+    /// All of them, in the order of the specification.
+    pub fn iter(&self) -> std::slice::Iter<'_, Signature> {
+        self.0.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Signatures {
+    type Item = &'a Signature;
+    type IntoIter = std::slice::Iter<'a, Signature>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl FromIterator<Signature> for Signatures {
+    fn from_iter<T: IntoIterator<Item = Signature>>(signatures: T) -> Self {
+        Self(signatures.into_iter().collect())
+    }
+}
+
 /// A call in role terms; `T` is a tensor or a reference to one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Roles<T> {
@@ -232,6 +265,15 @@ impl Signature {
     #[must_use]
     pub fn operand(&self, role: OperandRole) -> &OperandSignature {
         let found = self.operands.iter().find(|operand| operand.role == role);
+        found.expect("every signature has params and indices")
+    }
+
+    /// The same, to be changed.
+    ///
+    /// # Panics
+    /// As [`Signature::operand`] does.
+    pub fn operand_mut(&mut self, role: OperandRole) -> &mut OperandSignature {
+        let found = self.operands.iter_mut().find(|operand| operand.role == role);
         found.expect("every signature has params and indices")
     }
 

@@ -109,7 +109,7 @@ impl Saver<'_> {
             "    provenance: {{ computed-by: reference, version: \"{version}\", seed: {seed} }}"
         );
         text.push_str(&body);
-        text.push_str(&yaml::expect(call));
+        text.push_str(&yaml::expect(&self.spec.signatures(), call));
         (name, text)
     }
 

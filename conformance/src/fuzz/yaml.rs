@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use gather_spec::dtype::Kind;
 use gather_spec::literal::{Shown, component, parse_scalar};
 use gather_spec::{
-    Allowed, Attributes, BadIndex, Call, DType, Element, ErrorFields, NegativeIndex, Profile, Tensor,
+    Allowed, Attributes, BadIndex, Call, DType, Element, ErrorFields, NegativeIndex, Profile, Signatures,
+    Tensor,
 };
 
 use super::expect::{allowed, reference};
@@ -30,8 +31,8 @@ fn attributes(attributes: &Attributes) -> String {
 }
 
 /// What the reference allows, under every profile, as the entry of a case.
-pub(super) fn expect(call: &Call) -> String {
-    let under = |profile| outcomes(&allowed(call, profile, &reference(call, profile)));
+pub(super) fn expect(signatures: &Signatures, call: &Call) -> String {
+    let under = |profile| outcomes(&allowed(signatures, call, profile, &reference(call, profile)));
     let of = |bad, negative| under(Profile { bad, negative });
     let all = BadIndex::SPECIFIED.map(|bad| NegativeIndex::ALL.map(|negative| of(bad, negative)));
     let first = &all[0][0];
