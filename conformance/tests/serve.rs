@@ -335,13 +335,18 @@ fn an_independent_oracle_agrees_on_every_random_call_under_every_profile() {
     let oracle = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle/oracle.py");
     let self_test = Command::new("python3").args([oracle, "--self-test"]).output().unwrap();
     assert!(self_test.status.success(), "{}", String::from_utf8_lossy(&self_test.stderr));
+    let gatherspec = env!("CARGO_BIN_EXE_gatherspec");
+    let listed = Command::new(gatherspec).args(["list", "operators", "--format", "json"]).output().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let operators = folder.path().join("operators.json");
+    std::fs::write(&operators, listed.stdout).unwrap();
     for backend in gather_conformance::builtin::NAMES {
         for Profile { bad, negative } in Profile::all_specified() {
             let policies = [format!("--bad={bad}"), format!("--negative={negative}")];
             // 20,000 is the least at which the oracle insists on having met every code.
             let mut command = Command::new("python3");
-            command.args([oracle, "--calls", "20000", "--seed", "1"]).args(&policies).arg("--");
-            command.args([env!("CARGO_BIN_EXE_gatherspec"), "serve", backend]).args(&policies);
+            command.args([oracle, "--calls", "20000", "--seed", "1", "--operators"]).arg(&operators);
+            command.args(&policies).args(["--", gatherspec, "serve", backend]).args(&policies);
             let output = command.output().unwrap();
             let shown = format!(
                 "{}{}",
