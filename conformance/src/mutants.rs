@@ -28,9 +28,12 @@ mod width;
 use gather_spec::signature::OperandRole;
 use gather_spec::{BadIndex, Call, DType, NegativeIndex, Outcome, Profile, Signature, Signatures};
 
+use rayon::prelude::*;
+
 use crate::backend::{Backend, Capability, Description, Identity};
 use crate::report::Dtypes;
 
+use concern::Draws;
 use model::Model;
 
 /// The policies under which most mutants are run: a bad index is an error, and a negative one is bad.
@@ -132,6 +135,14 @@ pub fn correct(signatures: &Signatures, profile: Profile) -> Box<dyn Backend> {
 fn declaring(signatures: &Signatures, profile: Profile, narrow: Option<Dtypes>) -> Box<dyn Backend> {
     let (name, model, signatures) = ("model", Model::correct(), signatures.clone());
     Box::new(Modelled { name, model, signatures, profile, narrow, threaded: false, threads: 1 })
+}
+
+/// The mutants that are wrong on some of 10,000 drawn calls of an operator, by name.
+#[must_use]
+pub fn concerns(signature: &Signature) -> Vec<&'static str> {
+    let draws = Draws::new(signature, None);
+    let concerned = all().into_par_iter().filter(|mutant| draws.are_wrong_for(mutant));
+    concerned.map(|mutant| mutant.id).collect()
 }
 
 /// What the model without a mutation answers by a signature.

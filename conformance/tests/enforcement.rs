@@ -263,6 +263,86 @@ fn unsafe_code_stands_only_where_the_design_allows_it() {
     }
 }
 
+/// Files that spell an operator: its own in the reference, and what is still to be moved.
+const SPELLS_OPERATORS: [&str; 3] = ["reference/", "optimized/src/operators.rs", "benches/"];
+
+#[test]
+fn no_code_knows_an_operator_by_its_name() {
+    let spec = spec();
+    let mut spelled = Vec::new();
+    for folder in ["spec/src", "reference/src", "optimized/src", "conformance/src", "benches/src"] {
+        for file in rust_files(&root().join(folder)) {
+            let relative = file.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+            if SPELLS_OPERATORS.iter().any(|prefix| relative.starts_with(prefix)) {
+                continue;
+            }
+            let text = std::fs::read_to_string(&file).unwrap();
+            for literal in string_literals(without_tests(&text)) {
+                let is_spelled = |signature: &gather_spec::Signature| {
+                    let rest = literal.strip_prefix(signature.operator.as_str());
+                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '/']))
+                };
+                if spec.operators.iter().any(is_spelled) {
+                    spelled.push(format!("{relative}: {literal:?}"));
+                }
+            }
+        }
+    }
+    assert!(spelled.is_empty(), "ask the signature instead: {spelled:#?}");
+}
+
+#[test]
+fn literals_are_found_outside_comments_and_tests() {
+    let text = "let a = \"tf.x\"; // \"no\"\n/// \"no\"\nlet b = ['\"', 'b', '\\'']; c(\"d\\\"e\", r#\"f\"g\"#);\n\
+                #[cfg(test)]\nmod tests {\n \"no\" }\n";
+    assert_eq!(string_literals(without_tests(text)), ["tf.x", "d\\\"e", "f\"g"]);
+}
+
+/// The text of a file before its tests, which stand at its end.
+fn without_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default()
+}
+
+/// The string literals of some Rust, as they are written, outside comments.
+fn string_literals(text: &str) -> Vec<String> {
+    let (mut found, mut rest) = (Vec::new(), text);
+    while let Some(at) = rest.find(['/', '\'', '"']) {
+        let before = rest[..at].chars().rev();
+        let hashes = before.clone().take_while(|char| *char == '#').count();
+        let is_raw = before.clone().nth(hashes) == Some('r');
+        let (mark, after) = rest[at..].split_at(1);
+        rest = match mark {
+            "/" if after.starts_with('/') => after.split_once('\n').map_or("", |(_, rest)| rest),
+            "'" => after_char(after),
+            "\"" => {
+                let end = format!("\"{}", "#".repeat(hashes));
+                let len = if is_raw { after.find(&end) } else { closing_quote(after) };
+                let len = len.expect("a literal ends");
+                found.push(after[..len].to_owned());
+                &after[len + 1..]
+            }
+            _ => after,
+        };
+    }
+    found
+}
+
+/// What follows the quote of a char, or of a lifetime.
+fn after_char(after: &str) -> &str {
+    let len = if after.starts_with('\\') { 2 } else { after.chars().next().map_or(0, char::len_utf8) };
+    after.get(len..).and_then(|rest| rest.strip_prefix('\'')).unwrap_or(after)
+}
+
+/// Where the first quote stands that is not escaped.
+fn closing_quote(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    text.bytes().position(|byte| {
+        let closes = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        closes
+    })
+}
+
 fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut files = Vec::new();

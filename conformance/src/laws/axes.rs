@@ -66,11 +66,7 @@ fn identity(lab: &mut Lab<'_>) -> Result<(), Stop> {
         Form::Take => integers(dtype, &[dims[drawn.axis]], |position| position[0] as i128)?,
         Form::Nd => {
             let least_rank = drawn.signature.operand(OperandRole::Indices).rank.least();
-            let least = drawn.signature.least_depth.max(least_rank.saturating_sub(1));
-            let depth = drawn.selected_axes().len().max(least).min(dims.len());
-            if depth < least {
-                return Err(Stop::Skip("skipped: no axis"));
-            }
+            let depth = drawn.selected_axes().len().max(least_rank.saturating_sub(1)).min(dims.len());
             let grid = [&dims[..depth], &[depth]].concat();
             integers(dtype, &grid, |position| position[position[depth]] as i128)?
         }

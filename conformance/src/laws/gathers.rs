@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use gather_spec::dtype::Kind;
 use gather_spec::signature::AttributeRole;
 use gather_spec::{BadIndex, Call, DType, Form, NegativeIndex, Profile, Roles, Shape, Signature, Tensor};
 
@@ -188,7 +189,8 @@ impl<'a> Lab<'a> {
     /// good: then there is none.
     fn with_drawn_indices(&mut self, gather: Gather<'a>, bad: bool) -> Result<Gather<'a>, Stop> {
         let gather = if bad { gather } else { without_rows_of_nothing(gather)? };
-        let wraps = gather.profile.negative == NegativeIndex::Wrap;
+        let has_sign = gather.indices.dtype().kind() == Kind::Signed;
+        let wraps = has_sign && gather.profile.negative == NegativeIndex::Wrap;
         let choices = &mut *self.choices;
         let values = Values { style: 0, bad_in: if bad { 4 } else { 0 }, reach: Values::NEAR };
         let value = |position: &[usize]| {

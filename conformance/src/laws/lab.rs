@@ -1,7 +1,7 @@
 //! Where a law asks calls and says what is wrong with the answers.
 
 use gather_spec::literal::Rows;
-use gather_spec::signature::AttributeRole;
+use gather_spec::signature::{AttributeRole, OperandRole};
 use gather_spec::{Call, DType, Form, Outcome, Profile, Signature, Signatures, Tensor, TensorError};
 
 use crate::backend::{Capability, Description};
@@ -82,6 +82,9 @@ impl<'a> Lab<'a> {
 
     /// Asks calls; gives their outcomes, of which none is `unsupported`.
     pub(super) fn ask(&mut self, calls: Vec<Call>) -> Result<Vec<Outcome>, Stop> {
+        if !calls.iter().all(|call| self.has_allowed_ranks(call)) {
+            return Err(Stop::Skip("skipped: a rank below the operator's rule"));
+        }
         let Some(answers) = self.answers.get(self.used..self.used + calls.len()) else {
             let question = |call: Call| {
                 let profile = self.profile(call.operator.as_str());
@@ -109,6 +112,16 @@ impl<'a> Lab<'a> {
             }
         }
         Ok(outcomes)
+    }
+
+    /// Whether a call that a law has made of another is of ranks that its operator takes.
+    fn has_allowed_ranks(&self, call: &Call) -> bool {
+        let Some(signature) = self.signatures.get(call.operator.as_str()) else { return false };
+        let least = |role| signature.operand(role).rank.least();
+        signature.roles(call).is_ok_and(|roles| {
+            roles.params.rank() >= least(OperandRole::Params)
+                && roles.indices.rank() >= least(OperandRole::Indices)
+        })
     }
 
     /// Asks calls that are right by their making; gives their outputs.
