@@ -11,7 +11,7 @@ const MOST_ELEMENTS: usize = 1 << 20;
 impl Parts {
     /// Sometimes breaks a rule: of ranks, of depth, or between the shapes.
     pub(super) fn disturb(&mut self, choices: &mut Choices, signature: &Signature) {
-        if choices.once_in(48) {
+        if choices.once_in(12) {
             let params = choices.once_in(2);
             let (least_params, least_indices) = least_ranks(signature);
             let least = if params { least_params } else { least_indices };

@@ -88,13 +88,15 @@ impl Maker {
         };
         let (batch_dims, axis) = attributes(choices, signature, &parts);
         let ignored = ignored(choices, signature);
-        let bounds = parts.params[parts.axis..parts.axis + parts.depth].to_vec();
         parts.disturb(choices, signature);
         let dtype = listed_or_any(choices, &capability.dtypes);
         let index_dtype = listed_or_any(choices, &capability.index_dtypes);
         let unmade = |error| Unmade { operator: signature.operator.clone(), error };
         let params = self.params(dtype, parts.params, choices).map_err(unmade)?;
-        let indices = index_tensor(index_dtype, parts.indices, &bounds, choices).map_err(unmade)?;
+        // What is disturbed may have fewer axes.
+        let dims = params.shape();
+        let bounds = &dims[parts.axis.min(dims.len())..(parts.axis + parts.depth).min(dims.len())];
+        let indices = index_tensor(index_dtype, parts.indices, bounds, choices).map_err(unmade)?;
         Ok(Some(signature.spell(Roles { params, indices, axis, batch_dims, ignored })))
     }
 
@@ -162,7 +164,7 @@ fn attributes(choices: &mut Choices, signature: &Signature, parts: &Parts) -> (O
             return None;
         }
         let end = counts_from(signature, role, ranks).filter(|rank| value < *rank && choices.once_in(3));
-        Some(integer(choices, value as i64 - end.unwrap_or(0) as i64))
+        Some(integer(choices, (value.cast_signed() - end.unwrap_or(0).cast_signed()) as i64))
     };
     (sent(AttributeRole::BatchDims, parts.batch), sent(AttributeRole::Axis, parts.axis))
 }

@@ -49,7 +49,7 @@ impl Size {
     /// At most about this many elements are in the output.
     pub(super) const fn output_elements(self) -> usize {
         match self {
-            Self::Tiny => 16,
+            Self::Tiny => 12,
             Self::Small => 96,
             Self::Long => 2200,
             Self::Wide | Self::Far => 1 << 15,
