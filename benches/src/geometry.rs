@@ -3,7 +3,7 @@
 
 use std::iter::once;
 
-use gather_spec::{Attribute, Attributes};
+use gather_spec::Form;
 
 use crate::workloads::Workload;
 
@@ -13,7 +13,7 @@ use crate::workloads::Workload;
 pub struct Geometry {
     /// Dims that params and indices share.
     pub batch: Vec<usize>,
-    /// Dims between the batch and the axis; none for the gather_nd family.
+    /// Dims between the batch and the axis; none for the form nd.
     pub mid: Vec<usize>,
     /// The axes that an index row selects from.
     pub indexed: Vec<usize>,
@@ -27,25 +27,22 @@ impl Geometry {
     /// The loop nest of a workload's call.
     ///
     /// # Errors
-    /// What is wrong with operator, attributes or shapes.
+    /// What is wrong with axis, batch dims or shapes.
     pub fn of(workload: &Workload) -> Result<Self, String> {
         let (params, indices) = (&*workload.params.shape, &*workload.indices.shape);
-        let b = attribute(&workload.attributes, "batch_dims")?.unwrap_or(0);
+        let b = workload.batch_dims;
         let common = params.len().min(indices.len());
         if b > common || params[..b] != indices[..b] {
             return Err(format!("params {params:?} and indices {indices:?} do not share {b} batch dims"));
         }
-        match workload.operator.as_str() {
-            "tf.gather" => {
-                let axis = attribute(&workload.attributes, "axis")?.unwrap_or(b);
-                Self::one_axis(params, indices, b, axis)
-            }
-            "tf.gather_nd" | "tf.raw_ops.GatherNd" | "paddle.gather_nd" => Self::nd(params, indices, b),
-            other => Err(format!("there is no workload of operator `{other}`")),
+        match (workload.form, workload.axis) {
+            (Form::Take, axis) => Self::take(params, indices, b, axis.unwrap_or(b)),
+            (Form::Nd, None) => Self::nd(params, indices, b),
+            (Form::Nd, Some(_)) => Err("the form nd has no axis".to_owned()),
         }
     }
 
-    fn one_axis(params: &[usize], indices: &[usize], b: usize, axis: usize) -> Result<Self, String> {
+    fn take(params: &[usize], indices: &[usize], b: usize, axis: usize) -> Result<Self, String> {
         if axis < b || axis >= params.len() {
             return Err(format!("axis {axis} is not within {b}..{}", params.len()));
         }
@@ -110,15 +107,6 @@ impl Geometry {
     }
 }
 
-/// A non-negative integer attribute, if it is sent.
-fn attribute(attributes: &Attributes, name: &str) -> Result<Option<usize>, String> {
-    match attributes.get(name) {
-        None => Ok(None),
-        Some(Attribute::Integer(value)) if *value >= 0 => Ok(usize::try_from(*value).ok()),
-        Some(other) => Err(format!("{name} is {other}, but workloads use integers from 0 on")),
-    }
-}
-
 /// The distance from the first element of every multi-index of `dims`, in row-major order. Distances wrap around, as
 /// strides may be negative.
 pub(crate) fn offsets(dims: &[usize], strides: &[isize]) -> Vec<usize> {
@@ -131,22 +119,14 @@ pub(crate) fn offsets(dims: &[usize], strides: &[isize]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use gather_optimized::{Options, Plan};
-
     use super::*;
+    use crate::How;
     use crate::workloads::embedded;
 
     #[test]
     fn every_workload_has_the_output_that_a_plan_predicts() {
         for workload in embedded() {
-            let read = |name| attribute(&workload.attributes, name).unwrap().map(usize::cast_signed);
-            let b = Options::new().batch_dims(read("batch_dims").unwrap_or(0) as i64);
-            let options = read("axis").map_or(b, |axis| b.axis(axis as i64));
-            let (params, indices) = (&workload.params.shape, &workload.indices.shape);
-            let plan = match workload.operator.as_str() {
-                "tf.gather" => Plan::gather(params, indices, &options).unwrap(),
-                _ => Plan::gather_nd(params, indices, &options).unwrap(),
-            };
+            let plan = How::default().plan(&workload).unwrap();
             let geometry = workload.geometry();
             assert_eq!(
                 plan.output_shape().iter().product::<usize>(),

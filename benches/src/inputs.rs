@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gather_spec::tensor::{Elements, Stored};
-use gather_spec::{ByteString, Call, DType, Shape, Tensor, TensorError};
+use gather_spec::{ByteString, Call, DType, Form, Shape, Tensor, TensorError};
 use ndarray::{ArrayD, Axis, IxDyn, ShapeBuilder};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::{Rng, SeedableRng};
@@ -58,9 +58,9 @@ impl Inputs {
         let params = Params::of(workload)?;
         let drawn = positions(&workload.geometry(), workload.indices.distribution, workload.seed);
         let (dtype, geometry) = (workload.indices.dtype, workload.geometry());
-        let dims = match workload.operator.as_str() {
-            "tf.gather" => None,
-            _ => Some(&*geometry.indexed),
+        let dims = match workload.form {
+            Form::Take => None,
+            Form::Nd => Some(&*geometry.indexed),
         };
         let (shape, layout) = (&*workload.indices.shape, workload.indices.layout);
         let indices = if dtype == DType::I32 {
@@ -92,17 +92,13 @@ impl Inputs {
         Ok(Self { params: Params { tensor, elements, offset }, indices: self.indices })
     }
 
-    /// The workload as a call that any backend can answer. Indices are copied, params are shared.
+    /// The workload as a call that backends can answer. Indices are copied, params are shared.
     ///
     /// # Errors
-    /// [`TensorError`] if memory is short.
-    pub fn call(&self, workload: &Workload) -> Result<Call, TensorError> {
-        Ok(Call {
-            operator: workload.operator.clone(),
-            params: self.params.tensor.clone(),
-            indices: self.indices.tensor()?,
-            attributes: workload.attributes.clone(),
-        })
+    /// That no operator takes the workload, or that memory is short.
+    pub fn call(&self, workload: &Workload) -> Result<Call, String> {
+        let indices = self.indices.tensor().map_err(|wrong| wrong.to_string())?;
+        workload.call(self.params.tensor.clone(), indices)
     }
 }
 

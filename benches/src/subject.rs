@@ -4,7 +4,7 @@ use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use gather_optimized::floor::PlacedRows;
 use gather_optimized::{Element, Index, Level, Options, Plan, Pool};
 use gather_spec::tensor::Stored;
-use gather_spec::{Attribute, ByteString, DType, Refusal, Tensor};
+use gather_spec::{ByteString, DType, Form, Refusal, Tensor};
 use ndarray::{ArrayD, ArrayViewD, CowArray, IxDyn};
 
 use crate::Workload;
@@ -24,14 +24,10 @@ impl How {
     /// The options of a workload run this way.
     #[must_use]
     pub fn options(self, workload: &Workload) -> Options {
-        let mut options = Options::new();
-        for (name, value) in &workload.attributes {
-            match (name.as_str(), value) {
-                ("batch_dims", Attribute::Integer(b)) => options = options.batch_dims(*b),
-                ("axis", Attribute::Integer(axis)) => options = options.axis(*axis),
-                _ => {}
-            }
-        }
+        // What is no rank is refused by the plan.
+        let signed = |dims: usize| i64::try_from(dims).unwrap_or(i64::MAX);
+        let options = Options::new().profile(workload.policy).batch_dims(signed(workload.batch_dims));
+        let options = workload.axis.map_or(options, |axis| options.axis(signed(axis)));
         let options = self.level.map_or(options, |level| options.level(level));
         self.threads.map_or(options, |threads| options.threads(threads))
     }
@@ -42,9 +38,9 @@ impl How {
     /// `Unsupported` if the processor lacks the level; nothing else for a workload that was read.
     pub fn plan(self, workload: &Workload) -> Result<Plan, Refusal> {
         let (params, indices) = (&workload.params.shape, &workload.indices.shape);
-        match workload.operator.as_str() {
-            "tf.gather" => Plan::gather(params, indices, &self.options(workload)),
-            _ => Plan::gather_nd(params, indices, &self.options(workload)),
+        match workload.form {
+            Form::Take => Plan::gather(params, indices, &self.options(workload)),
+            Form::Nd => Plan::gather_nd(params, indices, &self.options(workload)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use gather_spec::{Call, DType, Outcome, Shape, Tensor};
+use gather_spec::{Call, DType, Form, Outcome, Shape, Tensor};
 
 use crate::geometry::{Geometry, offsets};
 use crate::inputs::{Indices, Inputs};
@@ -41,10 +41,12 @@ impl Samples {
         let rows = spread(geometry.rows, share.max(2));
         let mut all =
             Self { samples: Vec::new(), row_len: geometry.row_len(), took: Duration::ZERO, bytes: 0 };
+        let settings =
+            gather_reference::Settings { profile: workload.policy, ..gather_reference::Settings::default() };
         for batch in batches {
             let call = sample_call(workload, inputs, &geometry, batch, &rows)?;
             let start = Instant::now();
-            let outcome = gather_reference::answer(&call, gather_reference::Settings::default());
+            let outcome = gather_reference::answer(&call, settings);
             all.took += start.elapsed();
             let Outcome::Output(expected) = outcome else { return Err(format!("reference: {outcome:?}")) };
             all.bytes += expected.shape().element_count() * expected.dtype().size();
@@ -122,16 +124,13 @@ fn sample_call(
     let depth = geometry.indexed.len();
     let mut shape = vec![1; b];
     shape.push(rows.len());
-    if workload.operator.as_str() != "tf.gather" {
-        shape.push(depth);
+    match workload.form {
+        Form::Take => {}
+        Form::Nd => shape.push(depth),
     }
     let numbers = rows.iter().map(|row| batch * geometry.rows + row);
-    Ok(Call {
-        operator: workload.operator.clone(),
-        params: window.map_err(|wrong| wrong.to_string())?,
-        indices: index_rows(&inputs.indices, numbers, depth, shape)?,
-        attributes: workload.attributes.clone(),
-    })
+    let indices = index_rows(&inputs.indices, numbers, depth, shape)?;
+    workload.call(window.map_err(|wrong| wrong.to_string())?, indices)
 }
 
 /// The index rows of these numbers.

@@ -1,8 +1,10 @@
 //! The list of workloads: what `workloads.yaml` may say, read strictly. Nothing is allocated or run here.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
-use gather_spec::{Attributes, DType, Operator};
+use gather_spec::signature::{AttributeRole, OperandRole};
+use gather_spec::{Call, DType, Form, Profile, Roles, Signature, Tensor, load};
 use serde::Deserialize;
 
 use crate::geometry::Geometry;
@@ -10,21 +12,31 @@ use crate::geometry::Geometry;
 /// The list that this crate was built with.
 pub const EMBEDDED: &str = include_str!("../workloads.yaml");
 
-/// One workload: a call by its shapes, and how its inputs are drawn.
+/// The operators that a workload can be asked of.
+static OPERATORS: LazyLock<Vec<Signature>> =
+    LazyLock::new(|| load::operators().expect("a test reads the embedded operators"));
+
+/// One workload: a call of a form by its shapes, in role terms, and how its inputs are drawn.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Workload {
     /// The stable name, in lower case with hyphens.
     pub id: String,
-    /// The operator that is called.
-    pub operator: Operator,
+    /// What kind of gather it is.
+    pub form: Form,
     /// The tensor to gather from.
     pub params: ParamsSpec,
     /// The tensor that says what to gather.
     pub indices: IndicesSpec,
-    /// The attributes that are sent.
+    /// The axis of the form take; without one the first below the batch.
     #[serde(default)]
-    pub attributes: Attributes,
+    pub axis: Option<usize>,
+    /// How many leading axes params and indices share.
+    #[serde(default)]
+    pub batch_dims: usize,
+    /// What bad and negative indices give.
+    #[serde(default)]
+    pub policy: Profile,
     /// What the indices are drawn from.
     pub seed: u64,
 }
@@ -99,7 +111,7 @@ pub enum WorkloadError {
     #[error("{0}")]
     Yaml(String),
     /// The list was written for another reader.
-    #[error("schema {0} is unknown: this reader takes schema 1")]
+    #[error("schema {0} is unknown: this reader takes schema 2")]
     Schema(u32),
     /// Two workloads have the same id.
     #[error("the id `{0}` is used twice")]
@@ -138,14 +150,14 @@ pub fn embedded() -> Vec<Workload> {
 /// Reads a list of workloads.
 ///
 /// # Errors
-/// [`WorkloadError`]: unknown keys, an id that is not new, shapes or attributes that make no call.
+/// [`WorkloadError`]: unknown keys, an id that is not new, shapes, axis or batch dims that make no call.
 ///
 /// ```
 /// let text = "
-/// schema: 1
+/// schema: 2
 /// workloads:
 ///   - id: rows
-///     operator: tf.gather
+///     form: take
 ///     params: { dtype: f32, shape: [10, 3] }
 ///     indices: { dtype: i64, shape: [5], distribution: random }
 ///     seed: 1
@@ -156,7 +168,7 @@ pub fn embedded() -> Vec<Workload> {
 /// ```
 pub fn parse(text: &str) -> Result<Vec<Workload>, WorkloadError> {
     let list: List = serde_yaml::from_str(text).map_err(|error| WorkloadError::Yaml(error.to_string()))?;
-    if list.schema != 1 {
+    if list.schema != 2 {
         return Err(WorkloadError::Schema(list.schema));
     }
     let mut ids = HashSet::new();
@@ -177,6 +189,42 @@ impl Workload {
     #[must_use]
     pub fn geometry(&self) -> Geometry {
         Geometry::of(self).expect("checked when the workload was read")
+    }
+
+    /// The workload on these tensors, which may be a part of its inputs, as a call of some operator of its form.
+    ///
+    /// # Errors
+    /// That the specification has no operator which takes it.
+    pub fn call(&self, params: Tensor, indices: Tensor) -> Result<Call, String> {
+        let signature = OPERATORS.iter().find(|signature| self.is_for(signature));
+        let signature = signature.ok_or_else(|| format!("no operator takes workload `{}`", self.id))?;
+        let signed = |dims: usize| i64::try_from(dims).map_err(|wrong| wrong.to_string());
+        let mut roles = Roles::new(params, indices);
+        // Operators of one form differ in what an absent axis means.
+        roles.axis = match self.form {
+            Form::Take => Some(signed(self.axis.unwrap_or(self.batch_dims))?),
+            Form::Nd => None,
+        };
+        roles.batch_dims = if self.batch_dims > 0 { Some(signed(self.batch_dims)?) } else { None };
+        Ok(signature.spell(roles))
+    }
+
+    /// Whether an operator takes the workload.
+    fn is_for(&self, signature: &Signature) -> bool {
+        let takes = |role, dtype, shape: &[usize]| {
+            let operand = signature.operand(role);
+            operand.dtypes.contains(dtype) && shape.len() >= operand.rank.least()
+        };
+        let sends_its_axis = match self.form {
+            Form::Take => signature.attribute(AttributeRole::Axis).is_some(),
+            Form::Nd => true,
+        };
+        signature.form == self.form
+            && takes(OperandRole::Params, &self.params.dtype, &self.params.shape)
+            && takes(OperandRole::Indices, &self.indices.dtype, &self.indices.shape)
+            && sends_its_axis
+            && (self.batch_dims == 0 || signature.has_batch())
+            && signature.policy.permits(self.policy)
     }
 
     /// Bytes of the output; a string counts 16.
@@ -224,10 +272,10 @@ impl Workload {
 mod tests {
     use super::*;
 
-    const ONE: &str = "schema: 1
+    const ONE: &str = "schema: 2
 workloads:
   - id: rows
-    operator: tf.gather
+    form: take
     params: { dtype: f32, shape: [10, 3] }
     indices: { dtype: i64, shape: [5], distribution: random }
     seed: 1
@@ -247,14 +295,16 @@ workloads:
         assert!(parse(ONE).is_ok());
         for (from, to, part) in [
             ("seed: 1", "seed: 1\n    colour: red", "colour"),
-            ("schema: 1", "schema: 2", "schema 2"),
+            ("schema: 2", "schema: 1", "schema 1"),
             ("distribution: random", "distribution: wild", "wild"),
             ("dtype: i64", "dtype: u8", "u8"),
             ("shape: [5]", "shape: [0]", "empty"),
             ("id: rows", "id: Rows", "lower-case"),
-            ("operator: tf.gather", "operator: tf.scatter", "tf.scatter"),
-            ("seed: 1", "seed: 1\n    attributes: { axis: 2 }", "axis"),
-            ("seed: 1", "seed: 1\n    attributes: { batch_dims: 1 }", "batch"),
+            ("form: take", "form: scatter", "scatter"),
+            ("seed: 1", "seed: 1\n    axis: 2", "axis"),
+            ("form: take", "form: nd\n    axis: 0", "axis"),
+            ("seed: 1", "seed: 1\n    batch-dims: 1", "batch"),
+            ("seed: 1", "seed: 1\n    policy: { bad: ignore, negative: wrap }", "ignore"),
         ] {
             let why = refused(&ONE.replacen(from, to, 1));
             assert!(why.contains(part), "{to}: {why}");

@@ -9,30 +9,30 @@ use gather_benches::{How, Inputs, subject, workloads};
 use gather_optimized::Level;
 
 const CALLS: [(&str, &str, &str, &str); 14] = [
-    ("tf.gather", "[50, 7]", "[33]", "{}"),
-    ("tf.gather", "[50, 8]", "[40]", "{}"),
-    ("tf.gather", "[50, 16]", "[40]", "{}"),
-    ("tf.gather", "[9, 700]", "[12]", "{}"),
-    ("tf.gather", "[600]", "[10, 100]", "{}"),
-    ("tf.gather", "[5, 40]", "[30]", "{ axis: 1 }"),
-    ("tf.gather", "[5, 9, 4]", "[17]", "{ axis: 1 }"),
-    ("tf.gather", "[3, 20, 4]", "[3, 50]", "{ batch_dims: 1 }"),
-    ("tf.gather", "[3, 6, 20, 2]", "[3, 11]", "{ batch_dims: 1, axis: 2 }"),
-    ("tf.gather_nd", "[13, 11]", "[300, 2]", "{}"),
-    ("tf.gather_nd", "[5, 6, 7]", "[300, 3]", "{}"),
-    ("tf.gather_nd", "[3, 4, 3, 4]", "[50, 4]", "{}"),
-    ("tf.gather_nd", "[5, 6, 7, 3]", "[10, 20, 3]", "{}"),
-    ("tf.gather_nd", "[4, 5, 6, 8]", "[4, 30, 2]", "{ batch_dims: 1 }"),
+    ("take", "[50, 7]", "[33]", ""),
+    ("take", "[50, 8]", "[40]", ""),
+    ("take", "[50, 16]", "[40]", ""),
+    ("take", "[9, 700]", "[12]", ""),
+    ("take", "[600]", "[10, 100]", ""),
+    ("take", "[5, 40]", "[30]", "axis: 1"),
+    ("take", "[5, 9, 4]", "[17]", "axis: 1"),
+    ("take", "[3, 20, 4]", "[3, 50]", "batch-dims: 1"),
+    ("take", "[3, 6, 20, 2]", "[3, 11]", "batch-dims: 1\n    axis: 2"),
+    ("nd", "[13, 11]", "[300, 2]", ""),
+    ("nd", "[5, 6, 7]", "[300, 3]", ""),
+    ("nd", "[3, 4, 3, 4]", "[50, 4]", ""),
+    ("nd", "[5, 6, 7, 3]", "[10, 20, 3]", ""),
+    ("nd", "[4, 5, 6, 8]", "[4, 30, 2]", "batch-dims: 1"),
 ];
 
 fn check(dtype: &str, index: &str, distribution: &str, layout: &str, index_layout: &str) {
-    let mut text = "schema: 1\nworkloads:\n".to_owned();
-    for (number, (operator, params, indices, attributes)) in CALLS.into_iter().enumerate() {
+    let mut text = "schema: 2\nworkloads:\n".to_owned();
+    for (number, (form, params, indices, attributes)) in CALLS.into_iter().enumerate() {
         text += &format!(
-            "  - id: call-{number}\n    operator: {operator}\n    \
+            "  - id: call-{number}\n    form: {form}\n    \
              params: {{ dtype: {dtype}, shape: {params}, layout: {layout} }}\n    \
              indices: {{ dtype: {index}, shape: {indices}, distribution: {distribution}, layout: {index_layout} }}\n    \
-             attributes: {attributes}\n    seed: 5\n"
+             {attributes}\n    seed: 5\n"
         );
     }
     for workload in workloads::parse(&text).unwrap() {
@@ -85,7 +85,7 @@ fn broadcast_params() {
 /// What is verified can fail: a wrong answer is found.
 #[test]
 fn a_wrong_output_is_noticed() {
-    let text = "schema: 1\nworkloads:\n  - id: rows\n    operator: tf.gather\n    seed: 1\n    \
+    let text = "schema: 2\nworkloads:\n  - id: rows\n    form: take\n    seed: 1\n    \
                 params: { dtype: f32, shape: [50, 7] }\n    \
                 indices: { dtype: i32, shape: [33], distribution: random }\n";
     let workload = &workloads::parse(text).unwrap()[0];

@@ -73,15 +73,16 @@ impl Backend for MyGather {
     }
 
     fn call(&mut self, call: &Call) -> Outcome {
-        let Some(params) = call.params.view::<u64>() else { return unsupported("8-byte elements only") };
-        if !matches!(call.indices.dtype(), DType::I32 | DType::I64) || !call.attributes.is_empty() {
+        let Some([input, index]) = call.operands.in_order() else { return unsupported("input and index") };
+        let Some(params) = input.view::<u64>() else { return unsupported("8-byte elements only") };
+        if !matches!(index.dtype(), DType::I32 | DType::I64) || !call.attributes.is_empty() {
             return unsupported("i32 or i64 indices, and no attributes");
         }
         let params: Vec<u64> = params.iter().copied().collect();
-        let positions = call.indices.shape().positions();
-        let indices: Vec<i128> = positions.filter_map(|at| call.indices.integer(&at)).collect();
-        match my_gather_nd(&params, call.params.shape(), &indices, call.indices.shape()) {
-            Ok((output, shape)) => Tensor::new(call.params.dtype(), shape, output)
+        let positions = index.shape().positions();
+        let indices: Vec<i128> = positions.filter_map(|at| index.integer(&at)).collect();
+        match my_gather_nd(&params, input.shape(), &indices, index.shape()) {
+            Ok((output, shape)) => Tensor::new(input.dtype(), shape, output)
                 .map_or_else(|error| unsupported(&error.to_string()), Outcome::Output),
             Err(message) => {
                 let (message, fields) = (message.to_owned(), Default::default());

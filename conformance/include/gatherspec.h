@@ -33,7 +33,7 @@ extern "C" {
 #endif
 
 /* The version of this interface. Another version is another number: nothing below ever changes under the same. */
-#define GATHERSPEC_ABI 1
+#define GATHERSPEC_ABI 2
 
 /* The most dims that a tensor has. */
 #define GATHERSPEC_MAX_RANK 64
@@ -72,7 +72,24 @@ typedef struct gatherspec_tensor {
     const void *data;     /* may be null if there is no element */
 } gatherspec_tensor;
 
-/* An attribute: a 64-bit integer, or a boolean as 0 or 1. One that is absent is not passed and has its default.
+/* An operand, by the name that the operator's page gives it: `params` and `indices` for TensorFlow's operators, `input` and
+ * `index` for Paddle's. They come in the page's order. */
+typedef struct gatherspec_operand {
+    const char *name;
+    gatherspec_tensor tensor;
+} gatherspec_operand;
+
+/* What the value of an attribute is. */
+enum {
+    GATHERSPEC_NULL = 0,    /* no value */
+    GATHERSPEC_BOOLEAN = 1, /* `integer`, 0 or 1 */
+    GATHERSPEC_INTEGER = 2, /* `integer` */
+    GATHERSPEC_FLOAT = 3,   /* `number`, finite */
+    GATHERSPEC_TEXT = 4,    /* `text`, UTF-8 with a zero byte at its end */
+    GATHERSPEC_INTEGERS = 5 /* `integers`, so many as `integer_count` */
+};
+
+/* An attribute. One that is absent is not passed and has its default.
  *
  *   tf.gather            axis (default: batch_dims), batch_dims (default: 0), validate_indices (boolean, no effect)
  *   tf.gather_nd         batch_dims (default: 0)
@@ -82,15 +99,21 @@ typedef struct gatherspec_tensor {
  * Reply GATHERSPEC_UNSUPPORTED to an attribute that the library does not know. */
 typedef struct gatherspec_attribute {
     const char *name;
-    uint32_t is_boolean;
-    int64_t value;
+    uint32_t kind; /* says which of the following is set; the others are 0 or null */
+    int64_t integer;
+    double number;
+    const char *text;
+    const int64_t *integers;
+    uint64_t integer_count;
 } gatherspec_attribute;
 
-/* A call, such as tf.gather_nd of these params and indices. */
+/* A call, such as tf.gather_nd of these operands. `struct_size` is sizeof(gatherspec_call_args) as the caller knows it: a
+ * later version may add fields at the end, which a library that was built before does not look at. */
 typedef struct gatherspec_call_args {
+    uint64_t struct_size;
     const char *operator_name;
-    gatherspec_tensor params;
-    gatherspec_tensor indices;
+    const gatherspec_operand *operands;
+    uint64_t operand_count;
     const gatherspec_attribute *attributes;
     uint64_t attribute_count;
 } gatherspec_call_args;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use gather_spec::{Call, DType, Outcome, Profile, Specification};
+use gather_spec::{Call, DType, Outcome, Profile, Roles, Specification, Tensor};
 use serde::{Deserialize, Serialize};
 
 use crate::words::name;
@@ -136,9 +136,9 @@ impl Identity {
 }
 
 impl Capability {
-    /// Whether the dtypes of a call are declared.
+    /// Whether the dtypes of a call in role terms are declared.
     #[must_use]
-    pub fn covers(&self, call: &Call) -> bool {
+    pub fn covers(&self, call: &Roles<&Tensor>) -> bool {
         self.dtypes.contains(&call.params.dtype()) && self.index_dtypes.contains(&call.indices.dtype())
     }
 }

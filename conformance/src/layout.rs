@@ -47,8 +47,11 @@ impl Layout {
     pub fn apply(self, call: &Call) -> Result<Call, TensorError> {
         Ok(Call {
             operator: call.operator.clone(),
-            params: self.tensor(&call.params)?,
-            indices: self.tensor(&call.indices)?,
+            operands: call
+                .operands
+                .shared()
+                .map(|(name, tensor)| Ok((name.clone(), self.tensor(tensor)?)))
+                .collect::<Result<_, TensorError>>()?,
             attributes: call.attributes.clone(),
         })
     }

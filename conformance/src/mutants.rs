@@ -1,6 +1,6 @@
 //! Deliberately wrong implementations: a suite is worth what it catches, and this says what that is.
 //!
-//! [`all`] lists the mutants, [`strength`] runs cases against them, [`narrow`] does so behind
+//! [`all`] lists the mutants, `concern` finds out on which operators each is wrong, [`strength`] runs cases against them, [`narrow`] does so behind
 //! declarations of one dtype pair, [`smoke`] chooses the fewest cases that are as
 //! strong. `model` is a correct gather taken apart into `steps`; each mutant replaces one of them. They stand by topic
 //! in `axis`, `batch`, `bounds`, `errors`, `layout`, `payload`, `policy`, `ranks`, `rows`, `threads` and `width`;
@@ -9,6 +9,7 @@
 mod axis;
 mod batch;
 mod bounds;
+mod concern;
 mod errors;
 mod layout;
 mod memory;
@@ -24,12 +25,16 @@ pub mod strength;
 mod threads;
 mod width;
 
-use gather_spec::{BadIndex, Call, DType, NegativeIndex, Outcome, Profile};
+use gather_spec::signature::OperandRole;
+use gather_spec::{BadIndex, Call, DType, NegativeIndex, Outcome, Profile, Signature, Signatures};
+
+use rayon::prelude::*;
 
 use crate::backend::{Backend, Capability, Description, Identity};
 use crate::report::Dtypes;
 
-use model::{Model, RULES};
+use concern::Draws;
+use model::Model;
 
 /// The policies under which most mutants are run: a bad index is an error, and a negative one is bad.
 const ERROR: Profile = Profile { bad: BadIndex::Error, negative: NegativeIndex::Reject };
@@ -40,12 +45,6 @@ const CLAMP: Profile = Profile { bad: BadIndex::Clamp, negative: NegativeIndex::
 /// Negative indices count from the end.
 const WRAP: Profile = Profile { bad: BadIndex::Error, negative: NegativeIndex::Wrap };
 
-const EVERY_OPERATOR: &[&str] = &["paddle.gather_nd", "tf.gather", "tf.gather_nd", "tf.raw_ops.GatherNd"];
-const BY_ROWS: &[&str] = &["paddle.gather_nd", "tf.gather_nd", "tf.raw_ops.GatherNd"];
-const BATCHED: &[&str] = &["tf.gather", "tf.gather_nd"];
-const GATHER: &[&str] = &["tf.gather"];
-const GATHER_ND: &[&str] = &["tf.gather_nd"];
-
 /// A correct implementation but for one step.
 pub struct Mutant {
     /// Its name, stable.
@@ -54,8 +53,6 @@ pub struct Mutant {
     pub does: &'static str,
     /// The real bug that it stands for: a public thread, or a tool with its version, or the class of bugs.
     pub stands_for: &'static str,
-    /// The operators that it is wrong on: the cases of each of them must catch it.
-    pub operators: &'static [&'static str],
     /// The profiles that it is run under.
     pub profiles: &'static [Profile],
     /// Whether it has a setting for the number of threads.
@@ -70,12 +67,7 @@ impl Mutant {
         stands_for: &'static str,
         change: fn(&mut Model),
     ) -> Self {
-        Self { id, does, stands_for, operators: EVERY_OPERATOR, profiles: &[ERROR], threaded: false, change }
-    }
-
-    const fn on(mut self, operators: &'static [&'static str]) -> Self {
-        self.operators = operators;
-        self
+        Self { id, does, stands_for, profiles: &[ERROR], threaded: false, change }
     }
 
     const fn under(mut self, profiles: &'static [Profile]) -> Self {
@@ -88,17 +80,28 @@ impl Mutant {
         self
     }
 
-    /// The mutant as a backend that declares a profile, and every dtype that the pages list.
+    /// The mutant as a backend of some operators that declares a profile, and every dtype that the pages list.
     #[must_use]
-    pub fn backend(&self, profile: Profile) -> Box<dyn Backend> {
-        self.declaring(profile, None)
+    pub fn backend(&self, signatures: &Signatures, profile: Profile) -> Box<dyn Backend> {
+        self.declaring(signatures, profile, None)
     }
 
     /// The same, declaring one dtype of params and one of indices only.
-    fn declaring(&self, profile: Profile, narrow: Option<Dtypes>) -> Box<dyn Backend> {
+    fn declaring(
+        &self,
+        signatures: &Signatures,
+        profile: Profile,
+        narrow: Option<Dtypes>,
+    ) -> Box<dyn Backend> {
+        let signatures = signatures.clone();
+        let (name, threaded) = (self.id, self.threaded);
+        Box::new(Modelled { name, model: self.model(), signatures, profile, narrow, threaded, threads: 1 })
+    }
+
+    fn model(&self) -> Model {
         let mut model = Model::correct();
         (self.change)(&mut model);
-        Box::new(Modelled { name: self.id, model, profile, narrow, threaded: self.threaded, threads: 1 })
+        model
     }
 }
 
@@ -121,22 +124,37 @@ pub fn all() -> Vec<&'static Mutant> {
     topics.into_iter().flatten().collect()
 }
 
-/// The model that all mutants are made of, without a mutation: it must answer like the reference.
+/// The model that all mutants are made of, without a mutation, as a backend of some operators: it must answer like the
+/// reference.
 #[must_use]
-pub fn correct(profile: Profile) -> Box<dyn Backend> {
-    declaring(profile, None)
+pub fn correct(signatures: &Signatures, profile: Profile) -> Box<dyn Backend> {
+    declaring(signatures, profile, None)
 }
 
 /// The same, declaring one dtype of params and one of indices only.
-fn declaring(profile: Profile, narrow: Option<Dtypes>) -> Box<dyn Backend> {
-    let model = Model::correct();
-    Box::new(Modelled { name: "model", model, profile, narrow, threaded: false, threads: 1 })
+fn declaring(signatures: &Signatures, profile: Profile, narrow: Option<Dtypes>) -> Box<dyn Backend> {
+    let (name, model, signatures) = ("model", Model::correct(), signatures.clone());
+    Box::new(Modelled { name, model, signatures, profile, narrow, threaded: false, threads: 1 })
+}
+
+/// The mutants that are wrong on some of 10,000 drawn calls of an operator, by name.
+#[must_use]
+pub fn concerns(signature: &Signature) -> Vec<&'static str> {
+    let draws = Draws::new(signature, None);
+    let concerned = all().into_par_iter().filter(|mutant| draws.are_wrong_for(mutant));
+    concerned.map(|mutant| mutant.id).collect()
+}
+
+/// What the model without a mutation answers by a signature.
+pub(crate) fn answer(signature: &Signature, call: &Call, profile: Profile) -> Outcome {
+    Model::correct().answer(signature, call, profile, 1)
 }
 
 /// A model as a backend.
 struct Modelled {
     name: &'static str,
     model: Model,
+    signatures: Signatures,
     profile: Profile,
     /// The only dtypes that it declares.
     narrow: Option<Dtypes>,
@@ -149,10 +167,12 @@ impl Backend for Modelled {
         let declared = |listed: &[DType], only: Option<DType>| -> Vec<DType> {
             listed.iter().copied().filter(|dtype| only.is_none_or(|only| only == *dtype)).collect()
         };
-        let capability = |rules: &model::Rules| {
-            let dtypes = declared(rules.params_dtypes, self.narrow.map(|only| only.params));
-            let index_dtypes = declared(rules.index_dtypes, self.narrow.map(|only| only.indices));
-            (rules.name.to_owned(), Capability { profile: self.profile, dtypes, index_dtypes })
+        let capability = |signature: &Signature| {
+            let listed = |role| &*signature.operand(role).dtypes;
+            let dtypes = declared(listed(OperandRole::Params), self.narrow.map(|only| only.params));
+            let index_dtypes = declared(listed(OperandRole::Indices), self.narrow.map(|only| only.indices));
+            let capability = Capability { profile: self.profile, dtypes, index_dtypes };
+            (signature.operator.to_string(), capability)
         };
         Description {
             backend: Identity {
@@ -160,12 +180,15 @@ impl Backend for Modelled {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 language: "Rust".to_owned(),
             },
-            operators: RULES.iter().map(capability).collect(),
+            operators: self.signatures.iter().map(capability).collect(),
         }
     }
 
     fn call(&mut self, call: &Call) -> Outcome {
-        self.model.answer(call, self.profile, self.threads)
+        match self.signatures.get(call.operator.as_str()) {
+            Some(signature) => self.model.answer(signature, call, self.profile, self.threads),
+            None => Outcome::Unsupported(format!("the operator `{}` is not modelled", call.operator)),
+        }
     }
 
     fn use_threads(&mut self, threads: usize) -> bool {

@@ -12,18 +12,18 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use gather_spec::{Attributes, Call, ErrorCode, ErrorFields, Operator, Outcome, ReportedError, TensorError};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::backend::{Capability, Identity};
 use crate::words::shown;
 
 pub use gather_spec::shape::MAX_RANK;
 pub(crate) use strict::{from_object, in_json_words, object};
-use strict::{objects, present, unique};
+use strict::{in_order, objects, present, unique};
 pub use tensor::{Data, TensorMessage};
 
 /// The version of the protocol that this program speaks.
-pub const PROTOCOL: u64 = 1;
+pub const PROTOCOL: u64 = 2;
 
 /// What a message asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ pub enum Request {
     Stop(StopMessage),
 }
 
-/// `{"cmd":"start","protocol":1}`
+/// `{"cmd":"start","protocol":2}`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "the protocol names its fields")]
@@ -69,6 +69,22 @@ pub struct StopMessage {
     pub cmd: Command,
 }
 
+/// Tensors on the line, by name, in the order in which they stand there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OperandMessages(pub Vec<(String, TensorMessage)>);
+
+impl Serialize for OperandMessages {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, tensor)| (name, tensor)))
+    }
+}
+
+impl<'de> Deserialize<'de> for OperandMessages {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        in_order(deserializer).map(Self)
+    }
+}
+
 /// A call on the line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -79,12 +95,8 @@ pub struct CallMessage {
     pub seq: u64,
     /// The operator.
     pub operator: Operator,
-    /// The tensor to gather from.
-    #[serde(deserialize_with = "object")]
-    pub params: TensorMessage,
-    /// The indices.
-    #[serde(deserialize_with = "object")]
-    pub indices: TensorMessage,
+    /// The tensors, by the document's names.
+    pub operands: OperandMessages,
     /// Attributes by name.
     #[serde(deserialize_with = "unique")]
     pub attributes: Attributes,
@@ -100,12 +112,8 @@ pub struct TimeMessage {
     pub seq: u64,
     /// The operator.
     pub operator: Operator,
-    /// The tensor to gather from.
-    #[serde(deserialize_with = "object")]
-    pub params: TensorMessage,
-    /// The indices.
-    #[serde(deserialize_with = "object")]
-    pub indices: TensorMessage,
+    /// The tensors, by the document's names.
+    pub operands: OperandMessages,
     /// Attributes by name.
     #[serde(deserialize_with = "unique")]
     pub attributes: Attributes,
@@ -273,8 +281,12 @@ impl CallMessage {
             cmd: Command::Call,
             seq,
             operator: call.operator.clone(),
-            params: TensorMessage::new(&call.params),
-            indices: TensorMessage::new(&call.indices),
+            operands: OperandMessages(
+                call.operands
+                    .iter()
+                    .map(|(name, tensor)| (name.to_owned(), TensorMessage::new(tensor)))
+                    .collect(),
+            ),
             attributes: call.attributes.clone(),
         }
     }
@@ -315,16 +327,15 @@ impl From<TensorError> for Unusable {
 /// What is wrong with them, and in which operand.
 pub fn call(
     operator: &Operator,
-    params: &TensorMessage,
-    indices: &TensorMessage,
+    operands: &OperandMessages,
     attributes: &Attributes,
 ) -> Result<Call, Unusable> {
-    Ok(Call {
-        operator: operator.clone(),
-        params: params.tensor().map_err(|why| why.in_operand("params"))?,
-        indices: indices.tensor().map_err(|why| why.in_operand("indices"))?,
-        attributes: attributes.clone(),
-    })
+    let operands = operands.0.iter().map(|(name, message)| {
+        let tensor = message.tensor().map_err(|why| why.in_operand(name))?;
+        Ok((name.as_str(), tensor))
+    });
+    let operands = operands.collect::<Result<_, Unusable>>()?;
+    Ok(Call { operator: operator.clone(), operands, attributes: attributes.clone() })
 }
 
 impl Reply {

@@ -178,7 +178,7 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
             fail(Verdict::Crash, format!("panic: {}", panic_message(&*panic)))
         })?;
         let original = &judged.case.call;
-        if call.params != original.params || call.indices != original.indices {
+        if call.operands != original.operands {
             return Err(fail(Verdict::InputChanged, "the call changed its input".to_owned()));
         }
         Ok(outcome)
@@ -217,7 +217,7 @@ impl<'a> Judged<'a> {
         let Ok(asked) = case.within(&capability.dtypes, &capability.index_dtypes) else {
             return Err(Box::new(unsupported(case, Some(profile), "no memory for its tensors")));
         };
-        let declared = capability.covers(&asked.call);
+        let declared = capability.covers(&asked.roles());
         let allowed = asked.expect.under(profile);
         if declared || allowed.iter().any(is_dtype_error) {
             Ok(Self { case: asked, profile, allowed, declared, strictness })
@@ -227,7 +227,7 @@ impl<'a> Judged<'a> {
     }
 
     pub(crate) fn judge(&self, outcome: &Outcome) -> Judgement {
-        judge(&self.allowed, &self.case.call.params, outcome, self.declared, self.strictness)
+        judge(&self.allowed, self.case.params(), outcome, self.declared, self.strictness)
     }
 
     /// Whether every backend with this declaration must answer it, with the one output that is allowed.
@@ -246,7 +246,7 @@ impl<'a> Judged<'a> {
         if judgement.verdict == Verdict::Pass {
             return self.described(judgement, String::new(), String::new(), at);
         }
-        let difference = Difference::from_allowed(&self.allowed, &self.case.call.params, outcome);
+        let difference = Difference::from_allowed(&self.allowed, self.case.params(), outcome);
         let (expected, actual) = match difference.as_ref().and_then(Difference::texts) {
             Some((expected, actual)) => (expected, actual),
             None => (describe_allowed(&self.allowed), describe_outcome(outcome)),

@@ -32,10 +32,14 @@ pub fn harness() -> Value {
     );
     definitions["file"] = file();
     definitions["attribute"] = described(
-        json!({ "oneOf": [
-            { "type": "boolean" }, { "type": "integer", "minimum": i64::MIN, "maximum": i64::MAX },
+        json!({ "anyOf": [
+            { "type": ["boolean", "string", "null"] },
+            { "type": "integer", "minimum": i64::MIN, "maximum": i64::MAX },
+            { "type": "number", "not": { "type": "integer" } },
+            { "type": "array", "items": { "type": "integer", "minimum": i64::MIN, "maximum": i64::MAX } },
         ] }),
-        "The value of an attribute: a boolean, or an integer from -2^63 to 2^63 - 1.",
+        "The value of an attribute: a boolean, an integer from -2^63 to 2^63 - 1, a finite number, a string, an array of \
+         such integers, or null. The operator says which of these an attribute of its takes.",
     );
     let messages = ["start", "call", "time", "stop"].map(message);
     schema("What a harness sends: one object per line", &messages, definitions)
@@ -92,14 +96,10 @@ fn with_call(cmd: &str) -> Value {
         "cmd": command(cmd),
         "seq": described(count(), "The number of this message, to be repeated in the reply. Unique in a process."),
         "operator": text("The id of the operator, such as `tf.gather_nd`."),
-        "params": described(
-            message("tensor"),
-            "The tensor to gather from. The product of its dims that are not 0 and the element size (16 for a string) is at \
-             most 2^63 - 1.",
-        ),
-        "indices": described(
-            message("tensor"),
-            "The tensor that says what to gather. Its size is limited like that of params.",
+        "operands": described(
+            json!({ "type": "object", "additionalProperties": message("tensor"), "maxProperties": 64 }),
+            "The tensors, by the names that the operator's page gives them. The product of the dims of each that are not 0 \
+             and the element size (16 for a string) is at most 2^63 - 1.",
         ),
         "attributes": described(
             attributes,

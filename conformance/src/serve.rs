@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::backend::{Backend, Description};
 use crate::protocol::{
-    CallMessage, InvalidReply, OutputMemory, PROTOCOL, Reply, Request, Started, TensorMessage, TimeMessage,
+    CallMessage, InvalidReply, OperandMessages, OutputMemory, PROTOCOL, Reply, Request, Started, TimeMessage,
     TimedReply, UnsupportedReply, Unusable, call,
 };
 use crate::words::counted;
@@ -172,20 +172,19 @@ impl<A: Answering> Server<'_, A> {
     fn call(
         &self,
         operator: &Operator,
-        params: &TensorMessage,
-        indices: &TensorMessage,
+        operands: &OperandMessages,
         attributes: &Attributes,
     ) -> Result<Call, Unusable> {
-        check_attributes(&self.operators, operator, attributes)?;
-        if self.files == Files::Forbidden && [params, indices].iter().any(|operand| operand.file.is_some()) {
+        check_names_and_types(&self.operators, operator, operands, attributes)?;
+        if self.files == Files::Forbidden && operands.0.iter().any(|(_, operand)| operand.file.is_some()) {
             return Err(Unusable::Unsupported("tensors in files are not read here".to_owned()));
         }
-        call(operator, params, indices, attributes)
+        call(operator, operands, attributes)
     }
 
     fn answer(&mut self, message: &CallMessage) -> Reply {
-        let CallMessage { seq, operator, params, indices, attributes, .. } = message;
-        match self.call(operator, params, indices, attributes) {
+        let CallMessage { seq, operator, operands, attributes, .. } = message;
+        match self.call(operator, operands, attributes) {
             Ok(call) => reply(*seq, self.backend.answer(&call)),
             Err(why) => unusable(*seq, why),
         }
@@ -194,8 +193,8 @@ impl<A: Answering> Server<'_, A> {
     /// Times a call: each round repeats it until the round has lasted long enough. The threads are left alone unless
     /// the message limits them, and then only for as long as the timing lasts.
     fn time(&mut self, message: &TimeMessage) -> Reply {
-        let TimeMessage { seq, operator, params, indices, attributes, rounds, threads, .. } = message;
-        let call = check_timing(message).and_then(|()| self.call(operator, params, indices, attributes));
+        let TimeMessage { seq, operator, operands, attributes, rounds, threads, .. } = message;
+        let call = check_timing(message).and_then(|()| self.call(operator, operands, attributes));
         let call = match call {
             Ok(call) => call,
             Err(why) => return unusable(*seq, why),
@@ -217,15 +216,34 @@ impl<A: Answering> Server<'_, A> {
     }
 }
 
-/// Whether every attribute that the operator has is of its type. Names that the operator lacks are up to the backend.
-fn check_attributes(
+/// Whether the operands are those of the operator, and every attribute that it has is of its type. Names of attributes
+/// that the operator lacks are up to the backend.
+fn check_names_and_types(
     operators: &[Signature],
     operator: &Operator,
+    operands: &OperandMessages,
     attributes: &Attributes,
 ) -> Result<(), Unusable> {
-    let Some(page) = operators.iter().find(|page| page.operator == *operator) else { return Ok(()) };
+    let Some(signature) = operators.iter().find(|known| known.operator == *operator) else { return Ok(()) };
+    let names = || {
+        let names: Vec<&str> = signature.operands.iter().map(|operand| &*operand.name).collect();
+        names.join(" and ")
+    };
+    let is_one = |name: &str| signature.operands.iter().any(|operand| *operand.name == *name);
+    if let Some((name, _)) = operands.0.iter().find(|(name, _)| !is_one(name)) {
+        let invalid = format!("{operator} has no operand `{name}`: {} are expected", names());
+        return Err(Unusable::Invalid(invalid));
+    }
+    if operands.0.len() < signature.operands.len() {
+        return Err(Unusable::Invalid(format!(
+            "an operand of {operator} is missing: {} are expected",
+            names()
+        )));
+    }
     for (name, value) in attributes {
-        let Some(wanted) = page.attribute_named(name).map(|attribute| attribute.r#type) else { continue };
+        let Some(wanted) = signature.attribute_named(name).map(|attribute| attribute.r#type) else {
+            continue;
+        };
         if !wanted.takes(value) {
             let invalid = format!("the attribute `{name}` of {operator} is {wanted}, not {value}");
             return Err(Unusable::Invalid(invalid));
@@ -302,6 +320,7 @@ mod tests {
 
     use super::*;
     use crate::protocol::Command;
+    use crate::protocol::TensorMessage;
     use gather_spec::Attribute;
     use gather_spec::signature::AttributeType;
 
@@ -320,7 +339,7 @@ mod tests {
 
         fn answer(&mut self, call: &Call) -> Result<Outcome, String> {
             self.noted.push("call".to_owned());
-            Ok(Outcome::Output(call.params.clone()))
+            Ok(Outcome::Output(call.operands.get("params").unwrap().clone()))
         }
 
         fn limit_threads(&mut self, most: Option<NonZeroUsize>) -> bool {
@@ -345,8 +364,10 @@ mod tests {
             cmd: Command::Time,
             seq: 7,
             operator: Operator::new("any"),
-            params: tensor.clone(),
-            indices: tensor,
+            operands: OperandMessages(vec![
+                ("params".to_owned(), tensor.clone()),
+                ("indices".to_owned(), tensor),
+            ]),
             attributes: Attributes::new(),
             rounds,
             min_round_ns,
@@ -419,19 +440,51 @@ mod tests {
         }
     }
 
+    /// Operands of the names that an operator has; none if it is not known.
+    fn operands_of(operators: &[Signature], operator: &str) -> OperandMessages {
+        let tensor = TensorMessage::new(&Tensor::new(DType::I32, [0], Vec::<u32>::new()).unwrap());
+        let known = operators.iter().find(|known| known.operator.as_str() == operator);
+        let names = known.iter().flat_map(|known| &known.operands);
+        OperandMessages(names.map(|operand| (operand.name.to_string(), tensor.clone())).collect())
+    }
+
+    #[test]
+    fn operands_that_are_missing_or_foreign_are_invalid() {
+        let operators = load::operators().unwrap();
+        let checked = |operands: &OperandMessages| {
+            let operator = Operator::new("paddle.gather_nd");
+            check_names_and_types(&operators, &operator, operands, &Attributes::new())
+        };
+        let right = operands_of(&operators, "paddle.gather_nd");
+        assert_eq!(checked(&right), Ok(()));
+        let said = |operands: &OperandMessages| match checked(operands) {
+            Err(Unusable::Invalid(why)) => why,
+            other => panic!("{other:?}"),
+        };
+        let foreign = said(&operands_of(&operators, "tf.gather"));
+        assert_eq!(foreign, "paddle.gather_nd has no operand `params`: input and index are expected");
+        let missing = said(&OperandMessages(right.0[..1].to_vec()));
+        assert_eq!(missing, "an operand of paddle.gather_nd is missing: input and index are expected");
+    }
+
     #[test]
     fn an_attribute_of_another_type_is_invalid_and_an_unknown_name_is_up_to_the_backend() {
         let operators = load::operators().unwrap();
         let checked = |operator, name: &str, value| {
-            check_attributes(&operators, &Operator::new(operator), &[(name.to_owned(), value)].into())
+            check_names_and_types(
+                &operators,
+                &Operator::new(operator),
+                &operands_of(&operators, operator),
+                &[(name.to_owned(), value)].into(),
+            )
         };
         let (boolean, integer) = (Attribute::Boolean(true), Attribute::Integer(1));
         for page in &operators {
             for attribute in &page.attributes {
                 let name = &attribute.name;
                 let (right, wrong, wanted) = match attribute.r#type {
-                    AttributeType::Integer => (integer, boolean, "an integer, not true"),
-                    AttributeType::Boolean => (boolean, integer, "a boolean, not 1"),
+                    AttributeType::Integer => (integer.clone(), boolean.clone(), "an integer, not true"),
+                    AttributeType::Boolean => (boolean.clone(), integer.clone(), "a boolean, not 1"),
                 };
                 let operator = page.operator.as_str();
                 assert_eq!(checked(operator, name, right), Ok(()), "{operator} {name}");
@@ -440,8 +493,8 @@ mod tests {
             }
         }
         for value in [boolean, integer] {
-            assert_eq!(checked("tf.gather", "mode", value), Ok(()));
-            assert_eq!(checked("tf.gather_nd", "axis", value), Ok(()));
+            assert_eq!(checked("tf.gather", "mode", value.clone()), Ok(()));
+            assert_eq!(checked("tf.gather_nd", "axis", value.clone()), Ok(()));
             assert_eq!(checked("no.operator", "axis", value), Ok(()));
         }
     }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use gather_spec::Signature;
+use gather_spec::case::OperandNames;
 use gather_spec::clause::Evidence;
 use gather_spec::literal::Rows;
 use gather_spec::signature::AttributeSignature;
@@ -22,21 +23,12 @@ pub type Make<'a> = &'a dyn Fn(Profile) -> Box<dyn Backend>;
 /// A call on one line: operator, operands, attributes.
 #[must_use]
 pub fn call_line(call: &Call) -> String {
-    let mut line = format!(
-        "{}(params = {} {} {}, indices = {} {} {}",
-        call.operator,
-        call.params.dtype(),
-        call.params.shape(),
-        Rows(&call.params),
-        call.indices.dtype(),
-        call.indices.shape(),
-        Rows(&call.indices)
-    );
-    for (name, value) in &call.attributes {
-        let _ = write!(line, ", {name} = {value}");
-    }
-    line.push(')');
-    line
+    let operand = |(name, tensor): (&str, &Tensor)| {
+        format!("{name} = {} {} {}", tensor.dtype(), tensor.shape(), Rows(tensor))
+    };
+    let attributes = call.attributes.iter().map(|(name, value)| format!("{name} = {value}"));
+    let all: Vec<String> = call.operands.iter().map(operand).chain(attributes).collect();
+    format!("{}({})", call.operator, all.join(", "))
 }
 
 /// A case: what it tests, the call, which slice of params goes where in the output, and what is expected.
@@ -66,7 +58,7 @@ pub fn case(spec: &Specification, case: &Case, make: Make<'_>) -> String {
         line("dtypes", &open);
     }
     text.push('\n');
-    text.push_str(&call(&case.call, Profile::default(), make));
+    text.push_str(&call(&case.call, &case.names, Profile::default(), make));
     text.push('\n');
     for arm in &case.expect.arms {
         let policies = [
@@ -83,8 +75,8 @@ pub fn case(spec: &Specification, case: &Case, make: Make<'_>) -> String {
 /// Which operands of a case have any dtype, and which dtypes they are shown in.
 fn open_dtypes(case: &Case) -> Option<String> {
     let operands = [
-        (!case.open.params.is_empty(), "params", case.call.params.dtype()),
-        (!case.open.indices.is_empty(), "indices", case.call.indices.dtype()),
+        (!case.open.params.is_empty(), &case.names.params, case.params().dtype()),
+        (!case.open.indices.is_empty(), &case.names.indices, case.indices().dtype()),
     ];
     let shown: Vec<String> = operands
         .iter()
@@ -96,18 +88,21 @@ fn open_dtypes(case: &Case) -> Option<String> {
 
 /// A call and its outcome under a profile, drawn with the backends that `make` gives.
 #[must_use]
-pub fn call(call: &Call, profile: Profile, make: Make<'_>) -> String {
+pub fn call(call: &Call, names: &OperandNames, profile: Profile, make: Make<'_>) -> String {
     let outcome = make(profile).call(call);
     let mut text = String::new();
-    tensor(&mut text, "params", style::PARAMS, &call.params);
-    tensor(&mut text, "indices", style::INDICES, &call.indices);
+    for (name, operand) in call.operands.iter() {
+        let color = if *name == *names.indices { style::INDICES } else { style::PARAMS };
+        tensor(&mut text, name, color, operand);
+    }
     for (name, value) in &call.attributes {
         let _ = writeln!(text, "  {name:<11} {value}");
     }
     match &outcome {
         Outcome::Output(output) => {
-            let selections = trace(call, profile, make).unwrap_or_default();
-            selections.iter().for_each(|selection| arrow(&mut text, call, output, selection));
+            for selection in trace(call, names, profile, make).unwrap_or_default() {
+                arrow(&mut text, call, names, output, &selection);
+            }
             tensor(&mut text, "output", style::OUTPUT, output);
         }
         other => {
@@ -123,17 +118,13 @@ fn tensor(text: &mut String, name: &str, color: Style, tensor: &Tensor) {
 }
 
 /// One line: index, what it selects, where that goes.
-fn arrow(text: &mut String, call: &Call, output: &Tensor, selection: &Selection) {
-    let index = format!(
-        "indices{} = {}",
-        slice(&selection.indices, call.indices.shape()),
-        part(&call.indices, &selection.indices)
-    );
-    let from = format!(
-        "params{} = {}",
-        slice(&selection.params, call.params.shape()),
-        part(&call.params, &selection.params)
-    );
+fn arrow(text: &mut String, call: &Call, names: &OperandNames, output: &Tensor, selection: &Selection) {
+    let selected = |name: &str, places: &[Vec<usize>]| match call.operands.get(name) {
+        Some(tensor) => format!("{name}{} = {}", slice(places, tensor.shape()), part(tensor, places)),
+        None => name.to_owned(),
+    };
+    let index = selected(&names.indices, &selection.indices);
+    let from = selected(&names.params, &selection.params);
     let to = format!("output{}", slice(&selection.output, output.shape()));
     let _ = writeln!(
         text,

@@ -4,6 +4,7 @@
 //! tells where it came from; and once per index, with that index made bad under `bad: zero`, so that what
 //! turns to zero is what it selected. Slices that are zero to begin with are left out.
 
+use gather_spec::case::OperandNames;
 use gather_spec::{
     BadIndex, Call, DType, Element, NegativeIndex, Outcome, Profile, Shape, Tensor, TensorBuilder,
 };
@@ -27,20 +28,27 @@ pub struct Selection {
 /// Traces a call through backends that `make` gives for a profile; `None` if there is no output, or too much.
 pub fn trace(
     call: &Call,
+    names: &OperandNames,
     profile: Profile,
     make: &dyn Fn(Profile) -> Box<dyn Backend>,
 ) -> Option<Vec<Selection>> {
     let small = |tensor: &Tensor| tensor.shape().element_count() <= MOST;
-    if !small(&call.params) || !small(&call.indices) || !call.indices.dtype().is_integer() {
+    let (params, indices) = (call.operands.get(&names.params)?, call.operands.get(&names.indices)?);
+    if !small(params) || !small(indices) || !indices.dtype().is_integer() {
         return None;
     }
-    let numbered = Call { params: numbered(call.params.shape())?, ..call.clone() };
+    let with = |call: &Call, name, tensor| {
+        let mut call = call.clone();
+        call.operands.replace(name, tensor);
+        call
+    };
+    let numbered = with(call, &names.params, numbered(params.shape())?);
     let sources = output_of(&mut *make(profile), &numbered).filter(small)?;
     let blind = Profile { bad: BadIndex::Zero, negative: NegativeIndex::Reject };
     let mut blind = make(blind);
     let mut selections: Vec<Selection> = Vec::new();
-    for position in call.indices.shape().positions() {
-        let without = Call { indices: with_bad_index(&call.indices, &position)?, ..numbered.clone() };
+    for position in indices.shape().positions() {
+        let without = with(&numbered, &names.indices, with_bad_index(indices, &position)?);
         let left = output_of(&mut *blind, &without)?;
         let becomes_zero = |at: &Vec<usize>| is_zero(&left.element(at)) && !is_zero(&sources.element(at));
         let output: Vec<Vec<usize>> = sources.shape().positions().filter(becomes_zero).collect();
@@ -50,7 +58,7 @@ pub fn trace(
         match selections.last_mut().filter(|last| last.output == output) {
             Some(last) => last.indices.push(position),
             None => {
-                let from = output.iter().filter_map(|at| source(&sources.element(at), call.params.shape()));
+                let from = output.iter().filter_map(|at| source(&sources.element(at), params.shape()));
                 let params = from.collect();
                 selections.push(Selection { indices: vec![position], params, output });
             }

@@ -70,7 +70,7 @@ fn the_kit_is_strict_and_times_calls() {
     if !has("struct") {
         return;
     }
-    let call = r#"{"cmd":"call","seq":5,"operator":"paddle.gather_nd","params":{"dtype":"i32","shape":[2],"data":"AQAAAAIAAAA="},"indices":{"dtype":"i32","shape":[1,1],"data":"AQAAAA=="},"attributes":{}}"#;
+    let call = r#"{"cmd":"call","seq":5,"operator":"paddle.gather_nd","operands":{"input":{"dtype":"i32","shape":[2],"data":"AQAAAAIAAAA="},"index":{"dtype":"i32","shape":[1,1],"data":"AQAAAA=="}},"attributes":{}}"#;
     let time = call
         .replace("\"call\"", "\"time\"")
         .replace("\"attributes\"", "\"rounds\":3,\"min_round_ns\":1000,\"attributes\"");
@@ -82,13 +82,13 @@ fn the_kit_is_strict_and_times_calls() {
         (call.replace("AQAAAA==", "AgAAAA=="), "IndexError: 2 is out of range [0, 2)"),
         (call.replace("paddle.gather_nd", "tf.gather"), r#""unsupported": "no operator tf.gather""#),
         (call.replace("{}", "{\"axis\":0}"), "has no attribute axis"),
-        (call.replace("{}", "{\"axis\":0.5}"), r#""seq": 5, "invalid""#),
+        (call.replace("{}", "{\"axis\":[0.5]}"), r#""seq": 5, "invalid""#),
         (call.replace("\"shape\":[2]", "\"shape\":[3]"), "8 bytes, but dtype and shape ask for 12"),
         (call.replace("\"shape\":[2]", "\"shape\":[-2]"), "a dim is no integer of at least 0"),
         (call.replace("\"shape\":[2]", "\"shape\":[true]"), "a dim is no integer of at least 0"),
         (call.replace("\"seq\":5", "\"seq\":5,\"seq\":6"), "a key occurs twice"),
         (call.replace("\"seq\":5", "\"seq\":5,\"more\":6"), "the key more is unknown"),
-        (call.replace("AQAAAA==", "AQAAAA"), "indices: data is not base64"),
+        (call.replace("AQAAAA==", "AQAAAA"), "index: data is not base64"),
         (call.replace("\"i32\",\"shape\":[2]", "\"int\",\"shape\":[2]"), "unknown dtype 'int'"),
         (in_file("0"), "0 is no regular file"),
         (in_file("null"), "None is no regular file"),
@@ -100,7 +100,7 @@ fn the_kit_is_strict_and_times_calls() {
         (time.replace("\"rounds\"", "\"output\":null,\"rounds\""), "output is none of"),
         ("[1]".to_owned(), "a message is an object"),
         ("nonsense".to_owned(), r#""seq": null, "invalid": "no JSON"#),
-        (r#"{"cmd":"start","protocol":7}"#.to_owned(), r#""protocol": 1, "backend": {"name": "tiny""#),
+        (r#"{"cmd":"start","protocol":7}"#.to_owned(), r#""protocol": 2, "backend": {"name": "tiny""#),
         (time.replace("\"rounds\"", "\"threads\":1,\"rounds\""), "cannot limit its threads"),
         (time, r#"{"seq": 5, "nanoseconds": ["#),
     ];
@@ -145,7 +145,7 @@ fn the_kit_limits_threads_only_for_a_timing_that_asks_for_it_and_lifts_the_limit
     if !has("struct") {
         return;
     }
-    let call = r#"{"cmd":"call","seq":5,"operator":"paddle.gather_nd","params":{"dtype":"u8","shape":[],"data":"AQ=="},"indices":{"dtype":"i32","shape":[0],"data":""},"attributes":{}}"#;
+    let call = r#"{"cmd":"call","seq":5,"operator":"paddle.gather_nd","operands":{"input":{"dtype":"u8","shape":[],"data":"AQ=="},"index":{"dtype":"i32","shape":[0],"data":""}},"attributes":{}}"#;
     let time = |more: &str| {
         let more = format!("\"rounds\":1,\"min_round_ns\":0{more},\"attributes\"");
         call.replace("\"call\"", "\"time\"").replace("\"attributes\"", &more)

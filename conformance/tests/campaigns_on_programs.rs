@@ -32,7 +32,7 @@ mod tests {
     use gather_conformance::judge::{Strictness, Verdict};
     use gather_conformance::laws::Laws;
     use gather_conformance::process::{Dialogue, ProcessBackend};
-    use gather_spec::{Case, DType, Specification};
+    use gather_spec::{Case, DType, Signatures, Specification};
     use libtest_mimic::{Arguments, Trial};
     use rustix::process::{Pid, Signal, kill_process};
 
@@ -87,6 +87,10 @@ mod tests {
         Report::new(campaign, Shard::WHOLE, backend)
     }
 
+    fn signatures() -> Signatures {
+        gather_spec::load::operators().unwrap().into_iter().collect()
+    }
+
     /// Goes on with a report until it is complete or a worker gives up; gives what was noted last.
     fn go_on(from: Report, backend: &ProcessBackend, workers: usize) -> (Report, Option<Stopped>) {
         go_on_until(from, backend, workers, None)
@@ -102,9 +106,9 @@ mod tests {
         let subjects: Vec<Subject> = (0..workers).map(|_| dialogue()).collect();
         let description = subjects[0].description();
         let check: Box<dyn Check> = if from.campaign.against == "laws" {
-            Box::new(Laws::new(description, &[], false, &[]).unwrap())
+            Box::new(Laws::new(description, &signatures(), &[], false, &[]).unwrap())
         } else {
-            Box::new(Differential::new(description, Vec::new(), Strictness::Lenient))
+            Box::new(Differential::new(description, &signatures(), Vec::new(), Strictness::Lenient))
         };
         let spec = Specification::default();
         let named = Named::Command("./miniature".to_owned());
@@ -262,7 +266,7 @@ mod tests {
         let spec = Specification::embedded().unwrap();
         let saved = |dtype: DType| {
             let fits = |case: &&Case| {
-                case.call.operator.as_str() == "tf.gather_nd" && case.call.params.dtype() == dtype
+                case.call.operator.as_str() == "tf.gather_nd" && case.params().dtype() == dtype
             };
             Saved { file: "saved.yaml".into(), case: spec.cases.iter().find(fits).unwrap().clone() }
         };

@@ -14,7 +14,7 @@ fn every_documented_example_is_drawn_alike_by_every_backend() {
     for case in documented {
         for backend in builtin::NAMES {
             let make = |profile| builtin::backend(backend, profile, builtin::MAX_OUTPUT).unwrap();
-            let picture = show::call(&case.call, Profile::default(), &make);
+            let picture = show::call(&case.call, &case.names, Profile::default(), &make);
             let picture = anstream::adapter::strip_str(&picture).to_string();
             // One name for all backends: each of them is held to the same file.
             let name = case.documented.as_deref().unwrap().replace('/', "-");

@@ -29,7 +29,7 @@ mod tests {
     use gather_conformance::judge::Verdict::{self, *};
     use gather_conformance::process::{Broken, Findings, Limits, ProcessBackend};
     use gather_spec::any::OpenDtypes;
-    use gather_spec::case::{Arm, Expectation, When};
+    use gather_spec::case::{Arm, Expectation, OperandNames, When};
     use gather_spec::{
         Allowed, Attributes, Basis, Call, Case, DType, ErrorCode, ErrorFields, Operator, Tensor,
     };
@@ -102,7 +102,7 @@ mod tests {
         ("hangs-at-start", Timeout, "the answer to `start` did not come within 1s"),
         ("closes-stdout-at-start", ProtocolError, "closed its stdout"),
         ("prints-a-banner-at-start", ProtocolError, "Welcome to HostileFlow 3.1!"),
-        ("speaks-of-the-future", ProtocolError, "it speaks protocol 2, this program speaks 1"),
+        ("speaks-of-the-future", ProtocolError, "it speaks protocol 3, this program speaks 2"),
         ("declares-an-unknown-dtype", ProtocolError, "`f8`"),
         ("declares-an-unknown-policy", ProtocolError, "`maybe`"),
         ("describes-itself-in-an-array", ProtocolError, "expected an object"),
@@ -231,8 +231,11 @@ mod tests {
         let params = Tensor::new(DType::I32, [3], vec![first, first + 1, first + 2]).unwrap();
         let indices = Tensor::new(DType::I32, [1, 1], vec![1u32]).unwrap();
         let output = Tensor::new(DType::I32, [1], vec![first + 1]).unwrap();
-        let call =
-            Call { operator: Operator::new("tf.gather_nd"), params, indices, attributes: Attributes::new() };
+        let call = Call {
+            operator: Operator::new("tf.gather_nd"),
+            operands: [("params", params), ("indices", indices)].into(),
+            attributes: Attributes::new(),
+        };
         let allowed = vec![Allowed::Output(output)];
         Case {
             id: name.to_owned(),
@@ -245,6 +248,7 @@ mod tests {
             provenance: None,
             open: OpenDtypes::default(),
             call,
+            names: OperandNames { params: "params".into(), indices: "indices".into() },
             expect: Expectation { arms: vec![Arm { when: When::default(), allowed }] },
         }
     }
@@ -548,7 +552,8 @@ mod tests {
     /// The marked call spans 2^40 rows without elements.
     fn virtual_calls_have_a_limit_of_their_own() {
         let mut cases = cases(&[]);
-        cases[AT].call.indices = Tensor::new(DType::I32, [1 << 40, 0], Vec::<u32>::new()).unwrap();
+        let huge = Tensor::new(DType::I32, [1 << 40, 0], Vec::<u32>::new()).unwrap();
+        cases[AT].call.operands.replace("indices", huge);
         let cases: Vec<&Case> = cases.iter().collect();
         let mut backend = backend("hangs-at-no-index");
         (backend.limits.call, backend.limits.virtual_call) =

@@ -15,7 +15,7 @@ use gather_conformance::judge::Verdict::{self, *};
 use gather_conformance::native::COMMAND;
 use gather_conformance::process::{Broken, Findings, Limits, ProcessBackend};
 use gather_spec::any::OpenDtypes;
-use gather_spec::case::{Arm, Expectation, When};
+use gather_spec::case::{Arm, Expectation, OperandNames, When};
 use gather_spec::{Allowed, Attribute, Attributes, Basis, Call, Case, DType, Operator, Tensor};
 use tempfile::TempDir;
 
@@ -74,6 +74,8 @@ const AT_ONE_CALL: &[(&str, Verdict, &str)] = &[
     ("swaps-the-name-of-an-attribute", InputChanged, "changed its input: an attribute"),
     ("changes-a-rank", InputChanged, "changed its input: the structure of the call"),
     ("forgets-the-attributes", InputChanged, "changed its input: the structure of the call"),
+    ("changes-the-name-of-an-operand", InputChanged, "changed its input: the name of an operand"),
+    ("claims-another-size", InputChanged, "changed its input: the structure of the call"),
     ("swaps-an-operand", InputChanged, "changed its input: the structure of the call"),
     ("aborts-when-it-frees", Crash, "killed by signal 6 (SIGABRT)"),
     ("scribbles-when-it-frees", Pass, ""),
@@ -165,7 +167,8 @@ fn case(first: u32) -> Case {
         history: Vec::new(),
         provenance: None,
         open: OpenDtypes::default(),
-        call: Call { operator, params, indices, attributes },
+        call: Call { operator, operands: [("params", params), ("indices", indices)].into(), attributes },
+        names: OperandNames { params: "params".into(), indices: "indices".into() },
         expect: Expectation { arms: vec![Arm { when: When::default(), allowed }] },
     }
 }
@@ -278,7 +281,7 @@ fn what_cannot_be_loaded_is_said_and_ends_with_status_3() {
 
     for (define, words) in [
         ("-DNO_CALL", "it exports no gatherspec_call"),
-        ("-DWRONG_ABI", "it speaks version 2 of gatherspec.h, this program speaks 1"),
+        ("-DWRONG_ABI", "it speaks version 3 of gatherspec.h, this program speaks 2"),
     ] {
         let options =
             [define, "-Wno-unused-function", "-Wno-infinite-recursion", "-Wno-unknown-warning-option"];

@@ -15,10 +15,10 @@ fn dtypes(open: &[DType], named: DType) -> Vec<DType> {
 /// What is wrong with a case in some dtypes, on some backend, under some profile.
 fn failures(case: &Case) -> Vec<String> {
     let mut failures = Vec::new();
-    for params in dtypes(&case.open.params, case.call.params.dtype()) {
-        for indices in dtypes(&case.open.indices, case.call.indices.dtype()) {
+    for params in dtypes(&case.open.params, case.params().dtype()) {
+        for indices in dtypes(&case.open.indices, case.indices().dtype()) {
             let asked = case.within(&[params], &[indices]).unwrap();
-            assert_eq!((asked.call.params.dtype(), asked.call.indices.dtype()), (params, indices));
+            assert_eq!((asked.params().dtype(), asked.indices().dtype()), (params, indices));
             for (name, profile) in builtin::NAMES
                 .iter()
                 .flat_map(|name| Profile::all_specified().map(move |profile| (name, profile)))
@@ -26,7 +26,7 @@ fn failures(case: &Case) -> Vec<String> {
                 let mut backend = builtin::backend(name, profile, builtin::MAX_OUTPUT).unwrap();
                 let outcome = backend.call(&asked.call);
                 let allowed = asked.expect.under(profile);
-                let judgement = judge(&allowed, &asked.call.params, &outcome, true, Strictness::Strict);
+                let judgement = judge(&allowed, asked.params(), &outcome, true, Strictness::Strict);
                 if judgement.verdict != Verdict::Pass {
                     failures.push(format!("{} in {params} x {indices} on {name}, {profile}", case.id));
                 }
@@ -50,7 +50,7 @@ fn open_cases_hold_in_every_dtype_that_they_leave_open() {
 fn numbers_are_moved_as_the_elements_of_each_dtype() {
     let spec = Specification::embedded().unwrap();
     let case = spec.case("tf.gather/ranks/scalar-index-into-a-vector").unwrap();
-    let params = |dtype| case.within(&[dtype], &[DType::I64]).unwrap().call.params.to_le_bytes();
+    let params = |dtype| case.within(&[dtype], &[DType::I64]).unwrap().params().to_le_bytes();
     assert_eq!(params(DType::U8), Some(vec![11, 12, 13]));
     assert_eq!(params(DType::BF16), Some(vec![0x30, 0x41, 0x40, 0x41, 0x50, 0x41]));
     assert_eq!(params(DType::String), None);

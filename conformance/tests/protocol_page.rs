@@ -254,7 +254,7 @@ fn the_first_reply_of_the_list_that_is_possible_is_the_one_that_serve_gives() {
     }
     let call = |operator: &str, params: &str, indices: &str, attributes: &str| {
         format!(
-            r#"{{"cmd":"call","seq":1,"operator":"{operator}","params":{params},"indices":{indices},"attributes":{attributes}}}"#
+            r#"{{"cmd":"call","seq":1,"operator":"{operator}","operands":{{"params":{params},"indices":{indices}}},"attributes":{attributes}}}"#
         )
     };
     let tensor = |dtype: &str, dims: &str, data: &str| {

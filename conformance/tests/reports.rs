@@ -34,7 +34,8 @@ impl Wrong {
 
     /// Whether this is the call of [`CASE`].
     fn is_it(call: &Call) -> bool {
-        call.params.dtype() == DType::String && call.params.shape()[..] == [2, 3]
+        let params = call.operands.tensors().next().unwrap();
+        params.dtype() == DType::String && params.shape()[..] == [2, 3]
     }
 }
 

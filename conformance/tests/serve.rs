@@ -48,8 +48,8 @@ impl Served {
 #[test]
 fn start_tells_version_name_and_every_operator_with_its_profile() {
     let mut served = Served::start(&["reference", "--bad", "zero"]);
-    let reply = served.ask(r#"{"cmd":"start","protocol":1}"#);
-    assert_eq!(reply["protocol"], 1);
+    let reply = served.ask(r#"{"cmd":"start","protocol":2}"#);
+    assert_eq!(reply["protocol"], 2);
     assert_eq!(reply["backend"]["name"], "reference");
     let spec = Specification::embedded().unwrap();
     for page in &spec.operators {
@@ -64,7 +64,7 @@ fn start_tells_version_name_and_every_operator_with_its_profile() {
 #[test]
 fn a_start_of_another_version_is_answered_with_its_own() {
     let mut served = Served::start(&["reference"]);
-    assert_eq!(served.ask(r#"{"cmd":"start","protocol":2}"#)["protocol"], 1);
+    assert_eq!(served.ask(r#"{"cmd":"start","protocol":3}"#)["protocol"], 2);
     served.stop();
 }
 
@@ -93,7 +93,7 @@ fn an_error_carries_its_code_and_fields() {
     let mut served = Served::start(&["reference"]);
     // params = [5, 6] as u8, indices = [[0], [2]] as i32: 2 is one past the end.
     let reply = served.ask(
-        r#"{"cmd":"call","seq":9,"operator":"tf.gather_nd","params":{"dtype":"u8","shape":[2],"data":"BQY="},"indices":{"dtype":"i32","shape":[2,1],"data":"AAAAAAIAAAA="},"attributes":{}}"#,
+        r#"{"cmd":"call","seq":9,"operator":"tf.gather_nd","operands":{"params":{"dtype":"u8","shape":[2],"data":"BQY="},"indices":{"dtype":"i32","shape":[2,1],"data":"AAAAAAIAAAA="}},"attributes":{}}"#,
     );
     let error = &reply["error"];
     assert_eq!(error["code"], "index-out-of-range");
@@ -104,7 +104,7 @@ fn an_error_carries_its_code_and_fields() {
 
 #[test]
 fn a_broken_message_is_answered_invalid_and_the_next_is_answered_as_ever() {
-    let good = r#"{"cmd":"call","seq":2,"operator":"tf.gather","params":{"dtype":"u8","shape":[2],"data":"BQY="},"indices":{"dtype":"i32","shape":[],"data":"AQAAAA=="},"attributes":{}}"#;
+    let good = r#"{"cmd":"call","seq":2,"operator":"tf.gather","operands":{"params":{"dtype":"u8","shape":[2],"data":"BQY="},"indices":{"dtype":"i32","shape":[],"data":"AQAAAA=="}},"attributes":{}}"#;
     let params = r#""params":{"dtype":"u8","shape":[2],"data":"BQY="}"#;
     let time = good.replace("call", "time");
     let time = |more: &str| time.replacen('{', &format!(r#"{{"rounds":1,"min_round_ns":0,{more},"#), 1);
@@ -172,7 +172,7 @@ fn a_tensor_may_lie_in_a_file_and_the_file_must_hold_it() {
     let ask = |served: &mut Served, offset: u64, file: &str| {
         let params = json!({"dtype": "u8", "shape": [2], "file": file, "offset": offset});
         let indices = json!({"dtype": "i32", "shape": [1], "data": "AQAAAA=="});
-        let call = json!({"cmd": "call", "seq": 1, "operator": "tf.gather", "params": params, "indices": indices, "attributes": {}});
+        let call = json!({"cmd": "call", "seq": 1, "operator": "tf.gather", "operands": {"params": params, "indices": indices}, "attributes": {}});
         served.ask(&call.to_string())
     };
     let mut served = Served::start(&["reference"]);
@@ -202,7 +202,7 @@ fn a_named_pipe_in_place_of_a_file_is_invalid_and_not_waited_for() {
 fn in_a_file(path: &Path, dims: &Value) -> String {
     let params = json!({"dtype": "u8", "shape": dims, "file": path, "offset": 0});
     let indices = json!({"dtype": "i32", "shape": [], "data": "AQAAAA=="});
-    json!({"cmd": "call", "seq": 1, "operator": "tf.gather", "params": params, "indices": indices, "attributes": {}})
+    json!({"cmd": "call", "seq": 1, "operator": "tf.gather", "operands": {"params": params, "indices": indices}, "attributes": {}})
         .to_string()
 }
 
@@ -231,7 +231,7 @@ fn files_can_be_forbidden_and_are_not_even_looked_for_then() {
 fn of_rank(rank: usize, index: &str) -> String {
     let params = json!({"dtype": "u8", "shape": vec![1; rank], "data": "BQ=="});
     let indices = json!({"dtype": "i32", "shape": vec![1; rank], "data": index});
-    json!({"cmd": "call", "seq": 1, "operator": "tf.gather", "params": params, "indices": indices, "attributes": {}})
+    json!({"cmd": "call", "seq": 1, "operator": "tf.gather", "operands": {"params": params, "indices": indices}, "attributes": {}})
         .to_string()
 }
 
@@ -253,7 +253,7 @@ fn an_output_of_more_than_64_axes_is_unsupported_whatever_its_indices() {
         let params = format!(r#"{{"data":"","dtype":"u8","shape":[0,{ones}4611686018427387904]}}"#);
         let indices = format!(r#"{{"data":"","dtype":"i32","shape":[0,{ones}2305843009213693951]}}"#);
         let call = format!(
-            r#"{{"cmd":"call","seq":1,"operator":"tf.gather","params":{params},"indices":{indices},"attributes":{{}}}}"#
+            r#"{{"cmd":"call","seq":1,"operator":"tf.gather","operands":{{"params":{params},"indices":{indices}}},"attributes":{{}}}}"#
         );
         assert_eq!(served.ask(&call)["error"]["code"], "output-too-large", "{backend}");
         served.stop();
@@ -262,7 +262,7 @@ fn an_output_of_more_than_64_axes_is_unsupported_whatever_its_indices() {
 
 #[test]
 fn a_timing_without_end_is_unsupported_at_once() {
-    let time = r#"{"cmd":"time","seq":3,"operator":"tf.gather","params":{"dtype":"u8","shape":[2],"data":"BQY="},"indices":{"dtype":"i32","shape":[1],"data":"AQAAAA=="},"attributes":{},"rounds":1,"min_round_ns":0}"#;
+    let time = r#"{"cmd":"time","seq":3,"operator":"tf.gather","operands":{"params":{"dtype":"u8","shape":[2],"data":"BQY="},"indices":{"dtype":"i32","shape":[1],"data":"AQAAAA=="}},"attributes":{},"rounds":1,"min_round_ns":0}"#;
     let mut served = Served::start(&["reference"]);
     for (key, most) in [("rounds", u64::from(u32::MAX)), ("min_round_ns", u64::MAX)] {
         let value = if key == "rounds" { 1 } else { 0 };
@@ -275,12 +275,15 @@ fn a_timing_without_end_is_unsupported_at_once() {
 #[test]
 fn a_call_is_timed_round_by_round() {
     let mut served = Served::start(&["reference"]);
-    let time = r#"{"cmd":"time","seq":3,"operator":"tf.gather","params":{"dtype":"u8","shape":[2],"data":"BQY="},"indices":{"dtype":"i32","shape":[1],"data":"AQAAAA=="},"attributes":{},"rounds":4,"min_round_ns":1000}"#;
+    let time = r#"{"cmd":"time","seq":3,"operator":"tf.gather","operands":{"params":{"dtype":"u8","shape":[2],"data":"BQY="},"indices":{"dtype":"i32","shape":[1],"data":"AQAAAA=="}},"attributes":{},"rounds":4,"min_round_ns":1000}"#;
     let reply = served.ask(time);
     let nanoseconds = reply["nanoseconds"].as_array().unwrap();
     assert_eq!(nanoseconds.len(), 4);
     assert!(nanoseconds.iter().all(|duration| duration.as_f64().unwrap() > 0.0));
-    assert!(served.ask(&time.replace("}}", "}").replace(r#""rounds":4"#, r#""rounds":4,"output":"into""#))["unsupported"].is_string());
+    assert!(
+        served.ask(&time.replace(r#""rounds":4"#, r#""rounds":4,"output":"into""#))["unsupported"]
+            .is_string()
+    );
     served.stop();
 }
 
@@ -288,7 +291,7 @@ fn a_call_is_timed_round_by_round() {
 fn a_limit_on_the_threads_of_a_timing_is_kept_and_the_next_timing_is_without() {
     let time = |threads: &str| {
         format!(
-            r#"{{"cmd":"time","seq":3,"operator":"tf.gather","params":{{"dtype":"u8","shape":[2],"data":"BQY="}},"indices":{{"dtype":"i32","shape":[1],"data":"AQAAAA=="}},"attributes":{{}},"rounds":1,"min_round_ns":0{threads}}}"#
+            r#"{{"cmd":"time","seq":3,"operator":"tf.gather","operands":{{"params":{{"dtype":"u8","shape":[2],"data":"BQY="}},"indices":{{"dtype":"i32","shape":[1],"data":"AQAAAA=="}}}},"attributes":{{}},"rounds":1,"min_round_ns":0{threads}}}"#
         )
     };
     let mut optimized = Served::start(&["optimized"]);
@@ -310,7 +313,7 @@ fn an_output_beyond_the_limit_is_unsupported() {
     let call = |count: usize| {
         let data = if count == 1 { "AQAAAAAAAAA=" } else { "AQAAAAAAAAABAAAAAAAAAA==" };
         format!(
-            r#"{{"cmd":"call","seq":1,"operator":"tf.gather","params":{{"dtype":"f32","shape":[2],"data":"AAAAAAAAAAA="}},"indices":{{"dtype":"i64","shape":[{count}],"data":"{data}"}},"attributes":{{}}}}"#
+            r#"{{"cmd":"call","seq":1,"operator":"tf.gather","operands":{{"params":{{"dtype":"f32","shape":[2],"data":"AAAAAAAAAAA="}},"indices":{{"dtype":"i64","shape":[{count}],"data":"{data}"}}}},"attributes":{{}}}}"#
         )
     };
     assert!(served.ask(&call(1))["output"].is_object());
@@ -335,13 +338,18 @@ fn an_independent_oracle_agrees_on_every_random_call_under_every_profile() {
     let oracle = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle/oracle.py");
     let self_test = Command::new("python3").args([oracle, "--self-test"]).output().unwrap();
     assert!(self_test.status.success(), "{}", String::from_utf8_lossy(&self_test.stderr));
+    let gatherspec = env!("CARGO_BIN_EXE_gatherspec");
+    let listed = Command::new(gatherspec).args(["list", "operators", "--format", "json"]).output().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let operators = folder.path().join("operators.json");
+    std::fs::write(&operators, listed.stdout).unwrap();
     for backend in gather_conformance::builtin::NAMES {
         for Profile { bad, negative } in Profile::all_specified() {
             let policies = [format!("--bad={bad}"), format!("--negative={negative}")];
             // 20,000 is the least at which the oracle insists on having met every code.
             let mut command = Command::new("python3");
-            command.args([oracle, "--calls", "20000", "--seed", "1"]).args(&policies).arg("--");
-            command.args([env!("CARGO_BIN_EXE_gatherspec"), "serve", backend]).args(&policies);
+            command.args([oracle, "--calls", "20000", "--seed", "1", "--operators"]).arg(&operators);
+            command.args(&policies).args(["--", gatherspec, "serve", backend]).args(&policies);
             let output = command.output().unwrap();
             let shown = format!(
                 "{}{}",

@@ -42,10 +42,11 @@ impl Default for Settings {
 /// let operators = gather_spec::load::operators().expect("the specification is right");
 /// let gather = operators.iter().find(|one| one.operator.as_str() == "tf.gather").expect("it is there");
 ///
+/// let params = Tensor::new(DType::U8, [3], vec![10u8, 20, 30])?;
+/// let indices = Tensor::new(DType::I32, [2], vec![2u32, 0])?;
 /// let call = Call {
 ///     operator: gather.operator.clone(),
-///     params: Tensor::new(DType::U8, [3], vec![10u8, 20, 30])?,
-///     indices: Tensor::new(DType::I32, [2], vec![2u32, 0])?,
+///     operands: [("params", params), ("indices", indices)].into(),
 ///     attributes: [].into(),
 /// };
 /// let expected = Tensor::new(DType::U8, [2], vec![30u8, 10])?;
@@ -160,14 +161,20 @@ fn no_view() -> Refusal {
 
 #[cfg(test)]
 mod tests {
-    use gather_spec::{Attribute, Attributes, BadIndex, GatherError, NegativeIndex, Operator};
+    use gather_spec::{Attribute, Attributes, BadIndex, GatherError, NegativeIndex, Roles};
 
     use super::*;
 
     fn call(operator: &str, attributes: Attributes) -> Call {
         let params = Tensor::new(DType::F64, [3], vec![10u64, 20, 30]).unwrap();
         let indices = Tensor::new(DType::I32, [2, 1], vec![2u32, 0]).unwrap();
-        Call { operator: Operator::new(operator), params, indices, attributes }
+        spelt(operator, params, indices, attributes)
+    }
+
+    fn spelt(operator: &str, params: Tensor, indices: Tensor, attributes: Attributes) -> Call {
+        let operators = gather_spec::load::operators().unwrap();
+        let signature = operators.iter().find(|one| one.operator.as_str() == operator).unwrap();
+        Call { attributes, ..signature.spell(Roles::new(params, indices)) }
     }
 
     /// The answer by the signature of the call's operator.
@@ -207,7 +214,7 @@ mod tests {
     fn paddle_refuses_indices_of_rank_one() {
         let mut call = call("paddle.gather_nd", [].into());
         assert!(matches!(ask(&call, &Settings::default()), Outcome::Output(_)));
-        call.indices = Tensor::new(DType::I32, [1], vec![2u32]).unwrap();
+        call.operands.replace("index", Tensor::new(DType::I32, [1], vec![2u32]).unwrap());
         let error = GatherError::IndicesRank { rank: 1, least: 2 };
         assert_eq!(ask(&call, &Settings::default()), Outcome::Error(error.into()));
     }
@@ -216,8 +223,8 @@ mod tests {
     fn elements_of_every_width_are_moved() {
         fn moved<T: Stored>(dtype: DType, [first, second]: [T; 2]) {
             let params = Tensor::new(dtype, [2], vec![first.clone(), second.clone()]).unwrap();
-            let mut call = call("tf.gather_nd", [].into());
-            (call.params, call.indices) = (params, Tensor::new(DType::I64, [2, 1], vec![1u64, 0]).unwrap());
+            let indices = Tensor::new(DType::I64, [2, 1], vec![1u64, 0]).unwrap();
+            let call = spelt("tf.gather_nd", params, indices, [].into());
             let expected = Tensor::new(dtype, [2], vec![second, first]).unwrap();
             for poison in [false, true] {
                 let settings = Settings { poison, ..Settings::default() };
@@ -236,7 +243,7 @@ mod tests {
     fn a_poisoned_output_is_wholly_written_or_refused_like_any_other() {
         let under = |bad_index, index: u32| {
             let mut call = call("tf.gather_nd", [].into());
-            call.indices = Tensor::new(DType::I32, [2, 1], vec![index, 0]).unwrap();
+            call.operands.replace("indices", Tensor::new(DType::I32, [2, 1], vec![index, 0]).unwrap());
             let options = Options::new().bad_index(bad_index);
             ask(&call, &Settings { options, poison: true, ..Settings::default() })
         };
@@ -255,9 +262,9 @@ mod tests {
             ("batch_dims".to_owned(), Attribute::Integer(1)),
             ("validate_indices".to_owned(), Attribute::Boolean(false)),
         ];
-        let mut call = call("tf.gather", attributes.into());
-        call.params = Tensor::new(DType::U8, [2, 3], vec![1u8, 2, 3, 4, 5, 6]).unwrap();
-        call.indices = Tensor::new(DType::I32, [2, 1], vec![(-1i32).cast_unsigned(), 0]).unwrap();
+        let params = Tensor::new(DType::U8, [2, 3], vec![1u8, 2, 3, 4, 5, 6]).unwrap();
+        let indices = Tensor::new(DType::I32, [2, 1], vec![(-1i32).cast_unsigned(), 0]).unwrap();
+        let call = spelt("tf.gather", params, indices, attributes.into());
         let options = Options::new().negative_index(NegativeIndex::Wrap);
         let expected = Tensor::new(DType::U8, [2, 1], vec![3u8, 4]).unwrap();
         assert_eq!(ask(&call, &Settings { options, ..Settings::default() }), Outcome::Output(expected));

@@ -71,6 +71,22 @@ pub(crate) fn integer(call: &Call, name: &str) -> Result<Option<i64>, Refusal> {
     }
 }
 
+/// The operands of a call, by the page's names; all that there are.
+pub(crate) fn operands<'a, const K: usize>(
+    call: &'a Call,
+    names: [&str; K],
+) -> Result<[&'a Tensor; K], Refusal> {
+    let unsupported = |what: String| Refusal::Unsupported(format!("{} {what}", call.operator));
+    if let Some((foreign, _)) = call.operands.iter().find(|(name, _)| !names.contains(name)) {
+        return Err(unsupported(format!("has no operand `{foreign}`")));
+    }
+    let found = names.map(|name| call.operands.get(name));
+    match found.iter().position(Option::is_none) {
+        Some(at) => Err(unsupported(format!("has an operand `{}`, which is missing", names[at]))),
+        None => Ok(found.map(|tensor| tensor.expect("it is there"))),
+    }
+}
+
 /// Refuses attributes that the operator lacks.
 pub(crate) fn only(call: &Call, known: &[&str]) -> Result<(), Refusal> {
     match call.attributes.keys().find(|name| !known.contains(&name.as_str())) {

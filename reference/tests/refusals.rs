@@ -16,8 +16,11 @@ fn an_attribute_that_the_operator_lacks_is_unsupported() {
     for operator in operators() {
         let (_, indices) = bytes_and_rows();
         let params = Tensor::new(DType::I32, [3], vec![10u32, 20, 30]).unwrap();
+        let names =
+            if operator.name.starts_with("paddle.") { ["input", "index"] } else { ["params", "indices"] };
+        let operands = [(names[0], params), (names[1], indices)].into();
         let operator = Operator::new(operator.name);
-        let mut call = Call { operator, params, indices, attributes: [].into() };
+        let mut call = Call { operator, operands, attributes: [].into() };
         assert!(matches!(answer(&call, Settings::default()), Outcome::Output(_)));
         call.attributes = [("mode".to_owned(), Attribute::Integer(0))].into();
         assert!(matches!(answer(&call, Settings::default()), Outcome::Unsupported(_)), "{}", call.operator);
@@ -55,4 +58,25 @@ fn an_output_as_large_as_the_limit_is_given_and_a_larger_one_is_not() {
     assert_eq!(under(2), Ok(output));
     let Err(Refusal::Unsupported(why)) = under(1) else { panic!("two bytes are more than one") };
     assert_eq!(why, "the output takes 2 bytes, more than the limit of 1");
+}
+
+#[test]
+fn operands_that_the_operator_lacks_or_misses_are_unsupported() {
+    let (params, indices) = bytes_and_rows();
+    let ask = |operands: &[(&'static str, &Tensor)]| {
+        let operands = operands.iter().map(|(name, tensor)| (*name, (*tensor).clone())).collect();
+        answer(
+            &Call { operator: Operator::new("tf.gather_nd"), operands, attributes: [].into() },
+            Settings::default(),
+        )
+    };
+    assert!(matches!(ask(&[("params", &params), ("indices", &indices)]), Outcome::Output(_)));
+    let said = |operands: &[(&'static str, &Tensor)]| match ask(operands) {
+        Outcome::Unsupported(why) => why,
+        other => panic!("{other:?}"),
+    };
+    let foreign = said(&[("params", &params), ("indices", &indices), ("axis", &indices)]);
+    assert_eq!(foreign, "tf.gather_nd has no operand `axis`");
+    let missing = said(&[("params", &params)]);
+    assert_eq!(missing, "tf.gather_nd has an operand `indices`, which is missing");
 }

@@ -7,6 +7,7 @@
 //! `bool` is not among them: it has two elements only, and rows painted with them would look alike.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use crate::literal::{complex, parse_count};
 use crate::tensor::integer;
@@ -73,9 +74,34 @@ fn element(dtype: DType, number: u8) -> Element {
 /// # Errors
 /// [`TensorError`] if memory is short, or if the tensor is too large in that dtype.
 pub(crate) fn values_as(tensor: &Tensor, dtype: DType) -> Result<Tensor, TensorError> {
-    let (from, mut to) = (tensor.dtype(), HashMap::with_capacity(256));
-    to.extend((0..=u8::MAX).map(|number| (element(from, number), element(dtype, number))));
-    tensor.map_elements(dtype, |old| to.get(&old).cloned().unwrap_or_else(|| Element::zero(dtype)))
+    let (from, to) = (tensor.dtype(), elements(dtype));
+    let numbers = (from != NUMBERS).then(|| numbers(from));
+    tensor.map_elements(dtype, |old| {
+        let number = match (numbers, &old) {
+            (Some(numbers), old) => numbers.get(old).copied(),
+            (None, Element::Bits(bits)) => u8::try_from(*bits).ok(),
+            (None, Element::Bytes(_)) => None,
+        };
+        number.map_or_else(|| Element::zero(dtype), |number| to[usize::from(number)].clone())
+    })
+}
+
+/// The elements of a dtype by their numbers, computed once: every case that is loaded needs them.
+fn elements(dtype: DType) -> &'static [Element] {
+    static ELEMENTS: [OnceLock<Vec<Element>>; PARAMS.len()] = [const { OnceLock::new() }; PARAMS.len()];
+    ELEMENTS[place(dtype)].get_or_init(|| (0..=u8::MAX).map(|number| element(dtype, number)).collect())
+}
+
+/// The numbers of the elements of a dtype, likewise.
+fn numbers(dtype: DType) -> &'static HashMap<Element, u8> {
+    static NUMBERS: [OnceLock<HashMap<Element, u8>>; PARAMS.len()] =
+        [const { OnceLock::new() }; PARAMS.len()];
+    NUMBERS[place(dtype)].get_or_init(|| elements(dtype).iter().cloned().zip(0..=u8::MAX).collect())
+}
+
+/// Where a dtype stands among those of params.
+fn place(dtype: DType) -> usize {
+    PARAMS.iter().position(|other| *other == dtype).expect("params under `any` have one of these dtypes")
 }
 
 /// Indices of a case under `any`, in another integer dtype that holds them.

@@ -5,7 +5,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::de::{self, Deserializer, Visitor};
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use crate::shape::{MAX_BYTES, nonzero_bytes};
@@ -37,20 +38,60 @@ impl fmt::Display for Operator {
 }
 
 /// The value of an attribute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Attribute {
+    /// No value, where the operator's page lets a value be left open explicitly.
+    Null,
     /// `true` or `false`.
     Boolean(bool),
     /// An integer within i64.
     Integer(i64),
+    /// A number that is neither infinite nor NaN.
+    Float(Finite),
+    /// A word or a text.
+    String(String),
+    /// A list of integers within i64.
+    Integers(Vec<i64>),
 }
+
+/// A number that is neither infinite nor NaN, equal to another where their bits are.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(transparent)]
+pub struct Finite(f64);
+
+impl Finite {
+    /// The number, unless it is infinite or NaN.
+    #[must_use]
+    pub fn new(number: f64) -> Option<Self> {
+        number.is_finite().then_some(Self(number))
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl PartialEq for Finite {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.to_bits() == other.0.to_bits()
+    }
+}
+
+impl Eq for Finite {}
 
 impl fmt::Display for Attribute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Null => f.write_str("null"),
             Self::Boolean(value) => write!(f, "{value}"),
             Self::Integer(value) => write!(f, "{value}"),
+            // A float is not taken for an integer: 1.0 stays 1.0.
+            Self::Float(value) => write!(f, "{:?}", value.get()),
+            Self::String(value) => write!(f, "{value:?}"),
+            Self::Integers(values) => write!(f, "{values:?}"),
         }
     }
 }
@@ -59,11 +100,17 @@ impl<'de> Deserialize<'de> for Attribute {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Value;
 
-        impl Visitor<'_> for Value {
+        impl<'de> Visitor<'de> for Value {
             type Value = Attribute;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a boolean, or an integer from -2^63 to 2^63 - 1")
+                f.write_str(
+                    "null, a boolean, an integer from -2^63 to 2^63 - 1, a finite number, a string or a list of integers",
+                )
+            }
+
+            fn visit_unit<E: de::Error>(self) -> Result<Attribute, E> {
+                Ok(Attribute::Null)
             }
 
             fn visit_bool<E: de::Error>(self, value: bool) -> Result<Attribute, E> {
@@ -78,7 +125,20 @@ impl<'de> Deserialize<'de> for Attribute {
                 let value = i64::try_from(value);
                 value
                     .map(Attribute::Integer)
-                    .map_err(|_| E::custom("an attribute must be from -2^63 to 2^63 - 1"))
+                    .map_err(|_| E::custom("an integer attribute must be from -2^63 to 2^63 - 1"))
+            }
+
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Attribute, E> {
+                let finite = Finite::new(value).map(Attribute::Float);
+                finite.ok_or_else(|| E::custom("a number must be finite"))
+            }
+
+            fn visit_str<E: de::Error>(self, value: &str) -> Result<Attribute, E> {
+                Ok(Attribute::String(value.to_owned()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Attribute, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(Attribute::Integers)
             }
         }
 
@@ -89,15 +149,99 @@ impl<'de> Deserialize<'de> for Attribute {
 /// Attributes by name. An absent attribute is not sent: absent and explicit default are different calls.
 pub type Attributes = BTreeMap<String, Attribute>;
 
+/// Tensors by the document's names, in its order.
+///
+/// ```
+/// use gather_spec::{DType, Tensor, call::Operands};
+/// let tensor = Tensor::new(DType::U8, [2], vec![1u8, 2])?;
+/// let operands = Operands::from([("input", tensor.clone()), ("index", tensor)]);
+/// assert!(operands.get("index").is_some() && operands.get("indices").is_none());
+/// # Ok::<(), gather_spec::TensorError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Operands(Vec<(Arc<str>, Tensor)>);
+
+impl Operands {
+    /// The operand of a name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Tensor> {
+        self.0.iter().find(|(known, _)| **known == *name).map(|(_, tensor)| tensor)
+    }
+
+    /// Puts a tensor in place of the operand of a name, if there is one.
+    pub fn replace(&mut self, name: &str, tensor: Tensor) {
+        if let Some((_, old)) = self.0.iter_mut().find(|(known, _)| **known == *name) {
+            *old = tensor;
+        }
+    }
+
+    /// Each with its name.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Tensor)> {
+        self.0.iter().map(|(name, tensor)| (&**name, tensor))
+    }
+
+    /// Each with its name, which a clone shares.
+    pub fn shared(&self) -> impl ExactSizeIterator<Item = (&Arc<str>, &Tensor)> {
+        self.0.iter().map(|(name, tensor)| (name, tensor))
+    }
+
+    /// The tensors, in the order of the names.
+    pub fn tensors(&self) -> impl ExactSizeIterator<Item = &Tensor> {
+        self.0.iter().map(|(_, tensor)| tensor)
+    }
+
+    /// The tensors, to be changed.
+    pub fn tensors_mut(&mut self) -> impl ExactSizeIterator<Item = &mut Tensor> {
+        self.0.iter_mut().map(|(_, tensor)| tensor)
+    }
+
+    /// All of them in the page's order, if there are so many.
+    ///
+    /// ```
+    /// # use gather_spec::{DType, Tensor, call::Operands};
+    /// # let tensor = Tensor::new(DType::U8, [2], vec![1u8, 2])?;
+    /// let operands = Operands::from([("input", tensor.clone()), ("index", tensor.clone())]);
+    /// let Some([input, index]) = operands.in_order() else { panic!("there are two") };
+    /// assert_eq!((input, index), (&tensor, &tensor));
+    /// # Ok::<(), gather_spec::TensorError>(())
+    /// ```
+    #[must_use]
+    pub fn in_order<const K: usize>(&self) -> Option<[&Tensor; K]> {
+        self.tensors().collect::<Vec<_>>().try_into().ok()
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<N: Into<Arc<str>>> FromIterator<(N, Tensor)> for Operands {
+    fn from_iter<I: IntoIterator<Item = (N, Tensor)>>(operands: I) -> Self {
+        Self(operands.into_iter().map(|(name, tensor)| (name.into(), tensor)).collect())
+    }
+}
+
+impl<N: Into<Arc<str>>, const K: usize> From<[(N, Tensor); K]> for Operands {
+    fn from(operands: [(N, Tensor); K]) -> Self {
+        operands.into_iter().collect()
+    }
+}
+
 /// One question to a backend: all that it ever sees of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// The function asked for.
     pub operator: Operator,
-    /// The tensor to gather from.
-    pub params: Tensor,
-    /// The tensor that says what to gather.
-    pub indices: Tensor,
+    /// The tensors, by the document's names.
+    pub operands: Operands,
     /// The attributes that are sent.
     pub attributes: Attributes,
 }

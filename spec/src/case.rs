@@ -1,13 +1,14 @@
 //! Cases: a call, the clauses it tests, and the outcomes that are allowed.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use crate::any::{self, OpenDtypes};
 use crate::call::{BadIndex, NegativeIndex};
 use crate::clause::Evidence;
-use crate::{Basis, Call, DType, ErrorCode, ErrorFields, Profile, Shape, Tensor, TensorError};
+use crate::{Basis, Call, DType, ErrorCode, ErrorFields, Profile, Roles, Shape, Tensor, TensorError};
 
 /// A call together with what may be answered to it.
 #[derive(Clone, Debug)]
@@ -32,11 +33,37 @@ pub struct Case {
     pub open: OpenDtypes,
     /// The question.
     pub call: Call,
+    /// The names of the operands of the call that every form has.
+    pub names: OperandNames,
     /// The answers that are allowed.
     pub expect: Expectation,
 }
 
 impl Case {
+    /// The tensor to gather from.
+    ///
+    /// # Panics
+    /// If the call lacks it, which no loaded case does.
+    #[must_use]
+    pub fn params(&self) -> &Tensor {
+        self.call.operands.get(&self.names.params).expect("a case has params")
+    }
+
+    /// The tensor that says what to gather.
+    ///
+    /// # Panics
+    /// As [`Case::params`].
+    #[must_use]
+    pub fn indices(&self) -> &Tensor {
+        self.call.operands.get(&self.names.indices).expect("a case has indices")
+    }
+
+    /// The operands of the call in role terms, without its attributes.
+    #[must_use]
+    pub fn roles(&self) -> Roles<&Tensor> {
+        Roles::new(self.params(), self.indices())
+    }
+
     /// The case as it is run on a backend that takes these dtypes of params and of indices: an operand whose dtype is
     /// open gets the first of its dtypes that is among them. Where none is, it keeps the one it has.
     ///
@@ -48,20 +75,21 @@ impl Case {
     /// let spec = Specification::embedded().unwrap();
     /// let case = spec.case("tf.gather_nd/rows/permuted").unwrap();
     /// let narrow = case.within(&[DType::U8], &[DType::I64]).unwrap();
-    /// assert_eq!((narrow.call.params.dtype(), narrow.call.indices.dtype()), (DType::U8, DType::I64));
+    /// assert_eq!((narrow.params().dtype(), narrow.indices().dtype()), (DType::U8, DType::I64));
     /// ```
     pub fn within(&self, params: &[DType], indices: &[DType]) -> Result<Cow<'_, Self>, TensorError> {
         let first = |open: &[DType], taken: &[DType], now: DType| {
             open.iter().copied().find(|dtype| taken.contains(dtype)).unwrap_or(now)
         };
-        let now = (self.call.params.dtype(), self.call.indices.dtype());
+        let now = (self.params().dtype(), self.indices().dtype());
         let new = (first(&self.open.params, params, now.0), first(&self.open.indices, indices, now.1));
         if new == now {
             return Ok(Cow::Borrowed(self));
         }
         let mut case = self.clone();
         if new.0 != now.0 {
-            case.call.params = any::values_as(&case.call.params, new.0)?;
+            let params = any::values_as(self.params(), new.0)?;
+            case.call.operands.replace(&self.names.params, params);
             for allowed in case.expect.arms.iter_mut().flat_map(|arm| &mut arm.allowed) {
                 match allowed {
                     Allowed::Output(output) => *output = any::values_as(output, new.0)?,
@@ -74,10 +102,20 @@ impl Case {
             }
         }
         if new.1 != now.1 {
-            case.call.indices = any::indices_as(&case.call.indices, new.1)?;
+            let indices = any::indices_as(self.indices(), new.1)?;
+            case.call.operands.replace(&self.names.indices, indices);
         }
         Ok(Cow::Owned(case))
     }
+}
+
+/// What the operator's page calls the operands that every form has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperandNames {
+    /// The tensor to gather from.
+    pub params: Arc<str>,
+    /// The tensor that says what to gather.
+    pub indices: Arc<str>,
 }
 
 /// Who computed an expectation that was not derived by hand.

@@ -43,5 +43,5 @@ pub use error::{ErrorCode, ErrorFields, GatherError, Refusal};
 #[cfg(feature = "cases")]
 pub use load::Specification;
 pub use shape::{Shape, ShapeTooLarge};
-pub use signature::{Form, Roles, Signature};
+pub use signature::{Form, Roles, Signature, Signatures};
 pub use tensor::{ByteString, Element, Tensor, TensorBuilder, TensorError};

@@ -22,7 +22,7 @@ use crate::case::Case;
 use crate::clause::{Clause, Document, Erratum, Example, OutOfScope, Section};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::yaml::{MAX_FILE_BYTES, Spanned, Text, too_long};
-use crate::{Basis, ErrorCode, Signature};
+use crate::{Basis, ErrorCode, Signature, Signatures};
 
 use cases::{Context, read_cases};
 use raw::{ClausesFile, DocumentsFile, ErrataFile, InventoryFile, OutOfScopeFile};
@@ -187,6 +187,12 @@ impl Specification {
     #[must_use]
     pub fn operator(&self, name: &str) -> Option<&Signature> {
         self.operators.iter().find(|page| page.operator.as_str() == name)
+    }
+
+    /// The signatures of the operators, to be shared.
+    #[must_use]
+    pub fn signatures(&self) -> Signatures {
+        self.operators.iter().cloned().collect()
     }
 
     /// The operator that somebody who wrote `name` probably meant.

@@ -6,6 +6,7 @@
 //! anything but names and types. Ranges, ranks and the order of checks are for whoever answers.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -96,7 +97,7 @@ pub enum AttributeDefault {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OperandSignature {
     /// The document's name.
-    pub name: String,
+    pub name: Arc<str>,
     /// What it is for.
     pub role: OperandRole,
     /// The dtypes that the pages list.
@@ -163,6 +164,44 @@ pub struct Signature {
     pub least_depth: usize,
 }
 
+/// The operators of a specification; a clone shares them.
+#[derive(Clone, Debug, Default)]
+pub struct Signatures(Arc<[Signature]>);
+
+impl Signatures {
+    /// The signature of an operator.
+    #[must_use]
+    pub fn get(&self, operator: &str) -> Option<&Signature> {
+        self.0.iter().find(|one| one.operator.as_str() == operator)
+    }
+
+    /// A call in role terms, if its operator is among these and it has the operands and attributes of that.
+    #[must_use]
+    pub fn roles<'a>(&self, call: &'a Call) -> Option<Roles<&'a Tensor>> {
+        self.get(call.operator.as_str())?.roles(call).ok()
+    }
+
+    /// All of them, in the order of the specification.
+    pub fn iter(&self) -> std::slice::Iter<'_, Signature> {
+        self.0.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Signatures {
+    type Item = &'a Signature;
+    type IntoIter = std::slice::Iter<'a, Signature>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl FromIterator<Signature> for Signatures {
+    fn from_iter<T: IntoIterator<Item = Signature>>(signatures: T) -> Self {
+        Self(signatures.into_iter().collect())
+    }
+}
+
 /// A call in role terms; `T` is a tensor or a reference to one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Roles<T> {
@@ -199,20 +238,36 @@ impl Roles<&Tensor> {
     }
 }
 
-/// An attribute that an operator does not take. A backend answers such a call with `unsupported`.
+/// A call that does not have the operands and attributes of a signature. A backend answers it with `unsupported`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ForeignAttribute {
-    /// There is none of this name.
-    #[error("{operator} has no attribute `{name}`")]
-    Unknown {
+pub enum Misfit {
+    /// An operand is missing.
+    #[error("{operator} has an operand `{name}`, which is missing")]
+    MissingOperand {
+        /// The operator.
+        operator: Operator,
+        /// The name.
+        name: Arc<str>,
+    },
+    /// There is no operand of this name.
+    #[error("{operator} has no operand `{name}`")]
+    ForeignOperand {
         /// The operator.
         operator: Operator,
         /// The name.
         name: String,
     },
-    /// It takes other values.
+    /// There is no attribute of this name.
+    #[error("{operator} has no attribute `{name}`")]
+    ForeignAttribute {
+        /// The operator.
+        operator: Operator,
+        /// The name.
+        name: String,
+    },
+    /// The attribute takes other values.
     #[error("attribute `{name}` of {operator} is {wanted}, and cannot be {value}")]
-    Type {
+    AttributeType {
         /// The operator.
         operator: Operator,
         /// The name.
@@ -232,6 +287,15 @@ impl Signature {
     #[must_use]
     pub fn operand(&self, role: OperandRole) -> &OperandSignature {
         let found = self.operands.iter().find(|operand| operand.role == role);
+        found.expect("every signature has params and indices")
+    }
+
+    /// The same, to be changed.
+    ///
+    /// # Panics
+    /// As [`Signature::operand`] does.
+    pub fn operand_mut(&mut self, role: OperandRole) -> &mut OperandSignature {
+        let found = self.operands.iter_mut().find(|operand| operand.role == role);
         found.expect("every signature has params and indices")
     }
 
@@ -256,29 +320,37 @@ impl Signature {
     /// A call of this operator in role terms.
     ///
     /// # Errors
-    /// [`ForeignAttribute`] if the operator does not take an attribute that is sent.
-    pub fn roles<'a>(&self, call: &'a Call) -> Result<Roles<&'a Tensor>, ForeignAttribute> {
-        let mut roles = Roles::new(&call.params, &call.indices);
+    /// [`Misfit`] if it does not have the operands and attributes of this signature.
+    pub fn roles<'a>(&self, call: &'a Call) -> Result<Roles<&'a Tensor>, Misfit> {
+        let operator = || self.operator.clone();
+        let known = |name: &str| self.operands.iter().any(|operand| *operand.name == *name);
+        if let Some((name, _)) = call.operands.iter().find(|(name, _)| !known(name)) {
+            return Err(Misfit::ForeignOperand { operator: operator(), name: name.to_owned() });
+        }
+        let tensor = |role| {
+            let name = &self.operand(role).name;
+            let missing = || Misfit::MissingOperand { operator: operator(), name: name.clone() };
+            call.operands.get(name).ok_or_else(missing)
+        };
+        let mut roles = Roles::new(tensor(OperandRole::Params)?, tensor(OperandRole::Indices)?);
         for (name, value) in &call.attributes {
-            let (operator, name_of) = (|| self.operator.clone(), || name.clone());
             let Some(attribute) = self.attribute_named(name) else {
-                return Err(ForeignAttribute::Unknown { operator: operator(), name: name_of() });
+                return Err(Misfit::ForeignAttribute { operator: operator(), name: name.clone() });
             };
+            let wanted = attribute.r#type;
             match (attribute.role, value) {
-                _ if !attribute.r#type.takes(value) => {
-                    let (wanted, value) = (attribute.r#type, *value);
-                    return Err(ForeignAttribute::Type {
-                        operator: operator(),
-                        name: name_of(),
-                        wanted,
-                        value,
-                    });
+                (AttributeRole::Axis, Attribute::Integer(axis)) if wanted.takes(value) => {
+                    roles.axis = Some(*axis);
                 }
-                (AttributeRole::Axis, Attribute::Integer(axis)) => roles.axis = Some(*axis),
-                (AttributeRole::BatchDims, Attribute::Integer(dims)) => roles.batch_dims = Some(*dims),
-                // What has an effect is an integer.
-                (AttributeRole::Ignored | AttributeRole::Axis | AttributeRole::BatchDims, value) => {
-                    roles.ignored.insert(name_of(), *value);
+                (AttributeRole::BatchDims, Attribute::Integer(dims)) if wanted.takes(value) => {
+                    roles.batch_dims = Some(*dims);
+                }
+                (AttributeRole::Ignored, value) if wanted.takes(value) => {
+                    roles.ignored.insert(name.clone(), value.clone());
+                }
+                (_, value) => {
+                    let (name, value) = (name.clone(), value.clone());
+                    return Err(Misfit::AttributeType { operator: operator(), name, wanted, value });
                 }
             }
         }
@@ -289,13 +361,22 @@ impl Signature {
     #[must_use]
     pub fn spell(&self, roles: Roles<Tensor>) -> Call {
         let Roles { params, indices, axis, batch_dims, ignored } = roles;
+        let (mut params, mut indices) = (Some(params), Some(indices));
+        let operands = self.operands.iter().filter_map(|operand| {
+            let tensor = match operand.role {
+                OperandRole::Params => params.take(),
+                OperandRole::Indices => indices.take(),
+            };
+            Some((operand.name.clone(), tensor?))
+        });
+        let operands = operands.collect();
         let mut attributes = ignored;
         for (role, value) in [(AttributeRole::Axis, axis), (AttributeRole::BatchDims, batch_dims)] {
             if let (Some(attribute), Some(value)) = (self.attribute(role), value) {
                 attributes.insert(attribute.name.clone(), Attribute::Integer(value));
             }
         }
-        Call { operator: self.operator.clone(), params, indices, attributes }
+        Call { operator: self.operator.clone(), operands, attributes }
     }
 }
 

@@ -243,14 +243,24 @@ const gatherspec_description *gatherspec_describe(void) {
     return &DESCRIPTION;
 }
 
-static int answer(const gatherspec_call_args *call, output *output, gatherspec_reply *reply) {
+/* The operand of a name, which every call of an operator has. */
+static const gatherspec_tensor *operand(const gatherspec_call_args *call, const char *name) {
+    for (uint64_t at = 0; at < call->operand_count; at++) {
+        if (strcmp(call->operands[at].name, name) == 0) return &call->operands[at].tensor;
+    }
+    return NULL;
+}
+
+static int answer(const gatherspec_call_args *call, const gatherspec_tensor *params,
+                  const gatherspec_tensor *indices, output *output, gatherspec_reply *reply) {
     const gatherspec_operator *operator = NULL;
     for (size_t at = 0; at < COUNT(OPERATORS); at++) {
         if (strcmp(call->operator_name, OPERATORS[at].name) == 0) operator = &OPERATORS[at];
     }
     if (operator == NULL) return unsupported(reply, "an unknown operator");
-    if (!is_listed(call->params.dtype, operator->dtypes, operator->dtype_count) ||
-        !is_listed(call->indices.dtype, operator->index_dtypes, operator->index_dtype_count))
+    if (params == NULL || indices == NULL) return unsupported(reply, "an operand is missing");
+    if (!is_listed(params->dtype, operator->dtypes, operator->dtype_count) ||
+        !is_listed(indices->dtype, operator->index_dtypes, operator->index_dtype_count))
         return unsupported(reply, "dtypes that are not declared");
 
     int is_gather = strcmp(operator->name, "tf.gather") == 0, has_batch = is_gather || operator == &OPERATORS[0];
@@ -258,26 +268,31 @@ static int answer(const gatherspec_call_args *call, output *output, gatherspec_r
     const int64_t *axis = NULL;
     for (uint64_t at = 0; at < call->attribute_count; at++) {
         const gatherspec_attribute *attribute = &call->attributes[at];
-        if (has_batch && !attribute->is_boolean && strcmp(attribute->name, "batch_dims") == 0)
-            batch_dims = attribute->value;
-        else if (is_gather && !attribute->is_boolean && strcmp(attribute->name, "axis") == 0)
-            axis = &attribute->value;
-        else if (!is_gather || !attribute->is_boolean || strcmp(attribute->name, "validate_indices") != 0)
+        int is_integer = attribute->kind == GATHERSPEC_INTEGER, is_boolean = attribute->kind == GATHERSPEC_BOOLEAN;
+        if (has_batch && is_integer && strcmp(attribute->name, "batch_dims") == 0)
+            batch_dims = attribute->integer;
+        else if (is_gather && is_integer && strcmp(attribute->name, "axis") == 0)
+            axis = &attribute->integer;
+        else if (!is_gather || !is_boolean || strcmp(attribute->name, "validate_indices") != 0)
             return unsupported(reply, "an unknown attribute");
     }
 
-    int made = is_gather ? gather(&call->params, &call->indices, axis, batch_dims, output, reply)
-                         : gather_nd(&call->params, &call->indices, batch_dims, output, reply);
-    if (made && call->params.dtype == GATHERSPEC_STRING && !own_strings(output))
+    int made = is_gather ? gather(params, indices, axis, batch_dims, output, reply)
+                         : gather_nd(params, indices, batch_dims, output, reply);
+    if (made && params->dtype == GATHERSPEC_STRING && !own_strings(output))
         return unsupported(reply, "no memory for the strings");
     return made;
 }
 
 void gatherspec_call(const gatherspec_call_args *call, gatherspec_reply *reply) {
+    /* Paddle's page calls its operands input and index. */
+    int is_paddle = strncmp(call->operator_name, "paddle.", 7) == 0;
+    const gatherspec_tensor *params = operand(call, is_paddle ? "input" : "params");
+    const gatherspec_tensor *indices = operand(call, is_paddle ? "index" : "indices");
     output *output = calloc(1, sizeof *output);
-    if (output != NULL && answer(call, output, reply)) {
+    if (output != NULL && answer(call, params, indices, output, reply)) {
         reply->status = GATHERSPEC_OUTPUT;
-        reply->output = (gatherspec_tensor){call->params.dtype, output->rank, output->shape, output->data};
+        reply->output = (gatherspec_tensor){params->dtype, output->rank, output->shape, output->data};
         reply->owner = output;
         return;
     }

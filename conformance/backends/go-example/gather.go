@@ -1,4 +1,4 @@
-// Command gather is a complete backend of the gatherspec protocol, version 1, in one file: the four operators, every
+// Command gather is a complete backend of the gatherspec protocol, version 2, in one file: the four operators, every
 // dtype, and every error with its code and fields. It needs Go 1.18 or later and the standard library only:
 //
 //	go build -o gather gather.go
@@ -35,33 +35,36 @@ type operator struct {
 	Profile      map[string]string `json:"profile"`
 	Dtypes       []string          `json:"dtypes"`
 	IndexDtypes  []string          `json:"index_dtypes"`
+	operands     [2]string // what the operator's page calls params and indices
 	attributes   []string
 	plan         func(op operator, P, I tensor, attrs attributes) (plan, *reply)
 	leastIndices int64 // the least rank of indices
 }
 
+var ofTensorFlow, ofPaddle = [2]string{"params", "indices"}, [2]string{"input", "index"}
+
 var documented = map[string]string{"bad": "error", "negative": "reject"}
 
 var operators = map[string]operator{
 	"tf.gather": {documented, everyDtype, []string{"i32", "i64"},
-		[]string{"axis", "batch_dims", "validate_indices"}, planGather, 0},
+		ofTensorFlow, []string{"axis", "batch_dims", "validate_indices"}, planGather, 0},
 	"tf.gather_nd": {documented, everyDtype, []string{"i32", "i64"},
-		[]string{"batch_dims"}, planGatherND, 1},
+		ofTensorFlow, []string{"batch_dims"}, planGatherND, 1},
 	"tf.raw_ops.GatherNd": {documented, everyDtype, []string{"i16", "i32", "i64"},
-		nil, planGatherND, 1},
+		ofTensorFlow, nil, planGatherND, 1},
 	"paddle.gather_nd": {documented, []string{"bool", "i32", "i64", "f32", "f64"}, []string{"i32", "i64"},
-		nil, planGatherND, 2},
+		ofPaddle, nil, planGatherND, 2},
 }
 
 // ---- Messages
 
 type message struct {
-	Cmd        string     `json:"cmd"`
-	Seq        uint64     `json:"seq"`
-	Operator   string     `json:"operator"`
-	Params     tensor     `json:"params"`
-	Indices    tensor     `json:"indices"`
-	Attributes attributes `json:"attributes"`
+	Cmd      string `json:"cmd"`
+	Seq      uint64 `json:"seq"`
+	Operator string `json:"operator"`
+	// By the names that the operator's page gives them.
+	Operands   map[string]tensor `json:"operands"`
+	Attributes attributes        `json:"attributes"`
 }
 
 // A reply has one of its last three fields. Functions that check a call return one where they refuse it, else nil.
@@ -363,18 +366,19 @@ func call(m message) *reply {
 			return unsupported("%s has no attribute %s", m.Operator, name)
 		}
 	}
-	if !contains(op.Dtypes, m.Params.Dtype) {
-		return wrong("params-dtype", "params cannot be %s", m.Params.Dtype)
+	P, I := m.Operands[op.operands[0]], m.Operands[op.operands[1]]
+	if !contains(op.Dtypes, P.Dtype) {
+		return wrong("params-dtype", "%s cannot be %s", op.operands[0], P.Dtype)
 	}
-	if !contains(op.IndexDtypes, m.Indices.Dtype) {
-		return wrong("index-dtype", "indices cannot be %s", m.Indices.Dtype)
+	if !contains(op.IndexDtypes, I.Dtype) {
+		return wrong("index-dtype", "%s cannot be %s", op.operands[1], I.Dtype)
 	}
-	for _, operand := range []*tensor{&m.Params, &m.Indices} {
+	for _, operand := range []*tensor{&P, &I} {
 		if err := operand.load(); err != nil {
 			return wrong("", "%v", err)
 		}
 	}
-	return gather(op, m.Params, m.Indices, m.Attributes)
+	return gather(op, P, I, m.Attributes)
 }
 
 // answerCall gives the reply to a call, whatever happens: a panic must not end the process.
@@ -393,7 +397,7 @@ func answer(m message) any {
 	switch m.Cmd {
 	case "start":
 		about := map[string]string{"name": "example-go", "version": "1", "language": "Go"}
-		return map[string]any{"protocol": 1, "backend": about, "operators": operators}
+		return map[string]any{"protocol": 2, "backend": about, "operators": operators}
 	case "call":
 		return answerCall(m)
 	default:

@@ -1,4 +1,4 @@
-"""What an adapter needs to answer the backend protocol of GatherSpec, version 1. Standard library only.
+"""What an adapter needs to answer the backend protocol of GatherSpec, version 2. Standard library only.
 
     from gatherspec_kit import Operator, serve
 
@@ -96,7 +96,7 @@ def serve(name, version, operators, load, store, language="Python", block=None, 
     os.dup2(2, 1)
     backend = _Backend(operators, load, store, block or (lambda output: output), threads)
     start = {
-        "protocol": 1,
+        "protocol": 2,
         "backend": {"name": name, "version": version, "language": language},
         "operators": {name: operator.declared for name, operator in operators.items()},
     }
@@ -123,7 +123,7 @@ def serve(name, version, operators, load, store, language="Python", block=None, 
         replies.flush()
 
 
-CALL = ["cmd", "seq", "operator", "params", "indices", "attributes"]
+CALL = ["cmd", "seq", "operator", "operands", "attributes"]
 
 
 class _Backend:
@@ -134,13 +134,12 @@ class _Backend:
 
     def call(self, message):
         seq = _count(message["seq"], "seq")
-        params = _tensor(message["params"], "params")
-        indices = _tensor(message["indices"], "indices")
+        operands = {name: _tensor(tensor, name) for name, tensor in _operands(message).items()}
         attributes = _attributes(message["attributes"])
 
         def answer():
             function = self._function(message["operator"], attributes)
-            output = function(self.load(params), self.load(indices), **attributes)
+            output = function(*map(self.load, operands.values()), **attributes)
             return {"seq": seq, "output": _message(self.store(self.block(output)))}
 
         return _guarded(seq, answer)
@@ -159,9 +158,9 @@ class _Backend:
             function = self._function(message["operator"], attributes)
             if message.get("output", "fresh") != "fresh":
                 raise Unsupported("only fresh outputs are timed")
-            params, indices = self._place("params", message), self._place("indices", message)
+            operands = [self._place(name, tensor) for name, tensor in _operands(message).items()]
             with self._at_most(most) as used:
-                times = [self._round(function, params, indices, attributes, least) for _ in range(rounds)]
+                times = [self._round(function, operands, attributes, least) for _ in range(rounds)]
             return {"seq": seq, "nanoseconds": times, **({} if used is None else {"threads": used})}
 
         return _guarded(seq, answer)
@@ -194,19 +193,18 @@ class _Backend:
                 raise Unsupported(f"{name} has no attribute {attribute}")
         return operator.function
 
-    def _place(self, operand, message):
+    def _place(self, operand, tensor):
         """The operand in the library's memory, kept as long as it comes from the same place."""
-        tensor = message[operand]
         key = json.dumps(tensor, sort_keys=True)
         if self.placed.get(operand, (None,))[0] != key or "file" not in tensor:
             self.placed[operand] = (key, self.load(_tensor(tensor, operand)))
         return self.placed[operand][1]
 
-    def _round(self, function, params, indices, attributes, least):
+    def _round(self, function, operands, attributes, least):
         start = time.perf_counter_ns()
         calls = 0
         while True:
-            self.block(function(params, indices, **attributes))
+            self.block(function(*operands, **attributes))
             calls += 1
             elapsed = time.perf_counter_ns() - start
             if elapsed >= least:
@@ -259,13 +257,29 @@ def _count(value, what):
     return value
 
 
+def _operands(message):
+    """The operands by name. They come in the order in which the operator's page has them."""
+    if not isinstance(message["operands"], dict):
+        raise Invalid("operands is no object")
+    return message["operands"]
+
+
 def _attributes(attributes):
     if not isinstance(attributes, dict):
         raise Invalid("attributes is no object")
     for name, value in attributes.items():
-        if type(value) is not bool and not (type(value) is int and -(2**63) <= value < 2**63):
-            raise Invalid(f"the attribute {name} is neither a boolean nor an integer within i64")
+        if not _is_attribute(value):
+            raise Invalid(f"the attribute {name} is no null, boolean, integer within i64, number, string or list of integers")
     return attributes
+
+
+def _is_attribute(value):
+    if type(value) is int:
+        return -(2**63) <= value < 2**63
+    if type(value) is list:
+        return all(type(one) is int and -(2**63) <= one < 2**63 for one in value)
+    # JSON as Python reads it makes an infinity of 1e999.
+    return value is None or type(value) in (bool, str) or (type(value) is float and abs(value) != float("inf"))
 
 
 def _tensor(message, operand):

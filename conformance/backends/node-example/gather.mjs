@@ -1,4 +1,4 @@
-// A complete backend of the gatherspec protocol, version 1, in one file: the four operators, every dtype, and every
+// A complete backend of the gatherspec protocol, version 2, in one file: the four operators, every dtype, and every
 // error with its code and fields. It needs Node 18 or later and no packages:
 //
 //     gatherspec run -- node gather.mjs
@@ -22,12 +22,14 @@ const OUTPUT_LIMIT = 2n ** 27n; // bytes; for more, the reply could be longer th
 
 const OPERATORS = {
   "tf.gather": {
+    operands: ["params", "indices"],
     attributes: ["axis", "batch_dims", "validate_indices"],
     dtypes: EVERY_DTYPE,
     indexDtypes: ["i32", "i64"],
     plan: planGather,
   },
   "tf.gather_nd": {
+    operands: ["params", "indices"],
     attributes: ["batch_dims"],
     dtypes: EVERY_DTYPE,
     indexDtypes: ["i32", "i64"],
@@ -35,6 +37,7 @@ const OPERATORS = {
     leastIndicesRank: 1,
   },
   "tf.raw_ops.GatherNd": {
+    operands: ["params", "indices"],
     attributes: [],
     dtypes: EVERY_DTYPE,
     indexDtypes: ["i16", "i32", "i64"],
@@ -42,6 +45,7 @@ const OPERATORS = {
     leastIndicesRank: 1,
   },
   "paddle.gather_nd": {
+    operands: ["input", "index"],
     attributes: [],
     dtypes: ["bool", "i32", "i64", "f32", "f64"],
     indexDtypes: ["i32", "i64"],
@@ -244,15 +248,17 @@ function started() {
   for (const [name, { dtypes, indexDtypes }] of Object.entries(OPERATORS)) {
     operators[name] = { profile, dtypes, index_dtypes: indexDtypes };
   }
-  return { protocol: 1, backend: { name: "example-node", version: "1", language: "JavaScript" }, operators };
+  return { protocol: 2, backend: { name: "example-node", version: "1", language: "JavaScript" }, operators };
 }
 
-function call({ operator: name, params, indices, attributes }) {
+function call({ operator: name, operands, attributes }) {
   const operator = OPERATORS[name];
   if (operator === undefined) throw unsupported(`there is no operator ${name}`);
   for (const attribute of Object.keys(attributes)) {
     if (!operator.attributes.includes(attribute)) throw unsupported(`${name} has no attribute ${attribute}`);
   }
+  // Paddle's page calls its operands input and index.
+  const [params, indices] = operator.operands.map((operand) => operands[operand]);
   // Before anything is decoded: indices of any dtype can come, also strings.
   if (!operator.dtypes.includes(params.dtype)) throw error("params-dtype", `params cannot be ${params.dtype}`);
   if (!operator.indexDtypes.includes(indices.dtype)) throw error("index-dtype", `indices cannot be ${indices.dtype}`);

@@ -26,7 +26,9 @@ impl Side {
             .expect("a name from the list")
             .describe();
         let subject = Subject::built_in("optimized", &profiles).expect("a name from the list");
-        Self { check: Differential::new(&description, profiles, Strictness::Strict), subject }
+        let signatures = gather_spec::load::operators().expect("the embedded files are right");
+        let signatures = signatures.into_iter().collect();
+        Self { check: Differential::new(&description, &signatures, profiles, Strictness::Strict), subject }
     }
 
     fn run(&mut self, draws: &[u64]) {

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use gather_spec::{Profile, Specification};
+use gather_spec::{Profile, Signatures, Specification};
 
 use crate::adapters::Launch;
 use crate::backend::{Description, Identity};
@@ -112,7 +112,7 @@ impl Fuzz {
         }
         let unknown = description.unknown_operators(spec);
         unknown.iter().for_each(|said| complain(format_args!("the backend {said}")));
-        let check = self.check(&asked, &description.of_known_operators(spec))?;
+        let check = self.check(&asked, &description.of_known_operators(spec), &spec.signatures())?;
         let path = self.report_path();
         let mut report = self.start(&path, self.campaign(&asked.argument), description.backend)?;
         let named = asked.named.clone();
@@ -170,12 +170,19 @@ impl Fuzz {
     }
 
     /// What each case does: it compares, or it asks for relations.
-    fn check(&self, asked: &Asked, description: &Description) -> Result<Box<dyn Check>, Failure> {
+    fn check(
+        &self,
+        asked: &Asked,
+        description: &Description,
+        signatures: &Signatures,
+    ) -> Result<Box<dyn Check>, Failure> {
         if !self.laws {
-            return Ok(Box::new(Differential::new(description, asked.profiles.clone(), asked.strictness)));
+            let profiles = asked.profiles.clone();
+            let check = Differential::new(description, signatures, profiles, asked.strictness);
+            return Ok(Box::new(check));
         }
         let in_process = matches!(asked.named, Named::BuiltIn(_));
-        let laws = Laws::new(description, &asked.profiles, in_process, &self.chosen);
+        let laws = Laws::new(description, signatures, &asked.profiles, in_process, &self.chosen);
         Ok(Box::new(laws.map_err(Failure::Usage)?))
     }
 

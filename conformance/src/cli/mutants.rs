@@ -43,9 +43,10 @@ impl Mutants {
         }
         let kept = |case: &&Case| !left_out.iter().any(|pattern| pattern.matches(case));
         let cases: Vec<&Case> = cases.into_iter().filter(kept).collect();
+        let signatures = spec.signatures();
         let strength = match self.format {
-            Format::Json => strength::measure_thoroughly(&cases),
-            Format::Human | Format::Markdown => strength::measure(&cases),
+            Format::Json => strength::measure_thoroughly(&signatures, &cases),
+            Format::Human | Format::Markdown => strength::measure(&signatures, &cases),
         };
         let all_caught = strength.survivors().is_empty();
         self.show(&strength)?;

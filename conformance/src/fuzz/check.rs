@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use gather_spec::{Call, DType, Outcome, Profile};
+use gather_spec::{Call, DType, Outcome, Profile, Signatures};
 use serde::{Deserialize, Serialize};
 
 use crate::generate::Choices;
@@ -97,8 +97,17 @@ pub struct Key {
 impl Key {
     /// The key of a failure of some calls, of which there is at least one.
     #[must_use]
-    pub fn new(law: Option<&str>, asked: &[Question], verdict: Verdict, expected: Option<String>) -> Self {
-        let index_dtypes = asked.iter().map(|question| question.call.indices.dtype());
+    pub fn new(
+        law: Option<&str>,
+        signatures: &Signatures,
+        asked: &[Question],
+        verdict: Verdict,
+        expected: Option<String>,
+    ) -> Self {
+        let roles = |question: &Question| {
+            signatures.roles(&question.call).map(|roles| (roles.params.dtype(), roles.indices.dtype()))
+        };
+        let index_dtypes = asked.iter().filter_map(roles).map(|(_, indices)| indices);
         let mut unusual = index_dtypes.filter(|dtype| ![DType::I32, DType::I64].contains(dtype));
         let first = asked.first().map(|question| &question.call);
         Self {
@@ -106,7 +115,7 @@ impl Key {
             operator: first.map_or_else(String::new, |call| call.operator.to_string()),
             verdict,
             index_dtype: unusual.next(),
-            strings: first.is_some_and(|call| call.params.dtype() == DType::String),
+            strings: asked.first().and_then(roles).is_some_and(|(params, _)| params == DType::String),
             expected,
         }
     }

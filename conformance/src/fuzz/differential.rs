@@ -1,6 +1,6 @@
 //! Random calls, compared with the reference.
 
-use gather_spec::{Operator, Outcome, Profile};
+use gather_spec::{Operator, Outcome, Profile, Signatures};
 
 use crate::backend::Description;
 use crate::generate::{Choices, Maker};
@@ -15,6 +15,7 @@ use super::tally::{NOT_SENT, TOO_LARGE, UNSUPPORTED};
 #[derive(Debug)]
 pub struct Differential {
     description: Description,
+    signatures: Signatures,
     maker: Maker,
     /// The policies to choose from; those that the backend declares, if there are none.
     profiles: Vec<Profile>,
@@ -24,8 +25,15 @@ pub struct Differential {
 impl Differential {
     /// For a backend of this description, held to its profile, or in turn to each of some `profiles`.
     #[must_use]
-    pub fn new(description: &Description, profiles: Vec<Profile>, strictness: Strictness) -> Self {
-        Self { description: description.clone(), maker: Maker::new(description), profiles, strictness }
+    pub fn new(
+        description: &Description,
+        signatures: &Signatures,
+        profiles: Vec<Profile>,
+        strictness: Strictness,
+    ) -> Self {
+        let maker = Maker::new(description, signatures);
+        let (description, signatures) = (description.clone(), signatures.clone());
+        Self { description, signatures, maker, profiles, strictness }
     }
 
     /// A question, or the operator of one that cannot be made.
@@ -42,16 +50,17 @@ impl Differential {
     /// What an answer that is not the reference's comes to, and the column that counts it.
     fn judge(&self, question: &Question, expected: &Outcome, answer: &Answer) -> (&'static str, Step) {
         let Question { call, way } = question;
-        let allowed = allowed(call, way.profile, expected);
+        let allowed = allowed(&self.signatures, call, way.profile, expected);
         if allowed.is_empty() {
             return (column(expected), Step::Well);
         }
         let declared = self.description.operators.get(call.operator.as_str());
-        let declared = declared.is_some_and(|known| known.covers(call));
+        let Some(roles) = self.signatures.roles(call) else { return (column(expected), Step::Well) };
+        let declared = declared.is_some_and(|known| known.covers(&roles));
         let (verdict, actual) = match answer {
             Err(trouble) => (trouble.verdict, trouble.what.clone()),
             Ok(outcome) => {
-                let judged = judge(&allowed, &call.params, outcome, declared, self.strictness);
+                let judged = judge(&allowed, roles.params, outcome, declared, self.strictness);
                 (judged.verdict, describe_outcome(outcome))
             }
         };
@@ -63,7 +72,7 @@ impl Differential {
             Outcome::Error(error) => error.code.map(|code| code.to_string()),
             _ => None,
         };
-        let key = Key::new(None, std::slice::from_ref(question), verdict, code);
+        let key = Key::new(None, &self.signatures, std::slice::from_ref(question), verdict, code);
         // Without an answer there is nothing that could be counted as an output or an error.
         let column = if answer.is_err() { verdict.name() } else { column(expected) };
         (column, Step::Broken(Box::new(Broken { key, expected: describe_allowed(&allowed), actual })))
@@ -72,9 +81,12 @@ impl Differential {
     /// Whether a call is sent: its dtypes are declared, or must be refused.
     fn is_sent(&self, question: &Question) -> bool {
         let declared = self.description.operators.get(question.call.operator.as_str());
-        declared.is_some_and(|known| known.covers(&question.call)) || {
+        let roles = self.signatures.roles(&question.call);
+        declared.zip(roles).is_some_and(|(known, roles)| known.covers(&roles)) || {
             let expected = reference(&question.call, question.way.profile);
-            allowed(&question.call, question.way.profile, &expected).iter().any(is_dtype_error)
+            allowed(&self.signatures, &question.call, question.way.profile, &expected)
+                .iter()
+                .any(is_dtype_error)
         }
     }
 }

@@ -100,7 +100,7 @@ impl Saver<'_> {
 
     /// A case and its name, which follows from the call.
     fn case(&self, call: &Call, seed: u64) -> (String, String) {
-        let body = yaml::call(call, self.spec.operator(call.operator.as_str()));
+        let body = yaml::call(call);
         let name = format!("found-{}", short_digest(&format!("{}\n{body}", call.operator)));
         let mut text = format!("  - name: {name}\n    clauses: [{}]\n", self.clauses(call).join(", "));
         let version = env!("CARGO_PKG_VERSION");
@@ -109,7 +109,7 @@ impl Saver<'_> {
             "    provenance: {{ computed-by: reference, version: \"{version}\", seed: {seed} }}"
         );
         text.push_str(&body);
-        text.push_str(&yaml::expect(call));
+        text.push_str(&yaml::expect(&self.spec.signatures(), call));
         (name, text)
     }
 

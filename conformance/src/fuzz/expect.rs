@@ -1,11 +1,17 @@
-//! What the reference allows: its own answer, and what a ruling tolerates beside it.
+//! What the reference allows: its own answer, and what the signature tolerates beside it.
 
+use gather_spec::signature::OperandRole;
 use gather_spec::{
-    Allowed, BadIndex, Call, DType, ErrorCode, Outcome, Profile, Shape, Tensor, TensorBuilder, TensorError,
+    Allowed, BadIndex, Call, DType, ErrorCode, Outcome, Profile, Shape, Signature, Signatures,
 };
+
+use crate::mutants;
 
 /// The most bytes of an output: huge ones are drawn to be refused, not to be made.
 pub(crate) const MAX_OUTPUT: u64 = 16 << 20;
+
+/// The policies under which a call that is right but for its indices has an output.
+const ZERO: Profile = Profile { bad: BadIndex::Zero, negative: gather_spec::NegativeIndex::Reject };
 
 /// What the reference answers under a profile.
 pub(crate) fn reference(call: &Call, profile: Profile) -> Outcome {
@@ -13,58 +19,95 @@ pub(crate) fn reference(call: &Call, profile: Profile) -> Outcome {
 }
 
 /// All outcomes that are allowed where the reference gives `expected`; none if it does not do such calls.
-pub(crate) fn allowed(call: &Call, profile: Profile, expected: &Outcome) -> Vec<Allowed> {
+pub(crate) fn allowed(
+    signatures: &Signatures,
+    call: &Call,
+    profile: Profile,
+    expected: &Outcome,
+) -> Vec<Allowed> {
+    let mut all = allows(expected, profile, || reference(call, ZERO));
+    if let Some(signature) = signatures.get(call.operator.as_str()) {
+        all.extend(tolerated(signature, call, profile, expected));
+    }
+    all
+}
+
+/// What is allowed where an implementation that takes the letter gives `expected`, and `under_zero` if a bad index gives
+/// zeros.
+pub(crate) fn allows(
+    expected: &Outcome,
+    profile: Profile,
+    under_zero: impl FnOnce() -> Outcome,
+) -> Vec<Allowed> {
     match expected {
-        // The reference refuses what is too large.
+        // It refuses what is too large.
         Outcome::Unsupported(_) | Outcome::TooLarge { .. } => Vec::new(),
         Outcome::Output(output) => vec![Allowed::Output(output.clone())],
         Outcome::Error(error) => {
-            let code = error.code.expect("the reference classifies its errors");
+            let code = error.code.expect("the reference and the model classify their errors");
             if code == ErrorCode::IndexOutOfRange && profile.bad == BadIndex::Unspecified {
-                let shape = output_shape(call).map(Allowed::Shape);
+                let shape = output_shape(&under_zero()).map(Allowed::Shape);
                 return shape.into_iter().chain([Allowed::AnyError]).collect();
             }
-            let tolerated =
-                relaxed(call, code).map(|call| allowed(&call, profile, &reference(&call, profile)));
-            let mut all = vec![Allowed::Error(code, error.fields.clone())];
-            all.extend(tolerated.into_iter().flatten());
-            all
+            vec![Allowed::Error(code, error.fields.clone())]
         }
     }
 }
 
-/// The shape of the output of a call that is right but for its indices.
-fn output_shape(call: &Call) -> Option<Shape> {
-    let profile = Profile { bad: BadIndex::Zero, ..Profile::default() };
-    match reference(call, profile) {
+fn output_shape(outcome: &Outcome) -> Option<Shape> {
+    match outcome {
         Outcome::Output(output) => Some(output.shape().clone()),
         _ => None,
     }
 }
 
-/// The call as a ruling tolerates it where a page's letter refuses it: int16 indices where another page lists them,
-/// and Paddle's rank and dtypes as the formula takes them.
-fn relaxed(call: &Call, code: ErrorCode) -> Option<Call> {
-    let paddle = call.operator.as_str() == "paddle.gather_nd";
-    let raw = || gather_spec::Operator::new("tf.raw_ops.GatherNd");
-    match code {
-        ErrorCode::IndexDtype if call.indices.dtype() == DType::I16 => {
-            Some(Call { indices: widened(&call.indices).ok()?, ..call.clone() })
-        }
-        ErrorCode::ParamsDtype if paddle => Some(Call { operator: raw(), ..call.clone() }),
-        ErrorCode::IndicesRank if paddle && call.indices.rank() == 1 => {
-            Some(Call { operator: raw(), ..call.clone() })
-        }
+/// What the signature tolerates where its letter gives `expected`: what the right model gives, as if the pages listed what
+/// is refused; and again if the model refuses something else that is tolerated.
+pub(crate) fn tolerated(
+    signature: &Signature,
+    call: &Call,
+    profile: Profile,
+    expected: &Outcome,
+) -> Vec<Allowed> {
+    let code = |outcome: &Outcome| match outcome {
+        Outcome::Error(error) => error.code,
         _ => None,
+    };
+    let (mut all, mut wide, mut refused) = (Vec::new(), None, code(expected));
+    while let Some(wider) = refused.and_then(|code| widened(wide.as_ref().unwrap_or(signature), call, code)) {
+        let outcome = mutants::answer(&wider, call, profile);
+        all.extend(allows(&outcome, profile, || mutants::answer(&wider, call, ZERO)));
+        refused = code(&outcome);
+        wide = Some(wider);
     }
+    all
 }
 
-/// The same indices as i32.
-fn widened(indices: &Tensor) -> Result<Tensor, TensorError> {
-    let mut wide = TensorBuilder::new(DType::I32, indices.shape().clone())?;
-    for position in indices.shape().positions() {
-        let value = indices.integer(&position).unwrap_or_default();
-        wide.push(gather_spec::Element::Bits(value.cast_unsigned()));
-    }
-    wide.finish()
+/// The signature with what it tolerates listed, if a call that is refused with this code is then refused no more.
+fn widened(signature: &Signature, call: &Call, code: ErrorCode) -> Option<Signature> {
+    let roles = signature.roles(call).ok()?;
+    let tolerates = &signature.tolerates;
+    let mut wide = signature.clone();
+    let dtype = |wide: &mut Signature, role, dtype: DType, more: &[DType]| {
+        let is_tolerated = more.contains(&dtype) && !wide.operand(role).dtypes.contains(&dtype);
+        wide.operand_mut(role).dtypes.push(dtype);
+        is_tolerated
+    };
+    let is_tolerated = match code {
+        ErrorCode::ParamsDtype => {
+            dtype(&mut wide, OperandRole::Params, roles.params.dtype(), &tolerates.params_dtypes)
+        }
+        ErrorCode::IndexDtype => {
+            dtype(&mut wide, OperandRole::Indices, roles.indices.dtype(), &tolerates.index_dtypes)
+        }
+        ErrorCode::IndicesRank => {
+            let rule = tolerates.indices_rank.filter(|rule| rule.least() <= roles.indices.rank());
+            let indices = wide.operand_mut(OperandRole::Indices);
+            let wider = rule.filter(|rule| rule.least() < indices.rank.least());
+            indices.rank = wider.unwrap_or(indices.rank);
+            wider.is_some()
+        }
+        _ => false,
+    };
+    is_tolerated.then_some(wide)
 }

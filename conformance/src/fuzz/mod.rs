@@ -26,6 +26,7 @@ pub use corpus::{Corpus, Failing, Saved};
 pub use differential::Differential;
 pub use drive::{Pace, Stopped, drive};
 pub use example::{Named, Saver};
+pub(crate) use expect::{allows, tolerated};
 pub use plan::{Campaign, GENERATORS, MOST_CASES, Shard};
 pub use report::{Example, Group, MergeError, Report, merge};
 pub use subject::{Subject, silence_backends};

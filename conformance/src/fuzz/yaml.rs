@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 
 use gather_spec::dtype::Kind;
 use gather_spec::literal::{Shown, component, parse_scalar};
-use gather_spec::signature::OperandRole;
 use gather_spec::{
-    Allowed, Attributes, BadIndex, Call, DType, Element, ErrorFields, NegativeIndex, Profile, Signature,
+    Allowed, Attributes, BadIndex, Call, DType, Element, ErrorFields, NegativeIndex, Profile, Signatures,
     Tensor,
 };
 
@@ -15,14 +14,10 @@ use super::expect::{allowed, reference};
 /// Tensors of this many elements are written as a fill, if they can be.
 const LARGE: usize = 32;
 
-/// A call as the entries of a case. An operator that the specification lacks has its operands by their roles.
-pub(super) fn call(call: &Call, signature: Option<&Signature>) -> String {
+/// A call as the entries of a case.
+pub(super) fn call(call: &Call) -> String {
     let mut text = "    operands:\n".to_owned();
-    let names = signature
-        .map(|known| [OperandRole::Params, OperandRole::Indices].map(|role| &*known.operand(role).name));
-    for (name, tensor) in
-        names.unwrap_or(["params", "indices"]).into_iter().zip([&call.params, &call.indices])
-    {
+    for (name, tensor) in call.operands.iter() {
         let _ = writeln!(text, "      {name}: {{ dtype: {}, {} }}", tensor.dtype(), body(tensor));
     }
     if !call.attributes.is_empty() {
@@ -36,8 +31,8 @@ fn attributes(attributes: &Attributes) -> String {
 }
 
 /// What the reference allows, under every profile, as the entry of a case.
-pub(super) fn expect(call: &Call) -> String {
-    let under = |profile| outcomes(&allowed(call, profile, &reference(call, profile)));
+pub(super) fn expect(signatures: &Signatures, call: &Call) -> String {
+    let under = |profile| outcomes(&allowed(signatures, call, profile, &reference(call, profile)));
     let of = |bad, negative| under(Profile { bad, negative });
     let all = BadIndex::SPECIFIED.map(|bad| NegativeIndex::ALL.map(|negative| of(bad, negative)));
     let first = &all[0][0];

@@ -1,6 +1,7 @@
 //! Calls that are listed: all small shapes, and sizes around every threshold of a fast implementation.
 
-use gather_spec::{Attribute, Attributes, Call, DType, Operator, Shape, TensorError};
+use gather_spec::signature::AttributeRole;
+use gather_spec::{Call, DType, Roles, Shape, Signature, Tensor, TensorError};
 
 use super::{Choices, paint};
 
@@ -17,52 +18,39 @@ pub fn shapes(most_rank: u32, most: usize) -> impl Iterator<Item = Vec<usize>> {
     })
 }
 
-/// Every call of `tf.gather_nd` on small shapes, legal or not, with indices of which some may be bad.
+/// Every call of an operator on small shapes, legal or not, with indices of which some may be bad.
 ///
 /// # Errors
 /// Each item: [`TensorError`] if memory is short.
-pub fn small_gather_nd(rank: u32, most: usize) -> impl Iterator<Item = Result<Call, TensorError>> {
-    pairs(rank, most).flat_map(|(params, indices)| {
-        let high = i64::try_from(indices.len().min(params.len())).unwrap_or(0);
-        (-1..=high).map(move |batch_dims| {
-            let attributes = [("batch_dims".to_owned(), Attribute::Integer(batch_dims))].into();
-            small("tf.gather_nd", &params, &indices, attributes)
+pub fn small(
+    signature: &Signature,
+    rank: u32,
+    most: usize,
+) -> impl Iterator<Item = Result<Call, TensorError>> + '_ {
+    let pairs =
+        shapes(rank, most).flat_map(move |params| shapes(rank, most).map(move |it| (params.clone(), it)));
+    pairs.flat_map(move |(params, indices)| {
+        let axes = around_rank(signature, AttributeRole::Axis, params.len());
+        let batches = around_rank(signature, AttributeRole::BatchDims, indices.len());
+        let attributes = batches
+            .into_iter()
+            .flat_map(move |batch_dims| axes.clone().into_iter().map(move |axis| (batch_dims, axis)));
+        attributes.map(move |(batch_dims, axis)| {
+            let roles = small_operands(&params, &indices)?;
+            Ok(signature.spell(Roles { batch_dims, axis, ..roles }))
         })
     })
 }
 
-/// Every call of `tf.gather` on small shapes, legal or not, with indices of which some may be bad.
-///
-/// # Errors
-/// Each item: [`TensorError`] if memory is short.
-pub fn small_gather(rank: u32, most: usize) -> impl Iterator<Item = Result<Call, TensorError>> {
-    pairs(rank, most).flat_map(|(params, indices)| {
-        let ranks = (i64::try_from(params.len()).unwrap_or(0), i64::try_from(indices.len()).unwrap_or(0));
-        (-1..=ranks.1).flat_map(move |batch_dims| {
-            let (params, indices) = (params.clone(), indices.clone());
-            (-1..=ranks.0).map(move |axis| {
-                let attributes: Attributes = [
-                    ("axis".to_owned(), Attribute::Integer(axis)),
-                    ("batch_dims".to_owned(), Attribute::Integer(batch_dims)),
-                ]
-                .into();
-                small("tf.gather", &params, &indices, attributes)
-            })
-        })
-    })
+/// The values of an attribute from -1 to a rank; none is sent where the operator does not have it.
+fn around_rank(signature: &Signature, role: AttributeRole, rank: usize) -> Vec<Option<i64>> {
+    match signature.attribute(role) {
+        Some(_) => (-1..=i64::try_from(rank).unwrap_or(0)).map(Some).collect(),
+        None => vec![None],
+    }
 }
 
-fn pairs(rank: u32, most: usize) -> impl Iterator<Item = (Vec<usize>, Vec<usize>)> {
-    shapes(rank, most)
-        .flat_map(move |params| shapes(rank, most).map(move |indices| (params.clone(), indices)))
-}
-
-fn small(
-    operator: &'static str,
-    params: &[usize],
-    indices: &[usize],
-    attributes: Attributes,
-) -> Result<Call, TensorError> {
+fn small_operands(params: &[usize], indices: &[usize]) -> Result<Roles<Tensor>, TensorError> {
     // The seed follows from the shapes, so that a call does not depend on where in the list it stands.
     let mix = |seed: u64, dim: &usize| seed.wrapping_mul(31).wrapping_add(*dim as u64 + 1);
     let seed = params.iter().chain(&[9]).chain(indices).fold(0, mix);
@@ -81,12 +69,8 @@ fn small(
             drawn as i64
         })
         .collect();
-    Ok(Call {
-        operator: Operator::new(operator),
-        params: paint::params(DType::U8, Shape::new(params)?)?,
-        indices: paint::indices(DType::I32, indices_shape, values)?,
-        attributes,
-    })
+    let params = paint::params(DType::U8, Shape::new(params)?)?;
+    Ok(Roles::new(params, paint::indices(DType::I32, indices_shape, values)?))
 }
 
 /// Row lengths in bytes around those at which a copy changes its way.
@@ -103,14 +87,14 @@ pub fn around(edges: &[usize]) -> Vec<usize> {
     sizes
 }
 
-/// Rows of `row` elements taken from `axes` (each a dim of params), `count` index rows, the last of which is bad if
+/// A call of an operator of the form nd: rows of `row` elements taken from `axes` (each a dim of params), `count` index rows, the last of which is bad if
 /// `bad` says so: past its own axis, yet inside the buffer where there is more than one axis.
 ///
 /// # Errors
 /// [`TensorError`] if memory is short.
 pub fn rows(
-    dtype: DType,
-    index_dtype: DType,
+    signature: &Signature,
+    (dtype, index_dtype): (DType, DType),
     axes: &[usize],
     row: usize,
     count: usize,
@@ -131,28 +115,27 @@ pub fn rows(
         *last = *axis;
     }
     let values = values.into_iter().map(|value| i64::try_from(value).unwrap_or(i64::MAX));
-    Ok(Call {
-        operator: Operator::new("tf.gather_nd"),
-        params: paint::params(dtype, Shape::new(params)?)?,
-        indices: paint::indices(index_dtype, Shape::new([count, axes.len()])?, values)?,
-        attributes: Attributes::new(),
-    })
+    let params = paint::params(dtype, Shape::new(params)?)?;
+    let indices = paint::indices(index_dtype, Shape::new([count, axes.len()])?, values)?;
+    Ok(signature.spell(Roles::new(params, indices)))
 }
 
-/// One index row of depth `depth` per batch: params and indices move together from row to row.
+/// A call of an operator of the form nd that has batches: one index row of depth `depth` per batch, so that params and indices move together from row to row.
 ///
 /// # Errors
 /// [`TensorError`] if memory is short.
-pub fn one_row_per_batch(depth: usize, batches: usize, row: usize) -> Result<Call, TensorError> {
+pub fn one_row_per_batch(
+    signature: &Signature,
+    depth: usize,
+    batches: usize,
+    row: usize,
+) -> Result<Call, TensorError> {
     let mut choices = Choices::from_seed((depth * 31 + batches) as u64);
     let mut params = vec![batches];
     params.extend((0..depth).map(|axis| 2 + axis % 2));
     let values: Vec<i64> = (0..batches * depth).map(|_| choices.below(2).cast_signed() as i64).collect();
     params.push(row);
-    Ok(Call {
-        operator: Operator::new("tf.gather_nd"),
-        params: paint::params(DType::F32, Shape::new(params)?)?,
-        indices: paint::indices(DType::I32, Shape::new([batches, depth])?, values)?,
-        attributes: [("batch_dims".to_owned(), Attribute::Integer(1))].into(),
-    })
+    let params = paint::params(DType::F32, Shape::new(params)?)?;
+    let indices = paint::indices(DType::I32, Shape::new([batches, depth])?, values)?;
+    Ok(signature.spell(Roles { batch_dims: Some(1), ..Roles::new(params, indices) }))
 }

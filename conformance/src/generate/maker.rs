@@ -1,19 +1,26 @@
 //! Draws calls at hundreds of thousands a second: tensors are windows on shared elements, and nearly all are tiny.
 
+use gather_spec::signature::{AttributeRole, AttributeType};
 use gather_spec::tensor::Stored;
-use gather_spec::{Attribute, Attributes, Call, DType, Operator, Shape, Tensor, TensorError};
+use gather_spec::{
+    Attribute, Attributes, Call, DType, Operator, Roles, Shape, Signature, Signatures, Tensor, TensorError,
+};
 
-use super::Choices;
+use super::faults::integer;
 use super::palette::{LENGTH, Palettes, Style};
-use super::sizes::{Size, dims, elements, fit};
-use crate::backend::Description;
+use super::parts::{Parts, Wanted, counts_from, default_of};
+use super::sizes::Size;
+use super::values::Values;
+use super::{Choices, far, paint};
+use crate::backend::{Capability, Description};
 use crate::layout::Layout;
 
 /// Draws calls that a backend declares, and now and then one that it does not.
 #[derive(Debug)]
 pub struct Maker {
-    menu: Vec<Dish>,
+    declared: Vec<(Signature, Capability)>,
     palettes: Palettes,
+    wide: bool,
 }
 
 /// A call that cannot be made.
@@ -26,47 +33,24 @@ pub struct Unmade {
     pub error: TensorError,
 }
 
-/// An operator with the dtypes that a backend declares.
-#[derive(Clone, Debug)]
-struct Dish {
-    operator: Operator,
-    family: Family,
-    dtypes: Vec<DType>,
-    index_dtypes: Vec<DType>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Family {
-    Rows { batched: bool },
-    OneAxis,
-}
-
-/// The parts of a call before there are tensors.
-struct Plan {
-    params: Vec<usize>,
-    indices: Vec<usize>,
-    attributes: Attributes,
-    /// The bound of each component of a row.
-    bounds: Vec<usize>,
-}
-
 impl Maker {
-    /// Calls for a backend of this description.
+    /// Calls of the operators that a backend of this description declares and that have a signature.
     #[must_use]
-    pub fn new(description: &Description) -> Self {
-        let dish = |(name, capability): (&String, &crate::backend::Capability)| Dish {
-            operator: Operator::new(name.as_str()),
-            family: match name.as_str() {
-                "tf.gather" => Family::OneAxis,
-                name => Family::Rows { batched: name == "tf.gather_nd" },
-            },
-            dtypes: capability.dtypes.clone(),
-            index_dtypes: capability.index_dtypes.clone(),
+    pub fn new(description: &Description, signatures: &Signatures) -> Self {
+        let known = |(name, capability): (&String, &Capability)| {
+            Some((signatures.get(name)?.clone(), capability.clone()))
         };
-        Self { menu: description.operators.iter().map(dish).collect(), palettes: Palettes::new() }
+        let declared = description.operators.iter().filter_map(known).collect();
+        Self { declared, palettes: Palettes::new(), wide: false }
     }
 
-    /// A call, following from the choices; `None` if the backend declares no operator.
+    /// Calls of higher ranks and larger dims, for tests that can take their time.
+    #[must_use]
+    pub fn wide(self) -> Self {
+        Self { wide: true, ..self }
+    }
+
+    /// A call, following from the choices; `None` if there is no operator.
     ///
     /// # Errors
     /// [`Unmade`] if its tensors are too large, or memory is short.
@@ -75,26 +59,45 @@ impl Maker {
     /// use gather_conformance::generate::{Choices, Maker};
     /// use gather_conformance::{Backend, builtin};
     /// let reference = builtin::backend("reference", Default::default(), builtin::MAX_OUTPUT).unwrap();
-    /// let call = Maker::new(&reference.describe()).call(&mut Choices::from_draws(vec![]))?.unwrap();
+    /// let signatures = gather_spec::load::operators().unwrap().into_iter().collect();
+    /// let maker = Maker::new(&reference.describe(), &signatures);
+    /// let call = maker.call(&mut Choices::from_draws(vec![]))?.unwrap();
     /// assert_eq!(call.operator.as_str(), "paddle.gather_nd");
     /// # Ok::<(), gather_conformance::generate::Unmade>(())
     /// ```
     pub fn call(&self, choices: &mut Choices) -> Result<Option<Call>, Unmade> {
-        if self.menu.is_empty() {
+        self.call_of(choices, if self.wide { |_| Size::Wide } else { Size::draw })
+    }
+
+    /// A call far from the usual ones: more rows, longer axes, higher ranks, or sizes that only an empty output can have.
+    ///
+    /// # Errors
+    /// As for [`Maker::call`].
+    pub fn far_call(&self, choices: &mut Choices) -> Result<Option<Call>, Unmade> {
+        self.call_of(choices, |_| Size::Far)
+    }
+
+    fn call_of(&self, choices: &mut Choices, size: fn(&mut Choices) -> Size) -> Result<Option<Call>, Unmade> {
+        if self.declared.is_empty() {
             return Ok(None);
         }
-        let dish = &self.menu[choices.below(self.menu.len())];
-        let size = Size::draw(choices);
-        let plan = match dish.family {
-            Family::OneAxis => one_axis(choices, size),
-            Family::Rows { batched } => by_rows(choices, size, batched),
+        let (signature, capability) = &self.declared[choices.below(self.declared.len())];
+        let mut parts = match size(choices) {
+            Size::Far => far::draw(choices, signature),
+            size => Parts::draw(choices, signature, &Wanted::of_size(size)),
         };
-        let dtype = listed_or_any(choices, &dish.dtypes);
-        let index_dtype = listed_or_any(choices, &dish.index_dtypes);
-        let unmade = |error| Unmade { operator: dish.operator.clone(), error };
-        let params = self.params(dtype, plan.params, choices).map_err(unmade)?;
-        let indices = index_tensor(index_dtype, plan.indices, &plan.bounds, choices).map_err(unmade)?;
-        Ok(Some(Call { operator: dish.operator.clone(), params, indices, attributes: plan.attributes }))
+        let (batch_dims, axis) = attributes(choices, signature, &parts);
+        let ignored = ignored(choices, signature);
+        parts.disturb(choices, signature);
+        let dtype = listed_or_any(choices, &capability.dtypes);
+        let index_dtype = listed_or_any(choices, &capability.index_dtypes);
+        let unmade = |error| Unmade { operator: signature.operator.clone(), error };
+        let params = self.params(dtype, parts.params, choices).map_err(unmade)?;
+        // What is disturbed may have fewer axes.
+        let dims = params.shape();
+        let bounds = &dims[parts.axis.min(dims.len())..(parts.axis + parts.depth).min(dims.len())];
+        let indices = index_tensor(index_dtype, parts.indices, bounds, choices).map_err(unmade)?;
+        Ok(Some(signature.spell(Roles { params, indices, axis, batch_dims, ignored })))
     }
 
     /// A window on a palette, in some layout.
@@ -102,6 +105,9 @@ impl Maker {
         let style = choices.pick(&[Style::Counted, Style::Painted, Style::Odd, Style::Painted]);
         let strided = choices.once_in(4);
         let shape = Shape::new(dims)?;
+        if shape.element_count() > LENGTH {
+            return paint::params(dtype, shape);
+        }
         let (strides, offset) =
             if strided { layout(&shape, choices) } else { (shape.row_major_strides(), 0) };
         Tensor::strided(dtype, shape, strides, offset, self.palettes.get(dtype, style))
@@ -148,75 +154,34 @@ fn listed_or_any(choices: &mut Choices, listed: &[DType]) -> DType {
     if listed.is_empty() || choices.once_in(40) { choices.pick(&DType::ALL) } else { choices.pick(listed) }
 }
 
-fn by_rows(choices: &mut Choices, size: Size, batched: bool) -> Plan {
-    let mut params = dims(choices, size, 4);
-    let batch = if batched { choices.below(params.len().min(3) + 1) } else { 0 };
-    let depth = choices.below(params.len() - batch + 1);
-    let depth = params.len() - batch - depth;
-    let mut indices = params[..batch].to_vec();
-    indices.extend(dims(choices, size, 2));
-    fit(&mut indices, batch, size.output_elements() / elements(&params[batch + depth..]));
-    indices.push(depth);
-    disturb(choices, &mut params, &mut indices);
-    let mut attributes = Attributes::new();
-    if batch > 0 || (batched && choices.once_in(4)) {
-        attributes.insert("batch_dims".to_owned(), integer(batch.cast_signed(), choices));
-    }
-    let bounds = (0..depth).map(|at| params.get(batch + at).copied().unwrap_or(1)).collect();
-    Plan { params, indices, attributes, bounds }
-}
-
-fn one_axis(choices: &mut Choices, size: Size) -> Plan {
-    let mut params = dims(choices, size, 4);
-    if params.is_empty() && !choices.once_in(8) {
-        params.push(3);
-    }
-    let axis = choices.below(params.len());
-    let batch = choices.below(axis + 1);
-    let mut indices = params[..batch].to_vec();
-    indices.extend(dims(choices, size, 2));
-    let others = elements(&params[batch..]) / params.get(axis).unwrap_or(&1).max(&1);
-    fit(&mut indices, batch, size.output_elements() / others);
-    let mut attributes = Attributes::new();
-    if batch > 0 || choices.once_in(4) {
-        let from_end = !indices.is_empty() && choices.once_in(3);
-        let rank = if from_end { indices.len().cast_signed() } else { 0 };
-        attributes.insert("batch_dims".to_owned(), integer(batch.cast_signed() - rank, choices));
-    }
-    if axis != batch || choices.once_in(4) {
-        let rank = if choices.once_in(3) { params.len().cast_signed() } else { 0 };
-        attributes.insert("axis".to_owned(), integer(axis.cast_signed() - rank, choices));
-    }
-    if choices.once_in(16) {
-        attributes.insert("validate_indices".to_owned(), Attribute::Boolean(choices.once_in(2)));
-    }
-    let bounds = vec![params.get(axis).copied().unwrap_or(1)];
-    disturb(choices, &mut params, &mut indices);
-    Plan { params, indices, attributes, bounds }
-}
-
-/// Sometimes changes one dim, which may break a rule between the shapes; beside a dim of zero sometimes to a huge one.
-fn disturb(choices: &mut Choices, params: &mut [usize], indices: &mut [usize]) {
-    if !choices.once_in(12) {
-        return;
-    }
-    let dims = if choices.once_in(2) { params } else { indices };
-    if dims.is_empty() {
-        return;
-    }
-    let at = choices.below(dims.len());
-    let has_zero = dims.iter().enumerate().any(|(other, dim)| other != at && *dim == 0);
-    dims[at] = match choices.below(5) {
-        4 if has_zero => choices.pick(&[1 << 40, 1 << 58, (1 << 33) + 1]),
-        4 => 1,
-        small => small,
+/// The batch dims and the axis as they are sent: a default is written or left out, from either end where that is allowed,
+/// and now and then out of range.
+fn attributes(choices: &mut Choices, signature: &Signature, parts: &Parts) -> (Option<i64>, Option<i64>) {
+    let mut sent = |role, value: usize| {
+        signature.attribute(role)?;
+        let ranks = parts.ranks();
+        if default_of(signature, role, ranks) == Some(value) && !choices.once_in(4) {
+            return None;
+        }
+        let end = counts_from(signature, role, ranks).filter(|rank| value < *rank && choices.once_in(3));
+        Some(integer(choices, (value.cast_signed() - end.unwrap_or(0).cast_signed()) as i64))
     };
+    (sent(AttributeRole::BatchDims, parts.batch), sent(AttributeRole::Axis, parts.axis))
 }
 
-/// An attribute that is sometimes out of any range.
-fn integer(value: isize, choices: &mut Choices) -> Attribute {
-    let odd = choices.once_in(24);
-    Attribute::Integer(if odd { choices.pick(&[-1, 1, 9, -9, i64::MAX, i64::MIN]) } else { value as i64 })
+/// Attributes without effect, now and then.
+fn ignored(choices: &mut Choices, signature: &Signature) -> Attributes {
+    let mut ignored = Attributes::new();
+    for attribute in signature.attributes.iter().filter(|one| one.role == AttributeRole::Ignored) {
+        if choices.once_in(16) {
+            let value = match attribute.r#type {
+                AttributeType::Boolean => Attribute::Boolean(choices.once_in(2)),
+                AttributeType::Integer => Attribute::Integer(integer(choices, 0)),
+            };
+            ignored.insert(attribute.name.clone(), value);
+        }
+    }
+    ignored
 }
 
 /// Indices of which some are negative or too large, if they are to be; runs and repetitions among the good ones.
@@ -227,36 +192,18 @@ fn index_tensor(
     choices: &mut Choices,
 ) -> Result<Tensor, TensorError> {
     let shape = Shape::new(dims)?;
-    let bad_in = choices.pick(&[0, 0, 0, 0, 16, 4]);
-    let style = choices.below(4);
+    let style = Values::draw(choices);
     let layout = choices.below(12);
     // The values come last, a draw or more for each: fewer rows leave all other draws what they were.
     let values = (0..shape.element_count()).map(|at| {
         let bound = bounds.get(at % bounds.len().max(1)).copied().unwrap_or(1);
-        value(choices, at / bounds.len().max(1), bound, style, bad_in)
+        style.value(choices, at / bounds.len().max(1), bound)
     });
     let tensor = stored(dtype, shape, values)?;
     match layout {
         at @ 8.. => Layout::ALL[at - 7].tensor(&tensor),
         _ => Ok(tensor),
     }
-}
-
-fn value(choices: &mut Choices, row: usize, bound: usize, style: usize, bad_in: usize) -> i64 {
-    let signed = i64::try_from(bound).unwrap_or(i64::MAX);
-    if bad_in > 0 && choices.once_in(bad_in) {
-        // A good index, if only the lower half is read.
-        let low = 1 << 32 | i64::try_from(choices.below(bound)).unwrap_or(0);
-        let far = [signed, -1, -signed, -signed - 1, signed + 1, 1 << 31, low, i64::MAX, i64::MIN];
-        return choices.pick(&far);
-    }
-    let good = match style {
-        0 => choices.below(bound),
-        1 => row % bound.max(1),
-        2 => 0,
-        _ => bound.saturating_sub(1 + choices.below(2).min(bound.saturating_sub(1))),
-    };
-    i64::try_from(good).unwrap_or(0)
 }
 
 /// A row-major tensor of any dtype from integers, cut to its width.

@@ -1,20 +1,25 @@
 //! Calls made to be hard: deterministic from a seed or from recorded draws, for differential tests and for fuzzing.
 //!
 //! - [`Choices`]: where randomness comes from; a shorter list of smaller draws gives a simpler call;
-//! - [`any_call`]: calls of every operator, most of them right, some wrong in one way;
-//! - [`Maker`]: the same for campaigns, fast, and of what a backend declares;
+//! - `parts`: the shapes of a right call, drawn in role terms from a signature; all that follows builds on them;
+//! - `values`: the elements of its indices;
+//! - `faults`: what puts it one step outside the signature;
+//! - [`Maker`]: all of these together, fast, and of what a backend declares;
 //! - [`grid`]: calls that are listed rather than drawn: all small shapes, and sizes around thresholds;
 //! - [`paint`]: elements whose displacement shows.
 
-mod calls;
 mod choices;
+mod far;
+mod faults;
 pub mod grid;
 mod maker;
 pub mod paint;
 mod palette;
+pub(crate) mod parts;
 mod sizes;
+pub(crate) mod values;
 
-pub use calls::any_call;
 pub use choices::Choices;
 pub(crate) use choices::split_mix;
 pub use maker::{Maker, Unmade};
+pub(crate) use sizes::Size;

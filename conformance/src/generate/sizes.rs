@@ -4,13 +4,17 @@ use super::Choices;
 
 /// How large a call may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Size {
+pub(crate) enum Size {
     /// Dims of 0 to 4 and a handful of elements.
     Tiny,
     /// One dim at the edge of a lane.
     Small,
     /// One dim at the edge of a block, a chunk or a part.
     Long,
+    /// Dims from all of these and higher ranks: for tests that can take their time.
+    Wide,
+    /// Beyond all of these in one way, and slow to answer.
+    Far,
 }
 
 /// Dims of tiny tensors, the simplest first.
@@ -20,8 +24,11 @@ const SMALL: [usize; 10] = [5, 7, 8, 9, 15, 16, 17, 31, 32, 33];
 /// The neighbours of blocks.
 const LONG: [usize; 10] = [63, 64, 65, 96, 127, 128, 129, 255, 257, 1025];
 
+/// Dims of all kinds, the simplest first.
+const WIDE: [usize; 16] = [2, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 0];
+
 impl Size {
-    pub(super) fn draw(choices: &mut Choices) -> Self {
+    pub(crate) fn draw(choices: &mut Choices) -> Self {
         match choices.below(256) {
             255 => Self::Long,
             240.. => Self::Small,
@@ -35,29 +42,40 @@ impl Size {
             Self::Tiny => 24,
             Self::Small => 72,
             Self::Long => 1100,
+            Self::Wide | Self::Far => 1 << 10,
         }
     }
 
     /// At most about this many elements are in the output.
     pub(super) const fn output_elements(self) -> usize {
         match self {
-            Self::Tiny => 16,
+            Self::Tiny => 12,
             Self::Small => 96,
             Self::Long => 2200,
+            Self::Wide | Self::Far => 1 << 15,
         }
+    }
+
+    /// The highest rank to draw, where it is `usual` otherwise.
+    pub(super) const fn rank(self, usual: usize) -> usize {
+        if matches!(self, Self::Wide) { usual + 1 } else { usual }
     }
 }
 
-/// Dims of a rank up to `most_rank`, few elements in all.
-pub(super) fn dims(choices: &mut Choices, size: Size, most_rank: usize) -> Vec<usize> {
-    let rank = choices.below(most_rank + 1);
+/// Dims of a rank from `least_rank` to `most_rank`, or of the former, few elements in all.
+pub(super) fn dims(choices: &mut Choices, size: Size, least_rank: usize, most_rank: usize) -> Vec<usize> {
+    let rank = least_rank + choices.below(most_rank.saturating_sub(least_rank) + 1);
     let mut dims = Vec::with_capacity(rank + 4);
-    dims.extend((0..rank).map(|_| choices.pick(&TINY)));
+    if size == Size::Wide {
+        dims.extend((0..rank).map(|_| choices.pick(&WIDE)));
+    } else {
+        dims.extend((0..rank).map(|_| choices.pick(&TINY)));
+    }
     // Drawn of every size, so that a smaller size leaves all other draws what they were.
     let (at, edge) = (choices.below(rank), choices.below(SMALL.len()));
     if let Some(dim) = dims.get_mut(at) {
         match size {
-            Size::Tiny => {}
+            Size::Tiny | Size::Wide | Size::Far => {}
             Size::Small => *dim = SMALL[edge],
             Size::Long => *dim = LONG[edge],
         }

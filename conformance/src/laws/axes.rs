@@ -1,17 +1,19 @@
 //! Laws between gathers of different axes, depths and operators.
 
-use gather_spec::Operator;
+use gather_spec::signature::{AttributeRole, OperandRole};
+use gather_spec::{Form, Signature};
 
-use super::gathers::{Family, Gather, ONE_AXIS, Wish};
+use super::gathers::{Gather, Wish};
 use super::lab::{Lab, Stop, equal};
 use super::tensors::{integers, reshape, transpose};
-use super::{ANY, Law};
+use super::{ANY, EVERY_FORM, Law};
 
 pub(super) const IDENTITY: Law = Law {
     name: "identity-indices",
     statement: "G(P, every position in order) = P",
     example: None,
-    clauses: &["tf.gather_nd.value.formula", "tf.gather.value.slices-along-axis"],
+    forms: EVERY_FORM,
+    roles: &[],
     speaks_of: ANY,
     check: identity,
 };
@@ -20,7 +22,8 @@ pub(super) const COMPOSED: Law = Law {
     name: "composed-gathers",
     statement: "G(G(P, I), J) = G(P, G(I, J))",
     example: None,
-    clauses: &["tf.gather_nd.value.formula", "tf.gather.value.slice-at-index-position"],
+    forms: EVERY_FORM,
+    roles: &[],
     speaks_of: ANY,
     check: composed,
 };
@@ -29,7 +32,8 @@ pub(super) const SCALARS_ARE_FLAT: Law = Law {
     name: "scalars-are-flat-indexing",
     statement: "gather_nd(P, I) = gather_nd(flat P, sum(I * strides)) where I.shape[-1] = rank(P)",
     example: None,
-    clauses: &["tf.gather_nd.value.scalars", "tf.gather_nd.shape.scalars"],
+    forms: &[Form::Nd],
+    roles: &[],
     speaks_of: ANY,
     check: scalars_are_flat,
 };
@@ -38,7 +42,8 @@ pub(super) const DEPTH_ONE_IS_AXIS_ZERO: Law = Law {
     name: "depth-one-is-axis-zero",
     statement: "gather_nd(P, I[..., newaxis]) = gather(P, I, axis = 0)",
     example: None,
-    clauses: &["tf.gather_nd.shape.slices", "tf.gather.axis.default-first"],
+    forms: &[Form::Nd],
+    roles: &[],
     speaks_of: ANY,
     check: depth_one_is_axis_zero,
 };
@@ -47,7 +52,8 @@ pub(super) const AXIS_BY_TRANSPOSING: Law = Law {
     name: "axis-by-transposing",
     statement: "gather(P, I, axis) = transpose back(gather(transpose(P), I, 0))",
     example: None,
-    clauses: &["tf.gather.axis.any-position", "tf.gather.shape.axis-replaced"],
+    forms: &[Form::Take],
+    roles: &[AttributeRole::Axis],
     speaks_of: ANY,
     check: axis_by_transposing,
 };
@@ -56,16 +62,14 @@ fn identity(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let drawn = lab.gather(Wish::PLAIN)?;
     let dims = drawn.params.shape();
     let dtype = drawn.indices.dtype();
-    let indices = if drawn.is_one_axis() {
-        integers(dtype, &[dims[drawn.axis]], |position| position[0] as i128)?
-    } else {
-        let least = usize::from(drawn.operator.as_str() == "paddle.gather_nd");
-        let depth = drawn.selected_axes().len().max(least).min(dims.len());
-        if depth < least {
-            return Err(Stop::Skip("skipped: no axis"));
+    let indices = match drawn.signature.form {
+        Form::Take => integers(dtype, &[dims[drawn.axis]], |position| position[0] as i128)?,
+        Form::Nd => {
+            let least_rank = drawn.signature.operand(OperandRole::Indices).rank.least();
+            let depth = drawn.selected_axes().len().max(least_rank.saturating_sub(1)).min(dims.len());
+            let grid = [&dims[..depth], &[depth]].concat();
+            integers(dtype, &grid, |position| position[position[depth]] as i128)?
         }
-        let grid = [&dims[..depth], &[depth]].concat();
-        integers(dtype, &grid, |position| position[position[depth]] as i128)?
     };
     let output = lab.output(drawn.with_indices(indices).call())?;
     equal(&drawn.params, &output)
@@ -73,19 +77,16 @@ fn identity(lab: &mut Lab<'_>) -> Result<(), Stop> {
 
 fn composed(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let drawn = lab.gather(Wish { outer: 1, ..Wish::PLAIN })?;
-    let known = &lab.description.operators[drawn.operator.as_str()];
+    let known = lab.capability(drawn.signature);
     if !known.dtypes.contains(&drawn.indices.dtype()) {
         return Err(Stop::Skip("skipped: the dtype of indices is none of params"));
     }
     // The rows of indices form one axis.
     let count: usize = drawn.indices.shape()[drawn.outer_axes()].iter().product();
-    let first_dims = match drawn.is_one_axis() {
-        true => vec![count],
-        false => vec![count, drawn.selected_axes().len()],
-    };
+    let first_dims = drawn.index_dims(&[count], drawn.selected_axes().len());
     let first = drawn.with_indices(reshape(&drawn.indices, &first_dims)?);
     let wanted = if count > 0 { 1 + lab.choices.below(5) } else { 0 };
-    let second_dims = if drawn.is_one_axis() { vec![wanted] } else { vec![wanted, 1] };
+    let second_dims = drawn.index_dims(&[wanted], 1);
     let second = integers(drawn.indices.dtype(), &second_dims, |_| lab.choices.below(count) as i128)?;
     let of_indices =
         Gather { params: first.indices.clone(), indices: second.clone(), axis: 0, ..first.clone() };
@@ -96,7 +97,7 @@ fn composed(lab: &mut Lab<'_>) -> Result<(), Stop> {
 }
 
 fn scalars_are_flat(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let drawn = lab.gather(Wish { family: Family::Rows, outer: 1, ..Wish::PLAIN })?;
+    let drawn = lab.gather(Wish { outer: 1, ..Wish::PLAIN })?;
     let dims = drawn.params.shape();
     let count = if dims.contains(&0) { 0 } else { drawn.indices.shape()[0] };
     let rank = dims.len();
@@ -115,15 +116,18 @@ fn scalars_are_flat(lab: &mut Lab<'_>) -> Result<(), Stop> {
 }
 
 fn depth_one_is_axis_zero(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let rows = lab.gather(Wish { family: Family::Rows, outer: 1, ..Wish::PLAIN })?;
-    let Some(other) = lab.description.operators.get(ONE_AXIS) else {
-        return Err(Stop::Skip("skipped: the operator is not declared"));
+    let rows = lab.gather(Wish { outer: 1, ..Wish::PLAIN })?;
+    let takes = |other: &&Signature| {
+        let known = lab.capability(other);
+        other.form == Form::Take
+            && known.dtypes.contains(&rows.params.dtype())
+            && known.index_dtypes.contains(&rows.indices.dtype())
     };
-    let dtypes =
-        other.dtypes.contains(&rows.params.dtype()) && other.index_dtypes.contains(&rows.indices.dtype());
-    if !dtypes || rows.params.rank() == 0 {
+    let others: Vec<&Signature> = lab.declared().filter(takes).collect();
+    if others.is_empty() || rows.params.rank() == 0 {
         return Err(Stop::Skip("skipped: not both operators take it"));
     }
+    let signature = lab.choices.pick(&others);
     let bound = rows.params.shape()[0];
     let mut dims = rows.indices.shape()[rows.outer_axes()].to_vec();
     if bound == 0 {
@@ -132,14 +136,13 @@ fn depth_one_is_axis_zero(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let dtype = rows.indices.dtype();
     let indices = integers(dtype, &dims, |_| lab.choices.below(bound) as i128)?;
     let deep = reshape(&indices, &[&dims[..], &[1]].concat())?;
-    let operator = Operator::new(ONE_AXIS);
-    let axis = Gather { operator, indices, axis: 0, ..rows.clone() };
+    let axis = Gather { signature, indices, axis: 0, ..rows.clone() };
     let sides = lab.outputs(vec![axis.call(), rows.with_indices(deep).call()])?;
     equal(&sides[0], &sides[1])
 }
 
 fn axis_by_transposing(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let gather = lab.gather(Wish { family: Family::OneAxis, ..Wish::PLAIN })?;
+    let gather = lab.gather(Wish::PLAIN)?;
     let (axis, rank) = (gather.axis, gather.params.rank());
     let order: Vec<usize> = [axis].into_iter().chain((0..rank).filter(|other| *other != axis)).collect();
     let turned = Gather { params: transpose(&gather.params, &order)?, axis: 0, ..gather.clone() };

@@ -2,17 +2,18 @@
 
 use gather_spec::{ByteString, DType, Element};
 
-use super::gathers::{Family, Gather, Wish};
+use super::gathers::{Gather, Wish};
 use super::lab::{Lab, Stop, agree, equal};
 use super::tensors::{build, integers, map};
-use super::{ANY, Law};
+use super::{ANY, EVERY_FORM, Law};
 use crate::layout::Layout;
 
 pub(super) const PAYLOAD: Law = Law {
     name: "payload-blind",
     statement: "G(f(P), I) = f(G(P, I)) for a bijection f on elements",
     example: None,
-    clauses: &["tf.gather_nd.value.bits", "tf.gather.value.bits"],
+    forms: EVERY_FORM,
+    roles: &[],
     speaks_of: ANY,
     check: payload,
 };
@@ -21,7 +22,8 @@ pub(super) const DTYPE: Law = Law {
     name: "dtype-blind",
     statement: "G(P as dtype A, I) = G(P as dtype B, I), element by element",
     example: None,
-    clauses: &["tf.gather_nd.dtype.params", "tf.gather.dtype.params-any"],
+    forms: EVERY_FORM,
+    roles: &[],
     speaks_of: ANY,
     check: dtype,
 };
@@ -30,11 +32,8 @@ pub(super) const INDEX_DTYPE: Law = Law {
     name: "index-dtype-blind",
     statement: "G(P, I as dtype A) = G(P, I as dtype B)",
     example: None,
-    clauses: &[
-        "tf.gather_nd.dtype.indices",
-        "tf.gather.dtype.index-width",
-        "tf.raw_ops.GatherNd.dtype.indices",
-    ],
+    forms: EVERY_FORM,
+    roles: &[],
     speaks_of: ANY,
     check: index_dtype,
 };
@@ -43,7 +42,8 @@ pub(super) const LAYOUT: Law = Law {
     name: "layout-blind",
     statement: "G of tensors in one layout = G of the same tensors in another",
     example: None,
-    clauses: &["tf.gather_nd.value.formula", "tf.gather.value.slice-at-index-position"],
+    forms: EVERY_FORM,
+    roles: &[],
     speaks_of: ANY,
     check: layout,
 };
@@ -76,7 +76,7 @@ fn payload(lab: &mut Lab<'_>) -> Result<(), Stop> {
 
 fn dtype(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let gather = lab.gather(Wish { batch: (0, 2), ..Wish::PLAIN })?;
-    let known = &lab.description.operators[gather.operator.as_str()];
+    let known = lab.capability(gather.signature);
     let counted: Vec<DType> = known.dtypes.iter().copied().filter(|dtype| dtype.size() > 1).collect();
     if counted.is_empty() || gather.params.shape().element_count() > 250 {
         return Err(Stop::Skip("skipped: the elements cannot be told apart"));
@@ -114,7 +114,7 @@ fn numbered(dtype: DType, number: u128) -> Element {
 
 fn index_dtype(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let drawn = lab.gather(Wish { batch: (0, 2), bad: true, ..Wish::PLAIN })?;
-    let known = &lab.description.operators[drawn.operator.as_str()];
+    let known = lab.capability(drawn.signature);
     let others: Vec<DType> =
         known.index_dtypes.iter().copied().filter(|dtype| *dtype != drawn.indices.dtype()).collect();
     if others.is_empty() {
@@ -128,15 +128,19 @@ fn index_dtype(lab: &mut Lab<'_>) -> Result<(), Stop> {
     };
     let value = |position: &[usize]| first.indices.integer(position).unwrap_or_default();
     let second = first.with_indices(integers(other, first.indices.shape(), value)?);
+    let same = |position: Vec<usize>| second.indices.integer(&position) == first.indices.integer(&position);
+    if !first.indices.shape().positions().all(same) {
+        return Err(Stop::Skip("skipped: the other dtype lacks an index"));
+    }
     let outcomes = lab.ask(vec![first.call(), second.call()])?;
     agree(&outcomes[0], &outcomes[1])
 }
 
 /// More rows than narrow indices count, of two elements.
-fn many_rows(lab: &mut Lab<'_>, drawn: &Gather, rows: usize) -> Result<Gather, Stop> {
+fn many_rows<'a>(lab: &mut Lab<'a>, drawn: &Gather<'a>, rows: usize) -> Result<Gather<'a>, Stop> {
     let params =
         build(drawn.params.dtype(), &[2], |position| numbered(drawn.params.dtype(), position[0] as u128))?;
-    let dims = if drawn.is_one_axis() { vec![rows] } else { vec![rows, 1] };
+    let dims = drawn.index_dims(&[rows], 1);
     let period = 1 + lab.choices.below(2);
     let indices = integers(drawn.indices.dtype(), &dims, |position| (position[0] % period) as i128)?;
     Ok(Gather { params, indices, axis: 0, batch: 0, ..drawn.clone() })
@@ -146,7 +150,7 @@ fn layout(lab: &mut Lab<'_>) -> Result<(), Stop> {
     if !lab.in_process {
         return Err(Stop::Skip("skipped: the protocol has no layouts"));
     }
-    let gather = lab.gather(Wish { family: Family::Any, batch: (0, 2), bad: true, ..Wish::PLAIN })?;
+    let gather = lab.gather(Wish { batch: (0, 2), bad: true, ..Wish::PLAIN })?;
     let call = gather.call();
     let laid_out = lab.choices.pick(&Layout::ALL[1..]).apply(&call)?;
     let outcomes = lab.ask(vec![call, laid_out])?;

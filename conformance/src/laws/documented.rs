@@ -1,17 +1,20 @@
-//! The three laws that the page of `tf.gather` states itself; each counts as a documented example.
+//! The three laws that a page states itself; each counts as a documented example.
 
-use gather_spec::{DType, Element};
+use gather_spec::signature::AttributeRole;
+use gather_spec::{DType, Element, Form, Signature};
 
-use super::gathers::{Family, Gather, ONE_AXIS, Wish};
+use super::gathers::{Gather, Wish, signed};
 use super::lab::{Lab, Stop, equal, made_of};
 use super::tensors::{at, build, integers, stack};
 use super::{ANY, Law};
+use crate::generate::parts::{counts_from, default_of};
 
 pub(super) const SLICE_AT_LOCATION: Law = Law {
     name: "slice-at-location",
     statement: "output[batch, mid, at, ...] = params[batch, mid, indices[batch, at], ...]",
     example: Some("tf-gather/12"),
-    clauses: &["tf.gather.value.slice-at-index-position", "tf.gather.shape.batched"],
+    forms: &[Form::Take],
+    roles: &[],
     speaks_of: ANY,
     check: slice_at_location,
 };
@@ -20,7 +23,8 @@ pub(super) const BATCH_IS_A_LOOP: Law = Law {
     name: "batch-is-a-loop",
     statement: "gather(P, I, axis, b)[i] = gather(P[i], I[i], axis - 1, b - 1)",
     example: Some("tf-gather/14"),
-    clauses: &["tf.gather.batch.loop", "tf.gather.batch.axis-within-loop", "tf.gather.batch.nested"],
+    forms: &[Form::Take],
+    roles: &[AttributeRole::BatchDims],
     speaks_of: ANY,
     check: batch_is_a_loop,
 };
@@ -29,7 +33,8 @@ pub(super) const ARGSORT_SORTS: Law = Law {
     name: "argsort-sorts",
     statement: "gather(V, argsort(V), batch_dims = -1) = sort(V), along the last axis",
     example: Some("tf-gather/17"),
-    clauses: &["tf.gather.batch.sorting-order", "tf.gather.batch.negative"],
+    forms: &[Form::Take],
+    roles: &[AttributeRole::BatchDims],
     speaks_of: ANY,
     check: argsort_sorts,
 };
@@ -37,7 +42,7 @@ pub(super) const ARGSORT_SORTS: Law = Law {
 /// `tf-gather/12`: the slice of the result at a location of indices equals the slice of params, along the axis, at the
 /// index that stands there.
 fn slice_at_location(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let gather = lab.gather(Wish { family: Family::OneAxis, batch: (0, 2), ..Wish::PLAIN })?;
+    let gather = lab.gather(Wish { batch: (0, 2), ..Wish::PLAIN })?;
     let output = lab.output(gather.call())?;
     let Gather { params, indices, axis, batch, .. } = &gather;
     let locations = indices.rank() - batch;
@@ -55,12 +60,12 @@ fn slice_at_location(lab: &mut Lab<'_>) -> Result<(), Stop> {
 
 /// `tf-gather/14`: one batch dim equals a loop over the first axis, with the axis reduced by one.
 fn batch_is_a_loop(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let whole = lab.gather(Wish { family: Family::OneAxis, batch: (1, 3), bad: true, ..Wish::PLAIN })?;
+    let whole = lab.gather(Wish { batch: (1, 3), bad: true, ..Wish::PLAIN })?;
     looped(lab, &whole)
 }
 
 /// A call with a batch, against the calls of a loop over its first axis.
-pub(super) fn looped(lab: &mut Lab<'_>, whole: &Gather) -> Result<(), Stop> {
+pub(super) fn looped(lab: &mut Lab<'_>, whole: &Gather<'_>) -> Result<(), Stop> {
     let mut calls = Vec::new();
     for turn in 0..whole.params.shape()[0] {
         let part = Gather {
@@ -81,12 +86,19 @@ pub(super) fn looped(lab: &mut Lab<'_>, whole: &Gather) -> Result<(), Stop> {
 
 /// `tf-gather/17`: gathering by the argsort of the last axis, with batch_dims = -1, yields the sorted values.
 fn argsort_sorts(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let known = lab.description.operators.get(ONE_AXIS);
-    let known = known.filter(|known| !known.index_dtypes.is_empty() && known.dtypes.contains(&DType::I64));
-    let Some(known) = known else { return Err(Stop::Skip("skipped: the operator is not declared")) };
-    let index_dtype = lab.choices.pick(&known.index_dtypes);
+    let law = lab.law;
+    let sorts = |signature: &&Signature| {
+        let known = lab.capability(signature);
+        law.is_about(signature) && !known.index_dtypes.is_empty() && known.dtypes.contains(&DType::I64)
+    };
+    let sorting: Vec<&Signature> = lab.declared().filter(sorts).collect();
+    if sorting.is_empty() {
+        return Err(Stop::Skip("skipped: the operator is not declared"));
+    }
+    let signature = lab.choices.pick(&sorting);
+    let index_dtype = lab.choices.pick(&lab.capability(signature).index_dtypes);
     let rank = 1 + lab.choices.below(3);
-    let dims = lab.dims(rank);
+    let dims: Vec<usize> = (0..rank).map(|_| lab.choices.pick(&[2, 1, 3, 4, 5, 0])).collect();
     let values = integers(DType::I64, &dims, |_| lab.choices.below(50) as i128)?;
     let value = |position: &[usize]| values.integer(position).unwrap_or_default();
     let order =
@@ -95,15 +107,15 @@ fn argsort_sorts(lab: &mut Lab<'_>) -> Result<(), Stop> {
         let nth = nth_smallest(position, dims[rank - 1], &value);
         value(&[&position[..rank - 1], &[nth]].concat())
     })?;
-    let profile = lab.profile(ONE_AXIS);
-    let operator = gather_spec::Operator::new(ONE_AXIS);
-    let gather =
-        Gather { operator, params: values, indices: order, axis: rank - 1, batch: rank - 1, profile };
-    let mut call = gather.call();
-    call.attributes = [("batch_dims".to_owned(), gather_spec::Attribute::Integer(-1))].into();
-    if lab.choices.once_in(2) {
-        call.attributes.insert("axis".to_owned(), gather_spec::Attribute::Integer(-1));
-    }
+    let profile = lab.profile(signature.operator.as_str());
+    let last = rank - 1;
+    let gather = Gather { signature, params: values, indices: order, axis: last, batch: last, profile };
+    // The last axis from the end, where that is allowed; an axis that is the default stays away now and then.
+    let ranks = gather.ranks();
+    let from_end = |role| counts_from(signature, role, ranks).map_or(signed(last), |_| -1);
+    let is_default = default_of(signature, AttributeRole::Axis, ranks) == Some(last);
+    let axis = (!is_default || lab.choices.once_in(2)).then(|| from_end(AttributeRole::Axis));
+    let call = gather.spell(axis, Some(from_end(AttributeRole::BatchDims)));
     equal(&sorted, &lab.output(call)?)
 }
 

@@ -2,32 +2,23 @@
 
 use std::ops::Range;
 
-use gather_spec::{
-    Attribute, Attributes, BadIndex, Call, DType, NegativeIndex, Operator, Profile, Shape, Tensor,
-};
+use gather_spec::dtype::Kind;
+use gather_spec::signature::AttributeRole;
+use gather_spec::{BadIndex, Call, DType, Form, NegativeIndex, Profile, Roles, Shape, Signature, Tensor};
 
-use crate::generate::paint;
+use crate::generate::parts::{Parts, Ranks, Wanted, default_of};
+use crate::generate::values::Values;
+use crate::generate::{Size, paint};
 
 use super::lab::{Lab, Stop};
 use super::tensors::integers;
 
-/// The operator of one axis; all others take rows of indices.
-pub(super) const ONE_AXIS: &str = "tf.gather";
-/// The one operator of rows that knows batches.
-const BATCHED_ROWS: &str = "tf.gather_nd";
-/// Its page asks for indices of rank 2.
-const PADDLE: &str = "paddle.gather_nd";
-
-/// Dims, the simplest first.
-const DIMS: [usize; 8] = [2, 1, 3, 4, 2, 3, 5, 0];
-
 /// What a law asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wish {
-    pub(super) family: Family,
-    /// At least so many batch dims, where the operator knows them.
-    pub(super) batch: Range2,
-    /// The least number of axes of indices that are neither batch nor row.
+    /// From and to how many batch dims, where the operator has them: at least one only if the law asks for that role.
+    pub(super) batch: (usize, usize),
+    /// The least number of axes of indices that are neither batch nor index vector.
     pub(super) outer: usize,
     /// Whether some indices may be bad, where a policy says what happens then.
     pub(super) bad: bool,
@@ -35,52 +26,68 @@ pub(super) struct Wish {
     pub(super) some_index: bool,
 }
 
-/// From and to, the latter included.
-pub(super) type Range2 = (usize, usize);
-
-/// Which operators a law is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Family {
-    Any,
-    Rows,
-    OneAxis,
-}
-
 impl Wish {
     /// Any right call without a batch.
-    pub(super) const PLAIN: Self =
-        Self { family: Family::Any, batch: (0, 0), outer: 0, bad: false, some_index: false };
+    pub(super) const PLAIN: Self = Self { batch: (0, 0), outer: 0, bad: false, some_index: false };
 }
 
 /// A call by its parts.
 #[derive(Clone, Debug)]
-pub(super) struct Gather {
-    pub(super) operator: Operator,
+pub(super) struct Gather<'a> {
+    pub(super) signature: &'a Signature,
     pub(super) params: Tensor,
     pub(super) indices: Tensor,
-    /// Of the operator of one axis.
+    /// The first axis of params that is selected from, of an operator that has a choice.
     pub(super) axis: usize,
     pub(super) batch: usize,
     pub(super) profile: Profile,
 }
 
-impl Gather {
+impl Gather<'_> {
     /// The call; attributes are sent where they differ from the default.
     pub(super) fn call(&self) -> Call {
-        let mut attributes = Attributes::new();
-        let integer = |value: usize| Attribute::Integer(i64::try_from(value).unwrap_or(i64::MAX));
-        if self.batch > 0 {
-            attributes.insert("batch_dims".to_owned(), integer(self.batch));
-        }
-        if self.is_one_axis() && self.axis != self.batch {
-            attributes.insert("axis".to_owned(), integer(self.axis));
-        }
-        let Self { operator, params, indices, .. } = self.clone();
-        Call { operator, params, indices, attributes }
+        let sent = |role, value| (self.default_of(role) != Some(value)).then(|| signed(value));
+        let batch_dims = sent(AttributeRole::BatchDims, self.batch);
+        self.spell(sent(AttributeRole::Axis, self.first_axis()), batch_dims)
     }
 
-    pub(super) fn is_one_axis(&self) -> bool {
-        self.operator.as_str() == ONE_AXIS
+    /// The call with these attributes.
+    pub(super) fn spell(&self, axis: Option<i64>, batch_dims: Option<i64>) -> Call {
+        let roles = Roles::new(self.params.clone(), self.indices.clone());
+        self.signature.spell(Roles { axis, batch_dims, ..roles })
+    }
+
+    /// What an absent attribute stands for here.
+    fn default_of(&self, role: AttributeRole) -> Option<usize> {
+        default_of(self.signature, role, self.ranks())
+    }
+
+    pub(super) fn ranks(&self) -> Ranks {
+        Ranks { params: self.params.rank(), indices: self.indices.rank(), batch: self.batch }
+    }
+
+    /// The first axis of params that is selected from.
+    pub(super) const fn first_axis(&self) -> usize {
+        match self.signature.form {
+            Form::Take => self.axis,
+            Form::Nd => self.batch,
+        }
+    }
+
+    /// The number of axes of indices that hold the components of a row.
+    pub(super) const fn vector_axes(&self) -> usize {
+        match self.signature.form {
+            Form::Take => 0,
+            Form::Nd => 1,
+        }
+    }
+
+    /// The dims of indices whose outer dims are these and whose rows have so many components.
+    pub(super) fn index_dims(&self, outer: &[usize], depth: usize) -> Vec<usize> {
+        match self.signature.form {
+            Form::Take => outer.to_vec(),
+            Form::Nd => [outer, &[depth]].concat(),
+        }
     }
 
     pub(super) fn with_indices(&self, indices: Tensor) -> Self {
@@ -93,21 +100,21 @@ impl Gather {
 
     /// The axes of indices that stand neither for the batch nor for the components of a row.
     pub(super) fn outer_axes(&self) -> Range<usize> {
-        self.batch..self.indices.rank() - usize::from(!self.is_one_axis())
+        self.batch..self.indices.rank() - self.vector_axes()
     }
 
     /// The axis of the output that an outer axis of indices becomes.
     pub(super) fn output_axis(&self, outer: usize) -> usize {
-        if self.is_one_axis() { self.axis + outer - self.batch } else { outer }
+        self.first_axis() + outer - self.batch
     }
 
     /// The axes of params that are selected from.
     pub(super) fn selected_axes(&self) -> Range<usize> {
-        if self.is_one_axis() {
-            return self.axis..self.axis + 1;
-        }
-        let depth = self.indices.shape().last().copied().unwrap_or(0);
-        self.batch..self.batch + depth
+        let depth = match self.signature.form {
+            Form::Take => 1,
+            Form::Nd => self.indices.shape().last().copied().unwrap_or(0),
+        };
+        self.first_axis()..self.first_axis() + depth
     }
 
     /// The shape of the output, after the pages' formulas.
@@ -119,7 +126,10 @@ impl Gather {
 
     /// The size of the axis that the index at a position of indices selects from.
     pub(super) fn bound(&self, position: &[usize]) -> usize {
-        let component = if self.is_one_axis() { 0 } else { position.last().copied().unwrap_or(0) };
+        let component = match self.signature.form {
+            Form::Take => 0,
+            Form::Nd => position.last().copied().unwrap_or(0),
+        };
         self.params.shape()[self.selected_axes().start + component]
     }
 
@@ -141,99 +151,53 @@ impl Gather {
     }
 }
 
-impl Lab<'_> {
+impl<'a> Lab<'a> {
     /// A gather as wished, of an operator and dtypes that the backend declares.
-    pub(super) fn gather(&mut self, wish: Wish) -> Result<Gather, Stop> {
-        let operator = self.operator(wish)?;
-        let one_axis = operator.as_str() == ONE_AXIS;
-        let batched = one_axis || operator.as_str() == BATCHED_ROWS;
-        let (dtype, index_dtype) = self.dtypes(&operator)?;
-        let batch =
-            if batched { wish.batch.0 + self.choices.below(wish.batch.1 - wish.batch.0 + 1) } else { 0 };
-        let mut params = self.dims_for(wish, batch);
-        let mut rest = {
-            let rank = usize::from(one_axis || wish.some_index) + self.choices.below(3);
-            self.dims_for(wish, rank)
-        };
-        params.append(&mut rest);
-        let mut indices = params[..batch].to_vec();
-        let outer = wish.outer.max(usize::from(operator.as_str() == PADDLE));
-        let mut outer = {
-            let rank = outer + self.choices.below(2);
-            self.dims_for(wish, rank)
-        };
-        indices.append(&mut outer);
-        let mut axis = 0;
-        if one_axis {
-            axis = batch + self.choices.below(params.len() - batch);
-        } else {
-            let depth = params.len() - batch;
-            indices.push(depth - self.choices.below(depth + usize::from(!wish.some_index)));
-        }
-        let profile = self.profile(operator.as_str());
-        let params = paint::params(dtype, Shape::new(params)?)?;
-        let indices = Tensor::filled(index_dtype, Shape::new(indices)?, &gather_spec::Element::Bits(0))?;
-        let gather = Gather { operator, params, indices, axis, batch, profile };
+    pub(super) fn gather(&mut self, wish: Wish) -> Result<Gather<'a>, Stop> {
+        let signature = self.operator()?;
+        let (dtype, index_dtype) = self.dtypes(signature)?;
+        let Wish { batch, outer, some_index, .. } = wish;
+        let size = Size::draw(self.choices);
+        let parts = Parts::draw(self.choices, signature, &Wanted { batch, outer, some_index, size });
+        let profile = self.profile(signature.operator.as_str());
+        let params = paint::params(dtype, Shape::new(parts.params)?)?;
+        let indices = zeros(index_dtype, parts.indices)?;
+        let gather = Gather { signature, params, indices, axis: parts.axis, batch: parts.batch, profile };
         let bad = wish.bad && profile.bad != BadIndex::Unspecified && self.choices.once_in(3);
         self.with_drawn_indices(gather, bad)
     }
 
-    fn operator(&mut self, wish: Wish) -> Result<Operator, Stop> {
-        let fits = |name: &&String| {
-            let one_axis = name.as_str() == ONE_AXIS;
-            let batched = one_axis || name.as_str() == BATCHED_ROWS;
-            let family = match wish.family {
-                Family::Any => true,
-                Family::Rows => !one_axis,
-                Family::OneAxis => one_axis,
-            };
-            family && (batched || wish.batch.0 == 0)
-        };
-        let names: Vec<&String> = self.description.operators.keys().filter(fits).collect();
-        if names.is_empty() {
+    /// An operator that the law is about.
+    fn operator(&mut self) -> Result<&'a Signature, Stop> {
+        let law = self.law;
+        let concerned: Vec<&'a Signature> = self.declared().filter(|one| law.is_about(one)).collect();
+        if concerned.is_empty() {
             return Err(Stop::Skip("skipped: the operator is not declared"));
         }
-        Ok(Operator::new(self.choices.pick(&names).as_str()))
+        Ok(self.choices.pick(&concerned))
     }
 
-    fn dtypes(&mut self, operator: &Operator) -> Result<(DType, DType), Stop> {
-        let known = &self.description.operators[operator.as_str()];
+    fn dtypes(&mut self, signature: &Signature) -> Result<(DType, DType), Stop> {
+        let known = self.capability(signature);
         if known.dtypes.is_empty() || known.index_dtypes.is_empty() {
             return Err(Stop::Skip("skipped: no dtype is declared"));
         }
         Ok((self.choices.pick(&known.dtypes), self.choices.pick(&known.index_dtypes)))
     }
 
-    fn dims_for(&mut self, wish: Wish, rank: usize) -> Vec<usize> {
-        let mut dims = self.dims(rank);
-        if wish.some_index {
-            dims.iter_mut().for_each(|dim| *dim = (*dim).max(1));
-        }
-        dims
-    }
-
-    pub(super) fn dims(&mut self, rank: usize) -> Vec<usize> {
-        (0..rank).map(|_| self.choices.pick(&DIMS)).collect()
-    }
-
     /// Draws the indices, all of them good, or some of them bad if so wished. Where an axis is empty, no index is
     /// good: then there is none.
-    fn with_drawn_indices(&mut self, gather: Gather, bad: bool) -> Result<Gather, Stop> {
+    fn with_drawn_indices(&mut self, gather: Gather<'a>, bad: bool) -> Result<Gather<'a>, Stop> {
         let gather = if bad { gather } else { without_rows_of_nothing(gather)? };
-        let wraps = gather.profile.negative == NegativeIndex::Wrap;
+        let has_sign = gather.indices.dtype().kind() == Kind::Signed;
+        let wraps = has_sign && gather.profile.negative == NegativeIndex::Wrap;
         let choices = &mut *self.choices;
+        let values = Values { style: 0, bad_in: if bad { 4 } else { 0 }, reach: Values::NEAR };
         let value = |position: &[usize]| {
             let bound = gather.bound(position);
-            let good = choices.below(bound) as i128;
-            let drawn = choices.below(24);
-            match drawn {
-                23 if bad => bound as i128,
-                22 if bad => -(bound as i128) - 1,
-                21 if bad => 1000,
-                18..=20 if wraps && bound > 0 => good - bound as i128,
-                18..=20 if bad => -1,
-                _ => good,
-            }
+            let drawn = i128::from(values.value(choices, 0, bound));
+            let from_end = wraps && (0..bound as i128).contains(&drawn) && choices.once_in(8);
+            if from_end { drawn - bound as i128 } else { drawn }
         };
         let indices = integers(gather.indices.dtype(), gather.indices.shape(), value)?;
         Ok(gather.with_indices(indices))
@@ -241,7 +205,7 @@ impl Lab<'_> {
 }
 
 /// A gather without any index, if an axis that is selected from is empty.
-fn without_rows_of_nothing(gather: Gather) -> Result<Gather, Stop> {
+fn without_rows_of_nothing(gather: Gather<'_>) -> Result<Gather<'_>, Stop> {
     let mut dims = gather.indices.shape().to_vec();
     let selects_nothing = gather.params.shape()[gather.selected_axes()].contains(&0);
     if !selects_nothing || dims.contains(&0) {
@@ -252,6 +216,15 @@ fn without_rows_of_nothing(gather: Gather) -> Result<Gather, Stop> {
         return Err(Stop::Skip("skipped: an index into an empty axis"));
     }
     dims[outer.start] = 0;
-    let indices = Tensor::filled(gather.indices.dtype(), Shape::new(dims)?, &gather_spec::Element::Bits(0))?;
+    let indices = zeros(gather.indices.dtype(), dims)?;
     Ok(gather.with_indices(indices))
+}
+
+fn zeros(dtype: DType, dims: Vec<usize>) -> Result<Tensor, Stop> {
+    Ok(Tensor::filled(dtype, Shape::new(dims)?, &gather_spec::Element::Bits(0))?)
+}
+
+/// An attribute's value.
+pub(super) fn signed(value: usize) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
 }

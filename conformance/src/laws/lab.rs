@@ -1,14 +1,16 @@
 //! Where a law asks calls and says what is wrong with the answers.
 
 use gather_spec::literal::Rows;
-use gather_spec::{Attribute, Call, Outcome, Profile, Tensor, TensorError};
+use gather_spec::signature::{AttributeRole, OperandRole};
+use gather_spec::{Call, DType, Form, Outcome, Profile, Signature, Signatures, Tensor, TensorError};
 
-use crate::backend::Description;
+use crate::backend::{Capability, Description};
 use crate::fuzz::{Answer, Question, Way};
 use crate::generate::Choices;
+use crate::generate::parts::{Ranks, counts_from, default_of};
 use crate::judge::{Verdict, describe_outcome};
 
-use super::gathers::ONE_AXIS;
+use super::Law;
 
 /// Why a law does not go on.
 #[derive(Debug)]
@@ -36,8 +38,10 @@ impl From<gather_spec::ShapeTooLarge> for Stop {
 /// The place of one instance of a law: its draws, whom it asks, and what was answered so far. Everything is drawn
 /// before the first call is asked.
 pub(super) struct Lab<'a> {
+    pub(super) law: &'a Law,
     pub(super) choices: &'a mut Choices,
-    pub(super) description: &'a Description,
+    description: &'a Description,
+    signatures: &'a Signatures,
     /// Stands for the declared one where a backend follows any.
     profile: Option<Profile>,
     way: Way,
@@ -48,14 +52,26 @@ pub(super) struct Lab<'a> {
 
 impl<'a> Lab<'a> {
     pub(super) fn new(
+        law: &'a Law,
         choices: &'a mut Choices,
-        description: &'a Description,
+        (description, signatures): (&'a Description, &'a Signatures),
         profile: Option<Profile>,
         way: Way,
         in_process: bool,
         answers: &'a [Answer],
     ) -> Self {
-        Self { choices, description, profile, way, in_process, answers, used: 0 }
+        Self { law, choices, description, signatures, profile, way, in_process, answers, used: 0 }
+    }
+
+    /// The operators that the backend declares.
+    pub(super) fn declared(&self) -> impl Iterator<Item = &'a Signature> + use<'a> {
+        let description = self.description;
+        self.signatures.iter().filter(|one| description.operators.contains_key(one.operator.as_str()))
+    }
+
+    /// What the backend declares of an operator that it declares.
+    pub(super) fn capability(&self, signature: &Signature) -> &'a Capability {
+        &self.description.operators[signature.operator.as_str()]
     }
 
     /// The policies that an operator follows here.
@@ -66,6 +82,9 @@ impl<'a> Lab<'a> {
 
     /// Asks calls; gives their outcomes, of which none is `unsupported`.
     pub(super) fn ask(&mut self, calls: Vec<Call>) -> Result<Vec<Outcome>, Stop> {
+        if !calls.iter().all(|call| self.has_allowed_ranks(call)) {
+            return Err(Stop::Skip("skipped: a rank below the operator's rule"));
+        }
         let Some(answers) = self.answers.get(self.used..self.used + calls.len()) else {
             let question = |call: Call| {
                 let profile = self.profile(call.operator.as_str());
@@ -79,7 +98,7 @@ impl<'a> Lab<'a> {
             match answer {
                 Ok(Outcome::Unsupported(_)) => return Err(Stop::Skip("skipped: unsupported")),
                 Ok(outcome) => {
-                    has_the_shape_of(call, outcome)?;
+                    self.has_the_shape_of(call, outcome)?;
                     outcomes.push(outcome.clone());
                 }
                 Err(trouble) => {
@@ -93,6 +112,16 @@ impl<'a> Lab<'a> {
             }
         }
         Ok(outcomes)
+    }
+
+    /// Whether a call that a law has made of another is of ranks that its operator takes.
+    fn has_allowed_ranks(&self, call: &Call) -> bool {
+        let Some(signature) = self.signatures.get(call.operator.as_str()) else { return false };
+        let least = |role| signature.operand(role).rank.least();
+        signature.roles(call).is_ok_and(|roles| {
+            roles.params.rank() >= least(OperandRole::Params)
+                && roles.indices.rank() >= least(OperandRole::Indices)
+        })
     }
 
     /// Asks calls that are right by their making; gives their outputs.
@@ -116,39 +145,48 @@ impl<'a> Lab<'a> {
     pub(super) fn output(&mut self, call: Call) -> Result<Tensor, Stop> {
         Ok(self.outputs(vec![call])?.remove(0))
     }
-}
 
-/// An output is of the dtype of params and of the shape that the pages' formulas give, so that it can be taken apart.
-fn has_the_shape_of(call: &Call, outcome: &Outcome) -> Result<(), Stop> {
-    let Outcome::Output(output) = outcome else { return Ok(()) };
-    let (dtype, shape) = (call.params.dtype(), formula_shape(call));
-    if output.dtype() == dtype && shape.as_deref().is_none_or(|shape| output.shape()[..] == *shape) {
-        return Ok(());
-    }
-    Err(Stop::Broken {
-        verdict: Verdict::WrongOutput,
-        expected: format!("{dtype} {:?}", shape.unwrap_or_default()),
-        actual: describe_outcome(outcome),
-    })
-}
-
-/// The shape of the output of a call whose attributes are in range.
-fn formula_shape(call: &Call) -> Option<Vec<usize>> {
-    let (params, indices) = (call.params.shape(), call.indices.shape());
-    let attribute = |name: &str, rank: usize| match call.attributes.get(name) {
-        Some(Attribute::Integer(value)) if *value < 0 => {
-            Some(usize::try_from(*value + i64::try_from(rank).unwrap_or(0)).ok())
+    /// An output is of the dtype of params and of the shape that the form's formula gives, so that it can be taken apart.
+    fn has_the_shape_of(&self, call: &Call, outcome: &Outcome) -> Result<(), Stop> {
+        let Outcome::Output(output) = outcome else { return Ok(()) };
+        let Some((dtype, shape)) = self.formula(call) else { return Ok(()) };
+        if output.dtype() == dtype && output.shape()[..] == *shape {
+            return Ok(());
         }
-        Some(Attribute::Integer(value)) => Some(usize::try_from(*value).ok()),
-        _ => None,
-    };
-    let batch = attribute("batch_dims", indices.len()).unwrap_or(Some(0))?;
-    if call.operator.as_str() == ONE_AXIS {
-        let axis = attribute("axis", params.len()).unwrap_or(Some(batch))?;
-        return Some([params.get(..axis)?, indices.get(batch..)?, params.get(axis + 1..)?].concat());
+        Err(Stop::Broken {
+            verdict: Verdict::WrongOutput,
+            expected: format!("{dtype} {shape:?}"),
+            actual: describe_outcome(outcome),
+        })
     }
-    let (depth, rows) = indices.split_last()?;
-    Some([params.get(..batch)?, rows.get(batch..)?, params.get(batch + depth..)?].concat())
+
+    /// The dtype and the shape of the output of a call whose attributes are in range.
+    fn formula(&self, call: &Call) -> Option<(DType, Vec<usize>)> {
+        let signature = self.signatures.get(call.operator.as_str())?;
+        let roles = signature.roles(call).ok()?;
+        let (params, indices) = (roles.params.shape(), roles.indices.shape());
+        let resolved = |role, sent: Option<i64>, batch| {
+            let ranks = Ranks { params: params.len(), indices: indices.len(), batch };
+            match sent {
+                None => default_of(signature, role, ranks),
+                Some(value) if value < 0 => {
+                    let end = i64::try_from(counts_from(signature, role, ranks)?).ok()?;
+                    usize::try_from(value + end).ok()
+                }
+                Some(value) => usize::try_from(value).ok(),
+            }
+        };
+        let batch = resolved(AttributeRole::BatchDims, roles.batch_dims, 0)?;
+        let axis = resolved(AttributeRole::Axis, roles.axis, batch)?;
+        let shape = match signature.form {
+            Form::Take => [params.get(..axis)?, indices.get(batch..)?, params.get(axis + 1..)?].concat(),
+            Form::Nd => {
+                let (depth, rows) = indices.split_last()?;
+                [params.get(..batch)?, rows.get(batch..)?, params.get(batch + depth..)?].concat()
+            }
+        };
+        Some((roles.params.dtype(), shape))
+    }
 }
 
 /// The law's equation: both sides are the same tensor.

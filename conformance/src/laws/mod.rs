@@ -16,7 +16,8 @@ mod policies;
 mod rows;
 mod tensors;
 
-use gather_spec::Profile;
+use gather_spec::signature::AttributeRole;
+use gather_spec::{Form, Profile, Signature, Signatures};
 
 use crate::backend::Description;
 use crate::fuzz::{Answer, BROKEN, Broken, Check, Key, Question, SKIPPED, Step, Tally, Way};
@@ -33,12 +34,26 @@ pub struct Law {
     pub statement: &'static str,
     /// The documented example that it stands for, by its id in the inventory.
     pub example: Option<&'static str>,
-    /// The clauses that it rests on.
-    pub clauses: &'static [&'static str],
+    /// The forms of the operators that it is drawn for.
+    pub forms: &'static [Form],
+    /// The attributes that these operators must have.
+    pub roles: &'static [AttributeRole],
     /// Whether it says anything under these policies.
     speaks_of: fn(Profile) -> bool,
     check: fn(&mut Lab<'_>) -> Result<(), Stop>,
 }
+
+impl Law {
+    /// Whether it is drawn for an operator.
+    #[must_use]
+    pub fn is_about(&self, signature: &Signature) -> bool {
+        self.forms.contains(&signature.form)
+            && self.roles.iter().all(|role| signature.attribute(*role).is_some())
+    }
+}
+
+/// Of a law that holds for every gather.
+const EVERY_FORM: &[Form] = &[Form::Take, Form::Nd];
 
 /// Of a law that holds under all policies.
 const ANY: fn(Profile) -> bool = |_| true;
@@ -74,6 +89,7 @@ pub const LAWS: &[Law] = &[
 #[derive(Debug)]
 pub struct Laws {
     description: Description,
+    signatures: Signatures,
     in_process: bool,
     /// Each with the policies to draw it under: those that the backend declares, if there are none.
     laws: Vec<(Law, Vec<Profile>)>,
@@ -87,6 +103,7 @@ impl Laws {
     /// The name that is none.
     pub fn new(
         description: &Description,
+        signatures: &Signatures,
         profiles: &[Profile],
         in_process: bool,
         chosen: &[String],
@@ -108,7 +125,7 @@ impl Laws {
             (law, if spoken_of.is_empty() { profiles.to_vec() } else { spoken_of })
         };
         let laws = laws.into_iter().map(under).collect();
-        Ok(Self { description: description.clone(), in_process, laws })
+        Ok(Self { description: description.clone(), signatures: signatures.clone(), in_process, laws })
     }
 }
 
@@ -117,7 +134,15 @@ impl Check for Laws {
         let (law, profiles) = &self.laws[choices.below(self.laws.len())];
         let profile = if profiles.is_empty() { None } else { Some(choices.pick(profiles)) };
         let way = Way::draw(choices, profile.unwrap_or_default());
-        let mut lab = Lab::new(choices, &self.description, profile, way, self.in_process, answers);
+        let mut lab = Lab::new(
+            law,
+            choices,
+            (&self.description, &self.signatures),
+            profile,
+            way,
+            self.in_process,
+            answers,
+        );
         let (column, step) = match (law.check)(&mut lab) {
             Err(Stop::Ask(questions)) => return Step::Ask(questions),
             Ok(()) => ("held", Step::Well),
@@ -126,7 +151,7 @@ impl Check for Laws {
                 (why, Step::Well)
             }
             Err(Stop::Broken { verdict, expected, actual }) => {
-                let key = Key::new(Some(law.name), asked, verdict, None);
+                let key = Key::new(Some(law.name), &self.signatures, asked, verdict, None);
                 (BROKEN, Step::Broken(Box::new(Broken { key, expected, actual })))
             }
         };

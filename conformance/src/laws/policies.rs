@@ -2,20 +2,17 @@
 
 use gather_spec::{BadIndex, NegativeIndex};
 
-use super::Law;
 use super::gathers::Wish;
 use super::lab::{Lab, Stop, agree};
 use super::tensors::{integers, padded};
+use super::{EVERY_FORM, Law};
 
 pub(super) const ZERO_IS_PADDING: Law = Law {
     name: "zero-is-padding",
     statement: "bad: zero: G(P, I) = G(P padded with zeros, I with each bad index at the padding)",
     example: None,
-    clauses: &[
-        "tf.gather_nd.index.zero",
-        "tf.gather_nd.index.zero-slice",
-        "tf.gather.index.zero-where-not-validated",
-    ],
+    forms: EVERY_FORM,
+    roles: &[],
     speaks_of: |profile| profile.bad == BadIndex::Zero,
     check: zero_is_padding,
 };
@@ -24,7 +21,8 @@ pub(super) const CLAMP_IS_CLAMPING: Law = Law {
     name: "clamp-is-clamping",
     statement: "bad: clamp: G(P, I) = G(P, clamp(I))",
     example: None,
-    clauses: &["tf.gather_nd.index.bounds", "tf.gather.index.in-range"],
+    forms: EVERY_FORM,
+    roles: &[],
     speaks_of: |profile| profile.bad == BadIndex::Clamp,
     check: clamp_is_clamping,
 };
@@ -33,7 +31,8 @@ pub(super) const WRAP_IS_ADDING: Law = Law {
     name: "wrap-is-adding",
     statement: "negative: wrap: G(P, I) = G(P, I + size where -size <= I < 0)",
     example: None,
-    clauses: &["tf.gather_nd.index.negative", "tf.gather.index.negative"],
+    forms: EVERY_FORM,
+    roles: &[],
     speaks_of: |profile| profile.negative == NegativeIndex::Wrap,
     check: wrap_is_adding,
 };
@@ -42,7 +41,8 @@ pub(super) const LATER_ROWS: Law = Law {
     name: "later-rows-do-not-matter",
     statement: "bad: error: what follows the first bad index does not change the error",
     example: None,
-    clauses: &["tf.gather_nd.index.first-offender", "tf.gather.index.first-offender"],
+    forms: EVERY_FORM,
+    roles: &[],
     speaks_of: |profile| profile.bad == BadIndex::Error,
     check: later_rows,
 };

@@ -5,20 +5,14 @@ use gather_spec::Outcome;
 use super::gathers::{Gather, Wish};
 use super::lab::{Lab, Stop, made_of};
 use super::tensors::{concat, reshape, select};
-use super::{ANY, Law};
-
-const CLAUSES: &[&str] = &[
-    "tf.gather_nd.value.each-vector-alone",
-    "tf.gather_nd.value.formula",
-    "tf.gather.value.vector-of-indices",
-    "tf.gather.value.slice-at-index-position",
-];
+use super::{ANY, EVERY_FORM, Law};
 
 pub(super) const CONCATENATED: Law = Law {
     name: "concatenated-indices",
     statement: "G(P, I ++ J) = G(P, I) ++ G(P, J)",
     example: None,
-    clauses: CLAUSES,
+    forms: EVERY_FORM,
+    roles: &[],
     speaks_of: ANY,
     check: concatenated,
 };
@@ -27,7 +21,8 @@ pub(super) const PERMUTED: Law = Law {
     name: "permuted-indices",
     statement: "G(P, permute(I)) = permute(G(P, I))",
     example: None,
-    clauses: CLAUSES,
+    forms: EVERY_FORM,
+    roles: &[],
     speaks_of: ANY,
     check: permuted,
 };
@@ -36,7 +31,8 @@ pub(super) const REPEATED: Law = Law {
     name: "repeated-indices",
     statement: "G(P, repeat(I)) = repeat(G(P, I))",
     example: None,
-    clauses: CLAUSES,
+    forms: EVERY_FORM,
+    roles: &[],
     speaks_of: ANY,
     check: repeated,
 };
@@ -45,7 +41,8 @@ pub(super) const RESHAPED: Law = Law {
     name: "reshaped-indices",
     statement: "G(P, reshape(I)) = reshape(G(P, I))",
     example: None,
-    clauses: CLAUSES,
+    forms: EVERY_FORM,
+    roles: &[],
     speaks_of: ANY,
     check: reshaped,
 };
@@ -87,7 +84,7 @@ fn repeated(lab: &mut Lab<'_>) -> Result<(), Stop> {
 }
 
 /// The rows at some places, each row at least once, give the slices at these places.
-fn selected(lab: &mut Lab<'_>, first: &Gather, axis: usize, places: &[usize]) -> Result<(), Stop> {
+fn selected(lab: &mut Lab<'_>, first: &Gather<'_>, axis: usize, places: &[usize]) -> Result<(), Stop> {
     let second = first.with_indices(select(&first.indices, axis, places)?);
     let outcomes: Vec<Outcome> = lab.ask(vec![first.call(), second.call()])?;
     made_of(&outcomes[..1], &outcomes[1], |parts| select(&parts[0], first.output_axis(axis), places))
@@ -113,7 +110,7 @@ fn reshaped(lab: &mut Lab<'_>) -> Result<(), Stop> {
     made_of(&outcomes[..1], &outcomes[1], |parts| reshape(&parts[0], &output))
 }
 
-fn with_an_axis(lab: &mut Lab<'_>) -> Result<(Gather, usize), Stop> {
+fn with_an_axis<'a>(lab: &mut Lab<'a>) -> Result<(Gather<'a>, usize), Stop> {
     let gather = lab.gather(WISH)?;
     let outer = gather.outer_axes();
     let axis = outer.start + lab.choices.below(outer.len());

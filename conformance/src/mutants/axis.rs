@@ -2,8 +2,8 @@
 
 use gather_spec::ErrorCode;
 
+use super::Mutant;
 use super::model::{self, Asked, from_start};
-use super::{GATHER, Mutant};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
@@ -11,8 +11,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "gathers along the first axis after the batch, whatever is asked",
         "class: an attribute that is dropped",
         |model| model.axis = |asked| Some(asked.batch()).filter(|axis| *axis < asked.params().len()),
-    )
-    .on(GATHER),
+    ),
     Mutant::new(
         "default-axis-0-under-batching",
         "takes a missing axis for 0 also where there is a batch",
@@ -20,11 +19,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         |model| {
             model.axis = |asked| {
                 let rank = asked.params().len();
-                from_start(asked.given("axis").unwrap_or(0), rank).filter(|axis| *axis < rank)
+                from_start(asked.given_axis().unwrap_or(0), rank).filter(|axis| *axis < rank)
             };
         },
-    )
-    .on(GATHER),
+    ),
     Mutant::new(
         "default-axis-before-normalising",
         "takes a missing axis for batch_dims as written, also where that is negative",
@@ -32,35 +30,33 @@ pub(super) static MUTANTS: &[Mutant] = &[
         |model| {
             model.axis = |asked| {
                 let rank = asked.params().len();
-                let axis = asked.given("axis").or(asked.given("batch_dims")).unwrap_or(0);
+                let axis = asked.given_axis().unwrap_or_else(|| asked.given_batch());
                 from_start(axis, rank).filter(|axis| *axis < rank)
             };
         },
-    )
-    .on(GATHER),
+    ),
     Mutant::new(
         "negative-axis-from-indices-rank",
         "counts a negative axis from the rank of indices",
         "counted from the wrong size: https://github.com/tenstorrent/tt-tvm/issues/103",
         |model| {
-            model.axis = |asked| match asked.given("axis") {
+            model.axis = |asked| match asked.given_axis() {
                 Some(axis) if axis < 0 => {
                     from_start(axis, asked.indices().len()).filter(|axis| *axis < asked.params().len())
                 }
                 _ => model::axis(asked),
             };
         },
-    )
-    .on(GATHER),
+    ),
     Mutant::new(
         "negative-axis-refused",
         "refuses a negative axis",
         "axis -1 of a vector was held against a size of 0: https://github.com/PaddlePaddle/Paddle/issues/50835",
         |model| {
-            model.axis = |asked| model::axis(asked).filter(|_| asked.given("axis").is_none_or(|axis| axis >= 0));
+            model.axis =
+                |asked| model::axis(asked).filter(|_| asked.given_axis().is_none_or(|axis| axis >= 0));
         },
-    )
-    .on(GATHER),
+    ),
     Mutant::new(
         "axis-of-minus-rank-refused",
         "refuses the least negative axis",
@@ -68,11 +64,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         |model| {
             model.axis = |asked| {
                 let least = i64::try_from(asked.params().len()).map_or(0, |rank| -rank);
-                model::axis(asked).filter(|_| asked.given("axis") != Some(least))
+                model::axis(asked).filter(|_| asked.given_axis() != Some(least))
             };
         },
-    )
-    .on(GATHER),
+    ),
     Mutant::new(
         "axis-out-of-range-clamped",
         "moves an axis out of range to the nearest one",
@@ -80,12 +75,11 @@ pub(super) static MUTANTS: &[Mutant] = &[
         |model| {
             model.axis = |asked| {
                 let last = asked.params().len().checked_sub(1)?;
-                let before = asked.given("axis").is_some_and(|axis| axis < 0);
+                let before = asked.given_axis().is_some_and(|axis| axis < 0);
                 Some(model::axis(asked).unwrap_or(if before { 0 } else { last }))
             };
         },
-    )
-    .on(GATHER),
+    ),
     Mutant::new(
         "axis-equal-to-rank-accepted",
         "takes an axis equal to the rank for the last one",
@@ -93,38 +87,35 @@ pub(super) static MUTANTS: &[Mutant] = &[
         |model| {
             model.axis = |asked| {
                 let rank = asked.params().len();
-                let given = asked.given("axis").unwrap_or_else(|| i64::try_from(asked.batch()).unwrap_or(0));
+                let given = asked.given_axis().unwrap_or_else(|| i64::try_from(asked.batch()).unwrap_or(0));
                 if usize::try_from(given) == Ok(rank) { rank.checked_sub(1) } else { model::axis(asked) }
             };
         },
-    )
-    .on(GATHER),
+    ),
     Mutant::new(
         "axis-in-32-bits",
         "cuts the axis down to 32 bits",
         "the largest axis overflowed and passed the check: https://github.com/tensorflow/tensorflow/issues/65869",
         |model| {
             #[allow(clippy::cast_possible_truncation, reason = "the mutation")]
-            let narrow = |asked: &Asked<'_>| match asked.given("axis") {
+            let narrow = |asked: &Asked<'_>| match asked.given_axis() {
                 Some(axis) => from_start(i64::from(axis as i32), asked.params().len())
                     .filter(|axis| *axis < asked.params().len()),
                 None => model::axis(asked),
             };
             model.axis = narrow;
         },
-    )
-    .on(GATHER),
+    ),
     Mutant::new(
         "axis-before-batch-drops-the-batch",
         "forgets batch_dims where the axis is given as 0",
         "tensorflow 2.21.0: tf.gather(params [2, 4], indices [2, 2], axis=0, batch_dims=1) gives shape [2, 2, 4]",
         |model| {
             model.batch_dims = |asked| {
-                if asked.given("axis") == Some(0) { Some(0) } else { model::batch_dims(asked) }
+                if asked.given_axis() == Some(0) { Some(0) } else { model::batch_dims(asked) }
             };
         },
-    )
-    .on(GATHER),
+    ),
     Mutant::new(
         "axis-compared-as-written",
         "compares axis and batch_dims before they are counted from the start",
@@ -132,13 +123,12 @@ pub(super) static MUTANTS: &[Mutant] = &[
         |model| {
             model.faulty = |code, asked| match code {
                 ErrorCode::AxisBeforeBatch => {
-                    asked.given("axis").is_some_and(|axis| axis < asked.given("batch_dims").unwrap_or(0))
+                    asked.given_axis().is_some_and(|axis| axis < asked.given_batch())
                 }
                 _ => model::faulty(code, asked),
             };
         },
-    )
-    .on(GATHER),
+    ),
     Mutant::new(
         "dims-after-the-axis-dropped",
         "leaves the dims after the axis out of the output",
@@ -165,6 +155,5 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 (0..picks.len()).map(|at| picks[place(at)]).collect()
             };
         },
-    )
-    .on(GATHER),
+    ),
 ];

@@ -1,9 +1,9 @@
 //! Wrong about batch dims: how many, whose, and whether they agree.
 
-use gather_spec::{Call, Element, ErrorCode, Tensor};
+use gather_spec::{Element, ErrorCode, Roles, Signature, Tensor};
 
+use super::Mutant;
 use super::model::{self, Asked, count, from_start};
-use super::{BATCHED, GATHER, GATHER_ND, Mutant};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
@@ -11,30 +11,26 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "takes batch_dims for 0",
         "shape inference without batch_dims: https://github.com/microsoft/onnxruntime/issues/24206",
         |model| model.batch_dims = |_| Some(0),
-    )
-    .on(BATCHED),
+    ),
     Mutant::new(
         "batch-dims-from-the-wrong-side",
         "counts batch_dims from the last outer axis of indices",
         "class: an axis counted from the wrong end",
         |model| {
             model.batch_dims = |asked| {
-                let rows = asked.indices().len().saturating_sub(asked.rules.by_rows.into());
+                let rows = asked.indices().len().saturating_sub(asked.by_rows().into());
                 model::batch_dims(asked).map(|batch| if batch == 0 { 0 } else { rows.saturating_sub(batch) })
             };
         },
-    )
-    .on(BATCHED),
+    ),
     Mutant::new(
         "batch-shapes-unchecked",
         "does not compare the batch shapes",
         "a division by zero on shapes that differ: https://github.com/microsoft/onnxruntime/issues/23828",
         |model| {
-            model.faulty =
-                |code, asked| code != ErrorCode::BatchShapeMismatch && model::faulty(code, asked);
+            model.faulty = |code, asked| code != ErrorCode::BatchShapeMismatch && model::faulty(code, asked);
         },
-    )
-    .on(BATCHED),
+    ),
     Mutant::new(
         "batch-shapes-by-product",
         "compares batch shapes by their product",
@@ -48,8 +44,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 _ => model::faulty(code, asked),
             };
         },
-    )
-    .on(BATCHED),
+    ),
     Mutant::new(
         "batch-shapes-in-the-first-dim",
         "compares the first batch dim only",
@@ -62,22 +57,19 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 _ => model::faulty(code, asked),
             };
         },
-    )
-    .on(BATCHED),
+    ),
     Mutant::new(
         "batches-of-1-broadcast",
         "broadcasts a batch dim of 1 against the other operand's",
         "one execution provider does, another refuses: https://github.com/microsoft/onnxruntime/issues/25053",
         |model| model.received = broadcast_batches,
-    )
-    .on(BATCHED),
+    ),
     Mutant::new(
         "first-batch-of-params",
         "reads every batch from the first one of params",
         "class: an offset that lacks the batch",
         |model| model.offset = |asked, dims, _, mid, at| model::offset(asked, dims, 0, mid, at),
-    )
-    .on(BATCHED),
+    ),
     Mutant::new(
         "leaks-across-batches",
         "checks an index against all batches laid end to end",
@@ -93,8 +85,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
             };
             model.resolve = |_, _, row| Some(row.to_vec());
         },
-    )
-    .on(BATCHED),
+    ),
     Mutant::new(
         "only-the-first-batch-checked",
         "checks the indices of the first batch only",
@@ -105,60 +96,52 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 model::offender(asked, dims, &indices[..first])
             };
         },
-    )
-    .on(BATCHED),
+    ),
     Mutant::new(
         "negative-batch-dims-from-params",
         "counts a negative batch_dims from the rank of params",
         "class: an axis counted from the other operand's rank",
         |model| {
             model.batch_dims = |asked| {
-                let given = asked.given("batch_dims").unwrap_or(0);
+                let given = asked.given_batch();
                 let rank = asked.indices().len();
                 from_start(given, if given < 0 { asked.params().len() } else { rank })
                     .filter(|batch| *batch <= rank)
             };
         },
-    )
-    .on(GATHER),
+    ),
     Mutant::new(
         "negative-batch-dims-accepted",
         "counts a negative batch_dims from the end where the page knows none",
         "an out-of-bounds read in shape inference: https://github.com/onnx/onnx/issues/8465",
         |model| {
             model.batch_dims = |asked| {
-                let given = asked.given("batch_dims").unwrap_or(0);
+                let given = asked.given_batch();
                 from_start(given, asked.indices().len())
                     .filter(|batch| *batch < asked.indices().len() && *batch <= asked.params().len())
             };
         },
-    )
-    .on(GATHER_ND),
+    ),
     Mutant::new(
         "negative-batch-dims-refused",
         "refuses a negative batch_dims that the page allows",
         "class: a sign that one path forgets",
         |model| {
-            model.batch_dims = |asked| {
-                let negative = asked.given("batch_dims").is_some_and(|given| given < 0);
-                model::batch_dims(asked).filter(|_| !negative)
-            };
+            model.batch_dims = |asked| model::batch_dims(asked).filter(|_| asked.given_batch() >= 0);
         },
-    )
-    .on(GATHER),
+    ),
     Mutant::new(
         "batch-dims-equal-to-indices-rank-accepted",
         "lets the batch take the axis of the index rows",
         "class: <= for <",
         |model| {
             model.batch_dims = |asked| {
-                let given = asked.given("batch_dims").unwrap_or(0);
+                let given = asked.given_batch();
                 let most = asked.params().len().min(asked.indices().len());
                 usize::try_from(given).ok().filter(|batch| *batch <= most)
             };
         },
-    )
-    .on(GATHER_ND),
+    ),
     Mutant::new(
         "batch-of-all-indices-refused",
         "refuses batch_dims equal to the rank of indices",
@@ -167,8 +150,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
             model.batch_dims =
                 |asked| model::batch_dims(asked).filter(|batch| *batch < asked.indices().len().max(1));
         },
-    )
-    .on(GATHER),
+    ),
     Mutant::new(
         "batch-of-all-params-refused",
         "refuses a batch that spans all of params",
@@ -177,8 +159,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
             model.batch_dims =
                 |asked| model::batch_dims(asked).filter(|batch| *batch < asked.params().len().max(1));
         },
-    )
-    .on(GATHER_ND),
+    ),
     Mutant::new(
         "batch-dims-in-32-bits",
         "cuts batch_dims down to 32 bits",
@@ -186,24 +167,19 @@ pub(super) static MUTANTS: &[Mutant] = &[
         |model| {
             #[allow(clippy::cast_possible_truncation, reason = "the mutation")]
             let narrow = |asked: &Asked<'_>| {
-                let cut = i64::from(asked.given("batch_dims").unwrap_or(0) as i32);
-                let (rank, rows) = (asked.indices().len(), asked.rules.by_rows);
-                let batch = if rows { usize::try_from(cut).ok() } else { from_start(cut, rank) };
-                batch.filter(|batch| *batch <= rank - usize::from(rows && rank > 0))
+                let (cut, rank) = (i64::from(asked.given_batch() as i32), asked.indices().len());
+                let batch = if asked.by_rows() { usize::try_from(cut).ok() } else { from_start(cut, rank) };
+                batch.filter(|batch| *batch <= rank.saturating_sub(asked.by_rows().into()))
             };
             model.batch_dims = narrow;
         },
-    )
-    .on(BATCHED),
+    ),
 ];
 
 /// Repeats the batch dims of 1 of either operand as often as the other one has them.
-fn broadcast_batches(call: Call) -> Call {
-    let given = match call.attributes.get("batch_dims") {
-        Some(gather_spec::Attribute::Integer(given)) => *given,
-        _ => 0,
-    };
-    let Some(batch) = from_start(given, call.indices.rank()) else { return call };
+fn broadcast_batches(signature: &Signature, roles: Roles<Tensor>) -> Roles<Tensor> {
+    let given = model::given_batch(signature, &roles);
+    let Some(batch) = from_start(given, roles.indices.rank()) else { return roles };
     let stretched = |tensor: &Tensor, other: &Tensor| {
         let mut shape = tensor.shape().to_vec();
         for (dim, wanted) in shape.iter_mut().zip(other.shape().iter()).take(batch) {
@@ -213,9 +189,9 @@ fn broadcast_batches(call: Call) -> Call {
         }
         repeated(tensor, shape)
     };
-    let params = stretched(&call.params, &call.indices).unwrap_or_else(|| call.params.clone());
-    let indices = stretched(&call.indices, &call.params).unwrap_or_else(|| call.indices.clone());
-    Call { params, indices, ..call }
+    let params = stretched(&roles.params, &roles.indices).unwrap_or_else(|| roles.params.clone());
+    let indices = stretched(&roles.indices, &roles.params).unwrap_or_else(|| roles.indices.clone());
+    Roles { params, indices, ..roles }
 }
 
 /// A tensor stretched to a shape along its dims of 1.

@@ -1,7 +1,7 @@
 //! Wrong about which indices are bad.
 
 use super::model::{self, Asked, Dims, count};
-use super::{BY_ROWS, CLAMP, ERROR, GATHER_ND, Mutant, WRAP, ZERO};
+use super::{CLAMP, ERROR, Mutant, WRAP, ZERO};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
@@ -21,7 +21,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
             model.offender = |_, dims, indices| {
                 let flat = |row: &[i128]| {
                     let pairs = row.iter().zip(&dims.bounds);
-                    pairs.fold(0, |flat: i128, (at, bound)| flat.saturating_mul(*bound as i128).saturating_add(*at))
+                    pairs.fold(0, |flat: i128, (at, bound)| {
+                        flat.saturating_mul(*bound as i128).saturating_add(*at)
+                    })
                 };
                 let inside = 0..count(&dims.bounds) as i128;
                 let depth = dims.depth.max(1);
@@ -29,8 +31,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
             };
             model.resolve = as_given;
         },
-    )
-    .on(BY_ROWS),
+    ),
     Mutant::new(
         "bounds-of-all-elements",
         "holds an index against the number of elements of params",
@@ -53,8 +54,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
             };
             model.resolve = as_given;
         },
-    )
-    .on(BY_ROWS),
+    ),
     Mutant::new(
         "bound-without-the-batch",
         "holds component j against params.shape[j], not params.shape[b + j]",
@@ -66,32 +66,27 @@ pub(super) static MUTANTS: &[Mutant] = &[
             };
             model.resolve = as_given;
         },
-    )
-    .on(GATHER_ND),
+    ),
     Mutant::new(
         "last-component-unchecked",
         "checks all components but the last",
         "out-of-bounds reads: https://nvd.nist.gov/vuln/detail/CVE-2022-35937",
         |model| {
-            model.offender = |asked, dims, indices| {
-                first_bad(asked, dims, indices, |at, depth| at % depth < depth - 1)
-            };
+            model.offender =
+                |asked, dims, indices| first_bad(asked, dims, indices, |at, depth| at % depth < depth - 1);
             model.resolve = as_given;
         },
-    )
-    .on(BY_ROWS),
+    ),
     Mutant::new(
         "first-component-unchecked",
         "checks all components but the first",
         "out-of-bounds reads: https://nvd.nist.gov/vuln/detail/CVE-2022-35938",
         |model| {
-            model.offender = |asked, dims, indices| {
-                first_bad(asked, dims, indices, |at, depth| at % depth > 0)
-            };
+            model.offender =
+                |asked, dims, indices| first_bad(asked, dims, indices, |at, depth| at % depth > 0);
             model.resolve = as_given;
         },
-    )
-    .on(BY_ROWS),
+    ),
     Mutant::new(
         "middle-component-unchecked",
         "checks the first and the last component only",
@@ -102,15 +97,13 @@ pub(super) static MUTANTS: &[Mutant] = &[
             };
             model.resolve = as_given;
         },
-    )
-    .on(BY_ROWS),
+    ),
     Mutant::new(
         "only-the-first-row-checked",
         "checks the first index row only",
         "class: a check outside its loop",
         |model| {
-            model.offender =
-                |asked, dims, indices| first_bad(asked, dims, indices, |at, depth| at < depth);
+            model.offender = |asked, dims, indices| first_bad(asked, dims, indices, |at, depth| at < depth);
             model.resolve = as_given;
         },
     ),
@@ -199,7 +192,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "candle, by its source: index == I::MAX yields 0",
         |model| {
             model.within = |asked, index, bound| {
-                let width = 8 * asked.call.indices.dtype().size();
+                let width = 8 * asked.roles.indices.dtype().size();
                 let largest = (1i128 << (width - 1)) - 1;
                 if index == largest { Some(-1 << 100) } else { model::within(asked, index, bound) }
             };
@@ -270,7 +263,6 @@ pub(super) static MUTANTS: &[Mutant] = &[
             };
         },
     )
-    .on(BY_ROWS)
     .under(&[WRAP]),
     Mutant::new(
         "wraps-without-the-batch",
@@ -284,7 +276,6 @@ pub(super) static MUTANTS: &[Mutant] = &[
             };
         },
     )
-    .on(GATHER_ND)
     .under(&[WRAP]),
     Mutant::new(
         "wraps-in-the-first-component-only",
@@ -297,7 +288,6 @@ pub(super) static MUTANTS: &[Mutant] = &[
             };
         },
     )
-    .on(BY_ROWS)
     .under(&[WRAP]),
     Mutant::new(
         "wraps-more-than-once",

@@ -2,8 +2,8 @@
 
 use gather_spec::{ErrorCode, ErrorFields};
 
-use super::model::{self, Asked, Dims};
-use super::{BATCHED, BY_ROWS, GATHER, GATHER_ND, Mutant, WRAP};
+use super::model::{self, Asked, Dims, ORDER};
+use super::{Mutant, WRAP};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
@@ -28,8 +28,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 code => Some(code),
             };
         },
-    )
-    .on(&["tf.gather_nd", "tf.raw_ops.GatherNd"]),
+    ),
     Mutant::new(
         "batch-dims-reported-as-axis",
         "reports batch_dims out of range as an axis out of range",
@@ -40,8 +39,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 code => Some(code),
             };
         },
-    )
-    .on(BATCHED),
+    ),
     Mutant::new(
         "axis-before-batch-reported-as-range",
         "reports an axis before the batch as one out of range",
@@ -52,26 +50,23 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 code => Some(code),
             };
         },
-    )
-    .on(GATHER),
+    ),
     Mutant::new(
         "dtypes-looked-at-last",
         "looks at the dtype of indices after everything else",
         "class: shapes are inferred first, dtypes choose a kernel later",
         |model| {
-            model.order = &[
-                ErrorCode::ParamsDtype,
-                ErrorCode::ParamsRank,
-                ErrorCode::IndicesRank,
-                ErrorCode::BatchDimsOutOfRange,
-                ErrorCode::AxisOutOfRange,
-                ErrorCode::AxisBeforeBatch,
-                ErrorCode::BatchShapeMismatch,
-                ErrorCode::IndexDepth,
-                ErrorCode::OutputTooLarge,
-                ErrorCode::IndexOutOfRange,
-                ErrorCode::IndexDtype,
-            ];
+            model.order = const {
+                let mut order = ORDER;
+                let mut at = 0;
+                while at + 1 < order.len() {
+                    if order[at] as usize == ErrorCode::IndexDtype as usize {
+                        (order[at], order[at + 1]) = (order[at + 1], order[at]);
+                    }
+                    at += 1;
+                }
+                &{ order }
+            };
         },
     ),
     Mutant::new(
@@ -85,43 +80,37 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "looks at the size of the output before the depth",
         "class: a precedence turned round",
         |model| model.order = const { &swapped(ErrorCode::IndexDepth, ErrorCode::OutputTooLarge) },
-    )
-    .on(BY_ROWS),
+    ),
     Mutant::new(
         "depth-looked-at-before-the-batch-shapes",
         "looks at the depth before the batch shapes",
         "class: a precedence turned round",
         |model| model.order = const { &swapped(ErrorCode::BatchShapeMismatch, ErrorCode::IndexDepth) },
-    )
-    .on(GATHER_ND),
+    ),
     Mutant::new(
         "batch-shapes-looked-at-before-the-axis",
         "compares batch shapes before it holds the axis against the batch",
         "class: a precedence turned round",
         |model| model.order = const { &swapped(ErrorCode::AxisBeforeBatch, ErrorCode::BatchShapeMismatch) },
-    )
-    .on(GATHER),
+    ),
     Mutant::new(
         "axis-looked-at-before-batch-dims",
         "looks at the axis before batch_dims",
         "class: a precedence turned round",
         |model| model.order = const { &swapped(ErrorCode::BatchDimsOutOfRange, ErrorCode::AxisOutOfRange) },
-    )
-    .on(GATHER),
+    ),
     Mutant::new(
         "batch-dims-looked-at-before-the-rank",
         "looks at batch_dims before the rank of indices",
         "class: a precedence turned round",
         |model| model.order = const { &swapped(ErrorCode::IndicesRank, ErrorCode::BatchDimsOutOfRange) },
-    )
-    .on(GATHER_ND),
+    ),
     Mutant::new(
         "ranks-looked-at-before-dtypes",
         "looks at the rank of params before the dtype of indices",
         "class: a precedence turned round",
         |model| model.order = const { &swapped(ErrorCode::IndexDtype, ErrorCode::ParamsRank) },
-    )
-    .on(GATHER),
+    ),
     Mutant::new(
         "last-offender",
         "names the last bad index, not the first",
@@ -143,8 +132,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                     .find(|at| is_bad(asked, dims, indices, *at))
             };
         },
-    )
-    .on(BY_ROWS),
+    ),
     Mutant::new(
         "large-before-negative",
         "names an index that is too large before one that is negative",
@@ -191,8 +179,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 fields
             };
         },
-    )
-    .on(BATCHED),
+    ),
     Mutant::new(
         "position-from-1",
         "counts positions from 1",
@@ -215,8 +202,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 ..model::offence(asked, dims, indices, at)
             };
         },
-    )
-    .on(BY_ROWS),
+    ),
     Mutant::new(
         "component-in-the-position",
         "makes the component a part of the position",
@@ -228,8 +214,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 fields
             };
         },
-    )
-    .on(BY_ROWS),
+    ),
     Mutant::new(
         "index-after-wrapping",
         "reports a bad negative index with the size of its axis added",
@@ -287,8 +272,8 @@ pub(super) static MUTANTS: &[Mutant] = &[
 ];
 
 /// The order of the checks with two of them changing places.
-const fn swapped(one: ErrorCode, other: ErrorCode) -> [ErrorCode; ErrorCode::ALL.len()] {
-    let mut order = ErrorCode::ALL;
+const fn swapped(one: ErrorCode, other: ErrorCode) -> [ErrorCode; ORDER.len()] {
+    let mut order = ORDER;
     let (mut at, mut first, mut second) = (0, 0, 0);
     while at < order.len() {
         if order[at] as usize == one as usize {
@@ -310,5 +295,5 @@ fn is_bad(asked: &Asked<'_>, dims: &Dims, indices: &[i128], at: usize) -> bool {
 
 /// The number of index values that share a position.
 fn row_length(asked: &Asked<'_>) -> usize {
-    if asked.rules.by_rows { asked.indices().last().copied().unwrap_or(1).max(1) } else { 1 }
+    if asked.by_rows() { asked.indices().last().copied().unwrap_or(1).max(1) } else { 1 }
 }

@@ -4,9 +4,10 @@
 //! tensor reads as [`GARBAGE`].
 
 use gather_spec::shape::nonzero_bytes;
+use gather_spec::signature::{AttributeDefault, AttributeRole};
 use gather_spec::{
-    Attribute, BadIndex, Call, DType, Element, ErrorCode, ErrorFields, Outcome, Profile, ReportedError,
-    Tensor,
+    Attribute, BadIndex, Call, DType, Element, ErrorCode, ErrorFields, Form, Outcome, Profile, ReportedError,
+    Roles, Signature, Tensor,
 };
 
 use super::memory;
@@ -27,8 +28,8 @@ pub(super) type Pick = Option<i128>;
 
 /// The steps of a gather.
 pub(super) struct Model {
-    /// The call as it is received.
-    pub(super) received: fn(Call) -> Call,
+    /// The call as it is received, in role terms.
+    pub(super) received: fn(&Signature, Roles<Tensor>) -> Roles<Tensor>,
     /// The policies that are followed.
     pub(super) policies: fn(Profile) -> Profile,
     /// What is checked, in this order.
@@ -77,9 +78,9 @@ impl Model {
     /// The model without a mutation.
     pub(super) const fn correct() -> Self {
         Self {
-            received: |call| call,
+            received: |_, roles| roles,
             policies: |profile| profile,
-            order: &ErrorCode::ALL,
+            order: &ORDER,
             faulty,
             batch_dims,
             axis,
@@ -102,17 +103,24 @@ impl Model {
         }
     }
 
-    /// Answers a call.
-    pub(super) fn answer(&self, call: &Call, profile: Profile, threads: usize) -> Outcome {
-        let Some(rules) = Rules::of(call.operator.as_str()) else {
-            return Outcome::Unsupported(format!("the operator `{}` is not modelled", call.operator));
+    /// Answers a call of the operator of a signature.
+    pub(super) fn answer(
+        &self,
+        signature: &Signature,
+        call: &Call,
+        profile: Profile,
+        threads: usize,
+    ) -> Outcome {
+        let sent = match signature.roles(call) {
+            Ok(roles) => roles.cloned(),
+            Err(foreign) => return Outcome::Unsupported(foreign.to_string()),
         };
-        let (call, profile) = ((self.received)(call.clone()), (self.policies)(profile));
-        let asked = Asked { model: self, call: &call, rules, profile, threads };
+        let (roles, profile) = ((self.received)(signature, sent), (self.policies)(profile));
+        let asked = Asked { model: self, roles: &roles, signature, profile, threads };
         let dims = (self.dims)(&asked);
-        let indices = (self.read_indices)(&call.indices);
+        let indices = (self.read_indices)(&roles.indices);
         let value = |element| match element {
-            Element::Bits(bits) => (self.index)(call.indices.dtype(), bits),
+            Element::Bits(bits) => (self.index)(roles.indices.dtype(), bits),
             Element::Bytes(_) => 0,
         };
         let indices: Vec<i128> = indices.into_iter().map(value).collect();
@@ -136,7 +144,7 @@ impl Model {
     }
 
     fn gather(&self, asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Outcome {
-        let dtype = asked.call.params.dtype();
+        let dtype = asked.roles.params.dtype();
         let shape = (self.output_shape)(dims);
         let empty = shape.contains(&0);
         if !empty && nonzero_bytes(&shape, dtype) > MOST_BYTES {
@@ -144,7 +152,7 @@ impl Model {
         }
         let mut elements = Vec::new();
         if !empty {
-            let params = (self.read_params)(&asked.call.params);
+            let params = (self.read_params)(&asked.roles.params);
             let picks = (self.arrange)(asked, dims, self.picks(asked, dims, indices));
             let slice = 0..count(&dims.inner);
             let all = picks.iter().flat_map(|pick| slice.clone().map(move |at| (pick, at)));
@@ -178,60 +186,26 @@ impl Model {
     }
 }
 
-/// What an operator's page says, as far as it matters here.
-#[derive(Clone, Copy)]
-pub(super) struct Rules {
-    pub(super) name: &'static str,
-    pub(super) params_dtypes: &'static [DType],
-    pub(super) index_dtypes: &'static [DType],
-    /// Whether the last axis of indices holds index rows, as in the `gather_nd` family.
-    pub(super) by_rows: bool,
-    pub(super) least_indices_rank: usize,
-}
-
-/// The operators that are modelled.
-pub(super) static RULES: [Rules; 4] = [
-    Rules {
-        name: "paddle.gather_nd",
-        params_dtypes: &[DType::Bool, DType::I32, DType::I64, DType::F32, DType::F64],
-        index_dtypes: &[DType::I32, DType::I64],
-        by_rows: true,
-        least_indices_rank: 2,
-    },
-    Rules {
-        name: "tf.gather",
-        params_dtypes: &DType::ALL,
-        index_dtypes: &[DType::I32, DType::I64],
-        by_rows: false,
-        least_indices_rank: 0,
-    },
-    Rules {
-        name: "tf.gather_nd",
-        params_dtypes: &DType::ALL,
-        index_dtypes: &[DType::I32, DType::I64],
-        by_rows: true,
-        least_indices_rank: 1,
-    },
-    Rules {
-        name: "tf.raw_ops.GatherNd",
-        params_dtypes: &DType::ALL,
-        index_dtypes: &[DType::I16, DType::I32, DType::I64],
-        by_rows: true,
-        least_indices_rank: 1,
-    },
+/// What is checked, the first first.
+pub(super) const ORDER: [ErrorCode; 11] = [
+    ErrorCode::ParamsDtype,
+    ErrorCode::IndexDtype,
+    ErrorCode::ParamsRank,
+    ErrorCode::IndicesRank,
+    ErrorCode::BatchDimsOutOfRange,
+    ErrorCode::AxisOutOfRange,
+    ErrorCode::AxisBeforeBatch,
+    ErrorCode::BatchShapeMismatch,
+    ErrorCode::IndexDepth,
+    ErrorCode::OutputTooLarge,
+    ErrorCode::IndexOutOfRange,
 ];
-
-impl Rules {
-    fn of(operator: &str) -> Option<Self> {
-        RULES.iter().find(|rules| rules.name == operator).copied()
-    }
-}
 
 /// A call, and under which circumstances it is answered.
 pub(super) struct Asked<'a> {
     pub(super) model: &'a Model,
-    pub(super) call: &'a Call,
-    pub(super) rules: Rules,
+    pub(super) roles: &'a Roles<Tensor>,
+    pub(super) signature: &'a Signature,
     pub(super) profile: Profile,
     pub(super) threads: usize,
 }
@@ -239,25 +213,55 @@ pub(super) struct Asked<'a> {
 impl Asked<'_> {
     /// The shape of params.
     pub(super) fn params(&self) -> &[usize] {
-        self.call.params.shape()
+        self.roles.params.shape()
     }
 
     /// The shape of indices.
     pub(super) fn indices(&self) -> &[usize] {
-        self.call.indices.shape()
+        self.roles.indices.shape()
     }
 
-    /// An integer attribute, if it was sent.
-    pub(super) fn given(&self, name: &str) -> Option<i64> {
-        match self.call.attributes.get(name) {
-            Some(Attribute::Integer(value)) => Some(*value),
-            _ => None,
+    /// Whether the last axis of indices holds index rows.
+    pub(super) const fn by_rows(&self) -> bool {
+        match self.signature.form {
+            Form::Take => false,
+            Form::Nd => true,
         }
+    }
+
+    /// The number of components of an index row, where there are rows.
+    pub(super) fn components(&self) -> Option<usize> {
+        self.indices().last().copied().filter(|_| self.by_rows())
+    }
+
+    /// The batch dims as they were sent, or as the signature has them where they were not.
+    pub(super) fn given_batch(&self) -> i64 {
+        given_batch(self.signature, self.roles)
+    }
+
+    /// The axis as it was sent, or as the signature has it where it was not; `None` if it is the batch dims.
+    pub(super) fn given_axis(&self) -> Option<i64> {
+        let default = self.signature.attribute(AttributeRole::Axis).map(|one| &one.default);
+        self.roles.axis.or(match default {
+            Some(AttributeDefault::Value(Attribute::Integer(value))) => Some(*value),
+            _ => None,
+        })
+    }
+
+    /// The batch dims, counted from the start, if they are in range; none for an operator without.
+    pub(super) fn batch_dims(&self) -> Option<usize> {
+        if self.signature.has_batch() { (self.model.batch_dims)(self) } else { Some(0) }
     }
 
     /// The batch dims, 0 if they are out of range.
     pub(super) fn batch(&self) -> usize {
-        (self.model.batch_dims)(self).unwrap_or(0)
+        self.batch_dims().unwrap_or(0)
+    }
+
+    /// The first gathered axis, counted from the start, if it is in range.
+    pub(super) fn axis(&self) -> Option<usize> {
+        let has_axis = self.signature.attribute(AttributeRole::Axis).is_some();
+        if has_axis { (self.model.axis)(self) } else { axis(self) }
     }
 
     /// Where an index points, if it is in range.
@@ -273,6 +277,15 @@ impl Asked<'_> {
     fn refused(&self, dims: &Dims, indices: &[i128]) -> Option<usize> {
         if self.refuses() { (self.model.offender)(self, dims, indices) } else { None }
     }
+}
+
+/// The batch dims as they were sent, or as the signature has them where they were not.
+pub(super) fn given_batch(signature: &Signature, roles: &Roles<Tensor>) -> i64 {
+    let default = signature.attribute(AttributeRole::BatchDims).map(|one| &one.default);
+    roles.batch_dims.unwrap_or(match default {
+        Some(AttributeDefault::Value(Attribute::Integer(value))) => *value,
+        _ => 0,
+    })
 }
 
 /// The parts of both shapes: params is batch, mid, bounds, inner; indices is batch, outer and, of rows, the depth.

@@ -1,15 +1,12 @@
 //! How strong the suite is for a backend that declares a single dtype of params and a single dtype of indices, as most
 //! kernels do: every mutant once more behind such a declaration.
 
-use std::collections::BTreeSet;
-
-use gather_spec::{Call, Case, DType, Outcome, Profile, ReportedError};
+use gather_spec::{Case, DType, Profile, Signatures};
 use rayon::prelude::*;
 
-use super::strength::{Caught, LaidOut, caught};
-use super::{Mutant, all, declaring};
-use crate::backend::{Backend, Description};
-use crate::generate::{Choices, Maker};
+use super::strength::{Caught, LaidOut, Trial};
+use super::{all, declaring};
+use crate::backend::Description;
 use crate::report::Dtypes;
 
 /// The declarations that are tried.
@@ -19,9 +16,6 @@ pub const DECLARATIONS: [Dtypes; 4] = [
     Dtypes { params: DType::U8, indices: DType::I64 },
     Dtypes { params: DType::String, indices: DType::I32 },
 ];
-
-/// How many calls are drawn before a mutant counts as right in the declared dtypes.
-const DRAWS: u64 = 20_000;
 
 /// What the cases do to the mutants behind one declaration.
 #[derive(Clone, Debug)]
@@ -38,17 +32,20 @@ pub struct Narrow {
 
 /// Runs the cases against every mutant behind one declaration.
 #[must_use]
-pub fn measure(cases: &[&Case], declared: Dtypes) -> Narrow {
-    let correct = declaring(Profile::default(), Some(declared)).describe();
+pub fn measure(signatures: &Signatures, cases: &[&Case], declared: Dtypes) -> Narrow {
+    let correct = declaring(signatures, Profile::default(), Some(declared)).describe();
     let asked: Vec<Case> = cases.iter().filter_map(|case| within(&correct, case)).collect();
-    let laid_out: Vec<LaidOut<'_>> = asked.par_iter().map(LaidOut::new).collect();
-    let results: Vec<(usize, Vec<String>)> =
-        all().into_par_iter().map(|mutant| on_operators(mutant, &laid_out, &correct, declared)).collect();
+    let trial = Trial::new(signatures, asked.par_iter().map(LaidOut::new).collect(), Some(declared));
+    let results: Vec<Caught> = all().into_par_iter().map(|mutant| trial.caught(mutant, false)).collect();
+    let line = |caught: &Caught, operator: &str| format!("{} on {operator}: {}", caught.mutant, caught.does);
     Narrow {
         declared,
         cases: asked.len(),
-        caught: results.iter().map(|(caught, _)| caught).sum(),
-        survivors: results.into_iter().flat_map(|(_, survivors)| survivors).collect(),
+        caught: results.iter().map(Caught::operators).sum(),
+        survivors: results
+            .iter()
+            .flat_map(|caught| caught.survives.iter().map(|on| line(caught, on)))
+            .collect(),
     }
 }
 
@@ -56,46 +53,5 @@ pub fn measure(cases: &[&Case], declared: Dtypes) -> Narrow {
 fn within(description: &Description, case: &Case) -> Option<Case> {
     let capability = description.operators.get(case.call.operator.as_str())?;
     let case = case.within(&capability.dtypes, &capability.index_dtypes).ok()?;
-    capability.covers(&case.call).then(|| case.into_owned())
-}
-
-/// On how many operators a mutant is caught, and on which it is wrong without being caught.
-fn on_operators(
-    mutant: &'static Mutant,
-    laid_out: &[LaidOut<'_>],
-    correct: &Description,
-    declared: Dtypes,
-) -> (usize, Vec<String>) {
-    let Caught { kills, survives, .. } = caught(mutant, laid_out, false, Some(declared));
-    let killed: BTreeSet<&str> = kills.iter().map(|kill| kill.operator.as_str()).collect();
-    let survivors = survives.iter().filter(|operator| is_wrong(mutant, operator, correct, declared));
-    let line = |operator: &&str| format!("{} on {operator}: {}", mutant.id, mutant.does);
-    (killed.len(), survivors.map(line).collect())
-}
-
-/// Whether a mutant differs from the right model on some drawn call of an operator in the declared dtypes.
-fn is_wrong(mutant: &Mutant, operator: &str, correct: &Description, declared: Dtypes) -> bool {
-    let mut one = correct.clone();
-    one.operators.retain(|name, _| name == operator);
-    let Some(capability) = one.operators.get(operator).cloned() else { return false };
-    let maker = Maker::new(&one);
-    mutant.profiles.iter().any(|profile| {
-        let (mut right, mut wrong) =
-            (declaring(*profile, Some(declared)), mutant.declaring(*profile, Some(declared)));
-        wrong.use_threads(2);
-        let mut choices = Choices::from_seed(0);
-        (0..DRAWS).any(|seed| {
-            choices.reseed(seed);
-            let call = maker.call(&mut choices).ok().flatten().filter(|call| capability.covers(call));
-            call.is_some_and(|call| answer(&mut *right, &call) != answer(&mut *wrong, &call))
-        })
-    })
-}
-
-/// What a backend answers, without texts.
-fn answer(backend: &mut dyn Backend, call: &Call) -> Outcome {
-    match backend.call(call) {
-        Outcome::Error(error) => Outcome::Error(ReportedError { message: String::new(), ..error }),
-        outcome => outcome,
-    }
+    capability.covers(&case.roles()).then(|| case.into_owned())
 }

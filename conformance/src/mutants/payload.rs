@@ -11,8 +11,6 @@ use gather_spec::{ByteString, DType, Element};
 
 use super::Mutant;
 
-const TF: &[&str] = &["tf.gather", "tf.gather_nd", "tf.raw_ops.GatherNd"];
-
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
         "nan-canonicalised",
@@ -113,8 +111,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 (_, element) => element,
             };
         },
-    )
-    .on(TF),
+    ),
     Mutant::new(
         "upper-half-of-8-bytes-lost",
         "moves the lower half of 8-byte elements only",
@@ -148,8 +145,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 (_, element) => element,
             };
         },
-    )
-    .on(TF),
+    ),
     Mutant::new(
         "complex-conjugated",
         "turns the sign of the imaginary part",
@@ -161,8 +157,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 (_, element) => element,
             };
         },
-    )
-    .on(TF),
+    ),
     Mutant::new(
         "bytes-swapped",
         "turns the order of the bytes of 2-byte elements",
@@ -173,8 +168,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 element => element,
             };
         },
-    )
-    .on(TF),
+    ),
     Mutant::new(
         "string-cut-at-nul",
         "ends a string at its first zero byte",
@@ -184,8 +178,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 string(element, |bytes| bytes.split(|byte| *byte == 0).next().unwrap_or_default().to_vec())
             };
         },
-    )
-    .on(TF),
+    ),
     Mutant::new(
         "trailing-nuls-stripped",
         "strips zero bytes from the end of a string",
@@ -198,8 +191,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 })
             };
         },
-    )
-    .on(TF),
+    ),
     Mutant::new(
         "string-taken-for-utf-8",
         "replaces bytes that are no UTF-8",
@@ -209,8 +201,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 string(element, |bytes| String::from_utf8_lossy(bytes).into_owned().into_bytes())
             };
         },
-    )
-    .on(TF),
+    ),
     Mutant::new(
         "long-strings-cut",
         "keeps the 23 bytes of a string that fit in place",
@@ -218,8 +209,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         |model| {
             model.moved = |_, element| string(element, |bytes| bytes[..bytes.len().min(23)].to_vec());
         },
-    )
-    .on(TF),
+    ),
     Mutant::new(
         "empty-strings-made-longer",
         "answers an empty string with one of a zero byte",
@@ -228,8 +218,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
             model.moved =
                 |_, element| string(element, |bytes| if bytes.is_empty() { vec![0] } else { bytes.to_vec() });
         },
-    )
-    .on(TF),
+    ),
 ];
 
 /// How a float of IEEE 754 is laid out, by the bits of its mantissa and of all of it.

@@ -3,7 +3,7 @@
 use gather_spec::{BadIndex, Element, NegativeIndex, Profile};
 
 use super::model::{self, Pick};
-use super::{BY_ROWS, CLAMP, ERROR, Mutant, WRAP, ZERO};
+use super::{CLAMP, ERROR, Mutant, WRAP, ZERO};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
@@ -73,7 +73,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 if bad { offset - MARK } else { offset }
             };
             model.element = |asked, dims, params, pick, at| match pick {
-                Some(start) if start < 0 && at == 0 => Element::zero(asked.call.params.dtype()),
+                Some(start) if start < 0 && at == 0 => Element::zero(asked.roles.params.dtype()),
                 Some(start) if start < 0 => model::element(asked, dims, params, Some(start + MARK), at),
                 _ => model::element(asked, dims, params, pick, at),
             };
@@ -149,7 +149,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "gives NaN for a bad index of floats, and the least integer of integers",
         "the mode fill of jax.numpy.take; the same with the gather of https://github.com/jax-ml/jax/issues/3604",
         |model| {
-            model.element = |asked, dims, params, pick, at| match (pick, asked.call.params.dtype()) {
+            model.element = |asked, dims, params, pick, at| match (pick, asked.roles.params.dtype()) {
                 (None, gather_spec::DType::String) | (Some(_), _) => model::element(asked, dims, params, pick, at),
                 (None, dtype) => Element::Bits(payload_of_nothing(dtype)),
             };
@@ -161,13 +161,12 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "gives a string of one zero byte for a bad index, not an empty one",
         "class: the zero of bytes taken for the zero of strings",
         |model| {
-            model.element = |asked, dims, params, pick, at| match (pick, asked.call.params.dtype()) {
+            model.element = |asked, dims, params, pick, at| match (pick, asked.roles.params.dtype()) {
                 (None, gather_spec::DType::String) => Element::Bytes("\0".into()),
                 _ => model::element(asked, dims, params, pick, at),
             };
         },
     )
-    .on(&["tf.gather", "tf.gather_nd", "tf.raw_ops.GatherNd"])
     .under(&[ZERO]),
     Mutant::new(
         "the-whole-row-clamped",
@@ -180,7 +179,6 @@ pub(super) static MUTANTS: &[Mutant] = &[
             };
         },
     )
-    .on(BY_ROWS)
     .under(&[CLAMP]),
     Mutant::new(
         "clamp-into-an-empty-axis",

@@ -1,11 +1,10 @@
 //! Wrong about ranks and shapes: what is refused at the edges, and how the output's shape is put together.
 
-use gather_spec::{Call, ErrorCode};
+use gather_spec::signature::OperandRole;
+use gather_spec::{ErrorCode, Form, Roles, Signature, Tensor};
 
+use super::Mutant;
 use super::model::{self, count};
-use super::{BY_ROWS, GATHER, GATHER_ND, Mutant};
-
-const TF_BY_ROWS: &[&str] = &["tf.gather_nd", "tf.raw_ops.GatherNd"];
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
@@ -14,12 +13,11 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "the ONNX text forbids k = 0; openvino 2026.4.1 gives garbage for it",
         |model| {
             model.faulty = |code, asked| {
-                let none = asked.indices().last() == Some(&0);
+                let none = asked.components() == Some(0);
                 code == ErrorCode::IndexDepth && none || model::faulty(code, asked)
             };
         },
-    )
-    .on(BY_ROWS),
+    ),
     Mutant::new(
         "no-components-give-an-empty-output",
         "answers rows without components with no slices",
@@ -30,8 +28,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 if dims.depth == 0 { vec![0; shape.len()] } else { shape }
             };
         },
-    )
-    .on(BY_ROWS),
+    ),
     Mutant::new(
         "index-vector-refused",
         "refuses indices of rank 1",
@@ -41,20 +38,18 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 code == ErrorCode::IndicesRank && asked.indices().len() == 1 || model::faulty(code, asked)
             };
         },
-    )
-    .on(TF_BY_ROWS),
+    ),
     Mutant::new(
         "scalar-index-accepted",
         "takes a scalar for a row of one component",
         "paddlepaddle 3.3.1: the depth is read from a dim that is not there",
         |model| {
-            model.received = |call| {
-                let scalar = call.indices.rank() == 0 && call.operator.as_str() != "tf.gather";
-                if scalar { as_row(call) } else { call }
+            model.received = |signature, roles| match signature.form {
+                Form::Nd if roles.indices.rank() == 0 => as_row(signature, roles),
+                Form::Nd | Form::Take => roles,
             };
         },
-    )
-    .on(BY_ROWS),
+    ),
     Mutant::new(
         "scalar-index-refused",
         "refuses a scalar index",
@@ -64,8 +59,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 code == ErrorCode::IndicesRank && asked.indices().is_empty() || model::faulty(code, asked)
             };
         },
-    )
-    .on(GATHER),
+    ),
     Mutant::new(
         "scalar-params-refused",
         "refuses params of rank 0 where rows have no components",
@@ -75,20 +69,18 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 code == ErrorCode::ParamsRank && asked.params().is_empty() || model::faulty(code, asked)
             };
         },
-    )
-    .on(BY_ROWS),
+    ),
     Mutant::new(
         "scalar-params-accepted",
         "takes scalar params for a vector of one element",
         "tensorflow 2.21.0: shape inference accepts what the kernel refuses",
         |model| {
-            model.received = |call| {
-                let scalar = call.params.rank() == 0 && call.operator.as_str() == "tf.gather";
-                if scalar { with_vector(call) } else { call }
+            model.received = |signature, roles| {
+                let least = signature.operand(OperandRole::Params).rank.least();
+                if least == 1 && roles.params.rank() == 0 { with_vector(roles) } else { roles }
             };
         },
-    )
-    .on(GATHER),
+    ),
     Mutant::new(
         "excess-components-ignored",
         "does not hold the depth against the rank of params, and drops what is too much",
@@ -96,47 +88,41 @@ pub(super) static MUTANTS: &[Mutant] = &[
         |model| {
             model.faulty = |code, asked| code != ErrorCode::IndexDepth && model::faulty(code, asked);
         },
-    )
-    .on(BY_ROWS),
+    ),
     Mutant::new(
         "depth-without-the-batch",
         "holds the depth alone against the rank of params, not batch and depth",
         "the snippet on the page of tf.gather_nd: assert index_depth <= params.shape.rank",
         |model| {
             model.faulty = |code, asked| match code {
-                ErrorCode::IndexDepth => {
-                    asked.indices().last().is_some_and(|depth| *depth > asked.params().len())
-                }
+                ErrorCode::IndexDepth => asked.components().is_some_and(|depth| depth > asked.params().len()),
                 _ => model::faulty(code, asked),
             };
         },
-    )
-    .on(GATHER_ND),
+    ),
     Mutant::new(
         "rows-to-elements-refused",
         "refuses rows that name single elements",
         "class: < for <=",
         |model| {
             model.faulty = |code, asked| {
-                let all = asked.indices().last().copied().unwrap_or(0) + asked.batch();
+                let all = asked.components().map_or(0, |depth| depth.saturating_add(asked.batch()));
                 let to_elements = all > 0 && all == asked.params().len();
                 code == ErrorCode::IndexDepth && to_elements || model::faulty(code, asked)
             };
         },
-    )
-    .on(BY_ROWS),
+    ),
     Mutant::new(
         "more-than-7-components-refused",
         "refuses rows of more than seven components",
         "tensorflow 2.21.0: only indices.shape[-1] values between 1 and 7 are currently supported",
         |model| {
             model.faulty = |code, asked| {
-                let many = asked.indices().last().is_some_and(|depth| *depth > 7);
+                let many = asked.components().is_some_and(|depth| depth > 7);
                 code == ErrorCode::IndexDepth && many || model::faulty(code, asked)
             };
         },
-    )
-    .on(BY_ROWS),
+    ),
     Mutant::new(
         "params-of-rank-5-refused",
         "refuses params of more than four dims",
@@ -185,8 +171,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 if shape.is_empty() { vec![1] } else { shape }
             };
         },
-    )
-    .on(&["tf.gather", "tf.gather_nd", "tf.raw_ops.GatherNd"]),
+    ),
     Mutant::new(
         "inner-dims-from-indices",
         "takes the dims of the slice from indices",
@@ -233,14 +218,14 @@ pub(super) static MUTANTS: &[Mutant] = &[
 ];
 
 /// The same call with its scalar index as one row of one component.
-fn as_row(call: Call) -> Call {
-    let rank = if call.operator.as_str() == "paddle.gather_nd" { 2 } else { 1 };
-    let indices = model::tensor(call.indices.dtype(), vec![1; rank], call.indices.iter().collect());
-    Call { indices: indices.unwrap_or_else(|| call.indices.clone()), ..call }
+fn as_row(signature: &Signature, roles: Roles<Tensor>) -> Roles<Tensor> {
+    let rank = signature.operand(OperandRole::Indices).rank.least();
+    let indices = model::tensor(roles.indices.dtype(), vec![1; rank], roles.indices.iter().collect());
+    Roles { indices: indices.unwrap_or_else(|| roles.indices.clone()), ..roles }
 }
 
 /// The same call with its scalar params as a vector.
-fn with_vector(call: Call) -> Call {
-    let params = model::tensor(call.params.dtype(), vec![1], call.params.iter().collect());
-    Call { params: params.unwrap_or_else(|| call.params.clone()), ..call }
+fn with_vector(roles: Roles<Tensor>) -> Roles<Tensor> {
+    let params = model::tensor(roles.params.dtype(), vec![1], roles.params.iter().collect());
+    Roles { params: params.unwrap_or_else(|| roles.params.clone()), ..roles }
 }

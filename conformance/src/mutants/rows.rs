@@ -2,8 +2,8 @@
 
 use gather_spec::{DType, Element};
 
+use super::Mutant;
 use super::model::{self, Dims, Pick, count};
-use super::{BY_ROWS, Mutant};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
@@ -16,8 +16,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
             };
             model.offender = |_, _, _| None;
         },
-    )
-    .on(BY_ROWS),
+    ),
     Mutant::new(
         "first-two-components-swapped",
         "swaps the first two components of a row",
@@ -32,8 +31,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
             };
             model.offender = |_, _, _| None;
         },
-    )
-    .on(BY_ROWS),
+    ),
     Mutant::new(
         "rows-reversed",
         "answers the rows from the last to the first",
@@ -129,7 +127,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         |model| {
             model.finish = |asked, _, elements| {
                 if let Some(last) = elements.last_mut() {
-                    spoil_last_byte(asked.call.params.dtype(), last);
+                    spoil_last_byte(asked.roles.params.dtype(), last);
                 }
             };
         },
@@ -207,8 +205,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 model::offset(asked, &wrong, batch, mid, at)
             };
         },
-    )
-    .on(&["tf.gather"]),
+    ),
     Mutant::new(
         "long-slices-cut",
         "copies at most 192 elements of a slice",

@@ -1,6 +1,7 @@
 //! The right steps of a gather, as the pages ask for them; what `model` is made of.
 
 use gather_spec::shape::MAX_BYTES;
+use gather_spec::signature::{AttributeRole, OperandRole, Range};
 use gather_spec::{
     BadIndex, DType, Element, ErrorCode, ErrorFields, NegativeIndex, Shape, Tensor, TensorBuilder,
 };
@@ -29,20 +30,24 @@ pub(super) fn from_start(value: i64, rank: usize) -> Option<usize> {
 
 /// The right answer to whether a call deserves an error.
 pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
-    let (params, indices, rules) = (asked.params(), asked.indices(), asked.rules);
-    let batch = asked.batch();
+    let (params, indices, batch) = (asked.params(), asked.indices(), asked.batch());
+    let operand = |role| asked.signature.operand(role);
     match code {
-        ErrorCode::ParamsDtype => !rules.params_dtypes.contains(&asked.call.params.dtype()),
-        ErrorCode::IndexDtype => !rules.index_dtypes.contains(&asked.call.indices.dtype()),
-        ErrorCode::ParamsRank => !rules.by_rows && params.is_empty(),
-        ErrorCode::IndicesRank => indices.len() < rules.least_indices_rank,
-        ErrorCode::BatchDimsOutOfRange => (asked.model.batch_dims)(asked).is_none(),
-        ErrorCode::AxisOutOfRange => (asked.model.axis)(asked).is_none(),
-        ErrorCode::AxisBeforeBatch => (asked.model.axis)(asked).is_some_and(|axis| axis < batch),
+        ErrorCode::ParamsDtype => !operand(OperandRole::Params).dtypes.contains(&asked.roles.params.dtype()),
+        ErrorCode::IndexDtype => !operand(OperandRole::Indices).dtypes.contains(&asked.roles.indices.dtype()),
+        ErrorCode::ParamsRank => params.len() < operand(OperandRole::Params).rank.least(),
+        ErrorCode::IndicesRank => {
+            let vector = usize::from(asked.by_rows());
+            indices.len() < operand(OperandRole::Indices).rank.least().max(vector)
+        }
+        ErrorCode::BatchDimsOutOfRange => asked.batch_dims().is_none(),
+        ErrorCode::AxisOutOfRange => asked.axis().is_none(),
+        ErrorCode::AxisBeforeBatch => asked.axis().is_some_and(|axis| axis < batch),
         ErrorCode::BatchShapeMismatch => params.get(..batch) != indices.get(..batch),
         ErrorCode::IndexDepth => {
             let depth = indices.last().copied().unwrap_or(0);
-            rules.by_rows && batch.saturating_add(depth) > params.len()
+            let too_deep = batch.saturating_add(depth) > params.len();
+            asked.by_rows() && (too_deep || depth < asked.signature.least_depth)
         }
         ErrorCode::OutputTooLarge => size(asked) > MAX_BYTES,
         _ => false,
@@ -52,41 +57,45 @@ pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
 /// The size of the output that is held against the limit.
 pub(super) fn size(asked: &Asked<'_>) -> u128 {
     let shape = (asked.model.output_shape)(&(asked.model.dims)(asked));
-    (asked.model.bytes)(&shape, asked.call.params.dtype())
+    (asked.model.bytes)(&shape, asked.roles.params.dtype())
 }
 
 /// The right batch dims.
 pub(super) fn batch_dims(asked: &Asked<'_>) -> Option<usize> {
-    let given = asked.given("batch_dims").unwrap_or(0);
-    let rank = asked.indices().len();
-    if asked.rules.by_rows {
-        let most = asked.params().len().min(rank.saturating_sub(1));
-        usize::try_from(given).ok().filter(|batch| *batch <= most)
-    } else {
-        from_start(given, rank).filter(|batch| *batch <= rank)
+    let given = asked.given_batch();
+    let (rank, params) = (asked.indices().len(), asked.params().len());
+    let range = asked.signature.attribute(AttributeRole::BatchDims).and_then(|one| one.range);
+    match range {
+        None => Some(0),
+        Some(Range::FromMinusQToQ) => from_start(given, rank).filter(|batch| *batch <= rank),
+        Some(Range::FromMinusRBelowR) => from_start(given, params).filter(|batch| *batch < params),
+        Some(Range::From0BelowQToR) => {
+            usize::try_from(given).ok().filter(|batch| *batch < rank && *batch <= params)
+        }
     }
 }
 
 /// The right axis.
 pub(super) fn axis(asked: &Asked<'_>) -> Option<usize> {
-    if asked.rules.by_rows {
-        return Some(asked.batch());
+    let batch = asked.batch();
+    if asked.by_rows() {
+        return Some(batch);
     }
     let rank = asked.params().len();
-    let axis = asked.given("axis").map_or_else(|| Some(asked.batch()), |axis| from_start(axis, rank));
+    let axis = asked.given_axis().map_or(Some(batch), |axis| from_start(axis, rank));
     axis.filter(|axis| *axis < rank)
 }
 
 /// The right parts of the shapes.
 pub(super) fn dims(asked: &Asked<'_>) -> Dims {
     let (params, indices) = (asked.params(), asked.indices());
-    let (outer, depth) = match (asked.rules.by_rows, indices.split_last()) {
+    let (outer, depth) = match (asked.by_rows(), indices.split_last()) {
         (true, Some((depth, rows))) => (rows, *depth),
         (true, None) => (indices, 0),
         (false, _) => (indices, 1),
     };
     let batch = asked.batch().min(params.len()).min(outer.len());
-    let start = (asked.model.axis)(asked).unwrap_or(batch).clamp(batch, params.len());
+    let start = asked.axis().unwrap_or(batch).clamp(batch, params.len());
     let end = start.saturating_add(depth).min(params.len());
     Dims {
         batch: outer[..batch].to_vec(),
@@ -140,7 +149,7 @@ pub(super) fn offender(asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Opti
 pub(super) fn offence(asked: &Asked<'_>, dims: &Dims, indices: &[i128], at: usize) -> ErrorFields {
     let (shape, depth) = (asked.indices(), dims.depth.max(1));
     let (rows, component) = match shape.split_last() {
-        Some((_, rows)) if asked.rules.by_rows => (rows, Some(at % depth)),
+        Some((_, rows)) if asked.by_rows() => (rows, Some(at % depth)),
         _ => (shape, None),
     };
     ErrorFields {
@@ -182,7 +191,7 @@ pub(super) fn offset(_: &Asked<'_>, dims: &Dims, batch: usize, mid: usize, at: &
 
 /// The right element of a slice.
 pub(super) fn element(asked: &Asked<'_>, _: &Dims, params: &[Element], pick: Pick, at: usize) -> Element {
-    let dtype = asked.call.params.dtype();
+    let dtype = asked.roles.params.dtype();
     match pick {
         None => Element::zero(dtype),
         Some(start) => usize::try_from(start + at as i128)

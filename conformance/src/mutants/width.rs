@@ -6,8 +6,6 @@ use super::model::{self, Asked, count};
 use super::rows::UNWRITTEN;
 use super::{CLAMP, ERROR, Mutant, ZERO};
 
-const RAW: &[&str] = &["tf.raw_ops.GatherNd"];
-
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
         "i64-indices-cut-to-32-bits",
@@ -57,8 +55,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
             model.index =
                 |dtype, bits| model::index(if dtype == DType::I16 { DType::U16 } else { dtype }, bits);
         },
-    )
-    .on(RAW),
+    ),
     Mutant::new(
         "indices-cut-to-16-bits",
         "reads the low 16 bits of indices",
@@ -83,25 +80,23 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "tensorflow 2.21.0, int16 indices: sizes beyond 32767",
         |model| {
             model.within = |asked, index, bound| {
-                let bound = model::index(asked.call.indices.dtype(), bound as u128);
+                let bound = model::index(asked.roles.indices.dtype(), bound as u128);
                 model::within(asked, index, usize::try_from(bound).unwrap_or(0))
             };
         },
-    )
-    .on(RAW),
+    ),
     Mutant::new(
         "row-count-in-the-index-dtype",
         "counts rows in the dtype of indices, and writes none if the count is negative",
         "tensorflow 2.21.0, gather_nd_op.h: 40000 rows of int16 indices are not written",
         |model| {
             model.arrange = |asked, _, picks| {
-                let rows = model::index(asked.call.indices.dtype(), picks.len() as u128);
+                let rows = model::index(asked.roles.indices.dtype(), picks.len() as u128);
                 let rows = usize::try_from(rows).unwrap_or(0);
                 picks.iter().enumerate().map(|(at, pick)| if at < rows { *pick } else { UNWRITTEN }).collect()
             };
         },
-    )
-    .on(RAW),
+    ),
     Mutant::new(
         "offsets-in-the-index-dtype",
         "computes offsets into params in the dtype of indices",
@@ -109,11 +104,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         |model| {
             model.offset = |asked, dims, batch, mid, at| {
                 let offset = model::offset(asked, dims, batch, mid, at);
-                model::index(asked.call.indices.dtype(), offset.cast_unsigned())
+                model::index(asked.roles.indices.dtype(), offset.cast_unsigned())
             };
         },
-    )
-    .on(RAW),
+    ),
     Mutant::new(
         "offsets-in-16-bits",
         "computes offsets into params in 16 bits",
@@ -136,8 +130,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 first + step * model::index(DType::I8, batch as u128)
             };
         },
-    )
-    .on(super::BATCHED),
+    ),
     Mutant::new(
         "rows-in-15-bits",
         "handles 32767 rows and leaves the rest unwritten",
@@ -210,13 +203,12 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 ErrorCode::OutputTooLarge => {
                     let shape = model::output_shape(&(asked.model.dims)(asked));
                     let shape = &shape[asked.batch().min(shape.len())..];
-                    nonzero_bytes(shape, asked.call.params.dtype()) > i64::MAX as u128
+                    nonzero_bytes(shape, asked.roles.params.dtype()) > i64::MAX as u128
                 }
                 _ => model::faulty(code, asked),
             };
         },
-    )
-    .on(super::BATCHED),
+    ),
     Mutant::new(
         "large-index-clamped-as-i32",
         "cuts a 64-bit index to 32 bits before it is clamped",
@@ -245,8 +237,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 (0..indices.len()).find(|at| !inside(*at))
             };
         },
-    )
-    .on(&["tf.gather"]),
+    ),
 ];
 
 /// A number rounded to so many significant bits.

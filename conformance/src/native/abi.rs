@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_void};
 use gather_spec::{BadIndex, DType, NegativeIndex};
 
 /// The version of the interface that this program speaks.
-pub(super) const ABI: u32 = 1;
+pub(super) const ABI: u32 = 2;
 
 /// `status`: `output` is set.
 pub(super) const OUTPUT: u32 = 1;
@@ -13,6 +13,17 @@ pub(super) const OUTPUT: u32 = 1;
 pub(super) const ERROR: u32 = 2;
 /// `status`: the library does not do such calls.
 pub(super) const UNSUPPORTED: u32 = 3;
+
+/// `kind`: `integer` is 0 or 1.
+pub(super) const BOOLEAN: u32 = 1;
+/// `kind`: `integer` is set.
+pub(super) const INTEGER: u32 = 2;
+/// `kind`: `number` is set.
+pub(super) const FLOAT: u32 = 3;
+/// `kind`: `text` is set.
+pub(super) const TEXT: u32 = 4;
+/// `kind`: `integers` is set.
+pub(super) const INTEGERS: u32 = 5;
 
 /// The dtype of a number; `DType::ALL` has them in the order of the header, from 1 on.
 pub(super) fn dtype(number: u32) -> Option<DType> {
@@ -62,18 +73,30 @@ pub(super) struct Tensor {
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Operand {
+    pub(super) name: *const c_char,
+    pub(super) tensor: Tensor,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Attribute {
     pub(super) name: *const c_char,
-    pub(super) is_boolean: u32,
-    pub(super) value: i64,
+    pub(super) kind: u32,
+    pub(super) integer: i64,
+    pub(super) number: f64,
+    pub(super) text: *const c_char,
+    pub(super) integers: *const i64,
+    pub(super) integer_count: u64,
 }
 
 #[repr(C)]
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Call {
+    pub(super) struct_size: u64,
     pub(super) operator: *const c_char,
-    pub(super) params: Tensor,
-    pub(super) indices: Tensor,
+    pub(super) operands: *const Operand,
+    pub(super) operand_count: u64,
     pub(super) attributes: *const Attribute,
     pub(super) attribute_count: u64,
 }
@@ -108,6 +131,21 @@ pub(super) struct Description {
     pub(super) language: *const c_char,
     pub(super) operators: *const OperatorEntry,
     pub(super) operator_count: u64,
+}
+
+impl Attribute {
+    /// A null under a name.
+    pub(super) const fn blank(name: *const c_char) -> Self {
+        Self {
+            name,
+            kind: 0,
+            integer: 0,
+            number: 0.0,
+            text: std::ptr::null(),
+            integers: std::ptr::null(),
+            integer_count: 0,
+        }
+    }
 }
 
 impl Reply {
@@ -156,5 +194,8 @@ mod tests {
         assert_eq!(number("GATHERSPEC_MAX_RANK"), u32::try_from(crate::protocol::MAX_RANK).unwrap());
         let statuses = ["OUTPUT", "ERROR", "UNSUPPORTED"].map(|name| number(&format!("GATHERSPEC_{name}")));
         assert_eq!(statuses, [OUTPUT, ERROR, UNSUPPORTED]);
+        let kinds = ["NULL", "BOOLEAN", "INTEGER", "FLOAT", "TEXT", "INTEGERS"];
+        let kinds = kinds.map(|name| number(&format!("GATHERSPEC_{name}")));
+        assert_eq!(kinds, [0, BOOLEAN, INTEGER, FLOAT, TEXT, INTEGERS]);
     }
 }

@@ -11,28 +11,39 @@ use super::operand::Operand;
 #[derive(Debug)]
 pub(super) struct Arguments<'a> {
     call: &'a Call,
-    operator: Vec<u8>,
-    names: Vec<Vec<u8>>,
-    attributes: Vec<abi::Attribute>,
-    params: Operand<'a>,
-    indices: Operand<'a>,
-    /// What the library gets.
+    texts: Texts,
+    operands: Vec<Operand<'a>>,
+    /// What the library gets: the structure and the two arrays that it points to.
     asked: abi::Call,
+    listed_operands: Vec<abi::Operand>,
+    attributes: Vec<abi::Attribute>,
+}
+
+/// Every text and list of integers of a call. Texts end with a zero byte.
+#[derive(Debug, PartialEq, Eq)]
+struct Texts {
+    operator: Vec<u8>,
+    operands: Vec<Vec<u8>>,
+    attributes: Vec<Vec<u8>>,
+    /// The values of attributes that are texts; empty for all others.
+    values: Vec<Vec<u8>>,
+    /// The values of attributes that are lists; empty for all others.
+    lists: Vec<Vec<i64>>,
 }
 
 impl<'a> Arguments<'a> {
     /// Lays out a call.
     ///
     /// # Errors
-    /// If a name holds a zero byte.
+    /// If a text holds a zero byte.
     pub(super) fn new(call: &'a Call) -> Result<Self, String> {
-        let operator = text(call.operator.as_str())?;
-        let names: Vec<Vec<u8>> = call.attributes.keys().map(|name| text(name)).collect::<Result<_, _>>()?;
-        let attributes = attributes(call, &names);
-        let (params, indices) = (Operand::new(&call.params), Operand::new(&call.indices));
+        let texts = Texts::of(call)?;
+        let operands: Vec<Operand<'_>> = call.operands.tensors().map(Operand::new).collect();
         // What these point to stays where it is when the vectors move.
-        let asked = describe(&operator, &attributes, &params, &indices);
-        Ok(Self { call, operator, names, attributes, params, indices, asked })
+        let listed_operands = list_operands(&texts, &operands);
+        let attributes = list_attributes(call, &texts);
+        let asked = describe(&texts, &listed_operands, &attributes);
+        Ok(Self { call, texts, operands, asked, listed_operands, attributes })
     }
 
     /// What the library gets. It must not outlive this.
@@ -42,24 +53,50 @@ impl<'a> Arguments<'a> {
     }
 
     /// What the library has written to, if anything.
-    pub(super) fn changed(&self) -> Option<&'static str> {
-        let fresh_names = self.call.attributes.keys();
-        let same = |bytes: &[u8], name: &str| bytes.strip_suffix(b"\0") == Some(name.as_bytes());
-        if self.asked != describe(&self.operator, &self.attributes, &self.params, &self.indices) {
-            Some("the structure of the call")
-        } else if self.params.was_changed() {
-            Some("params")
-        } else if self.indices.was_changed() {
-            Some("indices")
-        } else if !same(&self.operator, self.call.operator.as_str()) {
-            Some("the name of the operator")
-        } else if !self.names.iter().zip(fresh_names).all(|(bytes, name)| same(bytes, name)) {
-            Some("the name of an attribute")
-        } else if self.attributes != attributes(self.call, &self.names) {
-            Some("an attribute")
-        } else {
-            None
+    pub(super) fn changed(&self) -> Option<String> {
+        if self.asked != describe(&self.texts, &self.listed_operands, &self.attributes)
+            || self.listed_operands != list_operands(&self.texts, &self.operands)
+        {
+            return Some("the structure of the call".to_owned());
         }
+        let mut named = self.operands.iter().zip(self.call.operands.iter());
+        if let Some((_, (name, _))) = named.find(|(operand, _)| operand.was_changed()) {
+            return Some(name.to_owned());
+        }
+        // They could be laid out, so that they can be again.
+        let fresh = Texts::of(self.call).ok()?;
+        let what = if fresh.operator != self.texts.operator {
+            "the name of the operator"
+        } else if fresh.operands != self.texts.operands {
+            "the name of an operand"
+        } else if fresh.attributes != self.texts.attributes {
+            "the name of an attribute"
+        } else if fresh != self.texts || self.attributes != list_attributes(self.call, &self.texts) {
+            "an attribute"
+        } else {
+            return None;
+        };
+        Some(what.to_owned())
+    }
+}
+
+impl Texts {
+    fn of(call: &Call) -> Result<Self, String> {
+        let value = |value: &Attribute| match value {
+            Attribute::String(value) => text(value),
+            _ => Ok(Vec::new()),
+        };
+        let list = |value: &Attribute| match value {
+            Attribute::Integers(values) => values.clone(),
+            _ => Vec::new(),
+        };
+        Ok(Self {
+            operator: text(call.operator.as_str())?,
+            operands: call.operands.iter().map(|(name, _)| text(name)).collect::<Result<_, _>>()?,
+            attributes: call.attributes.keys().map(|name| text(name)).collect::<Result<_, _>>()?,
+            values: call.attributes.values().map(value).collect::<Result<_, _>>()?,
+            lists: call.attributes.values().map(list).collect(),
+        })
     }
 }
 
@@ -68,27 +105,43 @@ fn text(text: &str) -> Result<Vec<u8>, String> {
     Ok(text.into_bytes_with_nul())
 }
 
-fn attributes(call: &Call, names: &[Vec<u8>]) -> Vec<abi::Attribute> {
-    let one = |(name, value): (&Vec<u8>, &Attribute)| {
-        let name = name.as_ptr().cast();
-        match *value {
-            Attribute::Boolean(value) => abi::Attribute { name, is_boolean: 1, value: value.into() },
-            Attribute::Integer(value) => abi::Attribute { name, is_boolean: 0, value },
-        }
+fn list_operands(texts: &Texts, operands: &[Operand<'_>]) -> Vec<abi::Operand> {
+    let one = |(name, operand): (&Vec<u8>, &Operand<'_>)| abi::Operand {
+        name: name.as_ptr().cast(),
+        tensor: operand.descriptor(),
     };
-    names.iter().zip(call.attributes.values()).map(one).collect()
+    texts.operands.iter().zip(operands).map(one).collect()
 }
 
-fn describe(
-    operator: &[u8],
-    attributes: &[abi::Attribute],
-    params: &Operand<'_>,
-    indices: &Operand<'_>,
-) -> abi::Call {
+fn list_attributes(call: &Call, texts: &Texts) -> Vec<abi::Attribute> {
+    let one = |(at, value): (usize, &Attribute)| {
+        let blank = abi::Attribute::blank(texts.attributes[at].as_ptr().cast());
+        match value {
+            Attribute::Null => blank,
+            Attribute::Boolean(value) => {
+                abi::Attribute { kind: abi::BOOLEAN, integer: i64::from(*value), ..blank }
+            }
+            Attribute::Integer(value) => abi::Attribute { kind: abi::INTEGER, integer: *value, ..blank },
+            Attribute::Float(value) => abi::Attribute { kind: abi::FLOAT, number: value.get(), ..blank },
+            Attribute::String(_) => {
+                abi::Attribute { kind: abi::TEXT, text: texts.values[at].as_ptr().cast(), ..blank }
+            }
+            Attribute::Integers(_) => {
+                let list = &texts.lists[at];
+                let integer_count = list.len() as u64;
+                abi::Attribute { kind: abi::INTEGERS, integers: list.as_ptr(), integer_count, ..blank }
+            }
+        }
+    };
+    call.attributes.values().enumerate().map(one).collect()
+}
+
+fn describe(texts: &Texts, operands: &[abi::Operand], attributes: &[abi::Attribute]) -> abi::Call {
     abi::Call {
-        operator: operator.as_ptr().cast(),
-        params: params.descriptor(),
-        indices: indices.descriptor(),
+        struct_size: size_of::<abi::Call>() as u64,
+        operator: texts.operator.as_ptr().cast(),
+        operands: operands.as_ptr(),
+        operand_count: operands.len() as u64,
         attributes: attributes.as_ptr(),
         attribute_count: attributes.len() as u64,
     }

@@ -75,7 +75,7 @@ impl Answering for Library {
         // SAFETY: `reply` is as the library left it, and nothing that it points to is used any more.
         unsafe { (self.release)(&raw mut reply) };
         match arguments.changed() {
-            Some(what) => Err(super::input_changed(what)),
+            Some(what) => Err(super::input_changed(&what)),
             None => outcome.map_err(|wrong| format!("{}{wrong}", super::BROKEN)),
         }
     }

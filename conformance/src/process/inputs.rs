@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use gather_spec::{Call, Tensor};
 use tempfile::TempDir;
 
-use crate::protocol::{CallMessage, Command, TensorMessage};
+use crate::protocol::{CallMessage, Command, OperandMessages, TensorMessage};
 
 use super::patience::is_virtual;
 
@@ -33,7 +33,7 @@ pub(super) struct Request {
 /// A tensor in a file. The file goes with this.
 #[derive(Debug)]
 struct InputFile {
-    operand: &'static str,
+    operand: String,
     path: PathBuf,
     bytes: Vec<u8>,
 }
@@ -42,7 +42,7 @@ impl Request {
     /// The request for a call; tensors of at least `file_above` bytes go into files in `folder`, if there is room.
     pub(super) fn new(seq: u64, call: &Call, file_above: usize, folder: &mut InputFolder) -> Self {
         let mut files = Vec::new();
-        let mut operand = |name: &'static str, tensor: &Tensor| {
+        let mut operand = |name: &str, tensor: &Tensor| {
             let size = tensor.shape().element_count().saturating_mul(tensor.dtype().size());
             let file = if size >= file_above { InputFile::new(seq, name, tensor, folder) } else { None };
             let Some(file) = file else { return TensorMessage::new(tensor) };
@@ -60,8 +60,9 @@ impl Request {
             cmd: Command::Call,
             seq,
             operator: call.operator.clone(),
-            params: operand("params", &call.params),
-            indices: operand("indices", &call.indices),
+            operands: OperandMessages(
+                call.operands.iter().map(|(name, tensor)| (name.to_owned(), operand(name, tensor))).collect(),
+            ),
             attributes: call.attributes.clone(),
         };
         let mut line = serde_json::to_vec(&message).expect("a message is plain data");
@@ -89,10 +90,12 @@ impl Request {
 
 impl InputFile {
     /// Writes a tensor, unless it consists of strings or there is no room for it.
-    fn new(seq: u64, operand: &'static str, tensor: &Tensor, folder: &mut InputFolder) -> Option<Self> {
+    fn new(seq: u64, operand: &str, tensor: &Tensor, folder: &mut InputFolder) -> Option<Self> {
         let bytes = [&BEFORE[..], &tensor.to_le_bytes()?].concat();
-        let path = folder.write(&format!("{seq}-{operand}.bin"), &bytes).ok()?;
-        Some(Self { operand, path, bytes })
+        // The name is the document's; what is no plain word is not part of a path.
+        let plain: String = operand.chars().filter(char::is_ascii_alphanumeric).take(32).collect();
+        let path = folder.write(&format!("{seq}-{plain}.bin"), &bytes).ok()?;
+        Some(Self { operand: operand.to_owned(), path, bytes })
     }
 
     /// What was done to the file, if anything: first its kind and size are looked at, then its bytes.

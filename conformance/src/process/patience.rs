@@ -62,14 +62,14 @@ impl Patience {
     }
 }
 
-/// Whether params or indices have no element, and together span more than 2^32 positions where a dim of 0 is left out.
+/// Whether some operand has no element, and all together span more than 2^32 positions where a dim of 0 is left out.
 pub(super) fn is_virtual(call: &Call) -> bool {
     let span = |tensor: &Tensor| -> u128 {
         tensor.shape().iter().filter(|dim| **dim > 0).map(|dim| *dim as u128).product()
     };
     let is_empty = |tensor: &Tensor| tensor.shape().element_count() == 0;
-    (is_empty(&call.params) || is_empty(&call.indices))
-        && span(&call.params).saturating_mul(span(&call.indices)) > VIRTUAL
+    let spans = call.operands.tensors().map(span);
+    call.operands.tensors().any(is_empty) && spans.fold(1, u128::saturating_mul) > VIRTUAL
 }
 
 #[cfg(test)]
@@ -85,8 +85,7 @@ mod tests {
         };
         Call {
             operator: Operator::new("any"),
-            params: tensor(params),
-            indices: tensor(indices),
+            operands: [("params", tensor(params)), ("indices", tensor(indices))].into(),
             attributes: Attributes::new(),
         }
     }

@@ -236,10 +236,10 @@ mod tests {
     #[test]
     fn a_start_is_read_strictly() {
         let rest = r#""backend":{"name":"n","version":"1","language":"x"},"operators":{"o":{"profile":{"bad":"zero","negative":"wrap"},"dtypes":["f32"],"index_dtypes":[]}}"#;
-        let line = format!("{{\"protocol\":1,{rest}}}");
+        let line = format!("{{\"protocol\":2,{rest}}}");
         assert!(started(line.as_bytes()).is_ok());
         let wrong = |line: &str| started(line.as_bytes()).unwrap_err();
-        assert!(wrong(&line.replace("\"protocol\":1", "\"protocol\":9")).contains("speaks protocol 9"));
+        assert!(wrong(&line.replace("\"protocol\":2", "\"protocol\":9")).contains("speaks protocol 9"));
         assert!(wrong(&line.replace("zero", "ignore")).contains("ignore"));
         assert!(wrong(&line.replace("f32", "f8")).contains("f8"));
         let profile = r#"{"bad":"zero","negative":"wrap"}"#;

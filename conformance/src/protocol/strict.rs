@@ -36,6 +36,41 @@ pub(super) fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     Ok(entries.into_iter().map(|(key, Object(value))| (key, value)).collect())
 }
 
+/// Reads a map whose keys occur once, in their order, and whose values are objects.
+pub(super) fn in_order<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Vec<(String, T)>, D::Error> {
+    struct Entries<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
+        type Value = Vec<(String, T)>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+            let mut read: Self::Value = Vec::new();
+            while let Some(key) = entries.next_key::<String>()? {
+                if read.iter().any(|(known, _)| *known == key) {
+                    return Err(de::Error::custom(format!("`{key}` occurs twice")));
+                }
+                if read.len() == MOST_OPERANDS {
+                    return Err(de::Error::custom(format!("a call has at most {MOST_OPERANDS} operands")));
+                }
+                let Object(value) = entries.next_value()?;
+                read.push((key, value));
+            }
+            Ok(read)
+        }
+    }
+
+    deserializer.deserialize_map(Entries(PhantomData))
+}
+
+/// The most operands of a call: far more than any operator has.
+const MOST_OPERANDS: usize = 64;
+
 /// Reads a map whose keys occur once: serde would keep the last value of each.
 pub(super) fn unique<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
@@ -196,7 +231,7 @@ mod tests {
     fn an_attribute_is_given_once() {
         let call = |attributes: &str| {
             format!(
-                r#"{{"cmd":"call","seq":1,"operator":"o","params":{{"dtype":"u8","shape":[0],"data":""}},"indices":{{"dtype":"u8","shape":[0],"data":""}},"attributes":{attributes}}}"#
+                r#"{{"cmd":"call","seq":1,"operator":"o","operands":{{"params":{{"dtype":"u8","shape":[0],"data":""}},"indices":{{"dtype":"u8","shape":[0],"data":""}}}},"attributes":{attributes}}}"#
             )
         };
         let both = call(r#"{"axis":1,"batch_dims":1}"#);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use gather_spec::{Call, Case, DType, Profile};
+use gather_spec::{Call, Case, DType, Profile, Tensor};
 use serde::{Serialize, Serializer};
 
 use crate::difference::{Difference, Sides};
@@ -89,8 +89,12 @@ impl fmt::Display for Dtypes {
 }
 
 impl Dtypes {
-    fn of(call: &Call) -> Self {
-        Self { params: call.params.dtype(), indices: call.indices.dtype() }
+    fn of(case: &Case, call: &Call) -> Self {
+        let dtype = |name, of_case: &Tensor| call.operands.get(name).unwrap_or(of_case).dtype();
+        Self {
+            params: dtype(&case.names.params, case.params()),
+            indices: dtype(&case.names.indices, case.indices()),
+        }
     }
 }
 
@@ -101,9 +105,9 @@ impl Entry {
         let failed = result.verdict != Verdict::Pass;
         let shown = |text: String| failed.then_some(text);
         let call = result.call.as_ref().unwrap_or(&case.call);
-        let operands = [&call.params, &call.indices];
+        let operands = call.operands.tensors();
         Self {
-            dtypes: result.call.as_ref().filter(|_| case.open.is_open()).map(Dtypes::of),
+            dtypes: result.call.as_ref().filter(|_| case.open.is_open()).map(|call| Dtypes::of(case, call)),
             id: result.id,
             operator: case.call.operator.to_string(),
             clauses: case.clauses.clone(),
@@ -121,10 +125,7 @@ impl Entry {
             note: result.note,
             stderr: result.stderr,
             duration: result.duration,
-            size: operands
-                .map(|operand| operand.shape().element_count())
-                .iter()
-                .fold(0, |sum, one| sum.saturating_add(*one)),
+            size: operands.map(|operand| operand.shape().element_count()).fold(0, usize::saturating_add),
         }
     }
 

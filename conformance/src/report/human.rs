@@ -135,8 +135,7 @@ mod tests {
             let mut backend = BackendReport::new(argument, &description, &spec);
             for (at, case) in cases.iter().enumerate() {
                 let Ok(judged) = Judged::new(&description, case, Strictness::Lenient) else { continue };
-                let wrong =
-                    Tensor::filled(case.call.params.dtype(), case.call.params.shape().clone(), &zero(case));
+                let wrong = Tensor::filled(case.params().dtype(), case.params().shape().clone(), &zero(case));
                 let mut entry = Entry::new(case, judged.answered(&Outcome::Output(wrong.unwrap()), None));
                 entry.verdict = Verdict::ALL[at % Verdict::ALL.len()];
                 entry.observed =
@@ -150,7 +149,7 @@ mod tests {
     }
 
     fn zero(case: &gather_spec::Case) -> gather_spec::Element {
-        gather_spec::Element::zero(case.call.params.dtype())
+        gather_spec::Element::zero(case.params().dtype())
     }
 
     fn plain(report: &Report, page: Page) -> String {

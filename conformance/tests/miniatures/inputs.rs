@@ -31,6 +31,6 @@ pub(super) fn make_pipe(path: &Path) -> io::Result<()> {
 }
 
 pub(super) fn take_the_folder_away(message: &CallMessage) -> io::Result<()> {
-    let path = Path::new(message.indices.file.as_deref().expect("the indices lie in a file"));
+    let path = Path::new(super::file_of_indices(message).expect("the indices lie in a file"));
     std::fs::remove_dir_all(path.parent().expect("a file lies in a folder"))
 }

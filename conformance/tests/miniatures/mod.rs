@@ -57,7 +57,7 @@ fn be(mode: &str) -> ! {
             Ok(Request::Start(_)) => start(mode),
             Ok(Request::Stop(_)) => break,
             Ok(Request::Call(message)) => {
-                let asked = call(&message.operator, &message.params, &message.indices, &message.attributes)
+                let asked = call(&message.operator, &message.operands, &message.attributes)
                     .expect("the runner sends valid calls");
                 let honest = reference.call(&asked);
                 let honest = serde_json::to_string(&Reply::new(message.seq, &honest)).expect("plain data");
@@ -112,7 +112,7 @@ fn be_asynchronous(mode: &str) -> ! {
         match Request::parse(line.as_bytes()) {
             Ok(Request::Start(_)) => start(mode),
             Ok(Request::Call(message)) => {
-                let asked = call(&message.operator, &message.params, &message.indices, &message.attributes)
+                let asked = call(&message.operator, &message.operands, &message.attributes)
                     .expect("the runner sends valid calls");
                 match mode {
                     _ if !is_marked(mode, &asked) => {}
@@ -139,10 +139,17 @@ fn is_marked(mode: &str, call: &Call) -> bool {
         | "when-idle-writes-but-dies-at-strings"
         | "dies-once"
         | "hangs-at-strings"
-        | "hangs-when-started-again" => call.params.dtype() == DType::String,
+        | "hangs-when-started-again" => {
+            call.operands.tensors().next().is_some_and(|params| params.dtype() == DType::String)
+        }
         "does-nothing-that-it-declares" => true,
-        _ if mode.ends_with("hangs-at-no-index") => call.indices.shape().contains(&0),
-        _ => call.params.iter().next() == Some(Element::Bits(MARK.into())),
+        _ if mode.ends_with("hangs-at-no-index") => {
+            call.operands.get("indices").is_some_and(|indices| indices.shape().contains(&0))
+        }
+        _ => {
+            call.operands.tensors().next().and_then(|params| params.iter().next())
+                == Some(Element::Bits(MARK.into()))
+        }
     }
 }
 
@@ -184,7 +191,7 @@ fn first_time() -> bool {
 
 fn start(mode: &str) {
     let honest = format!(
-        r#"{{"protocol":1,"backend":{{"name":"hostile","version":"1","language":"Rust"}},"operators":{OPERATORS}}}"#
+        r#"{{"protocol":2,"backend":{{"name":"hostile","version":"1","language":"Rust"}},"operators":{OPERATORS}}}"#
     );
     match mode {
         "exits-at-once" => exit(4),
@@ -199,7 +206,7 @@ fn start(mode: &str) {
             hang();
         }
         "prints-a-banner-at-start" => say("Welcome to HostileFlow 3.1!"),
-        "speaks-of-the-future" => return say(&honest.replace("\"protocol\":1", "\"protocol\":2")),
+        "speaks-of-the-future" => return say(&honest.replace("\"protocol\":2", "\"protocol\":3")),
         "declares-an-unknown-dtype" => return say(&honest.replace("\"f64\"", "\"f8\"")),
         "declares-an-unknown-policy" => return say(&honest.replace("\"reject\"", "\"maybe\"")),
         "describes-itself-in-an-array" => {
@@ -237,6 +244,12 @@ fn stop(mode: &str, last: Option<&CallMessage>) -> ! {
         _ => {}
     }
     exit(0)
+}
+
+/// The file that the indices of a call lie in.
+fn file_of_indices(message: &CallMessage) -> Option<&str> {
+    let (_, indices) = message.operands.0.iter().find(|(name, _)| name == "indices")?;
+    indices.file.as_deref()
 }
 
 /// What a backend does with the marked call.
@@ -369,7 +382,7 @@ fn misbehave(mode: &str, message: &CallMessage, honest: String, held: &mut Optio
             say(&honest);
         }
         _ if mode.ends_with("-its-input") => {
-            let path = message.indices.file.as_deref().expect("the indices lie in a file");
+            let path = file_of_indices(message).expect("the indices lie in a file");
             do_to_an_input(mode, Path::new(path)).expect("files can be changed");
             say(&honest);
         }
@@ -382,7 +395,7 @@ fn misbehave(mode: &str, message: &CallMessage, honest: String, held: &mut Optio
             say(&format!(r#"{{"seq":{seq},"invalid":"there is no such file"}}"#));
         }
         "prepares-pipes-for-later-inputs" => {
-            let path = Path::new(message.indices.file.as_deref().expect("the indices lie in a file"));
+            let path = Path::new(file_of_indices(message).expect("the indices lie in a file"));
             for later in seq + 1..seq + 8 {
                 let _ = make_pipe(&path.with_file_name(format!("{later}-indices.bin")));
             }

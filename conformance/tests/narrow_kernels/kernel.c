@@ -63,12 +63,12 @@ static int64_t offset(int64_t batch, const INDEX *row, const int64_t *axes, int6
 }
 
 void gatherspec_call(const gatherspec_call_args *call, gatherspec_reply *reply) {
-    const gatherspec_tensor *params = &call->params, *indices = &call->indices;
+    const gatherspec_tensor *params = &call->operands[0].tensor, *indices = &call->operands[1].tensor;
     if (params->dtype != PARAMS || indices->dtype != INDICES)
         return refuse(reply, GATHERSPEC_UNSUPPORTED, "another dtype");
     if (indices->rank == 0) return refuse(reply, GATHERSPEC_ERROR, "indices is a scalar");
     int64_t r = params->rank, q = indices->rank, depth = indices->shape[q - 1], b = 0;
-    if (call->attribute_count > 0) b = call->attributes[0].value;
+    if (call->attribute_count > 0) b = call->attributes[0].integer;
     if (b < 0 || b >= q || b > r || depth > r - b) return refuse(reply, GATHERSPEC_ERROR, "the ranks do not fit");
     for (int64_t axis = 0; axis < b; axis++) {
         if (params->shape[axis] != indices->shape[axis]) return refuse(reply, GATHERSPEC_ERROR, "the batch differs");

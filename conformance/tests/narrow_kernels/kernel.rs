@@ -57,10 +57,13 @@ impl Backend for Kernel {
     }
 
     fn call(&mut self, call: &Call) -> Outcome {
-        if call.params.dtype() != self.params || call.indices.dtype() != self.indices {
+        let Some([params, indices]) = call.operands.in_order() else {
+            return Outcome::Unsupported("other operands".to_owned());
+        };
+        if params.dtype() != self.params || indices.dtype() != self.indices {
             return Outcome::Unsupported("another dtype".to_owned());
         }
-        match self.gather_nd(call) {
+        match self.gather_nd(call, params, indices) {
             Ok(output) => Outcome::Output(output),
             Err(message) => Outcome::Error(ReportedError {
                 message: message.to_owned(),
@@ -72,8 +75,8 @@ impl Backend for Kernel {
 }
 
 impl Kernel {
-    fn gather_nd(self, call: &Call) -> Result<Tensor, &'static str> {
-        let (params, indices) = (call.params.shape(), call.indices.shape());
+    fn gather_nd(self, call: &Call, source: &Tensor, rows: &Tensor) -> Result<Tensor, &'static str> {
+        let (params, indices) = (source.shape(), rows.shape());
         let (depth, outer) = indices.split_last().ok_or("indices is a scalar")?;
         let batch = match call.attributes.get("batch_dims") {
             Some(Attribute::Integer(batch)) => {
@@ -90,8 +93,8 @@ impl Kernel {
         if nonzero_bytes(&shape, self.params) > MAX_BYTES || shape.element_count() > MOST {
             return Err("too large");
         }
-        let elements: Vec<Element> = call.params.iter().collect();
-        let values: Vec<i128> = indices.positions().filter_map(|at| call.indices.integer(&at)).collect();
+        let elements: Vec<Element> = source.iter().collect();
+        let values: Vec<i128> = indices.positions().filter_map(|at| rows.integer(&at)).collect();
         let rows = if *depth > 0 { values.len() / depth } else { shape.element_count().min(MOST) };
         let length: usize = slice.iter().product();
         let rows = if *depth == 0 { rows / length.max(1) } else { rows };

@@ -76,11 +76,11 @@ void gatherspec_call(const gatherspec_call_args *call, gatherspec_reply *reply) 
     static int32_t value;
     static gatherspec_string string;
     static char text[100000];
-    const int32_t *params = call->params.data;
+    const int32_t *params = call->operands[0].tensor.data;
     int marked = params[0] == 666;
 
     shape[0] = 1;
-    value = params[((const int32_t *)call->indices.data)[0]];
+    value = params[((const int32_t *)call->operands[1].tensor.data)[0]];
     reply->status = GATHERSPEC_OUTPUT;
     reply->output = (gatherspec_tensor){GATHERSPEC_I32, 1, shape, &value};
     reply->owner = marked ? reply : NULL;
@@ -168,17 +168,19 @@ void gatherspec_call(const gatherspec_call_args *call, gatherspec_reply *reply) 
         reply->status = GATHERSPEC_UNSUPPORTED;
         reply->message = "no i32 here";
     }
-    if (is("changes-params")) ((int32_t *)call->params.data)[2] ^= 1;
-    if (is("changes-indices")) ((int32_t *)call->indices.data)[0] = 0;
+    if (is("changes-params")) ((int32_t *)call->operands[0].tensor.data)[2] ^= 1;
+    if (is("changes-indices")) ((int32_t *)call->operands[1].tensor.data)[0] = 0;
     if (is("changes-the-operator")) ((char *)call->operator_name)[0] ^= 1;
-    if (is("changes-an-attribute")) ((gatherspec_attribute *)call->attributes)[0].value ^= 1;
-    if (is("changes-the-type-of-an-attribute")) ((gatherspec_attribute *)call->attributes)[0].is_boolean ^= 1;
+    if (is("changes-an-attribute")) ((gatherspec_attribute *)call->attributes)[0].integer ^= 1;
+    if (is("changes-the-type-of-an-attribute")) ((gatherspec_attribute *)call->attributes)[0].kind ^= 1;
     if (is("changes-the-name-of-an-attribute")) ((char *)call->attributes[0].name)[0] ^= 1;
     if (is("swaps-the-name-of-an-attribute")) ((gatherspec_attribute *)call->attributes)[0].name = "axis";
-    if (is("changes-a-rank")) ((gatherspec_call_args *)call)->params.rank = 0;
+    if (is("changes-a-rank")) ((gatherspec_operand *)call->operands)[0].tensor.rank = 0;
+    if (is("changes-the-name-of-an-operand")) ((char *)call->operands[1].name)[0] ^= 1;
+    if (is("claims-another-size")) ((gatherspec_call_args *)call)->struct_size = 8;
     if (is("forgets-the-attributes")) ((gatherspec_call_args *)call)->attribute_count = 0;
-    if (is("swaps-an-operand")) ((gatherspec_call_args *)call)->params = call->indices;
-    if (is("changes-a-shape")) ((int64_t *)call->params.shape)[0] = 1;
+    if (is("swaps-an-operand")) ((gatherspec_operand *)call->operands)[0] = call->operands[1];
+    if (is("changes-a-shape")) ((int64_t *)call->operands[0].tensor.shape)[0] = 1;
 }
 #endif
 

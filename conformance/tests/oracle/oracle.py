@@ -1,8 +1,10 @@
 """A second opinion on gather: random calls, answered here and by a backend, compared to the bit.
 
-    oracle.py --self-test | [--calls N] [--seed N] [--bad error] [--negative reject] -- COMMAND...
+    gatherspec list operators --format json > operators.json
+    oracle.py --self-test | [--calls N] [--seed N] [--bad error] [--negative reject] --operators operators.json -- COMMAND...
 
-Written from the contract and the source pages alone; it shares no code with any backend. POSIX only.
+Written from the contract and the source pages alone; it shares no code with any backend, and of operators it knows what
+their signatures say. POSIX only.
 """
 import argparse
 import atexit
@@ -24,14 +26,11 @@ from typing import Any, NamedTuple, Optional
 SIZES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8, "f16": 2,
          "bf16": 2, "f32": 4, "f64": 8, "c64": 8, "c128": 16, "string": 16}
 DTYPES = list(SIZES)
-ND, RAW, GATHER, PADDLE = "tf.gather_nd", "tf.raw_ops.GatherNd", "tf.gather", "paddle.gather_nd"
-ATTRIBUTES = {ND: ["batch_dims"], RAW: [], GATHER: ["axis", "batch_dims", "validate_indices"], PADDLE: []}
-PARAMS_DTYPES = {ND: DTYPES, RAW: DTYPES, GATHER: DTYPES, PADDLE: ["bool", "i32", "i64", "f32", "f64"]}
-INDEX_DTYPES = {name: ["i16", "i32", "i64"] if name == RAW else ["i32", "i64"] for name in ATTRIBUTES}
 CODES = ["params-dtype", "index-dtype", "params-rank", "indices-rank", "batch-dims-out-of-range",
          "axis-out-of-range", "axis-before-batch", "batch-shape-mismatch", "index-depth",
          "output-too-large", "index-out-of-range"]
 I64_MIN, I64_MAX = -2**63, 2**63 - 1
+RANKS = {"any": 0, "at-least-1": 1, "at-least-2": 2}
 MAX_OUTPUT, MAX_RANK = 2**32, 64  # an output of more bytes or more axes is unsupported
 TEXT = "any text"  # stands for the free wording of a reply
 Json = dict[str, Any]
@@ -66,19 +65,63 @@ class Tensor:
         return {"dtype": self.dtype, "shape": self.shape, "data": data}
 
 
+class Operator:
+    """What a signature says, in the terms of its form: take (one axis of params) or nd (rows of indices)."""
+
+    def __init__(self, signature: Json) -> None:
+        self.name: str = signature["operator"]
+        self.by_rows: bool = {"take": False, "nd": True}[signature["form"]]
+        self.least_depth: int = signature["least_depth"]
+        operands = {operand["role"]: operand for operand in signature["operands"]}
+        params, indices = operands["params"], operands["indices"]
+        self.operands = [(operand["name"], operand["role"]) for operand in signature["operands"]]
+        self.params_dtypes, self.index_dtypes = params["dtypes"], indices["dtypes"]
+        self.params_rank, self.indices_rank = RANKS[params["rank"]], RANKS[indices["rank"]]
+        self.attributes: dict[str, Json] = {one["name"]: one for one in signature["attributes"]}
+        roles = {one["role"]: one for one in signature["attributes"]}
+        self.batch, self.axis = roles.get("batch-dims"), roles.get("axis")
+
+    def batch_dims(self, given: Json, r: int, q: int) -> int:
+        """How many axes are the batch, counted from the start."""
+        if not self.batch:
+            return 0
+        b: int = given.get(self.batch["name"], default(self.batch))
+        if self.batch["range"] == "from-minus-q-to-q":
+            require(-q <= b <= q, "batch-dims-out-of-range")
+            return b + q if b < 0 else b
+        require(0 <= b < q and b <= r, "batch-dims-out-of-range")
+        return b
+
+    def first_axis(self, given: Json, b: int, r: int) -> int:
+        """The first indexed axis of params, counted from the start."""
+        if not self.axis:
+            return b
+        axis = given.get(self.axis["name"], default(self.axis))
+        if axis is None:
+            axis = b
+        require(-r <= axis < r, "axis-out-of-range")
+        return int(axis + r if axis < 0 else axis)
+
+
+def default(attribute: Json) -> Optional[int]:
+    """The value of an absent attribute; None where it follows from the call."""
+    word = attribute["default"]
+    return int(word["Value"]) if isinstance(word, dict) else None
+
+
 class Call(NamedTuple):
     """All that a backend ever sees."""
-    operator: str
+    operator: Operator
     params: Tensor
     indices: Tensor
     attributes: Json
 
     def plan(self) -> tuple[int, int, int, list[int], Tensor]:
         """The axes and the output, without elements yet: every check that needs no index value, in order."""
-        if not set(self.attributes) <= set(ATTRIBUTES[self.operator]):
+        if not set(self.attributes) <= set(self.operator.attributes):
             raise Refused({"unsupported": TEXT})
-        require(self.params.dtype in PARAMS_DTYPES[self.operator], "params-dtype")
-        require(self.indices.dtype in INDEX_DTYPES[self.operator], "index-dtype")
+        require(self.params.dtype in self.operator.params_dtypes, "params-dtype")
+        require(self.indices.dtype in self.operator.index_dtypes, "index-dtype")
         b, first, end, outer = self.axes(self.params.shape, self.indices.shape)
         output = Tensor(self.params.dtype, self.params.shape[:first] + outer + self.params.shape[end:])
         size = output.nominal_bytes()
@@ -89,25 +132,18 @@ class Call(NamedTuple):
 
     def axes(self, p: list[int], i: list[int]) -> tuple[int, int, int, list[int]]:
         """How many axes are the batch; the first indexed axis of params and the one after the last; the
-        shape of a batch's rows, which takes their place. For tf.gather a row is one index."""
-        r, q = len(p), len(i)
-        b: int = self.attributes.get("batch_dims", 0)
-        if self.operator == GATHER:
-            require(r > 0, "params-rank")
-            require(-q <= b <= q, "batch-dims-out-of-range")
-            b = b + q if b < 0 else b
-            axis = self.attributes.get("axis", b)
-            require(-r <= axis < r, "axis-out-of-range")
-            axis = axis + r if axis < 0 else axis
-            require(axis >= b, "axis-before-batch")
-            first, end, outer = axis, axis + 1, i[b:]
-        else:
-            require(q >= (2 if self.operator == PADDLE else 1), "indices-rank")
-            require(0 <= b < q and b <= r, "batch-dims-out-of-range")
-            first, end, outer = b, b + i[-1], i[b:-1]
+        shape of a batch's rows, which takes their place. Of the form take a row is one index."""
+        operator, r, q = self.operator, len(p), len(i)
+        require(r >= operator.params_rank, "params-rank")
+        require(q >= operator.indices_rank, "indices-rank")
+        b = operator.batch_dims(self.attributes, r, q)
+        first = operator.first_axis(self.attributes, b, r)
+        require(first >= b, "axis-before-batch")
         require(p[:b] == i[:b], "batch-shape-mismatch")
-        require(end <= r, "index-depth")
-        return b, first, end, outer
+        if not operator.by_rows:
+            return b, first, first + 1, i[b:]
+        require(i[-1] >= operator.least_depth and first + i[-1] <= r, "index-depth")
+        return b, first, first + i[-1], i[b:-1]
 
 
 class Oracle(NamedTuple):
@@ -147,7 +183,7 @@ class Oracle(NamedTuple):
             value, bound = int.from_bytes(element, "little", signed=True), bounds[component]
             places.append(self.place(value, bound))
             if places[-1] is None and self.bad == "error":
-                named = {} if call.operator == GATHER else {"component": component}
+                named = {"component": component} if call.operator.by_rows else {}
                 shape = call.indices.shape[:-1] if named else call.indices.shape
                 position = [row // prod(shape[axis + 1:]) % dim for axis, dim in enumerate(shape)]
                 require(False, "index-out-of-range", position=position, **named, index=value, bound=bound)
@@ -168,7 +204,9 @@ TEXTS = [b"", b"\0", b"a\0b", b"\xff\xfe", b"\xc3(", "\u00e9".encode(), b"too lo
 
 
 class Generator(Random):
-    """Random calls, about half of them valid, the same for the same seed."""
+    """Random calls, about half of them valid, the same for the same seed and the same operators."""
+
+    operators: list[Operator]
 
     def dims(self, rank: int) -> list[int]:
         """Small dims, now and then a zero or a longer one."""
@@ -181,7 +219,8 @@ class Generator(Random):
             for _ in range(faults):
                 self.spoil(call)
             if not faults and self.random() < 0.02:
-                call.attributes.update([self.choice([("axis", 0), ("validate_indices", True)])])
+                other = self.choice(self.operators).attributes.values()  # of which this operator has some or none
+                call.attributes.update((one["name"], one["type"] == "boolean" or 0) for one in other)
             bounds, output = [3], Tensor("u8", [])
             with suppress(Refused):
                 _, first, end, _, output = call.plan()
@@ -194,39 +233,45 @@ class Generator(Random):
 
     def valid_call(self) -> Call:
         """A call whose dtypes, shapes and attributes are right; it has no data yet."""
-        operator = self.choice(list(ATTRIBUTES))
-        p = self.dims(self.choice([int(operator == GATHER), 1, 1, 2, 2, 3, 3, 4, 4, 5, 8]))
-        outer = self.dims(self.choice([int(operator == PADDLE), 1, 1, 1, 2, 2, 2, 3, 3, 4, 7]))
+        operator = self.choice(self.operators)
+        least = max(operator.params_rank, 1 - operator.by_rows, operator.least_depth)
+        p = self.dims(max(least, self.choice([least, 1, 1, 2, 2, 3, 3, 4, 4, 5, 8])))
+        rows = max(0, operator.indices_rank - operator.by_rows)
+        outer = self.dims(max(rows, self.choice([rows, 1, 1, 1, 2, 2, 2, 3, 3, 4, 7])))
         for shape in (p, outer) if self.random() < 0.15 else ():
             if shape:
                 shape[self.randrange(len(shape))] = self.choice([*HUGE, 2])
                 shape[self.randrange(len(shape))] *= self.choice([0, 0, 0, 1])
         for shape in (p, outer) if self.random() < 0.02 else ():  # most outputs of these have too many axes
             shape += [1] * self.randint(20, 50)
-        most = min(3, len(p) - (operator == GATHER)) if ATTRIBUTES[operator] else 0
+        most = min(3, len(p) - max(1 - operator.by_rows, operator.least_depth)) if operator.batch else 0
         b = self.choice([0, self.randint(0, most)])
-        depth = [] if operator == GATHER else [self.randint(0, len(p) - b)]
-        call = Call(operator, Tensor(self.choice(PARAMS_DTYPES[operator]), p),
-                    Tensor(self.choice(INDEX_DTYPES[operator]), p[:b] + outer + depth), {})
+        depth = [self.randint(operator.least_depth, len(p) - b)] if operator.by_rows else []
+        call = Call(operator, Tensor(self.choice(operator.params_dtypes), p),
+                    Tensor(self.choice(operator.index_dtypes), p[:b] + outer + depth), {})
         self.set_attributes(call.attributes, operator, b, len(p), len(call.indices.shape))
         return call
 
-    def set_attributes(self, given: Json, operator: str, b: int, r: int, q: int) -> None:
+    def set_attributes(self, given: Json, operator: Operator, b: int, r: int, q: int) -> None:
         """Attributes for b batch dims: a default is written or left out, either sign where allowed."""
-        if ATTRIBUTES[operator] and (b or self.random() < 0.4):
-            given["batch_dims"] = self.choice([b, b - q]) if operator == GATHER and b < q else b
-        if operator == GATHER:
-            axis = self.randint(b, r - 1)
-            if axis != b or self.random() < 0.5:
-                given["axis"] = self.choice([axis, axis - r])
-            if self.random() < 0.15:
-                given["validate_indices"] = self.choice([False, True])
+        if operator.batch and (b != default(operator.batch) or self.random() < 0.4):
+            signs = [b, b - q] if operator.batch["range"] == "from-minus-q-to-q" and b < q else [b]
+            given[operator.batch["name"]] = self.choice(signs)
+        if operator.axis:
+            axis, absent = self.randint(b, r - 1), default(operator.axis)
+            if axis != (b if absent is None else absent) or self.random() < 0.5:
+                given[operator.axis["name"]] = self.choice([axis, axis - r])
+        for name, one in operator.attributes.items():
+            if one["role"] == "ignored" and self.random() < 0.15:
+                given[name] = self.choice([False, True] if one["type"] == "boolean" else [0, 7])
 
     def spoil(self, call: Call) -> None:
         """One fault of dtype, rank, depth, batch or attribute; now and then the call stays valid."""
-        given, part = call.attributes, self.choice([call.params, call.indices])
-        r, q, b = len(call.params.shape), len(call.indices.shape), given.get("batch_dims", 0)
-        kind = self.choice(["dtype", "rank", "depth", "batch", *ATTRIBUTES[call.operator][:2]])
+        given, part, operator = call.attributes, self.choice([call.params, call.indices]), call.operator
+        r, q = len(call.params.shape), len(call.indices.shape)
+        b = given.get(operator.batch["name"], default(operator.batch)) if operator.batch else 0
+        named = [one["name"] for one in (operator.axis, operator.batch) if one]
+        kind = self.choice(["dtype", "rank", "depth", "batch", *named])
         if kind == "dtype":
             part.dtype = self.choice(DTYPES)
         elif kind == "rank":
@@ -268,7 +313,7 @@ class Campaign:
     """Drives a backend: one thread sends and this one reads, so that nobody waits for ever for the other."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        self.calls, self.seed = options.calls, options.seed
+        self.calls, self.seed, self.operators = options.calls, options.seed, read_operators(options.operators)
         self.oracle = Oracle(options.bad, options.negative)
         self.pending: queue.Queue[tuple[Json, Json]] = queue.Queue(256)  # bounds the calls on their way
         self.process: Any = Popen(options.command, stdin=PIPE, stdout=PIPE, encoding="utf8", errors="replace")
@@ -283,10 +328,13 @@ class Campaign:
     def feed(self) -> None:
         """Sends the calls, then stop; tells the reader what each is to answer."""
         generator = Generator(self.seed)
+        generator.operators = self.operators
         for seq in range(1, self.calls + 1):
             call = generator.call()
-            message = {"cmd": "call", "seq": seq, "operator": call.operator, "params": call.params.wire(),
-                       "indices": call.indices.wire(), "attributes": call.attributes}
+            tensors = {"params": call.params.wire(), "indices": call.indices.wire()}
+            operands = {name: tensors[role] for name, role in call.operator.operands}
+            message = {"cmd": "call", "seq": seq, "operator": call.operator.name, "operands": operands,
+                       "attributes": call.attributes}
             self.pending.put((message, {**self.oracle.answer(call), "seq": seq}))
             self.send(message)
         self.send({"cmd": "stop"})
@@ -316,12 +364,12 @@ class Campaign:
 
     def shake_hands(self) -> None:
         """Starts the conversation and holds the backend to what it declares."""
-        self.send({"cmd": "start", "protocol": 1})
+        self.send({"cmd": "start", "protocol": 2})
         hello, declared = self.receive(), []
         with suppress(KeyError, TypeError):
-            declared = [hello["protocol"], *(hello["operators"][name]["profile"] for name in ATTRIBUTES)]
-        if to_line(declared) != to_line([1] + [self.oracle._asdict()] * len(ATTRIBUTES)):
-            sys.exit(f"handshake: wanted protocol 1, four operators and {self.oracle}, got {to_line(hello)}")
+            declared = [hello["protocol"], *(hello["operators"][one.name]["profile"] for one in self.operators)]
+        if to_line(declared) != to_line([2] + [self.oracle._asdict()] * len(self.operators)):
+            sys.exit(f"handshake: wanted protocol 2, {len(self.operators)} operators and {self.oracle}, got {to_line(hello)}")
 
     def compare(self, message: Json, expected: Json, reply: Any) -> None:
         """Ends the run unless the reply is the expected one to the bit; only the wording of texts is free."""
@@ -333,13 +381,20 @@ class Campaign:
             sys.exit(f"call     {to_line(message)}\nexpected {to_line(expected)}\nactual   {actual}")
 
 
+def read_operators(file: str) -> list[Operator]:
+    """The operators of a list as `gatherspec list operators --format json` prints it."""
+    with open(file, encoding="utf8") as listed:
+        return [Operator(one["signature"]) for one in json.load(listed)]
+
+
 def campaign(options: argparse.Namespace) -> None:
     """A whole run with its report. A long one must have met every code, and every operator's output."""
     print(f"seed {options.seed}, {options.calls} calls", flush=True)
-    began, counts = time.monotonic(), Campaign(options).run()
+    drive = Campaign(options)
+    began, counts = time.monotonic(), drive.run()
     for (operator, outcome), count in sorted(counts.items()):
         print(f"{count:8} {operator:20} {outcome}")
-    missing = {name for name in ATTRIBUTES if not counts[name, "output"]}
+    missing = {one.name for one in drive.operators if not counts[one.name, "output"]}
     missing |= set(CODES if options.bad == "error" else CODES[:-1]) - {code for _, code in counts}
     if missing and options.calls >= 20000:
         sys.exit(f"never met: {sorted(missing)}")
@@ -351,14 +406,27 @@ SQUARE = [["a", "b"], ["c", "d"]]
 CUBE = [[["a0", "b0"], ["c0", "d0"]], [["a1", "b1"], ["c1", "d1"]]]
 SPARSE = [[0, 0, 1, 0, 2], [3, 0, 0, 0, 4], [0, 5, 0, 6, 0]]
 BLOCK = [[[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]], [[12, 13, 14, 15], [16, 17, 18, 19], [20, 21, 22, 23]]]
-PAGES: list[tuple[str, Any, Any, Json, Any]] = [
-    (ND, SQUARE, [[0, 0], [1, 1]], {}, ["a", "d"]),
-    (ND, CUBE, [[1], [0]], {"batch_dims": 1}, [["c0", "d0"], ["a1", "b1"]]),
-    (RAW, CUBE, [[[0, 0, 1], [1, 0, 1]], [[0, 1, 1], [1, 1, 0]]], {}, [["b0", "b1"], ["d0", "c1"]]),
-    (GATHER, ["p0", "p1", "p2", "p3", "p4", "p5"], 3, {}, "p3"),
-    (GATHER, SPARSE, [[2, 4], [0, 4], [1, 3]], {"axis": 1, "batch_dims": 1}, [[1, 2], [3, 4], [5, 6]]),
-    (PADDLE, BLOCK, [[0, 2]], {}, [[8, 9, 10, 11]]),
-    (PADDLE, BLOCK, [[1, 2, 3]], {}, [23])]
+
+def made_up(form: str, rank: str = "any", **attributes: Json) -> Operator:
+    """An operator of a form, with attributes by name."""
+    return Operator({"operator": form, "form": form, "least_depth": 0, "operands": [
+        {"name": "params", "role": "params", "dtypes": DTYPES, "rank": "any"},
+        {"name": "indices", "role": "indices", "dtypes": ["i32", "i64"], "rank": rank}],
+        "attributes": [{"name": name, **attribute} for name, attribute in attributes.items()]})
+
+
+ROWS = made_up("nd", "at-least-1", b={"role": "batch-dims", "range": "from-0-below-q-to-r", "default": {"Value": 0}})
+AXIS = made_up("take", a={"role": "axis", "range": "from-minus-r-below-r", "default": "BatchDims"},
+               b={"role": "batch-dims", "range": "from-minus-q-to-q", "default": {"Value": 0}})
+PAGES: list[tuple[Operator, Any, Any, Json, Any]] = [
+    (ROWS, SQUARE, [[0, 0], [1, 1]], {}, ["a", "d"]),
+    (ROWS, CUBE, [[1], [0]], {"b": 1}, [["c0", "d0"], ["a1", "b1"]]),
+    (ROWS, CUBE, [[[0, 0, 1], [1, 0, 1]], [[0, 1, 1], [1, 1, 0]]], {}, [["b0", "b1"], ["d0", "c1"]]),
+    (AXIS, ["p0", "p1", "p2", "p3", "p4", "p5"], 3, {}, "p3"),
+    (AXIS, SPARSE, [[2, 4], [0, 4], [1, 3]], {"a": 1, "b": 1}, [[1, 2], [3, 4], [5, 6]]),
+    (AXIS, SPARSE, [[2, 4], [0, 4], [1, 3]], {"b": -1}, [[1, 2], [3, 4], [5, 6]]),
+    (ROWS, BLOCK, [[0, 2]], {}, [[8, 9, 10, 11]]),
+    (ROWS, BLOCK, [[1, 2, 3]], {}, [23])]
 
 
 def tensor(nested: Any) -> Tensor:
@@ -375,7 +443,7 @@ def self_test() -> None:
     for operator, params, indices, attributes, output in PAGES:
         call = Call(operator, tensor(params), tensor(indices), attributes)
         assert Oracle().answer(call) == {"output": tensor(output).wire()}, call
-    call = Call(RAW, tensor(SQUARE), tensor([[0, 1], [1, -1]]), {})
+    call = Call(ROWS, tensor(SQUARE), tensor([[0, 1], [1, -1]]), {})
     assert Oracle().answer(call)["error"] == {"message": TEXT, "code": "index-out-of-range", "position": [1],
                                               "component": 1, "index": -1, "bound": 2}
     for oracle, last in ((Oracle("zero"), ""), (Oracle("clamp"), "c"), (Oracle("error", "wrap"), "d")):
@@ -391,10 +459,11 @@ def main() -> None:
     parser.add_argument("--bad", choices=["error", "zero", "clamp"], default="error")
     parser.add_argument("--negative", choices=["reject", "wrap"], default="reject")
     parser.add_argument("--self-test", action="store_true")
+    parser.add_argument("--operators", metavar="FILE")
     parser.add_argument("command", nargs="*")
     options = parser.parse_args()
-    if not (options.command or options.self_test):
-        parser.error("no backend command")
+    if not (options.command and options.operators or options.self_test):
+        parser.error("no backend command, or no --operators")
     self_test() if options.self_test else campaign(options)
 
 

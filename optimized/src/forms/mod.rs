@@ -35,9 +35,7 @@ pub(crate) fn plan(signature: &Signature, call: &Roles<&Tensor>, options: Option
 fn default(signature: &Signature, role: AttributeRole) -> Option<i64> {
     match signature.attribute(role)?.default {
         AttributeDefault::Value(Attribute::Integer(value)) => Some(value),
-        AttributeDefault::Value(Attribute::Boolean(_))
-        | AttributeDefault::BatchDims
-        | AttributeDefault::Undocumented => None,
+        AttributeDefault::Value(_) | AttributeDefault::BatchDims | AttributeDefault::Undocumented => None,
     }
 }
 
@@ -130,4 +128,54 @@ fn batch_mismatch(params: &[usize], indices: &[usize]) -> GatherError {
 /// A rank as the attributes count: ranks are far below 2^63.
 fn signed(rank: usize) -> i64 {
     i64::try_from(rank).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RANGES: [Range; 3] = [Range::FromMinusRBelowR, Range::FromMinusQToQ, Range::From0BelowQToR];
+
+    /// Every shape of up to three dims of 1, so that only ranks and ranges decide.
+    fn all_ones() -> impl Iterator<Item = (Vec<usize>, Vec<usize>)> {
+        (0..=3).flat_map(|r| (0..=3).map(move |q| (vec![1; r], vec![1; q])))
+    }
+
+    /// Rules are data, and whatever they say no slice of a shape may leave it.
+    #[test]
+    fn no_rules_lead_out_of_the_shapes() {
+        let ranks = Ranks { params: 0, indices: 0 };
+        let mut fitting = 0;
+        for (params, indices) in all_ones() {
+            for (batch_dims, axis, value, place) in RANGES.into_iter().flat_map(|batch_dims| {
+                let values = (-5..=5).flat_map(|value| (-5..=5).map(move |place| (value, place)));
+                values.flat_map(move |(value, place)| RANGES.map(|axis| (batch_dims, axis, value, place)))
+            }) {
+                let options = Options::new().batch_dims(value);
+                let take = take::Rules::new(ranks, batch_dims, axis);
+                let nd = nd::Rules::new(ranks, batch_dims, 0);
+                let all = [
+                    take.shapes(&params, &indices, &options.axis(place)),
+                    take.shapes(&params, &indices, &options),
+                    nd.shapes(&params, &indices, &options),
+                ];
+                for shapes in all.into_iter().flatten() {
+                    let rank: usize = shapes.output().map(<[usize]>::len).iter().sum();
+                    assert!(rank <= params.len() + indices.len());
+                    fitting += 1;
+                }
+            }
+        }
+        assert!(fitting > 1000, "{fitting}");
+    }
+
+    #[test]
+    fn index_rows_have_as_many_components_as_the_pages_ask_for() {
+        let rules = nd::Rules::new(Ranks { params: 0, indices: 1 }, Range::From0BelowQToR, 2);
+        let depth = |depth| rules.shapes(&[4, 4, 4], &[5, depth], &Options::new()).map(drop);
+        assert_eq!(depth(1), Err(GatherError::IndexDepthTooSmall { depth: 1, least: 2 }.into()));
+        assert_eq!((depth(2), depth(3)), (Ok(()), Ok(())));
+        let deep = GatherError::IndexDepth { batch_dims: 0, depth: 4, rank: 3 };
+        assert_eq!(depth(4), Err(deep.into()));
+    }
 }

@@ -18,19 +18,16 @@ pub(crate) struct Rules {
 
 impl Rules {
     /// Those of [`crate::Plan::gather_nd`].
-    pub(crate) const GATHER_ND: Self =
-        Self { ranks: Ranks { params: 0, indices: 1 }, batch_dims: Range::From0BelowQToR, least_depth: 0 };
+    pub(crate) const GATHER_ND: Self = Self::new(Ranks { params: 0, indices: 1 }, Range::From0BelowQToR, 0);
+
+    pub(super) const fn new(ranks: Ranks, batch_dims: Range, least_depth: usize) -> Self {
+        Self { ranks, batch_dims, least_depth }
+    }
 
     /// Those of an operator; what it cannot be sent is in any range.
     pub(super) fn of(signature: &Signature) -> Self {
-        let mut ranks = Ranks::of(signature);
-        // Whatever the pages say, index rows lie along an axis.
-        ranks.indices = ranks.indices.max(1);
-        Self {
-            ranks,
-            batch_dims: range(signature, AttributeRole::BatchDims).unwrap_or(Self::GATHER_ND.batch_dims),
-            least_depth: signature.least_depth,
-        }
+        let batch_dims = range(signature, AttributeRole::BatchDims).unwrap_or(Self::GATHER_ND.batch_dims);
+        Self::new(Ranks::of(signature), batch_dims, signature.least_depth)
     }
 
     /// Shapes that fit each other.
@@ -50,6 +47,7 @@ impl Rules {
         }
         self.ranks.check(params, indices)?;
         let (r, q) = (params.len(), indices.len());
+        // Whatever the pages say, index rows lie along an axis.
         let [.., depth] = *indices else {
             return Err(GatherError::IndicesRank { rank: 0, least: 1 }.into());
         };

@@ -17,19 +17,20 @@ pub(crate) struct Rules {
 
 impl Rules {
     /// Those of [`crate::Plan::gather`].
-    pub(crate) const GATHER: Self = Self {
-        ranks: Ranks { params: 1, indices: 0 },
-        batch_dims: Range::FromMinusQToQ,
-        axis: Range::FromMinusRBelowR,
-    };
+    pub(crate) const GATHER: Self =
+        Self::new(Ranks { params: 1, indices: 0 }, Range::FromMinusQToQ, Range::FromMinusRBelowR);
+
+    pub(super) const fn new(ranks: Ranks, batch_dims: Range, axis: Range) -> Self {
+        Self { ranks, batch_dims, axis }
+    }
 
     /// Those of an operator; what it cannot be sent is in any range.
     pub(super) fn of(signature: &Signature) -> Self {
-        Self {
-            ranks: Ranks::of(signature),
-            batch_dims: range(signature, AttributeRole::BatchDims).unwrap_or(Self::GATHER.batch_dims),
-            axis: range(signature, AttributeRole::Axis).unwrap_or(Self::GATHER.axis),
-        }
+        Self::new(
+            Ranks::of(signature),
+            range(signature, AttributeRole::BatchDims).unwrap_or(Self::GATHER.batch_dims),
+            range(signature, AttributeRole::Axis).unwrap_or(Self::GATHER.axis),
+        )
     }
 
     /// Shapes that fit each other; without an axis the first one below the batch is meant.

@@ -2,7 +2,7 @@
 
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
-use crate::checks::{index_at, index_dtype, is_refused, only, params_dtype, resolve};
+use crate::checks::{index_at, index_dtype, is_refused, only, operands, params_dtype, resolve};
 use crate::output::{output, positions};
 use crate::{Implemented, Settings};
 
@@ -82,6 +82,7 @@ pub(crate) const OPERATOR: Implemented = Implemented {
 
 /// Answers a call of this operator.
 fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
+    let [input, index] = operands(call, ["input", "index"])?;
     only(call, &[])?;
-    gather_nd(&call.params, &call.indices, settings)
+    gather_nd(input, index, settings)
 }

@@ -3,7 +3,7 @@
 use gather_spec::{Attribute, Call, DType, GatherError, Refusal, Tensor};
 
 use crate::checks::{
-    equal_batch_shapes, index_at, index_dtype, integer, is_refused, only, params_dtype, resolve,
+    equal_batch_shapes, index_at, index_dtype, integer, is_refused, only, operands, params_dtype, resolve,
 };
 use crate::output::{output, positions};
 use crate::{Implemented, Settings};
@@ -113,13 +113,16 @@ pub(crate) const OPERATOR: Implemented =
 
 /// Answers a call of this operator.
 fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
+    let [params, indices] = operands(call, ["params", "indices"])?;
     only(call, &["axis", "batch_dims", "validate_indices"])?;
     // tf.gather.index.validate-indices-ignored
-    if let Some(other @ Attribute::Integer(_)) = call.attributes.get("validate_indices") {
+    if let Some(other) = call.attributes.get("validate_indices")
+        && !matches!(other, Attribute::Boolean(_))
+    {
         let why = format!("the attribute `validate_indices` is a boolean, not {other}");
         return Err(Refusal::Unsupported(why));
     }
     let axis = integer(call, "axis")?;
     let batch_dims = integer(call, "batch_dims")?.unwrap_or(0);
-    gather(&call.params, &call.indices, axis, batch_dims, settings)
+    gather(params, indices, axis, batch_dims, settings)
 }

@@ -3,7 +3,7 @@
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use crate::checks::{
-    equal_batch_shapes, index_at, index_dtype, integer, is_refused, only, params_dtype, resolve,
+    equal_batch_shapes, index_at, index_dtype, integer, is_refused, only, operands, params_dtype, resolve,
 };
 use crate::output::{output, positions};
 use crate::{Implemented, Settings};
@@ -103,8 +103,9 @@ pub(crate) const OPERATOR: Implemented =
 
 /// Answers a call of this operator.
 fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
+    let [params, indices] = operands(call, ["params", "indices"])?;
     only(call, &["batch_dims"])?;
     // tf.gather_nd.batch.default
     let batch_dims = integer(call, "batch_dims")?.unwrap_or(0);
-    gather_nd(&call.params, &call.indices, batch_dims, settings)
+    gather_nd(params, indices, batch_dims, settings)
 }

@@ -2,7 +2,7 @@
 
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
-use crate::checks::{index_at, index_dtype, is_refused, only, params_dtype, resolve};
+use crate::checks::{index_at, index_dtype, is_refused, only, operands, params_dtype, resolve};
 use crate::output::{output, positions};
 use crate::{Implemented, Settings};
 
@@ -79,6 +79,7 @@ pub(crate) const OPERATOR: Implemented = Implemented {
 
 /// Answers a call of this operator.
 fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
+    let [params, indices] = operands(call, ["params", "indices"])?;
     only(call, &[])?;
-    GatherNd(&call.params, &call.indices, settings)
+    GatherNd(params, indices, settings)
 }

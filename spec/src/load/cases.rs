@@ -5,11 +5,12 @@ use std::path::Path;
 use std::str::FromStr;
 
 use crate::any::{self, OpenDtypes};
-use crate::case::Case;
+use crate::call::Operands;
+use crate::case::{Case, OperandNames};
 use crate::diagnostic::{Diagnostic, Quoted, nearest};
 use crate::signature::{AttributeType, OperandRole, Signature};
 use crate::yaml::{Node, Spanned, Text};
-use crate::{Attribute, Attributes, Basis, Call, DType};
+use crate::{Attribute, Attributes, Basis, Call, DType, Roles, Tensor};
 
 use super::data::Reader;
 use super::raw::{CaseEntry, CaseFile, ForEach, TensorEntry};
@@ -197,9 +198,12 @@ impl<'a> CaseReader<'a> {
                     open: OpenDtypes { params: choice.params.open(), indices: choice.indices.open() },
                     call: Call {
                         operator: self.page.operator.clone(),
-                        params,
-                        indices,
+                        operands: self.in_order(params, indices),
                         attributes: attributes.clone(),
+                    },
+                    names: OperandNames {
+                        params: self.page.operand(OperandRole::Params).name.clone(),
+                        indices: self.page.operand(OperandRole::Indices).name.clone(),
                     },
                     expect: self.expectation(choice.params, &entry.expect)?,
                 })
@@ -294,20 +298,25 @@ impl<'a> CaseReader<'a> {
         read.ok_or_else(|| self.wrong(value.defined, format!("`{}` must be {wanted}", name.value)))
     }
 
+    /// Operands under the names of the operator's page and in its order.
+    fn in_order(&self, params: Tensor, indices: Tensor) -> Operands {
+        self.page.spell(Roles::new(params, indices)).operands
+    }
+
     /// Params and indices as written, under the names that the document gives them.
     fn operands(
         &self,
         entry: &'a CaseEntry,
     ) -> Result<(&'a Spanned<TensorEntry>, &'a Spanned<TensorEntry>), Diagnostic> {
         let written = &entry.operands.value.0;
-        let known: Vec<&str> = self.page.operands.iter().map(|operand| operand.name.as_str()).collect();
+        let known: Vec<&str> = self.page.operands.iter().map(|operand| &*operand.name).collect();
         if let Some((name, _)) = written.iter().find(|(name, _)| !known.contains(&name.value.as_str())) {
             let message = format!("{} has no operand {}", self.page.operator, Quoted(&name.value));
             return Err(self.wrong(name.defined, message).help(one_of(&name.value, &known)));
         }
         let find = |role| {
             let name = &self.page.operand(role).name;
-            let found = written.iter().find(|(written, _)| written.value == *name);
+            let found = written.iter().find(|(written, _)| written.value == **name);
             found.map(|(_, tensor)| tensor).ok_or_else(|| {
                 let message = format!("the operand {} is missing", Quoted(name));
                 let all = known.join(" and ");

@@ -138,7 +138,7 @@ fn operands(
                 .help("write `all`, or a list such as [i32, i64]"));
         }
         let (role, dtypes) = (entry.role.value, entry.dtypes.value.0);
-        operands.push(OperandSignature { name: name.value, role, dtypes, rank: entry.rank });
+        operands.push(OperandSignature { name: name.value.into(), role, dtypes, rank: entry.rank });
     }
     for role in [OperandRole::Params, OperandRole::Indices] {
         if !operands.iter().any(|operand| operand.role == role) {

@@ -45,7 +45,7 @@ pub(super) fn print(settings: &Settings) -> Result<(), String> {
 
 fn workload(count: usize) -> Result<Workload, String> {
     let text = format!(
-        "schema: 1\nworkloads:\n  - id: sweep-{count}\n    operator: tf.gather\n    seed: 1\n    \
+        "schema: 2\nworkloads:\n  - id: sweep-{count}\n    form: take\n    seed: 1\n    \
          params: {{ dtype: f32, shape: [16384] }}\n    \
          indices: {{ dtype: i32, shape: [{count}], distribution: random }}\n"
     );

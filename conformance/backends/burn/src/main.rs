@@ -122,6 +122,7 @@ impl Backend for Burn {
     }
 
     fn call(&mut self, call: &Call) -> Outcome {
+        let Some([params, index]) = call.operands.in_order() else { return unsupported("two operands are expected") };
         let integer = |name: &str| match call.attributes.get(name) {
             Some(Attribute::Integer(value)) => *value,
             _ => 0,
@@ -129,39 +130,39 @@ impl Backend for Burn {
         if integer("batch_dims") != 0 {
             return unsupported("burn has no batch");
         }
-        if !INDEX_DTYPES.contains(&call.indices.dtype()) {
+        if !INDEX_DTYPES.contains(&index.dtype()) {
             return unsupported("a dtype of indices that is not declared");
         }
-        let Some(indices) = indices(&call.indices) else { return unsupported("indices are integers") };
+        let Some(indices) = indices(index) else { return unsupported("indices are integers") };
         if call.operator.as_str() == "tf.gather" {
-            answer_gather(call, indices, integer("axis"))
+            answer_gather(params, (index, indices), integer("axis"))
         } else {
-            answer_gather_nd(call, indices)
+            answer_gather_nd(params, (index, indices))
         }
     }
 }
 
-fn answer_gather_nd(call: &Call, indices: Vec<i64>) -> Outcome {
-    let Some((depth, rows)) = call.indices.shape().split_last() else {
+fn answer_gather_nd(source: &Tensor, (index, indices): (&Tensor, Vec<i64>)) -> Outcome {
+    let Some((depth, rows)) = index.shape().split_last() else {
         return unsupported("burn has no tensors of rank 0");
     };
-    let params = call.params.shape();
+    let params = source.shape();
     if *depth > params.len() {
         return unsupported("the rank of such an output is no rank");
     }
     let (indexed, slice) = (&params[..*depth], &params[*depth..]);
     let shape = [indexed, &[slice.iter().product()]].concat();
-    let Some(params) = data(&call.params, shape) else { return unsupported("burn has no such dtype") };
+    let Some(params) = data(source, shape) else { return unsupported("burn has no such dtype") };
     let indices = TensorData::new(indices, [rows.iter().product(), *depth]);
     match gather_nd(params, indices, *depth) {
-        Some(output) => outcome(call, &output, [rows, slice].concat()),
+        Some(output) => outcome(source, &output, [rows, slice].concat()),
         None => unsupported("more components than this adapter was compiled for"),
     }
 }
 
-fn answer_gather(call: &Call, indices: Vec<i64>, axis: i64) -> Outcome {
-    let params = call.params.shape();
-    let Some(data) = data(&call.params, params.to_vec()) else {
+fn answer_gather(source: &Tensor, (index, indices): (&Tensor, Vec<i64>), axis: i64) -> Outcome {
+    let params = source.shape();
+    let Some(data) = data(source, params.to_vec()) else {
         return unsupported("burn has no such dtype");
     };
     let count = indices.len();
@@ -170,7 +171,7 @@ fn answer_gather(call: &Call, indices: Vec<i64>, axis: i64) -> Outcome {
     };
     // `select` has taken the axis, so that it is in range.
     let axis = if axis < 0 { axis + params.len() as i64 } else { axis } as usize;
-    outcome(call, &output, [&params[..axis], call.indices.shape(), &params[axis + 1..]].concat())
+    outcome(source, &output, [&params[..axis], index.shape(), &params[axis + 1..]].concat())
 }
 
 fn indices(tensor: &Tensor) -> Option<Vec<i64>> {
@@ -188,8 +189,8 @@ fn data(tensor: &Tensor, shape: Vec<usize>) -> Option<TensorData> {
     Some(TensorData::from_bytes_vec(bytes, shape, dtype))
 }
 
-fn outcome(call: &Call, output: &TensorData, shape: Vec<usize>) -> Outcome {
-    let dtype = call.params.dtype();
+fn outcome(source: &Tensor, output: &TensorData, shape: Vec<usize>) -> Outcome {
+    let dtype = source.dtype();
     if let Some(too_large) = Outcome::too_large(dtype, &shape) {
         return too_large;
     }

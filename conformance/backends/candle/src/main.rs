@@ -63,6 +63,10 @@ impl Backend for Candle {
     }
 
     fn call(&mut self, call: &Call) -> Outcome {
+        let Some([params, indices]) = call.operands.in_order() else {
+            return Outcome::Unsupported("two operands are expected".to_owned());
+        };
+        let dtype = params.dtype();
         let integer = |name: &str| match call.attributes.get(name) {
             Some(Attribute::Integer(value)) => *value,
             _ => 0,
@@ -70,15 +74,15 @@ impl Backend for Candle {
         if integer("batch_dims") != 0 {
             return Outcome::Unsupported("index_select has no batch".to_owned());
         }
-        if !INDEX_DTYPES.contains(&call.indices.dtype()) {
+        if !INDEX_DTYPES.contains(&indices.dtype()) {
             return Outcome::Unsupported("a dtype of indices that is not declared".to_owned());
         }
-        let (Some(params), Some(indices)) = (load(&call.params), load(&call.indices)) else {
+        let (Some(params), Some(indices)) = (load(params), load(indices)) else {
             return Outcome::Unsupported("candle has no such dtype".to_owned());
         };
         let output = params
             .and_then(|params| gather(&params, &indices?, integer("axis")))
-            .and_then(|output| store(call.params.dtype(), &output));
+            .and_then(|output| store(dtype, &output));
         match output {
             Ok(output) => output,
             Err(error) => {

@@ -52,21 +52,24 @@ impl Backend for Ndarray {
     }
 
     fn call(&mut self, call: &Call) -> Outcome {
-        match call.params.dtype() {
-            DType::String => answer::<ByteString>(call),
+        let Some([params, indices]) = call.operands.in_order() else {
+            return Outcome::Unsupported("two operands are expected".to_owned());
+        };
+        match params.dtype() {
+            DType::String => answer::<ByteString>(call, params, indices),
             dtype => match dtype.size() {
-                1 => answer::<u8>(call),
-                2 => answer::<u16>(call),
-                4 => answer::<u32>(call),
-                8 => answer::<u64>(call),
-                _ => answer::<u128>(call),
+                1 => answer::<u8>(call, params, indices),
+                2 => answer::<u16>(call, params, indices),
+                4 => answer::<u32>(call, params, indices),
+                8 => answer::<u64>(call, params, indices),
+                _ => answer::<u128>(call, params, indices),
             },
         }
     }
 }
 
 /// ndarray moves elements of any type, so that they are moved as their bits.
-fn answer<T: Stored>(call: &Call) -> Outcome {
+fn answer<T: Stored>(call: &Call, source: &Tensor, at: &Tensor) -> Outcome {
     let integer = |name: &str| match call.attributes.get(name) {
         Some(Attribute::Integer(value)) => *value,
         _ => 0,
@@ -74,14 +77,14 @@ fn answer<T: Stored>(call: &Call) -> Outcome {
     if integer("batch_dims") != 0 {
         return Outcome::Unsupported("select has no batch".to_owned());
     }
-    let Some(params) = call.params.view::<T>() else {
+    let Some(params) = source.view::<T>() else {
         return Outcome::Unsupported("elements of another width".to_owned());
     };
-    if !INDEX_DTYPES.contains(&call.indices.dtype()) {
+    if !INDEX_DTYPES.contains(&at.dtype()) {
         return Outcome::Unsupported("a dtype of indices that is not declared".to_owned());
     }
-    let positions = call.indices.shape().positions();
-    let Some(indices) = positions.map(|at| call.indices.integer(&at)).collect::<Option<Vec<_>>>() else {
+    let positions = at.shape().positions();
+    let Some(indices) = positions.map(|position| at.integer(&position)).collect::<Option<Vec<_>>>() else {
         return Outcome::Unsupported("indices are integers".to_owned());
     };
     let indices: Vec<usize> = indices.into_iter().map(|index| index as usize).collect();
@@ -89,11 +92,11 @@ fn answer<T: Stored>(call: &Call) -> Outcome {
         axis if axis < 0 => axis.wrapping_add(params.ndim() as i64) as usize,
         axis => axis as usize,
     };
-    let (shape, elements) = gather(&params, &indices, call.indices.shape(), axis);
-    if let Some(too_large) = Outcome::too_large(call.params.dtype(), &shape) {
+    let (shape, elements) = gather(&params, &indices, at.shape(), axis);
+    if let Some(too_large) = Outcome::too_large(source.dtype(), &shape) {
         return too_large;
     }
-    match Tensor::new(call.params.dtype(), shape, elements) {
+    match Tensor::new(source.dtype(), shape, elements) {
         Ok(output) => Outcome::Output(output),
         Err(error) => Outcome::Unsupported(error.to_string()),
     }

@@ -65,6 +65,10 @@ impl Backend for Tract {
     }
 
     fn call(&mut self, call: &Call) -> Outcome {
+        let Some([params, indices]) = call.operands.in_order() else {
+            return Outcome::Unsupported("two operands are expected".to_owned());
+        };
+        let dtype = params.dtype();
         let integer = |name: &str| match call.attributes.get(name) {
             Some(Attribute::Integer(value)) => *value,
             _ => 0,
@@ -74,10 +78,10 @@ impl Backend for Tract {
         if is_gather && batch_dims != 0 {
             return Outcome::Unsupported("Gather has no batch".to_owned());
         }
-        if !INDEX_DTYPES.contains(&call.indices.dtype()) {
+        if !INDEX_DTYPES.contains(&indices.dtype()) {
             return Outcome::Unsupported("a dtype of indices that is not declared".to_owned());
         }
-        let (Some(params), Some(indices)) = (load(&call.params), load(&call.indices)) else {
+        let (Some(params), Some(indices)) = (load(params), load(indices)) else {
             return Outcome::Unsupported("a dtype that is not declared".to_owned());
         };
         let output = params.and_then(|params| {
@@ -89,7 +93,7 @@ impl Backend for Tract {
                 evaluate(&GatherNd { batch_dims: batch_dims as usize }, params, indices?)
             }
         });
-        match output.and_then(|output| store(call.params.dtype(), &output)) {
+        match output.and_then(|output| store(dtype, &output)) {
             Ok(outcome) => outcome,
             Err(error) => {
                 let (message, fields) = (format!("{error:#}"), ErrorFields::default());

@@ -1,0 +1,115 @@
+//! Shapes far from those that are usually drawn: many rows, long axes, high ranks, and sizes that only an empty output
+//! can have. They are slow to answer, so campaigns leave them out.
+
+use gather_spec::signature::AttributeRole;
+use gather_spec::{Form, Signature};
+
+use super::Choices;
+use super::parts::{Parts, least_ranks};
+
+/// Dims beyond what 7, 8, 15 and 16 bits count; those from [`LARGE`] on stand alone.
+const FAR: [usize; 8] = [129, 200, 257, 300, 129, 257, 33_000, 70_000];
+const LARGE: usize = 1000;
+/// Dims beyond 31, 32 and 62 bits, to stand beside a dim of 0.
+const HUGE: [usize; 6] = [1 << 31, (1 << 33) + 1, 1 << 40, 1 << 58, 1 << 60, (1 << 63) - 1];
+
+/// The dims of a call by what they are: params has batch, mid, gathered and inner; indices has batch and outer.
+struct Pieces([Vec<usize>; 5]);
+
+const BATCH: usize = 0;
+const MID: usize = 1;
+const GATHERED: usize = 2;
+const INNER: usize = 3;
+const OUTER: usize = 4;
+
+/// The parts of a right call that is far from the others in one way.
+pub(super) fn draw(choices: &mut Choices, signature: &Signature) -> Parts {
+    let mut pieces = Pieces(std::array::from_fn(|_| {
+        let rank = choices.below(2);
+        (0..rank).map(|_| 1 + choices.below(2)).collect()
+    }));
+    let kinds = kinds(signature);
+    let kind = choices.pick(&kinds);
+    match choices.below(4) {
+        0 => pieces.lengthen(choices, kind),
+        1 => {
+            let more = 1 + choices.below(8);
+            pieces.0[kind].extend((0..more).map(|_| 1 + choices.below(2)));
+        }
+        2 => pieces.empty_and_huge(choices),
+        _ => {
+            pieces.lengthen(choices, kind);
+            let other = choices.pick(&kinds);
+            pieces.0[other].push(3);
+        }
+    }
+    pieces.assemble(signature)
+}
+
+/// The pieces that the operator has and that can be of any rank or size.
+fn kinds(signature: &Signature) -> Vec<usize> {
+    let has_mid = signature.form == Form::Take && signature.attribute(AttributeRole::Axis).is_some();
+    let batch = signature.has_batch().then_some(BATCH);
+    [GATHERED, INNER, OUTER].into_iter().chain(batch).chain(has_mid.then_some(MID)).collect()
+}
+
+impl Pieces {
+    /// Gives one piece a far dim.
+    fn lengthen(&mut self, choices: &mut Choices, kind: usize) {
+        let far = choices.pick(&FAR);
+        if far >= LARGE {
+            self.0.iter_mut().flatten().for_each(|dim| *dim = 1);
+        }
+        let at = choices.below(self.0[kind].len() + 1);
+        self.0[kind].insert(at, far);
+    }
+
+    /// Makes the output empty, and one or two dims huge.
+    fn empty_and_huge(&mut self, choices: &mut Choices) {
+        self.0.iter_mut().flatten().for_each(|dim| *dim = 1);
+        self.0[INNER].push(0);
+        if choices.once_in(2) {
+            self.0[OUTER].push(7);
+        }
+        let huge = choices.pick(&HUGE);
+        let kind = choices.pick(&[INNER, INNER, OUTER]);
+        self.0[kind].insert(0, huge);
+        if kind == OUTER {
+            // Indices of so many rows have none.
+            self.0[OUTER].push(0);
+        }
+    }
+
+    fn assemble(self, signature: &Signature) -> Parts {
+        let (least_params, least_indices) = least_ranks(signature);
+        let Self([mut batch, mut mid, mut gathered, mut inner, mut outer]) = self;
+        if !signature.has_batch() {
+            batch.clear();
+        }
+        let vector = match signature.form {
+            Form::Take => {
+                if gathered.is_empty() {
+                    gathered.push(2);
+                }
+                inner.splice(0..0, gathered.drain(1..));
+                if signature.attribute(AttributeRole::Axis).is_none() {
+                    mid.clear();
+                }
+                None
+            }
+            Form::Nd => {
+                mid.clear();
+                gathered.resize(gathered.len().max(signature.least_depth), 2);
+                Some(gathered.len())
+            }
+        };
+        let rank = batch.len() + mid.len() + gathered.len() + inner.len();
+        inner.extend((rank..least_params).map(|_| 1));
+        let rank = batch.len() + outer.len() + usize::from(vector.is_some());
+        outer.extend((rank..least_indices).map(|_| 1));
+        let indices = [&*batch, &outer, vector.as_slice()].concat();
+        let params = [&*batch, &mid, &gathered, &inner].concat();
+        let axis = batch.len() + mid.len();
+        Parts { params, indices, batch: batch.len(), axis, depth: gathered.len() }
+    }
+}

@@ -1,0 +1,62 @@
+//! What puts a right call one step outside its signature.
+
+use gather_spec::Signature;
+
+use super::Choices;
+use super::parts::{Parts, least_ranks};
+
+/// A dim may be huge beside a dim of 0 only: a change that would leave more elements than this is not made.
+const MOST_ELEMENTS: usize = 1 << 20;
+
+impl Parts {
+    /// Sometimes breaks a rule: of ranks, of depth, or between the shapes.
+    pub(super) fn disturb(&mut self, choices: &mut Choices, signature: &Signature) {
+        if choices.once_in(12) {
+            let params = choices.once_in(2);
+            let (least_params, least_indices) = least_ranks(signature);
+            let least = if params { least_params } else { least_indices };
+            let rank = choices.below(least);
+            if least > 0 {
+                change(self.dims(params), |dims| dims.truncate(rank));
+            }
+        }
+        if choices.once_in(12) {
+            let params = choices.once_in(2);
+            change(self.dims(params), |dims| change_one(choices, dims));
+        }
+    }
+
+    const fn dims(&mut self, params: bool) -> &mut Vec<usize> {
+        if params { &mut self.params } else { &mut self.indices }
+    }
+}
+
+/// Makes a change, unless it leaves too many elements.
+fn change(dims: &mut Vec<usize>, make: impl FnOnce(&mut Vec<usize>)) {
+    let mut changed = dims.clone();
+    make(&mut changed);
+    let count = changed.iter().try_fold(1usize, |count, dim| count.checked_mul(*dim));
+    if changed.contains(&0) || count.is_some_and(|count| count <= MOST_ELEMENTS) {
+        *dims = changed;
+    }
+}
+
+/// Changes one dim; beside a dim of zero sometimes to a huge one.
+fn change_one(choices: &mut Choices, dims: &mut [usize]) {
+    if dims.is_empty() {
+        return;
+    }
+    let at = choices.below(dims.len());
+    let has_zero = dims.iter().enumerate().any(|(other, dim)| other != at && *dim == 0);
+    dims[at] = match choices.below(5) {
+        4 if has_zero => choices.pick(&[1 << 40, 1 << 58, (1 << 33) + 1]),
+        4 => 1,
+        small => small,
+    };
+}
+
+/// An attribute that is sometimes out of any range.
+pub(super) fn integer(choices: &mut Choices, value: i64) -> i64 {
+    let odd = choices.once_in(24);
+    if odd { choices.pick(&[-1, 1, 9, -9, i64::MAX, i64::MIN]) } else { value }
+}

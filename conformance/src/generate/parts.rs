@@ -1,0 +1,142 @@
+//! The shapes of a right call, form by form, in role terms.
+
+use gather_spec::signature::{AttributeDefault, AttributeRole, OperandRole, Range};
+use gather_spec::{Attribute, Form, Signature};
+
+use super::Choices;
+use super::sizes::{Size, dims, elements, fit};
+
+/// The most axes of params, and of indices besides batch and index vector, unless a rule asks for more.
+const PARAMS_RANK: usize = 4;
+const OUTER_RANK: usize = 2;
+
+/// What the parts must be like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    /// From and to how many batch dims, where the operator has them.
+    pub(crate) batch: (usize, usize),
+    /// The least number of axes of indices that are neither batch nor index vector.
+    pub(crate) outer: usize,
+    /// Whether there must be an index: then no dim is 0, and no index row is without components.
+    pub(crate) some_index: bool,
+    /// How large they are.
+    pub(crate) size: Size,
+}
+
+impl Wanted {
+    /// Parts of this size, of any other kind.
+    pub(crate) const fn of_size(size: Size) -> Self {
+        Self { batch: (0, 3), outer: 0, some_index: false, size }
+    }
+
+    fn dims(&self, choices: &mut Choices, least_rank: usize, most_rank: usize) -> Vec<usize> {
+        let mut dims = dims(choices, self.size, least_rank, most_rank);
+        if self.some_index {
+            dims.iter_mut().for_each(|dim| *dim = (*dim).max(1));
+        }
+        dims
+    }
+}
+
+/// The shapes of a right call, and which of their axes are what.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts {
+    pub(crate) params: Vec<usize>,
+    pub(crate) indices: Vec<usize>,
+    /// The number of batch dims.
+    pub(crate) batch: usize,
+    /// The first axis of params that is selected from.
+    pub(crate) axis: usize,
+    /// The number of axes of params that are selected from.
+    pub(crate) depth: usize,
+}
+
+impl Parts {
+    /// Parts of a call of this operator.
+    pub(crate) fn draw(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Self {
+        match signature.form {
+            Form::Take => take(choices, signature, wanted),
+            Form::Nd => nd(choices, signature, wanted),
+        }
+    }
+}
+
+fn take(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
+    let (least_params, least_indices) = least_ranks(signature);
+    let (from, to) = batch_range(signature, wanted);
+    let params = wanted.dims(choices, least_params.max(from + 1), wanted.size.rank(PARAMS_RANK));
+    let has_axis = signature.attribute(AttributeRole::Axis).is_some();
+    let axis = from + if has_axis { choices.below(params.len() - from) } else { 0 };
+    let batch = from + choices.below(axis.min(to) - from + 1);
+    let axis = if has_axis { axis } else { batch };
+    let mut indices = params[..batch].to_vec();
+    let least_outer = wanted.outer.max(least_indices.saturating_sub(batch));
+    indices.extend(wanted.dims(choices, least_outer, wanted.size.rank(OUTER_RANK)));
+    let others = elements(&params[batch..]) / params[axis].max(1);
+    fit(&mut indices, batch, wanted.size.output_elements() / others);
+    Parts { params, indices, batch, axis, depth: 1 }
+}
+
+fn nd(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
+    let (least_params, least_indices) = least_ranks(signature);
+    let least_depth = signature.least_depth.max(usize::from(wanted.some_index));
+    let (from, to) = batch_range(signature, wanted);
+    let params = wanted.dims(choices, least_params.max(from + least_depth), wanted.size.rank(PARAMS_RANK));
+    let batch = from + choices.below(to.min(params.len() - least_depth) - from + 1);
+    let most_depth = params.len() - batch;
+    let depth = most_depth - choices.below(most_depth - least_depth + 1);
+    let mut indices = params[..batch].to_vec();
+    let least_outer = wanted.outer.max(least_indices.saturating_sub(batch + 1));
+    indices.extend(wanted.dims(choices, least_outer, wanted.size.rank(OUTER_RANK)));
+    fit(&mut indices, batch, wanted.size.output_elements() / elements(&params[batch + depth..]));
+    indices.push(depth);
+    Parts { params, indices, batch, axis: batch, depth }
+}
+
+/// The least ranks of params and of indices.
+pub(super) fn least_ranks(signature: &Signature) -> (usize, usize) {
+    let least = |role| signature.operand(role).rank.least();
+    (least(OperandRole::Params), least(OperandRole::Indices))
+}
+
+fn batch_range(signature: &Signature, wanted: &Wanted) -> (usize, usize) {
+    if signature.has_batch() { wanted.batch } else { (0, 0) }
+}
+
+/// What an absent attribute stands for, in a call of these ranks and so many batch dims; `None` if that is out of range.
+pub(crate) fn default_of(signature: &Signature, role: AttributeRole, parts: Ranks) -> Option<usize> {
+    let Some(attribute) = signature.attribute(role) else {
+        return Some(if role == AttributeRole::Axis { parts.batch } else { 0 });
+    };
+    match &attribute.default {
+        AttributeDefault::BatchDims => Some(parts.batch),
+        AttributeDefault::Value(Attribute::Integer(value)) => {
+            let end = if *value < 0 { counts_from(signature, role, parts)? } else { 0 };
+            usize::try_from(*value + i64::try_from(end).ok()?).ok()
+        }
+        AttributeDefault::Value(_) | AttributeDefault::Undocumented => None,
+    }
+}
+
+/// The rank that a negative value of an attribute counts from; `None` if there is none.
+pub(crate) fn counts_from(signature: &Signature, role: AttributeRole, parts: Ranks) -> Option<usize> {
+    match signature.attribute(role)?.range? {
+        Range::FromMinusRBelowR => Some(parts.params),
+        Range::FromMinusQToQ => Some(parts.indices),
+        Range::From0BelowQToR => None,
+    }
+}
+
+/// The ranks of a call and the number of its batch dims.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ranks {
+    pub(crate) params: usize,
+    pub(crate) indices: usize,
+    pub(crate) batch: usize,
+}
+
+impl Parts {
+    pub(crate) const fn ranks(&self) -> Ranks {
+        Ranks { params: self.params.len(), indices: self.indices.len(), batch: self.batch }
+    }
+}

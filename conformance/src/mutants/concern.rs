@@ -1,0 +1,77 @@
+//! Which mutant concerns which operator: it is wrong on some drawn call of it.
+
+use std::collections::BTreeMap;
+
+use gather_spec::{Call, Outcome, Profile, Signature, Signatures};
+
+use super::model::Model;
+use super::{CLAMP, ERROR, Mutant, WRAP, ZERO, declaring};
+use crate::fuzz::{allows, tolerated};
+use crate::generate::{Choices, Maker};
+use crate::judge::{Strictness, Verdict, judge};
+use crate::report::Dtypes;
+
+/// How many calls of an operator are drawn, of which so many, the last ones, are far from the usual.
+const DRAWS: u64 = 10_000;
+const FAR: u64 = 200;
+
+/// How many threads share the work of a call: a mutant that is right on one is wrong on two.
+const THREADS: usize = 2;
+
+/// Calls of one operator, with what the right model answers.
+pub(super) struct Draws {
+    signature: Signature,
+    calls: Vec<Call>,
+    /// By profile, call by call.
+    right: BTreeMap<Profile, Vec<Outcome>>,
+}
+
+impl Draws {
+    /// Calls of an operator in the dtypes that its pages list, or of one dtype pair.
+    pub(super) fn new(signature: &Signature, narrow: Option<Dtypes>) -> Self {
+        let only: Signatures = std::iter::once(signature.clone()).collect();
+        let description = declaring(&only, Profile::default(), narrow).describe();
+        let capability = &description.operators[signature.operator.as_str()];
+        let maker = Maker::new(&description, &only);
+        let mut choices = Choices::from_seed(0);
+        let call = |seed: u64| {
+            choices.reseed(seed);
+            let drawn =
+                if seed < DRAWS - FAR { maker.call(&mut choices) } else { maker.far_call(&mut choices) };
+            drawn.ok().flatten().filter(|call| {
+                narrow.is_none() || signature.roles(call).is_ok_and(|roles| capability.covers(&roles))
+            })
+        };
+        let calls: Vec<Call> = (0..DRAWS).filter_map(call).collect();
+        let model = Model::correct();
+        let right = |profile: Profile| {
+            (profile, calls.iter().map(|call| model.answer(signature, call, profile, 1)).collect())
+        };
+        let right = [ERROR, ZERO, CLAMP, WRAP].map(right).into();
+        Self { signature: signature.clone(), calls, right }
+    }
+
+    pub(super) fn operator(&self) -> &str {
+        self.signature.operator.as_str()
+    }
+
+    /// Whether a mutant is wrong on one of the calls under one of its profiles.
+    pub(super) fn are_wrong_for(&self, mutant: &Mutant) -> bool {
+        let model = mutant.model();
+        let threads = if mutant.threaded { THREADS } else { 1 };
+        mutant.profiles.iter().any(|profile| {
+            self.calls.iter().zip(&self.right[profile]).any(|(call, right)| {
+                let outcome = model.answer(&self.signature, call, *profile, threads);
+                !right.agrees(&outcome) && !self.allows(call, *profile, right, &outcome)
+            })
+        })
+    }
+
+    /// Whether an outcome that is not the right one in every field is allowed all the same.
+    fn allows(&self, call: &Call, profile: Profile, right: &Outcome, outcome: &Outcome) -> bool {
+        let mut allowed = allows(right, profile, || right.clone());
+        allowed.extend(tolerated(&self.signature, call, profile, right));
+        let Ok(roles) = self.signature.roles(call) else { return false };
+        judge(&allowed, roles.params, outcome, true, Strictness::Strict).verdict == Verdict::Pass
+    }
+}

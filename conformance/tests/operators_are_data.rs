@@ -1,0 +1,164 @@
+//! Whatever operator is read from a folder is drawn, held to laws and mutated, without a line of Rust about it: those of
+//! the specification, and one that tests have made up.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use gather_conformance::backend::Description;
+use gather_conformance::fuzz::{Campaign, GENERATORS, Named, Pace, Report, Saver, Shard, Subject, drive};
+use gather_conformance::generate::{Choices, Maker};
+use gather_conformance::judge::{Strictness, Verdict};
+use gather_conformance::laws::{LAWS, Law, Laws};
+use gather_conformance::mutants::strength::measure;
+use gather_conformance::mutants::{concerns, correct};
+use gather_conformance::runner::InProcess;
+use gather_spec::{Call, ErrorCode, Form, Outcome, Profile, Signature, Signatures, Specification};
+use rayon::prelude::*;
+
+/// An operator and the right model of the mutants, which knows it by its signature alone.
+struct Operator<'a> {
+    spec: &'a Specification,
+    signature: &'a Signature,
+    alone: Signatures,
+}
+
+impl<'a> Operator<'a> {
+    fn all(spec: &'a Specification) -> impl Iterator<Item = Self> {
+        spec.operators.iter().map(move |signature| {
+            let alone = std::iter::once(signature.clone()).collect();
+            Self { spec, signature, alone }
+        })
+    }
+
+    fn description(&self) -> Description {
+        correct(&self.alone, Profile::default()).describe()
+    }
+
+    /// Calls, and what the model answers.
+    fn drawn(&self) -> Vec<(Call, Outcome)> {
+        let maker = Maker::new(&self.description(), &self.alone);
+        let mut model = correct(&self.alone, Profile::default());
+        let call = |seed| maker.call(&mut Choices::from_seed(seed)).ok().flatten();
+        (0..60_000).filter_map(call).map(|call| (call.clone(), model.call(&call))).collect()
+    }
+
+    /// Most drawn calls are right; every error that its clauses speak of occurs, and so does every attribute.
+    fn is_drawn(&self) {
+        let name = &self.signature.operator;
+        let drawn = self.drawn();
+        let outputs = drawn.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Output(_))).count();
+        assert!(outputs * 2 > drawn.len(), "{name}: {outputs} of {} give an output", drawn.len());
+        let code = |(_, outcome): &(Call, Outcome)| match outcome {
+            Outcome::Error(error) => error.code,
+            _ => None,
+        };
+        let met: BTreeSet<ErrorCode> = drawn.iter().filter_map(code).collect();
+        let prefix = format!("{name}.");
+        for clause in self.spec.clauses.iter().filter(|clause| clause.id.starts_with(&prefix)) {
+            for code in &clause.rejects {
+                assert!(met.contains(code), "{}: {code} is never drawn", clause.id);
+            }
+        }
+        for attribute in &self.signature.attributes {
+            let sent = drawn.iter().filter(|(call, _)| call.attributes.contains_key(&attribute.name)).count();
+            assert!(sent > 0 && sent < drawn.len(), "{name}: {} is sent {sent} times", attribute.name);
+        }
+    }
+
+    /// Every law that is about it holds under some policy, and none is broken under any.
+    fn is_held_to_laws(&self) {
+        let mut held: BTreeMap<String, u64> = BTreeMap::new();
+        for profile in Profile::all_specified() {
+            let report = self.campaign(profile);
+            assert!(report.is_clean(), "{}, {profile}: {:#?}", self.signature.operator, report.groups);
+            for (law, counts) in report.counts {
+                *held.entry(law).or_default() += counts.get("held").copied().unwrap_or(0);
+            }
+        }
+        for law in LAWS.iter().filter(|law| law.is_about(self.signature) && !needs_another(law)) {
+            let held = held.get(law.name).copied().unwrap_or(0);
+            assert!(held > 0, "{} never holds on {}", law.name, self.signature.operator);
+        }
+    }
+
+    fn campaign(&self, profile: Profile) -> Report {
+        let model = correct(&self.alone, profile);
+        let laws = Laws::new(&model.describe(), &self.alone, &[], true, &[]).unwrap();
+        let campaign = Campaign {
+            suite: "0".to_owned(),
+            generators: GENERATORS,
+            backend: "model".to_owned(),
+            against: "laws".to_owned(),
+            seed: 1,
+            cases: Some(1500),
+        };
+        let report = Report::new(campaign, Shard::WHOLE, model.describe().backend);
+        let named = Named::Command("model".to_owned());
+        let saver = Saver { spec: self.spec, folder: None, backend: &named, options: "" };
+        let pace = Pace { end: None, checkpoint: std::time::Duration::from_secs(60) };
+        let subjects = vec![Subject::backend(model)];
+        drive(report, &laws, subjects, pace, &saver, &mut |_| Ok(())).unwrap()
+    }
+
+    /// Most mutants are wrong on it.
+    fn is_mutated(&self) {
+        let concerned = concerns(self.signature);
+        assert!(concerned.len() > 100, "{}: {} mutants", self.signature.operator, concerned.len());
+    }
+}
+
+/// Whether a law compares an operator with one of another form, which is not there.
+fn needs_another(law: &Law) -> bool {
+    law.name == "depth-one-is-axis-zero"
+}
+
+fn is_drawn_held_to_laws_and_mutated(spec: &Specification) {
+    assert!(!spec.operators.is_empty());
+    let operators: Vec<Operator<'_>> = Operator::all(spec).collect();
+    operators.par_iter().for_each(|operator| {
+        operator.is_drawn();
+        operator.is_held_to_laws();
+        operator.is_mutated();
+    });
+}
+
+fn made_up() -> Specification {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/made_up");
+    Specification::from_dir(&folder).unwrap_or_else(|wrong| panic!("{}", wrong[0]))
+}
+
+#[test]
+fn every_operator_is_drawn_held_to_laws_and_mutated() {
+    is_drawn_held_to_laws_and_mutated(&Specification::embedded().unwrap());
+}
+
+#[test]
+fn an_operator_that_nobody_wrote_rust_for_is_drawn_held_to_laws_and_mutated() {
+    let spec = made_up();
+    is_drawn_held_to_laws_and_mutated(&spec);
+    let [signature] = &*spec.operators else { panic!("one operator is made up") };
+    assert_eq!(signature.form, Form::Nd);
+    // Its attribute of another name is known for what it is.
+    let concerned = concerns(signature);
+    assert!(
+        concerned.contains(&"ignores-batch-dims") && !concerned.contains(&"ignores-axis"),
+        "{concerned:?}"
+    );
+}
+
+#[test]
+fn the_cases_of_a_made_up_operator_are_answered_by_its_signature_and_catch_mutants() {
+    let spec = made_up();
+    let signatures = spec.signatures();
+    let profile = Profile { negative: gather_spec::NegativeIndex::Wrap, ..Profile::default() };
+    for case in &spec.cases {
+        let result = InProcess::new(|| correct(&signatures, profile), Strictness::Strict).run(case);
+        assert_eq!(result.verdict, Verdict::Pass, "{}: {}", result.id, result.actual);
+    }
+    let strength = measure(&signatures, &spec.cases.iter().collect::<Vec<_>>());
+    let caught = strength.results.iter().filter(|caught| !caught.kills.is_empty()).count();
+    assert!(caught > 20 && !strength.survivors().is_empty(), "{caught} mutants are caught by two cases");
+    assert!(strength.markdown().contains("| mutant | stands for | made.pick_rows | for example |"));
+}

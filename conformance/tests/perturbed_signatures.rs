@@ -1,0 +1,226 @@
+//! A signature filters the very cases that would expose it, so a wrong one must not hide itself: whatever field of
+//! `optimized`'s copy is changed, some written case of that operator fails.
+//!
+//! Not changed is what `optimized` does not read: the operator's id, summary and documents, the names of operands
+//! (calls do not carry them), `policy`, which the settings choose and the judge reads, `tolerates`, which the judge
+//! reads, and default and range of an attribute without effect. Nor are changes tried that no loader lets through.
+//!
+//! `GATHERSPEC_BLESS=1 cargo test --test perturbed_signatures` writes the table anew.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+mod in_step;
+
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use gather_conformance::judge::{Strictness, Verdict, judge};
+use gather_optimized::{Settings, answer};
+use gather_spec::signature::{
+    AttributeDefault, AttributeRole, AttributeSignature, AttributeType, OperandRole, OperandSignature, Range,
+    RankRule,
+};
+use gather_spec::{Allowed, Attribute, Case, DType, Form, Profile, Signature, Specification};
+use rayon::prelude::*;
+
+use in_step::assert_in_step;
+
+static SPEC: LazyLock<Specification> = LazyLock::new(|| Specification::embedded().unwrap());
+
+/// A signature with one field changed.
+struct Perturbed {
+    field: String,
+    change: String,
+    signature: Signature,
+}
+
+/// A perturbed signature, and the ids of the cases that fail with it.
+struct Caught<'a> {
+    perturbed: Perturbed,
+    cases: Vec<&'a str>,
+}
+
+#[test]
+fn every_field_of_every_signature_is_read_and_pinned_by_a_case() {
+    let all: Vec<Caught<'_>> = SPEC.operators.par_iter().flat_map(perturbations).map(Caught::of).collect();
+    let missed: Vec<String> = all
+        .iter()
+        .filter(|caught| caught.cases.is_empty())
+        .map(|caught| caught.perturbed.to_string())
+        .collect();
+    assert!(
+        missed.is_empty(),
+        "{} of {} changes are caught by no case:\n{}",
+        missed.len(),
+        all.len(),
+        missed.join("\n")
+    );
+    assert_in_step("conformance/results/perturbed-signatures.md", &markdown(&all));
+}
+
+#[test]
+fn every_case_passes_with_the_signature_as_it_is() {
+    for signature in &SPEC.operators {
+        assert_eq!(failing(signature), Vec::<&str>::new(), "{}", signature.operator);
+    }
+}
+
+impl Caught<'_> {
+    fn of(perturbed: Perturbed) -> Self {
+        Self { cases: failing(&perturbed.signature), perturbed }
+    }
+}
+
+impl std::fmt::Display for Perturbed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}: {}", self.signature.operator, self.field, self.change)
+    }
+}
+
+/// The ids of the operator's cases that `optimized` fails by this signature.
+fn failing(signature: &Signature) -> Vec<&'static str> {
+    let cases = SPEC.cases.iter().filter(|case| case.call.operator == signature.operator);
+    cases.filter(|case| !passes(signature, case)).map(|case| case.id.as_str()).collect()
+}
+
+/// Whether the answer by a signature is the letter of the pages, also where they tolerate more.
+fn passes(signature: &Signature, case: &Case) -> bool {
+    // Far more than a case's output takes, and little enough to run many at a time.
+    let settings = Settings { max_output: 256 << 20, ..Settings::default() };
+    let outcome = answer(signature, &case.call, &settings);
+    let allowed = case.expect.under(Profile::default());
+    let letter = allowed.iter().find(|one| matches!(one, Allowed::Error(..)));
+    let letter = letter.map_or(&*allowed, std::slice::from_ref);
+    judge(letter, case.params(), &outcome, true, Strictness::Strict).verdict == Verdict::Pass
+}
+
+/// Every signature that differs from this one in one field that `optimized` reads.
+fn perturbations(signature: &Signature) -> Vec<Perturbed> {
+    let mut all = Vec::new();
+    let mut add = |field: String, change: String, signature: Signature| {
+        all.push(Perturbed { field, change, signature });
+    };
+    for (at, operand) in signature.operands.iter().enumerate() {
+        for (field, change, operand) in operands(signature.form, operand) {
+            let mut signature = signature.clone();
+            let field = format!("{}.{field}", signature.operands[at].name);
+            signature.operands[at] = operand;
+            add(field, change, signature);
+        }
+    }
+    for (at, attribute) in signature.attributes.iter().enumerate() {
+        for (field, change, attribute) in attributes(attribute) {
+            let mut signature = signature.clone();
+            let field = format!("{}.{field}", signature.attributes[at].name);
+            signature.attributes[at] = attribute;
+            add(field, change, signature);
+        }
+        let mut without = signature.clone();
+        let attribute = without.attributes.remove(at);
+        add("attributes".to_owned(), format!("without {}", attribute.name), without);
+    }
+    let mut swapped = signature.clone();
+    for operand in &mut swapped.operands {
+        operand.role = match operand.role {
+            OperandRole::Params => OperandRole::Indices,
+            OperandRole::Indices => OperandRole::Params,
+        };
+    }
+    add("operands".to_owned(), "roles swapped".to_owned(), swapped);
+    match signature.form {
+        Form::Nd => {
+            let least_depth = signature.least_depth + 1;
+            let deeper = Signature { least_depth, ..signature.clone() };
+            add("depth.least".to_owned(), format!("{least_depth}"), deeper);
+        }
+        // No index rows, and no depth.
+        Form::Take => {}
+    }
+    all
+}
+
+type Changed<T> = Vec<(&'static str, String, T)>;
+
+fn operands(form: Form, operand: &OperandSignature) -> Changed<OperandSignature> {
+    let mut all = Vec::new();
+    for dtype in DType::ALL {
+        let mut changed = operand.clone();
+        if operand.dtypes.contains(&dtype) {
+            changed.dtypes.retain(|listed| *listed != dtype);
+            all.push(("dtypes", format!("without {dtype}"), changed));
+        } else {
+            changed.dtypes.push(dtype);
+            all.push(("dtypes", format!("with {dtype}"), changed));
+        }
+    }
+    let rules = [RankRule::Any, RankRule::AtLeast1, RankRule::AtLeast2];
+    for rule in rules.into_iter().filter(|rule| rule.least().abs_diff(operand.rank.least()) == 1) {
+        // Index rows lie along an axis, whatever the pages say.
+        if (form, operand.role, rule) != (Form::Nd, OperandRole::Indices, RankRule::Any) {
+            let change = format!("at least {}", rule.least());
+            all.push(("rank", change, OperandSignature { rank: rule, ..operand.clone() }));
+        }
+    }
+    all
+}
+
+fn attributes(attribute: &AttributeSignature) -> Changed<AttributeSignature> {
+    let mut all = Vec::new();
+    let name = format!("{}_", attribute.name);
+    all.push(("name", name.clone(), AttributeSignature { name, ..attribute.clone() }));
+    for role in [AttributeRole::Axis, AttributeRole::BatchDims, AttributeRole::Ignored] {
+        if role != attribute.role {
+            // What has an effect is an integer, so no loader lets a boolean through.
+            let r#type =
+                if role == AttributeRole::Ignored { attribute.r#type } else { AttributeType::Integer };
+            all.push(("role", word(role), AttributeSignature { role, r#type, ..attribute.clone() }));
+        }
+    }
+    for r#type in [AttributeType::Integer, AttributeType::Boolean] {
+        if r#type != attribute.r#type {
+            all.push(("type", r#type.to_string(), AttributeSignature { r#type, ..attribute.clone() }));
+        }
+    }
+    for default in defaults(attribute) {
+        all.push(("default", default.to_string(), AttributeSignature { default, ..attribute.clone() }));
+    }
+    for range in [Range::FromMinusRBelowR, Range::FromMinusQToQ, Range::From0BelowQToR] {
+        if attribute.range.is_some_and(|its| its != range) {
+            all.push(("range", word(range), AttributeSignature { range: Some(range), ..attribute.clone() }));
+        }
+    }
+    all
+}
+
+/// A word of a signature as `operator.yaml` has it.
+fn word(word: impl serde::Serialize) -> String {
+    serde_json::to_value(word).unwrap().as_str().unwrap().to_owned()
+}
+
+/// Other defaults of an attribute that has an effect.
+fn defaults(attribute: &AttributeSignature) -> Vec<AttributeDefault> {
+    let integers = |values: &[i64]| {
+        values.iter().map(|value| AttributeDefault::Value(Attribute::Integer(*value))).collect()
+    };
+    match attribute.default {
+        _ if attribute.role == AttributeRole::Ignored => Vec::new(),
+        AttributeDefault::Value(Attribute::Integer(value)) => integers(&[value - 1, value + 1]),
+        AttributeDefault::BatchDims => integers(&[-1, 0, 1]),
+        AttributeDefault::Value(_) | AttributeDefault::Undocumented => Vec::new(),
+    }
+}
+
+fn markdown(all: &[Caught<'_>]) -> String {
+    let mut text = "# Wrong signatures\n\n\
+        Each row changes one field of the signature that `optimized` answers by, and counts the cases of that operator that\n\
+        then fail. Written by `GATHERSPEC_BLESS=1 cargo test --test perturbed_signatures`, and a test holds it to that.\n\n\
+        | operator | field | changed to | cases that fail | one of them |\n| --- | --- | --- | --: | --- |\n"
+        .to_owned();
+    for Caught { perturbed, cases } in all {
+        let Perturbed { field, change, signature } = perturbed;
+        let operator = &signature.operator;
+        let one = cases.first().and_then(|id| id.strip_prefix(&format!("{operator}/"))).unwrap_or_default();
+        writeln!(text, "| {operator} | {field} | {change} | {} | {one} |", cases.len()).unwrap();
+    }
+    text
+}
