@@ -41,11 +41,13 @@ fuzz_target!(|bytes: &[u8]| {
 /// Whether a line may be sent: a timed one is short, and no file is opened that this target does not know.
 fn is_bounded(line: &[u8]) -> bool {
     match Request::parse(line) {
-        Ok(Request::Call(CallMessage { params, indices, .. })) => [params, indices].iter().all(is_known),
-        Ok(Request::Time(TimeMessage { params, indices, rounds, min_round_ns, .. })) => {
+        Ok(Request::Call(CallMessage { operands, .. })) => {
+            operands.0.iter().all(|(_, operand)| is_known(operand))
+        }
+        Ok(Request::Time(TimeMessage { operands, rounds, min_round_ns, .. })) => {
             rounds <= MOST_ROUNDS
                 && min_round_ns <= MOST_NANOSECONDS
-                && [params, indices].iter().all(is_known)
+                && operands.0.iter().all(|(_, operand)| is_known(operand))
         }
         _ => true,
     }
