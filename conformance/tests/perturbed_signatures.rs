@@ -1,9 +1,9 @@
 //! A signature filters the very cases that would expose it, so a wrong one must not hide itself: whatever field of
 //! `optimized`'s copy is changed, some written case of that operator fails.
 //!
-//! Not changed is what `optimized` does not read: the operator's id, summary and documents, the names of operands
-//! (calls do not carry them), `policy`, which the settings choose and the judge reads, `tolerates`, which the judge
-//! reads, and default and range of an attribute without effect. Nor are changes tried that no loader lets through.
+//! Not changed is what `optimized` does not read: the operator's id, summary and documents, `policy`, which the settings
+//! choose and the judge reads, `tolerates`, which the judge reads, and default and range of an attribute without effect.
+//! Nor are changes tried that no loader lets through.
 //!
 //! `GATHERSPEC_BLESS=1 cargo test --test perturbed_signatures` writes the table anew.
 
@@ -143,6 +143,8 @@ type Changed<T> = Vec<(&'static str, String, T)>;
 
 fn operands(form: Form, operand: &OperandSignature) -> Changed<OperandSignature> {
     let mut all = Vec::new();
+    let name = format!("{}_", operand.name);
+    all.push(("name", name.clone(), OperandSignature { name: name.into(), ..operand.clone() }));
     for dtype in DType::ALL {
         let mut changed = operand.clone();
         if operand.dtypes.contains(&dtype) {

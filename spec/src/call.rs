@@ -190,11 +190,6 @@ impl Operands {
         self.0.iter().map(|(_, tensor)| tensor)
     }
 
-    /// The tensors, to be changed.
-    pub fn tensors_mut(&mut self) -> impl ExactSizeIterator<Item = &mut Tensor> {
-        self.0.iter_mut().map(|(_, tensor)| tensor)
-    }
-
     /// All of them in the page's order, if there are so many.
     ///
     /// ```

@@ -63,8 +63,8 @@ struct AttributeEntry {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PolicyEntry {
-    negative: Words<NegativeIndex>,
-    bad: Words<BadIndex>,
+    negative: Spanned<Words<NegativeIndex>>,
+    bad: Spanned<Words<BadIndex>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -109,7 +109,10 @@ impl Signature {
             form: file.form,
             operands,
             attributes,
-            policy: PermittedPolicies { negative: file.policy.negative.0, bad: file.policy.bad.0 },
+            policy: PermittedPolicies {
+                negative: policies(text, file.policy.negative)?,
+                bad: policies(text, file.policy.bad)?,
+            },
             tolerates: Tolerated {
                 params_dtypes: file.tolerates.params_dtypes.0,
                 index_dtypes: file.tolerates.index_dtypes.0,
@@ -119,6 +122,16 @@ impl Signature {
         };
         Ok(Spanned::new(signature, file.operator.referenced, file.operator.defined))
     }
+}
+
+/// The policies that the pages permit, of which there is one at least.
+fn policies<T>(text: Text<'_>, written: Spanned<Words<T>>) -> Result<Vec<T>, Diagnostic> {
+    if written.value.0.is_empty() {
+        return Err(text
+            .wrong(written.defined, "the pages permit at least one policy")
+            .help("write it as a word, or several as a list"));
+    }
+    Ok(written.value.0)
 }
 
 /// Every role once, in the order of the file.
@@ -291,5 +304,65 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Words<T> {
         }
 
         deserializer.deserialize_any(OneOrMany(PhantomData))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RIGHT: &str = include_str!("../../operators/tf/gather/operator.yaml");
+
+    /// What is wrong once a part of a right signature is changed: its line and column, and both texts.
+    fn wrong(part: &str, instead: &str) -> (usize, usize, String) {
+        let text = RIGHT.replacen(part, instead, 1);
+        assert_ne!(text, RIGHT, "{part}");
+        let diagnostic =
+            Signature::read(Text { file: "operator.yaml", text: &text }).map(|_| ()).unwrap_err();
+        let place = diagnostic.place.unwrap();
+        (place.line, place.column, format!("{diagnostic}"))
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_signature_is_said_where_it_stands_with_what_would_be_right() {
+        let text = Text { file: "operator.yaml", text: RIGHT };
+        assert!(Signature::read(text).is_ok());
+        let table: &[(&str, &str, usize, &[&str])] = &[
+            ("schema: 2", "schema: 3", 1, &["schema 3 is not known", "write `schema: 2`"]),
+            ("form: take", "form: taken", 5, &["`taken`", "take nd"]),
+            ("role: params", "role: source", 7, &["`source`", "params indices"]),
+            ("role: params", "role: indices", 8, &["`params` has this role already"]),
+            ("dtypes: all", "dtypes: any", 7, &["`any`", "all"]),
+            ("dtypes: all", "dtypes: []", 7, &["at least one dtype"]),
+            ("[i32, i64]", "[i32, i63]", 8, &["`i63`"]),
+            ("rank: any", "rank: at-least-9", 8, &["`at-least-9`", "at-least-1"]),
+            ("role: axis", "role: axes", 10, &["`axes`", "axis batch-dims ignored"]),
+            ("type: integer", "type: boolean", 10, &["an attribute of this role is an integer"]),
+            ("default: batch-dims", "default: last", 10, &["the default of `axis` is an integer"]),
+            ("default: 0, ", "", 11, &["`batch_dims` has no `default`"]),
+            ("range: from-minus-r-below-r", "range: 0..r", 10, &["`0..r`", "from-minus-r-below-r"]),
+            ("from-minus-q-to-q", "from-minus-r-below-r", 11, &["`from-minus-q-to-q` is expected"]),
+            (", range: from-minus-q-to-q", "", 11, &["`batch_dims` has no `range`"]),
+            ("role: ignored, type: boolean", "role: ignored, type: word", 12, &["`word`", "integer boolean"]),
+            ("bad: [error, zero]", "bad: []", 13, &["at least one policy"]),
+            ("bad: [error, zero]", "bad: [error, nil]", 13, &["`nil`", "zero"]),
+            ("tolerates:", "depth: { least: 1 }\ntolerates:", 14, &["the form take has no index rows"]),
+            ("policy:", "polices:", 13, &["unknown key `polices`", "policy"]),
+        ];
+        for (part, instead, line, words) in table {
+            let (found, column, said) = wrong(part, instead);
+            assert!(found == *line && column > 0, "{instead}: line {found}\n{said}");
+            for word in *words {
+                assert!(said.contains(word), "{instead}: {word} is missing in\n{said}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_default_lies_within_its_range() {
+        let right = include_str!("../../operators/tf/gather_nd/operator.yaml");
+        let text = right.replacen("default: 0", "default: -1", 1);
+        let said = Signature::read(Text { file: "operator.yaml", text: &text }).map(|_| ()).unwrap_err();
+        assert_eq!(said.message, "the default is outside the range");
     }
 }
