@@ -26,6 +26,9 @@ pub(crate) fn plan(signature: &Signature, call: &Roles<&Tensor>, options: Option
     let (params, indices) = (params.shape(), indices.shape());
     let shapes = match signature.form {
         Form::Take => take::Rules::of(signature).shapes(params, indices, &options),
+        Form::Elements => {
+            return Err(Refusal::Unsupported("the form elements is not answered yet".to_owned()));
+        }
         Form::Nd => nd::Rules::of(signature).shapes(params, indices, &options),
     };
     shapes.map(Plan::of)
@@ -35,7 +38,10 @@ pub(crate) fn plan(signature: &Signature, call: &Roles<&Tensor>, options: Option
 fn default(signature: &Signature, role: AttributeRole) -> Option<i64> {
     match signature.attribute(role)?.default {
         AttributeDefault::Value(Attribute::Integer(value)) => Some(value),
-        AttributeDefault::Value(_) | AttributeDefault::BatchDims | AttributeDefault::Undocumented => None,
+        AttributeDefault::Value(_)
+        | AttributeDefault::BatchDims
+        | AttributeDefault::None
+        | AttributeDefault::Undocumented => None,
     }
 }
 
@@ -89,6 +95,7 @@ fn batch_dims_out_of_range(
         Range::FromMinusRBelowR => (-signed(r), signed(r) - 1),
         Range::FromMinusQToQ => (-signed(q), signed(q)),
         Range::From0BelowQToR => (0, signed(r).min(signed(q) - 1)),
+        Range::From0BelowSmallerRank => (0, signed(r.min(q)) - 1),
     };
     GatherError::BatchDimsOutOfRange { batch_dims, low, high: high.min(signed(most)) }
 }
@@ -100,6 +107,7 @@ fn resolve(range: Range, value: i64, r: usize, q: usize) -> Option<usize> {
         Range::FromMinusRBelowR => from_either_end(value, r).filter(|at| *at < r),
         Range::FromMinusQToQ => from_either_end(value, q).filter(|at| *at <= q),
         Range::From0BelowQToR => usize::try_from(value).ok().filter(|at| *at < q && *at <= r),
+        Range::From0BelowSmallerRank => usize::try_from(value).ok().filter(|at| *at < q.min(r)),
     }
 }
 
@@ -134,7 +142,8 @@ fn signed(rank: usize) -> i64 {
 mod tests {
     use super::*;
 
-    const RANGES: [Range; 3] = [Range::FromMinusRBelowR, Range::FromMinusQToQ, Range::From0BelowQToR];
+    const RANGES: [Range; 4] =
+        [Range::FromMinusRBelowR, Range::FromMinusQToQ, Range::From0BelowQToR, Range::From0BelowSmallerRank];
 
     /// Every shape of up to three dims of 1, so that only ranks and ranges decide.
     fn all_ones() -> impl Iterator<Item = (Vec<usize>, Vec<usize>)> {
