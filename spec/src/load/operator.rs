@@ -17,7 +17,7 @@ use crate::signature::{
 use crate::yaml::{Node, Spanned, Text};
 
 use super::check_schema;
-use super::raw::{InOrder, present};
+use super::raw::{FamiliesEntry, InOrder, present};
 
 /// The version of this form.
 const SCHEMA: u32 = 2;
@@ -39,6 +39,17 @@ struct OperatorFile {
     tolerates: TolerancesEntry,
     #[serde(default, deserialize_with = "present")]
     depth: Option<Spanned<DepthEntry>>,
+    #[serde(default)]
+    families: FamiliesEntry,
+}
+
+/// What an `operator.yaml` says.
+pub(super) struct OperatorPage {
+    pub(super) signature: Signature,
+    /// Which clauses of the operator stand for which of a family.
+    pub(super) families: FamiliesEntry,
+    /// Where the operator is named.
+    pub(super) named: serde_yaml::Location,
 }
 
 #[derive(Deserialize)]
@@ -92,8 +103,8 @@ struct Dtypes(Vec<DType>);
 struct Words<T>(Vec<T>);
 
 impl Signature {
-    /// The signature in the text of an `operator.yaml`, and where it names the operator.
-    pub(super) fn read(text: Text<'_>) -> Result<Spanned<Self>, Diagnostic> {
+    /// What the text of an `operator.yaml` says. The families are not looked at.
+    pub(super) fn read(text: Text<'_>) -> Result<OperatorPage, Diagnostic> {
         let file: OperatorFile = text.parse()?;
         check_schema(text, &file.schema, SCHEMA)?;
         let operands = operands(text, file.operands)?;
@@ -120,7 +131,7 @@ impl Signature {
             },
             least_depth: file.depth.map_or(0, |depth| depth.value.least),
         };
-        Ok(Spanned::new(signature, file.operator.referenced, file.operator.defined))
+        Ok(OperatorPage { signature, families: file.families, named: file.operator.defined })
     }
 }
 
