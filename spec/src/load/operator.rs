@@ -18,7 +18,7 @@ use crate::yaml::{Node, Spanned, Text};
 use self::forms::OfForm;
 use self::lists::{Dtypes, Words};
 use super::check_schema;
-use super::raw::{InOrder, present};
+use super::raw::{FamiliesEntry, InOrder, present};
 
 /// The version of this form.
 const SCHEMA: u32 = 2;
@@ -44,6 +44,17 @@ struct OperatorFile {
     join: Option<Spanned<Join>>,
     #[serde(default, deserialize_with = "present")]
     empty_index: Option<Spanned<EmptyIndex>>,
+    #[serde(default)]
+    families: FamiliesEntry,
+}
+
+/// What an `operator.yaml` says.
+pub(super) struct OperatorPage {
+    pub(super) signature: Signature,
+    /// Which clauses of the operator stand for which of a family.
+    pub(super) families: FamiliesEntry,
+    /// Where the operator is named.
+    pub(super) named: serde_yaml::Location,
 }
 
 #[derive(Deserialize)]
@@ -94,8 +105,8 @@ struct DepthEntry {
 }
 
 impl Signature {
-    /// The signature in the text of an `operator.yaml`, and where it names the operator.
-    pub(super) fn read(text: Text<'_>) -> Result<Spanned<Self>, Diagnostic> {
+    /// What the text of an `operator.yaml` says. The families are not looked at.
+    pub(super) fn read(text: Text<'_>) -> Result<OperatorPage, Diagnostic> {
         let file: OperatorFile = text.parse()?;
         check_schema(text, &file.schema, SCHEMA)?;
         let OfForm { least_depth, join, empty_index } = OfForm::read(text, &file)?;
@@ -124,7 +135,7 @@ impl Signature {
             join,
             empty_index,
         };
-        Ok(Spanned::new(signature, file.operator.referenced, file.operator.defined))
+        Ok(OperatorPage { signature, families: file.families, named: file.operator.defined })
     }
 }
 

@@ -52,7 +52,28 @@ pub(super) struct ErrataFile {
     pub(super) errata: Vec<Spanned<Erratum>>,
 }
 
-/// `clauses.yaml`.
+/// `clauses.yaml` of a family.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FamilyClausesFile {
+    pub(super) schema: Spanned<u32>,
+    pub(super) family: Spanned<String>,
+    pub(super) clauses: Vec<FamilyClauseEntry>,
+}
+
+/// A clause of a family as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FamilyClauseEntry {
+    pub(super) id: Spanned<String>,
+    pub(super) text: String,
+    pub(super) rejects: Rejects,
+}
+
+/// The `families` of `operator.yaml`: by family, which clause of the operator stands for which of the family.
+pub(super) type FamiliesEntry = InOrder<InOrder<Spanned<String>>>;
+
+/// `clauses.yaml` of an operator.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ClausesFile {
@@ -66,13 +87,15 @@ pub(super) struct ClausesFile {
 #[serde(deny_unknown_fields)]
 pub(super) struct ClauseEntry {
     pub(super) id: Spanned<String>,
-    pub(super) text: String,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) text: Option<String>,
     pub(super) document: String,
     pub(super) section: String,
     #[serde(default)]
     pub(super) also: Vec<Section>,
     pub(super) basis: Basis,
-    pub(super) rejects: Rejects,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) rejects: Option<Rejects>,
     #[serde(default)]
     pub(super) errata: Vec<Spanned<String>>,
 }
@@ -80,12 +103,21 @@ pub(super) struct ClauseEntry {
 /// `rejects: none`, or a list of codes.
 pub(super) struct Rejects(pub(super) Vec<ErrorCode>);
 
-/// A case file.
+/// A case file of an operator.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CaseFile {
     pub(super) schema: Spanned<u32>,
     pub(super) operator: Spanned<String>,
+    pub(super) cases: Spanned<Vec<CaseEntry>>,
+}
+
+/// A case file of a family.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FamilyFile {
+    pub(super) schema: Spanned<u32>,
+    pub(super) form: Spanned<String>,
     pub(super) cases: Spanned<Vec<CaseEntry>>,
 }
 
