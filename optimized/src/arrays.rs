@@ -3,7 +3,7 @@
 use gather_spec::Refusal;
 use ndarray::{ArrayRef, Dimension};
 
-use crate::forms::{nd, take};
+use crate::forms::{elements, nd, take};
 use crate::index::Index;
 use crate::shapes::Shapes;
 use crate::{Options, Plan};
@@ -41,6 +41,19 @@ impl<'a, A, I: Index, D: Dimension, E: Dimension> Arrays<'a, A, I, D, E> {
         options: &Options,
     ) -> Result<Self, Refusal> {
         Self::new(take::Rules::GATHER.shapes(params.shape(), indices.shape(), options)?, params, indices)
+    }
+
+    /// Validates the arrays' own shapes for `take_along_axis`.
+    ///
+    /// # Errors
+    /// Those of [`Plan::take_along_axis`], with the size of the elements known.
+    pub(crate) fn take_along_axis(
+        params: &'a ArrayRef<A, D>,
+        indices: &'a ArrayRef<I, E>,
+        options: &Options,
+    ) -> Result<Self, Refusal> {
+        let rules = elements::Rules::TAKE_ALONG_AXIS;
+        Self::new(rules.shapes(params.shape(), indices.shape(), options)?, params, indices)
     }
 
     /// Compares the arrays' shapes with those of a plan.

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use gather_spec::signature::Join;
 use gather_spec::{BadIndex, NegativeIndex, Profile};
 
 use crate::Level;
@@ -23,6 +24,7 @@ use crate::Level;
 pub struct Options {
     pub(crate) batch_dims: i64,
     pub(crate) axis: Option<i64>,
+    pub(crate) join: Option<Join>,
     pub(crate) profile: Profile,
     pub(crate) level: Option<Level>,
     pub(crate) threads: Option<Threads>,
@@ -42,21 +44,28 @@ impl Options {
     #[must_use]
     pub const fn new() -> Self {
         let profile = Profile { bad: BadIndex::Error, negative: NegativeIndex::Reject };
-        Self { batch_dims: 0, axis: None, profile, level: None, threads: None }
+        Self { batch_dims: 0, axis: None, join: None, profile, level: None, threads: None }
     }
 
     /// The number of leading dims that params and indices share. `gather` lets a negative one count from the rank
-    /// of indices.
+    /// of indices. `take_along_axis` has no such attribute and refuses any but 0.
     #[must_use]
     pub const fn batch_dims(self, batch_dims: i64) -> Self {
         Self { batch_dims, ..self }
     }
 
-    /// The axis of params that `gather` selects from; a negative one counts from the rank of params. `gather_nd`
-    /// has no such attribute and refuses it.
+    /// The axis of params that `gather` and `take_along_axis` select from; a negative one counts from the rank of
+    /// params. `take_along_axis` requires it; `gather_nd` has no such attribute and refuses it.
     #[must_use]
     pub const fn axis(self, axis: i64) -> Self {
         Self { axis: Some(axis), ..self }
+    }
+
+    /// How the dims of params and indices off the axis relate, for `take_along_axis`; by default they broadcast, as in
+    /// NumPy. `gather` and `gather_nd` have no such attribute and refuse it.
+    #[must_use]
+    pub const fn join(self, join: Join) -> Self {
+        Self { join: Some(join), ..self }
     }
 
     /// What happens to an index outside its axis. `Unspecified` is answered like `Error`.
@@ -114,6 +123,7 @@ mod tests {
         let chosen = Options {
             batch_dims: 2,
             axis: Some(-1),
+            join: Some(Join::NotLarger),
             profile: Profile { bad, negative },
             level: Some(Level::Portable),
             threads: Some(Threads::Exactly(threads)),
@@ -122,6 +132,7 @@ mod tests {
         let forwards = Options::new()
             .batch_dims(2)
             .axis(-1)
+            .join(Join::NotLarger)
             .bad_index(bad)
             .negative_index(negative)
             .level(Level::Portable)
@@ -130,6 +141,7 @@ mod tests {
             .threads(threads)
             .level(Level::Portable)
             .profile(Profile { bad, negative })
+            .join(Join::NotLarger)
             .axis(-1)
             .batch_dims(2);
         assert_eq!((forwards, backwards), (chosen, chosen));

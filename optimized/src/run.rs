@@ -134,18 +134,22 @@ impl<A, I: Index, D: Dimension, E: Dimension> Arrays<'_, A, I, D, E> {
     /// The shape of the output, as ndarray wants it.
     #[inline]
     fn output_shape(&self) -> IxDyn {
-        let parts = self.shapes().output();
-        let mut shape = IxDyn::zeros(parts.iter().map(|part| part.len()).sum());
-        for (place, dim) in shape.slice_mut().iter_mut().zip(parts.into_iter().flatten()) {
-            *place = *dim;
-        }
+        let mut shape = IxDyn::zeros(self.shapes().output_rank());
+        let mut places = shape.slice_mut().iter_mut();
+        self.shapes().each_output_dim(|dim| {
+            if let Some(place) = places.next() {
+                *place = dim;
+            }
+        });
         shape
     }
 
     /// The caller's output, if it fits.
     #[inline]
     fn output_slice<'o, F: Dimension>(&self, output: &'o mut ArrayRef<A, F>) -> Result<&'o mut [A], Refusal> {
-        if !output.shape().iter().eq(self.shapes().output().into_iter().flatten()) {
+        let (mut found, mut same) = (output.shape().iter(), output.ndim() == self.shapes().output_rank());
+        self.shapes().each_output_dim(|dim| same &= found.next() == Some(&dim));
+        if !same {
             return Err(self.other_output(output.shape()));
         }
         output.as_slice_mut().ok_or_else(with_gaps)

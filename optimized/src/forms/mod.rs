@@ -2,10 +2,11 @@
 //! is all that the kernels know. One file per form, each with the rules that operators of the form may differ in.
 //! Signatures are read here and nowhere else.
 
+pub(crate) mod elements;
 pub(crate) mod nd;
 pub(crate) mod take;
 
-use gather_spec::signature::{AttributeDefault, AttributeRole, OperandRole, Range};
+use gather_spec::signature::{AttributeDefault, AttributeRole, AttributeSignature, OperandRole, Range};
 use gather_spec::{Attribute, Form, GatherError, Refusal, Roles, Shape, Signature, Tensor};
 
 use crate::{Options, Plan};
@@ -20,15 +21,17 @@ pub(crate) fn plan(signature: &Signature, call: &Roles<&Tensor>, options: Option
     if !lists(OperandRole::Indices, indices) {
         return Err(GatherError::IndexDtype { dtype: indices.dtype() }.into());
     }
+    let required = |axis: &AttributeSignature| axis.default == AttributeDefault::None;
+    if call.axis.is_none() && signature.attribute(AttributeRole::Axis).is_some_and(required) {
+        return Err(GatherError::AxisRequired.into());
+    }
     let batch_dims = call.batch_dims.or_else(|| default(signature, AttributeRole::BatchDims)).unwrap_or(0);
     let axis = call.axis.or_else(|| default(signature, AttributeRole::Axis));
     let options = Options { batch_dims, axis, ..options };
     let (params, indices) = (params.shape(), indices.shape());
     let shapes = match signature.form {
         Form::Take => take::Rules::of(signature).shapes(params, indices, &options),
-        Form::Elements => {
-            return Err(Refusal::Unsupported("the form elements is not answered yet".to_owned()));
-        }
+        Form::Elements => elements::Rules::of(signature).shapes(params, indices, &options),
         Form::Nd => nd::Rules::of(signature).shapes(params, indices, &options),
     };
     shapes.map(Plan::of)
@@ -140,6 +143,8 @@ fn signed(rank: usize) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use gather_spec::signature::{EmptyIndex, Join};
+
     use super::*;
 
     const RANGES: [Range; 4] =
@@ -163,14 +168,17 @@ mod tests {
                 let options = Options::new().batch_dims(value);
                 let take = take::Rules::new(ranks, batch_dims, axis);
                 let nd = nd::Rules::new(ranks, batch_dims, 0);
+                let elements = elements::Rules::new(ranks, axis, Join::Broadcast, EmptyIndex::Checked);
                 let all = [
                     take.shapes(&params, &indices, &options.axis(place)),
                     take.shapes(&params, &indices, &options),
                     nd.shapes(&params, &indices, &options),
+                    elements.shapes(&params, &indices, &options.batch_dims(0).axis(place)),
                 ];
                 for shapes in all.into_iter().flatten() {
-                    let rank: usize = shapes.output().map(<[usize]>::len).iter().sum();
-                    assert!(rank <= params.len() + indices.len());
+                    let mut rank = 0;
+                    shapes.each_output_dim(|_| rank += 1);
+                    assert!(rank == shapes.output_rank() && rank <= params.len() + indices.len());
                     fitting += 1;
                 }
             }

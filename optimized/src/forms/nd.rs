@@ -6,7 +6,7 @@ use gather_spec::{GatherError, Refusal, Signature};
 
 use super::{Ranks, batch_dims, range, same_batch};
 use crate::Options;
-use crate::shapes::{Selection, Shapes};
+use crate::shapes::{OutputShape, Selection, Shapes};
 
 /// What operators of this form may differ in.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ impl Rules {
     ///
     /// # Errors
     /// `params-rank`, `indices-rank`, `batch-dims-out-of-range`, `batch-shape-mismatch`, `index-depth`, in this order;
-    /// `Unsupported` for an axis.
+    /// `Unsupported` for an axis or a join.
     #[inline(always)] // So that they stay in registers.
     pub(crate) fn shapes<'a>(
         self,
@@ -42,8 +42,8 @@ impl Rules {
         indices: &'a [usize],
         options: &Options,
     ) -> Result<Shapes<'a>, Refusal> {
-        if options.axis.is_some() {
-            return Err(no_axis());
+        if options.axis.is_some() || options.join.is_some() {
+            return Err(unsupported(options));
         }
         self.ranks.check(params, indices)?;
         let (r, q) = (params.len(), indices.len());
@@ -59,12 +59,14 @@ impl Rules {
         if depth > r - b {
             return Err(GatherError::IndexDepth { batch_dims: b, depth, rank: r }.into());
         }
-        let selection = Selection { batch_dims: b, axis: b, depth, row_rank: q - 1 };
+        let selection =
+            Selection { batch_dims: b, axis: b, depth, row_rank: q - 1, output: OutputShape::Slices };
         Shapes::new(params, indices, selection, options)
     }
 }
 
 #[cold]
-fn no_axis() -> Refusal {
-    Refusal::Unsupported("gather_nd has no attribute `axis`".to_owned())
+fn unsupported(options: &Options) -> Refusal {
+    let name = if options.axis.is_some() { "axis" } else { "join" };
+    Refusal::Unsupported(format!("gather_nd has no attribute `{name}`"))
 }

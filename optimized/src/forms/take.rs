@@ -5,7 +5,7 @@ use gather_spec::{GatherError, Refusal, Signature};
 
 use super::{Ranks, batch_dims, range, resolve, same_batch, signed};
 use crate::Options;
-use crate::shapes::{Selection, Shapes};
+use crate::shapes::{OutputShape, Selection, Shapes};
 
 /// What operators of this form may differ in.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ impl Rules {
     ///
     /// # Errors
     /// `params-rank`, `indices-rank`, `batch-dims-out-of-range`, `axis-out-of-range`, `axis-before-batch`,
-    /// `batch-shape-mismatch`, in this order.
+    /// `batch-shape-mismatch`, in this order; `Unsupported` for a join.
     #[inline(always)] // So that they stay in registers.
     pub(crate) fn shapes<'a>(
         self,
@@ -45,6 +45,9 @@ impl Rules {
         indices: &'a [usize],
         options: &Options,
     ) -> Result<Shapes<'a>, Refusal> {
+        if options.join.is_some() {
+            return Err(no_join());
+        }
         self.ranks.check(params, indices)?;
         let (r, q) = (params.len(), indices.len());
         let b = batch_dims(self.batch_dims, options.batch_dims, (r, q), q)?;
@@ -57,7 +60,12 @@ impl Rules {
             return Err(GatherError::AxisBeforeBatch { axis, batch_dims: b }.into());
         }
         same_batch(params, indices, b)?;
-        let selection = Selection { batch_dims: b, axis, depth: 1, row_rank: q };
+        let selection = Selection { batch_dims: b, axis, depth: 1, row_rank: q, output: OutputShape::Slices };
         Shapes::new(params, indices, selection, options)
     }
+}
+
+#[cold]
+fn no_join() -> Refusal {
+    Refusal::Unsupported("gather has no attribute `join`".to_owned())
 }
