@@ -4,6 +4,7 @@ use gather_spec::Refusal;
 use ndarray::{ArrayD, ArrayRef, Dimension};
 
 use crate::arrays::Arrays;
+use crate::policy::Fill;
 use crate::run::Element;
 use crate::{Index, Options};
 
@@ -28,10 +29,10 @@ use crate::{Index, Options};
 /// assert_eq!(output, array!["a0", "b1"].into_dyn());
 /// # Ok::<(), gather_spec::Refusal>(())
 /// ```
-pub fn gather_nd<A: Element, I: Index, D: Dimension, E: Dimension>(
+pub fn gather_nd<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
     params: &ArrayRef<A, D>,
     indices: &ArrayRef<I, E>,
-    options: &Options,
+    options: &Options<Z>,
 ) -> Result<ArrayD<A>, Refusal> {
     Arrays::gather_nd(params, indices, options)?.run()
 }
@@ -50,11 +51,11 @@ pub fn gather_nd<A: Element, I: Index, D: Dimension, E: Dimension>(
 /// assert_eq!(output, array![[3, 4]]);
 /// # Ok::<(), gather_spec::Refusal>(())
 /// ```
-pub fn gather_nd_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimension>(
+pub fn gather_nd_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimension, Z: Fill<A>>(
     params: &ArrayRef<A, D>,
     indices: &ArrayRef<I, E>,
     output: &mut ArrayRef<A, F>,
-    options: &Options,
+    options: &Options<Z>,
 ) -> Result<(), Refusal> {
     Arrays::gather_nd(params, indices, options)?.run_into(output)
 }
@@ -79,10 +80,10 @@ pub fn gather_nd_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimen
 /// assert_eq!(columns, array![[3, 1], [6, 4]].into_dyn());
 /// # Ok::<(), gather_spec::Refusal>(())
 /// ```
-pub fn gather<A: Element, I: Index, D: Dimension, E: Dimension>(
+pub fn gather<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
     params: &ArrayRef<A, D>,
     indices: &ArrayRef<I, E>,
-    options: &Options,
+    options: &Options<Z>,
 ) -> Result<ArrayD<A>, Refusal> {
     Arrays::gather(params, indices, options)?.run()
 }
@@ -101,11 +102,11 @@ pub fn gather<A: Element, I: Index, D: Dimension, E: Dimension>(
 /// assert_eq!(output, array![3, 3]);
 /// # Ok::<(), gather_spec::Refusal>(())
 /// ```
-pub fn gather_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimension>(
+pub fn gather_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimension, Z: Fill<A>>(
     params: &ArrayRef<A, D>,
     indices: &ArrayRef<I, E>,
     output: &mut ArrayRef<A, F>,
-    options: &Options,
+    options: &Options<Z>,
 ) -> Result<(), Refusal> {
     Arrays::gather(params, indices, options)?.run_into(output)
 }
@@ -131,10 +132,10 @@ pub fn gather_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimensio
 /// assert_eq!(sorted, array![[10, 20, 30], [40, 50, 60]].into_dyn());
 /// # Ok::<(), gather_spec::Refusal>(())
 /// ```
-pub fn take_along_axis<A: Element, I: Index, D: Dimension, E: Dimension>(
+pub fn take_along_axis<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
     params: &ArrayRef<A, D>,
     indices: &ArrayRef<I, E>,
-    options: &Options,
+    options: &Options<Z>,
 ) -> Result<ArrayD<A>, Refusal> {
     Arrays::take_along_axis(params, indices, options)?.run()
 }
@@ -154,11 +155,11 @@ pub fn take_along_axis<A: Element, I: Index, D: Dimension, E: Dimension>(
 /// assert_eq!(output, array![[10, 10, 30]]);
 /// # Ok::<(), gather_spec::Refusal>(())
 /// ```
-pub fn take_along_axis_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimension>(
+pub fn take_along_axis_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimension, Z: Fill<A>>(
     params: &ArrayRef<A, D>,
     indices: &ArrayRef<I, E>,
     output: &mut ArrayRef<A, F>,
-    options: &Options,
+    options: &Options<Z>,
 ) -> Result<(), Refusal> {
     Arrays::take_along_axis(params, indices, options)?.run_into(output)
 }

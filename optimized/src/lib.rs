@@ -25,6 +25,7 @@ mod options;
 mod output;
 mod parallel;
 mod plan;
+mod policy;
 mod run;
 mod shapes;
 
@@ -37,4 +38,5 @@ pub use kernels::floor;
 pub use options::Options;
 pub use output::{Pool, Pooled};
 pub use plan::Plan;
+pub use policy::{Fill, Filled, Zeros};
 pub use run::Element;

@@ -1,11 +1,11 @@
 //! The shapes of a call that `forms` has validated: what the output is, and how large. No form is known here.
 
 use gather_spec::shape::MAX_BYTES;
-use gather_spec::{GatherError, Profile, Refusal};
+use gather_spec::{GatherError, Refusal};
 
-use crate::Options;
 use crate::dispatch::{self, Proof};
-use crate::options::Threads;
+use crate::options::{Choices, Threads};
+use crate::policy::Policies;
 
 /// Shapes that fit each other, borrowed from where they are kept: a call that is run once copies none of them.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ pub(crate) struct Traits {
     nonzero: usize,
     /// Whether the output has a dim of 0.
     empty: bool,
-    pub profile: Profile,
+    pub policies: Policies,
     pub level: Proof,
     pub threads: Option<Threads>,
 }
@@ -64,12 +64,12 @@ impl<'a> Shapes<'a> {
         params: &'a [usize],
         indices: &'a [usize],
         selection: Selection,
-        options: &Options,
+        choices: &Choices,
     ) -> Result<Self, Refusal> {
-        let level = dispatch::choose(options.level)?;
-        let (profile, threads) = (options.profile, options.threads);
+        let level = dispatch::choose(choices.level)?;
+        let (policies, threads) = (Policies::new(choices.profile, choices.modulo), choices.threads);
         let (nonzero, empty) = (1, false);
-        let traits = Traits { selection, nonzero, empty, profile, level, threads };
+        let traits = Traits { selection, nonzero, empty, policies, level, threads };
         let mut shapes = Self { params, indices, traits };
         shapes.each_output_dim(|dim| {
             if dim == 0 {

@@ -5,7 +5,7 @@ use gather_spec::signature::{AttributeRole, EmptyIndex, Join, Range};
 use gather_spec::{GatherError, Refusal, Shape, Signature};
 
 use super::{Ranks, range, resolve};
-use crate::Options;
+use crate::options::Choices;
 use crate::shapes::{OutputShape, Selection, Shapes};
 
 /// What operators of this form may differ in.
@@ -42,7 +42,7 @@ impl Rules {
         )
     }
 
-    /// Shapes that fit each other. A join that the options choose replaces that of the rules.
+    /// Shapes that fit each other. A join that was chosen replaces that of the rules.
     ///
     /// # Errors
     /// `axis-required`, `params-rank`, `indices-rank`, `rank-mismatch`, `axis-out-of-range`, `join-mismatch`, in this
@@ -51,12 +51,12 @@ impl Rules {
         self,
         params: &'a [usize],
         indices: &'a [usize],
-        options: &Options,
+        choices: &Choices,
     ) -> Result<Shapes<'a>, Refusal> {
-        if options.batch_dims != 0 {
+        if choices.batch_dims != 0 {
             return Err(Refusal::Unsupported("take_along_axis has no attribute `batch_dims`".to_owned()));
         }
-        let asked = options.axis.ok_or(GatherError::AxisRequired)?;
+        let asked = choices.axis.ok_or(GatherError::AxisRequired)?;
         self.ranks.check(params, indices)?;
         let (r, q) = (params.len(), indices.len());
         let exempt = self.empty_index == EmptyIndex::Unchecked && indices.contains(&0);
@@ -67,7 +67,7 @@ impl Rules {
         let Some(axis) = resolve(self.axis, asked, r, q).filter(|axis| *axis < r) else {
             return Err(GatherError::AxisOutOfRange { axis: asked, rank: r }.into());
         };
-        let join = options.join.unwrap_or(self.join);
+        let join = choices.join.unwrap_or(self.join);
         if !exempt {
             joined(params, indices, axis, join)?;
         }
@@ -76,7 +76,7 @@ impl Rules {
             _ => OutputShape::Indices,
         };
         let selection = Selection { batch_dims: 0, axis, depth: 1, row_rank: q, output };
-        Shapes::new(params, indices, selection, options)
+        Shapes::new(params, indices, selection, choices)
     }
 }
 
@@ -97,6 +97,7 @@ fn joined(params: &[usize], indices: &[usize], axis: usize, join: Join) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Options;
 
     fn rules(join: Join, empty_index: EmptyIndex) -> Rules {
         Rules::new(Ranks { params: 0, indices: 0 }, Range::FromMinusRBelowR, join, empty_index)
@@ -104,7 +105,7 @@ mod tests {
 
     /// The shape of the output, or the error.
     fn output(rules: Rules, params: &[usize], indices: &[usize], axis: i64) -> Result<Vec<usize>, Refusal> {
-        let shapes = rules.shapes(params, indices, &Options::new().axis(axis))?;
+        let shapes = rules.shapes(params, indices, &Options::new().axis(axis).choices)?;
         let mut dims = Vec::new();
         shapes.each_output_dim(|dim| dims.push(dim));
         assert_eq!(dims.len(), shapes.output_rank());
@@ -148,7 +149,7 @@ mod tests {
     #[test]
     fn the_first_reason_is_the_answer() {
         let rules = Rules::TAKE_ALONG_AXIS;
-        let without = rules.shapes(&[2], &[2, 2], &Options::new()).map(drop);
+        let without = rules.shapes(&[2], &[2, 2], &Options::new().choices).map(drop);
         assert_eq!(without, Err(GatherError::AxisRequired.into()));
         let ranks = GatherError::RankMismatch { params: 1, indices: 2 };
         assert_eq!(output(rules, &[2], &[2, 2], 9), Err(ranks.into()));

@@ -4,7 +4,7 @@ use gather_spec::signature::{AttributeRole, Range};
 use gather_spec::{GatherError, Refusal, Signature};
 
 use super::{Ranks, batch_dims, range, resolve, same_batch, signed};
-use crate::Options;
+use crate::options::Choices;
 use crate::shapes::{OutputShape, Selection, Shapes};
 
 /// What operators of this form may differ in.
@@ -43,15 +43,15 @@ impl Rules {
         self,
         params: &'a [usize],
         indices: &'a [usize],
-        options: &Options,
+        choices: &Choices,
     ) -> Result<Shapes<'a>, Refusal> {
-        if options.join.is_some() {
+        if choices.join.is_some() {
             return Err(no_join());
         }
         self.ranks.check(params, indices)?;
         let (r, q) = (params.len(), indices.len());
-        let b = batch_dims(self.batch_dims, options.batch_dims, (r, q), q)?;
-        let asked = options.axis.unwrap_or(signed(b));
+        let b = batch_dims(self.batch_dims, choices.batch_dims, (r, q), q)?;
+        let asked = choices.axis.unwrap_or(signed(b));
         // Whatever the range, there are no more axes than params has.
         let Some(axis) = resolve(self.axis, asked, r, q).filter(|axis| *axis < r) else {
             return Err(GatherError::AxisOutOfRange { axis: asked, rank: r }.into());
@@ -61,7 +61,7 @@ impl Rules {
         }
         same_batch(params, indices, b)?;
         let selection = Selection { batch_dims: b, axis, depth: 1, row_rank: q, output: OutputShape::Slices };
-        Shapes::new(params, indices, selection, options)
+        Shapes::new(params, indices, selection, choices)
     }
 }
 
