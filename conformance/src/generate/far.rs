@@ -97,6 +97,7 @@ impl Pieces {
                 }
                 None
             }
+            Form::Elements => unreachable!("filled in by the next commit"),
             Form::Nd => {
                 mid.clear();
                 gathered.resize(gathered.len().max(signature.least_depth), 2);

@@ -56,6 +56,7 @@ impl Parts {
     pub(crate) fn draw(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Self {
         match signature.form {
             Form::Take => take(choices, signature, wanted),
+            Form::Elements => unreachable!("filled in by the next commit"),
             Form::Nd => nd(choices, signature, wanted),
         }
     }
@@ -114,7 +115,7 @@ pub(crate) fn default_of(signature: &Signature, role: AttributeRole, parts: Rank
             let end = if *value < 0 { counts_from(signature, role, parts)? } else { 0 };
             usize::try_from(*value + i64::try_from(end).ok()?).ok()
         }
-        AttributeDefault::Value(_) | AttributeDefault::Undocumented => None,
+        AttributeDefault::Value(_) | AttributeDefault::None | AttributeDefault::Undocumented => None,
     }
 }
 
@@ -123,7 +124,7 @@ pub(crate) fn counts_from(signature: &Signature, role: AttributeRole, parts: Ran
     match signature.attribute(role)?.range? {
         Range::FromMinusRBelowR => Some(parts.params),
         Range::FromMinusQToQ => Some(parts.indices),
-        Range::From0BelowQToR => None,
+        Range::From0BelowQToR | Range::From0BelowSmallerRank => None,
     }
 }
 

@@ -64,6 +64,7 @@ fn identity(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let dtype = drawn.indices.dtype();
     let indices = match drawn.signature.form {
         Form::Take => integers(dtype, &[dims[drawn.axis]], |position| position[0] as i128)?,
+        Form::Elements => unreachable!("filled in by the next commit"),
         Form::Nd => {
             let least_rank = drawn.signature.operand(OperandRole::Indices).rank.least();
             let depth = drawn.selected_axes().len().max(least_rank.saturating_sub(1)).min(dims.len());

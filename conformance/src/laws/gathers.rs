@@ -69,7 +69,7 @@ impl Gather<'_> {
     /// The first axis of params that is selected from.
     pub(super) const fn first_axis(&self) -> usize {
         match self.signature.form {
-            Form::Take => self.axis,
+            Form::Take | Form::Elements => self.axis,
             Form::Nd => self.batch,
         }
     }
@@ -77,7 +77,7 @@ impl Gather<'_> {
     /// The number of axes of indices that hold the components of a row.
     pub(super) const fn vector_axes(&self) -> usize {
         match self.signature.form {
-            Form::Take => 0,
+            Form::Take | Form::Elements => 0,
             Form::Nd => 1,
         }
     }
@@ -85,7 +85,7 @@ impl Gather<'_> {
     /// The dims of indices whose outer dims are these and whose rows have so many components.
     pub(super) fn index_dims(&self, outer: &[usize], depth: usize) -> Vec<usize> {
         match self.signature.form {
-            Form::Take => outer.to_vec(),
+            Form::Take | Form::Elements => outer.to_vec(),
             Form::Nd => [outer, &[depth]].concat(),
         }
     }
@@ -111,7 +111,7 @@ impl Gather<'_> {
     /// The axes of params that are selected from.
     pub(super) fn selected_axes(&self) -> Range<usize> {
         let depth = match self.signature.form {
-            Form::Take => 1,
+            Form::Take | Form::Elements => 1,
             Form::Nd => self.indices.shape().last().copied().unwrap_or(0),
         };
         self.first_axis()..self.first_axis() + depth
@@ -127,7 +127,7 @@ impl Gather<'_> {
     /// The size of the axis that the index at a position of indices selects from.
     pub(super) fn bound(&self, position: &[usize]) -> usize {
         let component = match self.signature.form {
-            Form::Take => 0,
+            Form::Take | Form::Elements => 0,
             Form::Nd => position.last().copied().unwrap_or(0),
         };
         self.params.shape()[self.selected_axes().start + component]

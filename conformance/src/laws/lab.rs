@@ -180,6 +180,7 @@ impl<'a> Lab<'a> {
         let axis = resolved(AttributeRole::Axis, roles.axis, batch)?;
         let shape = match signature.form {
             Form::Take => [params.get(..axis)?, indices.get(batch..)?, params.get(axis + 1..)?].concat(),
+            Form::Elements => unreachable!("filled in by the next commit"),
             Form::Nd => {
                 let (depth, rows) = indices.split_last()?;
                 [params.get(..batch)?, rows.get(batch..)?, params.get(batch + depth..)?].concat()

@@ -224,7 +224,7 @@ impl Asked<'_> {
     /// Whether the last axis of indices holds index rows.
     pub(super) const fn by_rows(&self) -> bool {
         match self.signature.form {
-            Form::Take => false,
+            Form::Take | Form::Elements => false,
             Form::Nd => true,
         }
     }

@@ -72,6 +72,9 @@ pub(super) fn batch_dims(asked: &Asked<'_>) -> Option<usize> {
         Some(Range::From0BelowQToR) => {
             usize::try_from(given).ok().filter(|batch| *batch < rank && *batch <= params)
         }
+        Some(Range::From0BelowSmallerRank) => {
+            usize::try_from(given).ok().filter(|batch| *batch < rank && *batch < params)
+        }
     }
 }
 
