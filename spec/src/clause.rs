@@ -67,6 +67,16 @@ pub struct OutOfScope {
     pub why: String,
 }
 
+/// A case that has another id now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Renamed {
+    /// Its old id; of a case with `for-each` without what that adds.
+    pub from: String,
+    /// Its present id, likewise.
+    pub to: String,
+}
+
 /// How firmly a clause stands, firmest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use walkdir::WalkDir;
 
 use crate::case::Case;
-use crate::clause::{Clause, Document, Erratum, Example, Family, LeftOut, OutOfScope, Section};
+use crate::clause::{Clause, Document, Erratum, Example, Family, LeftOut, OutOfScope, Renamed, Section};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::yaml::{MAX_FILE_BYTES, Spanned, Text, too_long};
 use crate::{Basis, ErrorCode, Signature, Signatures};
@@ -30,7 +30,7 @@ use crate::{Basis, ErrorCode, Signature, Signatures};
 use cases::{Context, Instances, read_cases, read_family};
 use families::Families;
 use operator::OperatorPage;
-use raw::{ClausesFile, DocumentsFile, ErrataFile, InventoryFile, OutOfScopeFile};
+use raw::{ClausesFile, DocumentsFile, ErrataFile, InventoryFile, OutOfScopeFile, RenamedFile};
 pub use single::{Ledger, family_folder};
 
 /// The version of the file forms that this program reads.
@@ -73,6 +73,8 @@ pub struct Specification {
     pub errata: Vec<Erratum>,
     /// What is no operator here, and why.
     pub out_of_scope: Vec<OutOfScope>,
+    /// The cases that have another id now.
+    pub renamed: Vec<Renamed>,
     /// The operators, by name.
     pub operators: Vec<Signature>,
     /// The clauses: operator by operator, each in the order of its file.
@@ -162,6 +164,7 @@ impl Specification {
             let read = match parts.as_slice() {
                 ["documents.yaml"] => spec.read_documents(text),
                 ["errata.yaml"] | ["operators", _, _, "errata.yaml"] => spec.read_errata(text),
+                ["renamed.yaml"] => spec.read_renamed(text),
                 ["out-of-scope.yaml"] => spec.read_out_of_scope(text),
                 ["operators", _, _, "inventory.yaml"] => spec.read_inventory(text),
                 ["families", family, "clauses.yaml"] => spec.of_families.read_clauses(text, family),
@@ -324,6 +327,13 @@ impl Specification {
         let file: OutOfScopeFile = text.parse()?;
         check_schema(text, &file.schema, SCHEMA)?;
         self.out_of_scope = file.out_of_scope;
+        Ok(())
+    }
+
+    fn read_renamed(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
+        let file: RenamedFile = text.parse()?;
+        check_schema(text, &file.schema, SCHEMA)?;
+        self.renamed = file.renamed;
         Ok(())
     }
 

@@ -3,14 +3,14 @@
 
 use std::collections::HashSet;
 
-use crate::DType;
 use crate::any;
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::signature::OperandRole;
 use crate::yaml::Spanned;
+use crate::{DType, ErrorCode};
 
 use super::cases::CaseReader;
-use super::raw::{CaseEntry, ForEach, TensorEntry};
+use super::raw::{CaseEntry, Expect, ForEach, TensorEntry};
 
 /// The dtype of an operand whose dtype does not matter.
 const ANY: &str = "any";
@@ -70,10 +70,25 @@ impl CaseReader<'_> {
             None => (&[][..], &[][..]),
             Some(each) => self.listed(each)?,
         };
-        Ok(Dtypes {
-            params: self.dtypes(of_params, params, OperandRole::Params)?,
-            indices: self.dtypes(of_indices, indices, OperandRole::Indices)?,
-        })
+        let mut params = self.dtypes(of_params, params, OperandRole::Params)?;
+        let mut indices = self.dtypes(of_indices, indices, OperandRole::Indices)?;
+        if self.is_family() {
+            params.retain(|one| self.belongs(entry, OperandRole::Params, one.dtype()));
+            indices.retain(|one| self.belongs(entry, OperandRole::Indices, one.dtype()));
+        }
+        Ok(Dtypes { params, indices })
+    }
+
+    /// Whether the operator has a family's case in a dtype: one that its pages list, or, where the case expects nothing
+    /// but the refusal of this operand's dtype, one that they neither list nor tolerate.
+    fn belongs(&self, entry: &CaseEntry, role: OperandRole, dtype: DType) -> bool {
+        let tolerates = &self.page.tolerates;
+        let (code, tolerated) = match role {
+            OperandRole::Params => (ErrorCode::ParamsDtype, &tolerates.params_dtypes),
+            OperandRole::Indices => (ErrorCode::IndexDtype, &tolerates.index_dtypes),
+        };
+        let listed = self.page.operand(role).dtypes.contains(&dtype);
+        if refuses(entry, code) { !listed && !tolerated.contains(&dtype) } else { listed }
     }
 
     /// The dtypes that `for-each` lists for params and for indices.
@@ -86,8 +101,8 @@ impl CaseReader<'_> {
         }
     }
 
-    /// The dtypes of one operand: its own, of which `any` stands for several, or those of `for-each`. A family's case
-    /// keeps those that the operator lists, which may be none.
+    /// The dtypes of one operand: its own, of which `any` stands for several, or those of `for-each`. In a family `any`
+    /// may stand for none.
     fn dtypes(
         &self,
         listed: &[Spanned<String>],
@@ -95,7 +110,7 @@ impl CaseReader<'_> {
         role: OperandRole,
     ) -> Result<Vec<Written>, Diagnostic> {
         let of_page = &self.page.operand(role).dtypes;
-        let mut written = match (&operand.value.dtype, listed) {
+        Ok(match (&operand.value.dtype, listed) {
             (Some(dtype), []) if dtype.value == ANY => match open(role, of_page) {
                 open if open.is_empty() && !self.is_family() => {
                     return Err(self.wrong(
@@ -118,11 +133,7 @@ impl CaseReader<'_> {
                     .help("leave `dtype` out"));
             }
             (None, listed) => self.all_different(listed)?,
-        };
-        if self.is_family() {
-            written.retain(|one| of_page.contains(&one.dtype()));
-        }
-        Ok(written)
+        })
     }
 
     fn all_different(&self, listed: &[Spanned<String>]) -> Result<Vec<Written>, Diagnostic> {
@@ -135,6 +146,12 @@ impl CaseReader<'_> {
             })
             .collect()
     }
+}
+
+/// Whether a case expects nothing but this error.
+fn refuses(entry: &CaseEntry, code: ErrorCode) -> bool {
+    let Expect::One(arm) = &entry.expect.value else { return false };
+    arm.when.is_none() && arm.error.as_ref().is_some_and(|error| error.value == code.to_string())
 }
 
 /// What `any` stands for where a page lists some dtypes.

@@ -9,7 +9,7 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 
 use crate::ErrorCode;
 use crate::case::{Provenance, When};
-use crate::clause::{Basis, Document, Erratum, Evidence, Example, OutOfScope, Section};
+use crate::clause::{Basis, Document, Erratum, Evidence, Example, OutOfScope, Renamed, Section};
 use crate::yaml::{Node, Spanned};
 
 /// Reads what may be left out, but, unlike `Option` alone, not what is there and null: a key without a value is a
@@ -42,6 +42,14 @@ pub(super) struct InventoryFile {
 pub(super) struct OutOfScopeFile {
     pub(super) schema: Spanned<u32>,
     pub(super) out_of_scope: Vec<OutOfScope>,
+}
+
+/// `renamed.yaml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RenamedFile {
+    pub(super) schema: Spanned<u32>,
+    pub(super) renamed: Vec<Renamed>,
 }
 
 /// `errata.yaml`.

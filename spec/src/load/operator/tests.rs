@@ -22,7 +22,7 @@ tolerates: { join: not-larger }
 ";
 
 fn read(text: &str) -> Result<Signature, Diagnostic> {
-    Signature::read(Text { file: "operator.yaml", text }).map(|read| read.signature)
+    Signature::read(Text { file: "operator.yaml", text }).map(|page| page.signature)
 }
 
 /// Asserts what is wrong once a part of a right signature is changed: its line, and words of both texts.
