@@ -8,10 +8,10 @@ use super::Choices;
 use super::parts::{Parts, least_ranks};
 
 /// Dims beyond what 7, 8, 15 and 16 bits count; those from [`LARGE`] on stand alone.
-const FAR: [usize; 8] = [129, 200, 257, 300, 129, 257, 33_000, 70_000];
+const FAR: [usize; 8] = [129, 200, 257, 300, 129, 33_000, 33_000, 70_000];
 const LARGE: usize = 1000;
 /// Dims beyond 31, 32 and 62 bits, to stand beside a dim of 0.
-const HUGE: [usize; 6] = [1 << 31, (1 << 33) + 1, 1 << 40, 1 << 58, 1 << 60, (1 << 63) - 1];
+const HUGE: [usize; 7] = [1 << 31, (1 << 33) + 1, 1 << 40, 1 << 59, 1 << 60, 1 << 61, (1 << 63) - 1];
 
 /// The dims of a call by what they are: params has batch, mid, gathered and inner; indices has batch and outer.
 struct Pieces([Vec<usize>; 5]);
@@ -30,18 +30,19 @@ pub(super) fn draw(choices: &mut Choices, signature: &Signature) -> Parts {
     }));
     let kinds = kinds(signature);
     let kind = choices.pick(&kinds);
-    match choices.below(4) {
+    match choices.below(12) {
         0 => pieces.lengthen(choices, kind),
         1 => {
             let more = 1 + choices.below(8);
             pieces.0[kind].extend((0..more).map(|_| 1 + choices.below(2)));
         }
-        2 => pieces.empty_and_huge(choices),
-        _ => {
+        2 => {
             pieces.lengthen(choices, kind);
             let other = choices.pick(&kinds);
             pieces.0[other].push(3);
         }
+        // These cost nothing to answer.
+        _ => pieces.empty_and_huge(choices),
     }
     pieces.assemble(signature)
 }
@@ -58,7 +59,9 @@ impl Pieces {
     fn lengthen(&mut self, choices: &mut Choices, kind: usize) {
         let far = choices.pick(&FAR);
         if far >= LARGE {
+            // Beside it there is just enough for a slice that does not begin at the first element.
             self.0.iter_mut().flatten().for_each(|dim| *dim = 1);
+            self.0[if kind == GATHERED { INNER } else { GATHERED }].push(2);
         }
         let at = choices.below(self.0[kind].len() + 1);
         self.0[kind].insert(at, far);
@@ -66,13 +69,21 @@ impl Pieces {
 
     /// Makes the output empty, and one or two dims huge.
     fn empty_and_huge(&mut self, choices: &mut Choices) {
-        self.0.iter_mut().flatten().for_each(|dim| *dim = 1);
+        if choices.once_in(8) {
+            // A scalar beside more rows than an output can have.
+            self.0 = Default::default();
+            self.0[OUTER].extend([1 << 60, 0]);
+            return;
+        }
+        if choices.once_in(2) {
+            self.0.iter_mut().flatten().for_each(|dim| *dim = 1);
+        }
         self.0[INNER].push(0);
         if choices.once_in(2) {
             self.0[OUTER].push(7);
         }
         let huge = choices.pick(&HUGE);
-        let kind = choices.pick(&[INNER, INNER, OUTER]);
+        let kind = choices.pick(&[INNER, GATHERED, INNER, OUTER]);
         self.0[kind].insert(0, huge);
         if kind == OUTER {
             // Indices of so many rows have none.

@@ -1,6 +1,6 @@
 //! What puts a right call one step outside its signature.
 
-use gather_spec::Signature;
+use gather_spec::{Form, Signature};
 
 use super::Choices;
 use super::parts::{Parts, least_ranks};
@@ -19,6 +19,14 @@ impl Parts {
             if least > 0 {
                 change(self.dims(params), |dims| dims.truncate(rank));
             }
+        }
+        if signature.form == Form::Nd && choices.once_in(24) {
+            let depth = choices.below(self.params.len() + 3);
+            change(&mut self.indices, |dims| {
+                if let Some(last) = dims.last_mut() {
+                    *last = depth;
+                }
+            });
         }
         if choices.once_in(12) {
             let params = choices.once_in(2);
@@ -55,8 +63,8 @@ fn change_one(choices: &mut Choices, dims: &mut [usize]) {
     };
 }
 
-/// An attribute that is sometimes out of any range.
-pub(super) fn integer(choices: &mut Choices, value: i64) -> i64 {
-    let odd = choices.once_in(24);
+/// An attribute that is out of any range once in `odds` times.
+pub(super) fn integer(choices: &mut Choices, value: i64, odds: usize) -> i64 {
+    let odd = choices.once_in(odds);
     if odd { choices.pick(&[-1, 1, 9, -9, i64::MAX, i64::MIN]) } else { value }
 }
