@@ -26,8 +26,8 @@ pub(super) type ClauseMap = BTreeMap<String, String>;
 pub(super) struct Families {
     /// The families, by name.
     pub(super) all: Vec<Family>,
-    /// By operator.
-    maps: HashMap<String, ClauseMap>,
+    /// By operator, each with the name of its form's family.
+    maps: HashMap<String, (String, ClauseMap)>,
 }
 
 impl Families {
@@ -38,7 +38,7 @@ impl Families {
 
     /// What an operator takes.
     pub(super) fn map(&self, operator: &str) -> Option<&ClauseMap> {
-        self.maps.get(operator)
+        self.maps.get(operator).map(|(_, map)| map)
     }
 
     /// Reads the clauses of the family that the folder is named after.
@@ -100,7 +100,7 @@ impl Families {
                 }
             }
         }
-        self.maps.insert(signature.operator.as_str().to_owned(), map);
+        self.maps.insert(signature.operator.as_str().to_owned(), (form, map));
         Ok(())
     }
 
@@ -138,12 +138,10 @@ impl Families {
 
     /// The clauses of families that a clause of an operator stands for.
     fn behind<'s>(&'s self, operator: &str, id: &str) -> Vec<(&'s str, &'s FamilyClause)> {
-        let Some(map) = self.map(operator) else { return Vec::new() };
-        let clauses = self
-            .all
-            .iter()
-            .flat_map(|family| family.clauses.iter().map(move |clause| (family.name.as_str(), clause)));
-        clauses.filter(|(_, clause)| map.get(&clause.id).is_some_and(|to| to == id)).collect()
+        let Some((form, map)) = self.maps.get(operator) else { return Vec::new() };
+        let Some(family) = self.get(form) else { return Vec::new() };
+        let clauses = family.clauses.iter().filter(|clause| map.get(&clause.id).is_some_and(|to| to == id));
+        clauses.map(|clause| (family.name.as_str(), clause)).collect()
     }
 
     /// The text, the error codes and the family clauses behind a clause of an operator, which may leave the first two
