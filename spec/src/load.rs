@@ -250,6 +250,15 @@ impl Specification {
         self.of_families.check_targets(text, &read.signature, &read.families, clause, &known)
     }
 
+    /// The present id of a case that had this one.
+    #[must_use]
+    pub fn renamed(&self, id: &str) -> Option<String> {
+        self.renamed.iter().find_map(|renamed| {
+            let suffix = id.strip_prefix(renamed.from.as_str())?;
+            (suffix.is_empty() || suffix.starts_with('[')).then(|| format!("{}{suffix}", renamed.to))
+        })
+    }
+
     /// The families, by form.
     #[must_use]
     pub fn families(&self) -> &[Family] {
