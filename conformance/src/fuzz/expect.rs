@@ -107,6 +107,17 @@ fn widened(signature: &Signature, call: &Call, code: ErrorCode) -> Option<Signat
             indices.rank = wider.unwrap_or(indices.rank);
             wider.is_some()
         }
+        ErrorCode::JoinMismatch => {
+            let wider =
+                tolerates.join.filter(|wider| wide.join.is_some_and(|join| wider.is_wider_than(join)));
+            wide.join = wider.or(wide.join);
+            wider.is_some()
+        }
+        ErrorCode::IndexDepth => {
+            let wider = tolerates.least_depth.filter(|least| *least < wide.least_depth);
+            wide.least_depth = wider.unwrap_or(wide.least_depth);
+            wider.is_some()
+        }
         _ => false,
     };
     is_tolerated.then_some(wide)

@@ -1,6 +1,6 @@
 //! What puts a right call one step outside its signature.
 
-use gather_spec::Signature;
+use gather_spec::{Form, Signature};
 
 use super::Choices;
 use super::parts::{Parts, least_ranks};
@@ -20,9 +20,41 @@ impl Parts {
                 change(self.dims(params), |dims| dims.truncate(rank));
             }
         }
+        if signature.form == Form::Nd && choices.once_in(24) {
+            let depth = choices.below(self.params.len() + 3);
+            change(&mut self.indices, |dims| {
+                if let Some(last) = dims.last_mut() {
+                    *last = depth;
+                }
+            });
+        }
+        if signature.form == Form::Elements {
+            self.disturb_joined(choices);
+        }
         if choices.once_in(12) {
             let params = choices.once_in(2);
             change(self.dims(params), |dims| change_one(choices, dims));
+        }
+    }
+
+    /// Takes every index away, or makes indices differ from params in rank or by one in a dim.
+    fn disturb_joined(&mut self, choices: &mut Choices) {
+        if choices.once_in(16) {
+            change(&mut self.indices, |dims| {
+                let at = choices.below(dims.len());
+                dims.iter_mut().skip(at).take(1).for_each(|dim| *dim = 0);
+            });
+        }
+        if choices.once_in(16) {
+            change(&mut self.indices, |dims| change_rank(choices, dims));
+        }
+        if choices.once_in(12) {
+            change(&mut self.indices, |dims| {
+                let at = choices.below(dims.len());
+                let up = choices.once_in(2);
+                let by_one = |dim: usize| if up { dim.saturating_add(1) } else { dim.saturating_sub(1) };
+                dims.iter_mut().skip(at).take(1).for_each(|dim| *dim = by_one(*dim));
+            });
         }
     }
 
@@ -41,6 +73,17 @@ fn change(dims: &mut Vec<usize>, make: impl FnOnce(&mut Vec<usize>)) {
     }
 }
 
+/// Adds or removes an axis, or up to as many as there are.
+fn change_rank(choices: &mut Choices, dims: &mut Vec<usize>) {
+    let at = choices.below(dims.len() + 1);
+    match choices.below(4) {
+        0 => dims.insert(at, 1),
+        1 => dims.insert(at, choices.below(3)),
+        2 if at < dims.len() => drop(dims.remove(at)),
+        _ => dims.truncate(at),
+    }
+}
+
 /// Changes one dim; beside a dim of zero sometimes to a huge one.
 fn change_one(choices: &mut Choices, dims: &mut [usize]) {
     if dims.is_empty() {
@@ -55,8 +98,8 @@ fn change_one(choices: &mut Choices, dims: &mut [usize]) {
     };
 }
 
-/// An attribute that is sometimes out of any range.
-pub(super) fn integer(choices: &mut Choices, value: i64) -> i64 {
-    let odd = choices.once_in(24);
+/// An attribute that is out of any range once in `odds` times.
+pub(super) fn integer(choices: &mut Choices, value: i64, odds: usize) -> i64 {
+    let odd = choices.once_in(odds);
     if odd { choices.pick(&[-1, 1, 9, -9, i64::MAX, i64::MIN]) } else { value }
 }

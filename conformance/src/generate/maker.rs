@@ -1,6 +1,6 @@
 //! Draws calls at hundreds of thousands a second: tensors are windows on shared elements, and nearly all are tiny.
 
-use gather_spec::signature::{AttributeRole, AttributeType};
+use gather_spec::signature::{AttributeDefault, AttributeRole, AttributeType};
 use gather_spec::tensor::Stored;
 use gather_spec::{
     Attribute, Attributes, Call, DType, Operator, Roles, Shape, Signature, Signatures, Tensor, TensorError,
@@ -14,6 +14,12 @@ use super::values::Values;
 use super::{Choices, far, paint};
 use crate::backend::{Capability, Description};
 use crate::layout::Layout;
+
+/// How often a call far from the usual may be disturbed: of two faults the right one must be reported.
+const MOST_FAULTS: usize = 4;
+
+/// One attribute in so many is out of range.
+const ODDS: usize = 24;
 
 /// Draws calls that a backend declares, and now and then one that it does not.
 #[derive(Debug)]
@@ -82,13 +88,14 @@ impl Maker {
             return Ok(None);
         }
         let (signature, capability) = &self.declared[choices.below(self.declared.len())];
-        let mut parts = match size(choices) {
-            Size::Far => far::draw(choices, signature),
-            size => Parts::draw(choices, signature, &Wanted::of_size(size)),
+        let (mut parts, faults) = match size(choices) {
+            Size::Far => (far::draw(choices, signature), choices.pick(&[0, MOST_FAULTS])),
+            size => (Parts::draw(choices, signature, &Wanted::of_size(size)), 1),
         };
-        let (batch_dims, axis) = attributes(choices, signature, &parts);
+        let odds = if faults == MOST_FAULTS { ODDS / MOST_FAULTS } else { ODDS };
+        let (batch_dims, axis) = attributes(choices, signature, &parts, odds);
         let ignored = ignored(choices, signature);
-        parts.disturb(choices, signature);
+        (0..faults).for_each(|_| parts.disturb(choices, signature));
         let dtype = listed_or_any(choices, &capability.dtypes);
         let index_dtype = listed_or_any(choices, &capability.index_dtypes);
         let unmade = |error| Unmade { operator: signature.operator.clone(), error };
@@ -155,18 +162,35 @@ fn listed_or_any(choices: &mut Choices, listed: &[DType]) -> DType {
 }
 
 /// The batch dims and the axis as they are sent: a default is written or left out, from either end where that is allowed,
-/// and now and then out of range.
-fn attributes(choices: &mut Choices, signature: &Signature, parts: &Parts) -> (Option<i64>, Option<i64>) {
+/// and one in `odds` is out of range.
+fn attributes(
+    choices: &mut Choices,
+    signature: &Signature,
+    parts: &Parts,
+    odds: usize,
+) -> (Option<i64>, Option<i64>) {
     let mut sent = |role, value: usize| {
         signature.attribute(role)?;
         let ranks = parts.ranks();
         if default_of(signature, role, ranks) == Some(value) && !choices.once_in(4) {
             return None;
         }
+        if is_required(signature, role) && choices.once_in(odds) {
+            return None;
+        }
+        if role == AttributeRole::Axis && parts.batch > 0 && choices.once_in(odds) {
+            // An axis of the batch.
+            return Some(0);
+        }
         let end = counts_from(signature, role, ranks).filter(|rank| value < *rank && choices.once_in(3));
-        Some(integer(choices, (value.cast_signed() - end.unwrap_or(0).cast_signed()) as i64))
+        Some(integer(choices, (value.cast_signed() - end.unwrap_or(0).cast_signed()) as i64, odds))
     };
     (sent(AttributeRole::BatchDims, parts.batch), sent(AttributeRole::Axis, parts.axis))
+}
+
+/// Whether a call without the attribute is refused.
+fn is_required(signature: &Signature, role: AttributeRole) -> bool {
+    signature.attribute(role).is_some_and(|one| one.default == AttributeDefault::None)
 }
 
 /// Attributes without effect, now and then.
@@ -176,7 +200,7 @@ fn ignored(choices: &mut Choices, signature: &Signature) -> Attributes {
         if choices.once_in(16) {
             let value = match attribute.r#type {
                 AttributeType::Boolean => Attribute::Boolean(choices.once_in(2)),
-                AttributeType::Integer => Attribute::Integer(integer(choices, 0)),
+                AttributeType::Integer => Attribute::Integer(integer(choices, 0, ODDS)),
             };
             ignored.insert(attribute.name.clone(), value);
         }

@@ -85,10 +85,11 @@ fn odd(dtype: DType, at: usize) -> u128 {
 }
 
 fn string(style: Style, at: usize) -> ByteString {
-    match (style, at % 5) {
+    match (style, at % 6) {
         (Style::Counted, _) => ByteString::from(at.to_string()),
         (Style::Odd, 0) => ByteString::from([0, 0xFF, b'a']),
         (Style::Odd, 1) => ByteString::default(),
+        (Style::Odd, 3) => ByteString::from([b'a', 0, 0]),
         (Style::Odd, 2) => ByteString::from(vec![b'x'; 40 + at % 50]),
         _ => ByteString::from(format!("s{at}")),
     }

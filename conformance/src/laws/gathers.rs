@@ -10,7 +10,7 @@ use crate::generate::parts::{Parts, Ranks, Wanted, default_of};
 use crate::generate::values::Values;
 use crate::generate::{Size, paint};
 
-use super::lab::{Lab, Stop};
+use super::lab::{Lab, Stop, joined};
 use super::tensors::integers;
 
 /// What a law asks for.
@@ -98,14 +98,21 @@ impl Gather<'_> {
         Self { params, ..self.clone() }
     }
 
-    /// The axes of indices that stand neither for the batch nor for the components of a row.
+    /// The axes of indices that may be of any size: those that stand neither for the batch nor for the components of a row;
+    /// of form elements the gathered one.
     pub(super) fn outer_axes(&self) -> Range<usize> {
-        self.batch..self.indices.rank() - self.vector_axes()
+        match self.signature.form {
+            Form::Take | Form::Nd => self.batch..self.indices.rank() - self.vector_axes(),
+            Form::Elements => self.axis..self.axis + 1,
+        }
     }
 
     /// The axis of the output that an outer axis of indices becomes.
     pub(super) fn output_axis(&self, outer: usize) -> usize {
-        self.first_axis() + outer - self.batch
+        match self.signature.form {
+            Form::Take | Form::Nd => self.first_axis() + outer - self.batch,
+            Form::Elements => outer,
+        }
     }
 
     /// The axes of params that are selected from.
@@ -120,6 +127,9 @@ impl Gather<'_> {
     /// The shape of the output, after the pages' formulas.
     pub(super) fn output_shape(&self) -> Vec<usize> {
         let (params, indices, selected) = (self.params.shape(), self.indices.shape(), self.selected_axes());
+        if self.signature.form == Form::Elements {
+            return joined(self.signature, params, indices, self.axis).unwrap_or_default();
+        }
         let outer = &indices[self.outer_axes()];
         [&params[..selected.start], outer, &params[selected.end..]].concat()
     }

@@ -13,7 +13,7 @@ use crate::report::Dtypes;
 
 /// How many calls of an operator are drawn, of which so many, the last ones, are far from the usual.
 const DRAWS: u64 = 10_000;
-const FAR: u64 = 200;
+const FAR: u64 = 1000;
 
 /// How many threads share the work of a call: a mutant that is right on one is wrong on two.
 const THREADS: usize = 2;
