@@ -13,6 +13,7 @@ use gather_spec::{
 };
 
 use crate::backend::Backend;
+use crate::builtin::Policies;
 use crate::judge::{describe_allowed, describe_outcome};
 use crate::style;
 use crate::trace::{Selection, trace};
@@ -61,7 +62,9 @@ pub fn case(spec: &Specification, case: &Case, make: Make<'_>) -> String {
         line("dtypes", &open);
     }
     text.push('\n');
-    text.push_str(&call(&case.call, &case.names, Profile::default(), make));
+    let permitted = spec.operator(case.call.operator.as_str());
+    let profile = permitted.map_or_else(Profile::default, |page| Policies::default().of(page));
+    text.push_str(&call(&case.call, &case.names, profile, make));
     text.push('\n');
     for arm in &case.expect.arms {
         let policies = [
