@@ -5,6 +5,7 @@
 mod support;
 
 use gather_optimized::{Level, Options, Plan};
+use gather_spec::signature::Join;
 use gather_spec::{BadIndex, GatherError, Refusal};
 use ndarray::{ArrayView, ArrayView1, ArrayView2, ShapeBuilder, array};
 use support::Sparse;
@@ -56,6 +57,37 @@ fn rows_far_apart() {
         assert_eq!(points.as_slice(), Some(&expected[..]), "{level}");
         assert_eq!(rows.as_slice(), Some(&expected[..]), "{level}");
     }
+}
+
+/// Elements along the first axis, of rows half a GiB apart; and more positions than anyone can visit, none of them read.
+#[test]
+fn elements_along_an_axis_far_apart() {
+    let mut memory = Sparse::new(9 * GIB);
+    let row = 1 << 29;
+    for at in 0..18 {
+        memory[at * row] = u8::try_from(at + 1).expect("small");
+        memory[at * row + 2] = u8::try_from(at + 101).expect("small");
+    }
+    let params = ArrayView2::from_shape((18, row), &memory).expect("its shape");
+    let corner = params.slice(ndarray::s![.., ..3]);
+    let indices = array![[17i64, 0, 0], [8, 0, 16], [0, 0, 9]];
+    let expected = array![[18u8, 0, 101], [9, 0, 117], [1, 0, 110]].into_dyn();
+    for level in Level::available() {
+        let options = Options::new().axis(0).level(level);
+        let plan = Plan::take_along_axis(&[18, 3], &[3, 3], &options).expect("a plan");
+        assert_eq!(plan.run(&corner, &indices).as_ref(), Ok(&expected), "{level}");
+        let smaller = options.join(Join::NotLarger);
+        let plan = Plan::take_along_axis(&[18, row], &[3, 3], &smaller).expect("a plan");
+        assert_eq!(plan.run(&params, &indices).as_ref(), Ok(&expected), "{level}");
+    }
+    let long = 1usize << 50;
+    let nothing: [u8; 0] = [];
+    let params = ArrayView::from_shape((0, 3), &nothing).expect("an empty view");
+    let one = [3i32];
+    let indices = ArrayView::from_shape((1, long).strides((0, 0)), &one).expect("a view of one element");
+    let plan = Plan::take_along_axis(&[0, 3], &[1, long], &Options::new().axis(1)).expect("a plan");
+    let error = GatherError::IndexOutOfRange { position: vec![0, 0], component: None, index: 3, bound: 3 };
+    assert_eq!(plan.run(&params, &indices), Err(Refusal::Error(error)));
 }
 
 /// Views of stride 0 whose logical positions pass 2^32 and more.
