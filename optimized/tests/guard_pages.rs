@@ -96,6 +96,9 @@ fn elements_along_an_axis() {
                 };
                 let wrap = |options: &Options| plan(&options.negative_index(NegativeIndex::Wrap));
                 guarded(&plan, (&shape, &params), (&indices_shape, &good), expected);
+                let short: Vec<i32> =
+                    wrapping.iter().map(|index| i32::try_from(*index).expect("small")).collect();
+                guarded(&wrap, (&shape, &params), (&indices_shape, &short), expected);
                 guarded(&wrap, (&shape, &params), (&indices_shape, &wrapping), expected);
             }
         }
@@ -296,16 +299,21 @@ fn bad_indices_of_every_kernel_are_found() {
         let params = vec![A::default(); bound];
         let mut indices = vec![good; 200];
         indices[at] = bad;
-        for level in Level::available() {
-            let plan = Plan::gather(&[bound], &[200], &Options::new().level(level)).expect("a plan");
+        let low = -i128::try_from(bound).expect("small");
+        for (level, negative) in Level::available()
+            .flat_map(|level| [NegativeIndex::Reject, NegativeIndex::Wrap].map(|negative| (level, negative)))
+        {
+            let options = Options::new().level(level).negative_index(negative);
+            let plan = Plan::gather(&[bound], &[200], &options).expect("a plan");
             let output = plan.run(&ArrayView::from(&params), &ArrayView::from(&indices));
-            assert!(output.is_err(), "{level}, bound {bound}, element {at}, index {}", bad.value());
+            let wraps = negative == NegativeIndex::Wrap && (low..0).contains(&bad.value());
+            assert_eq!(output.is_ok(), wraps, "{level}, bound {bound}, element {at}, index {}", bad.value());
         }
     }
     for at in [0, 5, 16, 100, 199] {
         for bound in [64, 3 << 19] {
             let next = i32::try_from(bound).expect("small");
-            for bad in [-1, i32::MIN, next, i32::MAX] {
+            for bad in [-1, -next, -next - 1, i32::MIN, next, i32::MAX] {
                 refused::<u8, i32>(bound, at, 1, bad);
                 refused::<u32, i32>(bound, at, 1, bad);
                 refused::<u64, i32>(bound, at, 1, bad);

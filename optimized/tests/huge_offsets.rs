@@ -6,7 +6,7 @@ mod support;
 
 use gather_optimized::{Level, Options, Plan};
 use gather_spec::signature::Join;
-use gather_spec::{BadIndex, GatherError, Refusal};
+use gather_spec::{BadIndex, GatherError, NegativeIndex, Refusal};
 use ndarray::{ArrayView, ArrayView1, ArrayView2, ShapeBuilder, array};
 use support::Sparse;
 
@@ -26,6 +26,31 @@ fn bytes_past_every_power() {
         let plan = Plan::gather(&[9 * GIB], &[7], &Options::new().level(level)).expect("a plan");
         let output = plan.run(&params, &indices).expect("good indices");
         assert_eq!(output, array![7u8, 6, 5, 4, 3, 2, 1].into_dyn(), "{level}");
+    }
+}
+
+/// Negative `i32` indices that count from the end of an axis of 2^31 elements, which fit their type, and of one more,
+/// which do not.
+#[test]
+fn negative_indices_from_ends_past_their_type() {
+    let mut memory = Sparse::new(4 * ((1 << 31) + 1));
+    for (at, place) in [0, 1, (1 << 31) - 1, 1 << 31].iter().enumerate() {
+        memory[4 * place] = u8::try_from(at + 1).expect("small");
+    }
+    // SAFETY: the mapping is aligned to pages and outlives the view; any bytes are a u32.
+    let words: &[u32] = unsafe { std::slice::from_raw_parts(memory.as_ptr().cast(), (1 << 31) + 1) };
+    let indices = ndarray::Array1::from_iter((0..64).map(|at| [-1, i32::MIN, 0, 1][at % 4]));
+    for level in Level::available() {
+        let options = Options::new().level(level).negative_index(NegativeIndex::Wrap);
+        for (len, expected) in [(1usize << 31, [3u32, 1, 1, 2]), ((1 << 31) + 1, [4, 2, 1, 2])] {
+            let plan = Plan::gather(&[len], &[64], &options).expect("a plan");
+            let output = plan.run(&ArrayView1::from(&words[..len]), &indices).expect("good indices");
+            assert!(output.iter().enumerate().all(|(at, found)| *found == expected[at % 4]), "{level}");
+            // A view of stride 0 is small enough not to be asked for ahead.
+            let one = [7u32];
+            let all_one = ArrayView::from_shape((len,).strides((0,)), &one).expect("a view of one element");
+            assert!(plan.run(&all_one, &indices).is_ok_and(|output| output.iter().all(|found| *found == 7)));
+        }
     }
 }
 

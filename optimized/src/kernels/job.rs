@@ -269,7 +269,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
                 if in_order && segment.len * 64 >= axis_bytes {
                     self.pick_and_fetch(pick, picks, self.params.wrapping_offset(cursor.params()))
                 } else {
-                    moves::pick_checked(self.level, pick.size, picks)
+                    moves::pick_checked(self.level, pick, picks)
                 }
             };
             if !good {
@@ -323,7 +323,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             // SAFETY: done + len <= picks.len, so these are some of the caller's picks.
             let good = unsafe {
                 let (indices, output) = (picks.indices.add(done), picks.output.add(done * pick.size));
-                moves::pick_checked(self.level, pick.size, Picks { indices, len, output, ..picks })
+                moves::pick_checked(self.level, pick, Picks { indices, len, output, ..picks })
             };
             if !good {
                 return false;

@@ -53,7 +53,7 @@ impl Along {
         };
         let (bound, stride) = (component.bound, component.stride);
         let wrap = policies.negative == NegativeIndex::Wrap;
-        let has_own = !wrap && inner.params == 0 && inner.len >= LONG;
+        let has_own = inner.params == 0 && inner.len >= LONG;
         let near = bound <= FOLLOWED || stride.unsigned_abs().saturating_mul(bound) <= CACHED_AXIS;
         let fits = policies.bad == Bad::Error
             && geometry.row_bytes == element
