@@ -1,6 +1,6 @@
 //! What the reference allows: its own answer, and what the signature tolerates beside it.
 
-use gather_spec::signature::OperandRole;
+use gather_spec::signature::{OperandRole, RankRule};
 use gather_spec::{
     Allowed, BadIndex, Call, DType, ErrorCode, Outcome, Profile, Shape, Signature, Signatures,
 };
@@ -87,27 +87,37 @@ pub(crate) fn tolerated(
 fn widened(signature: &Signature, call: &Call, code: ErrorCode) -> Option<Signature> {
     let roles = signature.roles(call).ok()?;
     let tolerates = &signature.tolerates;
-    let mut wide = signature.clone();
-    let dtype = |wide: &mut Signature, role, dtype: DType, more: &[DType]| {
-        let is_tolerated = more.contains(&dtype) && !wide.operand(role).dtypes.contains(&dtype);
-        wide.operand_mut(role).dtypes.push(dtype);
-        is_tolerated
-    };
-    let is_tolerated = match code {
+    match code {
         ErrorCode::ParamsDtype => {
-            dtype(&mut wide, OperandRole::Params, roles.params.dtype(), &tolerates.params_dtypes)
+            with_dtype(signature, OperandRole::Params, roles.params.dtype(), &tolerates.params_dtypes)
         }
         ErrorCode::IndexDtype => {
-            dtype(&mut wide, OperandRole::Indices, roles.indices.dtype(), &tolerates.index_dtypes)
+            with_dtype(signature, OperandRole::Indices, roles.indices.dtype(), &tolerates.index_dtypes)
         }
         ErrorCode::IndicesRank => {
-            let rule = tolerates.indices_rank.filter(|rule| rule.least() <= roles.indices.rank());
-            let indices = wide.operand_mut(OperandRole::Indices);
-            let wider = rule.filter(|rule| rule.least() < indices.rank.least());
-            indices.rank = wider.unwrap_or(indices.rank);
-            wider.is_some()
+            let listed = signature.operand(OperandRole::Indices).rank.least();
+            let takes = |rule: &RankRule| rule.least() <= roles.indices.rank() && rule.least() < listed;
+            let rank = tolerates.indices_rank.filter(takes)?;
+            let mut wide = signature.clone();
+            wide.operand_mut(OperandRole::Indices).rank = rank;
+            Some(wide)
         }
-        _ => false,
-    };
-    is_tolerated.then_some(wide)
+        _ => None,
+    }
+}
+
+/// The signature with one more dtype of an operand, if that is tolerated and not listed.
+fn with_dtype(
+    signature: &Signature,
+    role: OperandRole,
+    dtype: DType,
+    tolerated: &[DType],
+) -> Option<Signature> {
+    // Copying a signature takes longer than the call: it is left for last.
+    if !tolerated.contains(&dtype) || signature.operand(role).dtypes.contains(&dtype) {
+        return None;
+    }
+    let mut wide = signature.clone();
+    wide.operand_mut(role).dtypes.push(dtype);
+    Some(wide)
 }
