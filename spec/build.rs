@@ -20,7 +20,9 @@ fn main() {
         let entry = entry.expect("the folder of the specification can be read");
         let path = entry.path();
         let relative = path.strip_prefix(root).expect("walked from the root");
-        if entry.file_type().is_dir() && relative.starts_with("operators") {
+        if entry.file_type().is_dir()
+            && ["operators", "families"].iter().any(|folder| relative.starts_with(folder))
+        {
             // A new file changes its folder.
             println!("cargo::rerun-if-changed={}", path.display());
         }

@@ -37,6 +37,7 @@ impl Geometry {
         }
         match (workload.form, workload.axis) {
             (Form::Take, axis) => Self::take(params, indices, b, axis.unwrap_or(b)),
+            (Form::Elements, _) => Err("no workload of the form elements yet".to_owned()),
             (Form::Nd, None) => Self::nd(params, indices, b),
             (Form::Nd, Some(_)) => Err("the form nd has no axis".to_owned()),
         }

@@ -59,7 +59,7 @@ impl Inputs {
         let drawn = positions(&workload.geometry(), workload.indices.distribution, workload.seed);
         let (dtype, geometry) = (workload.indices.dtype, workload.geometry());
         let dims = match workload.form {
-            Form::Take => None,
+            Form::Take | Form::Elements => None,
             Form::Nd => Some(&*geometry.indexed),
         };
         let (shape, layout) = (&*workload.indices.shape, workload.indices.layout);

@@ -40,6 +40,7 @@ impl How {
         let (params, indices) = (&workload.params.shape, &workload.indices.shape);
         match workload.form {
             Form::Take => Plan::gather(params, indices, &self.options(workload)),
+            Form::Elements => Plan::take_along_axis(params, indices, &self.options(workload)),
             Form::Nd => Plan::gather_nd(params, indices, &self.options(workload)),
         }
     }

@@ -125,7 +125,7 @@ fn sample_call(
     let mut shape = vec![1; b];
     shape.push(rows.len());
     match workload.form {
-        Form::Take => {}
+        Form::Take | Form::Elements => {}
         Form::Nd => shape.push(depth),
     }
     let numbers = rows.iter().map(|row| batch * geometry.rows + row);

@@ -202,7 +202,7 @@ impl Workload {
         let mut roles = Roles::new(params, indices);
         // Operators of one form differ in what an absent axis means.
         roles.axis = match self.form {
-            Form::Take => Some(signed(self.axis.unwrap_or(self.batch_dims))?),
+            Form::Take | Form::Elements => Some(signed(self.axis.unwrap_or(self.batch_dims))?),
             Form::Nd => None,
         };
         roles.batch_dims = if self.batch_dims > 0 { Some(signed(self.batch_dims)?) } else { None };
@@ -216,7 +216,7 @@ impl Workload {
             operand.dtypes.contains(dtype) && shape.len() >= operand.rank.least()
         };
         let sends_its_axis = match self.form {
-            Form::Take => signature.attribute(AttributeRole::Axis).is_some(),
+            Form::Take | Form::Elements => signature.attribute(AttributeRole::Axis).is_some(),
             Form::Nd => true,
         };
         signature.form == self.form

@@ -1,11 +1,11 @@
 //! `spec/SPECIFICATION.md`: the clauses and rulings as one text, to be read from top to bottom.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use gather_spec::clause::{Evidence, OutOfScope};
 use gather_spec::signature::AttributeSignature;
-use gather_spec::{Basis, Clause, ErrorCode, Signature, Specification};
+use gather_spec::{Basis, Case, Clause, ErrorCode, Signature, Specification};
 
 use crate::words::counted;
 
@@ -70,6 +70,50 @@ of the clause gives.
 
 Notation: params has rank r, indices has rank q, k is `indices.shape[-1]`, b is `batch_dims`. When several errors
 apply, the first in this order is the answer: ";
+
+/// `spec/families/LEFT-OUT.md`: the cases of families that an operator of their form does not have, and why.
+#[must_use]
+pub fn left_out(spec: &Specification) -> String {
+    let mut text = String::from(LEFT_OUT);
+    for family in spec.families() {
+        let all: BTreeSet<&str> =
+            spec.cases.iter().filter_map(|case| of_family(case, &family.name)).collect();
+        let _ = writeln!(text, "\n## {}\n\n{} in the family.", family.name, counted(all.len(), "case"));
+        for page in spec.operators.iter().filter(|page| page.form.to_string() == family.name) {
+            left_out_of(&mut text, spec, page);
+        }
+    }
+    text
+}
+
+/// The id of a case in its family, if that is this one.
+fn of_family<'c>(case: &'c Case, family: &str) -> Option<&'c str> {
+    case.family.as_deref().filter(|id| id.strip_prefix(family).is_some_and(|rest| rest.starts_with('/')))
+}
+
+fn left_out_of(text: &mut String, spec: &Specification, page: &Signature) {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for one in spec.left_out.iter().filter(|one| one.operator == page.operator) {
+        let topic = one.case.split_once('/').map_or(one.case.as_str(), |(_, rest)| rest);
+        by_reason.entry(&one.why).or_default().push(topic);
+    }
+    let count = by_reason.values().map(Vec::len).sum::<usize>();
+    let _ = writeln!(text, "\n### {}: {}\n", page.operator, counted(count, "case"));
+    for (why, cases) in by_reason {
+        let cases: Vec<String> = cases.iter().map(|case| format!("`{case}`")).collect();
+        let _ = writeln!(text, "- {why}: {}", cases.join(", "));
+    }
+}
+
+/// What the page of cases that are left out begins with.
+const LEFT_OUT: &str = "<!-- Generated from the YAML files beside it. A test keeps it in step: see CONTRIBUTING.md. -->
+
+# Cases of families that an operator does not have
+
+An operator has every case of its form's family whose clauses it maps, whose attributes it has and whose dtypes its
+page lists. Here are the others, operator by operator, with the reason. A case that moves here by mistake is a case
+that no backend is asked any more, so this page is checked in: read its changes.
+";
 
 fn operator(text: &mut String, spec: &Specification, page: &Signature) {
     let _ = write!(text, "\n## {}\n\n{}\n\n", page.operator, sentence(&page.summary));

@@ -6,14 +6,50 @@ use std::sync::LazyLock;
 use gather_optimized::{Level, Options};
 use gather_reference::Settings;
 use gather_spec::signature::OperandRole;
-use gather_spec::{Call, DType, Outcome, Profile, Signature, load};
+use gather_spec::{BadIndex, Call, DType, NegativeIndex, Outcome, Profile, Signature, load};
 
 use crate::backend::{Backend, Capability, Description, Identity};
 
 /// The names of the built-in backends.
 pub const NAMES: [&str; 2] = ["reference", "optimized"];
 
-/// A built-in backend under a profile; `None` if there is none of that name.
+/// The policies of a built-in backend. One that is not given is, operator by operator, the first that the pages permit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Policies {
+    /// What happens to an index outside its axis.
+    pub bad: Option<BadIndex>,
+    /// What a negative index means.
+    pub negative: Option<NegativeIndex>,
+}
+
+impl From<Profile> for Policies {
+    fn from(profile: Profile) -> Self {
+        Self { bad: Some(profile.bad), negative: Some(profile.negative) }
+    }
+}
+
+impl Policies {
+    /// The policies for an operator.
+    #[must_use]
+    pub fn of(self, signature: &Signature) -> Profile {
+        let permitted = &signature.policy;
+        Profile {
+            bad: self.bad.or(permitted.bad.first().copied()).unwrap_or_default(),
+            negative: self.negative.or(permitted.negative.first().copied()).unwrap_or_default(),
+        }
+    }
+
+    /// The policies for an operator of this name.
+    fn of_operator(self, operator: &str) -> Profile {
+        if let Self { bad: Some(bad), negative: Some(negative) } = self {
+            return Profile { bad, negative };
+        }
+        let signature = SIGNATURES.iter().find(|signature| signature.operator.as_str() == operator);
+        signature.map_or_else(Profile::default, |signature| self.of(signature))
+    }
+}
+
+/// A built-in backend under these policies; `None` if there is none of that name.
 ///
 /// ```
 /// use gather_conformance::builtin;
@@ -21,13 +57,11 @@ pub const NAMES: [&str; 2] = ["reference", "optimized"];
 /// assert!(reference.describe().operators.contains_key("tf.gather"));
 /// ```
 #[must_use]
-pub fn backend(name: &str, profile: Profile, max_output: u64) -> Option<Box<dyn Backend>> {
+pub fn backend(name: &str, policies: impl Into<Policies>, max_output: u64) -> Option<Box<dyn Backend>> {
+    let policies = policies.into();
     match name {
-        "reference" => Some(Box::new(Reference { settings: Settings { profile, max_output } })),
-        "optimized" => {
-            let options = Options::new().profile(profile);
-            Some(Box::new(Optimized::new(options, max_output)))
-        }
+        "reference" => Some(Box::new(Reference { policies, max_output })),
+        "optimized" => Some(Box::new(Optimized::new(Options::new(), policies, max_output))),
         _ => None,
     }
 }
@@ -36,8 +70,7 @@ pub fn backend(name: &str, profile: Profile, max_output: u64) -> Option<Box<dyn 
 #[must_use]
 pub fn optimized_at(level: &str, profile: Profile, max_output: u64) -> Option<Box<dyn Backend>> {
     let level = Level::available().find(|available| available.name() == level)?;
-    let options = Options::new().profile(profile).level(level);
-    Some(Box::new(Optimized::new(options, max_output)))
+    Some(Box::new(Optimized::new(Options::new().level(level), profile.into(), max_output)))
 }
 
 /// The most bytes that an output of a built-in backend takes, unless told otherwise: 4 GiB.
@@ -53,17 +86,19 @@ pub fn levels(name: &str) -> Vec<&'static str> {
 }
 
 struct Reference {
-    settings: Settings,
+    policies: Policies,
+    max_output: u64,
 }
 
 impl Backend for Reference {
     fn describe(&self) -> Description {
         let listed = gather_reference::operators().map(|it| (it.name, it.params_dtypes, it.index_dtypes));
-        describe("reference", self.settings.profile, listed)
+        describe("reference", self.policies, listed)
     }
 
     fn call(&mut self, call: &Call) -> Outcome {
-        gather_reference::answer(call, self.settings)
+        let profile = self.policies.of_operator(call.operator.as_str());
+        gather_reference::answer(call, Settings { profile, max_output: self.max_output })
     }
 
     /// It has one thread, which no limit forbids.
@@ -84,13 +119,15 @@ static SIGNATURES: LazyLock<Vec<Signature>> =
 /// every answer `unsupported`.
 struct Optimized {
     settings: gather_optimized::Settings,
+    policies: Policies,
     most_threads: Option<NonZeroUsize>,
 }
 
 impl Optimized {
-    fn new(options: Options, max_output: u64) -> Self {
+    fn new(options: Options, policies: Policies, max_output: u64) -> Self {
         let defaults = gather_optimized::Settings::default();
-        Self { settings: gather_optimized::Settings { options, max_output, ..defaults }, most_threads: None }
+        let settings = gather_optimized::Settings { options, max_output, ..defaults };
+        Self { settings, policies, most_threads: None }
     }
 }
 
@@ -100,12 +137,15 @@ impl Backend for Optimized {
             let dtypes = |role| &*signature.operand(role).dtypes;
             (signature.operator.as_str(), dtypes(OperandRole::Params), dtypes(OperandRole::Indices))
         });
-        describe("optimized", self.settings.options.policies(), listed)
+        describe("optimized", self.policies, listed)
     }
 
     fn call(&mut self, call: &Call) -> Outcome {
         match SIGNATURES.iter().find(|signature| signature.operator == call.operator) {
-            Some(signature) => gather_optimized::answer(signature, call, &self.settings),
+            Some(signature) => {
+                self.settings.options = self.settings.options.profile(self.policies.of(signature));
+                gather_optimized::answer(signature, call, &self.settings)
+            }
             None => Outcome::Unsupported(format!("there is no operator `{}`", call.operator)),
         }
     }
@@ -137,10 +177,11 @@ impl Backend for Optimized {
 /// The description of a built-in backend from its table of operators: name, dtypes of params, dtypes of indices.
 fn describe<'a>(
     name: &str,
-    profile: Profile,
+    policies: Policies,
     operators: impl Iterator<Item = (&'a str, &'a [DType], &'a [DType])>,
 ) -> Description {
     let capability = |(operator, dtypes, index_dtypes): (&str, &[DType], &[DType])| {
+        let profile = policies.of_operator(operator);
         let capability = Capability { profile, dtypes: dtypes.to_vec(), index_dtypes: index_dtypes.to_vec() };
         (operator.to_owned(), capability)
     };

@@ -25,9 +25,10 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use gather_spec::{Diagnostic, Profile, Specification};
+use gather_spec::{Diagnostic, Specification};
 
 use crate::backend::Backend;
+use crate::builtin::Policies;
 use crate::{builtin, interrupt, native};
 
 use output::{complain, print};
@@ -220,32 +221,32 @@ struct BackendArgument {
     /// As given.
     text: String,
     name: String,
-    profile: Profile,
+    policies: Policies,
 }
 
 impl BackendArgument {
     fn parse(text: &str) -> Result<Self, String> {
         let (name, policies) =
             text.split_once(':').map_or((text, None), |(name, policies)| (name, Some(policies)));
-        let mut profile = Profile::default();
+        let mut given = Policies::default();
         for policy in policies.iter().flat_map(|policies| policies.split(',')) {
             match policy.split_once('=') {
-                Some(("bad", value)) => profile.bad = value.parse()?,
-                Some(("negative", value)) => profile.negative = value.parse()?,
+                Some(("bad", value)) => given.bad = Some(value.parse()?),
+                Some(("negative", value)) => given.negative = Some(value.parse()?),
                 _ => {
                     return Err(format!("`{policy}` is no policy: bad=… or negative=… is expected"));
                 }
             }
         }
         if builtin::NAMES.contains(&name) {
-            Ok(Self { text: text.to_owned(), name: name.to_owned(), profile })
+            Ok(Self { text: text.to_owned(), name: name.to_owned(), policies: given })
         } else {
             Err(format!("unknown backend `{name}`: one of {} is expected", builtin::NAMES.join(" ")))
         }
     }
 
     fn make(&self, max_output: u64) -> Box<dyn Backend> {
-        builtin::backend(&self.name, self.profile, max_output)
+        builtin::backend(&self.name, self.policies, max_output)
             .expect("the name was checked when it was parsed")
     }
 }

@@ -98,9 +98,11 @@ impl Pattern {
         Ok(Self { text: text.to_owned(), glob })
     }
 
-    /// Whether a case has the id, or an id like it.
+    /// Whether a case has the id, or an id like it, or comes from a case of a family that has.
     pub(crate) fn matches(&self, case: &Case) -> bool {
-        self.fits(&case.id) || self.fits(&case.written)
+        self.fits(&case.id)
+            || self.fits(&case.written)
+            || case.family.as_ref().is_some_and(|family| self.fits(family))
     }
 
     /// Whether a text is the pattern or like it. An id such as `…[f16,i64]` is found as it stands, although brackets

@@ -13,6 +13,7 @@ use gather_spec::{
 };
 
 use crate::backend::Backend;
+use crate::builtin::Policies;
 use crate::judge::{describe_allowed, describe_outcome};
 use crate::style;
 use crate::trace::{Selection, trace};
@@ -44,6 +45,9 @@ pub fn case(spec: &Specification, case: &Case, make: Make<'_>) -> String {
         let what = example.map(|example| format!(" ({}: {})", example.section, example.what));
         line("documented", &format!("{id}{}", what.unwrap_or_default()));
     }
+    if let Some(family) = &case.family {
+        line("family", family);
+    }
     if let Some(why) = &case.why {
         line("why", why);
     }
@@ -58,7 +62,9 @@ pub fn case(spec: &Specification, case: &Case, make: Make<'_>) -> String {
         line("dtypes", &open);
     }
     text.push('\n');
-    text.push_str(&call(&case.call, &case.names, Profile::default(), make));
+    let permitted = spec.operator(case.call.operator.as_str());
+    let profile = permitted.map_or_else(Profile::default, |page| Policies::default().of(page));
+    text.push_str(&call(&case.call, &case.names, profile, make));
     text.push('\n');
     for arm in &case.expect.arms {
         let policies = [
@@ -70,6 +76,24 @@ pub fn case(spec: &Specification, case: &Case, make: Make<'_>) -> String {
         let _ = writeln!(text, "  expected    {when}{}", describe_allowed(&arm.allowed));
     }
     text
+}
+
+/// A case of a family: the case of each operator that has it, and why the others do not.
+#[must_use]
+pub fn family_case(spec: &Specification, id: &str) -> Option<String> {
+    let is_it = |case: &&Case| case.family.as_deref() == Some(id);
+    let first = spec.cases.iter().find(is_it)?;
+    let mut text = format!("{}\n\n", painted(style::NAME, id));
+    if let Some(why) = &first.why {
+        let _ = writeln!(text, "  {:<11} {why}", "why");
+    }
+    for case in spec.cases.iter().filter(is_it) {
+        let _ = writeln!(text, "  {:<11} {}", "case", case.id);
+    }
+    for left_out in spec.left_out.iter().filter(|one| one.case == id) {
+        let _ = writeln!(text, "  {:<11} {}: {}", "left out", left_out.operator, left_out.why);
+    }
+    Some(text)
 }
 
 /// Which operands of a case have any dtype, and which dtypes they are shown in.

@@ -139,6 +139,7 @@ fn has_typed_function(signature: &Signature) -> bool {
             ranks == [RankRule::AtLeast1, RankRule::Any]
                 && axis.is_some_and(|axis| axis.default == AttributeDefault::BatchDims)
         }
+        Form::Elements => false,
         Form::Nd => ranks == [RankRule::Any, RankRule::AtLeast1] && signature.least_depth == 0,
     }
 }
@@ -192,6 +193,7 @@ fn into<T: Element, I: Index + TryFrom<i128>>(
         ArrayD::from_shape_vec(IxDyn(call.indices.shape()), values.collect()).expect("its own shape");
     let plan = match call.form {
         Form::Take => Plan::gather(params.shape(), indices.shape(), &call.options),
+        Form::Elements => unreachable!("filled in by the next commit"),
         Form::Nd => Plan::gather_nd(params.shape(), indices.shape(), &call.options),
     }?;
     let bytes = plan.output_shape().iter().map(|dim| *dim as u128).product::<u128>() * size_of::<T>() as u128;

@@ -18,6 +18,11 @@ fn the_specification_as_one_text() {
 }
 
 #[test]
+fn the_cases_of_families_that_are_left_out() {
+    assert_in_step("spec/families/LEFT-OUT.md", &book::left_out(&Specification::embedded().unwrap()));
+}
+
+#[test]
 fn the_schemas_of_the_messages() {
     for (name, schema) in schemas::all() {
         let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";

@@ -238,6 +238,7 @@ mod tests {
         };
         let allowed = vec![Allowed::Output(output)];
         Case {
+            family: None,
             id: name.to_owned(),
             written: name.to_owned(),
             documented: None,

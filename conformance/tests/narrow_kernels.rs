@@ -99,7 +99,7 @@ fn right(kernel: &Kernel, run: Run) {
 fn wrong(kernel: &Kernel, case: &str, run: Run) {
     let Some(ran) = run(kernel) else { return };
     assert_ne!(ran.status, Some(0), "{}", ran.printed);
-    assert!(ran.failed.iter().any(|id| id == case), "{case} is not among {:#?}", ran.failed);
+    assert!(ran.failed.iter().any(|id| id == case), "{case} is not among {:#?}\n{}", ran.failed, ran.printed);
 }
 
 fn myself(way: &str, kernel: &Kernel) -> String {

@@ -158,6 +158,7 @@ fn case(first: u32) -> Case {
     let allowed = vec![Allowed::Output(output)];
     let attributes = Attributes::from([("batch_dims".into(), Attribute::Integer(0))]);
     Case {
+        family: None,
         id: first.to_string(),
         written: first.to_string(),
         documented: None,

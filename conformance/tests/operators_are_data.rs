@@ -111,7 +111,7 @@ impl<'a> Operator<'a> {
 
 /// Whether a law compares an operator with one of another form, which is not there.
 fn needs_another(law: &Law) -> bool {
-    law.name == "depth-one-is-axis-zero"
+    ["depth-one-is-axis-zero", "elements-are-nd-on-coordinates"].contains(&law.name)
 }
 
 fn is_drawn_held_to_laws_and_mutated(spec: &Specification) {

@@ -133,6 +133,7 @@ fn perturbations(signature: &Signature) -> Vec<Perturbed> {
             let deeper = Signature { least_depth, ..signature.clone() };
             add("depth.least".to_owned(), format!("{least_depth}"), deeper);
         }
+        Form::Elements => unreachable!("filled in by the next commit"),
         // No index rows, and no depth.
         Form::Take => {}
     }
@@ -208,7 +209,8 @@ fn defaults(attribute: &AttributeSignature) -> Vec<AttributeDefault> {
         _ if attribute.role == AttributeRole::Ignored => Vec::new(),
         AttributeDefault::Value(Attribute::Integer(value)) => integers(&[value - 1, value + 1]),
         AttributeDefault::BatchDims => integers(&[-1, 0, 1]),
-        AttributeDefault::Value(_) | AttributeDefault::Undocumented => Vec::new(),
+        // What stands for nothing has no neighbour.
+        AttributeDefault::Value(_) | AttributeDefault::None | AttributeDefault::Undocumented => Vec::new(),
     }
 }
 

@@ -61,7 +61,7 @@ pub fn answer(signature: &Signature, call: &Call, settings: &Settings) -> Outcom
 
 fn gather_call(signature: &Signature, call: &Call, settings: &Settings) -> Result<Tensor, Refusal> {
     let roles = signature.roles(call).map_err(|foreign| Refusal::Unsupported(foreign.to_string()))?;
-    let plan = forms::plan(signature, &roles, settings.options)?;
+    let plan = forms::plan(signature, &roles, settings.options.choices)?;
     let (params, indices) = (roles.params, roles.indices);
     let len = plan.shapes().output_len(params.dtype().size())?;
     let rank = plan.output_shape().len();

@@ -4,6 +4,7 @@ use gather_spec::Refusal;
 use ndarray::{ArrayD, ArrayRef, Dimension};
 
 use crate::arrays::Arrays;
+use crate::policy::Fill;
 use crate::run::Element;
 use crate::{Index, Options};
 
@@ -28,10 +29,10 @@ use crate::{Index, Options};
 /// assert_eq!(output, array!["a0", "b1"].into_dyn());
 /// # Ok::<(), gather_spec::Refusal>(())
 /// ```
-pub fn gather_nd<A: Element, I: Index, D: Dimension, E: Dimension>(
+pub fn gather_nd<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
     params: &ArrayRef<A, D>,
     indices: &ArrayRef<I, E>,
-    options: &Options,
+    options: &Options<Z>,
 ) -> Result<ArrayD<A>, Refusal> {
     Arrays::gather_nd(params, indices, options)?.run()
 }
@@ -50,11 +51,11 @@ pub fn gather_nd<A: Element, I: Index, D: Dimension, E: Dimension>(
 /// assert_eq!(output, array![[3, 4]]);
 /// # Ok::<(), gather_spec::Refusal>(())
 /// ```
-pub fn gather_nd_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimension>(
+pub fn gather_nd_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimension, Z: Fill<A>>(
     params: &ArrayRef<A, D>,
     indices: &ArrayRef<I, E>,
     output: &mut ArrayRef<A, F>,
-    options: &Options,
+    options: &Options<Z>,
 ) -> Result<(), Refusal> {
     Arrays::gather_nd(params, indices, options)?.run_into(output)
 }
@@ -79,10 +80,10 @@ pub fn gather_nd_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimen
 /// assert_eq!(columns, array![[3, 1], [6, 4]].into_dyn());
 /// # Ok::<(), gather_spec::Refusal>(())
 /// ```
-pub fn gather<A: Element, I: Index, D: Dimension, E: Dimension>(
+pub fn gather<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
     params: &ArrayRef<A, D>,
     indices: &ArrayRef<I, E>,
-    options: &Options,
+    options: &Options<Z>,
 ) -> Result<ArrayD<A>, Refusal> {
     Arrays::gather(params, indices, options)?.run()
 }
@@ -101,11 +102,64 @@ pub fn gather<A: Element, I: Index, D: Dimension, E: Dimension>(
 /// assert_eq!(output, array![3, 3]);
 /// # Ok::<(), gather_spec::Refusal>(())
 /// ```
-pub fn gather_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimension>(
+pub fn gather_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimension, Z: Fill<A>>(
     params: &ArrayRef<A, D>,
     indices: &ArrayRef<I, E>,
     output: &mut ArrayRef<A, F>,
-    options: &Options,
+    options: &Options<Z>,
 ) -> Result<(), Refusal> {
     Arrays::gather(params, indices, options)?.run_into(output)
+}
+
+/// Gathers one element of params per index, each from the index's own position but for one axis.
+///
+/// Params and indices have the same rank. The output has the shape of indices, with each 1 off the axis replaced by the
+/// dim of params, and `output[outer, at, inner] = params[outer, indices[outer, at, inner], inner]`, where a dim of 1
+/// off the axis stands for every position. Another join is among the [`Options`], which must have an axis. Each index
+/// must lie in `0..params.shape()[axis]`, unless the options say otherwise.
+///
+/// The formula of NumPy's `take_along_axis`, ONNX's GatherElements and `torch.gather`.
+///
+/// # Errors
+/// Those of [`crate::Plan::take_along_axis`] and [`crate::Plan::run`].
+///
+/// ```
+/// use gather_optimized::{Options, take_along_axis};
+/// use ndarray::array;
+///
+/// let order = array![[0, 2, 1], [1, 2, 0]];
+/// let sorted = take_along_axis(&array![[10, 30, 20], [60, 40, 50]], &order, &Options::new().axis(1))?;
+/// assert_eq!(sorted, array![[10, 20, 30], [40, 50, 60]].into_dyn());
+/// # Ok::<(), gather_spec::Refusal>(())
+/// ```
+pub fn take_along_axis<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
+    params: &ArrayRef<A, D>,
+    indices: &ArrayRef<I, E>,
+    options: &Options<Z>,
+) -> Result<ArrayD<A>, Refusal> {
+    Arrays::take_along_axis(params, indices, options)?.run()
+}
+
+/// [`take_along_axis`] into the caller's array, which must be row-major without gaps.
+///
+/// # Errors
+/// Those of [`crate::Plan::take_along_axis`] and [`crate::Plan::run_into`].
+///
+/// ```
+/// use gather_optimized::{Options, take_along_axis_into};
+/// use ndarray::{Array2, array};
+///
+/// let mut output = Array2::zeros((1, 3));
+/// let (params, lowest) = (array![[10, 40, 30], [20, 10, 60]], array![[0, 1, 0]]);
+/// take_along_axis_into(&params, &lowest, &mut output, &Options::new().axis(0))?;
+/// assert_eq!(output, array![[10, 10, 30]]);
+/// # Ok::<(), gather_spec::Refusal>(())
+/// ```
+pub fn take_along_axis_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimension, Z: Fill<A>>(
+    params: &ArrayRef<A, D>,
+    indices: &ArrayRef<I, E>,
+    output: &mut ArrayRef<A, F>,
+    options: &Options<Z>,
+) -> Result<(), Refusal> {
+    Arrays::take_along_axis(params, indices, options)?.run_into(output)
 }

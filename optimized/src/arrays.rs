@@ -3,8 +3,9 @@
 use gather_spec::Refusal;
 use ndarray::{ArrayRef, Dimension};
 
-use crate::forms::{nd, take};
+use crate::forms::{elements, nd, take};
 use crate::index::Index;
+use crate::policy::Fill;
 use crate::shapes::Shapes;
 use crate::{Options, Plan};
 
@@ -14,6 +15,8 @@ pub(crate) struct Arrays<'a, A, I, D: Dimension, E: Dimension> {
     params: &'a ArrayRef<A, D>,
     indices: &'a ArrayRef<I, E>,
     output_len: usize,
+    /// What elements with a bad index are, if not the default value of their type.
+    fill: Option<&'a A>,
 }
 
 impl<'a, A, I: Index, D: Dimension, E: Dimension> Arrays<'a, A, I, D, E> {
@@ -22,12 +25,17 @@ impl<'a, A, I: Index, D: Dimension, E: Dimension> Arrays<'a, A, I, D, E> {
     /// # Errors
     /// Those of [`Plan::gather_nd`], with the size of the elements known.
     #[inline(always)] // So that the shapes stay in registers.
-    pub(crate) fn gather_nd(
+    pub(crate) fn gather_nd<F: Fill<A>>(
         params: &'a ArrayRef<A, D>,
         indices: &'a ArrayRef<I, E>,
-        options: &Options,
+        options: &'a Options<F>,
     ) -> Result<Self, Refusal> {
-        Self::new(nd::Rules::GATHER_ND.shapes(params.shape(), indices.shape(), options)?, params, indices)
+        Self::new(
+            nd::Rules::GATHER_ND.shapes(params.shape(), indices.shape(), &options.choices)?,
+            params,
+            indices,
+            options.fill.chosen(),
+        )
     }
 
     /// Validates the arrays' own shapes for `gather`.
@@ -35,12 +43,35 @@ impl<'a, A, I: Index, D: Dimension, E: Dimension> Arrays<'a, A, I, D, E> {
     /// # Errors
     /// Those of [`Plan::gather`], with the size of the elements known.
     #[inline(always)] // So that the shapes stay in registers.
-    pub(crate) fn gather(
+    pub(crate) fn gather<F: Fill<A>>(
         params: &'a ArrayRef<A, D>,
         indices: &'a ArrayRef<I, E>,
-        options: &Options,
+        options: &'a Options<F>,
     ) -> Result<Self, Refusal> {
-        Self::new(take::Rules::GATHER.shapes(params.shape(), indices.shape(), options)?, params, indices)
+        Self::new(
+            take::Rules::GATHER.shapes(params.shape(), indices.shape(), &options.choices)?,
+            params,
+            indices,
+            options.fill.chosen(),
+        )
+    }
+
+    /// Validates the arrays' own shapes for `take_along_axis`.
+    ///
+    /// # Errors
+    /// Those of [`Plan::take_along_axis`], with the size of the elements known.
+    pub(crate) fn take_along_axis<F: Fill<A>>(
+        params: &'a ArrayRef<A, D>,
+        indices: &'a ArrayRef<I, E>,
+        options: &'a Options<F>,
+    ) -> Result<Self, Refusal> {
+        let rules = elements::Rules::TAKE_ALONG_AXIS;
+        Self::new(
+            rules.shapes(params.shape(), indices.shape(), &options.choices)?,
+            params,
+            indices,
+            options.fill.chosen(),
+        )
     }
 
     /// Compares the arrays' shapes with those of a plan.
@@ -48,8 +79,8 @@ impl<'a, A, I: Index, D: Dimension, E: Dimension> Arrays<'a, A, I, D, E> {
     /// # Errors
     /// `Unsupported` if they differ; `output-too-large`.
     #[inline(always)] // So that the shapes stay in registers.
-    pub(crate) fn of_plan(
-        plan: &'a Plan,
+    pub(crate) fn of_plan<F: Fill<A>>(
+        plan: &'a Plan<F>,
         params: &'a ArrayRef<A, D>,
         indices: &'a ArrayRef<I, E>,
     ) -> Result<Self, Refusal> {
@@ -57,7 +88,7 @@ impl<'a, A, I: Index, D: Dimension, E: Dimension> Arrays<'a, A, I, D, E> {
         if params.shape() != shapes.params || indices.shape() != shapes.indices {
             return Err(other_shapes(shapes, params.shape(), indices.shape()));
         }
-        Self::new(shapes, params, indices)
+        Self::new(shapes, params, indices, plan.fill().chosen())
     }
 
     /// The shapes must be those of the arrays.
@@ -66,12 +97,13 @@ impl<'a, A, I: Index, D: Dimension, E: Dimension> Arrays<'a, A, I, D, E> {
         shapes: Shapes<'a>,
         params: &'a ArrayRef<A, D>,
         indices: &'a ArrayRef<I, E>,
+        fill: Option<&'a A>,
     ) -> Result<Self, Refusal> {
         if size_of::<A>() == 0 {
             return Err(no_bytes());
         }
         let output_len = shapes.output_len(size_of::<A>())?;
-        Ok(Self { shapes, params, indices, output_len })
+        Ok(Self { shapes, params, indices, output_len, fill })
     }
 
     /// The validated shapes.
@@ -90,6 +122,12 @@ impl<'a, A, I: Index, D: Dimension, E: Dimension> Arrays<'a, A, I, D, E> {
     #[inline]
     pub(crate) const fn indices(&self) -> &'a ArrayRef<I, E> {
         self.indices
+    }
+
+    /// What elements with a bad index are, if not the default value of their type.
+    #[inline]
+    pub(crate) const fn fill(&self) -> Option<&'a A> {
+        self.fill
     }
 
     /// The number of elements of the output.

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::shapes::{Selection, Shapes};
+use crate::shapes::{OutputShape, Selection, Shapes};
 
 /// A dim of the rows: stepping along it moves the base within params and the place within indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +55,11 @@ impl Geometry {
     #[inline]
     pub(crate) fn set(&mut self, shapes: Shapes<'_>, params: &[isize], indices: &[isize], element: usize) {
         let size = element.cast_signed();
-        let Selection { batch_dims, axis, depth, row_rank } = shapes.traits.selection;
+        let Selection { batch_dims, axis, depth, row_rank, output } = shapes.traits.selection;
         self.rows.clear();
+        if output != OutputShape::Slices {
+            return self.set_elements(shapes, params, indices, element);
+        }
         for dim in 0..batch_dims {
             self.push(shapes.params[dim], params[dim].wrapping_mul(size), indices[dim]);
         }
@@ -67,6 +70,40 @@ impl Geometry {
             self.push(*dim, 0, *stride);
         }
         let row_bytes = self.push_slice(&shapes.params[axis + depth..], &params[axis + depth..], element);
+        self.set_run(row_bytes);
+        self.set_components(shapes, params, indices, size);
+    }
+
+    /// The geometry of form elements: each dim of the output steps along params, indices, or both. Inner dims along which
+    /// the index stays the same are slices, as those of the other forms.
+    #[inline(never)] // So that the other forms stay short.
+    fn set_elements(&mut self, shapes: Shapes<'_>, params: &[isize], indices: &[isize], element: usize) {
+        let (size, axis) = (element.cast_signed(), shapes.traits.selection.axis);
+        // A dim of 1 stands for every position, and may have any stride.
+        let step =
+            |dims: &[usize], strides: &[isize], dim: usize| if dims[dim] == 1 { 0 } else { strides[dim] };
+        let mut run = 1usize;
+        let mut end = shapes.indices.len();
+        while end > axis + 1 {
+            let (dim, len) = (end - 1, shapes.joined_dim(end - 1));
+            let shares_index = step(shapes.indices, indices, dim) == 0;
+            if len != 1 && !(shares_index && step(shapes.params, params, dim) == run.cast_signed()) {
+                break;
+            }
+            run *= len;
+            end = dim;
+        }
+        for dim in 0..end {
+            let along = if dim == axis { 0 } else { step(shapes.params, params, dim).wrapping_mul(size) };
+            self.push(shapes.joined_dim(dim), along, step(shapes.indices, indices, dim));
+        }
+        self.set_run(run * element);
+        self.set_components(shapes, params, indices, size);
+    }
+
+    /// Sets the rows' length, those of the slices being among the rows already.
+    #[inline(always)]
+    fn set_run(&mut self, row_bytes: usize) {
         let (pieces, row_bytes) = cut(row_bytes);
         self.push(pieces, row_bytes.cast_signed(), 0);
         if self.rows.is_empty() {
@@ -74,7 +111,6 @@ impl Geometry {
         }
         self.row_count = self.rows.iter().map(|axis| axis.len).product();
         self.row_bytes = row_bytes;
-        self.set_components(shapes, params, indices, size);
     }
 
     #[inline]

@@ -16,6 +16,10 @@ pub trait Index: sealed::Sealed + Copy + Send + Sync + 'static {
     /// `WRAP` lets `-bound <= i < 0` mean `i + bound`.
     #[doc(hidden)]
     fn locate<const WRAP: bool>(self, bound: usize) -> (usize, bool);
+
+    /// The Euclidean remainder by `bound > 0`.
+    #[doc(hidden)]
+    fn remainder(self, bound: usize) -> usize;
 }
 
 mod sealed {
@@ -41,6 +45,14 @@ macro_rules! signed {
                 let wrapped = wrapped.cast_unsigned();
                 (wrapped as usize, wrapped < bound as u64)
             }
+
+            #[inline]
+            #[allow(clippy::cast_possible_truncation, reason = "a remainder is below `bound`, which is a usize")]
+            fn remainder(self, bound: usize) -> usize {
+                let (value, bound) = (i64::from(self), bound as u64);
+                let rest = value.unsigned_abs() % bound;
+                (if value < 0 && rest > 0 { bound - rest } else { rest }) as usize
+            }
         }
     )+};
 }
@@ -61,6 +73,12 @@ macro_rules! unsigned {
             fn locate<const WRAP: bool>(self, bound: usize) -> (usize, bool) {
                 let value = u64::from(self);
                 (value as usize, value < bound as u64)
+            }
+
+            #[inline]
+            #[allow(clippy::cast_possible_truncation, reason = "a remainder is below `bound`, which is a usize")]
+            fn remainder(self, bound: usize) -> usize {
+                (u64::from(self) % bound as u64) as usize
             }
         }
     )+};
@@ -103,6 +121,14 @@ mod tests {
         assert_eq!(place(-4i32, 3, NegativeIndex::Wrap), None);
         assert_eq!(place(-1i16, 3, NegativeIndex::Wrap), Some(2));
         assert_eq!(place(-1i16, 0, NegativeIndex::Wrap), None);
+    }
+
+    #[test]
+    fn remainders_are_never_negative() {
+        assert_eq!([-3i32, -2, -1, 0, 2, 3, 4].map(|index| index.remainder(3)), [0, 1, 2, 0, 2, 0, 1]);
+        assert_eq!((i64::MIN.remainder(1 << 40), i64::MIN.remainder(3)), (0, 1));
+        assert_eq!((i8::MIN.remainder(5), i64::MAX.remainder(usize::MAX)), (2, (1 << 63) - 1));
+        assert_eq!((u64::MAX.remainder(7), u8::MAX.remainder(256)), (1, 255));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The fastest correct gather in Rust, on `ndarray` arrays.
 //!
-//! - The documented functions: [`gather_nd`], [`gather`], and `*_into` for the caller's output. What may be chosen is in
+//! - The documented functions: [`gather_nd`], [`gather`], [`take_along_axis`], and `*_into` for the caller's output. What may be chosen is in
 //!   [`Options`]; reasons to refuse are `gather_spec`'s [`GatherError`](gather_spec::GatherError)s.
 //! - Validated once, used often: [`Plan`]. Memory used often: [`Pool`].
 //! - Calls on tensors of any dtype, as a backend answers them: [`answer()`], by the signature of any operator.
@@ -25,11 +25,12 @@ mod options;
 mod output;
 mod parallel;
 mod plan;
+mod policy;
 mod run;
 mod shapes;
 
 pub use answer::{Settings, answer};
-pub use api::{gather, gather_into, gather_nd, gather_nd_into};
+pub use api::{gather, gather_into, gather_nd, gather_nd_into, take_along_axis, take_along_axis_into};
 pub use dispatch::{LEVEL_VARIABLE, Level};
 pub use index::Index;
 #[doc(hidden)]
@@ -37,4 +38,5 @@ pub use kernels::floor;
 pub use options::Options;
 pub use output::{Pool, Pooled};
 pub use plan::Plan;
+pub use policy::{Fill, Filled, Zeros};
 pub use run::Element;

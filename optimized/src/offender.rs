@@ -4,7 +4,7 @@
 use gather_spec::GatherError;
 use ndarray::{ArrayRef, ArrayViewD, Axis, Dimension};
 
-use crate::index::{Index, place};
+use crate::index::Index;
 use crate::shapes::Shapes;
 
 /// The first bad index of a call, if there is one.
@@ -33,7 +33,7 @@ fn in_rows<I: Index>(shapes: Shapes<'_>, indices: &ArrayViewD<'_, I>) -> Option<
         for (component, (index, bound)) in
             components.iter().zip(&shapes.params[shapes.traits.selection.axis..]).enumerate()
         {
-            if place(*index, *bound, shapes.traits.profile.negative).is_none() {
+            if shapes.traits.policies.refuses(*index, *bound) {
                 let position = multi_index(row, &indices.shape()[..last]);
                 return Some(out_of_range(position, Some(component), *index, *bound));
             }
@@ -44,7 +44,7 @@ fn in_rows<I: Index>(shapes: Shapes<'_>, indices: &ArrayViewD<'_, I>) -> Option<
 
 fn in_elements<I: Index>(shapes: Shapes<'_>, indices: &ArrayViewD<'_, I>) -> Option<GatherError> {
     let bound = shapes.params[shapes.traits.selection.axis];
-    let bad = |index: &I| place(*index, bound, shapes.traits.profile.negative).is_none();
+    let bad = |index: &I| shapes.traits.policies.refuses(*index, bound);
     let (at, index) = indices.iter().enumerate().find(|(_, index)| bad(index))?;
     Some(out_of_range(multi_index(at, indices.shape()), None, *index, bound))
 }

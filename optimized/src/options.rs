@@ -2,12 +2,16 @@
 
 use std::num::NonZeroUsize;
 
+use gather_spec::signature::Join;
 use gather_spec::{BadIndex, NegativeIndex, Profile};
 
 use crate::Level;
+use crate::policy::{Filled, Zeros};
 
 /// How to gather. The default is the documented one: no batch dims, the first non-batch axis, bad and negative
 /// indices refused, the best level of the processor, as many threads as pay.
+///
+/// `F` is what an element with a bad index is where that is no error: [`Zeros`], or what [`Options::fill`] chose.
 ///
 /// ```
 /// use gather_optimized::{Options, gather};
@@ -20,10 +24,20 @@ use crate::Level;
 /// # Ok::<(), gather_spec::Refusal>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct Options<F = Zeros> {
+    pub(crate) choices: Choices,
+    pub(crate) fill: F,
+}
+
+/// What is chosen whatever the type of the elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Choices {
     pub(crate) batch_dims: i64,
     pub(crate) axis: Option<i64>,
+    pub(crate) join: Option<Join>,
     pub(crate) profile: Profile,
+    /// Whether a bad index is taken modulo the size of its axis, whatever the profile says.
+    pub(crate) modulo: bool,
     pub(crate) level: Option<Level>,
     pub(crate) threads: Option<Threads>,
 }
@@ -42,64 +56,129 @@ impl Options {
     #[must_use]
     pub const fn new() -> Self {
         let profile = Profile { bad: BadIndex::Error, negative: NegativeIndex::Reject };
-        Self { batch_dims: 0, axis: None, profile, level: None, threads: None }
+        let choices = Choices {
+            batch_dims: 0,
+            axis: None,
+            join: None,
+            profile,
+            modulo: false,
+            level: None,
+            threads: None,
+        };
+        Self { choices, fill: Zeros }
     }
 
-    /// The number of leading dims that params and indices share. `gather` lets a negative one count from the rank
-    /// of indices.
+    /// What happens to an index outside its axis. `Unspecified` is answered like `Error`. See also [`Options::modulo`]
+    /// and [`Options::fill`].
     #[must_use]
-    pub const fn batch_dims(self, batch_dims: i64) -> Self {
-        Self { batch_dims, ..self }
-    }
-
-    /// The axis of params that `gather` selects from; a negative one counts from the rank of params. `gather_nd`
-    /// has no such attribute and refuses it.
-    #[must_use]
-    pub const fn axis(self, axis: i64) -> Self {
-        Self { axis: Some(axis), ..self }
-    }
-
-    /// What happens to an index outside its axis. `Unspecified` is answered like `Error`.
-    #[must_use]
-    pub const fn bad_index(self, bad: BadIndex) -> Self {
-        Self { profile: Profile { bad, ..self.profile }, ..self }
-    }
-
-    /// What a negative index means.
-    #[must_use]
-    pub const fn negative_index(self, negative: NegativeIndex) -> Self {
-        Self { profile: Profile { negative, ..self.profile }, ..self }
+    pub const fn bad_index(mut self, bad: BadIndex) -> Self {
+        self.choices.profile.bad = bad;
+        self.choices.modulo = false;
+        self
     }
 
     /// Both policies on indices.
     #[must_use]
     pub const fn profile(self, profile: Profile) -> Self {
-        Self { profile, ..self }
+        self.negative_index(profile.negative).bad_index(profile.bad)
     }
 
-    /// The policies on indices that were chosen.
+    /// Takes every index modulo the size of its axis, so that -1 is the last element and the size is the first: the
+    /// remainder is Euclidean, never negative. An index into an axis without elements is `index-out-of-range`.
+    ///
+    /// ```
+    /// use gather_optimized::{Options, gather};
+    /// use ndarray::array;
+    ///
+    /// let output = gather(&array![10, 20, 30], &array![3, -1, 7, -7], &Options::new().modulo())?;
+    /// assert_eq!(output, array![10, 30, 20, 30].into_dyn());
+    /// # Ok::<(), gather_spec::Refusal>(())
+    /// ```
     #[must_use]
-    pub const fn policies(self) -> Profile {
-        self.profile
+    pub const fn modulo(mut self) -> Self {
+        self.choices.modulo = true;
+        self
+    }
+
+    /// Fills what a bad index would select with `value`, bit by bit, as [`BadIndex::Zero`] does with zeros: one bad
+    /// component fills the whole slice of its row. The value has the type of params. Policies on bad indices that were
+    /// chosen before are replaced.
+    ///
+    /// ```
+    /// use gather_optimized::{Options, gather};
+    /// use ndarray::array;
+    ///
+    /// let params = array![[1.5, 2.5], [3.5, 4.5]];
+    /// let output = gather(&params, &array![1, 9], &Options::new().fill(-1.0))?;
+    /// assert_eq!(output, array![[3.5, 4.5], [-1.0, -1.0]].into_dyn());
+    /// # Ok::<(), gather_spec::Refusal>(())
+    /// ```
+    #[must_use]
+    pub fn fill<A>(self, value: A) -> Options<Filled<A>> {
+        let Self { choices, .. } = self.bad_index(BadIndex::Zero);
+        Options { choices, fill: Filled(value) }
+    }
+}
+
+impl<F> Options<F> {
+    /// The number of leading dims that params and indices share. `gather` lets a negative one count from the rank
+    /// of indices. `take_along_axis` has no such attribute and refuses any but 0.
+    #[must_use]
+    pub const fn batch_dims(mut self, batch_dims: i64) -> Self {
+        self.choices.batch_dims = batch_dims;
+        self
+    }
+
+    /// The axis of params that `gather` and `take_along_axis` select from; a negative one counts from the rank of
+    /// params. `take_along_axis` requires it; `gather_nd` has no such attribute and refuses it.
+    #[must_use]
+    pub const fn axis(mut self, axis: i64) -> Self {
+        self.choices.axis = Some(axis);
+        self
+    }
+
+    /// How the dims of params and indices off the axis relate, for `take_along_axis`; by default they broadcast, as in
+    /// NumPy. `gather` and `gather_nd` have no such attribute and refuse it.
+    #[must_use]
+    pub const fn join(mut self, join: Join) -> Self {
+        self.choices.join = Some(join);
+        self
+    }
+
+    /// What a negative index means. [`Options::modulo`] gives it a meaning of its own.
+    #[must_use]
+    pub const fn negative_index(mut self, negative: NegativeIndex) -> Self {
+        self.choices.profile.negative = negative;
+        self
+    }
+
+    /// The policies on indices that were chosen. A profile has no word for `modulo` or `fill`: with the former it is the
+    /// one chosen before, with the latter it says `zero`.
+    #[must_use]
+    pub const fn policies(&self) -> Profile {
+        self.choices.profile
     }
 
     /// The instruction set to use; a processor without it refuses the call.
     #[must_use]
-    pub const fn level(self, level: Level) -> Self {
-        Self { level: Some(level), ..self }
+    pub const fn level(mut self, level: Level) -> Self {
+        self.choices.level = Some(level);
+        self
     }
 
     /// The number of threads that share the work, whatever its size. They are those of the current rayon pool, so
     /// more than it has only makes smaller pieces.
     #[must_use]
-    pub const fn threads(self, threads: NonZeroUsize) -> Self {
-        Self { threads: Some(Threads::Exactly(threads)), ..self }
+    pub const fn threads(mut self, threads: NonZeroUsize) -> Self {
+        self.choices.threads = Some(Threads::Exactly(threads));
+        self
     }
 
     /// The most threads that share the work: fewer do where more do not pay.
     #[must_use]
-    pub const fn at_most_threads(self, threads: NonZeroUsize) -> Self {
-        Self { threads: Some(Threads::AtMost(threads)), ..self }
+    pub const fn at_most_threads(mut self, threads: NonZeroUsize) -> Self {
+        self.choices.threads = Some(Threads::AtMost(threads));
+        self
     }
 }
 
@@ -111,17 +190,21 @@ mod tests {
     fn each_choice_is_kept_and_leaves_the_others_alone() {
         let threads = NonZeroUsize::new(3).unwrap();
         let (bad, negative) = (BadIndex::Clamp, NegativeIndex::Wrap);
-        let chosen = Options {
+        let choices = Choices {
             batch_dims: 2,
             axis: Some(-1),
+            join: Some(Join::NotLarger),
             profile: Profile { bad, negative },
+            modulo: false,
             level: Some(Level::Portable),
             threads: Some(Threads::Exactly(threads)),
         };
+        let chosen = Options { choices, fill: Zeros };
         // Each choice is made once as the first and once as the last.
         let forwards = Options::new()
             .batch_dims(2)
             .axis(-1)
+            .join(Join::NotLarger)
             .bad_index(bad)
             .negative_index(negative)
             .level(Level::Portable)
@@ -130,9 +213,19 @@ mod tests {
             .threads(threads)
             .level(Level::Portable)
             .profile(Profile { bad, negative })
+            .join(Join::NotLarger)
             .axis(-1)
             .batch_dims(2);
         assert_eq!((forwards, backwards), (chosen, chosen));
-        assert_eq!(Options::new().negative_index(negative).bad_index(bad).policies(), chosen.profile);
+        assert_eq!(Options::new().negative_index(negative).bad_index(bad).policies(), choices.profile);
+    }
+
+    #[test]
+    fn the_last_policy_on_bad_indices_replaces_those_before() {
+        let modulo = Options::new().bad_index(BadIndex::Clamp).modulo();
+        assert!(modulo.choices.modulo && !modulo.bad_index(BadIndex::Zero).choices.modulo);
+        let filled = modulo.axis(1).fill(7u8).level(Level::Portable);
+        assert_eq!((filled.policies().bad, filled.choices.modulo), (BadIndex::Zero, false));
+        assert_eq!((filled.fill, filled.choices.axis), (Filled(7), Some(1)));
     }
 }

@@ -6,7 +6,8 @@ use smallvec::SmallVec;
 
 use crate::Options;
 use crate::dispatch::Level;
-use crate::forms::{nd, take};
+use crate::forms::{elements, nd, take};
+use crate::policy::Zeros;
 use crate::shapes::{Shapes, Traits};
 
 /// The dims of one tensor; no allocation up to rank 6.
@@ -25,21 +26,24 @@ pub(crate) type Dims = SmallVec<[usize; 6]>;
 /// assert_eq!(output, array![[3, 4], [1, 2], [3, 4]].into_dyn());
 /// # Ok::<(), gather_spec::Refusal>(())
 /// ```
+///
+/// `F` is what the options chose for elements with a bad index: see [`Options::fill`].
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct Plan<F = Zeros> {
     params: Dims,
     indices: Dims,
     output: Dims,
     traits: Traits,
+    fill: F,
 }
 
-impl Plan {
+impl<F: Clone> Plan<F> {
     /// A plan for `gather_nd`: with k = `indices[-1]` and b = `batch_dims`, the output's shape is
     /// `params[..b] + indices[b..-1] + params[b+k..]`.
     ///
     /// # Errors
     /// `indices-rank`, `batch-dims-out-of-range`, `batch-shape-mismatch`, `index-depth`,
-    /// in this order; `Unsupported` for an axis, or a level that this processor lacks. Whether the output is too large
+    /// in this order; `Unsupported` for an axis, a join, or a level that this processor lacks. Whether the output is too large
     /// is found when the plan is run, since it depends on the element type.
     ///
     /// ```
@@ -48,8 +52,10 @@ impl Plan {
     /// assert_eq!(plan.output_shape(), [2, 5, 4]);
     /// # Ok::<(), gather_spec::Refusal>(())
     /// ```
-    pub fn gather_nd(params: &[usize], indices: &[usize], options: &Options) -> Result<Self, Refusal> {
-        nd::Rules::GATHER_ND.shapes(params, indices, options).map(Self::of)
+    pub fn gather_nd(params: &[usize], indices: &[usize], options: &Options<F>) -> Result<Self, Refusal> {
+        nd::Rules::GATHER_ND
+            .shapes(params, indices, &options.choices)
+            .map(|shapes| Self::of(shapes, options.fill.clone()))
     }
 
     /// A plan for `gather`: with b = `batch_dims`, the output's shape is
@@ -57,7 +63,7 @@ impl Plan {
     ///
     /// # Errors
     /// `params-rank`, `batch-dims-out-of-range`, `axis-out-of-range`, `axis-before-batch`, `batch-shape-mismatch`,
-    /// in this order; `Unsupported` for a level that this processor lacks. Whether the output is too large is found
+    /// in this order; `Unsupported` for a join, or a level that this processor lacks. Whether the output is too large is found
     /// when the plan is run, since it depends on the element type.
     ///
     /// ```
@@ -66,19 +72,51 @@ impl Plan {
     /// assert_eq!(plan.output_shape(), [2, 5, 4]);
     /// # Ok::<(), gather_spec::Refusal>(())
     /// ```
-    pub fn gather(params: &[usize], indices: &[usize], options: &Options) -> Result<Self, Refusal> {
-        take::Rules::GATHER.shapes(params, indices, options).map(Self::of)
+    pub fn gather(params: &[usize], indices: &[usize], options: &Options<F>) -> Result<Self, Refusal> {
+        take::Rules::GATHER
+            .shapes(params, indices, &options.choices)
+            .map(|shapes| Self::of(shapes, options.fill.clone()))
     }
 
+    /// A plan for `take_along_axis`: the output has the shape of indices, with each 1 off the axis replaced by the dim
+    /// of params. `options` must have an axis, and may have a join other than NumPy's, which broadcasts.
+    ///
+    /// # Errors
+    /// `axis-required`, `rank-mismatch`, `axis-out-of-range`, `join-mismatch`, in this order; `Unsupported` for batch
+    /// dims, or a level that this processor lacks. Whether the output is too large is found when the plan is run, since
+    /// it depends on the element type.
+    ///
+    /// ```
+    /// use gather_optimized::{Options, Plan};
+    /// let plan = Plan::take_along_axis(&[2, 3, 4], &[2, 5, 1], &Options::new().axis(1))?;
+    /// assert_eq!(plan.output_shape(), [2, 5, 4]);
+    /// # Ok::<(), gather_spec::Refusal>(())
+    /// ```
+    pub fn take_along_axis(
+        params: &[usize],
+        indices: &[usize],
+        options: &Options<F>,
+    ) -> Result<Self, Refusal> {
+        elements::Rules::TAKE_ALONG_AXIS
+            .shapes(params, indices, &options.choices)
+            .map(|shapes| Self::of(shapes, options.fill.clone()))
+    }
+}
+
+impl<F> Plan<F> {
     /// Keeps shapes that fit each other.
-    pub(crate) fn of(shapes: Shapes<'_>) -> Self {
+    pub(crate) fn of(shapes: Shapes<'_>, fill: F) -> Self {
         let Shapes { params, indices, traits } = shapes;
         let mut output = Dims::new();
         // Not `collect`, which is called rather than inlined: a twentieth of a tiny call.
-        for dim in shapes.output().into_iter().flatten() {
-            output.push(*dim);
-        }
-        Self { params: Dims::from_slice(params), indices: Dims::from_slice(indices), output, traits }
+        shapes.each_output_dim(|dim| output.push(dim));
+        Self { params: Dims::from_slice(params), indices: Dims::from_slice(indices), output, traits, fill }
+    }
+
+    /// What elements with a bad index are.
+    #[inline]
+    pub(crate) const fn fill(&self) -> &F {
+        &self.fill
     }
 
     /// The shapes that the plan is for.

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use gather_spec::{BadIndex, Refusal};
+use gather_spec::Refusal;
 use ndarray::{ArrayD, ArrayRef, Dimension, IxDyn};
 
 use crate::arrays::Arrays;
@@ -16,9 +16,10 @@ use crate::options::Threads;
 use crate::output::{self, Pool, Pooled};
 use crate::parallel;
 use crate::plan::Plan;
+use crate::policy::{Bad, Fill};
 
 /// Elements that are moved as bits: any `Copy` type. The default value is what a bad index gives under
-/// [`BadIndex::Zero`]. Widths of 1, 2, 4, 8 and 16 bytes have kernels of their own.
+/// [`BadIndex::Zero`](gather_spec::BadIndex::Zero). Widths of 1, 2, 4, 8 and 16 bytes have kernels of their own.
 pub trait Element: Copy + Default + Send + Sync {}
 
 impl<A: Copy + Default + Send + Sync> Element for A {}
@@ -28,7 +29,7 @@ const WORTH_THREADS: usize = 256 << 10;
 /// More than this many workers bring nothing on any machine.
 const MOST_WORKERS: usize = 1024;
 
-impl Plan {
+impl<Z> Plan<Z> {
     /// Gathers into a new array.
     ///
     /// # Errors
@@ -39,7 +40,10 @@ impl Plan {
         &self,
         params: &ArrayRef<A, D>,
         indices: &ArrayRef<I, E>,
-    ) -> Result<ArrayD<A>, Refusal> {
+    ) -> Result<ArrayD<A>, Refusal>
+    where
+        Z: Fill<A>,
+    {
         Arrays::of_plan(self, params, indices)?.run()
     }
 
@@ -52,9 +56,12 @@ impl Plan {
         params: &ArrayRef<A, D>,
         indices: &ArrayRef<I, E>,
         pool: &Pool,
-    ) -> Result<Pooled<A>, Refusal> {
+    ) -> Result<Pooled<A>, Refusal>
+    where
+        Z: Fill<A>,
+    {
         let arrays = Arrays::of_plan(self, params, indices)?;
-        pool.fill(arrays.output_shape(), arrays.output_len(), |output| arrays.fill(output))
+        pool.fill(arrays.output_shape(), arrays.output_len(), |output| arrays.write(output))
     }
 
     /// Gathers into the caller's array, which must be row-major without gaps. Nothing is written before shapes and
@@ -79,7 +86,10 @@ impl Plan {
         params: &ArrayRef<A, D>,
         indices: &ArrayRef<I, E>,
         output: &mut ArrayRef<A, F>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Refusal>
+    where
+        Z: Fill<A>,
+    {
         Arrays::of_plan(self, params, indices)?.run_into(output)
     }
 
@@ -102,7 +112,10 @@ impl Plan {
         &self,
         params: &ArrayRef<A, D>,
         indices: &ArrayRef<I, E>,
-    ) -> Result<ArrayD<A>, Refusal> {
+    ) -> Result<ArrayD<A>, Refusal>
+    where
+        Z: Fill<A>,
+    {
         let arrays = Arrays::of_plan(self, params, indices)?;
         let mut elements = output::reserve(arrays.output_len())?;
         arrays.each_cloned(|element| elements.push(element))?;
@@ -119,7 +132,10 @@ impl Plan {
         params: &ArrayRef<A, D>,
         indices: &ArrayRef<I, E>,
         output: &mut ArrayRef<A, F>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Refusal>
+    where
+        Z: Fill<A>,
+    {
         let arrays = Arrays::of_plan(self, params, indices)?;
         let mut places = arrays.output_slice(output)?.iter_mut();
         arrays.each_cloned(|element| {
@@ -134,18 +150,22 @@ impl<A, I: Index, D: Dimension, E: Dimension> Arrays<'_, A, I, D, E> {
     /// The shape of the output, as ndarray wants it.
     #[inline]
     fn output_shape(&self) -> IxDyn {
-        let parts = self.shapes().output();
-        let mut shape = IxDyn::zeros(parts.iter().map(|part| part.len()).sum());
-        for (place, dim) in shape.slice_mut().iter_mut().zip(parts.into_iter().flatten()) {
-            *place = *dim;
-        }
+        let mut shape = IxDyn::zeros(self.shapes().output_rank());
+        let mut places = shape.slice_mut().iter_mut();
+        self.shapes().each_output_dim(|dim| {
+            if let Some(place) = places.next() {
+                *place = dim;
+            }
+        });
         shape
     }
 
     /// The caller's output, if it fits.
     #[inline]
     fn output_slice<'o, F: Dimension>(&self, output: &'o mut ArrayRef<A, F>) -> Result<&'o mut [A], Refusal> {
-        if !output.shape().iter().eq(self.shapes().output().into_iter().flatten()) {
+        let (mut found, mut same) = (output.shape().iter(), output.ndim() == self.shapes().output_rank());
+        self.shapes().each_output_dim(|dim| same &= found.next() == Some(&dim));
+        if !same {
             return Err(self.other_output(output.shape()));
         }
         output.as_slice_mut().ok_or_else(with_gaps)
@@ -164,17 +184,17 @@ impl<A, I: Index, D: Dimension, E: Dimension> Arrays<'_, A, I, D, E> {
     {
         if self.output_len() == 0 || self.params().is_empty() {
             self.refuse_bad_indices()?;
-            (0..self.output_len()).for_each(|_| give(A::default()));
+            (0..self.output_len()).for_each(|_| give(self.fill().cloned().unwrap_or_default()));
             return Ok(());
         }
-        let give = |element: Option<&A>| give(element.cloned().unwrap_or_default());
+        let give = |element: Option<&A>| give(element.or(self.fill()).cloned().unwrap_or_default());
         clone_elements(self, give).map_err(|_| self.offence())
     }
 
     /// For calls that move nothing: bounds are tested all the same.
     #[cold]
     fn refuse_bad_indices(&self) -> Result<(), Refusal> {
-        if matches!(self.shapes().traits.profile.bad, BadIndex::Zero | BadIndex::Clamp) {
+        if matches!(self.shapes().traits.policies.bad, Bad::Fill | Bad::Clamp) {
             return Ok(());
         }
         first_offender(self.shapes(), self.indices()).map_or(Ok(()), |error| Err(error.into()))
@@ -191,26 +211,26 @@ impl<A: Element, I: Index, D: Dimension, E: Dimension> Arrays<'_, A, I, D, E> {
     /// Gathers into a new array.
     #[inline]
     pub(crate) fn run(&self) -> Result<ArrayD<A>, Refusal> {
-        output::fresh(self.output_shape(), self.output_len(), |output| self.fill(output))
+        output::fresh(self.output_shape(), self.output_len(), |output| self.write(output))
     }
 
     /// Gathers into the caller's array.
     #[inline]
     pub(crate) fn run_into<F: Dimension>(&self, output: &mut ArrayRef<A, F>) -> Result<(), Refusal> {
         let slice = self.output_slice(output)?;
-        output::overwrite(slice, |output| self.fill(output))
+        output::overwrite(slice, |output| self.write(output))
     }
 
     /// Writes all of the output.
     #[inline]
-    fn fill<'o>(&self, output: &'o mut [MaybeUninit<A>]) -> Result<Written<'o>, Refusal> {
-        let zero = A::default();
+    fn write<'o>(&self, output: &'o mut [MaybeUninit<A>]) -> Result<Written<'o>, Refusal> {
+        let fill = self.fill().copied().unwrap_or_default();
         if output.is_empty() || self.params().is_empty() {
             self.refuse_bad_indices()?;
-            return Ok(Written::filled(output, zero));
+            return Ok(Written::filled(output, fill));
         }
         let mut room = Geometry::room();
-        let job = Job::new(&mut room, self, output, &zero);
+        let job = Job::new(&mut room, self, output, &fill);
         let written = match self.workers(job.traffic()) {
             0..=1 => job.work_alone(),
             workers => on_workers(job, workers),

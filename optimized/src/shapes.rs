@@ -1,11 +1,11 @@
 //! The shapes of a call that `forms` has validated: what the output is, and how large. No form is known here.
 
 use gather_spec::shape::MAX_BYTES;
-use gather_spec::{GatherError, Profile, Refusal};
+use gather_spec::{GatherError, Refusal};
 
-use crate::Options;
 use crate::dispatch::{self, Proof};
-use crate::options::Threads;
+use crate::options::{Choices, Threads};
+use crate::policy::Policies;
 
 /// Shapes that fit each other, borrowed from where they are kept: a call that is run once copies none of them.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,18 @@ pub(crate) struct Selection {
     /// How many leading axes of indices number the index rows. The axis after them holds the components of a row;
     /// without one each index is a row.
     pub row_rank: usize,
+    pub output: OutputShape,
+}
+
+/// What the dims of the output are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutputShape {
+    /// What stands before the axis in params, the index rows, and what one of them selects.
+    Slices,
+    /// Those of indices.
+    Indices,
+    /// Those of indices, with each 1 off the axis replaced by what params has there.
+    Joined,
 }
 
 /// What has been found out about a pair of shapes, and how it is to be run.
@@ -37,7 +49,7 @@ pub(crate) struct Traits {
     nonzero: usize,
     /// Whether the output has a dim of 0.
     empty: bool,
-    pub profile: Profile,
+    pub policies: Policies,
     pub level: Proof,
     pub threads: Option<Threads>,
 }
@@ -52,30 +64,56 @@ impl<'a> Shapes<'a> {
         params: &'a [usize],
         indices: &'a [usize],
         selection: Selection,
-        options: &Options,
+        choices: &Choices,
     ) -> Result<Self, Refusal> {
-        let level = dispatch::choose(options.level)?;
-        let (profile, threads) = (options.profile, options.threads);
+        let level = dispatch::choose(choices.level)?;
+        let (policies, threads) = (Policies::new(choices.profile, choices.modulo), choices.threads);
         let (nonzero, empty) = (1, false);
-        let traits = Traits { selection, nonzero, empty, profile, level, threads };
+        let traits = Traits { selection, nonzero, empty, policies, level, threads };
         let mut shapes = Self { params, indices, traits };
-        for dim in shapes.output().into_iter().flatten().copied() {
+        shapes.each_output_dim(|dim| {
             if dim == 0 {
                 shapes.traits.empty = true;
             } else {
                 // What saturates is too large for every element size, and `output_len` will say so.
                 shapes.traits.nonzero = shapes.traits.nonzero.saturating_mul(dim);
             }
-        }
+        });
         Ok(shapes)
     }
 
-    /// The shape of the output, in the parts that it comes in: what stands before the index rows, the index rows, and
-    /// what one of them selects.
-    #[inline]
-    pub(crate) fn output(self) -> [&'a [usize]; 3] {
-        let Selection { batch_dims, axis, depth, row_rank } = self.traits.selection;
+    /// The parts of the output's shape where it is made of slices.
+    #[inline(always)]
+    fn slices(self) -> [&'a [usize]; 3] {
+        let Selection { batch_dims, axis, depth, row_rank, .. } = self.traits.selection;
         [&self.params[..axis], &self.indices[batch_dims..row_rank], &self.params[axis + depth..]]
+    }
+
+    /// Hands over the dims of the output in order.
+    #[inline(always)] // So that shapes stay in registers.
+    pub(crate) fn each_output_dim(self, mut give: impl FnMut(usize)) {
+        if self.traits.selection.output == OutputShape::Slices {
+            self.slices().into_iter().flatten().for_each(|dim| give(*dim));
+        } else {
+            (0..self.indices.len()).for_each(|dim| give(self.joined_dim(dim)));
+        }
+    }
+
+    /// A dim of the output where it is not made of slices.
+    #[inline]
+    pub(crate) fn joined_dim(self, dim: usize) -> usize {
+        let Selection { axis, output, .. } = self.traits.selection;
+        let repeated = output == OutputShape::Joined && dim != axis && self.indices[dim] == 1;
+        if repeated { self.params[dim] } else { self.indices[dim] }
+    }
+
+    /// The rank of the output.
+    #[inline]
+    pub(crate) fn output_rank(self) -> usize {
+        match self.traits.selection.output {
+            OutputShape::Slices => self.slices().map(<[usize]>::len).iter().sum(),
+            OutputShape::Indices | OutputShape::Joined => self.indices.len(),
+        }
     }
 
     /// The number of elements of the output, once it is known that they fit a tensor of this element size.
@@ -93,8 +131,8 @@ impl<'a> Shapes<'a> {
 
     #[cold]
     fn too_large(self, element: usize) -> Refusal {
-        let dims = self.output().into_iter().flatten().filter(|dim| **dim != 0);
-        let bytes = dims.fold(element as u128, |product, dim| product.saturating_mul(*dim as u128));
+        let mut bytes = element as u128;
+        self.each_output_dim(|dim| bytes = bytes.saturating_mul(dim.max(1) as u128));
         if bytes > MAX_BYTES {
             return GatherError::OutputTooLarge { bytes }.into();
         }

@@ -1,7 +1,7 @@
 //! The deliberately naive gather: what the documents say, in their own names and order, and nothing clever.
 //!
-//! One file per operator, in the folder of its ecosystem: [`tf`], [`paddle`]. What they share is in `checks` (attributes,
-//! dtypes, indices) and `output` (sizes). [`answer`] finds the operator of a call.
+//! One file per operator, in the folder of its ecosystem: [`onnx`], [`paddle`], [`tf`], [`torch`]. What they share is in
+//! `checks` (attributes, dtypes, indices) and `output` (sizes). [`answer`] finds the operator of a call.
 //!
 //! ```
 //! use gather_reference::{Settings, tf};
@@ -18,9 +18,11 @@
 #![forbid(unsafe_code)]
 
 mod checks;
+pub mod onnx;
 mod output;
 pub mod paddle;
 pub mod tf;
+pub mod torch;
 
 use gather_spec::{Call, DType, Outcome, Profile, Refusal, Tensor};
 
@@ -54,7 +56,7 @@ pub struct Implemented {
 
 /// Every operator that the reference answers, by ecosystem. A new one is a file and a line in its ecosystem's `mod.rs`.
 pub fn operators() -> impl Iterator<Item = &'static Implemented> {
-    [paddle::OPERATORS, tf::OPERATORS].into_iter().flatten()
+    [onnx::OPERATORS, paddle::OPERATORS, tf::OPERATORS, torch::OPERATORS].into_iter().flatten()
 }
 
 /// Answers a call; `unsupported` for an operator or attribute that the reference does not know, and, whatever its indices,

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
-use gather_reference::{Settings, answer, operators, paddle, tf};
-use gather_spec::{Attribute, Call, DType, GatherError, Operator, Outcome, Refusal, Tensor};
+use gather_reference::{Settings, answer, onnx, operators, paddle, tf, torch};
+use gather_spec::{Attribute, Attributes, Call, DType, GatherError, Operator, Outcome, Refusal, Tensor};
 
 /// Three bytes, and the indices 2 and 0 as rows of depth 1.
 fn bytes_and_rows() -> (Tensor, Tensor) {
@@ -11,20 +11,69 @@ fn bytes_and_rows() -> (Tensor, Tensor) {
     (params, Tensor::new(DType::I32, [2, 1], vec![2u32, 0]).unwrap())
 }
 
+/// The names of the operands of an operator, and the attributes without which it refuses a call.
+fn spelling(operator: &str) -> ([&'static str; 2], Attributes) {
+    match operator.split_once('.').unwrap().0 {
+        "onnx" => (["data", "indices"], Attributes::new()),
+        "paddle" => (["input", "index"], Attributes::new()),
+        "torch" => (["input", "index"], [("dim".to_owned(), Attribute::Integer(0))].into()),
+        _ => (["params", "indices"], Attributes::new()),
+    }
+}
+
 #[test]
 fn an_attribute_that_the_operator_lacks_is_unsupported() {
     for operator in operators() {
-        let (_, indices) = bytes_and_rows();
-        let params = Tensor::new(DType::I32, [3], vec![10u32, 20, 30]).unwrap();
-        let names =
-            if operator.name.starts_with("paddle.") { ["input", "index"] } else { ["params", "indices"] };
+        let params = Tensor::new(DType::I32, [3, 1], vec![10u32, 20, 30]).unwrap();
+        let indices = Tensor::new(DType::I64, [2, 1], vec![2u64, 0]).unwrap();
+        let (names, attributes) = spelling(operator.name);
         let operands = [(names[0], params), (names[1], indices)].into();
-        let operator = Operator::new(operator.name);
-        let mut call = Call { operator, operands, attributes: [].into() };
-        assert!(matches!(answer(&call, Settings::default()), Outcome::Output(_)));
-        call.attributes = [("mode".to_owned(), Attribute::Integer(0))].into();
+        let mut call = Call { operator: Operator::new(operator.name), operands, attributes };
+        assert!(matches!(answer(&call, Settings::default()), Outcome::Output(_)), "{}", call.operator);
+        call.attributes.insert("mode".to_owned(), Attribute::Integer(0));
         assert!(matches!(answer(&call, Settings::default()), Outcome::Unsupported(_)), "{}", call.operator);
     }
+}
+
+#[test]
+fn an_ignored_attribute_has_a_type_too() {
+    let (params, indices) = (bytes_and_rows().0, Tensor::new(DType::I64, [1], vec![2u64]).unwrap());
+    let attributes = [("dim", Attribute::Integer(0)), ("sparse_grad", Attribute::Integer(1))];
+    let call = Call {
+        operator: Operator::new("torch.gather"),
+        operands: [("input", params), ("index", indices)].into(),
+        attributes: attributes.map(|(name, value)| (name.to_owned(), value)).into(),
+    };
+    let Outcome::Unsupported(why) = answer(&call, Settings::default()) else { panic!("1 is no boolean") };
+    assert_eq!(why, "the attribute `sparse_grad` is a boolean, not 1");
+}
+
+#[test]
+fn onnx_takes_neither_smaller_indices_nor_tuples_without_components() {
+    let data = Tensor::new(DType::U8, [2, 2], vec![10u8, 20, 30, 40]).unwrap();
+    let indices = Tensor::new(DType::I64, [1, 1], vec![1u64]).unwrap();
+    let refused = onnx::gather_elements_13::gather_elements(&data, &indices, 0, Settings::default());
+    let (params, indices) = (data.shape().clone(), indices.shape().clone());
+    assert_eq!(refused, Err(GatherError::JoinMismatch { params, indices, dim: 1 }.into()));
+    let indices = Tensor::new(DType::I64, [3, 0], Vec::<u64>::new()).unwrap();
+    let refused = onnx::gather_nd_13::gather_nd(&data, &indices, 0, Settings::default());
+    assert_eq!(refused, Err(GatherError::IndexDepthTooSmall { depth: 0, least: 1 }.into()));
+}
+
+#[test]
+fn the_range_of_batch_dims_of_onnx_ends_below_both_ranks() {
+    let data = Tensor::new(DType::U8, [2, 2], vec![10u8, 20, 30, 40]).unwrap();
+    let indices = Tensor::new(DType::I64, [2, 1, 1], vec![1u64, 0]).unwrap();
+    let refused = onnx::gather_nd_13::gather_nd(&data, &indices, 2, Settings::default());
+    assert_eq!(refused, Err(GatherError::BatchDimsOutOfRange { batch_dims: 2, low: 0, high: 1 }.into()));
+}
+
+#[test]
+fn torch_takes_only_the_index_dtype_that_its_page_lists() {
+    let (input, _) = bytes_and_rows();
+    let index = Tensor::new(DType::I32, [1], vec![2u32]).unwrap();
+    let refused = torch::gather::gather(&input, Some(0), &index, Settings::default());
+    assert_eq!(refused, Err(GatherError::IndexDtype { dtype: DType::I32 }.into()));
 }
 
 /// Other implementations may take more, so the cases allow both; the reference takes the page's letter.

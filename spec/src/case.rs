@@ -17,6 +17,8 @@ pub struct Case {
     pub id: String,
     /// The id as written, without what `for-each` adds.
     pub written: String,
+    /// The case of a family that this is, as `<family>/<topic>/<name>`.
+    pub family: Option<String>,
     /// The documented example that this transcribes.
     pub documented: Option<String>,
     /// The clauses that it tests.
@@ -40,6 +42,12 @@ pub struct Case {
 }
 
 impl Case {
+    /// The topic: the name of the file that it is written in.
+    #[must_use]
+    pub fn topic(&self) -> &str {
+        self.written.rsplit('/').nth(1).unwrap_or_default()
+    }
+
     /// The tensor to gather from.
     ///
     /// # Panics

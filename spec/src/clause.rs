@@ -67,6 +67,16 @@ pub struct OutOfScope {
     pub why: String,
 }
 
+/// A case that has another id now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Renamed {
+    /// Its old id; of a case with `for-each` without what that adds.
+    pub from: String,
+    /// Its present id, likewise.
+    pub to: String,
+}
+
 /// How firmly a clause stands, firmest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -114,6 +124,40 @@ pub struct Clause {
     pub rejects: Vec<ErrorCode>,
     /// Ids in the errata ledger.
     pub errata: Vec<String>,
+    /// The clauses of families that it stands for, as `<family>/<area>.<name>`.
+    pub stands_for: Vec<String>,
+}
+
+/// What is written once for all operators of a form: its clauses. Its cases become those of the operators.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Family {
+    /// The form that it is for.
+    pub name: String,
+    /// Its clauses, in the order of the file.
+    pub clauses: Vec<FamilyClause>,
+}
+
+/// One normative statement about a form, in role terms. The clause of an operator that stands for it says where a page
+/// has it, and how firmly it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FamilyClause {
+    /// `<area>.<name>`, stable and never reused.
+    pub id: String,
+    /// What it says.
+    pub text: String,
+    /// The error codes that a breach of it gives.
+    pub rejects: Vec<ErrorCode>,
+}
+
+/// A case of a family that an operator of its form does not have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// The operator.
+    pub operator: Operator,
+    /// `<family>/<topic>/<name>`.
+    pub case: String,
+    /// Why it does not have it.
+    pub why: String,
 }
 
 /// An entry of the errata ledger: what documents leave open, what is decided, and on what evidence.

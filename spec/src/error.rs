@@ -145,10 +145,10 @@ pub struct UnknownErrorCode(pub String);
 /// must be right, an absent one says nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorFields {
-    /// Where the first bad index stands: the multi-index of its row in `indices.shape[:-1]` (gather_nd family) or
-    /// of the element in `indices.shape` (one-axis gather).
+    /// Where the first bad index stands: the multi-index of its row in `indices.shape[:-1]` (form nd) or of
+    /// the element in `indices.shape` (forms take and elements).
     pub position: Option<Vec<usize>>,
-    /// The place of the bad index within its row, gather_nd family only.
+    /// The place of the bad index within its row, form nd only.
     pub component: Option<usize>,
     /// The bad index, as given.
     pub index: Option<i128>,
@@ -182,10 +182,14 @@ pub enum GatherError {
     ParamsDtype { dtype: DType },
     #[error("indices of dtype {dtype} are not listed by the operator's page")]
     IndexDtype { dtype: DType },
+    #[error("an axis is required, and there is none")]
+    AxisRequired,
     #[error("params has rank {rank}, but at least {least} is needed")]
     ParamsRank { rank: usize, least: usize },
     #[error("indices has rank {rank}, but at least {least} is needed")]
     IndicesRank { rank: usize, least: usize },
+    #[error("params has rank {params} and indices has rank {indices}, but both must have the same")]
+    RankMismatch { params: usize, indices: usize },
     #[error("batch_dims = {batch_dims} is not in [{low}, {high}]")]
     BatchDimsOutOfRange { batch_dims: i64, low: i64, high: i64 },
     #[error("axis = {axis} is not in [-{rank}, {rank}), the range that params of rank {rank} allows")]
@@ -194,6 +198,8 @@ pub enum GatherError {
     AxisBeforeBatch { axis: usize, batch_dims: usize },
     #[error("the batch dims {params} of params differ from those of indices, {indices}")]
     BatchShapeMismatch { params: Shape, indices: Shape },
+    #[error("dim {dim} of indices, of shape {indices}, does not fit that of params, of shape {params}")]
+    JoinMismatch { params: Shape, indices: Shape, dim: usize },
     #[error("batch_dims {batch_dims} + index depth {depth} exceeds the rank of params, {rank}")]
     IndexDepth { batch_dims: usize, depth: usize, rank: usize },
     #[error("index rows have {depth} components, but at least {least} are needed")]
@@ -215,12 +221,15 @@ impl GatherError {
         match self {
             Self::ParamsDtype { .. } => ErrorCode::ParamsDtype,
             Self::IndexDtype { .. } => ErrorCode::IndexDtype,
+            Self::AxisRequired => ErrorCode::AxisRequired,
             Self::ParamsRank { .. } => ErrorCode::ParamsRank,
             Self::IndicesRank { .. } => ErrorCode::IndicesRank,
+            Self::RankMismatch { .. } => ErrorCode::RankMismatch,
             Self::BatchDimsOutOfRange { .. } => ErrorCode::BatchDimsOutOfRange,
             Self::AxisOutOfRange { .. } => ErrorCode::AxisOutOfRange,
             Self::AxisBeforeBatch { .. } => ErrorCode::AxisBeforeBatch,
             Self::BatchShapeMismatch { .. } => ErrorCode::BatchShapeMismatch,
+            Self::JoinMismatch { .. } => ErrorCode::JoinMismatch,
             Self::IndexDepth { .. } | Self::IndexDepthTooSmall { .. } => ErrorCode::IndexDepth,
             Self::OutputTooLarge { .. } => ErrorCode::OutputTooLarge,
             Self::IndexOutOfRange { .. } => ErrorCode::IndexOutOfRange,

@@ -2,15 +2,18 @@
 
 mod cases;
 mod data;
+mod dtypes;
 mod expect;
+mod families;
 mod fill;
+mod names;
 mod operator;
 mod raw;
 #[cfg(test)]
 mod schema;
 mod single;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
@@ -19,14 +22,16 @@ use rayon::prelude::*;
 use walkdir::WalkDir;
 
 use crate::case::Case;
-use crate::clause::{Clause, Document, Erratum, Example, OutOfScope, Section};
+use crate::clause::{Clause, Document, Erratum, Example, Family, LeftOut, OutOfScope, Renamed, Section};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::yaml::{MAX_FILE_BYTES, Spanned, Text, too_long};
 use crate::{Basis, ErrorCode, Signature, Signatures};
 
-use cases::{Context, read_cases};
-use raw::{ClausesFile, DocumentsFile, ErrataFile, InventoryFile, OutOfScopeFile};
-pub use single::Ledger;
+use cases::{Context, Instances, read_cases, read_family};
+use families::Families;
+use operator::OperatorPage;
+use raw::{ClausesFile, DocumentsFile, ErrataFile, InventoryFile, OutOfScopeFile, RenamedFile};
+pub use single::{Ledger, family_folder};
 
 /// The version of the file forms that this program reads.
 pub const SCHEMA: u32 = 1;
@@ -68,13 +73,18 @@ pub struct Specification {
     pub errata: Vec<Erratum>,
     /// What is no operator here, and why.
     pub out_of_scope: Vec<OutOfScope>,
+    /// The cases that have another id now.
+    pub renamed: Vec<Renamed>,
     /// The operators, by name.
     pub operators: Vec<Signature>,
     /// The clauses: operator by operator, each in the order of its file.
     pub clauses: Vec<Clause>,
-    /// The cases, expanded: operator by operator, file by file.
+    /// The cases, expanded: operator by operator, topic by topic.
     pub cases: Vec<Case>,
+    /// The cases of families that an operator of their form does not have.
+    pub left_out: Vec<LeftOut>,
     clause_at: HashMap<String, usize>,
+    of_families: Families,
 }
 
 /// The cases that accept or reject under one clause.
@@ -84,6 +94,14 @@ pub struct Coverage<'a> {
     pub accepting: Vec<&'a str>,
     /// Cases that name the clause and allow one of its error codes, by code.
     pub rejecting: BTreeMap<ErrorCode, Vec<&'a str>>,
+}
+
+/// What the folder of a case file is named after.
+enum Folder<'a> {
+    /// An operator.
+    Operator(String),
+    /// The form of a family.
+    Family(&'a str),
 }
 
 impl Specification {
@@ -132,8 +150,8 @@ impl Specification {
     fn load(files: &[(&str, &[u8])]) -> Result<Self, Vec<Diagnostic>> {
         let mut spec = Self::default();
         let mut wrong = Vec::new();
-        let (mut clause_files, mut case_files) = (Vec::new(), Vec::new());
-        // Ledgers and operators first, then clauses, then cases: each refers to those before it.
+        let (mut operators, mut clause_files, mut case_files) = (Vec::new(), Vec::new(), Vec::new());
+        // Ledgers, families and operators first, then clauses, then cases: each refers to those before it.
         for (name, bytes) in files {
             let text = match Text::new(name, bytes) {
                 Ok(text) => text,
@@ -146,41 +164,105 @@ impl Specification {
             let read = match parts.as_slice() {
                 ["documents.yaml"] => spec.read_documents(text),
                 ["errata.yaml"] | ["operators", _, _, "errata.yaml"] => spec.read_errata(text),
+                ["renamed.yaml"] => spec.read_renamed(text),
                 ["out-of-scope.yaml"] => spec.read_out_of_scope(text),
                 ["operators", _, _, "inventory.yaml"] => spec.read_inventory(text),
+                ["families", family, "clauses.yaml"] => spec.of_families.read_clauses(text, family),
+                ["families", family, _] => {
+                    case_files.push((text, Folder::Family(family)));
+                    Ok(())
+                }
                 ["operators", ecosystem, operator, file] => {
                     let folder = format!("{ecosystem}.{operator}");
                     match *file {
-                        "operator.yaml" => spec.read_operator(text, Some(&folder)),
+                        "operator.yaml" => spec
+                            .read_operator(text, Some(&folder))
+                            .map(|read| operators.push((text, read))),
                         "clauses.yaml" => {
                             clause_files.push((text, folder));
                             Ok(())
                         }
                         _ => {
-                            case_files.push((text, folder));
+                            case_files.push((text, Folder::Operator(folder)));
                             Ok(())
                         }
                     }
                 }
-                _ => Err(Diagnostic::file(*name, "no file of the specification has this place")
-                    .help("case files are operators/<ecosystem>/<operator>/<topic>.yaml")),
+                _ => Err(Diagnostic::file(*name, "no file of the specification has this place").help(
+                    "case files are operators/<ecosystem>/<operator>/<topic>.yaml and families/<form>/<topic>.yaml",
+                )),
             };
             wrong.extend(read.err());
+        }
+        for (text, read) in &operators {
+            wrong.extend(spec.of_families.read_map(*text, &read.signature, &read.families).err());
         }
         for (text, folder) in clause_files {
             wrong.extend(spec.read_clauses(text, Some(&folder)).err());
         }
-        let read = |(text, folder): &(Text<'_>, String)| {
+        for (text, read) in &operators {
+            wrong.extend(spec.check_targets(*text, read).err());
+        }
+        spec.read_all_cases(&case_files, &mut wrong);
+        if wrong.is_empty() { Ok(spec) } else { Err(wrong) }
+    }
+
+    /// Reads case files, in parallel, and puts their cases in order.
+    fn read_all_cases(&mut self, files: &[(Text<'_>, Folder<'_>)], wrong: &mut Vec<Diagnostic>) {
+        let read = |(text, folder): &(Text<'_>, Folder<'_>)| {
             let mut wrong = Vec::new();
-            let cases = read_cases(*text, &Context { spec: &spec, folder: Some(folder) }, &mut wrong);
-            (cases, wrong)
+            let instances = match folder {
+                Folder::Family(family) => read_family(*text, self, family, &mut wrong),
+                Folder::Operator(folder) => {
+                    let context = Context { spec: self, folder: Some(folder) };
+                    Instances { cases: read_cases(*text, &context, &mut wrong), left_out: Vec::new() }
+                }
+            };
+            (instances, wrong)
         };
-        let checked: Vec<_> = case_files.par_iter().map(read).collect();
-        for (cases, diagnostics) in checked {
-            spec.cases.extend(cases);
+        let read: Vec<_> = files.par_iter().map(read).collect();
+        for (instances, diagnostics) in read {
+            self.cases.extend(instances.cases);
+            self.left_out.extend(instances.left_out);
             wrong.extend(diagnostics);
         }
-        if wrong.is_empty() { Ok(spec) } else { Err(wrong) }
+        let order: HashMap<&str, usize> =
+            self.operators.iter().map(|page| page.operator.as_str()).zip(0..).collect();
+        self.cases.sort_by_cached_key(|case| {
+            let place = order.get(case.call.operator.as_str()).copied();
+            (place, case.topic().to_owned())
+        });
+        let mut ids = HashSet::new();
+        for case in self.cases.iter().filter(|case| !ids.insert(case.id.as_str())) {
+            let message = format!("the case `{}` stands here and in a family", case.id);
+            let file = format!(
+                "operators/{}/{}.yaml",
+                case.call.operator.as_str().replacen('.', "/", 1),
+                case.topic()
+            );
+            wrong.push(Diagnostic::file(file, message).help("give one of them another name"));
+        }
+    }
+
+    fn check_targets(&self, text: Text<'_>, read: &OperatorPage) -> Result<(), Diagnostic> {
+        let known: Vec<&str> = self.clauses.iter().map(|clause| clause.id.as_str()).collect();
+        let clause = |id: &str| self.clause(id);
+        self.of_families.check_targets(text, &read.signature, &read.families, clause, &known)
+    }
+
+    /// The present id of a case that had this one.
+    #[must_use]
+    pub fn renamed(&self, id: &str) -> Option<String> {
+        self.renamed.iter().find_map(|renamed| {
+            let suffix = id.strip_prefix(renamed.from.as_str())?;
+            (suffix.is_empty() || suffix.starts_with('[')).then(|| format!("{}{suffix}", renamed.to))
+        })
+    }
+
+    /// The families, by form.
+    #[must_use]
+    pub fn families(&self) -> &[Family] {
+        &self.of_families.all
     }
 
     /// What the pages say of an operator.
@@ -257,6 +339,13 @@ impl Specification {
         Ok(())
     }
 
+    fn read_renamed(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
+        let file: RenamedFile = text.parse()?;
+        check_schema(text, &file.schema, SCHEMA)?;
+        self.renamed = file.renamed;
+        Ok(())
+    }
+
     fn read_errata(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
         let file: ErrataFile = text.parse()?;
         check_schema(text, &file.schema, SCHEMA)?;
@@ -276,14 +365,15 @@ impl Specification {
         Ok(())
     }
 
-    fn read_operator(&mut self, text: Text<'_>, folder: Option<&str>) -> Result<(), Diagnostic> {
-        let Spanned { value: signature, defined, .. } = Signature::read(text)?;
-        if let Some(folder) = folder.filter(|folder| signature.operator.as_str() != *folder) {
-            let message = format!("the operator is `{}`, but the folder is `{folder}`", signature.operator);
-            return Err(text.wrong(defined, message));
+    fn read_operator(&mut self, text: Text<'_>, folder: Option<&str>) -> Result<OperatorPage, Diagnostic> {
+        let read = Signature::read(text)?;
+        let operator = &read.signature.operator;
+        if let Some(folder) = folder.filter(|folder| operator.as_str() != *folder) {
+            let message = format!("the operator is `{operator}`, but the folder is `{folder}`");
+            return Err(text.wrong(read.named, message));
         }
-        self.operators.push(signature);
-        Ok(())
+        self.operators.push(read.signature.clone());
+        Ok(read)
     }
 
     fn read_clauses(&mut self, text: Text<'_>, folder: Option<&str>) -> Result<(), Diagnostic> {
@@ -294,6 +384,7 @@ impl Specification {
             return Err(text.wrong(file.operator.defined, format!("the folder is `{folder}`")));
         }
         for entry in file.clauses {
+            let (statement, rejects, stands_for) = self.of_families.complete(text, folder, &entry)?;
             let id = entry.id;
             let prefix = format!("{folder}.");
             if id.value.strip_prefix(&prefix).is_none_or(|rest| rest.split('.').count() != 2) {
@@ -323,10 +414,11 @@ impl Specification {
             self.clause_at.insert(id.value.clone(), self.clauses.len());
             self.clauses.push(Clause {
                 id: id.value,
-                text: entry.text,
+                text: statement,
                 sources,
                 basis: entry.basis,
-                rejects: entry.rejects.0,
+                rejects,
+                stands_for,
                 errata: entry.errata.into_iter().map(|erratum| erratum.value).collect(),
             });
         }

@@ -3,95 +3,23 @@
 //!
 //! A role connects a document's own word with the form's: Paddle's `input` and TensorFlow's `params` both have the role
 //! params. [`Signature::roles`] puts a call into role terms and [`Signature::spell`] is its inverse; neither checks
-//! anything but names and types. Ranges, ranks and the order of checks are for whoever answers.
+//! anything but names and types (`roles`). The words that a signature is made of are a closed list (`rules`). Ranges,
+//! ranks and the order of checks are for whoever answers.
 
-use std::fmt;
+mod roles;
+mod rules;
+
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::call::{Attribute, Attributes, BadIndex, Call, NegativeIndex, Operator};
+use crate::call::{BadIndex, Call, NegativeIndex, Operator};
 use crate::{DType, Profile, Tensor};
 
-/// What kind of gather an operator is: the only thing that code may ask about it by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Form {
-    /// One axis of params is replaced by indices: `P[:a] + I[b:] + P[a+1:]`.
-    Take,
-    /// The last axis of indices holds index rows: `I[:b] + I[b:-1] + P[b+k:]`.
-    Nd,
-}
-
-/// What an operand is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum OperandRole {
-    /// The tensor to gather from.
-    Params,
-    /// The tensor that says what to gather.
-    Indices,
-}
-
-/// What an attribute is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum AttributeRole {
-    /// The axis of params that is gathered along.
-    Axis,
-    /// How many leading axes params and indices share.
-    BatchDims,
-    /// Accepted, and without effect.
-    Ignored,
-}
-
-/// What values an attribute takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AttributeType {
-    /// An integer within i64.
-    Integer,
-    /// `true` or `false`.
-    Boolean,
-}
-
-/// The ranks that an operand may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RankRule {
-    /// Any.
-    Any,
-    /// 1 or more.
-    #[serde(rename = "at-least-1")]
-    AtLeast1,
-    /// 2 or more.
-    #[serde(rename = "at-least-2")]
-    AtLeast2,
-}
-
-/// The values that an attribute may have, and what a negative one means. P has rank r, indices rank q.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Range {
-    /// `-r <= axis < r`; a negative one counts from r.
-    FromMinusRBelowR,
-    /// `-q <= batch_dims <= q`; a negative one counts from q.
-    FromMinusQToQ,
-    /// `0 <= batch_dims < q` and `batch_dims <= r`.
-    #[serde(rename = "from-0-below-q-to-r")]
-    From0BelowQToR,
-}
-
-/// What an attribute that is not sent stands for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub enum AttributeDefault {
-    /// This value.
-    Value(Attribute),
-    /// The number of batch dims, counted from the start.
-    BatchDims,
-    /// The pages do not say, and it has no effect.
-    Undocumented,
-}
+pub use roles::{Misfit, Roles};
+pub use rules::{
+    AttributeDefault, AttributeRole, AttributeType, EmptyIndex, Form, Join, OperandRole, Range, RankRule,
+};
 
 /// One operand, by the document's name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -139,6 +67,10 @@ pub struct Tolerated {
     pub index_dtypes: Vec<DType>,
     /// Another rule for the rank of indices.
     pub indices_rank: Option<RankRule>,
+    /// Of [`Form::Elements`]: a wider join.
+    pub join: Option<Join>,
+    /// Of [`Form::Nd`]: fewer components of an index row.
+    pub least_depth: Option<usize>,
 }
 
 /// An operator as data.
@@ -162,6 +94,10 @@ pub struct Signature {
     pub tolerates: Tolerated,
     /// Of [`Form::Nd`]: the fewest components of an index row.
     pub least_depth: usize,
+    /// Of [`Form::Elements`], which always has one: how the dims of params and indices off the axis relate.
+    pub join: Option<Join>,
+    /// Of [`Form::Elements`]: what is checked where indices has no elements.
+    pub empty_index: EmptyIndex,
 }
 
 /// The operators of a specification; a clone shares them.
@@ -202,83 +138,6 @@ impl FromIterator<Signature> for Signatures {
     }
 }
 
-/// A call in role terms; `T` is a tensor or a reference to one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Roles<T> {
-    /// The tensor to gather from.
-    pub params: T,
-    /// The tensor that says what to gather.
-    pub indices: T,
-    /// The axis, if it is sent.
-    pub axis: Option<i64>,
-    /// The number of batch dims, if it is sent.
-    pub batch_dims: Option<i64>,
-    /// What is sent and has no effect, by the document's names.
-    pub ignored: Attributes,
-}
-
-impl<T> Roles<T> {
-    /// Two operands without any attribute.
-    pub const fn new(params: T, indices: T) -> Self {
-        Self { params, indices, axis: None, batch_dims: None, ignored: Attributes::new() }
-    }
-}
-
-impl Roles<&Tensor> {
-    /// The same with tensors of its own.
-    #[must_use]
-    pub fn cloned(&self) -> Roles<Tensor> {
-        Roles {
-            params: self.params.clone(),
-            indices: self.indices.clone(),
-            axis: self.axis,
-            batch_dims: self.batch_dims,
-            ignored: self.ignored.clone(),
-        }
-    }
-}
-
-/// A call that does not have the operands and attributes of a signature. A backend answers it with `unsupported`.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Misfit {
-    /// An operand is missing.
-    #[error("{operator} has an operand `{name}`, which is missing")]
-    MissingOperand {
-        /// The operator.
-        operator: Operator,
-        /// The name.
-        name: Arc<str>,
-    },
-    /// There is no operand of this name.
-    #[error("{operator} has no operand `{name}`")]
-    ForeignOperand {
-        /// The operator.
-        operator: Operator,
-        /// The name.
-        name: String,
-    },
-    /// There is no attribute of this name.
-    #[error("{operator} has no attribute `{name}`")]
-    ForeignAttribute {
-        /// The operator.
-        operator: Operator,
-        /// The name.
-        name: String,
-    },
-    /// The attribute takes other values.
-    #[error("attribute `{name}` of {operator} is {wanted}, and cannot be {value}")]
-    AttributeType {
-        /// The operator.
-        operator: Operator,
-        /// The name.
-        name: String,
-        /// What it takes.
-        wanted: AttributeType,
-        /// What it was.
-        value: Attribute,
-    },
-}
-
 impl Signature {
     /// The operand that plays a role.
     ///
@@ -316,79 +175,6 @@ impl Signature {
     pub fn has_batch(&self) -> bool {
         self.attribute(AttributeRole::BatchDims).is_some()
     }
-
-    /// A call of this operator in role terms.
-    ///
-    /// # Errors
-    /// [`Misfit`] if it does not have the operands and attributes of this signature.
-    pub fn roles<'a>(&self, call: &'a Call) -> Result<Roles<&'a Tensor>, Misfit> {
-        let operator = || self.operator.clone();
-        let known = |name: &str| self.operands.iter().any(|operand| *operand.name == *name);
-        if let Some((name, _)) = call.operands.iter().find(|(name, _)| !known(name)) {
-            return Err(Misfit::ForeignOperand { operator: operator(), name: name.to_owned() });
-        }
-        let tensor = |role| {
-            let name = &self.operand(role).name;
-            let missing = || Misfit::MissingOperand { operator: operator(), name: name.clone() };
-            call.operands.get(name).ok_or_else(missing)
-        };
-        let mut roles = Roles::new(tensor(OperandRole::Params)?, tensor(OperandRole::Indices)?);
-        for (name, value) in &call.attributes {
-            let Some(attribute) = self.attribute_named(name) else {
-                return Err(Misfit::ForeignAttribute { operator: operator(), name: name.clone() });
-            };
-            let wanted = attribute.r#type;
-            match (attribute.role, value) {
-                (AttributeRole::Axis, Attribute::Integer(axis)) if wanted.takes(value) => {
-                    roles.axis = Some(*axis);
-                }
-                (AttributeRole::BatchDims, Attribute::Integer(dims)) if wanted.takes(value) => {
-                    roles.batch_dims = Some(*dims);
-                }
-                (AttributeRole::Ignored, value) if wanted.takes(value) => {
-                    roles.ignored.insert(name.clone(), value.clone());
-                }
-                (_, value) => {
-                    let (name, value) = (name.clone(), value.clone());
-                    return Err(Misfit::AttributeType { operator: operator(), name, wanted, value });
-                }
-            }
-        }
-        Ok(roles)
-    }
-
-    /// The call that roles stand for: the inverse of [`Signature::roles`]. A role that the operator lacks is left out.
-    #[must_use]
-    pub fn spell(&self, roles: Roles<Tensor>) -> Call {
-        let Roles { params, indices, axis, batch_dims, ignored } = roles;
-        let (mut params, mut indices) = (Some(params), Some(indices));
-        let operands = self.operands.iter().filter_map(|operand| {
-            let tensor = match operand.role {
-                OperandRole::Params => params.take(),
-                OperandRole::Indices => indices.take(),
-            };
-            Some((operand.name.clone(), tensor?))
-        });
-        let operands = operands.collect();
-        let mut attributes = ignored;
-        for (role, value) in [(AttributeRole::Axis, axis), (AttributeRole::BatchDims, batch_dims)] {
-            if let (Some(attribute), Some(value)) = (self.attribute(role), value) {
-                attributes.insert(attribute.name.clone(), Attribute::Integer(value));
-            }
-        }
-        Call { operator: self.operator.clone(), operands, attributes }
-    }
-}
-
-impl AttributeType {
-    /// Whether a value is of this type.
-    #[must_use]
-    pub const fn takes(self, value: &Attribute) -> bool {
-        matches!(
-            (self, value),
-            (Self::Integer, Attribute::Integer(_)) | (Self::Boolean, Attribute::Boolean(_))
-        )
-    }
 }
 
 impl PermittedPolicies {
@@ -396,45 +182,5 @@ impl PermittedPolicies {
     #[must_use]
     pub fn permits(&self, profile: Profile) -> bool {
         self.bad.contains(&profile.bad) && self.negative.contains(&profile.negative)
-    }
-}
-
-impl RankRule {
-    /// The least rank that it allows.
-    #[must_use]
-    pub const fn least(self) -> usize {
-        match self {
-            Self::Any => 0,
-            Self::AtLeast1 => 1,
-            Self::AtLeast2 => 2,
-        }
-    }
-}
-
-impl fmt::Display for Form {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Take => "take",
-            Self::Nd => "nd",
-        })
-    }
-}
-
-impl fmt::Display for AttributeType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Integer => "an integer",
-            Self::Boolean => "a boolean",
-        })
-    }
-}
-
-impl fmt::Display for AttributeDefault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Value(value) => value.fmt(f),
-            Self::BatchDims => f.pad("the number of batch dims, once normalised"),
-            Self::Undocumented => f.pad("not documented; it has no effect"),
-        }
     }
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use gather_spec::clause::Document;
-use gather_spec::load::Ledger;
+use gather_spec::load::{Ledger, family_folder};
 use gather_spec::{Case, Clause, Diagnostic, Outcome, Profile, Specification};
 use sha2::{Digest, Sha256};
 
@@ -89,6 +89,10 @@ struct Linted {
 fn lint(spec: &Specification, file: &Path) -> Result<Linted, Vec<Diagnostic>> {
     let one = |diagnostic| vec![diagnostic];
     Ok(match file.file_name().and_then(OsStr::to_str) {
+        Some("clauses.yaml") if family_folder(file).is_some() => {
+            let clauses = Specification::read_family_clauses(file).map_err(one)?;
+            Linted { count: counted(clauses.len(), "clause"), warnings: Vec::new() }
+        }
         Some("clauses.yaml") => {
             let clauses = spec.read_clause_file(file).map_err(one)?;
             let warnings = clauses_without_cases(spec, &clauses);

@@ -9,6 +9,7 @@ use gather_spec::{Profile, Signatures, Specification};
 
 use crate::adapters::Launch;
 use crate::backend::{Description, Identity};
+use crate::builtin::Policies;
 use crate::files::check_writable;
 use crate::fuzz::{
     Campaign, Check, Corpus, Differential, GENERATORS, MOST_CASES, Named, Pace, Report, Saved, Saver, Shard,
@@ -291,8 +292,10 @@ impl Fuzz {
             _ if self.library.is_some() => Err(one_backend()),
             (Some(Backend::BuiltIn(backend)), []) => {
                 let free = !backend.text.contains(':');
+                let Policies { bad, negative } = backend.policies;
+                let given = Profile { bad: bad.unwrap_or_default(), negative: negative.unwrap_or_default() };
                 let profiles: Vec<Profile> =
-                    if free { Profile::all_specified().collect() } else { vec![backend.profile] };
+                    if free { Profile::all_specified().collect() } else { vec![given] };
                 let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
                 let make = |_| Subject::built_in(&backend.name, &profiles).expect("the name was checked");
                 let subjects = (0..self.jobs.unwrap_or_else(cores).get()).map(make).collect();

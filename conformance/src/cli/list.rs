@@ -134,7 +134,7 @@ fn case_row(case: &Case) -> Row {
         line: format!("{}  {}{documented}", case.id, case.basis),
         json: json!({
             "id": case.id, "operator": case.call.operator, "clauses": case.clauses, "documented": case.documented,
-            "basis": case.basis, "provenance": case.provenance, "history": case.history,
+            "family": case.family, "basis": case.basis, "provenance": case.provenance, "history": case.history,
         }),
     }
 }

@@ -32,8 +32,8 @@ pub(super) struct Serve {
 impl Serve {
     pub(super) fn execute(&self) -> Result<Status, Failure> {
         let mut backend = self.backend.clone();
-        backend.profile.bad = self.bad.unwrap_or(backend.profile.bad);
-        backend.profile.negative = self.negative.unwrap_or(backend.profile.negative);
+        backend.policies.bad = self.bad.or(backend.policies.bad);
+        backend.policies.negative = self.negative.or(backend.policies.negative);
         let mut backend = backend.make(self.max_output);
         let files = if self.no_files { Files::Forbidden } else { Files::Allowed };
         serve::serve_with(&mut *backend, files, io::stdin().lock(), io::stdout().lock())?;

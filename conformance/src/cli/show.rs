@@ -10,7 +10,7 @@ use super::{Failure, Status, print};
 
 #[derive(clap::Args)]
 pub(super) struct Show {
-    /// The id of a case or of a clause, or the name of an operator
+    /// The id of a case, of a case of a family or of a clause, or the name of an operator
     #[arg(value_name = "CASE|CLAUSE|OPERATOR")]
     id: String,
 }
@@ -23,6 +23,8 @@ impl Show {
             show::clause(spec, clause)
         } else if let Some(page) = spec.operator(&self.id) {
             show::operator(spec, page)
+        } else if let Some(text) = show::family_case(spec, &self.id) {
+            text
         } else {
             return Err(Failure::Usage(self.unknown(spec)));
         };
@@ -31,6 +33,9 @@ impl Show {
     }
 
     fn unknown(&self, spec: &Specification) -> String {
+        if let Some(renamed) = spec.renamed(&self.id) {
+            return format!("the case `{}` is called `{renamed}` now", name(&self.id));
+        }
         let ids = spec.cases.iter().map(|case| &case.id).chain(spec.clauses.iter().map(|clause| &clause.id));
         let near: Vec<&str> = ids.filter(|id| id.contains(&self.id)).map(String::as_str).take(5).collect();
         let hint = if near.is_empty() {

@@ -1,6 +1,6 @@
 //! What the reference allows: its own answer, and what the signature tolerates beside it.
 
-use gather_spec::signature::{OperandRole, RankRule};
+use gather_spec::signature::{Join, OperandRole, RankRule};
 use gather_spec::{
     Allowed, BadIndex, Call, DType, ErrorCode, Outcome, Profile, Shape, Signature, Signatures,
 };
@@ -101,6 +101,15 @@ fn widened(signature: &Signature, call: &Call, code: ErrorCode) -> Option<Signat
             let mut wide = signature.clone();
             wide.operand_mut(OperandRole::Indices).rank = rank;
             Some(wide)
+        }
+        ErrorCode::JoinMismatch => {
+            let takes_more = |join: &Join| signature.join.is_some_and(|listed| join.is_wider_than(listed));
+            let join = tolerates.join.filter(takes_more)?;
+            Some(Signature { join: Some(join), ..signature.clone() })
+        }
+        ErrorCode::IndexDepth => {
+            let least_depth = tolerates.least_depth.filter(|least| *least < signature.least_depth)?;
+            Some(Signature { least_depth, ..signature.clone() })
         }
         _ => None,
     }

@@ -5,7 +5,7 @@ use gather_spec::signature::AttributeRole;
 use gather_spec::{Form, Signature};
 
 use super::Choices;
-use super::parts::{Parts, least_ranks};
+use super::parts::{Parts, join, least_ranks};
 
 /// Dims beyond what 7, 8, 15 and 16 bits count; those from [`LARGE`] on stand alone.
 const FAR: [usize; 8] = [129, 200, 257, 300, 129, 33_000, 33_000, 70_000];
@@ -44,12 +44,12 @@ pub(super) fn draw(choices: &mut Choices, signature: &Signature) -> Parts {
         // These cost nothing to answer.
         _ => pieces.empty_and_huge(choices),
     }
-    pieces.assemble(signature)
+    pieces.assemble(choices, signature)
 }
 
 /// The pieces that the operator has and that can be of any rank or size.
 fn kinds(signature: &Signature) -> Vec<usize> {
-    let has_mid = signature.form == Form::Take && signature.attribute(AttributeRole::Axis).is_some();
+    let has_mid = signature.form != Form::Nd && signature.attribute(AttributeRole::Axis).is_some();
     let batch = signature.has_batch().then_some(BATCH);
     [GATHERED, INNER, OUTER].into_iter().chain(batch).chain(has_mid.then_some(MID)).collect()
 }
@@ -91,28 +91,53 @@ impl Pieces {
         }
     }
 
-    fn assemble(self, signature: &Signature) -> Parts {
+    fn assemble(self, choices: &mut Choices, signature: &Signature) -> Parts {
+        match signature.form {
+            Form::Elements => self.join(choices, signature),
+            Form::Take | Form::Nd => self.concat(signature),
+        }
+    }
+
+    /// Params and indices differ on the axis, and off it as far as the join allows.
+    fn join(self, choices: &mut Choices, signature: &Signature) -> Parts {
+        let Self([_, mut mid, gathered, mut inner, outer]) = self;
+        mid.extend(outer.iter().skip(1));
+        inner.extend(gathered.iter().skip(1));
+        let (least_params, least_indices) = least_ranks(signature);
+        let rank = mid.len() + 1 + inner.len();
+        inner.extend((rank..least_params.max(least_indices)).map(|_| 1));
+        let first = |dims: &[usize]| dims.first().copied().unwrap_or(2);
+        let mut params = [&*mid, &[first(&gathered)], &inner].concat();
+        let mut indices = [&*mid, &[first(&outer)], &inner].concat();
+        let axis = mid.len();
+        // A dim of 0 stays, since it may stand beside a huge one.
+        for dim in (0..params.len()).filter(|dim| *dim != axis) {
+            if params[dim] > 0 {
+                join(choices, signature.join, &mut params[dim], &mut indices[dim], false);
+            }
+        }
+        Parts { params, indices, batch: 0, axis, depth: 1 }
+    }
+
+    fn concat(self, signature: &Signature) -> Parts {
         let (least_params, least_indices) = least_ranks(signature);
         let Self([mut batch, mut mid, mut gathered, mut inner, mut outer]) = self;
         if !signature.has_batch() {
             batch.clear();
         }
-        let vector = match signature.form {
-            Form::Take => {
-                if gathered.is_empty() {
-                    gathered.push(2);
-                }
-                inner.splice(0..0, gathered.drain(1..));
-                if signature.attribute(AttributeRole::Axis).is_none() {
-                    mid.clear();
-                }
-                None
+        let vector = if signature.form == Form::Nd {
+            mid.clear();
+            gathered.resize(gathered.len().max(signature.least_depth), 2);
+            Some(gathered.len())
+        } else {
+            if gathered.is_empty() {
+                gathered.push(2);
             }
-            Form::Nd => {
+            inner.splice(0..0, gathered.drain(1..));
+            if signature.attribute(AttributeRole::Axis).is_none() {
                 mid.clear();
-                gathered.resize(gathered.len().max(signature.least_depth), 2);
-                Some(gathered.len())
             }
+            None
         };
         let rank = batch.len() + mid.len() + gathered.len() + inner.len();
         inner.extend((rank..least_params).map(|_| 1));

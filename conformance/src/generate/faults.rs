@@ -28,9 +28,33 @@ impl Parts {
                 }
             });
         }
+        if signature.form == Form::Elements {
+            self.disturb_joined(choices);
+        }
         if choices.once_in(12) {
             let params = choices.once_in(2);
             change(self.dims(params), |dims| change_one(choices, dims));
+        }
+    }
+
+    /// Takes every index away, or makes indices differ from params in rank or by one in a dim.
+    fn disturb_joined(&mut self, choices: &mut Choices) {
+        if choices.once_in(16) {
+            change(&mut self.indices, |dims| {
+                let at = choices.below(dims.len());
+                dims.iter_mut().skip(at).take(1).for_each(|dim| *dim = 0);
+            });
+        }
+        if choices.once_in(16) {
+            change(&mut self.indices, |dims| change_rank(choices, dims));
+        }
+        if choices.once_in(12) {
+            change(&mut self.indices, |dims| {
+                let at = choices.below(dims.len());
+                let up = choices.once_in(2);
+                let by_one = |dim: usize| if up { dim.saturating_add(1) } else { dim.saturating_sub(1) };
+                dims.iter_mut().skip(at).take(1).for_each(|dim| *dim = by_one(*dim));
+            });
         }
     }
 
@@ -46,6 +70,17 @@ fn change(dims: &mut Vec<usize>, make: impl FnOnce(&mut Vec<usize>)) {
     let count = changed.iter().try_fold(1usize, |count, dim| count.checked_mul(*dim));
     if changed.contains(&0) || count.is_some_and(|count| count <= MOST_ELEMENTS) {
         *dims = changed;
+    }
+}
+
+/// Adds or removes an axis, or up to as many as there are.
+fn change_rank(choices: &mut Choices, dims: &mut Vec<usize>) {
+    let at = choices.below(dims.len() + 1);
+    match choices.below(4) {
+        0 => dims.insert(at, 1),
+        1 => dims.insert(at, choices.below(3)),
+        2 if at < dims.len() => drop(dims.remove(at)),
+        _ => dims.truncate(at),
     }
 }
 

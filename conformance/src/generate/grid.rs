@@ -1,6 +1,6 @@
 //! Calls that are listed: all small shapes, and sizes around every threshold of a fast implementation.
 
-use gather_spec::signature::AttributeRole;
+use gather_spec::signature::{AttributeDefault, AttributeRole};
 use gather_spec::{Call, DType, Roles, Shape, Signature, Tensor, TensorError};
 
 use super::{Choices, paint};
@@ -42,10 +42,14 @@ pub fn small(
     })
 }
 
-/// The values of an attribute from -1 to a rank; none is sent where the operator does not have it.
+/// The values of an attribute from -1 to a rank, and none where one is required; none is sent where the operator does not
+/// have it.
 fn around_rank(signature: &Signature, role: AttributeRole, rank: usize) -> Vec<Option<i64>> {
     match signature.attribute(role) {
-        Some(_) => (-1..=i64::try_from(rank).unwrap_or(0)).map(Some).collect(),
+        Some(attribute) => {
+            let absent = (attribute.default == AttributeDefault::None).then_some(None);
+            (-1..=i64::try_from(rank).unwrap_or(0)).map(Some).chain(absent).collect()
+        }
         None => vec![None],
     }
 }

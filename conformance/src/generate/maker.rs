@@ -1,6 +1,6 @@
 //! Draws calls at hundreds of thousands a second: tensors are windows on shared elements, and nearly all are tiny.
 
-use gather_spec::signature::{AttributeRole, AttributeType};
+use gather_spec::signature::{AttributeDefault, AttributeRole, AttributeType};
 use gather_spec::tensor::Stored;
 use gather_spec::{
     Attribute, Attributes, Call, DType, Operator, Roles, Shape, Signature, Signatures, Tensor, TensorError,
@@ -175,6 +175,9 @@ fn attributes(
         if default_of(signature, role, ranks) == Some(value) && !choices.once_in(4) {
             return None;
         }
+        if is_required(signature, role) && choices.once_in(odds) {
+            return None;
+        }
         if role == AttributeRole::Axis && parts.batch > 0 && choices.once_in(odds) {
             // An axis of the batch.
             return Some(0);
@@ -183,6 +186,11 @@ fn attributes(
         Some(integer(choices, (value.cast_signed() - end.unwrap_or(0).cast_signed()) as i64, odds))
     };
     (sent(AttributeRole::BatchDims, parts.batch), sent(AttributeRole::Axis, parts.axis))
+}
+
+/// Whether a call without the attribute is refused.
+fn is_required(signature: &Signature, role: AttributeRole) -> bool {
+    signature.attribute(role).is_some_and(|one| one.default == AttributeDefault::None)
 }
 
 /// Attributes without effect, now and then.

@@ -1,6 +1,6 @@
 //! The shapes of a right call, form by form, in role terms.
 
-use gather_spec::signature::{AttributeDefault, AttributeRole, OperandRole, Range};
+use gather_spec::signature::{AttributeDefault, AttributeRole, Join, OperandRole, Range};
 use gather_spec::{Attribute, Form, Signature};
 
 use super::Choices;
@@ -56,6 +56,7 @@ impl Parts {
     pub(crate) fn draw(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Self {
         match signature.form {
             Form::Take => take(choices, signature, wanted),
+            Form::Elements => joined(choices, signature, wanted),
             Form::Nd => nd(choices, signature, wanted),
         }
     }
@@ -82,7 +83,7 @@ fn nd(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
     let least_depth = signature.least_depth.max(usize::from(wanted.some_index));
     let (from, to) = batch_range(signature, wanted);
     let params = wanted.dims(choices, least_params.max(from + least_depth), wanted.size.rank(PARAMS_RANK));
-    let batch = from + choices.below(to.min(params.len() - least_depth) - from + 1);
+    let batch = from + choices.below(to.min(most_batch(signature, params.len(), least_depth)) - from + 1);
     let most_depth = params.len() - batch;
     let depth = most_depth - choices.below(most_depth - least_depth + 1);
     let least_outer = wanted.outer.max(least_indices.saturating_sub(batch + 1));
@@ -91,6 +92,52 @@ fn nd(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
     fit(&mut indices, batch, wanted.size.output_elements() / elements(&params[batch + depth..]));
     indices.push(depth);
     Parts { params, indices, batch, axis: batch, depth }
+}
+
+/// The most batch dims that leave params an axis, where one is asked for, and the components of a row.
+fn most_batch(signature: &Signature, params: usize, least_depth: usize) -> usize {
+    let range = signature.attribute(AttributeRole::BatchDims).and_then(|one| one.range);
+    let least_rest = if range == Some(Range::From0BelowSmallerRank) { 1 } else { 0 };
+    params.saturating_sub(least_depth.max(least_rest))
+}
+
+fn joined(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
+    let (least_params, least_indices) = least_ranks(signature);
+    let least = least_params.max(least_indices).max(1);
+    let mut params = wanted.dims(choices, least, wanted.size.rank(PARAMS_RANK));
+    let axis = choices.below(params.len());
+    let mut indices = params.clone();
+    for dim in (0..params.len()).filter(|dim| *dim != axis) {
+        join(choices, signature.join, &mut params[dim], &mut indices[dim], wanted.some_index);
+    }
+    indices[axis] = 1;
+    let others = elements(&indices).max(elements(&params) / params[axis].max(1));
+    let along = wanted.dims(choices, 1, 1)[0];
+    indices[axis] = along.min((wanted.size.output_elements() / others).max(1));
+    Parts { params, indices, batch: 0, axis, depth: 1 }
+}
+
+/// Changes one of two equal dims off the axis as far as the join allows.
+pub(super) fn join(
+    choices: &mut Choices,
+    join: Option<Join>,
+    params: &mut usize,
+    indices: &mut usize,
+    some_index: bool,
+) {
+    match join {
+        None | Some(Join::Equal) => {}
+        Some(Join::NotLarger) => {
+            if choices.once_in(3) {
+                *indices = choices.below(*params + 1).max(some_index.into());
+            }
+        }
+        Some(Join::Broadcast) => match choices.below(4) {
+            2 => *indices = 1,
+            3 => *params = 1,
+            _ => {}
+        },
+    }
 }
 
 /// The least ranks of params and of indices.
@@ -114,7 +161,7 @@ pub(crate) fn default_of(signature: &Signature, role: AttributeRole, parts: Rank
             let end = if *value < 0 { counts_from(signature, role, parts)? } else { 0 };
             usize::try_from(*value + i64::try_from(end).ok()?).ok()
         }
-        AttributeDefault::Value(_) | AttributeDefault::Undocumented => None,
+        AttributeDefault::Value(_) | AttributeDefault::None | AttributeDefault::Undocumented => None,
     }
 }
 
@@ -123,7 +170,7 @@ pub(crate) fn counts_from(signature: &Signature, role: AttributeRole, parts: Ran
     match signature.attribute(role)?.range? {
         Range::FromMinusRBelowR => Some(parts.params),
         Range::FromMinusQToQ => Some(parts.indices),
-        Range::From0BelowQToR => None,
+        Range::From0BelowQToR | Range::From0BelowSmallerRank => None,
     }
 }
 

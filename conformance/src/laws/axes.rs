@@ -64,6 +64,7 @@ fn identity(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let dtype = drawn.indices.dtype();
     let indices = match drawn.signature.form {
         Form::Take => integers(dtype, &[dims[drawn.axis]], |position| position[0] as i128)?,
+        Form::Elements => integers(dtype, dims, |position| position[drawn.axis] as i128)?,
         Form::Nd => {
             let least_rank = drawn.signature.operand(OperandRole::Indices).rank.least();
             let depth = drawn.selected_axes().len().max(least_rank.saturating_sub(1)).min(dims.len());
@@ -81,6 +82,9 @@ fn composed(lab: &mut Lab<'_>) -> Result<(), Stop> {
     if !known.dtypes.contains(&drawn.indices.dtype()) {
         return Err(Stop::Skip("skipped: the dtype of indices is none of params"));
     }
+    if drawn.signature.form == Form::Elements {
+        return composed_along_the_axis(lab, &drawn);
+    }
     // The rows of indices form one axis.
     let count: usize = drawn.indices.shape()[drawn.outer_axes()].iter().product();
     let first_dims = drawn.index_dims(&[count], drawn.selected_axes().len());
@@ -92,6 +96,19 @@ fn composed(lab: &mut Lab<'_>) -> Result<(), Stop> {
         Gather { params: first.indices.clone(), indices: second.clone(), axis: 0, ..first.clone() };
     let inner = lab.outputs(vec![first.call(), of_indices.call()])?;
     let twice = Gather { params: inner[0].clone(), indices: second, ..first.clone() };
+    let sides = lab.outputs(vec![twice.call(), first.with_indices(inner[1].clone()).call()])?;
+    equal(&sides[0], &sides[1])
+}
+
+/// Every gather is along the same axis, off which the second indices are like the first.
+fn composed_along_the_axis(lab: &mut Lab<'_>, first: &Gather<'_>) -> Result<(), Stop> {
+    let mut dims = first.indices.shape().to_vec();
+    let count = dims[first.axis];
+    dims[first.axis] = if count > 0 { 1 + lab.choices.below(5) } else { 0 };
+    let second = integers(first.indices.dtype(), &dims, |_| lab.choices.below(count) as i128)?;
+    let of_indices = first.with_params(first.indices.clone()).with_indices(second.clone());
+    let inner = lab.outputs(vec![first.call(), of_indices.call()])?;
+    let twice = first.with_params(inner[0].clone()).with_indices(second);
     let sides = lab.outputs(vec![twice.call(), first.with_indices(inner[1].clone()).call()])?;
     equal(&sides[0], &sides[1])
 }

@@ -33,7 +33,7 @@ pub(super) const NEGATIVE_COUNTS_FROM_THE_END: Law = Law {
     name: "negative-counts-from-the-end",
     statement: "gather(P, I, axis - rank(P), b - rank(I)) = gather(P, I, axis, b)",
     example: None,
-    forms: &[Form::Take],
+    forms: &[Form::Take, Form::Elements],
     roles: &[],
     speaks_of: ANY,
     check: negative_counts_from_the_end,

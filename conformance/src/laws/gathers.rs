@@ -10,7 +10,7 @@ use crate::generate::parts::{Parts, Ranks, Wanted, default_of};
 use crate::generate::values::Values;
 use crate::generate::{Size, paint};
 
-use super::lab::{Lab, Stop};
+use super::lab::{Lab, Stop, joined};
 use super::tensors::integers;
 
 /// What a law asks for.
@@ -69,7 +69,7 @@ impl Gather<'_> {
     /// The first axis of params that is selected from.
     pub(super) const fn first_axis(&self) -> usize {
         match self.signature.form {
-            Form::Take => self.axis,
+            Form::Take | Form::Elements => self.axis,
             Form::Nd => self.batch,
         }
     }
@@ -77,7 +77,7 @@ impl Gather<'_> {
     /// The number of axes of indices that hold the components of a row.
     pub(super) const fn vector_axes(&self) -> usize {
         match self.signature.form {
-            Form::Take => 0,
+            Form::Take | Form::Elements => 0,
             Form::Nd => 1,
         }
     }
@@ -85,7 +85,7 @@ impl Gather<'_> {
     /// The dims of indices whose outer dims are these and whose rows have so many components.
     pub(super) fn index_dims(&self, outer: &[usize], depth: usize) -> Vec<usize> {
         match self.signature.form {
-            Form::Take => outer.to_vec(),
+            Form::Take | Form::Elements => outer.to_vec(),
             Form::Nd => [outer, &[depth]].concat(),
         }
     }
@@ -98,20 +98,27 @@ impl Gather<'_> {
         Self { params, ..self.clone() }
     }
 
-    /// The axes of indices that stand neither for the batch nor for the components of a row.
+    /// The axes of indices that may be of any size: those that stand neither for the batch nor for the components of a row;
+    /// of form elements the gathered one.
     pub(super) fn outer_axes(&self) -> Range<usize> {
-        self.batch..self.indices.rank() - self.vector_axes()
+        match self.signature.form {
+            Form::Take | Form::Nd => self.batch..self.indices.rank() - self.vector_axes(),
+            Form::Elements => self.axis..self.axis + 1,
+        }
     }
 
     /// The axis of the output that an outer axis of indices becomes.
     pub(super) fn output_axis(&self, outer: usize) -> usize {
-        self.first_axis() + outer - self.batch
+        match self.signature.form {
+            Form::Take | Form::Nd => self.first_axis() + outer - self.batch,
+            Form::Elements => outer,
+        }
     }
 
     /// The axes of params that are selected from.
     pub(super) fn selected_axes(&self) -> Range<usize> {
         let depth = match self.signature.form {
-            Form::Take => 1,
+            Form::Take | Form::Elements => 1,
             Form::Nd => self.indices.shape().last().copied().unwrap_or(0),
         };
         self.first_axis()..self.first_axis() + depth
@@ -120,6 +127,9 @@ impl Gather<'_> {
     /// The shape of the output, after the pages' formulas.
     pub(super) fn output_shape(&self) -> Vec<usize> {
         let (params, indices, selected) = (self.params.shape(), self.indices.shape(), self.selected_axes());
+        if self.signature.form == Form::Elements {
+            return joined(self.signature, params, indices, self.axis).unwrap_or_default();
+        }
         let outer = &indices[self.outer_axes()];
         [&params[..selected.start], outer, &params[selected.end..]].concat()
     }
@@ -127,7 +137,7 @@ impl Gather<'_> {
     /// The size of the axis that the index at a position of indices selects from.
     pub(super) fn bound(&self, position: &[usize]) -> usize {
         let component = match self.signature.form {
-            Form::Take => 0,
+            Form::Take | Form::Elements => 0,
             Form::Nd => position.last().copied().unwrap_or(0),
         };
         self.params.shape()[self.selected_axes().start + component]

@@ -1,7 +1,7 @@
 //! Where a law asks calls and says what is wrong with the answers.
 
 use gather_spec::literal::Rows;
-use gather_spec::signature::{AttributeRole, OperandRole};
+use gather_spec::signature::{AttributeRole, Join, OperandRole};
 use gather_spec::{Call, DType, Form, Outcome, Profile, Signature, Signatures, Tensor, TensorError};
 
 use crate::backend::{Capability, Description};
@@ -180,6 +180,7 @@ impl<'a> Lab<'a> {
         let axis = resolved(AttributeRole::Axis, roles.axis, batch)?;
         let shape = match signature.form {
             Form::Take => [params.get(..axis)?, indices.get(batch..)?, params.get(axis + 1..)?].concat(),
+            Form::Elements => joined(signature, params, indices, axis)?,
             Form::Nd => {
                 let (depth, rows) = indices.split_last()?;
                 [params.get(..batch)?, rows.get(batch..)?, params.get(batch + depth..)?].concat()
@@ -187,6 +188,21 @@ impl<'a> Lab<'a> {
         };
         Some((roles.params.dtype(), shape))
     }
+}
+
+/// The shape of the output of form elements: that of indices, with the dims of params where one of 1 repeats. `None` if the
+/// ranks differ.
+pub(super) fn joined(
+    signature: &Signature,
+    params: &[usize],
+    indices: &[usize],
+    axis: usize,
+) -> Option<Vec<usize>> {
+    let repeats = |dim| signature.join == Some(Join::Broadcast) && dim != axis;
+    let pairs = params.iter().zip(indices).enumerate();
+    let dims =
+        pairs.map(|(dim, (params, indices))| if repeats(dim) && *indices == 1 { *params } else { *indices });
+    (params.len() == indices.len()).then(|| dims.collect())
 }
 
 /// The law's equation: both sides are the same tensor.

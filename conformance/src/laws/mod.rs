@@ -3,13 +3,14 @@
 //!
 //! A law draws an instance, asks calls in a `lab`, and compares what comes back; each asks only what the backend
 //! declares. `documented` holds the three that the documents state themselves, `batches`, `rows`, `axes`,
-//! `blind` and `policies` what follows from their formulas; `gathers` draws calls and `tensors` takes tensors
+//! `elements`, `blind` and `policies` what follows from their formulas; `gathers` draws calls and `tensors` takes tensors
 //! apart, without any gather of ours.
 
 mod axes;
 mod batches;
 mod blind;
 mod documented;
+mod elements;
 mod gathers;
 mod lab;
 mod policies;
@@ -53,7 +54,10 @@ impl Law {
 }
 
 /// Of a law that holds for every gather.
-const EVERY_FORM: &[Form] = &[Form::Take, Form::Nd];
+const EVERY_FORM: &[Form] = &[Form::Take, Form::Elements, Form::Nd];
+
+/// Of a law about index rows that stand by themselves, whatever their shape.
+const FREE_ROWS: &[Form] = &[Form::Take, Form::Nd];
 
 /// Of a law that holds under all policies.
 const ANY: fn(Profile) -> bool = |_| true;
@@ -75,6 +79,10 @@ pub const LAWS: &[Law] = &[
     axes::SCALARS_ARE_FLAT,
     axes::DEPTH_ONE_IS_AXIS_ZERO,
     axes::AXIS_BY_TRANSPOSING,
+    elements::ARGSORT_SORTS,
+    elements::IS_ND_ON_COORDINATES,
+    elements::AXES_PERMUTED,
+    elements::SMALLER_IS_SLICED,
     blind::PAYLOAD,
     blind::DTYPE,
     blind::INDEX_DTYPE,

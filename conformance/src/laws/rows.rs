@@ -5,7 +5,7 @@ use gather_spec::Outcome;
 use super::gathers::{Gather, Wish};
 use super::lab::{Lab, Stop, made_of};
 use super::tensors::{concat, reshape, select};
-use super::{ANY, EVERY_FORM, Law};
+use super::{ANY, EVERY_FORM, FREE_ROWS, Law};
 
 pub(super) const CONCATENATED: Law = Law {
     name: "concatenated-indices",
@@ -41,7 +41,7 @@ pub(super) const RESHAPED: Law = Law {
     name: "reshaped-indices",
     statement: "G(P, reshape(I)) = reshape(G(P, I))",
     example: None,
-    forms: EVERY_FORM,
+    forms: FREE_ROWS,
     roles: &[],
     speaks_of: ANY,
     check: reshaped,

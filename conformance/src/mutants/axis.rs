@@ -1,4 +1,4 @@
-//! Wrong about the axis of the one-axis gather.
+//! Wrong about the axis.
 
 use gather_spec::ErrorCode;
 
@@ -128,6 +128,29 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 _ => model::faulty(code, asked),
             };
         },
+    ),
+    Mutant::new(
+        "last-axis-for-the-given",
+        "gathers along the last axis, whatever is asked",
+        "class: an attribute that is dropped",
+        |model| model.axis = |asked| model::axis(asked).and(asked.params().len().checked_sub(1)),
+    ),
+    Mutant::new(
+        "negative-axis-one-too-low",
+        "counts a negative axis from one before the end",
+        "class: -1 added twice",
+        |model| {
+            model.axis = |asked| match asked.given_axis() {
+                Some(axis) if axis < 0 => from_start(axis.saturating_sub(1), asked.params().len()),
+                _ => model::axis(asked),
+            };
+        },
+    ),
+    Mutant::new(
+        "axis-counted-from-the-end",
+        "counts the axis from the last to the first",
+        "class: the order of axes of a column-major library",
+        |model| model.axis = |asked| model::axis(asked).map(|axis| asked.params().len() - 1 - axis),
     ),
     Mutant::new(
         "dims-after-the-axis-dropped",

@@ -143,6 +143,18 @@ pub(super) static MUTANTS: &[Mutant] = &[
         },
     ),
     Mutant::new(
+        "batch-of-all-params-accepted",
+        "lets the batch span all of params where the page does not",
+        "class: <= for <",
+        |model| {
+            model.batch_dims = |asked| {
+                let all = usize::try_from(asked.given_batch()) == Ok(asked.params().len());
+                let spans = all && asked.params().len() < asked.indices().len();
+                if spans { Some(asked.params().len()) } else { model::batch_dims(asked) }
+            };
+        },
+    ),
+    Mutant::new(
         "batch-of-all-indices-refused",
         "refuses batch_dims equal to the rank of indices",
         "class: < for <=",
@@ -195,7 +207,7 @@ fn broadcast_batches(signature: &Signature, roles: Roles<Tensor>) -> Roles<Tenso
 }
 
 /// A tensor stretched to a shape along its dims of 1.
-fn repeated(tensor: &Tensor, shape: Vec<usize>) -> Option<Tensor> {
+pub(super) fn repeated(tensor: &Tensor, shape: Vec<usize>) -> Option<Tensor> {
     if shape == **tensor.shape() {
         return None;
     }

@@ -112,6 +112,41 @@ pub(super) static MUTANTS: &[Mutant] = &[
         |model| model.order = const { &swapped(ErrorCode::IndexDtype, ErrorCode::ParamsRank) },
     ),
     Mutant::new(
+        "ranks-looked-at-before-a-missing-axis",
+        "looks at the rank of params before it asks for an axis",
+        "class: a precedence turned round",
+        |model| model.order = const { &swapped(ErrorCode::AxisRequired, ErrorCode::ParamsRank) },
+    ),
+    Mutant::new(
+        "axis-looked-at-before-the-ranks",
+        "looks at the axis before it compares the ranks",
+        "class: a precedence turned round",
+        |model| model.order = const { &swapped(ErrorCode::RankMismatch, ErrorCode::AxisOutOfRange) },
+    ),
+    Mutant::new(
+        "join-looked-at-before-the-axis",
+        "compares the dims off the axis before it looks at the axis",
+        "class: a precedence turned round",
+        |model| model.order = const { &swapped(ErrorCode::AxisOutOfRange, ErrorCode::JoinMismatch) },
+    ),
+    Mutant::new(
+        "size-looked-at-before-the-join",
+        "looks at the size of the output before the dims off the axis",
+        "class: a precedence turned round",
+        |model| model.order = const { &swapped(ErrorCode::JoinMismatch, ErrorCode::OutputTooLarge) },
+    ),
+    Mutant::new(
+        "join-reported-as-rank",
+        "reports dims off the axis that do not fit as ranks that differ",
+        "class: one message for two rules",
+        |model| {
+            model.code = |code| match code {
+                ErrorCode::JoinMismatch => Some(ErrorCode::RankMismatch),
+                code => Some(code),
+            };
+        },
+    ),
+    Mutant::new(
         "last-offender",
         "names the last bad index, not the first",
         "tensorflow 2.21.0, tf.gather_nd with several bad rows: whichever was stored last is named",

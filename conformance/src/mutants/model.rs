@@ -13,8 +13,8 @@ use gather_spec::{
 use super::memory;
 
 pub(super) use super::steps::{
-    axis, batch_dims, bound_of, count, dims, element, faulty, from_start, index, offence, offender, offset,
-    output_shape, resolve, size, tensor, within,
+    axis, batch_dims, bound_of, count, dims, element, exempt, faulty, fits, from_start, index, index_at,
+    multi_index, offence, offender, offset, origin, output_shape, resolve, size, tensor, within,
 };
 
 /// What lies in memory that nobody wrote.
@@ -40,6 +40,8 @@ pub(super) struct Model {
     pub(super) batch_dims: fn(&Asked<'_>) -> Option<usize>,
     /// The first gathered axis, counted from the start, if it is in range.
     pub(super) axis: fn(&Asked<'_>) -> Option<usize>,
+    /// Whether indices without elements excuse their shape, of form elements.
+    pub(super) exempt: fn(&Asked<'_>) -> bool,
     /// The parts of both shapes.
     pub(super) dims: fn(&Asked<'_>) -> Dims,
     /// The shape of the output.
@@ -62,6 +64,10 @@ pub(super) struct Model {
     pub(super) resolve: fn(&Asked<'_>, &Dims, &[i128]) -> Option<Vec<i128>>,
     /// The place of a slice in params: by number of batch, number of mid position and coordinates.
     pub(super) offset: fn(&Asked<'_>, &Dims, usize, usize, &[i128]) -> i128,
+    /// The place, among all index values, of the one for a position of the output, of form elements.
+    pub(super) index_at: fn(&Asked<'_>, &[usize]) -> usize,
+    /// The place in params of the element for a position of the output, of form elements: by its index.
+    pub(super) origin: fn(&Asked<'_>, &[usize], i128) -> i128,
     /// The slices of the output, in their order.
     pub(super) arrange: fn(&Asked<'_>, &Dims, Vec<Pick>) -> Vec<Pick>,
     /// One element of a slice: by its place in the slice.
@@ -84,6 +90,7 @@ impl Model {
             faulty,
             batch_dims,
             axis,
+            exempt,
             dims,
             output_shape,
             bytes: nonzero_bytes,
@@ -95,6 +102,8 @@ impl Model {
             offence,
             resolve,
             offset,
+            index_at,
+            origin,
             arrange: |_, _, picks| picks,
             element,
             moved: |_, element| element,
@@ -153,7 +162,11 @@ impl Model {
         let mut elements = Vec::new();
         if !empty {
             let params = (self.read_params)(&asked.roles.params);
-            let picks = (self.arrange)(asked, dims, self.picks(asked, dims, indices));
+            let picks = match asked.signature.form {
+                Form::Take | Form::Nd => self.picks(asked, dims, indices),
+                Form::Elements => self.element_picks(asked, dims, indices),
+            };
+            let picks = (self.arrange)(asked, dims, picks);
             let slice = 0..count(&dims.inner);
             let all = picks.iter().flat_map(|pick| slice.clone().map(move |at| (pick, at)));
             let element = |(pick, at): (&Pick, usize)| (self.element)(asked, dims, &params, *pick, at);
@@ -184,18 +197,32 @@ impl Model {
         }
         picks
     }
+
+    /// Where each element of the output comes from, of form elements.
+    fn element_picks(&self, asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Vec<Pick> {
+        let pick = |at: usize| {
+            let position = multi_index(at, &dims.outer);
+            let index = indices.get((self.index_at)(asked, &position)).copied().unwrap_or(0);
+            let at = (self.resolve)(asked, dims, &[index])?.first().copied()?;
+            Some((self.origin)(asked, &position, at))
+        };
+        (0..count(&dims.outer)).map(pick).collect()
+    }
 }
 
 /// What is checked, the first first.
-pub(super) const ORDER: [ErrorCode; 11] = [
+pub(super) const ORDER: [ErrorCode; 14] = [
     ErrorCode::ParamsDtype,
     ErrorCode::IndexDtype,
+    ErrorCode::AxisRequired,
     ErrorCode::ParamsRank,
     ErrorCode::IndicesRank,
+    ErrorCode::RankMismatch,
     ErrorCode::BatchDimsOutOfRange,
     ErrorCode::AxisOutOfRange,
     ErrorCode::AxisBeforeBatch,
     ErrorCode::BatchShapeMismatch,
+    ErrorCode::JoinMismatch,
     ErrorCode::IndexDepth,
     ErrorCode::OutputTooLarge,
     ErrorCode::IndexOutOfRange,
@@ -224,7 +251,7 @@ impl Asked<'_> {
     /// Whether the last axis of indices holds index rows.
     pub(super) const fn by_rows(&self) -> bool {
         match self.signature.form {
-            Form::Take => false,
+            Form::Take | Form::Elements => false,
             Form::Nd => true,
         }
     }
@@ -258,6 +285,16 @@ impl Asked<'_> {
         self.batch_dims().unwrap_or(0)
     }
 
+    /// Whether both operands join dim by dim.
+    pub(super) const fn by_elements(&self) -> bool {
+        matches!(self.signature.form, Form::Elements)
+    }
+
+    /// Whether indices without elements excuse their shape.
+    pub(super) fn exempt(&self) -> bool {
+        (self.model.exempt)(self)
+    }
+
     /// The first gathered axis, counted from the start, if it is in range.
     pub(super) fn axis(&self) -> Option<usize> {
         let has_axis = self.signature.attribute(AttributeRole::Axis).is_some();
@@ -288,7 +325,8 @@ pub(super) fn given_batch(signature: &Signature, roles: &Roles<Tensor>) -> i64 {
     })
 }
 
-/// The parts of both shapes: params is batch, mid, bounds, inner; indices is batch, outer and, of rows, the depth.
+/// The parts of both shapes: params is batch, mid, bounds, inner; indices is batch, outer and, of rows, the depth. Of form
+/// elements there are the bound of the axis and, as outer, the whole shape of the output.
 #[derive(Clone)]
 pub(super) struct Dims {
     pub(super) batch: Vec<usize>,

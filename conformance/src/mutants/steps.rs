@@ -1,7 +1,7 @@
 //! The right steps of a gather, as the pages ask for them; what `model` is made of.
 
 use gather_spec::shape::MAX_BYTES;
-use gather_spec::signature::{AttributeRole, OperandRole, Range};
+use gather_spec::signature::{AttributeDefault, AttributeRole, EmptyIndex, Join, OperandRole, Range};
 use gather_spec::{
     BadIndex, DType, Element, ErrorCode, ErrorFields, NegativeIndex, Shape, Tensor, TensorBuilder,
 };
@@ -35,15 +35,26 @@ pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
     match code {
         ErrorCode::ParamsDtype => !operand(OperandRole::Params).dtypes.contains(&asked.roles.params.dtype()),
         ErrorCode::IndexDtype => !operand(OperandRole::Indices).dtypes.contains(&asked.roles.indices.dtype()),
+        ErrorCode::AxisRequired => {
+            let axis = asked.signature.attribute(AttributeRole::Axis);
+            asked.roles.axis.is_none() && axis.is_some_and(|axis| axis.default == AttributeDefault::None)
+        }
         ErrorCode::ParamsRank => params.len() < operand(OperandRole::Params).rank.least(),
         ErrorCode::IndicesRank => {
             let vector = usize::from(asked.by_rows());
             indices.len() < operand(OperandRole::Indices).rank.least().max(vector)
         }
+        ErrorCode::RankMismatch => asked.by_elements() && params.len() != indices.len() && !asked.exempt(),
         ErrorCode::BatchDimsOutOfRange => asked.batch_dims().is_none(),
         ErrorCode::AxisOutOfRange => asked.axis().is_none(),
         ErrorCode::AxisBeforeBatch => asked.axis().is_some_and(|axis| axis < batch),
         ErrorCode::BatchShapeMismatch => params.get(..batch) != indices.get(..batch),
+        ErrorCode::JoinMismatch => {
+            let join = asked.signature.join.filter(|_| asked.by_elements() && !asked.exempt());
+            let axis = asked.axis();
+            let mut pairs = params.iter().zip(indices).enumerate().filter(|(dim, _)| Some(*dim) != axis);
+            join.is_some_and(|join| pairs.any(|(_, (params, indices))| !fits(join, *params, *indices)))
+        }
         ErrorCode::IndexDepth => {
             let depth = indices.last().copied().unwrap_or(0);
             let too_deep = batch.saturating_add(depth) > params.len();
@@ -72,6 +83,9 @@ pub(super) fn batch_dims(asked: &Asked<'_>) -> Option<usize> {
         Some(Range::From0BelowQToR) => {
             usize::try_from(given).ok().filter(|batch| *batch < rank && *batch <= params)
         }
+        Some(Range::From0BelowSmallerRank) => {
+            usize::try_from(given).ok().filter(|batch| *batch < rank && *batch < params)
+        }
     }
 }
 
@@ -86,8 +100,71 @@ pub(super) fn axis(asked: &Asked<'_>) -> Option<usize> {
     axis.filter(|axis| *axis < rank)
 }
 
+/// Whether two dims off the axis rightly join.
+pub(super) fn fits(join: Join, params: usize, indices: usize) -> bool {
+    match join {
+        Join::Equal => params == indices,
+        Join::NotLarger => indices <= params,
+        Join::Broadcast => params == indices || params == 1 || indices == 1,
+    }
+}
+
+/// Whether indices rightly excuse their shape: they have no elements, and the page exempts such.
+pub(super) fn exempt(asked: &Asked<'_>) -> bool {
+    asked.by_elements()
+        && asked.signature.empty_index == EmptyIndex::Unchecked
+        && asked.indices().contains(&0)
+}
+
+/// Whether dims of 1 repeat.
+fn repeats(asked: &Asked<'_>) -> bool {
+    asked.signature.join == Some(Join::Broadcast) && !asked.exempt()
+}
+
+/// The right parts of the shapes of form elements.
+fn joined_dims(asked: &Asked<'_>) -> Dims {
+    let (params, indices, axis) = (asked.params(), asked.indices(), asked.axis());
+    let joined = |(dim, indices): (usize, &usize)| match params.get(dim) {
+        Some(params) if repeats(asked) && *indices == 1 && Some(dim) != axis => *params,
+        _ => *indices,
+    };
+    let bound = axis.and_then(|axis| params.get(axis)).copied().unwrap_or(1);
+    Dims {
+        batch: Vec::new(),
+        mid: Vec::new(),
+        bounds: vec![bound],
+        inner: Vec::new(),
+        outer: indices.iter().enumerate().map(joined).collect(),
+        depth: 1,
+    }
+}
+
+/// The right index for a position of the output: the one at that position of indices, where a dim of 1 may repeat.
+pub(super) fn index_at(asked: &Asked<'_>, position: &[usize]) -> usize {
+    let repeats = repeats(asked);
+    let place = |at: &usize, dim: &usize| if repeats && *dim == 1 { 0 } else { *at };
+    let dims = asked.indices();
+    position.iter().zip(dims).fold(0, |flat, (at, dim)| flat * dim + place(at, dim))
+}
+
+/// The right element of params for a position of the output: at that position, where a dim of 1 may repeat, with the
+/// coordinate of the axis replaced by the index.
+pub(super) fn origin(asked: &Asked<'_>, position: &[usize], index: i128) -> i128 {
+    let (axis, repeats) = (asked.axis(), repeats(asked));
+    let coordinate = |axis_here: usize, dim: usize| match position.get(axis_here) {
+        _ if Some(axis_here) == axis => index,
+        Some(at) if !repeats || dim != 1 => *at as i128,
+        _ => 0,
+    };
+    let dims = asked.params().iter().enumerate();
+    dims.fold(0, |flat, (axis, dim)| flat * *dim as i128 + coordinate(axis, *dim))
+}
+
 /// The right parts of the shapes.
 pub(super) fn dims(asked: &Asked<'_>) -> Dims {
+    if asked.by_elements() {
+        return joined_dims(asked);
+    }
     let (params, indices) = (asked.params(), asked.indices());
     let (outer, depth) = match (asked.by_rows(), indices.split_last()) {
         (true, Some((depth, rows))) => (rows, *depth),
@@ -162,7 +239,7 @@ pub(super) fn offence(asked: &Asked<'_>, dims: &Dims, indices: &[i128], at: usiz
 }
 
 /// The multi-index of a place in row-major order.
-fn multi_index(mut at: usize, shape: &[usize]) -> Vec<usize> {
+pub(super) fn multi_index(mut at: usize, shape: &[usize]) -> Vec<usize> {
     let mut position = vec![0; shape.len()];
     for (coordinate, dim) in position.iter_mut().zip(shape).rev() {
         *coordinate = at % dim;

@@ -26,9 +26,9 @@ from typing import Any, NamedTuple, Optional
 SIZES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8, "f16": 2,
          "bf16": 2, "f32": 4, "f64": 8, "c64": 8, "c128": 16, "string": 16}
 DTYPES = list(SIZES)
-CODES = ["params-dtype", "index-dtype", "params-rank", "indices-rank", "batch-dims-out-of-range",
-         "axis-out-of-range", "axis-before-batch", "batch-shape-mismatch", "index-depth",
-         "output-too-large", "index-out-of-range"]
+CODES = ["params-dtype", "index-dtype", "axis-required", "params-rank", "indices-rank", "rank-mismatch",
+         "batch-dims-out-of-range", "axis-out-of-range", "axis-before-batch", "batch-shape-mismatch", "join-mismatch",
+         "index-depth", "output-too-large", "index-out-of-range"]
 I64_MIN, I64_MAX = -2**63, 2**63 - 1
 RANKS = {"any": 0, "at-least-1": 1, "at-least-2": 2}
 MAX_OUTPUT, MAX_RANK = 2**32, 64  # an output of more bytes or more axes is unsupported
@@ -66,11 +66,14 @@ class Tensor:
 
 
 class Operator:
-    """What a signature says, in the terms of its form: take (one axis of params) or nd (rows of indices)."""
+    """What a signature says, in the terms of its form: take (one axis of params), elements (one coordinate of each
+    position) or nd (rows of indices)."""
 
     def __init__(self, signature: Json) -> None:
         self.name: str = signature["operator"]
-        self.by_rows: bool = {"take": False, "nd": True}[signature["form"]]
+        self.by_rows: bool = {"take": False, "elements": False, "nd": True}[signature["form"]]
+        self.join: Optional[str] = signature.get("join")  # of elements only
+        self.exempts_empty: bool = signature.get("empty_index") == "unchecked"
         self.least_depth: int = signature["least_depth"]
         operands = {operand["role"]: operand for operand in signature["operands"]}
         params, indices = operands["params"], operands["indices"]
@@ -89,8 +92,17 @@ class Operator:
         if self.batch["range"] == "from-minus-q-to-q":
             require(-q <= b <= q, "batch-dims-out-of-range")
             return b + q if b < 0 else b
-        require(0 <= b < q and b <= r, "batch-dims-out-of-range")
+        most = min(q - 1, r - 1 if self.batch["range"] == "from-0-below-smaller-rank" else r)
+        require(0 <= b <= most, "batch-dims-out-of-range")
         return b
+
+    def requires_axis(self) -> bool:
+        """Whether a call without an axis is refused."""
+        return bool(self.axis and self.axis["default"] == "None")
+
+    def joins(self, p: int, i: int) -> bool:
+        """Whether two dims off the axis fit."""
+        return {"equal": p == i, "not-larger": i <= p, "broadcast": p == i or 1 in (p, i)}[str(self.join)]
 
     def first_axis(self, given: Json, b: int, r: int) -> int:
         """The first indexed axis of params, counted from the start."""
@@ -122,13 +134,35 @@ class Call(NamedTuple):
             raise Refused({"unsupported": TEXT})
         require(self.params.dtype in self.operator.params_dtypes, "params-dtype")
         require(self.indices.dtype in self.operator.index_dtypes, "index-dtype")
-        b, first, end, outer = self.axes(self.params.shape, self.indices.shape)
-        output = Tensor(self.params.dtype, self.params.shape[:first] + outer + self.params.shape[end:])
+        named = self.operator.axis is not None and self.operator.axis["name"] in self.attributes
+        require(named or not self.operator.requires_axis(), "axis-required")
+        if self.operator.join:
+            b, (first, shape) = 0, self.joined(self.params.shape, self.indices.shape)
+            end, outer = first + 1, shape
+        else:
+            b, first, end, outer = self.axes(self.params.shape, self.indices.shape)
+            shape = self.params.shape[:first] + outer + self.params.shape[end:]
+        output = Tensor(self.params.dtype, shape)
         size = output.nominal_bytes()
         require(size <= I64_MAX, "output-too-large", bytes=size)
         if len(output.shape) > MAX_RANK or size > MAX_OUTPUT and 0 not in output.shape:
             raise Refused({"unsupported": TEXT})
         return b, first, end, outer, output
+
+    def joined(self, p: list[int], i: list[int]) -> tuple[int, list[int]]:
+        """Of the form elements: the axis and the shape of the output."""
+        operator, r = self.operator, len(p)
+        exempt = operator.exempts_empty and 0 in i
+        require(r >= operator.params_rank, "params-rank")
+        require(len(i) >= operator.indices_rank, "indices-rank")
+        require(exempt or r == len(i), "rank-mismatch")
+        axis = operator.first_axis(self.attributes, 0, r)
+        if exempt:
+            return axis, i
+        off_axis = [at for at in range(r) if at != axis]
+        require(all(operator.joins(p[at], i[at]) for at in off_axis), "join-mismatch")
+        repeated = [at for at in off_axis if operator.join == "broadcast" and i[at] == 1]
+        return axis, [p[at] if at in repeated else dim for at, dim in enumerate(i)]
 
     def axes(self, p: list[int], i: list[int]) -> tuple[int, int, int, list[int]]:
         """How many axes are the batch; the first indexed axis of params and the one after the last; the
@@ -147,8 +181,8 @@ class Call(NamedTuple):
 
 
 class Oracle(NamedTuple):
-    """Answers calls under a profile. Every operator is one equation: params seen as [batch, mid, cell, inner]
-    and indices as [batch, row, component] give an output seen as [batch, mid, row, inner]."""
+    """Answers calls under a profile. Every operator of take and nd is one equation: params seen as [batch, mid, cell, inner]
+    and indices as [batch, row, component] give an output seen as [batch, mid, row, inner]. Elements are picked one by one."""
     bad: str = "error"
     negative: str = "reject"
 
@@ -161,6 +195,8 @@ class Oracle(NamedTuple):
 
     def gather(self, call: Call) -> Tensor:
         """The output; another outcome is raised."""
+        if call.operator.join:
+            return self.pick(call)
         batch, first, end, outer, output = call.plan()
         p, source = call.params.shape, call.params.elements
         bounds, inner, mids, rows = p[first:end], prod(p[end:]), prod(p[batch:first]), prod(outer)
@@ -173,6 +209,19 @@ class Oracle(NamedTuple):
                 cell = None if None in chosen else sum((at or 0) * step for at, step in zip(chosen, strides))
                 base = (table * prod(bounds) + (cell or 0)) * inner
                 output.elements += [blank] * inner if cell is None else source[base:base + inner]
+        return output
+
+    def pick(self, call: Call) -> Tensor:
+        """The output of the form elements: at each position an index, which replaces one coordinate of it."""
+        _, axis, end, _, output = call.plan()
+        p, i = call.params.shape, call.indices.shape
+        places = self.places_of(call, p[axis:end])
+        blank = b"" if output.dtype == "string" else bytes(SIZES[output.dtype])
+        for flat in range(prod(output.shape)):
+            at = [flat // prod(output.shape[dim + 1:]) % size for dim, size in enumerate(output.shape)]
+            place = places[number(at, i)]
+            at[axis] = place or 0
+            output.elements.append(blank if place is None else call.params.elements[number(at, p)])
         return output
 
     def places_of(self, call: Call, bounds: list[int]) -> list[Optional[int]]:
@@ -196,6 +245,11 @@ class Oracle(NamedTuple):
         if self.bad == "clamp" and bound > 0:
             return min(max(value, 0), bound - 1)
         return value if 0 <= value < bound else None
+
+
+def number(at: list[int], shape: list[int]) -> int:
+    """The number of an element in row-major order; along a dim of 1 all positions are the first."""
+    return sum((0 if size == 1 else here) * prod(shape[dim + 1:]) for dim, (here, size) in enumerate(zip(at, shape)))
 
 
 HUGE = [2**31, 2**32 + 1, 2**40, 2**58, 2**59, 2**60, 2**61, 2**62, I64_MAX, I64_MAX // 7, I64_MAX // 49]
@@ -234,6 +288,8 @@ class Generator(Random):
     def valid_call(self) -> Call:
         """A call whose dtypes, shapes and attributes are right; it has no data yet."""
         operator = self.choice(self.operators)
+        if operator.join:
+            return self.valid_elements(operator)
         least = max(operator.params_rank, 1 - operator.by_rows, operator.least_depth)
         p = self.dims(max(least, self.choice([least, 1, 1, 2, 2, 3, 3, 4, 4, 5, 8])))
         rows = max(0, operator.indices_rank - operator.by_rows)
@@ -249,16 +305,39 @@ class Generator(Random):
         depth = [self.randint(operator.least_depth, len(p) - b)] if operator.by_rows else []
         call = Call(operator, Tensor(self.choice(operator.params_dtypes), p),
                     Tensor(self.choice(operator.index_dtypes), p[:b] + outer + depth), {})
-        self.set_attributes(call.attributes, operator, b, len(p), len(call.indices.shape))
+        axis = self.randint(b, len(p) - 1) if operator.axis else 0
+        self.set_attributes(call.attributes, operator, (b, axis), len(p), len(call.indices.shape))
         return call
 
-    def set_attributes(self, given: Json, operator: Operator, b: int, r: int, q: int) -> None:
-        """Attributes for b batch dims: a default is written or left out, either sign where allowed."""
+    def valid_elements(self, operator: Operator) -> Call:
+        """The same of the form elements."""
+        p = self.dims(max(operator.params_rank, operator.indices_rank, self.choice([1, 1, 2, 2, 3, 3, 4, 5, 8])))
+        for _ in range(self.random() < 0.15):
+            p[self.randrange(len(p))] = self.choice([*HUGE, 2])
+            p[self.randrange(len(p))] *= self.choice([0, 0, 0, 1])
+        axis, i = self.randrange(len(p)), list(p)
+        for at, dim in enumerate(p):
+            if operator.join == "not-larger" and self.random() < 0.4:
+                i[at] = self.randint(0, dim)
+            elif operator.join == "broadcast" and self.random() < 0.4:
+                self.choice([p, i])[at] = 1
+        i[axis] = self.choice([*self.dims(5), self.choice(HUGE) if self.random() < 0.1 else 1])
+        if operator.exempts_empty and self.random() < 0.1:
+            i = [0, *self.dims(self.randint(0, 4))]
+            self.shuffle(i)
+        call = Call(operator, Tensor(self.choice(operator.params_dtypes), p),
+                    Tensor(self.choice(operator.index_dtypes), i), {})
+        self.set_attributes(call.attributes, operator, (0, axis), len(p), len(i))
+        return call
+
+    def set_attributes(self, given: Json, operator: Operator, meant: tuple[int, int], r: int, q: int) -> None:
+        """Attributes for the batch dims and the axis that are meant: a default is written or left out, either sign where allowed."""
+        b, axis = meant
         if operator.batch and (b != default(operator.batch) or self.random() < 0.4):
             signs = [b, b - q] if operator.batch["range"] == "from-minus-q-to-q" and b < q else [b]
             given[operator.batch["name"]] = self.choice(signs)
         if operator.axis:
-            axis, absent = self.randint(b, r - 1), default(operator.axis)
+            absent = -1 if operator.requires_axis() else default(operator.axis)
             if axis != (b if absent is None else absent) or self.random() < 0.5:
                 given[operator.axis["name"]] = self.choice([axis, axis - r])
         for name, one in operator.attributes.items():
@@ -271,16 +350,23 @@ class Generator(Random):
         r, q = len(call.params.shape), len(call.indices.shape)
         b = given.get(operator.batch["name"], default(operator.batch)) if operator.batch else 0
         named = [one["name"] for one in (operator.axis, operator.batch) if one]
-        kind = self.choice(["dtype", "rank", "depth", "batch", *named])
+        own = ["join", "absent"] if operator.join else ["depth", "batch"]
+        kind = self.choice(["dtype", "rank", *own, *named])
         if kind == "dtype":
             part.dtype = self.choice(DTYPES)
         elif kind == "rank":
             part.shape = part.shape[self.choice([0, 1, 2, 8]):][:self.choice([0, 1, 2, 8])]
+        elif kind == "join" and part.shape:
+            at = self.randrange(len(part.shape))
+            part.shape[at] = self.choice([0, max(0, part.shape[at] - 1), part.shape[at] + 1])
+            part.shape[at:at] = self.choice([[], [], [1], [2]])
+        elif kind == "absent":
+            given.pop(operator.axis["name"] if operator.axis else "", None)
         elif kind == "depth":
             call.indices.shape[-1:] = [max(0, r - b) % 64 + self.randint(1, 3)] * (q > 0)
         elif kind == "batch" and 0 < b <= len(part.shape):
             part.shape[:b] = self.choice([part.shape[:b][::-1], [1] * b, self.dims(b)])
-        elif kind != "batch":
+        elif kind in named:
             given[kind] = self.choice([0, 1, -1, -r, ~r, r, r + 1, -q, ~q, q, q + 1, 2**32, I64_MIN, I64_MAX])
 
     def index_elements(self, part: Tensor, bounds: list[int]) -> list[bytes]:
@@ -407,9 +493,9 @@ CUBE = [[["a0", "b0"], ["c0", "d0"]], [["a1", "b1"], ["c1", "d1"]]]
 SPARSE = [[0, 0, 1, 0, 2], [3, 0, 0, 0, 4], [0, 5, 0, 6, 0]]
 BLOCK = [[[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]], [[12, 13, 14, 15], [16, 17, 18, 19], [20, 21, 22, 23]]]
 
-def made_up(form: str, rank: str = "any", **attributes: Json) -> Operator:
+def made_up(form: str, rank: str = "any", join: Optional[str] = None, **attributes: Json) -> Operator:
     """An operator of a form, with attributes by name."""
-    return Operator({"operator": form, "form": form, "least_depth": 0, "operands": [
+    return Operator({"operator": form, "form": form, "least_depth": 0, "join": join, "operands": [
         {"name": "params", "role": "params", "dtypes": DTYPES, "rank": "any"},
         {"name": "indices", "role": "indices", "dtypes": ["i32", "i64"], "rank": rank}],
         "attributes": [{"name": name, **attribute} for name, attribute in attributes.items()]})
@@ -418,6 +504,8 @@ def made_up(form: str, rank: str = "any", **attributes: Json) -> Operator:
 ROWS = made_up("nd", "at-least-1", b={"role": "batch-dims", "range": "from-0-below-q-to-r", "default": {"Value": 0}})
 AXIS = made_up("take", a={"role": "axis", "range": "from-minus-r-below-r", "default": "BatchDims"},
                b={"role": "batch-dims", "range": "from-minus-q-to-q", "default": {"Value": 0}})
+COLUMN = {"role": "axis", "range": "from-minus-r-below-r", "default": "None"}
+ELEMENTS, ALONG = made_up("elements", join="not-larger", a=COLUMN), made_up("elements", join="broadcast", a=COLUMN)
 PAGES: list[tuple[Operator, Any, Any, Json, Any]] = [
     (ROWS, SQUARE, [[0, 0], [1, 1]], {}, ["a", "d"]),
     (ROWS, CUBE, [[1], [0]], {"b": 1}, [["c0", "d0"], ["a1", "b1"]]),
@@ -426,7 +514,11 @@ PAGES: list[tuple[Operator, Any, Any, Json, Any]] = [
     (AXIS, SPARSE, [[2, 4], [0, 4], [1, 3]], {"a": 1, "b": 1}, [[1, 2], [3, 4], [5, 6]]),
     (AXIS, SPARSE, [[2, 4], [0, 4], [1, 3]], {"b": -1}, [[1, 2], [3, 4], [5, 6]]),
     (ROWS, BLOCK, [[0, 2]], {}, [[8, 9, 10, 11]]),
-    (ROWS, BLOCK, [[1, 2, 3]], {}, [23])]
+    (ROWS, BLOCK, [[1, 2, 3]], {}, [23]),
+    (ELEMENTS, [[1, 2], [3, 4]], [[0, 0], [1, 0]], {"a": 1}, [[1, 1], [4, 3]]),
+    (ELEMENTS, [[1, 2, 3], [4, 5, 6], [7, 8, 9]], [[1, 2, 0], [2, 0, 0]], {"a": 0}, [[4, 8, 3], [7, 2, 3]]),
+    (ALONG, [[1, 2], [3, 4], [5, 6]], [[0], [1], [0]], {"a": -1}, [[1], [4], [5]]),
+    (ALONG, [[1, 2, 3]], [[2], [0]], {"a": 1}, [[3], [1]])]
 
 
 def tensor(nested: Any) -> Tensor:

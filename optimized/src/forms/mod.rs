@@ -2,16 +2,19 @@
 //! is all that the kernels know. One file per form, each with the rules that operators of the form may differ in.
 //! Signatures are read here and nowhere else.
 
+pub(crate) mod elements;
 pub(crate) mod nd;
 pub(crate) mod take;
 
-use gather_spec::signature::{AttributeDefault, AttributeRole, OperandRole, Range};
+use gather_spec::signature::{AttributeDefault, AttributeRole, AttributeSignature, OperandRole, Range};
 use gather_spec::{Attribute, Form, GatherError, Refusal, Roles, Shape, Signature, Tensor};
 
-use crate::{Options, Plan};
+use crate::Plan;
+use crate::options::Choices;
+use crate::policy::Zeros;
 
 /// A plan for a call in role terms. Checks come in the order of the error codes, up to the shapes.
-pub(crate) fn plan(signature: &Signature, call: &Roles<&Tensor>, options: Options) -> Result<Plan, Refusal> {
+pub(crate) fn plan(signature: &Signature, call: &Roles<&Tensor>, choices: Choices) -> Result<Plan, Refusal> {
     let (params, indices) = (call.params, call.indices);
     let lists = |role, tensor: &Tensor| signature.operand(role).dtypes.contains(&tensor.dtype());
     if !lists(OperandRole::Params, params) {
@@ -20,22 +23,30 @@ pub(crate) fn plan(signature: &Signature, call: &Roles<&Tensor>, options: Option
     if !lists(OperandRole::Indices, indices) {
         return Err(GatherError::IndexDtype { dtype: indices.dtype() }.into());
     }
+    let required = |axis: &AttributeSignature| axis.default == AttributeDefault::None;
+    if call.axis.is_none() && signature.attribute(AttributeRole::Axis).is_some_and(required) {
+        return Err(GatherError::AxisRequired.into());
+    }
     let batch_dims = call.batch_dims.or_else(|| default(signature, AttributeRole::BatchDims)).unwrap_or(0);
     let axis = call.axis.or_else(|| default(signature, AttributeRole::Axis));
-    let options = Options { batch_dims, axis, ..options };
+    let choices = Choices { batch_dims, axis, ..choices };
     let (params, indices) = (params.shape(), indices.shape());
     let shapes = match signature.form {
-        Form::Take => take::Rules::of(signature).shapes(params, indices, &options),
-        Form::Nd => nd::Rules::of(signature).shapes(params, indices, &options),
+        Form::Take => take::Rules::of(signature).shapes(params, indices, &choices),
+        Form::Elements => elements::Rules::of(signature).shapes(params, indices, &choices),
+        Form::Nd => nd::Rules::of(signature).shapes(params, indices, &choices),
     };
-    shapes.map(Plan::of)
+    shapes.map(|shapes| Plan::of(shapes, Zeros))
 }
 
 /// The number that the absence of an attribute stands for, if it stands for one.
 fn default(signature: &Signature, role: AttributeRole) -> Option<i64> {
     match signature.attribute(role)?.default {
         AttributeDefault::Value(Attribute::Integer(value)) => Some(value),
-        AttributeDefault::Value(_) | AttributeDefault::BatchDims | AttributeDefault::Undocumented => None,
+        AttributeDefault::Value(_)
+        | AttributeDefault::BatchDims
+        | AttributeDefault::None
+        | AttributeDefault::Undocumented => None,
     }
 }
 
@@ -89,6 +100,7 @@ fn batch_dims_out_of_range(
         Range::FromMinusRBelowR => (-signed(r), signed(r) - 1),
         Range::FromMinusQToQ => (-signed(q), signed(q)),
         Range::From0BelowQToR => (0, signed(r).min(signed(q) - 1)),
+        Range::From0BelowSmallerRank => (0, signed(r.min(q)) - 1),
     };
     GatherError::BatchDimsOutOfRange { batch_dims, low, high: high.min(signed(most)) }
 }
@@ -100,6 +112,7 @@ fn resolve(range: Range, value: i64, r: usize, q: usize) -> Option<usize> {
         Range::FromMinusRBelowR => from_either_end(value, r).filter(|at| *at < r),
         Range::FromMinusQToQ => from_either_end(value, q).filter(|at| *at <= q),
         Range::From0BelowQToR => usize::try_from(value).ok().filter(|at| *at < q && *at <= r),
+        Range::From0BelowSmallerRank => usize::try_from(value).ok().filter(|at| *at < q.min(r)),
     }
 }
 
@@ -132,9 +145,13 @@ fn signed(rank: usize) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use gather_spec::signature::{EmptyIndex, Join};
 
-    const RANGES: [Range; 3] = [Range::FromMinusRBelowR, Range::FromMinusQToQ, Range::From0BelowQToR];
+    use super::*;
+    use crate::Options;
+
+    const RANGES: [Range; 4] =
+        [Range::FromMinusRBelowR, Range::FromMinusQToQ, Range::From0BelowQToR, Range::From0BelowSmallerRank];
 
     /// Every shape of up to three dims of 1, so that only ranks and ranges decide.
     fn all_ones() -> impl Iterator<Item = (Vec<usize>, Vec<usize>)> {
@@ -154,14 +171,17 @@ mod tests {
                 let options = Options::new().batch_dims(value);
                 let take = take::Rules::new(ranks, batch_dims, axis);
                 let nd = nd::Rules::new(ranks, batch_dims, 0);
+                let elements = elements::Rules::new(ranks, axis, Join::Broadcast, EmptyIndex::Checked);
                 let all = [
-                    take.shapes(&params, &indices, &options.axis(place)),
-                    take.shapes(&params, &indices, &options),
-                    nd.shapes(&params, &indices, &options),
+                    take.shapes(&params, &indices, &options.axis(place).choices),
+                    take.shapes(&params, &indices, &options.choices),
+                    nd.shapes(&params, &indices, &options.choices),
+                    elements.shapes(&params, &indices, &options.batch_dims(0).axis(place).choices),
                 ];
                 for shapes in all.into_iter().flatten() {
-                    let rank: usize = shapes.output().map(<[usize]>::len).iter().sum();
-                    assert!(rank <= params.len() + indices.len());
+                    let mut rank = 0;
+                    shapes.each_output_dim(|_| rank += 1);
+                    assert!(rank == shapes.output_rank() && rank <= params.len() + indices.len());
                     fitting += 1;
                 }
             }
@@ -172,7 +192,7 @@ mod tests {
     #[test]
     fn index_rows_have_as_many_components_as_the_pages_ask_for() {
         let rules = nd::Rules::new(Ranks { params: 0, indices: 1 }, Range::From0BelowQToR, 2);
-        let depth = |depth| rules.shapes(&[4, 4, 4], &[5, depth], &Options::new()).map(drop);
+        let depth = |depth| rules.shapes(&[4, 4, 4], &[5, depth], &Options::new().choices).map(drop);
         assert_eq!(depth(1), Err(GatherError::IndexDepthTooSmall { depth: 1, least: 2 }.into()));
         assert_eq!((depth(2), depth(3)), (Ok(()), Ok(())));
         let deep = GatherError::IndexDepth { batch_dims: 0, depth: 4, rank: 3 };

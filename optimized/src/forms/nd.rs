@@ -5,8 +5,8 @@ use gather_spec::signature::{AttributeRole, Range};
 use gather_spec::{GatherError, Refusal, Signature};
 
 use super::{Ranks, batch_dims, range, same_batch};
-use crate::Options;
-use crate::shapes::{Selection, Shapes};
+use crate::options::Choices;
+use crate::shapes::{OutputShape, Selection, Shapes};
 
 /// What operators of this form may differ in.
 #[derive(Clone, Copy, Debug)]
@@ -34,16 +34,16 @@ impl Rules {
     ///
     /// # Errors
     /// `params-rank`, `indices-rank`, `batch-dims-out-of-range`, `batch-shape-mismatch`, `index-depth`, in this order;
-    /// `Unsupported` for an axis.
+    /// `Unsupported` for an axis or a join.
     #[inline(always)] // So that they stay in registers.
     pub(crate) fn shapes<'a>(
         self,
         params: &'a [usize],
         indices: &'a [usize],
-        options: &Options,
+        choices: &Choices,
     ) -> Result<Shapes<'a>, Refusal> {
-        if options.axis.is_some() {
-            return Err(no_axis());
+        if choices.axis.is_some() || choices.join.is_some() {
+            return Err(unsupported(choices));
         }
         self.ranks.check(params, indices)?;
         let (r, q) = (params.len(), indices.len());
@@ -51,7 +51,7 @@ impl Rules {
         let [.., depth] = *indices else {
             return Err(GatherError::IndicesRank { rank: 0, least: 1 }.into());
         };
-        let b = batch_dims(self.batch_dims, options.batch_dims, (r, q), r.min(q - 1))?;
+        let b = batch_dims(self.batch_dims, choices.batch_dims, (r, q), r.min(q - 1))?;
         same_batch(params, indices, b)?;
         if depth < self.least_depth {
             return Err(GatherError::IndexDepthTooSmall { depth, least: self.least_depth }.into());
@@ -59,12 +59,14 @@ impl Rules {
         if depth > r - b {
             return Err(GatherError::IndexDepth { batch_dims: b, depth, rank: r }.into());
         }
-        let selection = Selection { batch_dims: b, axis: b, depth, row_rank: q - 1 };
-        Shapes::new(params, indices, selection, options)
+        let selection =
+            Selection { batch_dims: b, axis: b, depth, row_rank: q - 1, output: OutputShape::Slices };
+        Shapes::new(params, indices, selection, choices)
     }
 }
 
 #[cold]
-fn no_axis() -> Refusal {
-    Refusal::Unsupported("gather_nd has no attribute `axis`".to_owned())
+fn unsupported(choices: &Choices) -> Refusal {
+    let name = if choices.axis.is_some() { "axis" } else { "join" };
+    Refusal::Unsupported(format!("gather_nd has no attribute `{name}`"))
 }

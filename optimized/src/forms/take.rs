@@ -4,8 +4,8 @@ use gather_spec::signature::{AttributeRole, Range};
 use gather_spec::{GatherError, Refusal, Signature};
 
 use super::{Ranks, batch_dims, range, resolve, same_batch, signed};
-use crate::Options;
-use crate::shapes::{Selection, Shapes};
+use crate::options::Choices;
+use crate::shapes::{OutputShape, Selection, Shapes};
 
 /// What operators of this form may differ in.
 #[derive(Clone, Copy, Debug)]
@@ -37,18 +37,21 @@ impl Rules {
     ///
     /// # Errors
     /// `params-rank`, `indices-rank`, `batch-dims-out-of-range`, `axis-out-of-range`, `axis-before-batch`,
-    /// `batch-shape-mismatch`, in this order.
+    /// `batch-shape-mismatch`, in this order; `Unsupported` for a join.
     #[inline(always)] // So that they stay in registers.
     pub(crate) fn shapes<'a>(
         self,
         params: &'a [usize],
         indices: &'a [usize],
-        options: &Options,
+        choices: &Choices,
     ) -> Result<Shapes<'a>, Refusal> {
+        if choices.join.is_some() {
+            return Err(no_join());
+        }
         self.ranks.check(params, indices)?;
         let (r, q) = (params.len(), indices.len());
-        let b = batch_dims(self.batch_dims, options.batch_dims, (r, q), q)?;
-        let asked = options.axis.unwrap_or(signed(b));
+        let b = batch_dims(self.batch_dims, choices.batch_dims, (r, q), q)?;
+        let asked = choices.axis.unwrap_or(signed(b));
         // Whatever the range, there are no more axes than params has.
         let Some(axis) = resolve(self.axis, asked, r, q).filter(|axis| *axis < r) else {
             return Err(GatherError::AxisOutOfRange { axis: asked, rank: r }.into());
@@ -57,7 +60,12 @@ impl Rules {
             return Err(GatherError::AxisBeforeBatch { axis, batch_dims: b }.into());
         }
         same_batch(params, indices, b)?;
-        let selection = Selection { batch_dims: b, axis, depth: 1, row_rank: q };
-        Shapes::new(params, indices, selection, options)
+        let selection = Selection { batch_dims: b, axis, depth: 1, row_rank: q, output: OutputShape::Slices };
+        Shapes::new(params, indices, selection, choices)
     }
+}
+
+#[cold]
+fn no_join() -> Refusal {
+    Refusal::Unsupported("gather has no attribute `join`".to_owned())
 }

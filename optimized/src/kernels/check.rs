@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use gather_spec::{BadIndex, NegativeIndex, Profile};
+use gather_spec::NegativeIndex;
 
 use super::bodies::{self, IndexRows};
 use super::cursor::{Cursor, Segment};
@@ -11,7 +11,8 @@ use super::portable;
 use super::{avx2, avx512};
 use crate::dispatch::Proof;
 use crate::geometry::{Component, Geometry};
-use crate::index::{Index, nearest_place, place};
+use crate::index::{Index, place};
+use crate::policy::{Bad, Policies};
 
 /// Rows that are checked before they are copied: the offsets stay in the first cache.
 pub(super) const BLOCK: usize = 1024;
@@ -37,7 +38,7 @@ impl<'a> CheckedIndices<'a> {
         self.offsets
     }
 
-    /// The rows that must become zero; their offsets are good ones all the same.
+    /// The rows that must be filled; their offsets are good ones all the same.
     pub(super) fn bad_rows(self) -> impl Iterator<Item = usize> + 'a {
         self.bad.iter().enumerate().filter(|(_, bits)| **bits != 0).flat_map(|(word, bits)| {
             (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
@@ -55,7 +56,7 @@ pub(super) struct Indices<'a, I> {
     /// The element at the multi-index of zeros.
     pub first: *const I,
     pub geometry: &'a Geometry,
-    pub profile: Profile,
+    pub policies: Policies,
     pub level: Proof,
 }
 
@@ -79,7 +80,7 @@ impl Block {
     ) -> Result<CheckedIndices<'_>, BadIndexFound> {
         let most = most.min(BLOCK);
         self.len = 0;
-        if indices.profile.bad == BadIndex::Zero {
+        if indices.policies.bad == Bad::Fill {
             self.bad = [0; BLOCK / 64];
         }
         while self.len < most {
@@ -110,12 +111,12 @@ impl Block {
         }
         // SAFETY: the caller's promise is that of each of these.
         unsafe {
-            if matches!(indices.profile.bad, BadIndex::Zero | BadIndex::Clamp) {
+            if indices.policies.bad != Bad::Error {
                 Self::push_forgiving(offsets, &mut self.bad, self.len, indices, segment);
                 return Ok(());
             }
             if segment.axis.indices == 0 {
-                let base = one_row(first, components, segment.params, indices.profile.negative)?;
+                let base = one_row(first, components, segment.params, indices.policies.negative)?;
                 evenly(offsets, base, segment.axis.params);
                 return Ok(());
             }
@@ -140,20 +141,16 @@ impl Block {
         indices: Indices<'_, I>,
         segment: Segment,
     ) {
-        let Profile { bad: policy, negative } = indices.profile;
         let (mut row_at, mut base) = (segment.indices, segment.params);
         for (j, offset) in offsets.iter_mut().enumerate() {
             let mut sum = base;
             for component in &indices.geometry.components {
                 // SAFETY: a component of a row of the segment.
                 let index = unsafe { *indices.first.wrapping_offset(row_at.wrapping_add(component.at)) };
-                let at = match policy {
-                    BadIndex::Clamp => nearest_place(index, component.bound, negative),
-                    _ => place(index, component.bound, negative).unwrap_or_else(|| {
-                        bad[(start + j) / 64] |= 1 << ((start + j) % 64);
-                        0
-                    }),
-                };
+                let at = indices.policies.place(index, component.bound).unwrap_or_else(|| {
+                    bad[(start + j) / 64] |= 1 << ((start + j) % 64);
+                    0
+                });
                 sum = sum.wrapping_add(at.cast_signed().wrapping_mul(component.stride));
             }
             offset.write(sum);
@@ -204,7 +201,7 @@ unsafe fn deep<I: Index>(
     for offset in offsets {
         let components = &indices.geometry.components;
         // SAFETY: a row of the segment.
-        offset.write(unsafe { one_row(row, components, base, indices.profile.negative)? });
+        offset.write(unsafe { one_row(row, components, base, indices.policies.negative)? });
         row = row.wrapping_offset(segment.axis.indices);
         base = base.wrapping_add(segment.axis.params);
     }
@@ -234,7 +231,7 @@ unsafe fn strict<I: Index, const D: usize>(
     };
     let dense =
         rows.step == D.cast_signed() && rows.base_step == 0 && (0..D).all(|c| rows.at[c] == c.cast_signed());
-    let wrap = indices.profile.negative == NegativeIndex::Wrap;
+    let wrap = indices.policies.negative == NegativeIndex::Wrap;
     // SAFETY: the rows are readable by the caller's promise, the levels proven by their tokens, and dense rows are.
     unsafe {
         match (dense, wrap, indices.level) {

@@ -1,6 +1,5 @@
 //! Elements that are cloned rather than moved, such as strings: in the order of the output, on one thread.
 
-use gather_spec::BadIndex;
 use ndarray::Dimension;
 
 use super::check::{BadIndexFound, Block, Indices};
@@ -8,6 +7,7 @@ use super::cursor::Cursor;
 use crate::arrays::Arrays;
 use crate::geometry::Geometry;
 use crate::index::Index;
+use crate::policy::Bad;
 use crate::shapes::Traits;
 
 /// Hands every element of the output to `give`, a bad row's as `None`.
@@ -25,9 +25,9 @@ pub(crate) fn clone_elements<A, I: Index, D: Dimension, E: Dimension>(
     assert!(!params.is_empty() && arrays.output_len() > 0);
     let mut geometry = Geometry::room();
     geometry.set(arrays.shapes(), params.strides(), indices.strides(), size_of::<A>());
-    let Traits { profile, level, .. } = arrays.shapes().traits;
-    let shared = Indices { first: indices.as_ptr(), geometry: &geometry, profile, level };
-    let zeros = profile.bad == BadIndex::Zero;
+    let Traits { policies, level, .. } = arrays.shapes().traits;
+    let shared = Indices { first: indices.as_ptr(), geometry: &geometry, policies, level };
+    let fills = policies.bad == Bad::Fill;
     let mut cursor = Cursor::new(&geometry, 0);
     let mut block = Block::new();
     let mut left = geometry.row_count;
@@ -36,12 +36,12 @@ pub(crate) fn clone_elements<A, I: Index, D: Dimension, E: Dimension>(
         let checked = unsafe { block.check(shared, &mut cursor, left)? };
         let mut bad = checked.bad_rows().peekable();
         for (row, offset) in checked.offsets().iter().enumerate() {
-            let clear = zeros && bad.next_if_eq(&row).is_some();
+            let fill = fills && bad.next_if_eq(&row).is_some();
             // SAFETY: a checked offset is the start of a row within params.
             let start = unsafe { params.as_ptr().byte_offset(*offset) };
             for at in 0..geometry.row_bytes / size_of::<A>() {
                 // SAFETY: a row is that many elements without gaps, all initialised since they are params'.
-                give((!clear).then(|| unsafe { &*start.add(at) }));
+                give((!fill).then(|| unsafe { &*start.add(at) }));
             }
         }
         left -= checked.offsets().len();

@@ -5,7 +5,6 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use gather_spec::{BadIndex, Profile};
 use ndarray::Dimension;
 
 use super::bodies::{self, Picks};
@@ -17,6 +16,7 @@ use crate::arrays::Arrays;
 use crate::dispatch::Proof;
 use crate::geometry::{Geometry, RowAxis};
 use crate::index::Index;
+use crate::policy::{Bad, Policies};
 use crate::shapes::Traits;
 
 /// One call on real arrays. Each part of the output belongs to whoever took it, so all methods are safe.
@@ -27,9 +27,9 @@ pub(crate) struct Job<'p, 'o, I> {
     indices: *const I,
     output: *mut u8,
     /// One element, for rows with a bad index.
-    zero: *const u8,
+    fill: *const u8,
     element: usize,
-    profile: Profile,
+    policies: Policies,
     level: Proof,
     prefetch: bool,
     stream: bool,
@@ -43,7 +43,7 @@ pub(crate) struct Job<'p, 'o, I> {
     arrays: PhantomData<(&'p [u8], &'o mut [MaybeUninit<u8>])>,
 }
 
-// SAFETY: params, indices and the zero are only read, and `Job::new` asks for types that may be read from several
+// SAFETY: params, indices and the fill are only read, and `Job::new` asks for types that may be read from several
 // threads; parts of the output are disjoint, since `next` hands out each row once, and its elements may be sent.
 unsafe impl<I: Sync> Sync for Job<'_, '_, I> {}
 
@@ -66,7 +66,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         room: &'p mut Geometry,
         arrays: &Arrays<'p, A, I, D, E>,
         output: &'o mut [MaybeUninit<A>],
-        zero: &'p A,
+        fill: &'p A,
     ) -> Self {
         let (params, indices) = (arrays.params(), arrays.indices());
         let params_len = params.len();
@@ -75,18 +75,18 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         let geometry: &Geometry = room;
         let output_bytes = geometry.output_bytes();
         assert!(output_bytes == size_of_val(output));
-        let Traits { profile, level, .. } = arrays.shapes().traits;
+        let Traits { policies, level, .. } = arrays.shapes().traits;
         Self {
             params: params.as_ptr().cast(),
             indices: indices.as_ptr(),
             output: output.as_mut_ptr().cast(),
-            zero: std::ptr::from_ref(zero).cast(),
+            fill: std::ptr::from_ref(fill).cast(),
             element: size_of::<A>(),
-            profile,
+            policies,
             level,
             prefetch: params_len.saturating_mul(size_of::<A>()) > CACHED_PARAMS,
             stream: moves::streams(output_bytes, geometry.row_bytes),
-            pick: Pick::of(geometry, profile, size_of::<A>()),
+            pick: Pick::of(geometry, policies, size_of::<A>()),
             scattered: geometry.scattered().filter(|_| matches!(geometry.row_bytes, 1 | 2 | 4 | 8 | 16)),
             part_rows: geometry.row_count,
             next: AtomicUsize::new(0),
@@ -194,7 +194,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
     }
 
     const fn indices<'g>(&self, geometry: &'g Geometry) -> Indices<'g, I> {
-        Indices { first: self.indices, geometry, profile: self.profile, level: self.level }
+        Indices { first: self.indices, geometry, policies: self.policies, level: self.level }
     }
 
     /// # Safety
@@ -215,7 +215,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             // SAFETY: a checked offset is the start of a slice, which has `axis.len` elements; these slices are ours.
             unsafe {
                 tiles::copy_slices(tiles, self.geometry.row_bytes, checked.offsets());
-                self.clear_bad(checked, output, slices.row_bytes);
+                self.fill_bad(checked, output, slices.row_bytes);
                 output = output.add(done * slices.row_bytes);
             }
             left -= done;
@@ -302,30 +302,30 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         // SAFETY: the caller's promise.
         unsafe {
             moves::move_rows(self.level, rows, checked.offsets(), self.stream);
-            self.clear_bad(checked, output, row_bytes);
+            self.fill_bad(checked, output, row_bytes);
         }
     }
 
-    /// Makes the rows with a bad index zero where that is the policy.
+    /// Fills the rows with a bad index where that is the policy.
     ///
     /// # Safety
     /// `output` must be the place of the checked rows, of `row_bytes` bytes each.
     #[inline]
-    unsafe fn clear_bad(&self, checked: CheckedIndices<'_>, output: *mut u8, row_bytes: usize) {
-        if self.profile.bad == BadIndex::Zero {
+    unsafe fn fill_bad(&self, checked: CheckedIndices<'_>, output: *mut u8, row_bytes: usize) {
+        if self.policies.bad == Bad::Fill {
             for row in checked.bad_rows() {
                 // SAFETY: a bad row is one of the block.
-                unsafe { self.clear(output.add(row * row_bytes), row_bytes) };
+                unsafe { self.fill_row(output.add(row * row_bytes), row_bytes) };
             }
         }
     }
 
     /// # Safety
     /// `row` must be a row of the output, of `row_bytes` bytes.
-    unsafe fn clear(&self, row: *mut u8, row_bytes: usize) {
+    unsafe fn fill_row(&self, row: *mut u8, row_bytes: usize) {
         for at in (0..row_bytes).step_by(self.element) {
-            // SAFETY: a row is whole elements, and `zero` is one element.
-            unsafe { std::ptr::copy_nonoverlapping(self.zero, row.add(at), self.element) };
+            // SAFETY: a row is whole elements, and `fill` is one element.
+            unsafe { std::ptr::copy_nonoverlapping(self.fill, row.add(at), self.element) };
         }
     }
 }

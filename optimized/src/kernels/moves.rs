@@ -1,6 +1,6 @@
 //! Which kernel moves the rows of a job: by row length, size and level. The decisions are measured ones.
 
-use gather_spec::{BadIndex, NegativeIndex, Profile};
+use gather_spec::NegativeIndex;
 
 use super::bodies::{Copy, Picks};
 use super::portable;
@@ -9,6 +9,7 @@ use super::{avx2, avx512};
 use crate::dispatch::Proof;
 use crate::geometry::Geometry;
 use crate::index::Index;
+use crate::policy::{Bad, Policies};
 
 /// Moves rows from checked offsets.
 ///
@@ -79,11 +80,8 @@ pub(super) struct Pick {
 impl Pick {
     /// The kernel, if it fits.
     #[inline]
-    pub(super) fn of(geometry: &Geometry, profile: Profile, element: usize) -> Option<Self> {
-        let strict = matches!(
-            profile,
-            Profile { bad: BadIndex::Error | BadIndex::Unspecified, negative: NegativeIndex::Reject }
-        );
+    pub(super) fn of(geometry: &Geometry, policies: Policies, element: usize) -> Option<Self> {
+        let strict = policies == Policies { bad: Bad::Error, negative: NegativeIndex::Reject };
         let ([component], Some(axis)) = (geometry.components.as_slice(), geometry.rows.last()) else {
             return None;
         };

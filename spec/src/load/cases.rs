@@ -4,16 +4,18 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::any::{self, OpenDtypes};
-use crate::call::Operands;
+use crate::any::OpenDtypes;
 use crate::case::{Case, OperandNames};
-use crate::diagnostic::{Diagnostic, Quoted, nearest};
-use crate::signature::{AttributeType, OperandRole, Signature};
-use crate::yaml::{Node, Spanned, Text};
-use crate::{Attribute, Attributes, Basis, Call, DType, Roles, Tensor};
+use crate::clause::LeftOut;
+use crate::diagnostic::{Diagnostic, Quoted};
+use crate::signature::{OperandRole, Signature};
+use crate::yaml::{Spanned, Text};
+use crate::{Basis, Call, Roles};
 
 use super::data::Reader;
-use super::raw::{CaseEntry, CaseFile, ForEach, TensorEntry};
+use super::dtypes::choices;
+use super::names::{Names, one_of};
+use super::raw::{CaseEntry, CaseFile, FamilyFile};
 use super::{Specification, check_schema};
 
 /// The version of the form of case files.
@@ -24,9 +26,6 @@ const MAX_CASES: usize = 20_000;
 
 /// The longest name of a case, in characters: names are file names and columns of a report.
 const MAX_NAME: usize = 100;
-
-/// The dtype of an operand whose dtype does not matter.
-const ANY: &str = "any";
 
 /// After so many faults the rest of a file is not looked at.
 const MAX_FAULTS: usize = 50;
@@ -58,13 +57,133 @@ pub(super) fn read_cases(text: Text<'_>, context: &Context<'_>, wrong: &mut Vec<
         }
     };
     let reader = Reader::new(text);
-    let writer = CaseReader { reader: &reader, spec: context.spec, page, in_spec: context.folder.is_some() };
-    let stem =
-        Path::new(text.file).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    if file.cases.value.is_empty() {
-        wrong.push(text.wrong(file.cases.defined, "a case file has at least one case"));
+    let in_spec = context.folder.is_some();
+    let cases = CaseReader { reader: &reader, spec: context.spec, page, in_spec, names: Names::Page };
+    check_count(text, &file.cases, wrong);
+    cases.all(&file.cases.value, stem(text), wrong)
+}
+
+/// What the cases of a family's file become.
+#[derive(Default)]
+pub(super) struct Instances {
+    pub(super) cases: Vec<Case>,
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+/// The cases of one file of a family, for each operator that takes it; what is wrong is added to `wrong`, and the rest
+/// goes on.
+pub(super) fn read_family(
+    text: Text<'_>,
+    spec: &Specification,
+    folder: &str,
+    wrong: &mut Vec<Diagnostic>,
+) -> Instances {
+    let mut instances = Instances::default();
+    let read = text.parse().and_then(|file: FamilyFile| {
+        check_schema(text, &file.schema, SCHEMA)?;
+        if file.form.value != folder {
+            let message = format!("the form is {}, but the folder is `{folder}`", Quoted(&file.form.value));
+            return Err(text.wrong(file.form.defined, message).help("the two must be equal"));
+        }
+        Ok(file)
+    });
+    let file = match read {
+        Ok(file) => file,
+        Err(diagnostic) => {
+            wrong.push(diagnostic);
+            return instances;
+        }
+    };
+    check_count(text, &file.cases, wrong);
+    let reader = Reader::new(text);
+    let takers: Vec<CaseReader<'_>> = spec
+        .operators
+        .iter()
+        .filter(|page| page.form.to_string() == folder)
+        .filter_map(|page| Some((page, spec.of_families.map(page.operator.as_str())?)))
+        .map(|(page, map)| {
+            let names = Names::Family(folder, map);
+            CaseReader { reader: &reader, spec, page, in_spec: true, names }
+        })
+        .collect();
+    let mut names = HashSet::new();
+    for entry in &file.cases.value {
+        let checked =
+            unique(text, &entry.name, &mut names).and_then(|()| spec.check_family(text, folder, entry));
+        let read = checked.and_then(|()| instances.add(entry, folder, stem(text), &takers));
+        wrong.extend(read.err().filter(|diagnostic| wrong.last() != Some(diagnostic)));
+        if wrong.len() >= MAX_FAULTS {
+            let stop = format!("{MAX_FAULTS} faults so far: the rest of the file was not read");
+            wrong.push(text.wrong(entry.name.defined, stop));
+            break;
+        }
     }
-    writer.all(&file.cases.value, &stem, wrong)
+    instances
+}
+
+impl Instances {
+    /// Adds a family's case for every operator that takes it; some operator must.
+    fn add<'a>(
+        &mut self,
+        entry: &'a CaseEntry,
+        family: &str,
+        stem: &str,
+        takers: &[CaseReader<'a>],
+    ) -> Result<(), Diagnostic> {
+        let before = self.cases.len();
+        for taker in takers {
+            let why = match taker.left_out(entry) {
+                Some(why) => why,
+                None => match taker.case(entry, stem)? {
+                    cases if cases.is_empty() => "its dtypes are not listed".to_owned(),
+                    cases => {
+                        self.cases.extend(cases);
+                        continue;
+                    }
+                },
+            };
+            let (operator, case) =
+                (taker.page.operator.clone(), format!("{family}/{stem}/{}", entry.name.value));
+            self.left_out.push(LeftOut { operator, case, why });
+        }
+        match (self.cases.len() > before, takers.first()) {
+            (true, _) | (_, None) => Ok(()),
+            (false, Some(reader)) => Err(reader
+                .wrong(entry.name.defined, "no operator takes this case of the family")
+                .help("map its clauses in the operator.yaml of some operator that has its attributes and dtypes")),
+        }
+    }
+}
+
+impl Specification {
+    /// Whether a case of a family keeps to what a family may say.
+    fn check_family(&self, text: Text<'_>, family: &str, entry: &CaseEntry) -> Result<(), Diagnostic> {
+        if let Some(documented) = &entry.documented {
+            return Err(text
+                .wrong(documented.defined, "a case of a family transcribes no example of a page")
+                .help("move it to the folder of the operator whose page prints it"));
+        }
+        let known = || self.of_families.get(family).into_iter().flat_map(|family| &family.clauses);
+        match entry.clauses.value.iter().find(|id| !known().any(|clause| clause.id == id.value)) {
+            None => Ok(()),
+            Some(id) => {
+                let message = format!("the family `{family}` has no clause {}", Quoted(&id.value));
+                let known: Vec<&str> = known().map(|clause| clause.id.as_str()).collect();
+                Err(text.wrong(id.defined, message).help(one_of(&id.value, &known)))
+            }
+        }
+    }
+}
+
+/// The topic of a file.
+fn stem<'t>(text: Text<'t>) -> &'t str {
+    Path::new(text.file).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default()
+}
+
+fn check_count(text: Text<'_>, cases: &Spanned<Vec<CaseEntry>>, wrong: &mut Vec<Diagnostic>) {
+    if cases.value.is_empty() {
+        wrong.push(text.wrong(cases.defined, "a case file has at least one case"));
+    }
 }
 
 fn operator_page<'a>(
@@ -85,48 +204,14 @@ fn operator_page<'a>(
     })
 }
 
+/// Reads the cases of a file as those of one operator.
 pub(super) struct CaseReader<'a> {
     pub(super) reader: &'a Reader<'a>,
-    spec: &'a Specification,
-    page: &'a Signature,
+    pub(super) spec: &'a Specification,
+    pub(super) page: &'a Signature,
     in_spec: bool,
+    pub(super) names: Names<'a>,
 }
-
-/// One way to fill in the dtypes that `for-each` leaves open.
-struct Choice<'w> {
-    params: &'w Written,
-    indices: &'w Written,
-    suffix: String,
-}
-
-/// The dtype of an operand as it is written.
-pub(super) enum Written {
-    /// A name, in the tensor or in `for-each`.
-    Named(DType),
-    /// `any`: those of its dtypes that the operator's pages list, at least one.
-    Any(Vec<DType>),
-}
-
-impl Written {
-    /// What a case says of its open dtypes.
-    fn open(&self) -> Vec<DType> {
-        match self {
-            Self::Named(_) => Vec::new(),
-            Self::Any(dtypes) => dtypes.clone(),
-        }
-    }
-
-    /// The dtype that the case is loaded with.
-    pub(super) fn dtype(&self) -> DType {
-        match self {
-            Self::Named(dtype) => *dtype,
-            Self::Any(dtypes) => dtypes[0],
-        }
-    }
-}
-
-/// The dtypes that `for-each` lists for params and for indices.
-type Listed<'e> = (&'e [Spanned<String>], &'e [Spanned<String>]);
 
 impl<'a> CaseReader<'a> {
     /// Every case that is right; what is wrong with the others is added to `wrong`.
@@ -134,7 +219,8 @@ impl<'a> CaseReader<'a> {
         let mut names = HashSet::new();
         let mut cases = Vec::new();
         for entry in entries {
-            match self.unique(&entry.name, &mut names).and_then(|()| self.case(entry, stem)) {
+            let text = self.reader.text;
+            match unique(text, &entry.name, &mut names).and_then(|()| self.case(entry, stem)) {
                 Ok(expanded) => cases.extend(expanded),
                 // An alias repeats what is wrong with its anchor.
                 Err(diagnostic) if wrong.last() == Some(&diagnostic) => {}
@@ -153,52 +239,40 @@ impl<'a> CaseReader<'a> {
         cases
     }
 
-    fn unique(&self, name: &'a Spanned<String>, names: &mut HashSet<&'a str>) -> Result<(), Diagnostic> {
-        let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
-        if name.value.is_empty() || !name.value.bytes().all(plain) {
-            return Err(self
-                .wrong(name.defined, format!("{} is no case name", Quoted(&name.value)))
-                .help("lower-case letters, digits and hyphens are allowed, such as `rows-of-a-matrix`"));
-        }
-        if name.value.len() > MAX_NAME {
-            let message =
-                format!("the name has {} characters; at most {MAX_NAME} are allowed", name.value.len());
-            return Err(self.wrong(name.defined, message).help("`why` has room for a sentence"));
-        }
-        if !names.insert(&name.value) {
-            return Err(self
-                .wrong(name.defined, format!("two cases of this file are named {}", Quoted(&name.value)))
-                .help("ids are stable and unique: choose a name that says what differs"));
-        }
-        Ok(())
-    }
-
+    /// The case that an entry stands for, or those of `for-each`; of a family's entry none if the operator lists none
+    /// of its dtypes.
     fn case(&self, entry: &'a CaseEntry, stem: &str) -> Result<Vec<Case>, Diagnostic> {
-        let name = &entry.name;
-        let written = format!("{}/{stem}/{}", self.page.operator, name.value);
-        let basis = self.basis(entry)?;
+        let name = &entry.name.value;
+        let clauses = self.clauses(entry)?;
         self.check_sources(entry)?;
         let attributes = self.attributes(entry)?;
         let (params, indices) = self.operands(entry)?;
-        let (params_choices, indices_choices) = self.dtypes_of_operands(entry, params, indices)?;
-        choices(entry, &params_choices, &indices_choices)
+        let dtypes = self.dtypes_of_operands(entry, params, indices)?;
+        let family = match self.names {
+            Names::Page => None,
+            Names::Family(family, _) => Some(format!("{family}/{stem}/{name}")),
+        };
+        let written = format!("{}/{stem}/{name}", self.page.operator);
+        choices(entry, &dtypes)
             .into_iter()
             .map(|choice| {
                 let params = self.reader.params(choice.params, &params.value, params.defined)?;
                 let indices = self.reader.indices(choice.indices, &indices.value, indices.defined)?;
+                let Call { operands, .. } = self.page.spell(Roles::new(params, indices));
                 Ok(Case {
                     id: format!("{written}{}", choice.suffix),
                     written: written.clone(),
+                    family: family.clone(),
                     documented: entry.documented.as_ref().map(|id| id.value.clone()),
-                    clauses: entry.clauses.value.iter().map(|id| id.value.clone()).collect(),
-                    basis,
+                    basis: self.basis(&clauses),
+                    clauses: clauses.clone(),
                     why: entry.why.clone(),
                     history: entry.history.0.iter().map(|evidence| evidence.value.clone()).collect(),
                     provenance: entry.provenance.as_ref().map(|provenance| provenance.value.clone()),
                     open: OpenDtypes { params: choice.params.open(), indices: choice.indices.open() },
                     call: Call {
                         operator: self.page.operator.clone(),
-                        operands: self.in_order(params, indices),
+                        operands,
                         attributes: attributes.clone(),
                     },
                     names: OperandNames {
@@ -211,28 +285,10 @@ impl<'a> CaseReader<'a> {
             .collect()
     }
 
-    fn basis(&self, entry: &CaseEntry) -> Result<Basis, Diagnostic> {
-        let bases: Result<Vec<Basis>, Diagnostic> = entry
-            .clauses
-            .value
-            .iter()
-            .map(|id| match self.spec.clause(&id.value) {
-                Some(clause) => Ok(clause.basis),
-                None => Err(self.unknown_clause(id)),
-            })
-            .collect();
-        bases?
-            .into_iter()
-            .max()
-            .ok_or_else(|| self.wrong(entry.clauses.defined, "a case tests at least one clause"))
-    }
-
-    fn unknown_clause(&self, id: &Spanned<String>) -> Diagnostic {
-        let list = format!("see `gatherspec list clauses --operator {}`", self.page.operator);
-        let known = self.spec.clauses.iter().map(|clause| clause.id.as_str());
-        let help =
-            nearest(&id.value, known).map_or(list.clone(), |meant| format!("did you mean `{meant}`? {list}"));
-        self.wrong(id.defined, format!("unknown clause {}", Quoted(&id.value))).help(help)
+    /// The weakest basis among clauses that exist.
+    fn basis(&self, clauses: &[String]) -> Basis {
+        let bases = clauses.iter().filter_map(|id| self.spec.clause(id)).map(|clause| clause.basis);
+        bases.max().unwrap_or(Basis::Documented)
     }
 
     fn check_sources(&self, entry: &CaseEntry) -> Result<(), Diagnostic> {
@@ -262,136 +318,6 @@ impl<'a> CaseReader<'a> {
         }
     }
 
-    fn attributes(&self, entry: &'a CaseEntry) -> Result<Attributes, Diagnostic> {
-        let Some(written) = &entry.attributes else { return Ok(Attributes::new()) };
-        let Node::Mapping(entries) = &written.value else {
-            let message = format!("`attributes` must be a mapping, not {}", written.value.kind());
-            return Err(self.wrong(written.defined, message).help("such as { batch_dims: 1 }"));
-        };
-        entries.iter().map(|(name, value)| Ok((name.value.clone(), self.attribute(name, value)?))).collect()
-    }
-
-    fn attribute(&self, name: &Spanned<String>, value: &'a Spanned<Node>) -> Result<Attribute, Diagnostic> {
-        let Some(page) = self.page.attribute_named(&name.value) else {
-            let mut known: Vec<&str> =
-                self.page.attributes.iter().map(|attribute| attribute.name.as_str()).collect();
-            known.sort_unstable();
-            let message = format!("{} has no attribute {}", self.page.operator, Quoted(&name.value));
-            let help = if known.is_empty() {
-                "it takes no attributes".to_owned()
-            } else {
-                one_of(&name.value, &known)
-            };
-            return Err(self.wrong(name.defined, message).help(help));
-        };
-        let text = self.reader.text.scalar(value).filter(|_| !self.reader.text.is_quoted(value));
-        let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
-        let (read, wanted) = match page.r#type {
-            AttributeType::Integer => (
-                text.filter(|text| digits(text)).and_then(|text| text.parse().ok()).map(Attribute::Integer),
-                "an integer from -2^63 to 2^63 - 1, in decimal digits",
-            ),
-            AttributeType::Boolean => {
-                (text.and_then(|text| text.parse().ok()).map(Attribute::Boolean), "true or false")
-            }
-        };
-        read.ok_or_else(|| self.wrong(value.defined, format!("`{}` must be {wanted}", name.value)))
-    }
-
-    /// Operands under the names of the operator's page and in its order.
-    fn in_order(&self, params: Tensor, indices: Tensor) -> Operands {
-        self.page.spell(Roles::new(params, indices)).operands
-    }
-
-    /// Params and indices as written, under the names that the document gives them.
-    fn operands(
-        &self,
-        entry: &'a CaseEntry,
-    ) -> Result<(&'a Spanned<TensorEntry>, &'a Spanned<TensorEntry>), Diagnostic> {
-        let written = &entry.operands.value.0;
-        let known: Vec<&str> = self.page.operands.iter().map(|operand| &*operand.name).collect();
-        if let Some((name, _)) = written.iter().find(|(name, _)| !known.contains(&name.value.as_str())) {
-            let message = format!("{} has no operand {}", self.page.operator, Quoted(&name.value));
-            return Err(self.wrong(name.defined, message).help(one_of(&name.value, &known)));
-        }
-        let find = |role| {
-            let name = &self.page.operand(role).name;
-            let found = written.iter().find(|(written, _)| written.value == **name);
-            found.map(|(_, tensor)| tensor).ok_or_else(|| {
-                let message = format!("the operand {} is missing", Quoted(name));
-                let all = known.join(" and ");
-                self.wrong(entry.operands.defined, message).help(format!("{all} are expected"))
-            })
-        };
-        Ok((find(OperandRole::Params)?, find(OperandRole::Indices)?))
-    }
-
-    /// The dtypes of params and of indices as written, one or as many as `for-each` lists.
-    fn dtypes_of_operands(
-        &self,
-        entry: &CaseEntry,
-        params: &Spanned<TensorEntry>,
-        indices: &Spanned<TensorEntry>,
-    ) -> Result<(Vec<Written>, Vec<Written>), Diagnostic> {
-        let (of_params, of_indices) = match &entry.for_each {
-            None => (&[][..], &[][..]),
-            Some(each) => self.listed(each)?,
-        };
-        let listed = |role| &self.page.operand(role).dtypes;
-        let among = |dtypes: &[DType], listed: &[DType]| -> Vec<DType> {
-            dtypes.iter().copied().filter(|dtype| listed.contains(dtype)).collect()
-        };
-        Ok((
-            self.dtypes(of_params, params, || among(&any::PARAMS, listed(OperandRole::Params)))?,
-            self.dtypes(of_indices, indices, || among(&any::INDICES, listed(OperandRole::Indices)))?,
-        ))
-    }
-
-    /// The dtypes that `for-each` lists for params and for indices.
-    fn listed<'e>(&self, each: &'e Spanned<ForEach>) -> Result<Listed<'e>, Diagnostic> {
-        match (&each.value.params_dtype[..], &each.value.index_dtype[..]) {
-            ([], []) => Err(self
-                .wrong(each.defined, "`for-each` lists `params-dtype`, `index-dtype` or both")
-                .help("such as { params-dtype: [f32, f64] }")),
-            listed => Ok(listed),
-        }
-    }
-
-    /// The dtypes of one operand: its own, of which `any` stands for several, or those of `for-each`.
-    fn dtypes(
-        &self,
-        listed: &[Spanned<String>],
-        operand: &Spanned<TensorEntry>,
-        any: impl Fn() -> Vec<DType>,
-    ) -> Result<Vec<Written>, Diagnostic> {
-        let mut seen = HashSet::new();
-        match (&operand.value.dtype, listed) {
-            (Some(dtype), []) if dtype.value == ANY => match any() {
-                open if open.is_empty() => Err(self.wrong(
-                    dtype.defined,
-                    format!("the pages of {} list no dtype that `any` stands for", self.page.operator),
-                )),
-                open => Ok(vec![Written::Any(open)]),
-            },
-            (Some(dtype), []) => Ok(vec![Written::Named(self.parse(dtype)?)]),
-            (None, []) => Err(self
-                .wrong(operand.defined, "this tensor has no `dtype`")
-                .help("add `dtype: any` where the dtype does not matter, or `dtype: f32`, say")),
-            (Some(dtype), _) => Err(self
-                .wrong(dtype.defined, "`for-each` gives this tensor's dtype")
-                .help("leave `dtype` out")),
-            (None, listed) => listed
-                .iter()
-                .map(|dtype| match seen.insert(&dtype.value) {
-                    true => self.parse(dtype).map(Written::Named),
-                    false => {
-                        Err(self.wrong(dtype.defined, format!("{} is listed twice", Quoted(&dtype.value))))
-                    }
-                })
-                .collect(),
-        }
-    }
-
     pub(super) fn parse<T: FromStr<Err: ToString>>(&self, name: &Spanned<String>) -> Result<T, Diagnostic> {
         name.value.parse().map_err(|error: T::Err| self.wrong(name.defined, error.to_string()))
     }
@@ -401,26 +327,28 @@ impl<'a> CaseReader<'a> {
     }
 }
 
-/// Every way to fill in the dtypes that `for-each` leaves open.
-fn choices<'w>(entry: &CaseEntry, params: &'w [Written], indices: &'w [Written]) -> Vec<Choice<'w>> {
-    let each = entry.for_each.as_ref().map(|each| &each.value);
-    let by_params = each.is_some_and(|each| !each.params_dtype.is_empty());
-    let by_indices = each.is_some_and(|each| !each.index_dtype.is_empty());
-    let choice = |params: &'w Written, indices: &'w Written| {
-        let open = [(by_params, params), (by_indices, indices)];
-        let open: Vec<&str> =
-            open.iter().filter(|(by, _)| *by).map(|(_, written)| written.dtype().name()).collect();
-        let suffix = if open.is_empty() { String::new() } else { format!("[{}]", open.join(",")) };
-        Choice { params, indices, suffix }
-    };
-    params.iter().flat_map(|p| indices.iter().map(move |i| (p, i))).map(|(p, i)| choice(p, i)).collect()
-}
-
-/// What would be right in place of an unknown word.
-fn one_of(word: &str, known: &[&str]) -> String {
-    let list = format!("one of {} is expected", known.join(" "));
-    nearest(word, known.iter().copied())
-        .map_or(list.clone(), |meant| format!("did you mean `{meant}`? {list}"))
+/// Whether a name may be one, and is new in its file.
+fn unique<'a>(
+    text: Text<'_>,
+    name: &'a Spanned<String>,
+    names: &mut HashSet<&'a str>,
+) -> Result<(), Diagnostic> {
+    let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    if name.value.is_empty() || !name.value.bytes().all(plain) {
+        return Err(text
+            .wrong(name.defined, format!("{} is no case name", Quoted(&name.value)))
+            .help("lower-case letters, digits and hyphens are allowed, such as `rows-of-a-matrix`"));
+    }
+    if name.value.len() > MAX_NAME {
+        let message = format!("the name has {} characters; at most {MAX_NAME} are allowed", name.value.len());
+        return Err(text.wrong(name.defined, message).help("`why` has room for a sentence"));
+    }
+    if !names.insert(&name.value) {
+        return Err(text
+            .wrong(name.defined, format!("two cases of this file are named {}", Quoted(&name.value)))
+            .help("ids are stable and unique: choose a name that says what differs"));
+    }
+    Ok(())
 }
 
 /// Whether a provenance names one of our own implementations.

@@ -1,6 +1,7 @@
 //! From written tensors to [`Tensor`]s: nested data, bits and fills, checked element by element.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 
 use crate::any;
 use crate::diagnostic::{Diagnostic, Quoted};
@@ -10,7 +11,7 @@ use crate::shape::MAX_RANK;
 use crate::yaml::{Node, Spanned, Text};
 use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
-use super::cases::Written;
+use super::dtypes::Written;
 use super::raw::TensorEntry;
 
 /// The most elements that a tensor in a case file may have.
@@ -22,10 +23,12 @@ const MAX_STORED_BYTES: usize = 64 << 20;
 /// What a stored string is taken to cost: its handle, its count of users, and an allocation.
 const STRING_BYTES: usize = 64;
 
-/// Turns written tensors of one file into tensors, within the file's budget of bytes.
+/// Turns written tensors of one file into tensors, within the file's budget of bytes. What stands at one place is one
+/// tensor for every case: those of a family's operators share it.
 pub(super) struct Reader<'a> {
     pub(super) text: Text<'a>,
     stored: Cell<usize>,
+    read: RefCell<HashMap<(serde_yaml::Location, DType), Tensor>>,
 }
 
 /// How an element is written.
@@ -37,7 +40,7 @@ enum Notation {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: Text<'a>) -> Self {
-        Self { text, stored: Cell::new(0) }
+        Self { text, stored: Cell::new(0), read: RefCell::default() }
     }
 
     /// The params of a case, from their written form.
@@ -64,16 +67,34 @@ impl<'a> Reader<'a> {
         read: impl Fn(DType) -> Result<Tensor, Diagnostic>,
     ) -> Result<Tensor, Diagnostic> {
         let open = match dtype {
-            Written::Named(dtype) => return read(*dtype),
+            Written::Named(dtype) => return self.once(*dtype, at, || read(*dtype)),
             Written::Any(open) => open,
         };
-        let numbers = read(any::NUMBERS).map_err(|wrong| {
-            wrong.or_help("the elements of a tensor of dtype `any` are whole numbers from 0 to 255")
+        let values = self.once(open[0], at, || {
+            let numbers = read(any::NUMBERS).map_err(|wrong| {
+                wrong.or_help("the elements of a tensor of dtype `any` are whole numbers from 0 to 255")
+            })?;
+            self.check_widest(open, numbers.shape(), at)?;
+            self.spend(numbers.stored_count().saturating_mul(STRING_BYTES), at)?;
+            any::values_as(&numbers, open[0]).map_err(|error| self.wrong(at, error.to_string()))
         })?;
-        let bad = |error: crate::TensorError| self.wrong(at, error.to_string());
-        self.check_widest(open, numbers.shape(), at)?;
-        self.spend(numbers.stored_count().saturating_mul(STRING_BYTES), at)?;
-        any::values_as(&numbers, open[0]).map_err(bad)
+        self.check_widest(open, values.shape(), at)?;
+        Ok(values)
+    }
+
+    /// What stands at a place, read as a dtype: made once, then shared.
+    fn once(
+        &self,
+        dtype: DType,
+        at: serde_yaml::Location,
+        make: impl FnOnce() -> Result<Tensor, Diagnostic>,
+    ) -> Result<Tensor, Diagnostic> {
+        if let Some(tensor) = self.read.borrow().get(&(at, dtype)) {
+            return Ok(tensor.clone());
+        }
+        let tensor = make()?;
+        self.read.borrow_mut().insert((at, dtype), tensor.clone());
+        Ok(tensor)
     }
 
     /// The indices of a case, from their written form. They must be possible in each dtype of `any`.
@@ -83,7 +104,7 @@ impl<'a> Reader<'a> {
         entry: &'a TensorEntry,
         at: serde_yaml::Location,
     ) -> Result<Tensor, Diagnostic> {
-        let indices = self.tensor(dtype.dtype(), entry, at)?;
+        let indices = self.once(dtype.dtype(), at, || self.tensor(dtype.dtype(), entry, at))?;
         if let Written::Any(open) = dtype {
             self.check_widest(open, indices.shape(), at)?;
         }

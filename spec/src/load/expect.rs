@@ -5,7 +5,8 @@ use crate::diagnostic::{Diagnostic, Quoted, nearest};
 use crate::yaml::Spanned;
 use crate::{BadIndex, ErrorCode, ErrorFields, NegativeIndex, Profile};
 
-use super::cases::{CaseReader, Written};
+use super::cases::CaseReader;
+use super::dtypes::Written;
 use super::raw::{ArmEntry, Expect};
 
 impl<'a> CaseReader<'a> {

@@ -1,36 +1,37 @@
 //! From an `operator.yaml` as written to a [`Signature`].
 
-use std::fmt;
-use std::marker::PhantomData;
+mod forms;
+mod lists;
+#[cfg(test)]
+mod tests;
 
 use serde::Deserialize;
-use serde::de::value::{SeqAccessDeserializer, StrDeserializer};
-use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 
-use crate::DType;
 use crate::call::{Attribute, BadIndex, NegativeIndex, Operator};
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::signature::{
-    AttributeDefault, AttributeRole, AttributeSignature, AttributeType, Form, OperandRole, OperandSignature,
-    PermittedPolicies, Range, RankRule, Signature, Tolerated,
+    AttributeDefault, AttributeRole, AttributeSignature, AttributeType, EmptyIndex, Form, Join, OperandRole,
+    OperandSignature, PermittedPolicies, Range, RankRule, Signature, Tolerated,
 };
 use crate::yaml::{Node, Spanned, Text};
 
+use self::forms::OfForm;
+use self::lists::{Dtypes, Words};
 use super::check_schema;
-use super::raw::{InOrder, present};
+use super::raw::{FamiliesEntry, InOrder, present};
 
 /// The version of this form.
 const SCHEMA: u32 = 2;
 
 /// `operator.yaml`.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct OperatorFile {
     schema: Spanned<u32>,
     operator: Spanned<String>,
     summary: String,
     documents: Vec<String>,
-    form: Form,
+    form: Spanned<Form>,
     operands: Spanned<InOrder<OperandEntry>>,
     #[serde(default)]
     attributes: InOrder<AttributeEntry>,
@@ -39,6 +40,21 @@ struct OperatorFile {
     tolerates: TolerancesEntry,
     #[serde(default, deserialize_with = "present")]
     depth: Option<Spanned<DepthEntry>>,
+    #[serde(default, deserialize_with = "present")]
+    join: Option<Spanned<Join>>,
+    #[serde(default, deserialize_with = "present")]
+    empty_index: Option<Spanned<EmptyIndex>>,
+    #[serde(default)]
+    families: FamiliesEntry,
+}
+
+/// What an `operator.yaml` says.
+pub(super) struct OperatorPage {
+    pub(super) signature: Signature,
+    /// Which clauses of the operator stand for which of a family.
+    pub(super) families: FamiliesEntry,
+    /// Where the operator is named.
+    pub(super) named: serde_yaml::Location,
 }
 
 #[derive(Deserialize)]
@@ -76,6 +92,10 @@ struct TolerancesEntry {
     index_dtypes: Dtypes,
     #[serde(default, deserialize_with = "present")]
     indices_rank: Option<RankRule>,
+    #[serde(default, deserialize_with = "present")]
+    join: Option<Spanned<Join>>,
+    #[serde(default, deserialize_with = "present")]
+    depth: Option<Spanned<usize>>,
 }
 
 #[derive(Deserialize)]
@@ -84,29 +104,20 @@ struct DepthEntry {
     least: usize,
 }
 
-/// `all`, or a list of dtypes.
-#[derive(Default)]
-struct Dtypes(Vec<DType>);
-
-/// A word, or a list of them.
-struct Words<T>(Vec<T>);
-
 impl Signature {
-    /// The signature in the text of an `operator.yaml`, and where it names the operator.
-    pub(super) fn read(text: Text<'_>) -> Result<Spanned<Self>, Diagnostic> {
+    /// What the text of an `operator.yaml` says. The families are not looked at.
+    pub(super) fn read(text: Text<'_>) -> Result<OperatorPage, Diagnostic> {
         let file: OperatorFile = text.parse()?;
         check_schema(text, &file.schema, SCHEMA)?;
+        let OfForm { least_depth, join, empty_index } = OfForm::read(text, &file)?;
+        let form = file.form.value;
         let operands = operands(text, file.operands)?;
-        let attributes = attributes(text, file.attributes, file.form)?;
-        if let Some(depth) = file.depth.as_ref().filter(|_| file.form != Form::Nd) {
-            let message = format!("the form {} has no index rows, so `depth` says nothing", file.form);
-            return Err(text.wrong(depth.defined, message).help("leave it out"));
-        }
+        let attributes = attributes(text, file.attributes, form)?;
         let signature = Self {
             operator: Operator::new(file.operator.value.as_str()),
             summary: file.summary,
             documents: file.documents,
-            form: file.form,
+            form,
             operands,
             attributes,
             policy: PermittedPolicies {
@@ -117,10 +128,14 @@ impl Signature {
                 params_dtypes: file.tolerates.params_dtypes.0,
                 index_dtypes: file.tolerates.index_dtypes.0,
                 indices_rank: file.tolerates.indices_rank,
+                join: file.tolerates.join.map(|join| join.value),
+                least_depth: file.tolerates.depth.map(|depth| depth.value),
             },
-            least_depth: file.depth.map_or(0, |depth| depth.value.least),
+            least_depth,
+            join,
+            empty_index,
         };
-        Ok(Spanned::new(signature, file.operator.referenced, file.operator.defined))
+        Ok(OperatorPage { signature, families: file.families, named: file.operator.defined })
     }
 }
 
@@ -178,15 +193,21 @@ fn attributes(
             let message = format!("{} has this role already", Quoted(&other.name));
             return Err(text.wrong(role.defined, message).help("a role is played by one attribute"));
         }
-        if role.value == AttributeRole::Axis && form != Form::Take {
-            return Err(text.wrong(role.defined, format!("the form {form} has no axis")));
+        match (role.value, form) {
+            (AttributeRole::Axis, Form::Nd) => {
+                return Err(text.wrong(role.defined, "the form nd has no axis"));
+            }
+            (AttributeRole::BatchDims, Form::Elements) => {
+                return Err(text.wrong(role.defined, "the form elements has no batch dims"));
+            }
+            _ => {}
         }
         let fixed = role.value != AttributeRole::Ignored;
         if fixed && entry.r#type.value != AttributeType::Integer {
             return Err(text.wrong(entry.r#type.defined, "an attribute of this role is an integer"));
         }
         let range = range(text, &name, &entry, form)?;
-        let default = default(text, &name, &entry)?;
+        let default = default(text, &name, &entry, form)?;
         let (role, r#type) = (role.value, entry.r#type.value);
         attributes.push(AttributeSignature { name: name.value, role, r#type, default, range });
     }
@@ -200,32 +221,45 @@ fn range(
     entry: &AttributeEntry,
     form: Form,
 ) -> Result<Option<Range>, Diagnostic> {
-    let fitting = match (entry.role.value, form) {
-        (AttributeRole::Ignored, _) => None,
-        (AttributeRole::Axis, _) => Some((Range::FromMinusRBelowR, "from-minus-r-below-r")),
-        (AttributeRole::BatchDims, Form::Take) => Some((Range::FromMinusQToQ, "from-minus-q-to-q")),
-        (AttributeRole::BatchDims, Form::Nd) => Some((Range::From0BelowQToR, "from-0-below-q-to-r")),
-    };
+    let fitting = fitting_ranges(entry.role.value, form);
+    let words = fitting.iter().map(|(_, word)| format!("`{word}`")).collect::<Vec<_>>().join(" or ");
     match (fitting, &entry.range) {
-        (None, None) => Ok(None),
-        (None, Some(range)) => Err(text
+        ([], None) => Ok(None),
+        ([], Some(range)) => Err(text
             .wrong(range.defined, "an attribute without effect has no range")
             .help("leave `range` out")),
-        (Some((_, word)), None) => Err(text
+        ([(_, word), ..], None) => Err(text
             .wrong(name.defined, format!("{} has no `range`", Quoted(&name.value)))
             .help(format!("such as `range: {word}`"))),
-        (Some((fitting, _)), Some(range)) if range.value == fitting => Ok(Some(fitting)),
-        (Some((_, word)), Some(range)) => Err(text
+        (fitting, Some(range)) if fitting.iter().any(|(fits, _)| *fits == range.value) => {
+            Ok(Some(range.value))
+        }
+        (_, Some(range)) => Err(text
             .wrong(range.defined, "this range is not one of an attribute of this role and form")
-            .help(format!("`{word}` is expected"))),
+            .help(format!("{words} is expected"))),
     }
 }
 
-/// The default of an attribute: a value of its type within any range, or, of an axis, the word `batch-dims`.
+/// The ranges that an attribute of a role may have, with their words.
+const fn fitting_ranges(role: AttributeRole, form: Form) -> &'static [(Range, &'static str)] {
+    match (role, form) {
+        (AttributeRole::Ignored, _) | (AttributeRole::BatchDims, Form::Elements) => &[],
+        (AttributeRole::Axis, _) => &[(Range::FromMinusRBelowR, "from-minus-r-below-r")],
+        (AttributeRole::BatchDims, Form::Take) => &[(Range::FromMinusQToQ, "from-minus-q-to-q")],
+        (AttributeRole::BatchDims, Form::Nd) => &[
+            (Range::From0BelowQToR, "from-0-below-q-to-r"),
+            (Range::From0BelowSmallerRank, "from-0-below-smaller-rank"),
+        ],
+    }
+}
+
+/// The default of an attribute: a value of its type within any range, or, of an axis, the word `none` or, where
+/// the form has batch dims, `batch-dims`.
 fn default(
     text: Text<'_>,
     name: &Spanned<String>,
     entry: &AttributeEntry,
+    form: Form,
 ) -> Result<AttributeDefault, Diagnostic> {
     let Some(written) = &entry.default else {
         return match entry.role.value {
@@ -237,7 +271,10 @@ fn default(
     };
     let word = text.scalar(written).filter(|_| !text.is_quoted(written));
     let value = match (entry.role.value, entry.r#type.value, word) {
-        (AttributeRole::Axis, _, Some("batch-dims")) => return Ok(AttributeDefault::BatchDims),
+        (AttributeRole::Axis, _, Some("none")) => return Ok(AttributeDefault::None),
+        (AttributeRole::Axis, _, Some("batch-dims")) if form == Form::Take => {
+            return Ok(AttributeDefault::BatchDims);
+        }
         (_, AttributeType::Integer, Some(word)) => word.parse().ok().map(Attribute::Integer),
         (_, AttributeType::Boolean, Some(word)) => word.parse().ok().map(Attribute::Boolean),
         _ => None,
@@ -248,121 +285,13 @@ fn default(
                 written.defined,
                 format!("the default of {} is {}", Quoted(&name.value), entry.r#type.value),
             )
-            .help("an axis may also have `default: batch-dims`")),
-        (Some(Range::From0BelowQToR), Some(Attribute::Integer(..0))) => {
+            .help(match form {
+                Form::Take => "an axis may also have `default: batch-dims` or `default: none`",
+                Form::Elements | Form::Nd => "an axis may also have `default: none`",
+            })),
+        (Some(Range::From0BelowQToR | Range::From0BelowSmallerRank), Some(Attribute::Integer(..0))) => {
             Err(text.wrong(written.defined, "the default is outside the range").help("it begins at 0"))
         }
         (_, Some(value)) => Ok(AttributeDefault::Value(value)),
-    }
-}
-
-impl<'de> Deserialize<'de> for Dtypes {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ListOrAll;
-
-        impl<'de> Visitor<'de> for ListOrAll {
-            type Value = Dtypes;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("`all` or a list of dtypes")
-            }
-
-            fn visit_str<E: Error>(self, word: &str) -> Result<Dtypes, E> {
-                match word {
-                    "all" => Ok(Dtypes(DType::ALL.to_vec())),
-                    other => Err(E::unknown_variant(other, &["all"])),
-                }
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Dtypes, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(list)).map(Dtypes)
-            }
-        }
-
-        deserializer.deserialize_any(ListOrAll)
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Words<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OneOrMany<T>(PhantomData<T>);
-
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrMany<T> {
-            type Value = Words<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a word or a list of words")
-            }
-
-            fn visit_str<E: Error>(self, word: &str) -> Result<Words<T>, E> {
-                T::deserialize(StrDeserializer::new(word)).map(|word| Words(vec![word]))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Words<T>, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(list)).map(Words)
-            }
-        }
-
-        deserializer.deserialize_any(OneOrMany(PhantomData))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const RIGHT: &str = include_str!("../../operators/tf/gather/operator.yaml");
-
-    /// What is wrong once a part of a right signature is changed: its line and column, and both texts.
-    fn wrong(part: &str, instead: &str) -> (usize, usize, String) {
-        let text = RIGHT.replacen(part, instead, 1);
-        assert_ne!(text, RIGHT, "{part}");
-        let diagnostic =
-            Signature::read(Text { file: "operator.yaml", text: &text }).map(|_| ()).unwrap_err();
-        let place = diagnostic.place.unwrap();
-        (place.line, place.column, format!("{diagnostic}"))
-    }
-
-    #[test]
-    fn what_is_wrong_with_a_signature_is_said_where_it_stands_with_what_would_be_right() {
-        let text = Text { file: "operator.yaml", text: RIGHT };
-        assert!(Signature::read(text).is_ok());
-        let table: &[(&str, &str, usize, &[&str])] = &[
-            ("schema: 2", "schema: 3", 1, &["schema 3 is not known", "write `schema: 2`"]),
-            ("form: take", "form: taken", 5, &["`taken`", "take nd"]),
-            ("role: params", "role: source", 7, &["`source`", "params indices"]),
-            ("role: params", "role: indices", 8, &["`params` has this role already"]),
-            ("dtypes: all", "dtypes: any", 7, &["`any`", "all"]),
-            ("dtypes: all", "dtypes: []", 7, &["at least one dtype"]),
-            ("[i32, i64]", "[i32, i63]", 8, &["`i63`"]),
-            ("rank: any", "rank: at-least-9", 8, &["`at-least-9`", "at-least-1"]),
-            ("role: axis", "role: axes", 10, &["`axes`", "axis batch-dims ignored"]),
-            ("type: integer", "type: boolean", 10, &["an attribute of this role is an integer"]),
-            ("default: batch-dims", "default: last", 10, &["the default of `axis` is an integer"]),
-            ("default: 0, ", "", 11, &["`batch_dims` has no `default`"]),
-            ("range: from-minus-r-below-r", "range: 0..r", 10, &["`0..r`", "from-minus-r-below-r"]),
-            ("from-minus-q-to-q", "from-minus-r-below-r", 11, &["`from-minus-q-to-q` is expected"]),
-            (", range: from-minus-q-to-q", "", 11, &["`batch_dims` has no `range`"]),
-            ("role: ignored, type: boolean", "role: ignored, type: word", 12, &["`word`", "integer boolean"]),
-            ("bad: [error, zero]", "bad: []", 13, &["at least one policy"]),
-            ("bad: [error, zero]", "bad: [error, nil]", 13, &["`nil`", "zero"]),
-            ("tolerates:", "depth: { least: 1 }\ntolerates:", 14, &["the form take has no index rows"]),
-            ("policy:", "polices:", 13, &["unknown key `polices`", "policy"]),
-        ];
-        for (part, instead, line, words) in table {
-            let (found, column, said) = wrong(part, instead);
-            assert!(found == *line && column > 0, "{instead}: line {found}\n{said}");
-            for word in *words {
-                assert!(said.contains(word), "{instead}: {word} is missing in\n{said}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_default_lies_within_its_range() {
-        let right = include_str!("../../operators/tf/gather_nd/operator.yaml");
-        let text = right.replacen("default: 0", "default: -1", 1);
-        let said = Signature::read(Text { file: "operator.yaml", text: &text }).map(|_| ()).unwrap_err();
-        assert_eq!(said.message, "the default is outside the range");
     }
 }

@@ -9,7 +9,7 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 
 use crate::ErrorCode;
 use crate::case::{Provenance, When};
-use crate::clause::{Basis, Document, Erratum, Evidence, Example, OutOfScope, Section};
+use crate::clause::{Basis, Document, Erratum, Evidence, Example, OutOfScope, Renamed, Section};
 use crate::yaml::{Node, Spanned};
 
 /// Reads what may be left out, but, unlike `Option` alone, not what is there and null: a key without a value is a
@@ -44,6 +44,14 @@ pub(super) struct OutOfScopeFile {
     pub(super) out_of_scope: Vec<OutOfScope>,
 }
 
+/// `renamed.yaml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RenamedFile {
+    pub(super) schema: Spanned<u32>,
+    pub(super) renamed: Vec<Renamed>,
+}
+
 /// `errata.yaml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -52,7 +60,28 @@ pub(super) struct ErrataFile {
     pub(super) errata: Vec<Spanned<Erratum>>,
 }
 
-/// `clauses.yaml`.
+/// `clauses.yaml` of a family.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FamilyClausesFile {
+    pub(super) schema: Spanned<u32>,
+    pub(super) family: Spanned<String>,
+    pub(super) clauses: Vec<FamilyClauseEntry>,
+}
+
+/// A clause of a family as written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FamilyClauseEntry {
+    pub(super) id: Spanned<String>,
+    pub(super) text: String,
+    pub(super) rejects: Rejects,
+}
+
+/// The `families` of `operator.yaml`: by family, which clause of the operator stands for which of the family.
+pub(super) type FamiliesEntry = InOrder<InOrder<Spanned<String>>>;
+
+/// `clauses.yaml` of an operator.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ClausesFile {
@@ -66,13 +95,15 @@ pub(super) struct ClausesFile {
 #[serde(deny_unknown_fields)]
 pub(super) struct ClauseEntry {
     pub(super) id: Spanned<String>,
-    pub(super) text: String,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) text: Option<String>,
     pub(super) document: String,
     pub(super) section: String,
     #[serde(default)]
     pub(super) also: Vec<Section>,
     pub(super) basis: Basis,
-    pub(super) rejects: Rejects,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) rejects: Option<Rejects>,
     #[serde(default)]
     pub(super) errata: Vec<Spanned<String>>,
 }
@@ -80,12 +111,21 @@ pub(super) struct ClauseEntry {
 /// `rejects: none`, or a list of codes.
 pub(super) struct Rejects(pub(super) Vec<ErrorCode>);
 
-/// A case file.
+/// A case file of an operator.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CaseFile {
     pub(super) schema: Spanned<u32>,
     pub(super) operator: Spanned<String>,
+    pub(super) cases: Spanned<Vec<CaseEntry>>,
+}
+
+/// A case file of a family.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FamilyFile {
+    pub(super) schema: Spanned<u32>,
+    pub(super) form: Spanned<String>,
     pub(super) cases: Spanned<Vec<CaseEntry>>,
 }
 

@@ -11,15 +11,19 @@ use serde_json::{Value, json};
 use crate::yaml::{Node, Spanned, Text};
 use crate::{BadIndex, DType, ErrorCode, NegativeIndex};
 
-/// A file of cases of one operator. The id of a case is `<operator>/<file stem>/<name>`.
+/// A file of cases of one operator, or of the family of a form. The id of a case is `<operator>/<file stem>/<name>`.
 #[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, extend("oneOf" = [{ "required": ["operator"] }, { "required": ["form"] }]))]
 struct CaseFile {
     /// The version of this format: 2.
     #[schemars(range(min = 2, max = 2))]
     schema: u32,
-    /// The operator; equals the folder.
-    operator: String,
+    /// The operator whose cases these are; equals the folder.
+    #[schemars(default)]
+    operator: Option<String>,
+    /// The form whose operators take these cases; equals the folder.
+    #[schemars(default)]
+    form: Option<String>,
     /// The cases.
     #[schemars(length(min = 1))]
     cases: Vec<Case>,
@@ -35,7 +39,7 @@ struct Case {
     /// The documented example that this transcribes, such as `tf-gather-nd/2`.
     #[schemars(default)]
     documented: Option<String>,
-    /// The clauses that it tests.
+    /// The clauses that it tests: of the operator, or of the family.
     #[schemars(length(min = 1))]
     clauses: Vec<String>,
     /// What this separates, when the name does not say it.
@@ -47,9 +51,9 @@ struct Case {
     /// Who computed the expectation, if it was not derived by hand; not allowed under `spec/` for our own.
     #[schemars(default)]
     provenance: Option<Provenance>,
-    /// The tensors, under the names that the operator's page gives them.
+    /// The tensors, under the names that the operator's page gives them; in a family under their roles.
     operands: BTreeMap<String, Tensor>,
-    /// The attributes that are sent: an absent one is not sent.
+    /// The attributes that are sent, by name or, in a family, by role: an absent one is not sent.
     #[schemars(default)]
     attributes: Option<BTreeMap<String, Attribute>>,
     /// The dtypes that one written case stands for.
@@ -355,6 +359,7 @@ mod tests {
     #[test]
     fn every_case_file_is_valid() {
         let mut files = yaml_files("operators");
+        files.extend(yaml_files("families"));
         files.retain(|file| !file.ends_with("errata.yaml") && !file.ends_with("inventory.yaml"));
         assert!(files.len() > 30);
         for file in files {

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use crate::case::Case;
-use crate::clause::Clause;
+use crate::clause::{Clause, FamilyClause};
 use crate::diagnostic::Diagnostic;
 use crate::signature::Signature;
 use crate::yaml::Text;
 
-use super::cases::{Context, read_cases};
+use super::cases::{Context, read_cases, read_family};
+use super::families::Families;
 use super::{Specification, read_file};
 
 impl Specification {
@@ -28,9 +29,14 @@ impl Specification {
     pub fn read_cases(&self, path: &Path, bytes: &[u8]) -> Result<Vec<Case>, Vec<Diagnostic>> {
         let name = path.display().to_string();
         let text = Text::new(&name, bytes).map_err(|diagnostic| vec![diagnostic])?;
-        let folder = operator_folder(path);
         let mut wrong = Vec::new();
-        let cases = read_cases(text, &Context { spec: self, folder: folder.as_deref() }, &mut wrong);
+        let cases = match family_folder(path) {
+            Some(family) => read_family(text, self, &family, &mut wrong).cases,
+            None => {
+                let folder = operator_folder(path);
+                read_cases(text, &Context { spec: self, folder: folder.as_deref() }, &mut wrong)
+            }
+        };
         if wrong.is_empty() { Ok(cases) } else { Err(wrong) }
     }
 
@@ -41,8 +47,12 @@ impl Specification {
     pub fn read_clause_file(&self, path: &Path) -> Result<Vec<Clause>, Diagnostic> {
         let (bytes, name) = (read_file(path)?, path.display().to_string());
         let text = Text::new(&name, &bytes)?;
-        let mut alone =
-            Self { documents: self.documents.clone(), errata: self.errata.clone(), ..Self::default() };
+        let mut alone = Self {
+            documents: self.documents.clone(),
+            errata: self.errata.clone(),
+            of_families: self.of_families.clone(),
+            ..Self::default()
+        };
         alone.read_clauses(text, operator_folder(path).as_deref())?;
         Ok(alone.clauses)
     }
@@ -53,9 +63,24 @@ impl Specification {
     /// What is wrong with the file.
     pub fn read_operator_file(&self, path: &Path) -> Result<Signature, Diagnostic> {
         let (bytes, name) = (read_file(path)?, path.display().to_string());
-        let mut alone = Self::default();
-        alone.read_operator(Text::new(&name, &bytes)?, operator_folder(path).as_deref())?;
-        Ok(alone.operators.remove(0))
+        let text = Text::new(&name, &bytes)?;
+        let mut alone = Self { of_families: self.of_families.clone(), ..Self::default() };
+        let read = alone.read_operator(text, operator_folder(path).as_deref())?;
+        alone.of_families.read_map(text, &read.signature, &read.families)?;
+        self.check_targets(text, &read)?;
+        Ok(read.signature)
+    }
+
+    /// The clauses of a family in a file that is not part of the specification.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn read_family_clauses(path: &Path) -> Result<Vec<FamilyClause>, Diagnostic> {
+        let (bytes, name) = (read_file(path)?, path.display().to_string());
+        let text = Text::new(&name, &bytes)?;
+        let mut families = Families::default();
+        families.read_clauses(text, &family_folder(path).unwrap_or_default())?;
+        Ok(families.all.remove(0).clauses)
     }
 
     /// What a ledger beside an operator's clauses holds, counted: its rulings, or its examples.
@@ -83,6 +108,13 @@ pub enum Ledger {
     Examples(usize),
     /// So many rulings.
     Rulings(usize),
+}
+
+/// The family whose folder a file of a checkout lies in.
+#[must_use]
+pub fn family_folder(path: &Path) -> Option<String> {
+    let folder = path.parent().filter(|folder| folder.parent().is_some_and(|up| up.ends_with("families")))?;
+    folder.file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
 /// The folder of an operator that a file of a checkout lies in: it is held to it, like the embedded ones.

@@ -1,0 +1,128 @@
+//! `torch.gather`, after the equations of its page.
+
+use gather_spec::{Attribute, Call, DType, GatherError, Refusal, Tensor};
+
+use crate::checks::{index_at, index_dtype, integer, is_refused, only, operands, params_dtype, resolve};
+use crate::output::output;
+use crate::{Implemented, Settings};
+
+/// The dtypes of tensors, since the page lists none for input (errata `torch-input-dtypes`).
+pub const INPUT_DTYPES: [DType; 15] = [
+    DType::Bool,
+    DType::I8,
+    DType::U8,
+    DType::I16,
+    DType::U16,
+    DType::I32,
+    DType::U32,
+    DType::I64,
+    DType::U64,
+    DType::F16,
+    DType::BF16,
+    DType::F32,
+    DType::F64,
+    DType::C64,
+    DType::C128,
+];
+
+/// The dtype of index that the page lists, which calls it a `LongTensor`.
+pub const INDEX_DTYPES: [DType; 1] = [DType::I64];
+
+/// Gathers the element of `input` at the position of each index, with the coordinate of `dim` replaced by the index.
+///
+/// output shape = `index.shape`; for three dims, `out[i][j][k] = input[i][index[i][j][k]][k]  # if dim == 1`. An index
+/// without elements is not compared with `input`.
+///
+/// # Errors
+/// `params-dtype`, `index-dtype`, `axis-required`, `params-rank`, `rank-mismatch`, `axis-out-of-range`, `join-mismatch`,
+/// `output-too-large`, `index-out-of-range`, in this order.
+pub fn gather(
+    input: &Tensor,
+    dim: Option<i64>,
+    index: &Tensor,
+    settings: Settings,
+) -> Result<Tensor, Refusal> {
+    // torch.gather.dtype.input, torch.gather.dtype.index
+    params_dtype(input, &INPUT_DTYPES)?;
+    index_dtype(index, &INDEX_DTYPES)?;
+
+    // torch.gather.axis.required
+    let dim = dim.ok_or(GatherError::AxisRequired)?;
+    // torch.gather.rank.at-least-one
+    if input.rank() == 0 {
+        return Err(GatherError::ParamsRank { rank: 0, least: 1 }.into());
+    }
+    // torch.gather.empty-index.unchecked, torch.gather.rank.equal
+    let is_empty = index.shape().contains(&0);
+    if !is_empty && index.rank() != input.rank() {
+        return Err(GatherError::RankMismatch { params: input.rank(), indices: index.rank() }.into());
+    }
+    let dim = checked_dim(dim, input.rank())?;
+    // torch.gather.empty-index.unchecked
+    if !is_empty {
+        not_larger(input, index, dim)?;
+    }
+    // torch.gather.shape.of-indices, torch.gather.output.size-limit
+    let bound = input.shape()[dim];
+    let mut out = output(input.dtype(), index.shape().to_vec(), settings)?;
+
+    // torch.gather.index.in-range, torch.gather.index.first-offender
+    for position in index.shape().positions() {
+        let index = index_at(index, &position);
+        if is_refused(index, bound, settings.profile) {
+            return Err(GatherError::IndexOutOfRange { position, component: None, index, bound }.into());
+        }
+    }
+
+    // torch.gather.value.formula
+    for mut position in index.shape().positions() {
+        match resolve(index_at(index, &position), bound, settings.profile) {
+            Some(at) => {
+                position[dim] = at;
+                out.push(input.element(&position));
+            }
+            None => out.push_zero(),
+        }
+    }
+    out.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
+}
+
+/// torch.gather.axis.within-rank, torch.gather.axis.negative: `dim` is one of `input`; a negative one counts from the end.
+fn checked_dim(dim: i64, rank: usize) -> Result<usize, GatherError> {
+    let dims = i64::try_from(rank).unwrap_or(i64::MAX);
+    let from_start = if dim < 0 { dim.checked_add(dims) } else { Some(dim) };
+    from_start
+        .and_then(|dim| usize::try_from(dim).ok())
+        .filter(|dim| *dim < rank)
+        .ok_or(GatherError::AxisOutOfRange { axis: dim, rank })
+}
+
+/// torch.gather.join.larger: `index.size(d) <= input.size(d)` for all dims `d != dim`.
+fn not_larger(input: &Tensor, index: &Tensor, dim: usize) -> Result<(), GatherError> {
+    match (0..input.rank()).find(|d| *d != dim && index.shape()[*d] > input.shape()[*d]) {
+        None => Ok(()),
+        Some(dim) => {
+            let (params, indices) = (input.shape().clone(), index.shape().clone());
+            Err(GatherError::JoinMismatch { params, indices, dim })
+        }
+    }
+}
+
+/// The operator as it is found by name.
+pub(crate) const OPERATOR: Implemented =
+    Implemented { name: "torch.gather", params_dtypes: &INPUT_DTYPES, index_dtypes: &INDEX_DTYPES, answer };
+
+/// Answers a call of this operator.
+fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
+    let [input, index] = operands(call, ["input", "index"])?;
+    only(call, &["dim", "sparse_grad"])?;
+    // torch.gather.sparse-grad.ignored
+    if let Some(other) = call.attributes.get("sparse_grad")
+        && !matches!(other, Attribute::Boolean(_))
+    {
+        let why = format!("the attribute `sparse_grad` is a boolean, not {other}");
+        return Err(Refusal::Unsupported(why));
+    }
+    let dim = integer(call, "dim")?;
+    gather(input, dim, index, settings)
+}

@@ -1,0 +1,7 @@
+//! PyTorch's operators.
+
+pub mod gather;
+
+use crate::Implemented;
+
+pub(crate) const OPERATORS: &[Implemented] = &[gather::OPERATOR];

@@ -1,0 +1,184 @@
+//! The dtypes of a case as written: a name, `any`, or what `for-each` lists; of a family's case those that its operator
+//! lists too.
+
+use std::collections::HashSet;
+
+use crate::any;
+use crate::diagnostic::{Diagnostic, Quoted};
+use crate::signature::OperandRole;
+use crate::yaml::Spanned;
+use crate::{DType, ErrorCode};
+
+use super::cases::CaseReader;
+use super::raw::{CaseEntry, Expect, ForEach, TensorEntry};
+
+/// The dtype of an operand whose dtype does not matter.
+const ANY: &str = "any";
+
+/// One way to fill in the dtypes that `for-each` leaves open.
+pub(super) struct Choice<'w> {
+    pub(super) params: &'w Written,
+    pub(super) indices: &'w Written,
+    /// What the choice adds to the id.
+    pub(super) suffix: String,
+}
+
+/// The dtype of an operand as it is written.
+pub(super) enum Written {
+    /// A name, in the tensor or in `for-each`.
+    Named(DType),
+    /// `any`: those of its dtypes that the operator's pages list, at least one.
+    Any(Vec<DType>),
+}
+
+impl Written {
+    /// What a case says of its open dtypes.
+    pub(super) fn open(&self) -> Vec<DType> {
+        match self {
+            Self::Named(_) => Vec::new(),
+            Self::Any(dtypes) => dtypes.clone(),
+        }
+    }
+
+    /// The dtype that the case is loaded with.
+    pub(super) fn dtype(&self) -> DType {
+        match self {
+            Self::Named(dtype) => *dtype,
+            Self::Any(dtypes) => dtypes[0],
+        }
+    }
+}
+
+/// The dtypes of both operands; in a family's case, those that the operator lists.
+pub(super) struct Dtypes {
+    pub(super) params: Vec<Written>,
+    pub(super) indices: Vec<Written>,
+}
+
+/// The dtypes that `for-each` lists for params and for indices.
+type Listed<'e> = (&'e [Spanned<String>], &'e [Spanned<String>]);
+
+impl CaseReader<'_> {
+    /// The dtypes of params and of indices as written, one or as many as `for-each` lists.
+    pub(super) fn dtypes_of_operands(
+        &self,
+        entry: &CaseEntry,
+        params: &Spanned<TensorEntry>,
+        indices: &Spanned<TensorEntry>,
+    ) -> Result<Dtypes, Diagnostic> {
+        let (of_params, of_indices) = match &entry.for_each {
+            None => (&[][..], &[][..]),
+            Some(each) => self.listed(each)?,
+        };
+        let mut params = self.dtypes(of_params, params, OperandRole::Params)?;
+        let mut indices = self.dtypes(of_indices, indices, OperandRole::Indices)?;
+        if self.is_family() {
+            params.retain(|one| self.belongs(entry, OperandRole::Params, one.dtype()));
+            indices.retain(|one| self.belongs(entry, OperandRole::Indices, one.dtype()));
+        }
+        Ok(Dtypes { params, indices })
+    }
+
+    /// Whether the operator has a family's case in a dtype: one that its pages list, or, where the case expects nothing
+    /// but the refusal of this operand's dtype, one that they neither list nor tolerate.
+    fn belongs(&self, entry: &CaseEntry, role: OperandRole, dtype: DType) -> bool {
+        let tolerates = &self.page.tolerates;
+        let (code, tolerated) = match role {
+            OperandRole::Params => (ErrorCode::ParamsDtype, &tolerates.params_dtypes),
+            OperandRole::Indices => (ErrorCode::IndexDtype, &tolerates.index_dtypes),
+        };
+        let listed = self.page.operand(role).dtypes.contains(&dtype);
+        if refuses(entry, code) { !listed && !tolerated.contains(&dtype) } else { listed }
+    }
+
+    /// The dtypes that `for-each` lists for params and for indices.
+    fn listed<'e>(&self, each: &'e Spanned<ForEach>) -> Result<Listed<'e>, Diagnostic> {
+        match (&each.value.params_dtype[..], &each.value.index_dtype[..]) {
+            ([], []) => Err(self
+                .wrong(each.defined, "`for-each` lists `params-dtype`, `index-dtype` or both")
+                .help("such as { params-dtype: [f32, f64] }")),
+            listed => Ok(listed),
+        }
+    }
+
+    /// The dtypes of one operand: its own, of which `any` stands for several, or those of `for-each`. In a family `any`
+    /// may stand for none.
+    fn dtypes(
+        &self,
+        listed: &[Spanned<String>],
+        operand: &Spanned<TensorEntry>,
+        role: OperandRole,
+    ) -> Result<Vec<Written>, Diagnostic> {
+        let of_page = &self.page.operand(role).dtypes;
+        Ok(match (&operand.value.dtype, listed) {
+            (Some(dtype), []) if dtype.value == ANY => match open(role, of_page) {
+                open if open.is_empty() && !self.is_family() => {
+                    return Err(self.wrong(
+                        dtype.defined,
+                        format!("the pages of {} list no dtype that `any` stands for", self.page.operator),
+                    ));
+                }
+                open if open.is_empty() => Vec::new(),
+                open => vec![Written::Any(open)],
+            },
+            (Some(dtype), []) => vec![Written::Named(self.parse(dtype)?)],
+            (None, []) => {
+                return Err(self
+                    .wrong(operand.defined, "this tensor has no `dtype`")
+                    .help("add `dtype: any` where the dtype does not matter, or `dtype: f32`, say"));
+            }
+            (Some(dtype), _) => {
+                return Err(self
+                    .wrong(dtype.defined, "`for-each` gives this tensor's dtype")
+                    .help("leave `dtype` out"));
+            }
+            (None, listed) => self.all_different(listed)?,
+        })
+    }
+
+    fn all_different(&self, listed: &[Spanned<String>]) -> Result<Vec<Written>, Diagnostic> {
+        let mut seen = HashSet::new();
+        listed
+            .iter()
+            .map(|dtype| match seen.insert(&dtype.value) {
+                true => self.parse(dtype).map(Written::Named),
+                false => Err(self.wrong(dtype.defined, format!("{} is listed twice", Quoted(&dtype.value)))),
+            })
+            .collect()
+    }
+}
+
+/// Whether a case expects nothing but this error.
+fn refuses(entry: &CaseEntry, code: ErrorCode) -> bool {
+    let Expect::One(arm) = &entry.expect.value else { return false };
+    arm.when.is_none() && arm.error.as_ref().is_some_and(|error| error.value == code.to_string())
+}
+
+/// What `any` stands for where a page lists some dtypes.
+fn open(role: OperandRole, of_page: &[DType]) -> Vec<DType> {
+    let all = match role {
+        OperandRole::Params => &any::PARAMS[..],
+        OperandRole::Indices => &any::INDICES[..],
+    };
+    all.iter().copied().filter(|dtype| of_page.contains(dtype)).collect()
+}
+
+/// Every way to fill in the dtypes that `for-each` leaves open.
+pub(super) fn choices<'w>(entry: &CaseEntry, dtypes: &'w Dtypes) -> Vec<Choice<'w>> {
+    let each = entry.for_each.as_ref().map(|each| &each.value);
+    let by_params = each.is_some_and(|each| !each.params_dtype.is_empty());
+    let by_indices = each.is_some_and(|each| !each.index_dtype.is_empty());
+    let choice = |params: &'w Written, indices: &'w Written| {
+        let open = [(by_params, params), (by_indices, indices)];
+        let open: Vec<&str> =
+            open.iter().filter(|(by, _)| *by).map(|(_, written)| written.dtype().name()).collect();
+        let suffix = if open.is_empty() { String::new() } else { format!("[{}]", open.join(",")) };
+        Choice { params, indices, suffix }
+    };
+    dtypes
+        .params
+        .iter()
+        .flat_map(|p| dtypes.indices.iter().map(move |i| (p, i)))
+        .map(|(p, i)| choice(p, i))
+        .collect()
+}

@@ -1,0 +1,181 @@
+//! What a case file calls operands, attributes and clauses: an operator's own file uses the names of its page, a
+//! family's file uses roles and the family's clauses.
+
+use crate::diagnostic::{Diagnostic, Quoted, nearest};
+use crate::signature::{AttributeRole, AttributeSignature, AttributeType, OperandRole, OperandSignature};
+use crate::yaml::{Node, Spanned};
+use crate::{Attribute, Attributes};
+
+use super::cases::CaseReader;
+use super::families::ClauseMap;
+use super::raw::{CaseEntry, TensorEntry};
+
+/// The names that a file uses.
+#[derive(Clone, Copy)]
+pub(super) enum Names<'a> {
+    /// Those of the operator's page.
+    Page,
+    /// Those of a family: its name, and what the operator takes of it.
+    Family(&'a str, &'a ClauseMap),
+}
+
+/// The roles that an attribute of a family's case may have.
+const ATTRIBUTE_ROLES: [(&str, AttributeRole); 2] =
+    [("axis", AttributeRole::Axis), ("batch-dims", AttributeRole::BatchDims)];
+
+const fn operand_role(role: OperandRole) -> &'static str {
+    match role {
+        OperandRole::Params => "params",
+        OperandRole::Indices => "indices",
+    }
+}
+
+impl<'a> CaseReader<'a> {
+    /// Whether the file is a family's.
+    pub(super) const fn is_family(&self) -> bool {
+        matches!(self.names, Names::Family(..))
+    }
+
+    /// Why the operator does not have a case of its family, if its clauses or attributes say so.
+    pub(super) fn left_out(&self, entry: &CaseEntry) -> Option<String> {
+        let Names::Family(_, map) = self.names else { return None };
+        let clauses = entry.clauses.value.iter().map(|id| id.value.as_str());
+        let unmapped: Vec<&str> = clauses.filter(|id| !map.contains_key(*id)).collect();
+        if !unmapped.is_empty() {
+            return Some(format!("no clause for {}", unmapped.join(", ")));
+        }
+        let Node::Mapping(written) = &entry.attributes.as_ref()?.value else { return None };
+        let roles = written.iter().filter_map(|(name, _)| role_of(&name.value));
+        let missing = roles.filter(|role| self.page.attribute(*role).is_none());
+        let missing: Vec<&str> = missing.map(word_of).collect();
+        (!missing.is_empty()).then(|| format!("no attribute for {}", missing.join(", ")))
+    }
+
+    /// The clauses of the operator that a case tests.
+    pub(super) fn clauses(&self, entry: &CaseEntry) -> Result<Vec<String>, Diagnostic> {
+        let own = |id: &Spanned<String>| match self.names {
+            Names::Page => id.value.clone(),
+            Names::Family(_, map) => map.get(&id.value).unwrap_or(&id.value).clone(),
+        };
+        let mut clauses: Vec<String> = Vec::new();
+        for id in &entry.clauses.value {
+            let clause = own(id);
+            if self.spec.clause(&clause).is_none() {
+                return Err(self.unknown_clause(id));
+            }
+            if !clauses.contains(&clause) {
+                clauses.push(clause);
+            }
+        }
+        match clauses.is_empty() {
+            true => Err(self.wrong(entry.clauses.defined, "a case tests at least one clause")),
+            false => Ok(clauses),
+        }
+    }
+
+    fn unknown_clause(&self, id: &Spanned<String>) -> Diagnostic {
+        let list = format!("see `gatherspec list clauses --operator {}`", self.page.operator);
+        let known = self.spec.clauses.iter().map(|clause| clause.id.as_str());
+        let help =
+            nearest(&id.value, known).map_or(list.clone(), |meant| format!("did you mean `{meant}`? {list}"));
+        self.wrong(id.defined, format!("unknown clause {}", Quoted(&id.value))).help(help)
+    }
+
+    pub(super) fn attributes(&self, entry: &'a CaseEntry) -> Result<Attributes, Diagnostic> {
+        let Some(written) = &entry.attributes else { return Ok(Attributes::new()) };
+        let Node::Mapping(entries) = &written.value else {
+            let message = format!("`attributes` must be a mapping, not {}", written.value.kind());
+            return Err(self.wrong(written.defined, message).help("such as { batch_dims: 1 }"));
+        };
+        let attribute = |(name, value): &'a (Spanned<String>, Spanned<Node>)| {
+            let page = self.attribute_called(name)?;
+            Ok((page.name.clone(), self.attribute(name, page, value)?))
+        };
+        entries.iter().map(attribute).collect()
+    }
+
+    fn attribute_called(&self, name: &Spanned<String>) -> Result<&AttributeSignature, Diagnostic> {
+        let found = match self.names {
+            Names::Page => self.page.attribute_named(&name.value),
+            Names::Family(..) => role_of(&name.value).and_then(|role| self.page.attribute(role)),
+        };
+        found.ok_or_else(|| {
+            let message = format!("{} has no attribute {}", self.page.operator, Quoted(&name.value));
+            self.wrong(name.defined, message).help(self.attributes_expected(&name.value))
+        })
+    }
+
+    fn attributes_expected(&self, name: &str) -> String {
+        let mut known: Vec<&str> = match self.names {
+            Names::Page => self.page.attributes.iter().map(|attribute| attribute.name.as_str()).collect(),
+            Names::Family(..) => ATTRIBUTE_ROLES.iter().map(|(word, _)| *word).collect(),
+        };
+        known.sort_unstable();
+        if known.is_empty() { "it takes no attributes".to_owned() } else { one_of(name, &known) }
+    }
+
+    fn attribute(
+        &self,
+        name: &Spanned<String>,
+        page: &AttributeSignature,
+        value: &'a Spanned<Node>,
+    ) -> Result<Attribute, Diagnostic> {
+        let text = self.reader.text.scalar(value).filter(|_| !self.reader.text.is_quoted(value));
+        let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+        let (read, wanted) = match page.r#type {
+            AttributeType::Integer => (
+                text.filter(|text| digits(text)).and_then(|text| text.parse().ok()).map(Attribute::Integer),
+                "an integer from -2^63 to 2^63 - 1, in decimal digits",
+            ),
+            AttributeType::Boolean => {
+                (text.and_then(|text| text.parse().ok()).map(Attribute::Boolean), "true or false")
+            }
+        };
+        read.ok_or_else(|| self.wrong(value.defined, format!("`{}` must be {wanted}", name.value)))
+    }
+
+    /// Params and indices as written.
+    pub(super) fn operands(
+        &self,
+        entry: &'a CaseEntry,
+    ) -> Result<(&'a Spanned<TensorEntry>, &'a Spanned<TensorEntry>), Diagnostic> {
+        let written = &entry.operands.value.0;
+        let known: Vec<&str> = self.page.operands.iter().map(|operand| self.operand_name(operand)).collect();
+        if let Some((name, _)) = written.iter().find(|(name, _)| !known.contains(&name.value.as_str())) {
+            let message = format!("{} has no operand {}", self.page.operator, Quoted(&name.value));
+            return Err(self.wrong(name.defined, message).help(one_of(&name.value, &known)));
+        }
+        let find = |role| {
+            let name = self.operand_name(self.page.operand(role));
+            let found = written.iter().find(|(written, _)| written.value == name);
+            found.map(|(_, tensor)| tensor).ok_or_else(|| {
+                let message = format!("the operand {} is missing", Quoted(name));
+                let all = known.join(" and ");
+                self.wrong(entry.operands.defined, message).help(format!("{all} are expected"))
+            })
+        };
+        Ok((find(OperandRole::Params)?, find(OperandRole::Indices)?))
+    }
+
+    fn operand_name<'s>(&self, operand: &'s OperandSignature) -> &'s str {
+        match self.names {
+            Names::Page => &operand.name,
+            Names::Family(..) => operand_role(operand.role),
+        }
+    }
+}
+
+fn role_of(word: &str) -> Option<AttributeRole> {
+    ATTRIBUTE_ROLES.iter().find(|(known, _)| *known == word).map(|(_, role)| *role)
+}
+
+fn word_of(role: AttributeRole) -> &'static str {
+    ATTRIBUTE_ROLES.iter().find(|(_, known)| *known == role).map_or("", |(word, _)| word)
+}
+
+/// What would be right in place of an unknown word.
+pub(super) fn one_of(word: &str, known: &[&str]) -> String {
+    let list = format!("one of {} is expected", known.join(" "));
+    nearest(word, known.iter().copied())
+        .map_or(list.clone(), |meant| format!("did you mean `{meant}`? {list}"))
+}

@@ -1,0 +1,88 @@
+//! What an `operator.yaml` says of one form only: `join` and `empty-index` of elements, `depth` of nd, and which of them
+//! `tolerates` may widen.
+
+use super::{OperatorFile, TolerancesEntry};
+use crate::diagnostic::Diagnostic;
+use crate::signature::{AttributeRole, EmptyIndex, Form, Join};
+use crate::yaml::{Spanned, Text};
+
+/// What sets operators of one form apart, with the other forms' words empty.
+pub(super) struct OfForm {
+    pub(super) least_depth: usize,
+    pub(super) join: Option<Join>,
+    pub(super) empty_index: EmptyIndex,
+}
+
+impl OfForm {
+    /// Reads the words of the file's form, and refuses those of other forms.
+    pub(super) fn read(text: Text<'_>, file: &OperatorFile) -> Result<Self, Diagnostic> {
+        let form = file.form.value;
+        if form != Form::Nd {
+            refuse(text, &file.depth, format!("the form {form} has no index rows, so `depth` says nothing"))?;
+        }
+        if form != Form::Elements {
+            refuse(text, &file.join, format!("the form {form} has no `join`"))?;
+            refuse(text, &file.empty_index, format!("the form {form} has no `empty-index`"))?;
+        }
+        let read = Self {
+            least_depth: file.depth.as_ref().map_or(0, |depth| depth.value.least),
+            join: file.join.as_ref().map(|join| join.value),
+            empty_index: file.empty_index.as_ref().map(|word| word.value).unwrap_or_default(),
+        };
+        if form == Form::Elements {
+            read.complete(text, file)?;
+        }
+        read.widened(text, form, &file.tolerates)?;
+        Ok(read)
+    }
+
+    /// Requires what an operator of form elements cannot do without.
+    fn complete(&self, text: Text<'_>, file: &OperatorFile) -> Result<(), Diagnostic> {
+        if self.join.is_none() {
+            let message = "an operator of form elements has a `join`, and this one has none";
+            return Err(text
+                .wrong(file.form.defined, message)
+                .help("write `join: equal`, `join: not-larger` or `join: broadcast`"));
+        }
+        let mut roles = file.attributes.0.iter().map(|(_, entry)| entry.role.value);
+        if !roles.any(|role| role == AttributeRole::Axis) {
+            let message = "an operator of form elements has an axis, and no attribute here has that role";
+            return Err(text.wrong(file.form.defined, message).help("give an attribute `role: axis`"));
+        }
+        Ok(())
+    }
+
+    /// Refuses to tolerate what is not more than the operator allows anyway.
+    fn widened(&self, text: Text<'_>, form: Form, tolerates: &TolerancesEntry) -> Result<(), Diagnostic> {
+        if form != Form::Elements {
+            refuse(text, &tolerates.join, format!("the form {form} has no `join` to widen"))?;
+        }
+        if form != Form::Nd {
+            refuse(
+                text,
+                &tolerates.depth,
+                format!("the form {form} has no index rows, so `depth` says nothing"),
+            )?;
+        }
+        if let (Some(own), Some(wider)) = (self.join, &tolerates.join)
+            && !wider.value.is_wider_than(own)
+        {
+            return Err(text
+                .wrong(wider.defined, "this join is not wider than the operator's own")
+                .help("only `join: equal` can be widened: to `not-larger` or `broadcast`"));
+        }
+        if let Some(depth) = tolerates.depth.as_ref().filter(|depth| depth.value >= self.least_depth) {
+            let message = format!("the operator allows this depth: its least is {}", self.least_depth);
+            return Err(text.wrong(depth.defined, message).help("write a smaller depth, or leave it out"));
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a word that the form does not have.
+fn refuse<T>(text: Text<'_>, word: &Option<Spanned<T>>, message: String) -> Result<(), Diagnostic> {
+    match word {
+        Some(word) => Err(text.wrong(word.defined, message).help("leave it out")),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,68 @@
+//! The lists of an `operator.yaml` that a single word may stand for.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::value::{SeqAccessDeserializer, StrDeserializer};
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+
+use crate::DType;
+
+/// `all`, or a list of dtypes.
+#[derive(Default)]
+pub(super) struct Dtypes(pub(super) Vec<DType>);
+
+/// A word, or a list of them.
+pub(super) struct Words<T>(pub(super) Vec<T>);
+
+impl<'de> Deserialize<'de> for Dtypes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ListOrAll;
+
+        impl<'de> Visitor<'de> for ListOrAll {
+            type Value = Dtypes;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`all` or a list of dtypes")
+            }
+
+            fn visit_str<E: Error>(self, word: &str) -> Result<Dtypes, E> {
+                match word {
+                    "all" => Ok(Dtypes(DType::ALL.to_vec())),
+                    other => Err(E::unknown_variant(other, &["all"])),
+                }
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Dtypes, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(Dtypes)
+            }
+        }
+
+        deserializer.deserialize_any(ListOrAll)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Words<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OneOrMany<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrMany<T> {
+            type Value = Words<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a word or a list of words")
+            }
+
+            fn visit_str<E: Error>(self, word: &str) -> Result<Words<T>, E> {
+                T::deserialize(StrDeserializer::new(word)).map(|word| Words(vec![word]))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Words<T>, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(list)).map(Words)
+            }
+        }
+
+        deserializer.deserialize_any(OneOrMany(PhantomData))
+    }
+}

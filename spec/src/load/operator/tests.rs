@@ -1,0 +1,142 @@
+//! What the loader says of wrong signatures.
+
+use super::*;
+
+const TAKE: &str = include_str!("../../../operators/tf/gather/operator.yaml");
+const ND: &str = include_str!("../../../operators/tf/gather_nd/operator.yaml");
+const ELEMENTS: &str = "\
+schema: 2
+operator: made.up
+summary: Picks one element per index.
+documents: [made-up]
+form: elements
+operands:
+  data: { role: params, dtypes: all, rank: at-least-1 }
+  at: { role: indices, dtypes: [i32, i64], rank: at-least-1 }
+attributes:
+  along: { role: axis, type: integer, default: none, range: from-minus-r-below-r }
+join: equal
+empty-index: unchecked
+policy: { negative: wrap, bad: error }
+tolerates: { join: not-larger }
+";
+
+fn read(text: &str) -> Result<Signature, Diagnostic> {
+    Signature::read(Text { file: "operator.yaml", text }).map(|page| page.signature)
+}
+
+/// Asserts what is wrong once a part of a right signature is changed: its line, and words of both texts.
+fn assert_wrong(right: &str, (part, instead, line, words): &(&str, &str, usize, &[&str])) {
+    let text = right.replacen(part, instead, 1);
+    assert_ne!(text, right, "{part}");
+    let diagnostic = read(&text).unwrap_err();
+    let (place, said) = (diagnostic.place.unwrap(), format!("{diagnostic}"));
+    assert!(place.line == *line && place.column > 0, "{instead}: line {}\n{said}", place.line);
+    for word in *words {
+        assert!(said.contains(word), "{instead}: {word} is missing in\n{said}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_signature_is_said_where_it_stands_with_what_would_be_right() {
+    assert!(read(TAKE).is_ok());
+    let table: &[(&str, &str, usize, &[&str])] = &[
+        ("schema: 2", "schema: 3", 1, &["schema 3 is not known", "write `schema: 2`"]),
+        ("form: take", "form: taken", 5, &["`taken`", "take elements nd"]),
+        ("role: params", "role: source", 7, &["`source`", "params indices"]),
+        ("role: params", "role: indices", 8, &["`params` has this role already"]),
+        ("dtypes: all", "dtypes: any", 7, &["`any`", "all"]),
+        ("dtypes: all", "dtypes: []", 7, &["at least one dtype"]),
+        ("[i32, i64]", "[i32, i63]", 8, &["`i63`"]),
+        ("rank: any", "rank: at-least-9", 8, &["`at-least-9`", "at-least-1"]),
+        ("role: axis", "role: axes", 10, &["`axes`", "axis batch-dims ignored"]),
+        ("type: integer", "type: boolean", 10, &["an attribute of this role is an integer"]),
+        ("default: batch-dims", "default: last", 10, &["the default of `axis` is an integer"]),
+        ("default: 0, ", "", 11, &["`batch_dims` has no `default`"]),
+        ("range: from-minus-r-below-r", "range: 0..r", 10, &["`0..r`", "from-minus-r-below-r"]),
+        ("from-minus-q-to-q", "from-minus-r-below-r", 11, &["`from-minus-q-to-q` is expected"]),
+        (", range: from-minus-q-to-q", "", 11, &["`batch_dims` has no `range`"]),
+        ("role: ignored, type: boolean", "role: ignored, type: word", 12, &["`word`", "integer boolean"]),
+        ("bad: [error, zero]", "bad: []", 13, &["at least one policy"]),
+        ("bad: [error, zero]", "bad: [error, nil]", 13, &["`nil`", "zero"]),
+        ("tolerates:", "depth: { least: 1 }\ntolerates:", 14, &["the form take has no index rows"]),
+        ("tolerates: { index-dtypes: [i16] }", "tolerates: { depth: 0 }", 14, &["no index rows"]),
+        ("tolerates: { index-dtypes: [i16] }", "tolerates: { join: broadcast }", 14, &["no `join` to widen"]),
+        ("tolerates:", "join: equal\ntolerates:", 14, &["the form take has no `join`"]),
+        ("policy:", "polices:", 13, &["unknown key `polices`", "policy"]),
+    ];
+    table.iter().for_each(|row| assert_wrong(TAKE, row));
+}
+
+#[test]
+fn the_words_of_the_form_elements_are_read() {
+    let signature = read(ELEMENTS).unwrap();
+    assert_eq!((signature.form, signature.join), (Form::Elements, Some(Join::Equal)));
+    assert_eq!(signature.empty_index, EmptyIndex::Unchecked);
+    assert_eq!(signature.tolerates.join, Some(Join::NotLarger));
+    assert_eq!(signature.attributes[0].default, AttributeDefault::None);
+    let default = read(&ELEMENTS.replace("empty-index: unchecked\n", "")).unwrap();
+    assert_eq!(default.empty_index, EmptyIndex::Checked);
+}
+
+#[test]
+fn what_is_wrong_with_an_operator_of_form_elements_is_said_where_it_stands() {
+    let axis = "  along: { role: axis, type: integer, default: none, range: from-minus-r-below-r }";
+    let table: &[(&str, &str, usize, &[&str])] = &[
+        ("join: equal\n", "", 5, &["has a `join`, and this one has none", "`join: not-larger`"]),
+        ("join: equal", "join: wider", 11, &["`wider`", "equal not-larger broadcast"]),
+        ("join: equal", "join:", 11, &[]),
+        ("empty-index: unchecked", "empty-index: skipped", 12, &["`skipped`", "checked unchecked"]),
+        ("empty-index:", "empty_index:", 12, &["unknown key `empty_index`", "empty-index"]),
+        ("join: not-larger", "join: equal", 14, &["not wider than the operator's own", "`broadcast`"]),
+        ("join: equal", "join: broadcast", 14, &["not wider", "only `join: equal` can be widened"]),
+        ("join: not-larger", "join: larger", 14, &["`larger`", "not-larger"]),
+        ("join: not-larger", "depth: 0", 14, &["the form elements has no index rows", "leave it out"]),
+        ("join: equal", "join: equal\ndepth: { least: 0 }", 12, &["the form elements has no index rows"]),
+        ("role: axis", "role: ignored", 5, &["has an axis", "`role: axis`"]),
+        ("role: axis", "role: batch-dims", 5, &["has an axis"]),
+        (
+            axis,
+            &format!("{axis}\n  b: {{ role: batch-dims, type: integer, default: 0 }}"),
+            11,
+            &["no batch dims"],
+        ),
+        (
+            "default: none",
+            "default: batch-dims",
+            10,
+            &["the default of `along` is an integer", "`default: none`"],
+        ),
+        ("default: none, ", "", 10, &["`along` has no `default`"]),
+        ("from-minus-r-below-r", "from-minus-q-to-q", 10, &["`from-minus-r-below-r` is expected"]),
+    ];
+    table.iter().for_each(|row| assert_wrong(ELEMENTS, row));
+}
+
+#[test]
+fn what_is_wrong_with_an_operator_of_form_nd_is_said_where_it_stands() {
+    let both = "`from-0-below-q-to-r` or `from-0-below-smaller-rank` is expected";
+    let table: &[(&str, &str, usize, &[&str])] = &[
+        ("form: nd", "form: nd\njoin: equal", 6, &["the form nd has no `join`", "leave it out"]),
+        ("form: nd", "form: nd\nempty-index: checked", 6, &["the form nd has no `empty-index`"]),
+        ("{ index-dtypes: [i16] }", "{ join: broadcast }", 13, &["the form nd has no `join` to widen"]),
+        ("{ index-dtypes: [i16] }", "{ depth: 0 }", 13, &["its least is 0", "a smaller depth"]),
+        ("{ index-dtypes: [i16] }", "{ depth: none }", 13, &[]),
+        ("from-0-below-q-to-r", "from-minus-q-to-q", 10, &[both]),
+        ("role: batch-dims", "role: axis", 10, &["the form nd has no axis"]),
+        ("default: 0", "default: none", 10, &["the default of `batch_dims` is an integer"]),
+    ];
+    table.iter().for_each(|row| assert_wrong(ND, row));
+    let onnx = ND.replace("from-0-below-q-to-r", "from-0-below-smaller-rank").replace("least: 0", "least: 1");
+    let onnx = read(&onnx.replace("{ index-dtypes: [i16] }", "{ depth: 0 }")).unwrap();
+    assert_eq!(onnx.attributes[0].range, Some(Range::From0BelowSmallerRank));
+    assert_eq!((onnx.least_depth, onnx.tolerates.least_depth), (1, Some(0)));
+}
+
+#[test]
+fn a_default_lies_within_its_range() {
+    for range in ["from-0-below-q-to-r", "from-0-below-smaller-rank"] {
+        let text = ND.replacen("from-0-below-q-to-r", range, 1).replacen("default: 0", "default: -1", 1);
+        assert_eq!(read(&text).unwrap_err().message, "the default is outside the range");
+    }
+}

@@ -1,0 +1,179 @@
+//! The closed words of a signature: forms, roles, types, and the rules for ranks, ranges and dims. Whatever an
+//! `operator.yaml` says beside names, dtypes and numbers is one of these.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::call::Attribute;
+
+/// What kind of gather an operator is: the only thing that code may ask about it by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// One axis of params is replaced by indices: `P[:a] + I[b:] + P[a+1:]`.
+    Take,
+    /// Every element of indices picks one element of params from its own position, on one axis replaced by the index.
+    Elements,
+    /// The last axis of indices holds index rows: `I[:b] + I[b:-1] + P[b+k:]`.
+    Nd,
+}
+
+/// What an operand is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OperandRole {
+    /// The tensor to gather from.
+    Params,
+    /// The tensor that says what to gather.
+    Indices,
+}
+
+/// What an attribute is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AttributeRole {
+    /// The axis of params that is gathered along.
+    Axis,
+    /// How many leading axes params and indices share.
+    BatchDims,
+    /// Accepted, and without effect.
+    Ignored,
+}
+
+/// What values an attribute takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AttributeType {
+    /// An integer within i64.
+    Integer,
+    /// `true` or `false`.
+    Boolean,
+}
+
+/// The ranks that an operand may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RankRule {
+    /// Any.
+    Any,
+    /// 1 or more.
+    #[serde(rename = "at-least-1")]
+    AtLeast1,
+    /// 2 or more.
+    #[serde(rename = "at-least-2")]
+    AtLeast2,
+}
+
+/// The values that an attribute may have, and what a negative one means. P has rank r, indices rank q.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Range {
+    /// `-r <= axis < r`; a negative one counts from r.
+    FromMinusRBelowR,
+    /// `-q <= batch_dims <= q`; a negative one counts from q.
+    FromMinusQToQ,
+    /// `0 <= batch_dims < q` and `batch_dims <= r`.
+    #[serde(rename = "from-0-below-q-to-r")]
+    From0BelowQToR,
+    /// `0 <= batch_dims < min(q, r)`.
+    #[serde(rename = "from-0-below-smaller-rank")]
+    From0BelowSmallerRank,
+}
+
+/// Of form elements: how a dim of indices off the axis relates to the dim of params.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Join {
+    /// Both are equal.
+    Equal,
+    /// That of indices is not larger; the positions beyond it are not read.
+    NotLarger,
+    /// Both are equal, or one of them is 1 and is repeated.
+    Broadcast,
+}
+
+/// Of form elements: what is checked of a call whose indices have no elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EmptyIndex {
+    /// What is checked of every call.
+    #[default]
+    Checked,
+    /// Only the dtypes, the operands' own ranks and the axis: the output has the shape of indices, whatever params has.
+    Unchecked,
+}
+
+/// What an attribute that is not sent stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub enum AttributeDefault {
+    /// This value.
+    Value(Attribute),
+    /// The number of batch dims, counted from the start.
+    BatchDims,
+    /// Nothing: a call without it is refused.
+    None,
+    /// The pages do not say, and it has no effect.
+    Undocumented,
+}
+
+impl AttributeType {
+    /// Whether a value is of this type.
+    #[must_use]
+    pub const fn takes(self, value: &Attribute) -> bool {
+        matches!(
+            (self, value),
+            (Self::Integer, Attribute::Integer(_)) | (Self::Boolean, Attribute::Boolean(_))
+        )
+    }
+}
+
+impl RankRule {
+    /// The least rank that it allows.
+    #[must_use]
+    pub const fn least(self) -> usize {
+        match self {
+            Self::Any => 0,
+            Self::AtLeast1 => 1,
+            Self::AtLeast2 => 2,
+        }
+    }
+}
+
+impl Join {
+    /// Whether it allows all that `other` does, and more.
+    #[must_use]
+    pub fn is_wider_than(self, other: Self) -> bool {
+        other == Self::Equal && self != Self::Equal
+    }
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Take => "take",
+            Self::Elements => "elements",
+            Self::Nd => "nd",
+        })
+    }
+}
+
+impl fmt::Display for AttributeType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Integer => "an integer",
+            Self::Boolean => "a boolean",
+        })
+    }
+}
+
+impl fmt::Display for AttributeDefault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value(value) => value.fmt(f),
+            Self::BatchDims => f.pad("the number of batch dims, once normalised"),
+            Self::None => f.pad("none: it must be sent"),
+            Self::Undocumented => f.pad("not documented; it has no effect"),
+        }
+    }
+}
