@@ -3,8 +3,6 @@
 use std::fmt;
 use std::ops::Deref;
 
-use ndarray::Dimension;
-
 use crate::DType;
 
 /// The largest size in bytes that any tensor may have, on every platform: 2^63 - 1.
@@ -72,7 +70,9 @@ impl Shape {
     /// # Ok::<(), gather_spec::ShapeTooLarge>(())
     /// ```
     pub fn positions(&self) -> impl Iterator<Item = Vec<usize>> + use<> {
-        ndarray::indices(ndarray::IxDyn(&self.0)).into_iter().map(|position| position.slice().to_vec())
+        let dims = self.0.clone();
+        let first = (!dims.contains(&0)).then(|| vec![0; dims.len()]);
+        std::iter::successors(first, move |position| following(position, &dims))
     }
 }
 
@@ -108,6 +108,15 @@ pub fn nonzero_bytes(dims: &[usize], dtype: DType) -> u128 {
         .fold(dtype.size() as u128, |bytes, dim| bytes.saturating_mul(*dim as u128))
 }
 
+/// The multi-index after another in row-major order; `None` after the last.
+fn following(position: &[usize], dims: &[usize]) -> Option<Vec<usize>> {
+    let axis = (0..dims.len()).rev().find(|axis| position[*axis] + 1 < dims[*axis])?;
+    let mut next = position.to_vec();
+    next[axis] += 1;
+    next[axis + 1..].fill(0);
+    Some(next)
+}
+
 fn nonzero_product(dims: &[usize]) -> Option<usize> {
     dims.iter().filter(|dim| **dim != 0).try_fold(1usize, |count, dim| count.checked_mul(*dim))
 }
@@ -116,3 +125,18 @@ fn nonzero_product(dims: &[usize]) -> Option<usize> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the shape {0:?} is too large: the product of its non-zero dims must not exceed 2^63 - 1")]
 pub struct ShapeTooLarge(pub Vec<usize>);
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+    use super::*;
+
+    #[test]
+    fn positions_go_from_the_last_axis_to_the_first() {
+        let positions = |dims: &[usize]| Shape::new(dims).unwrap().positions().collect::<Vec<_>>();
+        assert_eq!(positions(&[2, 1, 2]), [[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 0, 1]]);
+        assert_eq!(positions(&[]), [[0usize; 0]]);
+        assert!(positions(&[3, 0, 1 << 40]).is_empty());
+    }
+}

@@ -189,6 +189,10 @@ impl Tensor {
     /// ```
     #[must_use]
     pub fn view<T: Stored>(&self) -> Option<ArrayViewD<'_, T>> {
+        // Most tensors are row-major; ndarray checks other strides at length.
+        if let Some(elements) = self.row_major::<T>() {
+            return ArrayViewD::from_shape(IxDyn(&self.shape), elements).ok();
+        }
         let elements = T::slice(&self.elements)?;
         if self.shape.element_count() == 0 {
             return ArrayViewD::from_shape(IxDyn(&self.shape), &[]).ok();
@@ -242,6 +246,26 @@ impl Tensor {
         Self::strided(dtype, self.shape.clone(), self.strides.clone(), self.offset, elements)
     }
 
+    /// Whether a tensor of the same shape has the same elements. Two slices are compared without the cost of two views.
+    fn equals<T: Stored>(&self, other: &Self) -> bool {
+        match (self.row_major::<T>(), other.row_major::<T>()) {
+            (Some(one), Some(other)) => one == other,
+            _ => self.view::<T>() == other.view::<T>(),
+        }
+    }
+
+    /// The elements, if they are stored row-major without gaps.
+    fn row_major<T: Stored>(&self) -> Option<&[T]> {
+        let mut stride = 1;
+        for (dim, found) in self.shape.iter().zip(&self.strides).rev() {
+            if *found != stride {
+                return None;
+            }
+            stride *= dim.cast_signed();
+        }
+        T::slice(&self.elements)?.get(self.offset..self.offset + stride.unsigned_abs())
+    }
+
     fn copied<T: Stored>(&self) -> Result<Self, TensorError> {
         let mut elements: Vec<T> = reserved(self.shape.element_count())?;
         elements.extend(self.view::<T>().into_iter().flatten().cloned());
@@ -283,12 +307,12 @@ impl PartialEq for Tensor {
         self.dtype == other.dtype
             && self.shape == other.shape
             && match &self.elements {
-                Elements::B1(_) => self.view::<u8>() == other.view(),
-                Elements::B2(_) => self.view::<u16>() == other.view(),
-                Elements::B4(_) => self.view::<u32>() == other.view(),
-                Elements::B8(_) => self.view::<u64>() == other.view(),
-                Elements::B16(_) => self.view::<u128>() == other.view(),
-                Elements::Strings(_) => self.view::<ByteString>() == other.view(),
+                Elements::B1(_) => self.equals::<u8>(other),
+                Elements::B2(_) => self.equals::<u16>(other),
+                Elements::B4(_) => self.equals::<u32>(other),
+                Elements::B8(_) => self.equals::<u64>(other),
+                Elements::B16(_) => self.equals::<u128>(other),
+                Elements::Strings(_) => self.equals::<ByteString>(other),
             }
     }
 }
@@ -326,4 +350,29 @@ fn layout_fits(shape: &Shape, strides: &[isize], offset: usize, len: usize) -> b
         if reach < 0 { low += reach } else { high += reach }
     }
     low >= 0 && high < len as i128
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+    use super::*;
+
+    #[test]
+    fn equality_is_on_elements_whatever_the_layout() {
+        let dims = || Shape::new([2, 2]).unwrap();
+        let strided = |strides, offset, stored: Vec<u8>| {
+            Tensor::strided(DType::U8, dims(), strides, offset, u8::store(stored)).unwrap()
+        };
+        let tensor = Tensor::new(DType::U8, [2, 2], vec![1u8, 2, 3, 4]).unwrap();
+        assert_eq!(tensor, strided(vec![2, 1], 1, vec![9, 1, 2, 3, 4, 9]));
+        assert_eq!(tensor, strided(vec![3, 1], 0, vec![1, 2, 9, 3, 4]));
+        assert_eq!(tensor, strided(vec![-2, 1], 2, vec![3, 4, 1, 2]));
+        assert_ne!(tensor, strided(vec![2, 1], 0, vec![1, 2, 3, 4].into_iter().rev().collect()));
+        let empty = |strides| {
+            let dims = Shape::new([2, 0]).unwrap();
+            Tensor::strided(DType::U8, dims, strides, 7, u8::store(vec![])).unwrap()
+        };
+        assert_eq!(empty(vec![0, 1]), empty(vec![5, 5]));
+    }
 }

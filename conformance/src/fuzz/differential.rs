@@ -42,8 +42,8 @@ impl Differential {
         let way = Way::draw(choices, profile.unwrap_or_default());
         let made = self.maker.call(choices).map_err(|unmade| unmade.operator)?;
         let Some(call) = made else { return Ok(None) };
-        let declared = self.description.operators.get(call.operator.as_str()).map(|known| known.profile);
-        let profile = profile.or(declared).unwrap_or_default();
+        let declared = || self.description.operators.get(call.operator.as_str()).map(|known| known.profile);
+        let profile = profile.or_else(declared).unwrap_or_default();
         Ok(Some(Question { call, way: Way { profile, ..way } }))
     }
 

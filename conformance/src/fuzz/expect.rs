@@ -1,6 +1,6 @@
 //! What the reference allows: its own answer, and what the signature tolerates beside it.
 
-use gather_spec::signature::OperandRole;
+use gather_spec::signature::{Join, OperandRole, RankRule};
 use gather_spec::{
     Allowed, BadIndex, Call, DType, ErrorCode, Outcome, Profile, Shape, Signature, Signatures,
 };
@@ -87,38 +87,46 @@ pub(crate) fn tolerated(
 fn widened(signature: &Signature, call: &Call, code: ErrorCode) -> Option<Signature> {
     let roles = signature.roles(call).ok()?;
     let tolerates = &signature.tolerates;
-    let mut wide = signature.clone();
-    let dtype = |wide: &mut Signature, role, dtype: DType, more: &[DType]| {
-        let is_tolerated = more.contains(&dtype) && !wide.operand(role).dtypes.contains(&dtype);
-        wide.operand_mut(role).dtypes.push(dtype);
-        is_tolerated
-    };
-    let is_tolerated = match code {
+    match code {
         ErrorCode::ParamsDtype => {
-            dtype(&mut wide, OperandRole::Params, roles.params.dtype(), &tolerates.params_dtypes)
+            with_dtype(signature, OperandRole::Params, roles.params.dtype(), &tolerates.params_dtypes)
         }
         ErrorCode::IndexDtype => {
-            dtype(&mut wide, OperandRole::Indices, roles.indices.dtype(), &tolerates.index_dtypes)
+            with_dtype(signature, OperandRole::Indices, roles.indices.dtype(), &tolerates.index_dtypes)
         }
         ErrorCode::IndicesRank => {
-            let rule = tolerates.indices_rank.filter(|rule| rule.least() <= roles.indices.rank());
-            let indices = wide.operand_mut(OperandRole::Indices);
-            let wider = rule.filter(|rule| rule.least() < indices.rank.least());
-            indices.rank = wider.unwrap_or(indices.rank);
-            wider.is_some()
+            let listed = signature.operand(OperandRole::Indices).rank.least();
+            let takes = |rule: &RankRule| rule.least() <= roles.indices.rank() && rule.least() < listed;
+            let rank = tolerates.indices_rank.filter(takes)?;
+            let mut wide = signature.clone();
+            wide.operand_mut(OperandRole::Indices).rank = rank;
+            Some(wide)
         }
         ErrorCode::JoinMismatch => {
-            let wider =
-                tolerates.join.filter(|wider| wide.join.is_some_and(|join| wider.is_wider_than(join)));
-            wide.join = wider.or(wide.join);
-            wider.is_some()
+            let takes_more = |join: &Join| signature.join.is_some_and(|listed| join.is_wider_than(listed));
+            let join = tolerates.join.filter(takes_more)?;
+            Some(Signature { join: Some(join), ..signature.clone() })
         }
         ErrorCode::IndexDepth => {
-            let wider = tolerates.least_depth.filter(|least| *least < wide.least_depth);
-            wide.least_depth = wider.unwrap_or(wide.least_depth);
-            wider.is_some()
+            let least_depth = tolerates.least_depth.filter(|least| *least < signature.least_depth)?;
+            Some(Signature { least_depth, ..signature.clone() })
         }
-        _ => false,
-    };
-    is_tolerated.then_some(wide)
+        _ => None,
+    }
+}
+
+/// The signature with one more dtype of an operand, if that is tolerated and not listed.
+fn with_dtype(
+    signature: &Signature,
+    role: OperandRole,
+    dtype: DType,
+    tolerated: &[DType],
+) -> Option<Signature> {
+    // Copying a signature takes longer than the call: it is left for last.
+    if !tolerated.contains(&dtype) || signature.operand(role).dtypes.contains(&dtype) {
+        return None;
+    }
+    let mut wide = signature.clone();
+    wide.operand_mut(role).dtypes.push(dtype);
+    Some(wide)
 }

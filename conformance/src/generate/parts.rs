@@ -70,9 +70,9 @@ fn take(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts 
     let axis = from + if has_axis { choices.below(params.len() - from) } else { 0 };
     let batch = from + choices.below(axis.min(to) - from + 1);
     let axis = if has_axis { axis } else { batch };
-    let mut indices = params[..batch].to_vec();
     let least_outer = wanted.outer.max(least_indices.saturating_sub(batch));
-    indices.extend(wanted.dims(choices, least_outer, wanted.size.rank(OUTER_RANK)));
+    let mut indices = wanted.dims(choices, least_outer, wanted.size.rank(OUTER_RANK));
+    indices.splice(0..0, params[..batch].iter().copied());
     let others = elements(&params[batch..]) / params[axis].max(1);
     fit(&mut indices, batch, wanted.size.output_elements() / others);
     Parts { params, indices, batch, axis, depth: 1 }
@@ -86,9 +86,9 @@ fn nd(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
     let batch = from + choices.below(to.min(most_batch(signature, params.len(), least_depth)) - from + 1);
     let most_depth = params.len() - batch;
     let depth = most_depth - choices.below(most_depth - least_depth + 1);
-    let mut indices = params[..batch].to_vec();
     let least_outer = wanted.outer.max(least_indices.saturating_sub(batch + 1));
-    indices.extend(wanted.dims(choices, least_outer, wanted.size.rank(OUTER_RANK)));
+    let mut indices = wanted.dims(choices, least_outer, wanted.size.rank(OUTER_RANK));
+    indices.splice(0..0, params[..batch].iter().copied());
     fit(&mut indices, batch, wanted.size.output_elements() / elements(&params[batch + depth..]));
     indices.push(depth);
     Parts { params, indices, batch, axis: batch, depth }

@@ -65,6 +65,7 @@ impl Size {
 /// Dims of a rank from `least_rank` to `most_rank`, or of the former, few elements in all.
 pub(super) fn dims(choices: &mut Choices, size: Size, least_rank: usize, most_rank: usize) -> Vec<usize> {
     let rank = least_rank + choices.below(most_rank.saturating_sub(least_rank) + 1);
+    // Room for a batch and an index vector.
     let mut dims = Vec::with_capacity(rank + 4);
     if size == Size::Wide {
         dims.extend((0..rank).map(|_| choices.pick(&WIDE)));
