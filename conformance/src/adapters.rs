@@ -88,6 +88,7 @@ pub const ADAPTERS: &[Adapter] = adapters![
     "jax",
     "litert",
     "numpy",
+    "onnx-reference",
     "onnxruntime",
     "openvino",
     "paddle",

@@ -9,6 +9,10 @@ pub trait Index: sealed::Sealed + Copy + Send + Sync + 'static {
     #[doc(hidden)]
     const SIGNED: bool;
 
+    /// Whether [`Index::locate`] wraps, asked to or not.
+    #[doc(hidden)]
+    const WRAPS: bool = false;
+
     /// The value, exactly.
     fn value(self) -> i128;
 
@@ -86,6 +90,32 @@ macro_rules! unsigned {
 
 signed!(i8, i16, i32, i64);
 unsigned!(u8, u16, u32, u64);
+
+/// An index of which a negative value counts from the end of its axis, for kernels that ask no policy.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct Wrapping<I>(I);
+
+impl<I: Index> sealed::Sealed for Wrapping<I> {}
+impl<I: Index> Index for Wrapping<I> {
+    const SIGNED: bool = I::SIGNED;
+    const WRAPS: bool = true;
+
+    #[inline(always)]
+    fn value(self) -> i128 {
+        self.0.value()
+    }
+
+    #[inline(always)]
+    fn locate<const WRAP: bool>(self, bound: usize) -> (usize, bool) {
+        self.0.locate::<true>(bound)
+    }
+
+    #[inline]
+    fn remainder(self, bound: usize) -> usize {
+        self.0.remainder(bound)
+    }
+}
 
 /// The place of an index on an axis of `bound` elements; `None` if the index is bad.
 #[inline]

@@ -1,7 +1,7 @@
 //! The fastest correct gather in Rust, on `ndarray` arrays.
 //!
-//! - The documented functions: [`gather_nd`], [`gather`], [`take_along_axis`], and `*_into` for the caller's output. What may be chosen is in
-//!   [`Options`]; reasons to refuse are `gather_spec`'s [`GatherError`](gather_spec::GatherError)s.
+//! - The documented functions: [`gather_nd`], [`gather`], [`take_along_axis`], and `*_into` for the caller's output. What
+//!   may be chosen is in [`Options`]; reasons to refuse are `gather_spec`'s [`GatherError`](gather_spec::GatherError)s.
 //! - Validated once, used often: [`Plan`]. Memory used often: [`Pool`].
 //! - Calls on tensors of any dtype, as a backend answers them: [`answer()`], by the signature of any operator.
 //!

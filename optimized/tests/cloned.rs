@@ -54,6 +54,26 @@ fn bad_indices_follow_the_policy() {
     assert_eq!(run(BadIndex::Clamp), Ok(vec!["2/1".to_owned(), "1/1".to_owned()]));
 }
 
+/// One element each, whole rows, and one column for all; a bad index is one element, or each that reads it.
+#[test]
+fn elements_along_an_axis_are_cloned() {
+    let options = Options::new().axis(0);
+    let along = |indices: &Array2<i64>, bad| {
+        let plan =
+            Plan::take_along_axis(&[3, 2], &[2, indices.ncols()], &options.bad_index(bad)).expect("a plan");
+        plan.run_cloned(&names(), indices).map(|output| output.into_raw_vec_and_offset().0.join(" "))
+    };
+    assert_eq!(along(&array![[2, 0], [1, 2]], BadIndex::Error), Ok("2/0 0/1 1/0 2/1".to_owned()));
+    assert_eq!(along(&array![[2], [0]], BadIndex::Error), Ok("2/0 2/1 0/0 0/1".to_owned()));
+    assert_eq!(along(&array![[3, 0], [1, -1]], BadIndex::Zero), Ok(" 0/1 1/0 ".to_owned()));
+    assert_eq!(along(&array![[3], [0]], BadIndex::Clamp), Ok("2/0 2/1 0/0 0/1".to_owned()));
+    assert_eq!(along(&array![[1], [3]], BadIndex::Zero), Ok("1/0 1/1  ".to_owned()));
+    let Err(Refusal::Error(error)) = along(&array![[1, 0], [3, 0]], BadIndex::Error) else {
+        panic!("a bad index is an error")
+    };
+    assert_eq!(error.fields().position, Some(vec![1, 0]));
+}
+
 /// Nothing is taken from params: no index asks, or there is nothing to take.
 #[test]
 fn empty_outputs_and_empty_params_are_answered_without_an_element() {

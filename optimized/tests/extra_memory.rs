@@ -88,6 +88,18 @@ fn every_kind(threads: usize, mut check: impl FnMut(&str, (usize, usize))) {
     along_axes(&options, &params, &rows, &small, &mut check);
     in_batches(&options, &params, &rows, &small, &mut check);
 
+    let along = small.to_shape((5000, 80)).expect("as many elements");
+    for policy in BadIndex::SPECIFIED {
+        let last = options.axis(1).bad_index(policy);
+        let plan = Plan::take_along_axis(&[5000, 256], &[5000, 80], &last);
+        check(&format!("along the last axis, {policy}"), beside(plan, &params, &along));
+        let (first, indices) = (options.axis(0).bad_index(policy), rows.slice(s![..2000 * 16]));
+        let indices = indices.into_shape_with_order((2000, 16)).expect("as many elements");
+        let params = params.to_shape((80_000, 16)).expect("as many elements");
+        let plan = Plan::take_along_axis(&[80_000, 16], &[2000, 16], &first);
+        check(&format!("along the first axis, {policy}"), beside(plan, &params, &indices));
+    }
+
     let points = small.to_shape((200_000, 2)).expect("as many elements");
     for policy in BadIndex::SPECIFIED {
         let plan = Plan::gather_nd(&[5000, 256], &[200_000, 2], &options.bad_index(policy));

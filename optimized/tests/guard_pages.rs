@@ -7,7 +7,7 @@ mod support;
 use std::num::NonZeroUsize;
 
 use gather_optimized::{Element, Index, Level, Options, Plan};
-use gather_spec::{BadIndex, GatherError, Refusal};
+use gather_spec::{BadIndex, GatherError, NegativeIndex, Refusal};
 use ndarray::{ArrayView, ArrayViewMut, IxDyn};
 use support::{Guarded, Touching};
 
@@ -61,6 +61,92 @@ fn picked_elements() {
     width(|at| u32::try_from(at).expect("small"));
     width(|at| at as u64);
     width(|at| at as u128);
+}
+
+/// Elements of every width picked along the first and the last axis, in rows shorter and longer than any number of lanes,
+/// negative indices among them.
+#[test]
+fn elements_along_an_axis() {
+    fn width<A: Element + PartialEq + std::fmt::Debug>(from: impl Fn(usize) -> A) {
+        for (bound, others, count) in [(5, 1, 9), (5, 40, 3), (3, 17, 8), (200, 3, 65), (64, 65, 64)] {
+            let place = |row: usize, column: usize| (row * 7 + column * 3 + 2) % bound;
+            let params: Vec<A> = (0..bound * others).map(&from).collect();
+            for axis in [0usize, 1] {
+                let swap = |dims: [usize; 2]| if axis == 0 { dims } else { [dims[1], dims[0]] };
+                let (shape, indices_shape) = (swap([bound, others]), swap([count, others]));
+                let index = |at: usize| {
+                    let place = place(at / indices_shape[1], at % indices_shape[1]);
+                    i64::try_from(place).expect("small")
+                        - if at.is_multiple_of(2) { 0 } else { i64::try_from(bound).expect("small") }
+                };
+                let wrapping: Vec<i64> = (0..count * others).map(index).collect();
+                let low = i64::try_from(bound).expect("small");
+                let good: Vec<i32> = wrapping
+                    .iter()
+                    .map(|index| i32::try_from(index.rem_euclid(low)).expect("small"))
+                    .collect();
+                let expected = |at: usize| {
+                    let (row, column) = (at / indices_shape[1], at % indices_shape[1]);
+                    let picked = place(row, column);
+                    from(if axis == 0 { picked * others + column } else { row * bound + picked })
+                };
+                let axis = i64::try_from(axis).expect("small");
+                let plan = |options: &Options| {
+                    Plan::take_along_axis(&shape, &indices_shape, &options.axis(axis)).expect("a plan")
+                };
+                let wrap = |options: &Options| plan(&options.negative_index(NegativeIndex::Wrap));
+                guarded(&plan, (&shape, &params), (&indices_shape, &good), expected);
+                let short: Vec<i32> =
+                    wrapping.iter().map(|index| i32::try_from(*index).expect("small")).collect();
+                guarded(&wrap, (&shape, &params), (&indices_shape, &short), expected);
+                guarded(&wrap, (&shape, &params), (&indices_shape, &wrapping), expected);
+            }
+        }
+    }
+    width(|at| u8::try_from(at % 251).expect("small"));
+    width(|at| u16::try_from(at).expect("small"));
+    width(|at| u32::try_from(at).expect("small"));
+    width(|at| at as u64);
+    width(|at| at as u128);
+}
+
+/// A bad index along an axis is never followed, whatever the policy: not at the edge of params, in a short row, or in a
+/// long one, nor where it is asked for ahead.
+#[test]
+fn bad_indices_along_an_axis_are_not_followed() {
+    for (shape, indices_shape, axis) in
+        [([9, 7], [20, 7], 0), ([9, 7], [9, 20], 1), ([3, 7], [3, 99], 1), ([90_000, 9], [50, 9], 0)]
+    {
+        let params = Guarded::new(&vec![7u32; shape[0] * shape[1]], Touching::End);
+        let params = ArrayView::from_shape(shape, &params).expect("its shape");
+        let bound = i64::try_from(shape[axis]).expect("small");
+        for index in [i64::MIN, -bound - 1, -1, bound, bound + 1, 1 << 31, 1 << 32, 1 << 40, i64::MAX] {
+            for at in [0, indices_shape[0] * indices_shape[1] / 2, indices_shape[0] * indices_shape[1] - 1] {
+                let mut indices = vec![bound - 1; indices_shape[0] * indices_shape[1]];
+                indices[at] = index;
+                let indices = Guarded::new(&indices, Touching::End);
+                let indices = ArrayView::from_shape(indices_shape, &indices).expect("its shape");
+                for (level, policy) in
+                    Level::available().flat_map(|one| BadIndex::SPECIFIED.map(|bad| (one, bad)))
+                {
+                    for negative in [NegativeIndex::Reject, NegativeIndex::Wrap] {
+                        let options = Options::new().level(level).bad_index(policy).negative_index(negative);
+                        let options = options.axis(i64::try_from(axis).expect("small"));
+                        let plan = Plan::take_along_axis(&shape, &indices_shape, &options).expect("a plan");
+                        let output = plan.run(&params, &indices);
+                        let wraps = negative == NegativeIndex::Wrap && index == -1;
+                        let found = output.map(|output| output.into_raw_vec_and_offset().0[at]);
+                        match policy {
+                            _ if wraps => assert_eq!(found, Ok(7)),
+                            BadIndex::Error => assert!(found.is_err(), "{level} {index} at {at}"),
+                            BadIndex::Zero => assert_eq!(found, Ok(0)),
+                            _ => assert_eq!(found, Ok(7)),
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Elements from checked offsets: points of depth 2, 3 and 4.
@@ -213,16 +299,21 @@ fn bad_indices_of_every_kernel_are_found() {
         let params = vec![A::default(); bound];
         let mut indices = vec![good; 200];
         indices[at] = bad;
-        for level in Level::available() {
-            let plan = Plan::gather(&[bound], &[200], &Options::new().level(level)).expect("a plan");
+        let low = -i128::try_from(bound).expect("small");
+        for (level, negative) in Level::available()
+            .flat_map(|level| [NegativeIndex::Reject, NegativeIndex::Wrap].map(|negative| (level, negative)))
+        {
+            let options = Options::new().level(level).negative_index(negative);
+            let plan = Plan::gather(&[bound], &[200], &options).expect("a plan");
             let output = plan.run(&ArrayView::from(&params), &ArrayView::from(&indices));
-            assert!(output.is_err(), "{level}, bound {bound}, element {at}, index {}", bad.value());
+            let wraps = negative == NegativeIndex::Wrap && (low..0).contains(&bad.value());
+            assert_eq!(output.is_ok(), wraps, "{level}, bound {bound}, element {at}, index {}", bad.value());
         }
     }
     for at in [0, 5, 16, 100, 199] {
         for bound in [64, 3 << 19] {
             let next = i32::try_from(bound).expect("small");
-            for bad in [-1, i32::MIN, next, i32::MAX] {
+            for bad in [-1, -next, -next - 1, i32::MIN, next, i32::MAX] {
                 refused::<u8, i32>(bound, at, 1, bad);
                 refused::<u32, i32>(bound, at, 1, bad);
                 refused::<u64, i32>(bound, at, 1, bad);

@@ -91,7 +91,15 @@ fn batched(params: &[usize], indices: &[usize], options: &Options) -> Plan {
     Plan::gather(params, indices, &options.batch_dims(1)).expect("a plan")
 }
 
-const KINDS: [Kind; 10] = [
+fn along_first(params: &[usize], indices: &[usize], options: &Options) -> Plan {
+    Plan::take_along_axis(params, indices, &options.axis(0)).expect("a plan")
+}
+
+fn along_second(params: &[usize], indices: &[usize], options: &Options) -> Plan {
+    Plan::take_along_axis(params, indices, &options.axis(1)).expect("a plan")
+}
+
+const KINDS: [Kind; 16] = [
     Kind { name: "scalars", plan: first, params: &[61], indices: &[67], bounds: &[61] },
     Kind { name: "rows", plan: first, params: &[7, 5], indices: &[33], bounds: &[7] },
     // Long enough, and enough of them, for an order of their own where their elements lie apart.
@@ -115,6 +123,30 @@ const KINDS: [Kind; 10] = [
         indices: &[3, 9, 2],
         bounds: &[4, 5],
     },
+    Kind {
+        name: "along the first axis",
+        plan: along_first,
+        params: &[7, 19],
+        indices: &[9, 19],
+        bounds: &[7],
+    },
+    Kind {
+        name: "along a middle axis",
+        plan: along_second,
+        params: &[3, 7, 5],
+        indices: &[3, 9, 5],
+        bounds: &[7],
+    },
+    Kind {
+        name: "along the last axis",
+        plan: along_second,
+        params: &[5, 19],
+        indices: &[5, 70],
+        bounds: &[19],
+    },
+    Kind { name: "along short rows", plan: along_second, params: &[33, 7], indices: &[33, 5], bounds: &[7] },
+    Kind { name: "along, whole rows", plan: along_first, params: &[7, 19], indices: &[33, 1], bounds: &[7] },
+    Kind { name: "along, one column", plan: along_first, params: &[7, 1], indices: &[9, 19], bounds: &[7] },
 ];
 
 /// The elements of a view in order, copied to memory without gaps.

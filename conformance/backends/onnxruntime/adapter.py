@@ -1,6 +1,6 @@
-"""ONNX Runtime on the CPU. ONNX has GatherND and Gather; a call becomes a model with the shapes of the call, in the
-way of the tf2onnx converter: int32 indices of GatherND are cast to the int64 that it wants, and tf.gather with a batch is
-a GatherND of depth 1, between Transposes that bring its axis behind the batch and back."""
+"""ONNX Runtime on the CPU. Its own operators are asked as they are; tf.gather is asked in the way of the tf2onnx
+converter: Gather, and with a batch a GatherND of depth 1, between Transposes that bring its axis behind the batch and
+back. A call becomes a model with the shapes of the call."""
 
 import ctypes
 from functools import lru_cache
@@ -58,16 +58,17 @@ def run(params, indices, *nodes):
     return made.run(None, feed)[0]
 
 
-def wide(indices):
-    """The node that GatherND's indices need, if any, and their name behind it."""
-    if indices[0] == TensorProto.INT32:
-        return (("Cast", ("I",), "wide", ("to", TensorProto.INT64)),), "wide"
-    return (), "I"
+def gather_nd(data, indices, batch_dims=None):
+    return run(data, indices, ("GatherND", ("P", "I"), "O", *sent(batch_dims=batch_dims)))
 
 
-def gather_nd(params, indices, batch_dims=0):
-    cast, name = wide(indices)
-    return run(params, indices, *cast, ("GatherND", ("P", name), "O", ("batch_dims", batch_dims)))
+def gather_elements(data, indices, axis=None):
+    return run(data, indices, ("GatherElements", ("P", "I"), "O", *sent(axis=axis)))
+
+
+def sent(**attributes):
+    """The attributes that the call has: an absent one keeps the default of the library."""
+    return [item for item in attributes.items() if item[1] is not None]
 
 
 def gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
@@ -81,19 +82,20 @@ def gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
     axis, middle, b = axis + rank if axis < 0 else axis, depth - batch_dims, batch_dims
     forth = (*range(b), axis, *range(b, axis), *range(axis + 1, rank))
     back = (*range(b), *range(b + middle, axis + middle), *range(b, b + middle), *range(axis + middle, rank - 1 + middle))
-    cast, name = wide(indices)
     return run(
-        params, indices, *cast, ("Transpose", ("P",), "front", ("perm", forth)), ("Unsqueeze", (name, "last"), "rows"),
+        params, indices, ("Cast", ("I",), "wide", ("to", TensorProto.INT64)),
+        ("Transpose", ("P",), "front", ("perm", forth)), ("Unsqueeze", ("wide", "last"), "rows"),
         ("GatherND", ("front", "rows"), "taken", ("batch_dims", b)), ("Transpose", ("taken",), "O", ("perm", back)),
     )
 
 
-def operator(function, *attributes):
-    return Operator(function, TYPES, ["i32", "i64"], attributes, negative="wrap")
+def operator(function, indices, *attributes):
+    return Operator(function, TYPES, indices, attributes, negative="wrap")
 
 
 operators = {
-    "tf.gather_nd": operator(gather_nd, "batch_dims"), "tf.raw_ops.GatherNd": operator(gather_nd),
-    "tf.gather": operator(gather, "axis", "batch_dims", "validate_indices"), "paddle.gather_nd": operator(gather_nd),
+    "onnx.GatherND-13": operator(gather_nd, ["i64"], "batch_dims"),
+    "onnx.GatherElements-13": operator(gather_elements, ["i32", "i64"], "axis"),
+    "tf.gather": operator(gather, ["i32", "i64"], "axis", "batch_dims", "validate_indices"),
 }
 serve(name="onnxruntime", version=ort.__version__, load=load, store=store, operators=operators)

@@ -1,6 +1,5 @@
-"""PyTorch on the CPU. It has neither operator; what is here are its documented idioms: indexing with one tensor per
-component for gather_nd, `index_select` for gather, and `torch.vmap` for a batch. Nothing is checked that PyTorch itself
-does not check."""
+"""PyTorch on the CPU: torch.gather, and `index_select` for tf.gather, with `torch.vmap` for a batch. Nothing is checked
+that PyTorch itself does not check."""
 
 import ctypes
 
@@ -37,13 +36,12 @@ def batched(function, batch_dims):
     return torch.vmap(lambda params, indices: batched(function, batch_dims - 1)(params, indices))
 
 
-def gather_nd(params, indices, batch_dims=0):
-    """One index tensor per component: the last axis of indices, taken apart."""
-    one = lambda params, indices: params[indices.unbind(-1)]
-    return batched(one, batch_dims)(params, indices)
+def gather(input, index, **attributes):
+    """A `dim` that is not given is for PyTorch to refuse."""
+    return torch.gather(input, index=index, **attributes)
 
 
-def gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
+def tf_gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
     """`index_select` takes a vector of indices, so that their shape is put in afterwards."""
     if batch_dims < 0:
         batch_dims += indices.ndim
@@ -59,10 +57,6 @@ def gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
     return batched(one, batch_dims)(params, indices)
 
 
-def operator(function, negative, *attributes):
-    return Operator(function, DTYPES, ["i32", "i64"], attributes, bad="error", negative=negative)
-
-
 serve(
     name="pytorch",
     version=torch.__version__,
@@ -70,9 +64,7 @@ serve(
     store=store,
     threads=(torch.get_num_threads, torch.set_num_threads),
     operators={
-        "tf.gather_nd": operator(gather_nd, "wrap", "batch_dims"),
-        "tf.raw_ops.GatherNd": operator(gather_nd, "wrap"),
-        "tf.gather": operator(gather, "reject", "axis", "batch_dims", "validate_indices"),
-        "paddle.gather_nd": operator(gather_nd, "wrap"),
+        "torch.gather": Operator(gather, DTYPES, ["i64"], ["dim", "sparse_grad"]),
+        "tf.gather": Operator(tf_gather, DTYPES, ["i32", "i64"], ["axis", "batch_dims", "validate_indices"]),
     },
 )

@@ -1,6 +1,5 @@
-//! Loops that every instruction set shares: written once, compiled anew inside each level's functions.
-//!
-//! All are `inline(always)`, so that they take on the instruction set of the function they stand in.
+//! Loops that every instruction set shares: written once, compiled anew inside each level's functions. All are
+//! `inline(always)`, so that they take on the instruction set of the function they stand in.
 
 use std::array::from_fn;
 use std::mem::MaybeUninit;
@@ -338,7 +337,8 @@ pub(super) unsafe fn pick_checked<I: Index, const SIZE: usize, const GAPS: bool>
 #[inline(always)]
 unsafe fn request_group<I: Index, const SIZE: usize, const GAPS: bool>(picks: Picks<I>, j: usize) {
     // SAFETY: the caller's promise.
-    let places: [usize; GROUP] = from_fn(|at| unsafe { (*picks.indices.add(j + at)).locate::<false>(0).0 });
+    let index = |at| unsafe { *picks.indices.add(j + at) };
+    let places: [usize; GROUP] = from_fn(|at| index(at).locate::<false>(picks.bound).0);
     let address = |place: usize| picks.params.wrapping_offset(picks.offset::<SIZE, GAPS>(place));
     if !GAPS && places[GROUP - 1].wrapping_sub(places[0]) == GROUP - 1 {
         // As good as consecutive: their lines are neighbours, and two of them set the hardware on the track.

@@ -17,6 +17,21 @@ pub(super) struct Segment {
     pub axis: RowAxis,
 }
 
+/// Whole rows along the axis outside the innermost, or part of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PlaneSegment {
+    /// How many stretches of the innermost axis, and the rows in each.
+    pub rows: usize,
+    pub len: usize,
+    /// As in [`Segment`].
+    pub params: isize,
+    pub indices: isize,
+    /// Steps along the innermost axis.
+    pub axis: RowAxis,
+    /// Steps along the axis outside it.
+    pub rows_axis: RowAxis,
+}
+
 /// The place of the next row.
 pub(super) struct Cursor<'a> {
     inner: RowAxis,
@@ -78,6 +93,36 @@ impl<'a> Cursor<'a> {
         segment
     }
 
+    /// Takes at most `most` rows: several stretches of the innermost axis, or part of one.
+    #[inline]
+    pub(super) fn take_plane(&mut self, most: usize) -> PlaneSegment {
+        let (params, indices, axis) = (self.params, self.indices, self.inner);
+        match self.outer.last() {
+            Some(rows_axis) if self.at == 0 && most >= axis.len => {
+                let left = rows_axis.len - self.outer_at[self.outer.len() - 1];
+                let rows = left.min(most / axis.len);
+                self.advance(rows);
+                PlaneSegment { rows, len: axis.len, params, indices, axis, rows_axis: *rows_axis }
+            }
+            _ => {
+                let Segment { len, .. } = self.take(most);
+                PlaneSegment { rows: 1, len, params, indices, axis, rows_axis: axis }
+            }
+        }
+    }
+
+    /// Steps over whole stretches of the innermost axis, at most as many as are left on the axis outside it.
+    fn advance(&mut self, stretches: usize) {
+        let last = self.outer.len() - 1;
+        self.outer_at[last] += stretches;
+        self.move_by(self.outer[last], stretches);
+        if self.outer_at[last] == self.outer[last].len {
+            self.outer_at[last] = 0;
+            self.start_again(self.outer[last]);
+            self.carry_outside(last);
+        }
+    }
+
     #[inline]
     fn move_by(&mut self, RowAxis { params, indices, .. }: RowAxis, steps: usize) {
         self.params = self.params.wrapping_add(params.wrapping_mul(steps.cast_signed()));
@@ -88,7 +133,13 @@ impl<'a> Cursor<'a> {
     fn carry(&mut self) {
         self.at = 0;
         self.start_again(self.inner);
-        for axis in (0..self.outer.len()).rev() {
+        self.carry_outside(self.outer.len());
+    }
+
+    /// Steps along the axes before `inner`, the last first.
+    #[inline]
+    fn carry_outside(&mut self, inner: usize) {
+        for axis in (0..inner).rev() {
             self.outer_at[axis] += 1;
             self.move_by(self.outer[axis], 1);
             if self.outer_at[axis] < self.outer[axis].len {
@@ -111,6 +162,36 @@ impl<'a> Cursor<'a> {
 mod tests {
     use super::*;
     use crate::{Options, Plan};
+
+    /// Planes of any size, from any row on, are the rows that are taken one by one.
+    #[test]
+    fn planes_are_the_same_rows() {
+        let plan = Plan::take_along_axis(&[3, 2, 5], &[3, 4, 5], &Options::new().axis(1)).unwrap();
+        let mut geometry = Geometry::room();
+        geometry.set(plan.shapes(), &[100, 20, 3], &[40, 7, 1], 4);
+        assert_eq!(geometry.rows.len(), 3);
+        for start in 0..60 {
+            for most in 1..=60 {
+                let (mut single, mut planes) = (Cursor::new(&geometry, start), Cursor::new(&geometry, start));
+                let mut left = 60 - start;
+                while left > 0 {
+                    let plane = planes.take_plane(most.min(left));
+                    assert!(plane.rows * plane.len <= most.min(left));
+                    for at in 0..plane.rows * plane.len {
+                        let (row, at) = (at / plane.len, at % plane.len);
+                        let steps = |row_step: isize, step: isize| {
+                            row_step * row.cast_signed() + step * at.cast_signed()
+                        };
+                        let expected = single.take(1);
+                        let PlaneSegment { axis, rows_axis, .. } = plane;
+                        assert_eq!(plane.params + steps(rows_axis.params, axis.params), expected.params);
+                        assert_eq!(plane.indices + steps(rows_axis.indices, axis.indices), expected.indices);
+                    }
+                    left -= plane.rows * plane.len;
+                }
+            }
+        }
+    }
 
     #[test]
     fn starting_anywhere_gives_the_same_rows() {

@@ -11,13 +11,14 @@ use super::bodies::{self, Picks};
 use super::check::{BLOCK, BadIndexFound, Block, CheckedIndices, Indices};
 use super::cursor::Cursor;
 use super::moves::{self, Pick};
+use super::planes::{self, Along, Plane};
 use super::tiles::{self, Tiles};
 use crate::arrays::Arrays;
 use crate::dispatch::Proof;
 use crate::geometry::{Geometry, RowAxis};
 use crate::index::Index;
 use crate::policy::{Bad, Policies};
-use crate::shapes::Traits;
+use crate::shapes::{OutputShape, Traits};
 
 /// One call on real arrays. Each part of the output belongs to whoever took it, so all methods are safe.
 pub(crate) struct Job<'p, 'o, I> {
@@ -34,6 +35,8 @@ pub(crate) struct Job<'p, 'o, I> {
     prefetch: bool,
     stream: bool,
     pick: Option<Pick>,
+    /// Another, for calls of form elements.
+    along: Option<Along>,
     /// The axis of a slice whose elements lie apart, if it is worth an order of its own; parts are whole slices then.
     scattered: Option<RowAxis>,
     part_rows: usize,
@@ -75,7 +78,12 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         let geometry: &Geometry = room;
         let output_bytes = geometry.output_bytes();
         assert!(output_bytes == size_of_val(output));
-        let Traits { policies, level, .. } = arrays.shapes().traits;
+        let Traits { policies, level, selection, .. } = arrays.shapes().traits;
+        let prefetch = params_len.saturating_mul(size_of::<A>()) > CACHED_PARAMS;
+        let along = match selection.output {
+            OutputShape::Slices => None,
+            _ => Along::of(geometry, policies, size_of::<A>(), prefetch),
+        };
         Self {
             params: params.as_ptr().cast(),
             indices: indices.as_ptr(),
@@ -84,9 +92,10 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             element: size_of::<A>(),
             policies,
             level,
-            prefetch: params_len.saturating_mul(size_of::<A>()) > CACHED_PARAMS,
+            prefetch,
             stream: moves::streams(output_bytes, geometry.row_bytes),
             pick: Pick::of(geometry, policies, size_of::<A>()),
+            along,
             scattered: geometry.scattered().filter(|_| matches!(geometry.row_bytes, 1 | 2 | 4 | 8 | 16)),
             part_rows: geometry.row_count,
             next: AtomicUsize::new(0),
@@ -169,6 +178,10 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         // SAFETY: `new` made sure that the output has room for all rows.
         let mut output = unsafe { self.output.add(rows.start * row_bytes) };
         let mut left = rows.len();
+        if let Some(along) = self.along {
+            // SAFETY: these rows are ours.
+            return unsafe { self.pick_planes(along, cursor, left, output) };
+        }
         if let Some(pick) = self.pick {
             // SAFETY: these rows are ours.
             return unsafe { self.pick(pick, cursor, left, output) };
@@ -256,7 +269,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
                 if in_order && segment.len * 64 >= axis_bytes {
                     self.pick_and_fetch(pick, picks, self.params.wrapping_offset(cursor.params()))
                 } else {
-                    moves::pick_checked(self.level, pick.size, picks)
+                    moves::pick_checked(self.level, pick, picks)
                 }
             };
             if !good {
@@ -265,6 +278,33 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             // SAFETY: as above.
             output = unsafe { output.add(segment.len * pick.size) };
             left -= segment.len;
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// As `pick`.
+    unsafe fn pick_planes(
+        &self,
+        along: Along,
+        mut cursor: Cursor<'_>,
+        mut left: usize,
+        mut output: *mut u8,
+    ) -> Result<(), BadIndexFound> {
+        while left > 0 {
+            let segment = cursor.take_plane(left);
+            let count = segment.rows * segment.len;
+            // SAFETY: the cursor gives rows of the geometry, whose indices are readable and whose bases lie within params,
+            // with the whole axis; the output has room for these rows.
+            unsafe {
+                let params = self.params.offset(segment.params);
+                let indices = self.indices.offset(segment.indices);
+                if !planes::pick(along, Plane { params, indices, output, segment }) {
+                    return Err(BadIndexFound);
+                }
+                output = output.add(count * along.size());
+            }
+            left -= count;
         }
         Ok(())
     }
@@ -283,7 +323,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             // SAFETY: done + len <= picks.len, so these are some of the caller's picks.
             let good = unsafe {
                 let (indices, output) = (picks.indices.add(done), picks.output.add(done * pick.size));
-                moves::pick_checked(self.level, pick.size, Picks { indices, len, output, ..picks })
+                moves::pick_checked(self.level, pick, Picks { indices, len, output, ..picks })
             };
             if !good {
                 return false;

@@ -6,6 +6,9 @@
 //! - `copy_rows`: rows of several bytes, short, long, and long without passing through the caches;
 //! - `pick_elements`: rows of one element, from checked offsets;
 //! - `pick_checked`: rows of one element straight from indices, the bounds tested in the same loop.
+//!
+//! Two have one loop for all of them: `tiles`, slices whose elements lie apart, and `planes`, elements that each have an
+//! index and a position of their own.
 
 #![allow(unsafe_code, reason = "kernels work on pointers; each block says why it may")]
 
@@ -18,6 +21,7 @@ mod cursor;
 pub mod floor;
 pub(crate) mod job;
 mod moves;
+mod planes;
 mod portable;
 mod tiles;
 

@@ -8,7 +8,7 @@ use super::portable;
 use super::{avx2, avx512};
 use crate::dispatch::Proof;
 use crate::geometry::Geometry;
-use crate::index::Index;
+use crate::index::{Index, Wrapping};
 use crate::policy::{Bad, Policies};
 
 /// Moves rows from checked offsets.
@@ -74,6 +74,8 @@ pub(super) struct Pick {
     pub stride: isize,
     /// From index to index, in elements.
     pub step: isize,
+    /// Whether a negative index counts from the end.
+    pub wrap: bool,
     pub stream: bool,
 }
 
@@ -81,7 +83,7 @@ impl Pick {
     /// The kernel, if it fits.
     #[inline]
     pub(super) fn of(geometry: &Geometry, policies: Policies, element: usize) -> Option<Self> {
-        let strict = policies == Policies { bad: Bad::Error, negative: NegativeIndex::Reject };
+        let (strict, wrap) = (policies.bad == Bad::Error, policies.negative == NegativeIndex::Wrap);
         let ([component], Some(axis)) = (geometry.components.as_slice(), geometry.rows.last()) else {
             return None;
         };
@@ -93,16 +95,33 @@ impl Pick {
             && axis.params == 0;
         let stream = geometry.output_bytes() >= STREAMED_ELEMENTS;
         let (bound, stride) = (component.bound, component.stride);
-        fits.then_some(Self { bound, size: element, stride, step: axis.indices, stream })
+        fits.then_some(Self { bound, size: element, stride, step: axis.indices, wrap, stream })
     }
 }
 
 /// Moves elements straight from indices; `false` if any index was bad.
 ///
 /// # Safety
+/// As [`super::bodies::pick_checked`], with elements of `pick.size` bytes.
+#[inline]
+pub(super) unsafe fn pick_checked<I: Index>(level: Proof, pick: Pick, picks: Picks<I>) -> bool {
+    // SAFETY: the caller's promise; wrapping indices have the layout of indices.
+    unsafe {
+        if pick.wrap {
+            let Picks { params, bound, stride, indices, len, output, prefetch, stream } = picks;
+            let indices = indices.cast::<Wrapping<I>>();
+            let picks = Picks { params, bound, stride, indices, len, output, prefetch, stream };
+            pick_sized(level, pick.size, picks)
+        } else {
+            pick_sized(level, pick.size, picks)
+        }
+    }
+}
+
+/// # Safety
 /// As [`super::bodies::pick_checked`], with elements of `size` bytes, one of 1, 2, 4, 8, 16.
 #[inline]
-pub(super) unsafe fn pick_checked<I: Index>(level: Proof, size: usize, picks: Picks<I>) -> bool {
+unsafe fn pick_sized<I: Index>(level: Proof, size: usize, picks: Picks<I>) -> bool {
     macro_rules! pick {
         ($size:literal) => {
             match level {

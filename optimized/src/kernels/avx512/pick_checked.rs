@@ -20,6 +20,10 @@ pub(in crate::kernels) unsafe fn pick<I: Index, const SIZE: usize>(_: Avx512, pi
         match (SIZE, I::SIGNED, size_of::<I>()) {
             _ if picks.stride != SIZE.cast_signed() => bodies::pick_checked::<I, SIZE, true>(picks),
             _ if picks.prefetch => bodies::pick_checked::<I, SIZE, false>(picks),
+            // A wrapped index must still fit its type.
+            (_, true, 4) if I::WRAPS && picks.bound > 1 << 31 => {
+                bodies::pick_checked::<I, SIZE, false>(picks)
+            }
             (4, true, 4) => pick_4_by_i32(picks),
             (8, true, 4) => pick_8_by_i32(picks),
             (4, true, 8) => pick_4_by_i64(picks),
@@ -31,7 +35,7 @@ pub(in crate::kernels) unsafe fn pick<I: Index, const SIZE: usize>(_: Avx512, pi
 
 macro_rules! gather_loop {
     ($name:ident, $size:literal, $lanes:literal, $index:ty, $width:literal,
-     $load:ident, $bound:expr, $below:ident, $zero:expr, $gather:ident, $store:ident, $stream:ident) => {
+     $load:ident, $bound:expr, $negative:ident, $add:ident, $below:ident, $zero:expr, $gather:ident, $store:ident, $stream:ident) => {
         /// # Safety
         /// As [`bodies::pick_checked`], with indices of the type in the name.
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
@@ -51,6 +55,8 @@ macro_rules! gather_loop {
                 }
                 for j in (head..body).step_by($lanes) {
                     let indices = $load(picks.indices.cast::<$index>().add(j));
+                    let indices =
+                        if I::WRAPS { $add(indices, $negative(indices), indices, bound) } else { indices };
                     let good = $below(indices, bound);
                     masks &= good;
                     let elements = $gather::<$size>($zero, good, indices, picks.params.cast());
@@ -71,7 +77,8 @@ macro_rules! gather_loop {
     };
 }
 
-/// The bound for an unsigned test of `i32` indices: negative ones are at least 2^31.
+/// The bound for an unsigned test of `i32` indices: negative ones are at least 2^31. Added to a negative index, it wraps:
+/// up to 2^31 both fit 32 bits.
 #[inline(always)]
 fn low_32(bound: usize) -> i32 {
     u32::try_from(bound.min(1 << 31)).unwrap_or(1 << 31).cast_signed()
@@ -100,6 +107,8 @@ gather_loop!(
     64,
     _mm512_loadu_epi32,
     bound_16,
+    _mm512_movepi32_mask,
+    _mm512_mask_add_epi32,
     _mm512_cmplt_epu32_mask,
     _mm512_setzero_si512(),
     _mm512_mask_i32gather_epi32,
@@ -114,6 +123,8 @@ gather_loop!(
     64,
     _mm256_loadu_epi32,
     bound_8,
+    _mm256_movepi32_mask,
+    _mm256_mask_add_epi32,
     _mm256_cmplt_epu32_mask,
     _mm512_setzero_si512(),
     _mm512_mask_i32gather_epi64,
@@ -128,6 +139,8 @@ gather_loop!(
     32,
     _mm512_loadu_epi64,
     bound_64,
+    _mm512_movepi64_mask,
+    _mm512_mask_add_epi64,
     _mm512_cmplt_epu64_mask,
     _mm256_setzero_si256(),
     _mm512_mask_i64gather_epi32,
@@ -142,6 +155,8 @@ gather_loop!(
     64,
     _mm512_loadu_epi64,
     bound_64,
+    _mm512_movepi64_mask,
+    _mm512_mask_add_epi64,
     _mm512_cmplt_epu64_mask,
     _mm512_setzero_si512(),
     _mm512_mask_i64gather_epi64,
