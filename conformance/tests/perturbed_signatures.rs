@@ -109,7 +109,7 @@ fn perturbations(signature: &Signature) -> Vec<Perturbed> {
         }
     }
     for (at, attribute) in signature.attributes.iter().enumerate() {
-        for (field, change, attribute) in attributes(attribute) {
+        for (field, change, attribute) in attributes(signature.form, attribute) {
             let mut signature = signature.clone();
             let field = format!("{}.{field}", signature.attributes[at].name);
             signature.attributes[at] = attribute;
@@ -182,7 +182,7 @@ fn operands(form: Form, operand: &OperandSignature) -> Changed<OperandSignature>
     all
 }
 
-fn attributes(attribute: &AttributeSignature) -> Changed<AttributeSignature> {
+fn attributes(form: Form, attribute: &AttributeSignature) -> Changed<AttributeSignature> {
     let mut all = Vec::new();
     let name = format!("{}_", attribute.name);
     all.push(("name", name.clone(), AttributeSignature { name, ..attribute.clone() }));
@@ -205,6 +205,10 @@ fn attributes(attribute: &AttributeSignature) -> Changed<AttributeSignature> {
     let ranges =
         [Range::FromMinusRBelowR, Range::FromMinusQToQ, Range::From0BelowQToR, Range::From0BelowSmallerRank];
     for range in ranges {
+        // Params and indices of form elements have the same rank, so that this is hardly another range.
+        if (form, range) == (Form::Elements, Range::FromMinusQToQ) {
+            continue;
+        }
         if attribute.range.is_some_and(|its| its != range) {
             all.push(("range", word(range), AttributeSignature { range: Some(range), ..attribute.clone() }));
         }

@@ -283,13 +283,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "answers indices without elements with an empty vector, whatever their shape",
         "class: an early return with a default shape",
         |model| {
-            model.output_shape = |dims| {
-                let shape = model::output_shape(dims);
-                if dims.outer.contains(&0) && dims.inner.is_empty() && dims.mid.is_empty() {
-                    vec![0]
-                } else {
-                    shape
-                }
+            model.dims = |asked| {
+                let dims = model::dims(asked);
+                let empty = asked.by_elements() && asked.indices().contains(&0);
+                model::Dims { outer: if empty { vec![0] } else { dims.outer }, ..dims }
             };
         },
     ),
