@@ -40,9 +40,13 @@ pub struct Floor {
     bases: Vec<usize>,
     /// The distance of neighbours along each axis that is selected from. It wraps around if negative.
     strides: Vec<usize>,
+    /// The number of index values of a row.
+    indices_per_row: usize,
+    /// Whether each element of a slice has an index of its own.
+    each: bool,
     /// Units of the slice that an index row selects.
     row_len: usize,
-    /// The distances of the slice's elements from its first; none if they lie side by side.
+    /// The distances of the slice's elements from its first; none if they lie side by side and share an index.
     scattered: Option<Vec<usize>>,
     /// Units per element.
     element: usize,
@@ -66,7 +70,9 @@ impl Floor {
             bases,
             strides: indexed.iter().map(|stride| stride.cast_unsigned()).collect(),
             row_len: geometry.row_len() * element,
-            scattered: (!side_by_side).then_some(inner),
+            indices_per_row: geometry.indices_per_row(),
+            each: geometry.each,
+            scattered: (geometry.each || !side_by_side).then_some(inner),
             element,
         }
     }
@@ -109,10 +115,15 @@ impl Floor {
     /// As [`Floor::copy`].
     pub fn clone_elements<T: Clone, I: Place>(&self, params: &[T], indices: &[I], output: &mut [T]) {
         self.segments(0, indices, output, |base, rows, out| {
-            let (rows, outs) = (rows.chunks_exact(self.strides.len()), out.chunks_exact_mut(self.row_len));
+            let (rows, outs) = (rows.chunks_exact(self.indices_per_row), out.chunks_exact_mut(self.row_len));
             for (row, out) in rows.zip(outs) {
                 let at = base.wrapping_add(self.distance(row));
                 match &self.scattered {
+                    Some(inner) if self.each => {
+                        let own = row.iter().map(|index| base.wrapping_add(self.distance(&[*index])));
+                        let places = own.zip(inner).map(|(own, distance)| &params[own.wrapping_add(*distance)]);
+                        out.iter_mut().zip(places).for_each(|(out, element)| out.clone_from(element));
+                    }
                     None => out.clone_from_slice(&params[at..][..out.len()]),
                     Some(inner) => {
                         let places = inner.iter().map(|distance| &params[at.wrapping_add(*distance)]);
@@ -131,7 +142,7 @@ impl Floor {
         mut part: &mut [T],
         mut each: impl FnMut(usize, &[I], &mut [T]),
     ) {
-        let depth = self.strides.len();
+        let depth = self.indices_per_row;
         while !part.is_empty() {
             let (segment, row) = (first / self.rows, first % self.rows);
             let take = (self.rows - row).min(part.len() / self.row_len);
@@ -210,6 +221,16 @@ impl Floor {
         let params = params.as_chunks::<E>().0;
         let inner = self.scattered.as_deref().unwrap_or_default();
         let outs = out.as_chunks_mut::<E>().0.chunks_exact_mut(inner.len());
+        if self.each {
+            let stride = self.strides[0];
+            for (row, out) in rows.chunks_exact(inner.len()).zip(outs) {
+                for ((out, distance), index) in out.iter_mut().zip(inner).zip(row) {
+                    let own = base.wrapping_add(index.place().wrapping_mul(stride));
+                    *out = params[own.wrapping_add(*distance) / E];
+                }
+            }
+            return;
+        }
         for (row, out) in rows.chunks_exact(self.strides.len()).zip(outs) {
             let at = base.wrapping_add(self.distance(row));
             for (out, distance) in out.iter_mut().zip(inner) {

@@ -8,7 +8,8 @@ use gather_spec::Form;
 use crate::workloads::Workload;
 
 /// The axes of params, by what becomes of them:
-/// `output[batch, mid, row, inner] = params[batch, mid, indices[batch, row], inner]`.
+/// `output[batch, mid, row, inner] = params[batch, mid, indices[batch, row], inner]`, or, where each element of a slice has an
+/// index of its own, `params[batch, indices[batch, row, inner], inner]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Dims that params and indices share.
@@ -21,6 +22,8 @@ pub struct Geometry {
     pub inner: Vec<usize>,
     /// Index rows per batch.
     pub rows: usize,
+    /// Whether each element of a slice has an index of its own: of the form elements only.
+    pub each: bool,
 }
 
 impl Geometry {
@@ -37,7 +40,8 @@ impl Geometry {
         }
         match (workload.form, workload.axis) {
             (Form::Take, axis) => Self::take(params, indices, b, axis.unwrap_or(b)),
-            (Form::Elements, _) => Err("no workload of the form elements yet".to_owned()),
+            (Form::Elements, Some(axis)) => Self::elements(params, indices, axis),
+            (Form::Elements, None) => Err("the form elements needs an axis".to_owned()),
             (Form::Nd, None) => Self::nd(params, indices, b),
             (Form::Nd, Some(_)) => Err("the form nd has no axis".to_owned()),
         }
@@ -53,6 +57,27 @@ impl Geometry {
             indexed: vec![params[axis]],
             inner: params[axis + 1..].to_vec(),
             rows: indices[b..].iter().product(),
+            each: false,
+        })
+    }
+
+    /// Indices have the dims of params off the axis; after it they may all be 1, which selects whole slices.
+    fn elements(params: &[usize], indices: &[usize], axis: usize) -> Result<Self, String> {
+        if params.len() != indices.len() || axis >= params.len() {
+            return Err(format!("params {params:?} and indices {indices:?} do not share an axis {axis}"));
+        }
+        let (inner, own) = (&params[axis + 1..], &indices[axis + 1..]);
+        let repeats = own.iter().all(|dim| *dim == 1);
+        if params[..axis] != indices[..axis] || !repeats && inner != own {
+            return Err(format!("params {params:?} and indices {indices:?} differ off axis {axis}"));
+        }
+        Ok(Self {
+            batch: params[..axis].to_vec(),
+            mid: Vec::new(),
+            indexed: vec![params[axis]],
+            inner: inner.to_vec(),
+            rows: indices[axis],
+            each: !repeats,
         })
     }
 
@@ -66,7 +91,14 @@ impl Geometry {
             indexed: params[b..b + depth].to_vec(),
             inner: inner.to_vec(),
             rows: rows.iter().product(),
+            each: false,
         })
+    }
+
+    /// The number of index values of a row.
+    #[must_use]
+    pub fn indices_per_row(&self) -> usize {
+        if self.each { self.row_len() } else { self.indexed.len() }
     }
 
     /// The number of batches.

@@ -179,12 +179,13 @@ fn paint(dtype: DType, len: usize) -> Elements {
     }
 }
 
-/// The position that each index row names, batch after batch.
+/// The position that each index row names, or each of its elements, batch after batch.
 fn positions(geometry: &Geometry, distribution: Distribution, seed: u64) -> Vec<u64> {
     let mut draw = Draw { random: Pcg64Mcg::seed_from_u64(seed), bound: geometry.positions() as u64 };
-    let mut all = Vec::with_capacity(geometry.batches() * geometry.rows);
+    let drawn = geometry.rows * if geometry.each { geometry.row_len() } else { 1 };
+    let mut all = Vec::with_capacity(geometry.batches() * drawn);
     for _ in 0..geometry.batches() {
-        draw.batch(geometry.rows, distribution, &mut all);
+        draw.batch(drawn, distribution, &mut all);
     }
     all
 }
@@ -267,7 +268,7 @@ mod tests {
     use super::*;
 
     fn geometry(indexed: &[usize], rows: usize) -> Geometry {
-        Geometry { batch: vec![2], mid: vec![], indexed: indexed.to_vec(), inner: vec![], rows }
+        Geometry { batch: vec![2], mid: vec![], indexed: indexed.to_vec(), inner: vec![], rows, each: false }
     }
 
     #[test]

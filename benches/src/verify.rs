@@ -121,26 +121,31 @@ fn sample_call(
     let offset = params.offset.wrapping_add(into_batch);
     let window = Tensor::strided(dtype, shape, strides, offset, params.elements.clone());
 
-    let depth = geometry.indexed.len();
     let mut shape = vec![1; b];
     shape.push(rows.len());
     match workload.form {
-        Form::Take | Form::Elements => {}
-        Form::Nd => shape.push(depth),
+        Form::Take => {}
+        Form::Elements => shape.extend(&geometry.inner),
+        Form::Nd => shape.push(geometry.indexed.len()),
     }
     let numbers = rows.iter().map(|row| batch * geometry.rows + row);
-    let indices = index_rows(&inputs.indices, numbers, depth, shape)?;
+    // An index that serves a whole slice is written out for each element of it.
+    let repeats = workload.form == Form::Elements && !geometry.each;
+    let times = if repeats { geometry.row_len() } else { 1 };
+    let indices = index_rows(&inputs.indices, numbers, geometry.indices_per_row(), times, shape)?;
     workload.call(window.map_err(|wrong| wrong.to_string())?, indices)
 }
 
-/// The index rows of these numbers.
+/// The index rows of these numbers, each index so many times.
 fn index_rows(
     indices: &Indices,
     numbers: impl Iterator<Item = usize>,
     depth: usize,
+    times: usize,
     shape: Vec<usize>,
 ) -> Result<Tensor, String> {
     let places = numbers.flat_map(|row| row * depth..(row + 1) * depth);
+    let places = places.flat_map(|place| std::iter::repeat_n(place, times));
     let tensor = match indices {
         Indices::I32(array) => {
             let all = array.as_standard_layout();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use gather_spec::signature::{AttributeRole, OperandRole};
+use gather_spec::signature::{AttributeRole, Join, OperandRole};
 use gather_spec::{Call, DType, Form, Profile, Roles, Signature, Tensor, load};
 use serde::Deserialize;
 
@@ -28,7 +28,7 @@ pub struct Workload {
     pub params: ParamsSpec,
     /// The tensor that says what to gather.
     pub indices: IndicesSpec,
-    /// The axis of the form take; without one the first below the batch.
+    /// The axis of the forms take and elements; of take without one the first below the batch.
     #[serde(default)]
     pub axis: Option<usize>,
     /// How many leading axes params and indices share.
@@ -196,7 +196,10 @@ impl Workload {
     /// # Errors
     /// That the specification has no operator which takes it.
     pub fn call(&self, params: Tensor, indices: Tensor) -> Result<Call, String> {
-        let signature = OPERATORS.iter().find(|signature| self.is_for(signature));
+        let fits = |signature: &&Signature| {
+            self.is_for(signature) && self.joins(signature, params.shape(), indices.shape())
+        };
+        let signature = OPERATORS.iter().find(fits);
         let signature = signature.ok_or_else(|| format!("no operator takes workload `{}`", self.id))?;
         let signed = |dims: usize| i64::try_from(dims).map_err(|wrong| wrong.to_string());
         let mut roles = Roles::new(params, indices);
@@ -225,6 +228,18 @@ impl Workload {
             && sends_its_axis
             && (self.batch_dims == 0 || signature.has_batch())
             && signature.policy.permits(self.policy)
+    }
+
+    /// Whether the dims off the axis are as the operator wants them, of the form elements.
+    fn joins(&self, signature: &Signature, params: &[usize], indices: &[usize]) -> bool {
+        let fits = |(dim, (params, indices)): (usize, (&usize, &usize))| match signature.join {
+            _ if Some(dim) == self.axis => true,
+            None => true,
+            // Smaller indices would leave a part of the output out.
+            Some(Join::Equal | Join::NotLarger) => params == indices,
+            Some(Join::Broadcast) => params == indices || *indices == 1,
+        };
+        params.iter().zip(indices).enumerate().all(fits)
     }
 
     /// Bytes of the output; a string counts 16.
@@ -303,6 +318,8 @@ workloads:
             ("form: take", "form: scatter", "scatter"),
             ("seed: 1", "seed: 1\n    axis: 2", "axis"),
             ("form: take", "form: nd\n    axis: 0", "axis"),
+            ("form: take", "form: elements", "needs an axis"),
+            ("form: take", "form: elements\n    axis: 0", "do not share an axis"),
             ("seed: 1", "seed: 1\n    batch-dims: 1", "batch"),
             ("seed: 1", "seed: 1\n    policy: { bad: ignore, negative: wrap }", "ignore"),
         ] {

@@ -8,11 +8,11 @@ use gather_conformance::builtin::{self, MAX_OUTPUT};
 use gather_conformance::generate::{Choices, Maker, grid};
 use gather_conformance::layout::Layout;
 use gather_optimized::{Element, Index, Level, Options, Plan, Settings};
-use gather_spec::signature::{AttributeDefault, AttributeRole, OperandRole, RankRule};
+use gather_spec::signature::{AttributeDefault, AttributeRole, EmptyIndex, OperandRole, RankRule};
 use gather_spec::tensor::Stored;
 use gather_spec::{
-    BadIndex, Call, DType, Form, NegativeIndex, Outcome, Profile, Refusal, ReportedError, Roles, Signature,
-    Signatures, Tensor,
+    Attribute, BadIndex, Call, DType, Form, NegativeIndex, Outcome, Profile, Refusal, ReportedError, Roles,
+    Signature, Signatures, Tensor,
 };
 use ndarray::{ArrayD, ArrayViewD, IxDyn};
 use proptest::prelude::*;
@@ -29,13 +29,19 @@ static MAKER: LazyLock<Maker> = LazyLock::new(|| {
 
 /// An operator that the typed functions answer too: the one of its form that has every attribute.
 fn typed(form: Form) -> &'static Signature {
-    SIGNATURES.iter().find(|one| is_typed(one) && one.form == form).expect("one for each form")
+    let is_of_form =
+        |one: &&Signature| one.form == form && has_typed_function(one) && has_every_attribute(one);
+    SIGNATURES.iter().find(is_of_form).expect("one for each form")
 }
 
-/// Whether the typed functions answer an operator: they have batches, and an axis wherever the form has one.
-fn is_typed(signature: &Signature) -> bool {
+/// Whether an operator has every attribute that the typed function of its form has.
+fn has_every_attribute(signature: &Signature) -> bool {
     let has = |role| signature.attribute(role).is_some();
-    has(AttributeRole::BatchDims) && (signature.form == Form::Nd || has(AttributeRole::Axis))
+    match signature.form {
+        Form::Take => has(AttributeRole::BatchDims) && has(AttributeRole::Axis),
+        Form::Elements => has(AttributeRole::Axis),
+        Form::Nd => has(AttributeRole::BatchDims),
+    }
 }
 
 /// One way of running the optimized implementation.
@@ -114,12 +120,16 @@ fn into_poisoned(call: &Call, options: Options) -> Option<Outcome> {
         && signature.operand(OperandRole::Params).dtypes.contains(&roles.params.dtype())
         && signature.operand(OperandRole::Indices).dtypes.contains(&roles.indices.dtype())
         && [DType::I32, DType::I64].contains(&roles.indices.dtype())
-        && roles.params.dtype() != DType::String;
+        && roles.params.dtype() != DType::String
+        // The typed function takes any rank, and then has no axis to take.
+        && (signature.form != Form::Elements || roles.params.rank() > 0);
     if !supported {
         return None;
     }
     let options = options.batch_dims(roles.batch_dims.unwrap_or(0));
-    let options = roles.axis.map_or(options, |axis| options.axis(axis));
+    let axis = roles.axis.or_else(|| default_axis(signature));
+    let options = axis.map_or(options, |axis| options.axis(axis));
+    let options = signature.join.map_or(options, |join| options.join(join));
     let typed = Typed { form: signature.form, indices: roles.indices, options };
     Some(match roles.params.dtype().size() {
         1 => poisoned::<u8>(roles.params, typed, [0, u8::MAX]),
@@ -130,7 +140,15 @@ fn into_poisoned(call: &Call, options: Options) -> Option<Outcome> {
     })
 }
 
-/// Whether an operator differs in nothing but dtypes and attributes from the typed function of its form.
+/// The number that an absent axis stands for, whatever the call.
+fn default_axis(signature: &Signature) -> Option<i64> {
+    match signature.attribute(AttributeRole::Axis)?.default {
+        AttributeDefault::Value(Attribute::Integer(axis)) => Some(axis),
+        _ => None,
+    }
+}
+
+/// Whether an operator differs in nothing but dtypes, attributes and scalars from the typed function of its form.
 fn has_typed_function(signature: &Signature) -> bool {
     let ranks = [OperandRole::Params, OperandRole::Indices].map(|role| signature.operand(role).rank);
     match signature.form {
@@ -139,7 +157,9 @@ fn has_typed_function(signature: &Signature) -> bool {
             ranks == [RankRule::AtLeast1, RankRule::Any]
                 && axis.is_some_and(|axis| axis.default == AttributeDefault::BatchDims)
         }
-        Form::Elements => false,
+        Form::Elements => {
+            ranks == [RankRule::AtLeast1, RankRule::Any] && signature.empty_index == EmptyIndex::Checked
+        }
         Form::Nd => ranks == [RankRule::Any, RankRule::AtLeast1] && signature.least_depth == 0,
     }
 }
@@ -193,7 +213,7 @@ fn into<T: Element, I: Index + TryFrom<i128>>(
         ArrayD::from_shape_vec(IxDyn(call.indices.shape()), values.collect()).expect("its own shape");
     let plan = match call.form {
         Form::Take => Plan::gather(params.shape(), indices.shape(), &call.options),
-        Form::Elements => unreachable!("filled in by the next commit"),
+        Form::Elements => Plan::take_along_axis(params.shape(), indices.shape(), &call.options),
         Form::Nd => Plan::gather_nd(params.shape(), indices.shape(), &call.options),
     }?;
     let bytes = plan.output_shape().iter().map(|dim| *dim as u128).product::<u128>() * size_of::<T>() as u128;
@@ -238,6 +258,36 @@ fn all_small_shapes_of_gather_nd() {
 #[test]
 fn all_small_shapes_of_gather() {
     compare_in_turn(grid::small(typed(Form::Take), 3, 3));
+}
+
+#[test]
+fn all_small_shapes_of_gather_elements() {
+    compare_in_turn(grid::small(typed(Form::Elements), 3, 3));
+}
+
+/// Lines of every length around an edge, along the last axis, the first and one between, element by element and in whole
+/// rows, for every width and index type.
+#[test]
+fn line_lengths_around_every_edge() {
+    let widths = [DType::U8, DType::F16, DType::F32, DType::F64, DType::C128];
+    let ways: Vec<Way> = Way::all();
+    let mut turn = 0;
+    for count in grid::around(&grid::ROW_EDGES) {
+        for dtype in widths {
+            for (dims, along) in
+                [([3, 50, 1], count), ([1, 40, count], 3), ([2, 40, 5], count), ([2, 7, count], 4)]
+            {
+                for (index_dtype, rows) in [(DType::I32, false), (DType::I64, false), (DType::I64, true)] {
+                    turn += 1;
+                    let dtypes = (dtype, index_dtype);
+                    let call =
+                        grid::elements(typed(Form::Elements), dtypes, dims, along, rows, turn % 5 == 0);
+                    let mine: Vec<Way> = ways.iter().copied().skip(turn % 13).step_by(13).collect();
+                    compare(&call.expect("memory"), Profile::default(), &mine);
+                }
+            }
+        }
+    }
 }
 
 /// Every profile, level and number of threads; the layout changes from call to call.

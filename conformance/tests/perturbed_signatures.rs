@@ -17,8 +17,8 @@ use std::sync::LazyLock;
 use gather_conformance::judge::{Strictness, Verdict, judge};
 use gather_optimized::{Settings, answer};
 use gather_spec::signature::{
-    AttributeDefault, AttributeRole, AttributeSignature, AttributeType, OperandRole, OperandSignature, Range,
-    RankRule,
+    AttributeDefault, AttributeRole, AttributeSignature, AttributeType, EmptyIndex, Join, OperandRole,
+    OperandSignature, Range, RankRule,
 };
 use gather_spec::{Allowed, Attribute, Case, DType, Form, Profile, Signature, Specification};
 use rayon::prelude::*;
@@ -109,7 +109,7 @@ fn perturbations(signature: &Signature) -> Vec<Perturbed> {
         }
     }
     for (at, attribute) in signature.attributes.iter().enumerate() {
-        for (field, change, attribute) in attributes(attribute) {
+        for (field, change, attribute) in attributes(signature.form, attribute) {
             let mut signature = signature.clone();
             let field = format!("{}.{field}", signature.attributes[at].name);
             signature.attributes[at] = attribute;
@@ -129,11 +129,26 @@ fn perturbations(signature: &Signature) -> Vec<Perturbed> {
     add("operands".to_owned(), "roles swapped".to_owned(), swapped);
     match signature.form {
         Form::Nd => {
-            let least_depth = signature.least_depth + 1;
-            let deeper = Signature { least_depth, ..signature.clone() };
-            add("depth.least".to_owned(), format!("{least_depth}"), deeper);
+            let least = signature.least_depth;
+            for least_depth in [least.checked_sub(1), Some(least + 1)].into_iter().flatten() {
+                let other = Signature { least_depth, ..signature.clone() };
+                add("depth.least".to_owned(), format!("{least_depth}"), other);
+            }
         }
-        Form::Elements => unreachable!("filled in by the next commit"),
+        Form::Elements => {
+            for join in [Join::Equal, Join::NotLarger, Join::Broadcast] {
+                if signature.join != Some(join) {
+                    let joined = Signature { join: Some(join), ..signature.clone() };
+                    add("join".to_owned(), word(join), joined);
+                }
+            }
+            let empty_index = match signature.empty_index {
+                EmptyIndex::Checked => EmptyIndex::Unchecked,
+                EmptyIndex::Unchecked => EmptyIndex::Checked,
+            };
+            let other = Signature { empty_index, ..signature.clone() };
+            add("empty-index".to_owned(), word(empty_index), other);
+        }
         // No index rows, and no depth.
         Form::Take => {}
     }
@@ -167,7 +182,7 @@ fn operands(form: Form, operand: &OperandSignature) -> Changed<OperandSignature>
     all
 }
 
-fn attributes(attribute: &AttributeSignature) -> Changed<AttributeSignature> {
+fn attributes(form: Form, attribute: &AttributeSignature) -> Changed<AttributeSignature> {
     let mut all = Vec::new();
     let name = format!("{}_", attribute.name);
     all.push(("name", name.clone(), AttributeSignature { name, ..attribute.clone() }));
@@ -187,7 +202,13 @@ fn attributes(attribute: &AttributeSignature) -> Changed<AttributeSignature> {
     for default in defaults(attribute) {
         all.push(("default", default.to_string(), AttributeSignature { default, ..attribute.clone() }));
     }
-    for range in [Range::FromMinusRBelowR, Range::FromMinusQToQ, Range::From0BelowQToR] {
+    let ranges =
+        [Range::FromMinusRBelowR, Range::FromMinusQToQ, Range::From0BelowQToR, Range::From0BelowSmallerRank];
+    for range in ranges {
+        // Params and indices of form elements have the same rank, so that this is hardly another range.
+        if (form, range) == (Form::Elements, Range::FromMinusQToQ) {
+            continue;
+        }
         if attribute.range.is_some_and(|its| its != range) {
             all.push(("range", word(range), AttributeSignature { range: Some(range), ..attribute.clone() }));
         }
@@ -202,15 +223,22 @@ fn word(word: impl serde::Serialize) -> String {
 
 /// Other defaults of an attribute that has an effect.
 fn defaults(attribute: &AttributeSignature) -> Vec<AttributeDefault> {
-    let integers = |values: &[i64]| {
+    let integers = |values: &[i64]| -> Vec<AttributeDefault> {
         values.iter().map(|value| AttributeDefault::Value(Attribute::Integer(*value))).collect()
     };
     match attribute.default {
         _ if attribute.role == AttributeRole::Ignored => Vec::new(),
-        AttributeDefault::Value(Attribute::Integer(value)) => integers(&[value - 1, value + 1]),
-        AttributeDefault::BatchDims => integers(&[-1, 0, 1]),
+        AttributeDefault::Value(Attribute::Integer(value)) => {
+            // An axis can be required.
+            let none = (attribute.role == AttributeRole::Axis).then_some(AttributeDefault::None);
+            integers(&[value - 1, value + 1]).into_iter().chain(none).collect()
+        }
+        AttributeDefault::BatchDims => {
+            integers(&[-1, 0, 1]).into_iter().chain([AttributeDefault::None]).collect()
+        }
+        AttributeDefault::None => integers(&[-1, 0]),
         // What stands for nothing has no neighbour.
-        AttributeDefault::Value(_) | AttributeDefault::None | AttributeDefault::Undocumented => Vec::new(),
+        AttributeDefault::Value(_) | AttributeDefault::Undocumented => Vec::new(),
     }
 }
 

@@ -143,3 +143,28 @@ pub fn one_row_per_batch(
     let indices = paint::indices(DType::I32, Shape::new([batches, depth])?, values)?;
     Ok(signature.spell(Roles { batch_dims: Some(1), ..Roles::new(params, indices) }))
 }
+
+/// A call of an operator of the form elements: from params of dims `before`, `axis`, `after`, so many along the axis. With
+/// `rows`, all indices off the axis are the same, so that whole rows are selected. The last index is bad if `bad` says so.
+///
+/// # Errors
+/// [`TensorError`] if memory is short.
+pub fn elements(
+    signature: &Signature,
+    (dtype, index_dtype): (DType, DType),
+    [before, axis, after]: [usize; 3],
+    along: usize,
+    rows: bool,
+    bad: bool,
+) -> Result<Call, TensorError> {
+    let mut choices = Choices::from_seed((before * 8191 + along * 31 + after) as u64);
+    let drawn: Vec<usize> = (0..before * along * after).map(|_| choices.below(axis)).collect();
+    let last = drawn.len() - 1;
+    let value = |at: usize| {
+        let chosen = if rows { drawn[at / after % along * after] } else { drawn[at] };
+        i64::try_from(if bad && at == last { axis } else { chosen }).unwrap_or(i64::MAX)
+    };
+    let params = paint::params(dtype, Shape::new([before, axis, after])?)?;
+    let indices = paint::indices(index_dtype, Shape::new([before, along, after])?, (0..=last).map(value))?;
+    Ok(signature.spell(Roles { axis: Some(1), ..Roles::new(params, indices) }))
+}

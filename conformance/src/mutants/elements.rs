@@ -119,7 +119,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "class: one counter for two shapes",
         |model| {
             model.origin = |asked, position, index| {
-                let flat = row_major(position, asked.indices());
+                let flat = model::row_major(position, asked.indices());
                 let params = asked.params();
                 // Around and around where there are fewer.
                 let position = model::multi_index(flat % count(params).max(1), params);
@@ -135,8 +135,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
             model.origin = |asked, position, index| {
                 let coordinate =
                     |axis: usize| if Some(axis) == asked.axis() { index } else { position[axis] as i128 };
-                let dims = asked.indices().iter().enumerate().take(position.len());
-                dims.fold(0, |flat, (axis, dim)| flat * *dim as i128 + coordinate(axis))
+                model::row_major_signed((0..position.len()).map(coordinate), asked.indices())
             };
         },
     ),
@@ -154,7 +153,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                         },
                     )
                     .collect();
-                row_major(position, &dims)
+                model::row_major(position, &dims)
             };
         },
     ),
@@ -284,13 +283,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "answers indices without elements with an empty vector, whatever their shape",
         "class: an early return with a default shape",
         |model| {
-            model.output_shape = |dims| {
-                let shape = model::output_shape(dims);
-                if dims.outer.contains(&0) && dims.inner.is_empty() && dims.mid.is_empty() {
-                    vec![0]
-                } else {
-                    shape
-                }
+            model.dims = |asked| {
+                let dims = model::dims(asked);
+                let empty = asked.by_elements() && asked.indices().contains(&0);
+                model::Dims { outer: if empty { vec![0] } else { dims.outer }, ..dims }
             };
         },
     ),
@@ -332,17 +328,11 @@ fn off_axis(asked: &Asked<'_>) -> impl Iterator<Item = (usize, usize)> {
         .map(|(_, (params, indices))| (*params, *indices))
 }
 
-/// The place of a position among dims, row-major.
-fn row_major(position: &[usize], dims: &[usize]) -> usize {
-    position.iter().zip(dims).fold(0, |flat: usize, (at, dim)| flat.saturating_mul(*dim).saturating_add(*at))
-}
-
 /// The place in params of a position with one coordinate replaced.
 fn placed(asked: &Asked<'_>, position: &[usize], axis: usize, index: i128) -> i128 {
     let coordinate =
         |here: usize| if here == axis { index } else { position.get(here).map_or(0, |at| *at as i128) };
-    let dims = asked.params().iter().enumerate();
-    dims.fold(0, |flat, (axis, dim)| flat * *dim as i128 + coordinate(axis))
+    model::row_major_signed((0..asked.params().len()).map(coordinate), asked.params())
 }
 
 /// Repeats the dims of 1 off the axis of either operand as often as the other one has them.

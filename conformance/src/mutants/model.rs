@@ -14,7 +14,8 @@ use super::memory;
 
 pub(super) use super::steps::{
     axis, batch_dims, bound_of, count, dims, element, exempt, faulty, fits, from_start, index, index_at,
-    multi_index, offence, offender, offset, origin, output_shape, resolve, size, tensor, within,
+    multi_index, offence, offender, offset, origin, output_shape, resolve, row_major, row_major_signed, size,
+    tensor, within,
 };
 
 /// What lies in memory that nobody wrote.

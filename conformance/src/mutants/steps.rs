@@ -143,8 +143,18 @@ fn joined_dims(asked: &Asked<'_>) -> Dims {
 pub(super) fn index_at(asked: &Asked<'_>, position: &[usize]) -> usize {
     let repeats = repeats(asked);
     let place = |at: &usize, dim: &usize| if repeats && *dim == 1 { 0 } else { *at };
-    let dims = asked.indices();
-    position.iter().zip(dims).fold(0, |flat, (at, dim)| flat * dim + place(at, dim))
+    let places: Vec<usize> = position.iter().zip(asked.indices()).map(|(at, dim)| place(at, dim)).collect();
+    row_major(&places, asked.indices())
+}
+
+/// The place of a position among dims, row-major; a mutant's position may lie far outside.
+pub(super) fn row_major(position: &[usize], dims: &[usize]) -> usize {
+    position.iter().zip(dims).fold(0, |flat: usize, (at, dim)| flat.saturating_mul(*dim).saturating_add(*at))
+}
+
+/// The same of a position that may be negative.
+pub(super) fn row_major_signed(position: impl Iterator<Item = i128>, dims: &[usize]) -> i128 {
+    position.zip(dims).fold(0, |flat: i128, (at, dim)| flat.saturating_mul(*dim as i128).saturating_add(at))
 }
 
 /// The right element of params for a position of the output: at that position, where a dim of 1 may repeat, with the
@@ -156,8 +166,8 @@ pub(super) fn origin(asked: &Asked<'_>, position: &[usize], index: i128) -> i128
         Some(at) if !repeats || dim != 1 => *at as i128,
         _ => 0,
     };
-    let dims = asked.params().iter().enumerate();
-    dims.fold(0, |flat, (axis, dim)| flat * *dim as i128 + coordinate(axis, *dim))
+    let coordinates = asked.params().iter().enumerate().map(|(axis, dim)| coordinate(axis, *dim));
+    row_major_signed(coordinates, asked.params())
 }
 
 /// The right parts of the shapes.
@@ -242,6 +252,7 @@ pub(super) fn offence(asked: &Asked<'_>, dims: &Dims, indices: &[i128], at: usiz
 pub(super) fn multi_index(mut at: usize, shape: &[usize]) -> Vec<usize> {
     let mut position = vec![0; shape.len()];
     for (coordinate, dim) in position.iter_mut().zip(shape).rev() {
+        let dim = (*dim).max(1);
         *coordinate = at % dim;
         at /= dim;
     }
