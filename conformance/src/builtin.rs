@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use gather_optimized::{Level, Options};
 use gather_reference::Settings;
 use gather_spec::signature::OperandRole;
-use gather_spec::{BadIndex, Call, DType, NegativeIndex, Outcome, Profile, Signature, load};
+use gather_spec::{BadIndex, Call, DType, NegativeIndex, Outcome, Profile, Signature, Signatures, load};
 
 use crate::backend::{Backend, Capability, Description, Identity};
 
@@ -40,16 +40,15 @@ impl Policies {
     }
 
     /// The policies for an operator of this name.
-    fn of_operator(self, operator: &str) -> Profile {
+    fn of_operator(self, signatures: &Signatures, operator: &str) -> Profile {
         if let Self { bad: Some(bad), negative: Some(negative) } = self {
             return Profile { bad, negative };
         }
-        let signature = SIGNATURES.iter().find(|signature| signature.operator.as_str() == operator);
-        signature.map_or_else(Profile::default, |signature| self.of(signature))
+        signatures.get(operator).map_or_else(Profile::default, |signature| self.of(signature))
     }
 }
 
-/// A built-in backend under these policies; `None` if there is none of that name.
+/// A built-in backend of the operators that this program was built with; `None` if there is none of that name.
 ///
 /// ```
 /// use gather_conformance::builtin;
@@ -58,19 +57,50 @@ impl Policies {
 /// ```
 #[must_use]
 pub fn backend(name: &str, policies: impl Into<Policies>, max_output: u64) -> Option<Box<dyn Backend>> {
-    let policies = policies.into();
+    backend_of(signatures(), name, policies, max_output)
+}
+
+/// A built-in backend of the operators of a specification; `None` if there is none of that name. `optimized` answers by
+/// these signatures. The reference answers what it implements, and takes only policies from them.
+#[must_use]
+pub fn backend_of(
+    signatures: &Signatures,
+    name: &str,
+    policies: impl Into<Policies>,
+    max_output: u64,
+) -> Option<Box<dyn Backend>> {
+    let (signatures, policies) = (signatures.clone(), policies.into());
     match name {
-        "reference" => Some(Box::new(Reference { policies, max_output })),
-        "optimized" => Some(Box::new(Optimized::new(Options::new(), policies, max_output))),
+        "reference" => Some(Box::new(Reference { signatures, policies, max_output })),
+        "optimized" => Some(Box::new(Optimized::new(signatures, Options::new(), policies, max_output))),
         _ => None,
     }
 }
 
 /// The built-in backend `optimized` at one level, a name from [`levels`]; `None` if this machine lacks it.
 #[must_use]
-pub fn optimized_at(level: &str, profile: Profile, max_output: u64) -> Option<Box<dyn Backend>> {
+pub fn optimized_at(
+    signatures: &Signatures,
+    level: &str,
+    profile: Profile,
+    max_output: u64,
+) -> Option<Box<dyn Backend>> {
     let level = Level::available().find(|available| available.name() == level)?;
-    Some(Box::new(Optimized::new(Options::new().level(level), profile.into(), max_output)))
+    let (signatures, options) = (signatures.clone(), Options::new().level(level));
+    Some(Box::new(Optimized::new(signatures, options, profile.into(), max_output)))
+}
+
+/// The operators that this program was built with.
+///
+/// # Panics
+/// If their files are wrong, which no released program has.
+#[must_use]
+pub fn signatures() -> &'static Signatures {
+    static BUILT_IN: LazyLock<Signatures> = LazyLock::new(|| {
+        let operators = load::operators().expect("a test reads the embedded operators");
+        operators.into_iter().collect()
+    });
+    &BUILT_IN
 }
 
 /// The most bytes that an output of a built-in backend takes, unless told otherwise: 4 GiB.
@@ -86,6 +116,7 @@ pub fn levels(name: &str) -> Vec<&'static str> {
 }
 
 struct Reference {
+    signatures: Signatures,
     policies: Policies,
     max_output: u64,
 }
@@ -93,11 +124,11 @@ struct Reference {
 impl Backend for Reference {
     fn describe(&self) -> Description {
         let listed = gather_reference::operators().map(|it| (it.name, it.params_dtypes, it.index_dtypes));
-        describe("reference", self.policies, listed)
+        describe("reference", &self.signatures, self.policies, listed)
     }
 
     fn call(&mut self, call: &Call) -> Outcome {
-        let profile = self.policies.of_operator(call.operator.as_str());
+        let profile = self.policies.of_operator(&self.signatures, call.operator.as_str());
         gather_reference::answer(call, Settings { profile, max_output: self.max_output })
     }
 
@@ -111,37 +142,34 @@ impl Backend for Reference {
     }
 }
 
-/// The operators that `optimized` answers: those that this program was built with.
-static SIGNATURES: LazyLock<Vec<Signature>> =
-    LazyLock::new(|| load::operators().expect("a test reads the embedded operators"));
-
 /// The environment variable `GATHERSPEC_LEVEL` forces its instruction set; a level that the processor lacks makes
 /// every answer `unsupported`.
 struct Optimized {
+    signatures: Signatures,
     settings: gather_optimized::Settings,
     policies: Policies,
     most_threads: Option<NonZeroUsize>,
 }
 
 impl Optimized {
-    fn new(options: Options, policies: Policies, max_output: u64) -> Self {
+    fn new(signatures: Signatures, options: Options, policies: Policies, max_output: u64) -> Self {
         let defaults = gather_optimized::Settings::default();
         let settings = gather_optimized::Settings { options, max_output, ..defaults };
-        Self { settings, policies, most_threads: None }
+        Self { signatures, settings, policies, most_threads: None }
     }
 }
 
 impl Backend for Optimized {
     fn describe(&self) -> Description {
-        let listed = SIGNATURES.iter().map(|signature| {
+        let listed = self.signatures.iter().map(|signature| {
             let dtypes = |role| &*signature.operand(role).dtypes;
             (signature.operator.as_str(), dtypes(OperandRole::Params), dtypes(OperandRole::Indices))
         });
-        describe("optimized", self.policies, listed)
+        describe("optimized", &self.signatures, self.policies, listed)
     }
 
     fn call(&mut self, call: &Call) -> Outcome {
-        match SIGNATURES.iter().find(|signature| signature.operator == call.operator) {
+        match self.signatures.get(call.operator.as_str()) {
             Some(signature) => {
                 self.settings.options = self.settings.options.profile(self.policies.of(signature));
                 gather_optimized::answer(signature, call, &self.settings)
@@ -177,11 +205,12 @@ impl Backend for Optimized {
 /// The description of a built-in backend from its table of operators: name, dtypes of params, dtypes of indices.
 fn describe<'a>(
     name: &str,
+    signatures: &Signatures,
     policies: Policies,
     operators: impl Iterator<Item = (&'a str, &'a [DType], &'a [DType])>,
 ) -> Description {
     let capability = |(operator, dtypes, index_dtypes): (&str, &[DType], &[DType])| {
-        let profile = policies.of_operator(operator);
+        let profile = policies.of_operator(signatures, operator);
         let capability = Capability { profile, dtypes: dtypes.to_vec(), index_dtypes: index_dtypes.to_vec() };
         (operator.to_owned(), capability)
     };

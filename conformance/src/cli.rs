@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use gather_spec::{Diagnostic, Specification};
+use gather_spec::{Diagnostic, Signatures, Specification};
 
 use crate::backend::Backend;
 use crate::builtin::Policies;
@@ -139,8 +139,10 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Run(run)) => cli.load().and_then(|spec| run.execute(&spec, folder)),
         Some(Command::List(list)) => cli.load().and_then(|spec| list.execute(&spec)),
         Some(Command::Show(show)) => cli.load().and_then(|spec| show.execute(&spec)),
-        Some(Command::Serve(serve)) => serve.execute(),
-        Some(Command::ServeLibrary { library }) => serve_library(library),
+        Some(Command::Serve(serve)) => cli.signatures().and_then(|signatures| serve.execute(&signatures)),
+        Some(Command::ServeLibrary { library }) => {
+            cli.signatures().and_then(|signatures| serve_library(library, &signatures))
+        }
         Some(Command::Fuzz(fuzz)) => cli.load().and_then(|spec| fuzz.execute(&spec, folder)),
         Some(Command::Merge(merge)) => merge.execute(),
         Some(Command::Check(check)) => check.execute(|| cli.load()),
@@ -165,8 +167,8 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     status
 }
 
-fn serve_library(library: &Path) -> Result<Status, Failure> {
-    match native::serve(library) {
+fn serve_library(library: &Path, signatures: &Signatures) -> Result<Status, Failure> {
+    match native::serve(library, signatures) {
         Ok(()) => Ok(Status::Conforms),
         Err(native::NotServed::Io(error)) => Err(error.into()),
         Err(broken) => Err(Failure::Broken(broken.to_string())),
@@ -181,6 +183,14 @@ impl Cli {
             Some(folder) => Specification::from_dir(folder),
         }
         .map_err(Failure::Files)
+    }
+
+    /// The operators alone: those built in are there without reading any case.
+    fn signatures(&self) -> Result<Signatures, Failure> {
+        match &self.spec {
+            None => Ok(builtin::signatures().clone()),
+            Some(_) => Ok(self.load()?.signatures()),
+        }
     }
 }
 
@@ -245,8 +255,8 @@ impl BackendArgument {
         }
     }
 
-    fn make(&self, max_output: u64) -> Box<dyn Backend> {
-        builtin::backend(&self.name, self.policies, max_output)
+    fn make(&self, signatures: &Signatures, max_output: u64) -> Box<dyn Backend> {
+        builtin::backend_of(signatures, &self.name, self.policies, max_output)
             .expect("the name was checked when it was parsed")
     }
 }

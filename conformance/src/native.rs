@@ -19,6 +19,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
+use gather_spec::Signatures;
+
 use crate::serve::{Files, answer_all};
 
 use library::Library;
@@ -37,14 +39,19 @@ fn input_changed(operand: &str) -> String {
     format!("{CHANGED}{operand}")
 }
 
-/// The program and arguments that put a library behind the protocol.
+/// The program and arguments that put a library behind the protocol, for the operators of the specification in a folder,
+/// if it is not the one built in.
 ///
 /// # Errors
 /// If this program cannot find itself, or the current folder.
-pub fn command(library: &Path) -> io::Result<Vec<OsString>> {
+pub fn command(library: &Path, specification: Option<&Path>) -> io::Result<Vec<OsString>> {
     // A name without a folder would be looked for among the system's libraries.
     let library = std::path::absolute(library)?;
-    Ok(vec![std::env::current_exe()?.into(), COMMAND.into(), library.into()])
+    let mut command = vec![std::env::current_exe()?.into(), COMMAND.into(), library.into()];
+    if let Some(folder) = specification {
+        command.extend(["--spec".into(), folder.into()]);
+    }
+    Ok(command)
 }
 
 /// Why a library is not served.
@@ -68,11 +75,11 @@ pub enum NotServed {
 ///
 /// # Errors
 /// [`NotServed`].
-pub fn serve(path: &Path) -> Result<(), NotServed> {
+pub fn serve(path: &Path, signatures: &Signatures) -> Result<(), NotServed> {
     let output = take_stdout()?;
     let mut library =
         Library::load(path).map_err(|why| NotServed::Library { library: path.display().to_string(), why })?;
-    Ok(answer_all(&mut library, Files::Allowed, io::stdin().lock(), output)?)
+    Ok(answer_all(&mut library, signatures, Files::Allowed, io::stdin().lock(), output)?)
 }
 
 /// Standard output for this program alone: its number leads to stderr from now on.

@@ -4,11 +4,11 @@ use std::io::{self, BufRead, Read, Write};
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
-use gather_spec::Signature;
-use gather_spec::{Attributes, Call, Operator, Outcome, load};
+use gather_spec::{Attributes, Call, Operator, Outcome, Signatures};
 use serde::Serialize;
 
 use crate::backend::{Backend, Description};
+use crate::builtin;
 use crate::protocol::{
     CallMessage, InvalidReply, OperandMessages, OutputMemory, PROTOCOL, Reply, Request, Started, TimeMessage,
     TimedReply, UnsupportedReply, Unusable, call,
@@ -82,33 +82,32 @@ impl Answering for &mut dyn Backend {
 /// # Errors
 /// If reading or writing fails.
 pub fn serve(backend: &mut dyn Backend, input: impl BufRead, output: impl Write) -> io::Result<()> {
-    serve_with(backend, Files::Allowed, input, output)
+    serve_with(backend, builtin::signatures(), Files::Allowed, input, output)
 }
 
-/// The same, and says whether operands may lie in files.
+/// The same for the operators of a specification, and says whether operands may lie in files.
 ///
 /// # Errors
 /// If reading or writing fails.
 pub fn serve_with(
     mut backend: &mut dyn Backend,
+    signatures: &Signatures,
     files: Files,
     input: impl BufRead,
     output: impl Write,
 ) -> io::Result<()> {
-    answer_all(&mut backend, files, input, output)
+    answer_all(&mut backend, signatures, files, input, output)
 }
 
 /// The same for what cannot always answer.
 pub(crate) fn answer_all(
     backend: &mut impl Answering,
+    signatures: &Signatures,
     files: Files,
     mut input: impl BufRead,
     mut output: impl Write,
 ) -> io::Result<()> {
-    let operators = load::operators().map_err(|wrong| {
-        io::Error::other(wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))
-    })?;
-    let mut server = Server { backend, files, operators };
+    let mut server = Server { backend, files, signatures };
     let mut line = Vec::new();
     loop {
         match read_line(&mut input, &mut line)? {
@@ -159,7 +158,7 @@ struct Server<'a, A> {
     backend: &'a mut A,
     files: Files,
     /// The documented operators, whose attributes have types.
-    operators: Vec<Signature>,
+    signatures: &'a Signatures,
 }
 
 impl<A: Answering> Server<'_, A> {
@@ -175,7 +174,7 @@ impl<A: Answering> Server<'_, A> {
         operands: &OperandMessages,
         attributes: &Attributes,
     ) -> Result<Call, Unusable> {
-        check_names_and_types(&self.operators, operator, operands, attributes)?;
+        check_names_and_types(self.signatures, operator, operands, attributes)?;
         if self.files == Files::Forbidden && operands.0.iter().any(|(_, operand)| operand.file.is_some()) {
             return Err(Unusable::Unsupported("tensors in files are not read here".to_owned()));
         }
@@ -219,12 +218,12 @@ impl<A: Answering> Server<'_, A> {
 /// Whether the operands are those of the operator, and every attribute that it has is of its type. Names of attributes
 /// that the operator lacks are up to the backend.
 fn check_names_and_types(
-    operators: &[Signature],
+    signatures: &Signatures,
     operator: &Operator,
     operands: &OperandMessages,
     attributes: &Attributes,
 ) -> Result<(), Unusable> {
-    let Some(signature) = operators.iter().find(|known| known.operator == *operator) else { return Ok(()) };
+    let Some(signature) = signatures.get(operator.as_str()) else { return Ok(()) };
     let names = || {
         let names: Vec<&str> = signature.operands.iter().map(|operand| &*operand.name).collect();
         names.join(" and ")
@@ -355,7 +354,7 @@ mod tests {
     }
 
     fn server<A>(backend: &mut A) -> Server<'_, A> {
-        Server { backend, files: Files::Forbidden, operators: load::operators().unwrap() }
+        Server { backend, files: Files::Forbidden, signatures: builtin::signatures() }
     }
 
     fn timing(rounds: u32, min_round_ns: u64, threads: Option<usize>) -> TimeMessage {
@@ -441,27 +440,26 @@ mod tests {
     }
 
     /// Operands of the names that an operator has; none if it is not known.
-    fn operands_of(operators: &[Signature], operator: &str) -> OperandMessages {
+    fn operands_of(operator: &str) -> OperandMessages {
         let tensor = TensorMessage::new(&Tensor::new(DType::I32, [0], Vec::<u32>::new()).unwrap());
-        let known = operators.iter().find(|known| known.operator.as_str() == operator);
+        let known = builtin::signatures().get(operator);
         let names = known.iter().flat_map(|known| &known.operands);
         OperandMessages(names.map(|operand| (operand.name.to_string(), tensor.clone())).collect())
     }
 
     #[test]
     fn operands_that_are_missing_or_foreign_are_invalid() {
-        let operators = load::operators().unwrap();
         let checked = |operands: &OperandMessages| {
             let operator = Operator::new("paddle.gather_nd");
-            check_names_and_types(&operators, &operator, operands, &Attributes::new())
+            check_names_and_types(builtin::signatures(), &operator, operands, &Attributes::new())
         };
-        let right = operands_of(&operators, "paddle.gather_nd");
+        let right = operands_of("paddle.gather_nd");
         assert_eq!(checked(&right), Ok(()));
         let said = |operands: &OperandMessages| match checked(operands) {
             Err(Unusable::Invalid(why)) => why,
             other => panic!("{other:?}"),
         };
-        let foreign = said(&operands_of(&operators, "tf.gather"));
+        let foreign = said(&operands_of("tf.gather"));
         assert_eq!(foreign, "paddle.gather_nd has no operand `params`: input and index are expected");
         let missing = said(&OperandMessages(right.0[..1].to_vec()));
         assert_eq!(missing, "an operand of paddle.gather_nd is missing: input and index are expected");
@@ -469,17 +467,16 @@ mod tests {
 
     #[test]
     fn an_attribute_of_another_type_is_invalid_and_an_unknown_name_is_up_to_the_backend() {
-        let operators = load::operators().unwrap();
         let checked = |operator, name: &str, value| {
             check_names_and_types(
-                &operators,
+                builtin::signatures(),
                 &Operator::new(operator),
-                &operands_of(&operators, operator),
+                &operands_of(operator),
                 &[(name.to_owned(), value)].into(),
             )
         };
         let (boolean, integer) = (Attribute::Boolean(true), Attribute::Integer(1));
-        for page in &operators {
+        for page in builtin::signatures() {
             for attribute in &page.attributes {
                 let name = &attribute.name;
                 let (right, wrong, wanted) = match attribute.r#type {

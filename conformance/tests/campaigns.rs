@@ -23,7 +23,7 @@ fn signatures() -> Signatures {
 }
 
 fn subject(name: &str) -> Subject {
-    Subject::built_in(name, &Profile::all_specified().collect::<Vec<_>>()).unwrap()
+    Subject::built_in(name, builtin::signatures(), &Profile::all_specified().collect::<Vec<_>>()).unwrap()
 }
 
 fn report(name: &str, against: &str, seed: u64, cases: u64, shard: Shard) -> Report {

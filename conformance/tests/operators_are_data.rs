@@ -174,3 +174,29 @@ fn the_cases_of_made_up_operators_are_answered_by_their_signatures_and_catch_mut
         "| mutant | stands for | made.pick_along | made.pick_rows | made.spread_along | for example |";
     assert!(strength.markdown().contains(heads));
 }
+
+/// In this process, behind the protocol, and in campaigns: `optimized` has the operators of the folder, and no others.
+#[test]
+fn the_fast_gather_answers_a_made_up_operator_by_the_folder_that_it_is_read_from() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/made_up");
+    let program = env!("CARGO_BIN_EXE_gatherspec");
+    let out = tempfile::tempdir().unwrap();
+    let said = |arguments: &[&str]| {
+        let mut command = assert_cmd::Command::new(program);
+        let ended =
+            command.args(arguments).args(["--spec", folder]).current_dir(out.path()).assert().success();
+        String::from_utf8(ended.get_output().stdout.clone()).unwrap()
+    };
+    let listed = said(&["list", "backends"]);
+    assert!(listed.contains("\noptimized  0.1.0  made.pick_rows  levels "), "{listed}");
+    let in_process = said(&["run", "--out", "run", "--backend", "optimized"]);
+    assert!(in_process.contains("│ made.pick_rows ┆ asked 2 of 2: 2 pass │"), "{in_process}");
+    let mut served = assert_cmd::Command::new(program);
+    served.args(["run", "--out", "served", "--spec", folder, "--", program, "serve", "optimized"]);
+    let served = served.args(["--spec", folder]).current_dir(out.path()).assert().success();
+    let served = String::from_utf8_lossy(&served.get_output().stdout).into_owned();
+    assert!(served.contains("asked 2 of 2: 2 pass"), "{served}");
+    let laws =
+        said(&["fuzz", "--backend", "optimized", "--laws", "--cases", "2000", "--report", "laws.json"]);
+    assert!(laws.contains("nothing found") && !laws.contains("unsupported"), "{laws}");
+}

@@ -25,10 +25,9 @@ impl Side {
         let description = builtin::backend("optimized", Profile::default(), builtin::MAX_OUTPUT)
             .expect("a name from the list")
             .describe();
-        let subject = Subject::built_in("optimized", &profiles).expect("a name from the list");
-        let signatures = gather_spec::load::operators().expect("the embedded files are right");
-        let signatures = signatures.into_iter().collect();
-        Self { check: Differential::new(&description, &signatures, profiles, Strictness::Strict), subject }
+        let subject = Subject::built_in("optimized", builtin::signatures(), &profiles).expect("a name from the list");
+        let signatures = builtin::signatures();
+        Self { check: Differential::new(&description, signatures, profiles, Strictness::Strict), subject }
     }
 
     fn run(&mut self, draws: &[u64]) {

@@ -98,7 +98,8 @@ struct Asked {
 impl Fuzz {
     /// Runs the campaign by a specification, which was read from a folder if it is not the one built in.
     pub(super) fn execute(&self, spec: &Specification, folder: Option<&Path>) -> Result<Status, Failure> {
-        let mut asked = match self.asked()? {
+        let signatures = spec.signatures();
+        let mut asked = match self.asked(&signatures, folder)? {
             Ok(asked) => asked,
             Err(broken) => {
                 complain(&broken);
@@ -113,7 +114,7 @@ impl Fuzz {
         }
         let unknown = description.unknown_operators(spec);
         unknown.iter().for_each(|said| complain(format_args!("the backend {said}")));
-        let check = self.check(&asked, &description.of_known_operators(spec), &spec.signatures())?;
+        let check = self.check(&asked, &description.of_known_operators(spec), &signatures)?;
         let path = self.report_path();
         let mut report = self.start(&path, self.campaign(&asked.argument), description.backend)?;
         let named = asked.named.clone();
@@ -282,10 +283,14 @@ impl Fuzz {
     }
 
     /// Starts the backend; the inner error says why it cannot be.
-    fn asked(&self) -> Result<Result<Asked, String>, Failure> {
+    fn asked(
+        &self,
+        signatures: &Signatures,
+        folder: Option<&Path>,
+    ) -> Result<Result<Asked, String>, Failure> {
         if let (Some(path), None, []) = (&self.library, &self.backend, self.command.as_slice()) {
             let named = Named::Option(option("--library", path.display()));
-            let launch = Launch::from(&native::command(path)?[..]);
+            let launch = Launch::from(&native::command(path, folder)?[..]);
             return Ok(self.program(&launch, path.display().to_string(), named));
         }
         match (&self.backend, self.command.as_slice()) {
@@ -297,7 +302,9 @@ impl Fuzz {
                 let profiles: Vec<Profile> =
                     if free { Profile::all_specified().collect() } else { vec![given] };
                 let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-                let make = |_| Subject::built_in(&backend.name, &profiles).expect("the name was checked");
+                let make = |_| {
+                    Subject::built_in(&backend.name, signatures, &profiles).expect("the name was checked")
+                };
                 let subjects = (0..self.jobs.unwrap_or_else(cores).get()).map(make).collect();
                 let (named, argument) = (Named::BuiltIn(backend.name.clone()), backend.text.clone());
                 Ok(Ok(Asked { subjects, named, argument, profiles, strictness: Strictness::Strict }))

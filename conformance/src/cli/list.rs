@@ -1,7 +1,7 @@
 //! `gatherspec list`: what there is, for people and for programs.
 
 use clap::ValueEnum as _;
-use gather_spec::{Basis, Case, Profile, Specification};
+use gather_spec::{Basis, Case, Profile, Signatures, Specification};
 use serde_json::{Value, json};
 
 use crate::adapters::{ADAPTERS, Adapter};
@@ -62,7 +62,7 @@ impl List {
             What::Cases => self.cases(spec)?,
             What::Clauses => self.clauses(spec),
             What::Operators => operators(spec),
-            What::Backends => backends(),
+            What::Backends => backends(&spec.signatures()),
             What::Documents => documents(spec),
         };
         match self.format {
@@ -154,9 +154,9 @@ fn operators(spec: &Specification) -> Vec<Row> {
     spec.operators.iter().map(row).collect()
 }
 
-fn backends() -> Vec<Row> {
+fn backends(signatures: &Signatures) -> Vec<Row> {
     let row = |name: &&str| {
-        let backend = builtin::backend(name, Profile::default(), builtin::MAX_OUTPUT)?;
+        let backend = builtin::backend_of(signatures, name, Profile::default(), builtin::MAX_OUTPUT)?;
         let description = backend.describe();
         let operators: Vec<&str> = description.operators.keys().map(String::as_str).collect();
         let levels = builtin::levels(name);

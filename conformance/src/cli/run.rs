@@ -176,7 +176,7 @@ impl Run {
         let mut reports: Vec<BackendReport> = backends.iter().map(run).collect();
         for path in &self.libraries {
             let name = quoted(&[path.clone().into_os_string()]);
-            let ran = match native::command(path) {
+            let ran = match native::command(path, job.folder) {
                 Ok(command) => self.run_program(&name, &Launch::from(&command[..]), &nothing, job),
                 Err(error) => BackendReport::broken(name, &error.to_string()),
             };
@@ -197,8 +197,9 @@ impl Run {
             Ok(pool) => pool,
             Err(error) => return BackendReport::broken(backend.text.clone(), &error.to_string()),
         };
-        let make =
-            || InProcess::new(|| backend.make(self.max_output), Strictness::Strict).repeat(self.repeat.get());
+        let signatures = job.spec.signatures();
+        let fresh = || backend.make(&signatures, self.max_output);
+        let make = || InProcess::new(fresh, Strictness::Strict).repeat(self.repeat.get());
         job.progress.backend(&backend.text);
         let mut report = BackendReport::new(backend.text.clone(), make().description(), job.spec);
         report.departures.retain(|departure| job.operators.contains(departure.operator.as_str()));

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use gather_spec::{BadIndex, NegativeIndex};
+use gather_spec::{BadIndex, NegativeIndex, Signatures};
 
 use crate::serve::Files;
 use crate::{builtin, serve};
@@ -30,13 +30,13 @@ pub(super) struct Serve {
 }
 
 impl Serve {
-    pub(super) fn execute(&self) -> Result<Status, Failure> {
+    pub(super) fn execute(&self, signatures: &Signatures) -> Result<Status, Failure> {
         let mut backend = self.backend.clone();
         backend.policies.bad = self.bad.or(backend.policies.bad);
         backend.policies.negative = self.negative.or(backend.policies.negative);
-        let mut backend = backend.make(self.max_output);
+        let mut backend = backend.make(signatures, self.max_output);
         let files = if self.no_files { Files::Forbidden } else { Files::Allowed };
-        serve::serve_with(&mut *backend, files, io::stdin().lock(), io::stdout().lock())?;
+        serve::serve_with(&mut *backend, signatures, files, io::stdin().lock(), io::stdout().lock())?;
         Ok(Status::Conforms)
     }
 }

@@ -5,7 +5,7 @@ use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use gather_optimized::Level;
-use gather_spec::{Call, Profile};
+use gather_spec::{Call, Profile, Signatures};
 
 use crate::Backend;
 use crate::backend::Description;
@@ -52,17 +52,16 @@ pub fn silence_backends() {
 }
 
 impl Subject {
-    /// A built-in backend under these profiles; `None` if there is none of that name.
+    /// A built-in backend of some operators under these profiles; `None` if there is none of that name.
     #[must_use]
-    pub fn built_in(name: &str, profiles: &[Profile]) -> Option<Self> {
+    pub fn built_in(name: &str, signatures: &Signatures, profiles: &[Profile]) -> Option<Self> {
         let mut ways = Vec::new();
         for profile in profiles {
-            let best = || builtin::backend(name, *profile, MAX_OUTPUT);
+            let best = || builtin::backend_of(signatures, name, *profile, MAX_OUTPUT);
             ways.push(best()?);
             for level in Level::ALL {
-                let held =
-                    (name == "optimized").then(|| builtin::optimized_at(level.name(), *profile, MAX_OUTPUT));
-                ways.push(held.flatten().or_else(best)?);
+                let held = || builtin::optimized_at(signatures, level.name(), *profile, MAX_OUTPUT);
+                ways.push((name == "optimized").then(held).flatten().or_else(best)?);
             }
         }
         let description = ways.first()?.describe();
