@@ -31,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
         Ok(cases) => {
             assert!(!cases.is_empty(), "a case file has at least one case");
             let make = || {
-                builtin::backend("reference", Default::default(), MAX_OUTPUT).expect("a name from the list")
+                builtin::backend("reference", builtin::Policies::default(), MAX_OUTPUT).expect("a name from the list")
             };
             let mut runner = InProcess::new(make, Strictness::Strict);
             let small = cases.iter().filter(|case| case.call.operands.tensors().all(is_small));

@@ -59,7 +59,7 @@ fn is_known(tensor: &TensorMessage) -> bool {
 }
 
 fn answers(name: &str, input: &[u8]) -> Vec<Value> {
-    let mut backend = builtin::backend(name, Default::default(), MAX_OUTPUT).expect("a name from the list");
+    let mut backend = builtin::backend(name, builtin::Policies::default(), MAX_OUTPUT).expect("a name from the list");
     let mut answers = Vec::new();
     serve::serve(&mut *backend, input, &mut answers).expect("memory takes all that is written");
     let lines = answers.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
