@@ -91,10 +91,13 @@ enum {
 
 /* An attribute. One that is absent is not passed and has its default.
  *
- *   tf.gather            axis (default: batch_dims), batch_dims (default: 0), validate_indices (boolean, no effect)
- *   tf.gather_nd         batch_dims (default: 0)
- *   tf.raw_ops.GatherNd  none
- *   paddle.gather_nd     none
+ *   tf.gather               axis (default: batch_dims), batch_dims (default: 0), validate_indices (boolean, no effect)
+ *   tf.gather_nd            batch_dims (default: 0)
+ *   tf.raw_ops.GatherNd     none
+ *   paddle.gather_nd        none
+ *   onnx.GatherND-13        batch_dims (default: 0)
+ *   onnx.GatherElements-13  axis (default: 0)
+ *   torch.gather            dim (always passed), sparse_grad (boolean, no effect)
  *
  * Reply GATHERSPEC_UNSUPPORTED to an attribute that the library does not know. */
 typedef struct gatherspec_attribute {

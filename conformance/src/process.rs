@@ -297,8 +297,8 @@ impl Shared<'_> {
     }
 }
 
-/// A handful of calls that whoever declares their dtypes must answer: small ones with one right output, of
-/// different operators where possible.
+/// A handful of calls that whoever declares their dtypes must answer: small ones with one right output and few
+/// attributes, of different operators where possible.
 fn trivial_cases<'a>(description: &Description, cases: &[&'a Case]) -> Vec<&'a Case> {
     const HANDFUL: usize = 5;
     let easy = |case: &Case| {
@@ -306,6 +306,7 @@ fn trivial_cases<'a>(description: &Description, cases: &[&'a Case]) -> Vec<&'a C
         judged.is_ok_and(|judged| judged.has_one_output())
     };
     let mut easy: Vec<&Case> = cases.iter().copied().filter(|case| easy(case)).collect();
+    easy.sort_by_key(|case| case.call.attributes.len());
     let mut chosen: Vec<&Case> = Vec::new();
     while chosen.len() < HANDFUL && !easy.is_empty() {
         // The operator that has had the fewest calls is next; the order of the cases decides the rest.
