@@ -121,7 +121,8 @@ impl Floor {
                 match &self.scattered {
                     Some(inner) if self.each => {
                         let own = row.iter().map(|index| base.wrapping_add(self.distance(&[*index])));
-                        let places = own.zip(inner).map(|(own, distance)| &params[own.wrapping_add(*distance)]);
+                        let places =
+                            own.zip(inner).map(|(own, distance)| &params[own.wrapping_add(*distance)]);
                         out.iter_mut().zip(places).for_each(|(out, element)| out.clone_from(element));
                     }
                     None => out.clone_from_slice(&params[at..][..out.len()]),

@@ -23,11 +23,11 @@ const CALLS: [(&str, &str, &str, &str); 19] = [
     ("nd", "[3, 4, 3, 4]", "[50, 4]", ""),
     ("nd", "[5, 6, 7, 3]", "[10, 20, 3]", ""),
     ("nd", "[4, 5, 6, 8]", "[4, 30, 2]", "batch-dims: 1"),
-    ("elements", "[9, 40]", "[9, 70]", "axis: 1"),
-    ("elements", "[40, 9]", "[70, 9]", "axis: 0"),
-    ("elements", "[3, 20, 4]", "[3, 50, 4]", "axis: 1"),
-    ("elements", "[40, 16]", "[70, 1]", "axis: 0"),
-    ("elements", "[3, 20, 4, 2]", "[3, 50, 1, 1]", "axis: 1"),
+    ("elements", "[9, 40]", "[9, 70]", "axis: 1\n    policy: { bad: error, negative: wrap }"),
+    ("elements", "[40, 9]", "[70, 9]", "axis: 0\n    policy: { bad: error, negative: wrap }"),
+    ("elements", "[3, 20, 4]", "[3, 50, 4]", "axis: 1\n    policy: { bad: error, negative: wrap }"),
+    ("elements", "[40, 16]", "[70, 1]", "axis: 0\n    policy: { bad: error, negative: wrap }"),
+    ("elements", "[3, 20, 4, 2]", "[3, 50, 1, 1]", "axis: 1\n    policy: { bad: error, negative: wrap }"),
 ];
 
 fn check(dtype: &str, index: &str, distribution: &str, layout: &str, index_layout: &str) {

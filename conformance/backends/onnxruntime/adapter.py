@@ -58,17 +58,12 @@ def run(params, indices, *nodes):
     return made.run(None, feed)[0]
 
 
-def gather_nd(data, indices, batch_dims=None):
-    return run(data, indices, ("GatherND", ("P", "I"), "O", *sent(batch_dims=batch_dims)))
+def gather_nd(data, indices, **attributes):
+    return run(data, indices, ("GatherND", ("P", "I"), "O", *attributes.items()))
 
 
-def gather_elements(data, indices, axis=None):
-    return run(data, indices, ("GatherElements", ("P", "I"), "O", *sent(axis=axis)))
-
-
-def sent(**attributes):
-    """The attributes that the call has: an absent one keeps the default of the library."""
-    return [item for item in attributes.items() if item[1] is not None]
+def gather_elements(data, indices, **attributes):
+    return run(data, indices, ("GatherElements", ("P", "I"), "O", *attributes.items()))
 
 
 def gather(params, indices, axis=None, batch_dims=0, validate_indices=None):

@@ -116,6 +116,9 @@ impl Pieces {
                 join(choices, signature.join, &mut params[dim], &mut indices[dim], false);
             }
         }
+        if choices.once_in(2) {
+            grow(choices, &mut params, &mut indices, axis);
+        }
         Parts { params, indices, batch: 0, axis, depth: 1 }
     }
 
@@ -147,5 +150,14 @@ impl Pieces {
         let params = [&*batch, &mid, &gathered, &inner].concat();
         let axis = batch.len() + mid.len();
         Parts { params, indices, batch: batch.len(), axis, depth: gathered.len() }
+    }
+}
+
+/// Makes an empty output so long on the axis that it is too large where its elements are wider than the indices.
+fn grow(choices: &mut Choices, params: &mut [usize], indices: &mut [usize], axis: usize) {
+    let empty = |dims: &[usize]| dims.iter().enumerate().any(|(dim, size)| dim != axis && *size == 0);
+    if empty(params) && empty(indices) {
+        params.iter_mut().chain(&mut *indices).for_each(|dim| *dim = (*dim).min(1));
+        indices[axis] = choices.pick(&[1 << 60, 1 << 59]);
     }
 }

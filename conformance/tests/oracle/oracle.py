@@ -312,8 +312,9 @@ class Generator(Random):
     def valid_elements(self, operator: Operator) -> Call:
         """The same of the form elements."""
         p = self.dims(max(operator.params_rank, operator.indices_rank, self.choice([1, 1, 2, 2, 3, 3, 4, 5, 8])))
-        for _ in range(self.random() < 0.15):
-            p[self.randrange(len(p))] = self.choice([*HUGE, 2])
+        huge = self.random() < 0.15 and self.choice(["params", "along"])
+        if huge:
+            p[self.randrange(len(p))] = self.choice([*HUGE, 2] if huge == "params" else [2])
             p[self.randrange(len(p))] *= self.choice([0, 0, 0, 1])
         axis, i = self.randrange(len(p)), list(p)
         for at, dim in enumerate(p):
@@ -321,7 +322,7 @@ class Generator(Random):
                 i[at] = self.randint(0, dim)
             elif operator.join == "broadcast" and self.random() < 0.4:
                 self.choice([p, i])[at] = 1
-        i[axis] = self.choice([*self.dims(5), self.choice(HUGE) if self.random() < 0.1 else 1])
+        i[axis] = self.choice(HUGE) if huge == "along" else self.dims(1)[0]
         if operator.exempts_empty and self.random() < 0.1:
             i = [0, *self.dims(self.randint(0, 4))]
             self.shuffle(i)
