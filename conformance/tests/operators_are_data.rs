@@ -187,15 +187,19 @@ fn the_fast_gather_answers_a_made_up_operator_by_the_folder_that_it_is_read_from
             command.args(arguments).args(["--spec", folder]).current_dir(out.path()).assert().success();
         String::from_utf8(ended.get_output().stdout.clone()).unwrap()
     };
+    let operators: Vec<String> =
+        made_up().operators.iter().map(|signature| signature.operator.to_string()).collect();
     let listed = said(&["list", "backends"]);
-    assert!(listed.contains("\noptimized  0.1.0  made.pick_rows  levels "), "{listed}");
+    assert!(listed.contains(&format!("\noptimized  0.1.0  {}  levels ", operators.join(" "))), "{listed}");
+    let all = made_up().cases.len();
+    let everything = format!("optimized 0.1.0  {all} of {all} cases asked: everything conforms");
     let in_process = said(&["run", "--out", "run", "--backend", "optimized"]);
-    assert!(in_process.contains("│ made.pick_rows ┆ asked 2 of 2: 2 pass │"), "{in_process}");
+    assert!(in_process.contains(&everything), "{in_process}");
     let mut served = assert_cmd::Command::new(program);
     served.args(["run", "--out", "served", "--spec", folder, "--", program, "serve", "optimized"]);
     let served = served.args(["--spec", folder]).current_dir(out.path()).assert().success();
     let served = String::from_utf8_lossy(&served.get_output().stdout).into_owned();
-    assert!(served.contains("asked 2 of 2: 2 pass"), "{served}");
+    assert!(served.contains(&everything), "{served}");
     let laws =
         said(&["fuzz", "--backend", "optimized", "--laws", "--cases", "2000", "--report", "laws.json"]);
     assert!(laws.contains("nothing found") && !laws.contains("unsupported"), "{laws}");
