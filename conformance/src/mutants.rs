@@ -26,6 +26,8 @@ pub mod strength;
 mod threads;
 mod width;
 
+use std::collections::BTreeSet;
+
 use gather_spec::signature::OperandRole;
 use gather_spec::{BadIndex, Call, DType, NegativeIndex, Outcome, Profile, Signature, Signatures};
 
@@ -139,12 +141,21 @@ fn declaring(signatures: &Signatures, profile: Profile, narrow: Option<Dtypes>) 
     Box::new(Modelled { name, model, signatures, profile, narrow, threaded: false, threads: 1 })
 }
 
-/// The mutants that are wrong on some of 10,000 drawn calls of an operator, by name.
+/// The mutants that are wrong on some of 9,000 usual calls of an operator, by name.
 #[must_use]
 pub fn concerns(signature: &Signature) -> Vec<&'static str> {
-    let draws = Draws::new(signature, None);
-    let concerned = all().into_par_iter().filter(|mutant| draws.are_wrong_for(mutant));
-    concerned.map(|mutant| mutant.id).collect()
+    wrong_on(&Draws::usual(signature, None), |_| true)
+}
+
+/// Those of these mutants that are wrong on some of 10,000 calls of an operator, usual and far.
+#[must_use]
+pub fn wrong_on_draws(signature: &Signature, mutants: &BTreeSet<&str>) -> BTreeSet<&'static str> {
+    wrong_on(&Draws::all(signature), |mutant| mutants.contains(mutant)).into_iter().collect()
+}
+
+fn wrong_on(draws: &Draws, wanted: impl Fn(&str) -> bool + Sync) -> Vec<&'static str> {
+    let chosen = all().into_par_iter().filter(|mutant| wanted(mutant.id));
+    chosen.filter(|mutant| draws.are_wrong_for(mutant)).map(|mutant| mutant.id).collect()
 }
 
 /// What the model without a mutation answers by a signature.

@@ -1,21 +1,23 @@
 //! `optimized` against `reference`: every bit and every field of every error, over levels, threads, layouts, profiles.
 //! Only here may the two meet.
 
+#[path = "differential/typed.rs"]
+mod typed;
+
 use std::num::NonZeroUsize;
 use std::sync::LazyLock;
 
 use gather_conformance::builtin::{self, MAX_OUTPUT};
 use gather_conformance::generate::{Choices, Maker, grid};
 use gather_conformance::layout::Layout;
-use gather_optimized::{Element, Index, Level, Options, Plan, Settings};
-use gather_spec::signature::{AttributeDefault, AttributeRole, EmptyIndex, OperandRole, RankRule};
-use gather_spec::tensor::Stored;
+use gather_optimized::{Level, Options, Settings};
+use gather_spec::signature::AttributeRole;
 use gather_spec::{
-    Attribute, BadIndex, Call, DType, Form, NegativeIndex, Outcome, Profile, Refusal, ReportedError, Roles,
-    Signature, Signatures, Tensor,
+    BadIndex, Call, DType, Form, NegativeIndex, Outcome, Profile, Roles, Signature, Signatures, Tensor,
 };
-use ndarray::{ArrayD, ArrayViewD, IxDyn};
 use proptest::prelude::*;
+
+use self::typed::{has_typed_function, into_poisoned};
 
 const THREADS: [usize; 3] = [1, 2, 5];
 
@@ -105,135 +107,9 @@ fn compare(call: &Call, profile: Profile, ways: &[Way]) {
         let settings =
             Settings { options: way.options(profile), max_output: MAX_OUTPUT, ..Settings::default() };
         assert_same(&expected, &optimized(&laid_out, &settings), call, profile, *way);
-        if let Some(found) = into_poisoned(&laid_out, settings.options) {
+        if let Some(found) = into_poisoned(signature(call), &laid_out, settings.options) {
             assert_same(&expected, &found, call, profile, *way);
         }
-    }
-}
-
-/// The outcome of gathering into outputs full of 0x00 and of 0xFF, which must agree; `None` for calls that have no
-/// typed function, or whose dtypes an operator refuses.
-fn into_poisoned(call: &Call, options: Options) -> Option<Outcome> {
-    let signature = signature(call);
-    let roles = signature.roles(call).ok()?;
-    let supported = has_typed_function(signature)
-        && signature.operand(OperandRole::Params).dtypes.contains(&roles.params.dtype())
-        && signature.operand(OperandRole::Indices).dtypes.contains(&roles.indices.dtype())
-        && [DType::I32, DType::I64].contains(&roles.indices.dtype())
-        && roles.params.dtype() != DType::String
-        // The typed function takes any rank, and then has no axis to take.
-        && (signature.form != Form::Elements || roles.params.rank() > 0);
-    if !supported {
-        return None;
-    }
-    let options = options.batch_dims(roles.batch_dims.unwrap_or(0));
-    let axis = roles.axis.or_else(|| default_axis(signature));
-    let options = axis.map_or(options, |axis| options.axis(axis));
-    let options = signature.join.map_or(options, |join| options.join(join));
-    let typed = Typed { form: signature.form, indices: roles.indices, options };
-    Some(match roles.params.dtype().size() {
-        1 => poisoned::<u8>(roles.params, typed, [0, u8::MAX]),
-        2 => poisoned::<u16>(roles.params, typed, [0, u16::MAX]),
-        4 => poisoned::<u32>(roles.params, typed, [0, u32::MAX]),
-        8 => poisoned::<u64>(roles.params, typed, [0, u64::MAX]),
-        _ => poisoned::<u128>(roles.params, typed, [0, u128::MAX]),
-    })
-}
-
-/// The number that an absent axis stands for, whatever the call.
-fn default_axis(signature: &Signature) -> Option<i64> {
-    match signature.attribute(AttributeRole::Axis)?.default {
-        AttributeDefault::Value(Attribute::Integer(axis)) => Some(axis),
-        _ => None,
-    }
-}
-
-/// Whether an operator differs in nothing but dtypes, attributes and scalars from the typed function of its form.
-fn has_typed_function(signature: &Signature) -> bool {
-    let ranks = [OperandRole::Params, OperandRole::Indices].map(|role| signature.operand(role).rank);
-    match signature.form {
-        Form::Take => {
-            let axis = signature.attribute(AttributeRole::Axis);
-            ranks == [RankRule::AtLeast1, RankRule::Any]
-                && axis.is_some_and(|axis| axis.default == AttributeDefault::BatchDims)
-        }
-        Form::Elements => {
-            ranks == [RankRule::AtLeast1, RankRule::Any] && signature.empty_index == EmptyIndex::Checked
-        }
-        Form::Nd => ranks == [RankRule::Any, RankRule::AtLeast1] && signature.least_depth == 0,
-    }
-}
-
-/// A call of a typed function, params aside.
-#[derive(Clone, Copy)]
-struct Typed<'a> {
-    form: Form,
-    indices: &'a Tensor,
-    options: Options,
-}
-
-fn poisoned<T: Element + Stored>(params: &Tensor, call: Typed<'_>, poisons: [T; 2]) -> Outcome {
-    let dtype = params.dtype();
-    let params = params.view::<T>().expect("the width of the dtype");
-    let outcomes = poisons.map(|poison| {
-        // The value decides the index type, so that all eight are used.
-        let largest = call.indices.iter().count() % 3;
-        let result = match (call.indices.dtype(), largest) {
-            (DType::I64, 0) if fits::<u64>(call.indices) => into::<T, u64>(&params, call, poison),
-            (DType::I64, 1) if fits::<u32>(call.indices) => into::<T, u32>(&params, call, poison),
-            (DType::I64, _) => into::<T, i64>(&params, call, poison),
-            (_, 0) if fits::<u8>(call.indices) => into::<T, u8>(&params, call, poison),
-            (_, 0) if fits::<i8>(call.indices) => into::<T, i8>(&params, call, poison),
-            (_, 1) if fits::<u16>(call.indices) => into::<T, u16>(&params, call, poison),
-            (_, 1) if fits::<i16>(call.indices) => into::<T, i16>(&params, call, poison),
-            _ => into::<T, i32>(&params, call, poison),
-        };
-        outcome(result, dtype)
-    });
-    assert_eq!(outcomes[0], outcomes[1], "something was not written");
-    let [outcome, _] = outcomes;
-    outcome
-}
-
-fn fits<I: TryFrom<i128>>(indices: &Tensor) -> bool {
-    indices.shape().positions().all(|at| I::try_from(indices.integer(&at).expect("an integer")).is_ok())
-}
-
-fn into<T: Element, I: Index + TryFrom<i128>>(
-    params: &ArrayViewD<'_, T>,
-    call: Typed<'_>,
-    poison: T,
-) -> Result<ArrayD<T>, Refusal> {
-    let values = call.indices.shape().positions();
-    let values = values.map(|at| {
-        let value = call.indices.integer(&at).expect("an integer");
-        I::try_from(value).ok().expect("a type that fits")
-    });
-    let indices =
-        ArrayD::from_shape_vec(IxDyn(call.indices.shape()), values.collect()).expect("its own shape");
-    let plan = match call.form {
-        Form::Take => Plan::gather(params.shape(), indices.shape(), &call.options),
-        Form::Elements => Plan::take_along_axis(params.shape(), indices.shape(), &call.options),
-        Form::Nd => Plan::gather_nd(params.shape(), indices.shape(), &call.options),
-    }?;
-    let bytes = plan.output_shape().iter().map(|dim| *dim as u128).product::<u128>() * size_of::<T>() as u128;
-    if bytes > u128::from(MAX_OUTPUT) {
-        return Err(Refusal::Unsupported("too large for a test".to_owned()));
-    }
-    let mut output = ArrayD::from_elem(IxDyn(plan.output_shape()), poison);
-    plan.run_into(params, &indices, &mut output)?;
-    Ok(output)
-}
-
-fn outcome<T: Stored>(result: Result<ArrayD<T>, Refusal>, dtype: DType) -> Outcome {
-    match result {
-        Ok(output) => {
-            let shape = output.shape().to_vec();
-            let (elements, _) = output.into_raw_vec_and_offset();
-            Outcome::Output(Tensor::new(dtype, shape, elements).expect("an output of its own shape"))
-        }
-        Err(Refusal::Error(error)) => Outcome::Error(ReportedError::from(error)),
-        Err(Refusal::Unsupported(why)) => Outcome::Unsupported(why),
     }
 }
 

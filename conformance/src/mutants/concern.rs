@@ -11,8 +11,8 @@ use crate::generate::{Choices, Maker};
 use crate::judge::{Strictness, Verdict, judge};
 use crate::report::Dtypes;
 
-/// How many calls of an operator are drawn, of which so many, the last ones, are far from the usual.
-const DRAWS: u64 = 10_000;
+/// How many usual calls of an operator are drawn, and how many far from the usual behind them.
+const USUAL: u64 = 9000;
 const FAR: u64 = 1000;
 
 /// How many threads share the work of a call: a mutant that is right on one is wrong on two.
@@ -27,8 +27,17 @@ pub(super) struct Draws {
 }
 
 impl Draws {
-    /// Calls of an operator in the dtypes that its pages list, or of one dtype pair.
-    pub(super) fn new(signature: &Signature, narrow: Option<Dtypes>) -> Self {
+    /// Calls of an operator in the dtypes that its pages list, usual ones and far ones.
+    pub(super) fn all(signature: &Signature) -> Self {
+        Self::new(signature, None, USUAL + FAR)
+    }
+
+    /// Usual calls of an operator in the dtypes that its pages list, or of one dtype pair. Far ones take long.
+    pub(super) fn usual(signature: &Signature, narrow: Option<Dtypes>) -> Self {
+        Self::new(signature, narrow, USUAL)
+    }
+
+    fn new(signature: &Signature, narrow: Option<Dtypes>, draws: u64) -> Self {
         let only: Signatures = std::iter::once(signature.clone()).collect();
         let description = declaring(&only, Profile::default(), narrow).describe();
         let capability = &description.operators[signature.operator.as_str()];
@@ -36,13 +45,12 @@ impl Draws {
         let mut choices = Choices::from_seed(0);
         let call = |seed: u64| {
             choices.reseed(seed);
-            let drawn =
-                if seed < DRAWS - FAR { maker.call(&mut choices) } else { maker.far_call(&mut choices) };
+            let drawn = if seed < USUAL { maker.call(&mut choices) } else { maker.far_call(&mut choices) };
             drawn.ok().flatten().filter(|call| {
                 narrow.is_none() || signature.roles(call).is_ok_and(|roles| capability.covers(&roles))
             })
         };
-        let calls: Vec<Call> = (0..DRAWS).filter_map(call).collect();
+        let calls: Vec<Call> = (0..draws).filter_map(call).collect();
         let model = Model::correct();
         let right = |profile: Profile| {
             (profile, calls.iter().map(|call| model.answer(signature, call, profile, 1)).collect())

@@ -56,13 +56,13 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "join-in-the-first-dim-only",
         "compares the first dim off the axis only",
         "class: a check of one of several dims",
-        |model| model.faulty = |code, asked| one_dim(code, asked, |dims| dims.next()),
+        |model| model.faulty = |code, asked| one_dim(code, asked, <[DimPair]>::first),
     ),
     Mutant::new(
         "join-in-the-last-dim-only",
         "compares the last dim off the axis only",
         "class: a check of one of several dims",
-        |model| model.faulty = |code, asked| one_dim(code, asked, |dims| dims.last()),
+        |model| model.faulty = |code, asked| one_dim(code, asked, <[DimPair]>::last),
     ),
     Mutant::new(
         "join-by-product",
@@ -292,6 +292,9 @@ pub(super) static MUTANTS: &[Mutant] = &[
     ),
 ];
 
+/// A dim of params and the one of indices.
+type DimPair = (usize, usize);
+
 /// Whether a call deserves an error, where dims off the axis are compared by another rule.
 fn mismatched(code: ErrorCode, asked: &Asked<'_>, differ: fn(Join, usize, usize) -> bool) -> bool {
     let join = asked.signature.join.filter(|_| !asked.exempt());
@@ -304,23 +307,19 @@ fn mismatched(code: ErrorCode, asked: &Asked<'_>, differ: fn(Join, usize, usize)
 }
 
 /// Whether a call deserves an error, where one dim off the axis is compared.
-fn one_dim(
-    code: ErrorCode,
-    asked: &Asked<'_>,
-    chosen: fn(&mut dyn Iterator<Item = (usize, usize)>) -> Option<(usize, usize)>,
-) -> bool {
+fn one_dim(code: ErrorCode, asked: &Asked<'_>, chosen: fn(&[DimPair]) -> Option<&DimPair>) -> bool {
     let join = asked.signature.join.filter(|_| !asked.exempt());
     match (code, join) {
         (ErrorCode::JoinMismatch, Some(join)) => {
-            let one = chosen(&mut off_axis(asked));
-            one.is_some_and(|(params, indices)| !model::fits(join, params, indices))
+            let pairs: Vec<DimPair> = off_axis(asked).collect();
+            chosen(&pairs).is_some_and(|(params, indices)| !model::fits(join, *params, *indices))
         }
         _ => model::faulty(code, asked),
     }
 }
 
 /// The dims of params and of indices off the axis.
-fn off_axis(asked: &Asked<'_>) -> impl Iterator<Item = (usize, usize)> {
+fn off_axis(asked: &Asked<'_>) -> impl Iterator<Item = DimPair> {
     let (axis, pairs) = (asked.axis(), asked.params().iter().zip(asked.indices()));
     pairs
         .enumerate()

@@ -115,25 +115,25 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "ranks-looked-at-before-a-missing-axis",
         "looks at the rank of params before it asks for an axis",
         "class: a precedence turned round",
-        |model| model.order = const { &swapped(ErrorCode::AxisRequired, ErrorCode::ParamsRank) },
+        |model| model.order = const { &moved(ErrorCode::AxisRequired, ErrorCode::ParamsRank) },
     ),
     Mutant::new(
         "axis-looked-at-before-the-ranks",
         "looks at the axis before it compares the ranks",
         "class: a precedence turned round",
-        |model| model.order = const { &swapped(ErrorCode::RankMismatch, ErrorCode::AxisOutOfRange) },
+        |model| model.order = const { &moved(ErrorCode::RankMismatch, ErrorCode::AxisOutOfRange) },
     ),
     Mutant::new(
         "join-looked-at-before-the-axis",
         "compares the dims off the axis before it looks at the axis",
         "class: a precedence turned round",
-        |model| model.order = const { &swapped(ErrorCode::AxisOutOfRange, ErrorCode::JoinMismatch) },
+        |model| model.order = const { &moved(ErrorCode::JoinMismatch, ErrorCode::AxisOutOfRange) },
     ),
     Mutant::new(
         "size-looked-at-before-the-join",
         "looks at the size of the output before the dims off the axis",
         "class: a precedence turned round",
-        |model| model.order = const { &swapped(ErrorCode::JoinMismatch, ErrorCode::OutputTooLarge) },
+        |model| model.order = const { &moved(ErrorCode::JoinMismatch, ErrorCode::OutputTooLarge) },
     ),
     Mutant::new(
         "join-reported-as-rank",
@@ -321,6 +321,22 @@ const fn swapped(one: ErrorCode, other: ErrorCode) -> [ErrorCode; ORDER.len()] {
     }
     order[first] = other;
     order[second] = one;
+    order
+}
+
+/// The order of the checks with one of them in the place of another, and those between moved up.
+const fn moved(one: ErrorCode, other: ErrorCode) -> [ErrorCode; ORDER.len()] {
+    let mut order = ORDER;
+    let mut at = 0;
+    while order[at] as usize != one as usize {
+        at += 1;
+    }
+    let later = (one as usize) < other as usize;
+    while ORDER[at] as usize != other as usize {
+        let next = if later { at + 1 } else { at - 1 };
+        (order[at], order[next]) = (order[next], order[at]);
+        at = next;
+    }
     order
 }
 

@@ -130,7 +130,13 @@ pub(super) struct Trial<'a> {
 impl<'a> Trial<'a> {
     pub(super) fn new(signatures: &'a Signatures, cases: Vec<LaidOut<'a>>, narrow: Option<Dtypes>) -> Self {
         let draws = signatures.iter().collect::<Vec<_>>();
-        let draws = draws.into_par_iter().map(|signature| Draws::new(signature, narrow)).collect();
+        let draws = draws
+            .into_par_iter()
+            .map(|signature| match narrow {
+                None => Draws::all(signature),
+                Some(_) => Draws::usual(signature, narrow),
+            })
+            .collect();
         Self { signatures, cases, draws, narrow }
     }
 
