@@ -41,7 +41,12 @@ impl<'a> Operator<'a> {
     fn drawn(&self) -> Vec<(Call, Outcome)> {
         let maker = Maker::new(&self.description(), &self.alone);
         let mut model = correct(&self.alone, Profile::default());
-        let call = |seed| maker.call(&mut Choices::from_seed(seed)).ok().flatten();
+        let call = |seed| {
+            let mut choices = Choices::from_seed(seed);
+            // Some errors take shapes that tiny calls hardly ever have.
+            let made = if seed < 59_000 { maker.call(&mut choices) } else { maker.far_call(&mut choices) };
+            made.ok().flatten()
+        };
         (0..60_000).filter_map(call).map(|call| (call.clone(), model.call(&call))).collect()
     }
 

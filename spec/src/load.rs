@@ -23,12 +23,12 @@ use walkdir::WalkDir;
 
 use crate::case::Case;
 use crate::clause::{Clause, Document, Erratum, Example, Family, LeftOut, OutOfScope, Renamed, Section};
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::{Diagnostic, Quoted, nearest};
 use crate::yaml::{MAX_FILE_BYTES, Spanned, Text, too_long};
 use crate::{Basis, ErrorCode, Signature, Signatures};
 
 use cases::{Context, Instances, read_cases, read_family};
-use families::Families;
+use families::{Families, with_nearest};
 use operator::OperatorPage;
 use raw::{ClausesFile, DocumentsFile, ErrataFile, InventoryFile, OutOfScopeFile, RenamedFile};
 pub use single::{Ledger, family_folder};
@@ -245,6 +245,12 @@ impl Specification {
     }
 
     fn check_targets(&self, text: Text<'_>, read: &OperatorPage) -> Result<(), Diagnostic> {
+        let documents = || self.documents.iter().map(|document| document.id.as_str());
+        if let Some(id) = read.documents.iter().find(|id| !documents().any(|known| known == id.value)) {
+            let wrong =
+                text.wrong(id.defined, format!("documents.yaml has no document {}", Quoted(&id.value)));
+            return Err(with_nearest(wrong, &id.value, documents()));
+        }
         let known: Vec<&str> = self.clauses.iter().map(|clause| clause.id.as_str()).collect();
         let clause = |id: &str| self.clause(id);
         self.of_families.check_targets(text, &read.signature, &read.families, clause, &known)

@@ -191,7 +191,11 @@ impl Families {
 }
 
 /// Adds the name that was probably meant.
-fn with_nearest<'a>(wrong: Diagnostic, word: &str, known: impl Iterator<Item = &'a str>) -> Diagnostic {
+pub(super) fn with_nearest<'a>(
+    wrong: Diagnostic,
+    word: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> Diagnostic {
     match nearest(word, known) {
         Some(meant) => wrong.help(format!("did you mean `{meant}`?")),
         None => wrong,

@@ -30,7 +30,7 @@ struct OperatorFile {
     schema: Spanned<u32>,
     operator: Spanned<String>,
     summary: String,
-    documents: Vec<String>,
+    documents: Vec<Spanned<String>>,
     form: Spanned<Form>,
     operands: Spanned<InOrder<OperandEntry>>,
     #[serde(default)]
@@ -51,6 +51,8 @@ struct OperatorFile {
 /// What an `operator.yaml` says.
 pub(super) struct OperatorPage {
     pub(super) signature: Signature,
+    /// The ids of its documents, with their places.
+    pub(super) documents: Vec<Spanned<String>>,
     /// Which clauses of the operator stand for which of a family.
     pub(super) families: FamiliesEntry,
     /// Where the operator is named.
@@ -116,7 +118,7 @@ impl Signature {
         let signature = Self {
             operator: Operator::new(file.operator.value.as_str()),
             summary: file.summary,
-            documents: file.documents,
+            documents: file.documents.iter().map(|id| id.value.clone()).collect(),
             form,
             operands,
             attributes,
@@ -135,7 +137,8 @@ impl Signature {
             join,
             empty_index,
         };
-        Ok(OperatorPage { signature, families: file.families, named: file.operator.defined })
+        let OperatorFile { documents, families, operator, .. } = file;
+        Ok(OperatorPage { signature, documents, families, named: operator.defined })
     }
 }
 

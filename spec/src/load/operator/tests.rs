@@ -1,6 +1,7 @@
 //! What the loader says of wrong signatures.
 
 use super::*;
+use crate::load::Specification;
 
 const TAKE: &str = include_str!("../../../operators/tf/gather/operator.yaml");
 const ND: &str = include_str!("../../../operators/tf/gather_nd/operator.yaml");
@@ -139,4 +140,23 @@ fn a_default_lies_within_its_range() {
         let text = ND.replacen("from-0-below-q-to-r", range, 1).replacen("default: 0", "default: -1", 1);
         assert_eq!(read(&text).unwrap_err().message, "the default is outside the range");
     }
+}
+
+#[test]
+fn a_document_that_the_ledger_lacks_is_refused_with_the_nearest_one() {
+    let load = |documents: &str| {
+        let operator = ELEMENTS.replacen("[made-up]", documents, 1);
+        let files: [(&str, &[u8]); 2] = [
+            ("documents.yaml", include_bytes!("../../../documents.yaml")),
+            ("operators/made/up/operator.yaml", operator.as_bytes()),
+        ];
+        Specification::load(&files)
+    };
+    assert!(load("[tf-gather]").is_ok());
+    let wrong = load("[tf-gather, tf-gather-ndd]").unwrap_err();
+    let place = wrong[0].place.as_ref().unwrap();
+    assert_eq!((wrong.len(), place.line, place.column), (1, 4, 24));
+    let said = wrong[0].to_string();
+    assert!(said.contains("documents.yaml has no document `tf-gather-ndd`"), "{said}");
+    assert!(said.contains("did you mean `tf-gather-nd`?"), "{said}");
 }
