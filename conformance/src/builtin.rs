@@ -52,7 +52,7 @@ impl Policies {
 ///
 /// ```
 /// use gather_conformance::builtin;
-/// let reference = builtin::backend("reference", Default::default(), builtin::MAX_OUTPUT).unwrap();
+/// let reference = builtin::backend("reference", builtin::Policies::default(), builtin::MAX_OUTPUT).unwrap();
 /// assert!(reference.describe().operators.contains_key("tf.gather"));
 /// ```
 #[must_use]

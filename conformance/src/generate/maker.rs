@@ -64,7 +64,7 @@ impl Maker {
     /// ```
     /// use gather_conformance::generate::{Choices, Maker};
     /// use gather_conformance::{Backend, builtin};
-    /// let reference = builtin::backend("reference", Default::default(), builtin::MAX_OUTPUT).unwrap();
+    /// let reference = builtin::backend("reference", builtin::Policies::default(), builtin::MAX_OUTPUT).unwrap();
     /// let signatures = gather_spec::load::operators().unwrap().into_iter().collect();
     /// let maker = Maker::new(&reference.describe(), &signatures);
     /// let call = maker.call(&mut Choices::from_draws(vec![]))?.unwrap();
