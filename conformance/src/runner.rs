@@ -103,7 +103,7 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         laid_out: impl Fn(&Call, Layout) -> Cow<'c, Result<Call, TensorError>>,
     ) -> CaseResult {
         let mut first: Option<Outcome> = None;
-        for layout in Layout::ALL {
+        for layout in layouts(judged.case.grid_point) {
             let call = laid_out(&judged.case.call, layout);
             let outcome = match self.run_layout(judged, layout, &call, first.is_none()) {
                 Ok(outcome) => outcome,
@@ -191,6 +191,14 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
             _ => format!("layout {}, {threads} threads", layout.name()),
         }
     }
+}
+
+/// The layouts that a case is run in: all, and of one size among many the first and one more, in turns.
+fn layouts(grid_point: Option<usize>) -> impl Iterator<Item = Layout> {
+    let [first, others @ ..] = Layout::ALL;
+    let wanted = move |at: usize| grid_point.is_none_or(|point| point % others.len() == at);
+    std::iter::once(first)
+        .chain(others.into_iter().enumerate().filter(move |(at, _)| wanted(*at)).map(|(_, one)| one))
 }
 
 /// A case under the profile that a backend declares, and in dtypes that it declares.

@@ -248,6 +248,7 @@ mod tests {
             history: Vec::new(),
             provenance: None,
             open: OpenDtypes::default(),
+            grid_point: None,
             call,
             names: OperandNames { params: "params".into(), indices: "indices".into() },
             expect: Expectation { arms: vec![Arm { when: When::default(), allowed }] },

@@ -168,6 +168,7 @@ fn case(first: u32) -> Case {
         history: Vec::new(),
         provenance: None,
         open: OpenDtypes::default(),
+        grid_point: None,
         call: Call { operator, operands: [("params", params), ("indices", indices)].into(), attributes },
         names: OperandNames { params: "params".into(), indices: "indices".into() },
         expect: Expectation { arms: vec![Arm { when: When::default(), allowed }] },

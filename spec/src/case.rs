@@ -33,6 +33,8 @@ pub struct Case {
     pub provenance: Option<Provenance>,
     /// The dtypes that it leaves open, as `dtype: any` does. `call` and `expect` have the first of each.
     pub open: OpenDtypes,
+    /// Its place among those that the sizes of its `for-each` stand for.
+    pub grid_point: Option<usize>,
     /// The question.
     pub call: Call,
     /// The names of the operands of the call that every form has.

@@ -1,17 +1,21 @@
 //! Loading the specification: embedded in the program, or from a folder. Every case file is found by walking.
 
 mod cases;
+mod closed_form;
 mod data;
 mod dtypes;
 mod expect;
 mod families;
 mod fill;
+mod grid;
 mod names;
 mod operator;
+mod pairs;
 mod raw;
 #[cfg(test)]
 mod schema;
 mod single;
+mod sizes;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;

@@ -232,6 +232,17 @@ impl Tensor {
         self.elements.len()
     }
 
+    /// Another window on what is stored.
+    #[cfg(feature = "cases")]
+    pub(crate) fn window(
+        self,
+        shape: Shape,
+        strides: Vec<isize>,
+        offset: usize,
+    ) -> Result<Self, TensorError> {
+        Self::strided(self.dtype, shape, strides, offset, self.elements)
+    }
+
     /// A tensor of another dtype in the same layout: each stored element becomes what `map` makes of it.
     #[cfg(feature = "cases")]
     pub(crate) fn map_elements(

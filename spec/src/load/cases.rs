@@ -12,8 +12,9 @@ use crate::signature::{OperandRole, Signature};
 use crate::yaml::{Spanned, Text};
 use crate::{Basis, Call, Roles};
 
-use super::data::Reader;
+use super::data::{Reader, Shared};
 use super::dtypes::choices;
+use super::grid::points;
 use super::names::{Names, one_of};
 use super::raw::{CaseEntry, CaseFile, FamilyFile};
 use super::{Specification, check_schema};
@@ -56,9 +57,10 @@ pub(super) fn read_cases(text: Text<'_>, context: &Context<'_>, wrong: &mut Vec<
             return Vec::new();
         }
     };
-    let reader = Reader::new(text);
+    let shared = Shared::default();
+    let reader = Reader::new(text, &shared);
     let in_spec = context.folder.is_some();
-    let cases = CaseReader { reader: &reader, spec: context.spec, page, in_spec, names: Names::Page };
+    let cases = CaseReader { reader, spec: context.spec, page, in_spec, names: Names::Page };
     check_count(text, &file.cases, wrong);
     cases.all(&file.cases.value, stem(text), wrong)
 }
@@ -95,7 +97,8 @@ pub(super) fn read_family(
         }
     };
     check_count(text, &file.cases, wrong);
-    let reader = Reader::new(text);
+    let shared = Shared::default();
+    let reader = Reader::new(text, &shared);
     let takers: Vec<CaseReader<'_>> = spec
         .operators
         .iter()
@@ -103,7 +106,7 @@ pub(super) fn read_family(
         .filter_map(|page| Some((page, spec.of_families.map(page.operator.as_str())?)))
         .map(|(page, map)| {
             let names = Names::Family(folder, map);
-            CaseReader { reader: &reader, spec, page, in_spec: true, names }
+            CaseReader { reader, spec, page, in_spec: true, names }
         })
         .collect();
     let mut names = HashSet::new();
@@ -205,8 +208,9 @@ fn operator_page<'a>(
 }
 
 /// Reads the cases of a file as those of one operator.
+#[derive(Clone, Copy)]
 pub(super) struct CaseReader<'a> {
-    pub(super) reader: &'a Reader<'a>,
+    pub(super) reader: Reader<'a>,
     pub(super) spec: &'a Specification,
     pub(super) page: &'a Signature,
     in_spec: bool,
@@ -253,13 +257,14 @@ impl<'a> CaseReader<'a> {
             Names::Family(family, _) => Some(format!("{family}/{stem}/{name}")),
         };
         let written = format!("{}/{stem}/{name}", self.page.operator);
-        choices(entry, &dtypes)
-            .into_iter()
-            .map(|choice| {
-                let params = self.reader.params(choice.params, &params.value, params.defined)?;
-                let indices = self.reader.indices(choice.indices, &indices.value, indices.defined)?;
+        let mut cases = Vec::new();
+        for (at, point) in points(&self.reader, entry.for_each.as_ref())?.iter().enumerate() {
+            let sized = CaseReader { reader: self.reader.with_sizes(&point.sizes), ..*self };
+            for choice in choices(entry, &dtypes, point) {
+                let params = sized.reader.params(&choice.params, &params.value, params.defined)?;
+                let indices = sized.reader.indices(&choice.indices, &indices.value, indices.defined)?;
                 let Call { operands, .. } = self.page.spell(Roles::new(params, indices));
-                Ok(Case {
+                cases.push(Case {
                     id: format!("{written}{}", choice.suffix),
                     written: written.clone(),
                     family: family.clone(),
@@ -270,6 +275,7 @@ impl<'a> CaseReader<'a> {
                     history: entry.history.0.iter().map(|evidence| evidence.value.clone()).collect(),
                     provenance: entry.provenance.as_ref().map(|provenance| provenance.value.clone()),
                     open: OpenDtypes { params: choice.params.open(), indices: choice.indices.open() },
+                    grid_point: (!point.suffix.is_empty()).then_some(at),
                     call: Call {
                         operator: self.page.operator.clone(),
                         operands,
@@ -279,10 +285,11 @@ impl<'a> CaseReader<'a> {
                         params: self.page.operand(OperandRole::Params).name.clone(),
                         indices: self.page.operand(OperandRole::Indices).name.clone(),
                     },
-                    expect: self.expectation(choice.params, &entry.expect)?,
-                })
-            })
-            .collect()
+                    expect: sized.expectation(&choice.params, &entry.expect)?,
+                });
+            }
+        }
+        Ok(cases)
     }
 
     /// The weakest basis among clauses that exist.

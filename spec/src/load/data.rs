@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use crate::any;
 use crate::diagnostic::{Diagnostic, Quoted};
@@ -12,7 +13,9 @@ use crate::yaml::{Node, Spanned, Text};
 use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
 use super::dtypes::Written;
+use super::grid::GridPoint;
 use super::raw::TensorEntry;
+use super::sizes::Sizes;
 
 /// The most elements that a tensor in a case file may have.
 pub(super) const MAX_ELEMENTS: usize = 1 << 24;
@@ -23,13 +26,28 @@ const MAX_STORED_BYTES: usize = 64 << 20;
 /// What a stored string is taken to cost: its handle, its count of users, and an allocation.
 const STRING_BYTES: usize = 64;
 
-/// Turns written tensors of one file into tensors, within the file's budget of bytes. What stands at one place is one
-/// tensor for every case: those of a family's operators share it.
+/// Turns written tensors of one file into tensors, within the file's budget of bytes.
+#[derive(Clone, Copy)]
 pub(super) struct Reader<'a> {
     pub(super) text: Text<'a>,
-    stored: Cell<usize>,
-    read: RefCell<HashMap<(serde_yaml::Location, DType), Tensor>>,
+    pub(super) shared: &'a Shared,
+    /// What the names of sizes stand for.
+    sizes: &'a Sizes,
 }
+
+/// What has been read of a file so far.
+#[derive(Default)]
+pub(super) struct Shared {
+    stored: Cell<usize>,
+    /// What stands at one place, read as a dtype and with some sizes, is one tensor for every case: those of a family's
+    /// operators share it.
+    read: RefCell<HashMap<(serde_yaml::Location, DType, Sizes), Tensor>>,
+    /// What the `for-each` at a place stands for.
+    pub(super) grids: RefCell<HashMap<serde_yaml::Location, Rc<[GridPoint]>>>,
+}
+
+/// No size has a name.
+static NO_SIZES: Sizes = Sizes::new(Vec::new());
 
 /// How an element is written.
 #[derive(Clone, Copy, PartialEq)]
@@ -39,8 +57,36 @@ enum Notation {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(text: Text<'a>) -> Self {
-        Self { text, stored: Cell::new(0), read: RefCell::default() }
+    pub(super) fn new(text: Text<'a>, shared: &'a Shared) -> Self {
+        Self { text, shared, sizes: &NO_SIZES }
+    }
+
+    /// The same, where the names of sizes stand for something.
+    pub(super) const fn with_sizes<'s>(self, sizes: &'s Sizes) -> Reader<'s>
+    where
+        'a: 's,
+    {
+        Reader { text: self.text, shared: self.shared, sizes }
+    }
+
+    /// The number that a node stands for, with its names.
+    pub(super) fn number(&self, node: &'a Spanned<Node>) -> Result<i128, Diagnostic> {
+        let text = self.text.scalar(node).unwrap_or_default();
+        let plain = text.strip_prefix('-').unwrap_or(text);
+        if self.sizes.is_empty() && (plain.is_empty() || !plain.bytes().all(|b| b.is_ascii_digit())) {
+            let found = if text.is_empty() { node.value.kind().to_owned() } else { Quoted(text).to_string() };
+            return Err(self.wrong(node.defined, format!("{found} is no whole number")));
+        }
+        let wrong = |why| self.wrong(node.defined, format!("{} is no number: {why}", Quoted(text)));
+        self.sizes.number(text).map_err(wrong)
+    }
+
+    /// The same, of a number that is not negative, such as a position.
+    pub(super) fn count_of(&self, node: &'a Spanned<Node>) -> Result<usize, Diagnostic> {
+        let number = self.number(node)?;
+        usize::try_from(number).map_err(|_| {
+            self.wrong(node.defined, format!("{number} is not in range")).help("0 to 2^63 - 1 is allowed")
+        })
     }
 
     /// The params of a case, from their written form.
@@ -75,7 +121,9 @@ impl<'a> Reader<'a> {
                 wrong.or_help("the elements of a tensor of dtype `any` are whole numbers from 0 to 255")
             })?;
             self.check_widest(open, numbers.shape(), at)?;
-            self.spend(numbers.stored_count().saturating_mul(STRING_BYTES), at)?;
+            // Read as strings one at a time, stored as the first.
+            self.check_stored(numbers.stored_count().saturating_mul(STRING_BYTES), at)?;
+            self.spend(numbers.stored_count().saturating_mul(stored_size(open[0])), at)?;
             any::values_as(&numbers, open[0]).map_err(|error| self.wrong(at, error.to_string()))
         })?;
         self.check_widest(open, values.shape(), at)?;
@@ -89,11 +137,12 @@ impl<'a> Reader<'a> {
         at: serde_yaml::Location,
         make: impl FnOnce() -> Result<Tensor, Diagnostic>,
     ) -> Result<Tensor, Diagnostic> {
-        if let Some(tensor) = self.read.borrow().get(&(at, dtype)) {
+        let key = (at, dtype, self.sizes.clone());
+        if let Some(tensor) = self.shared.read.borrow().get(&key) {
             return Ok(tensor.clone());
         }
         let tensor = make()?;
-        self.read.borrow_mut().insert((at, dtype), tensor.clone());
+        self.shared.read.borrow_mut().insert(key, tensor.clone());
         Ok(tensor)
     }
 
@@ -194,6 +243,9 @@ impl<'a> Reader<'a> {
     }
 
     fn dim(&self, node: &'a Spanned<Node>) -> Result<usize, Diagnostic> {
+        if !self.sizes.is_empty() {
+            return self.count_of(node);
+        }
         let text = self.text.scalar(node).unwrap_or_default();
         text.parse().ok().filter(|_| text.bytes().all(|b| b.is_ascii_digit())).ok_or_else(|| {
             let found = if text.is_empty() { node.value.kind().to_owned() } else { Quoted(text).to_string() };
@@ -365,14 +417,19 @@ impl<'a> Reader<'a> {
         if count > MAX_ELEMENTS {
             return Err(self.too_many(count, at));
         }
-        let size = if dtype == DType::String { STRING_BYTES } else { dtype.size() };
-        self.spend(count.saturating_mul(size), at)
+        self.spend(count.saturating_mul(stored_size(dtype)), at)
     }
 
     /// Takes bytes from the budget of the file.
-    fn spend(&self, bytes: usize, at: serde_yaml::Location) -> Result<(), Diagnostic> {
-        let stored = self.stored.get().saturating_add(bytes);
-        if stored > MAX_STORED_BYTES {
+    pub(super) fn spend(&self, bytes: usize, at: serde_yaml::Location) -> Result<(), Diagnostic> {
+        let stored = self.shared.stored.get().saturating_add(bytes);
+        self.check_stored(stored, at)?;
+        self.shared.stored.set(stored);
+        Ok(())
+    }
+
+    fn check_stored(&self, bytes: usize, at: serde_yaml::Location) -> Result<(), Diagnostic> {
+        if bytes > MAX_STORED_BYTES {
             let message = format!(
                 "with this one, the tensors of this file take more than {MAX_STORED_BYTES} bytes together"
             );
@@ -380,7 +437,6 @@ impl<'a> Reader<'a> {
                 .wrong(at, message)
                 .help("use `fill: zeros` or `fill: { value: x }`, which cost nothing"));
         }
-        self.stored.set(stored);
         Ok(())
     }
 
@@ -394,6 +450,11 @@ impl<'a> Reader<'a> {
     pub(super) fn wrong(&self, at: serde_yaml::Location, message: impl Into<String>) -> Diagnostic {
         self.text.wrong(at, message)
     }
+}
+
+/// What an element is taken to cost.
+const fn stored_size(dtype: DType) -> usize {
+    if matches!(dtype, DType::String) { STRING_BYTES } else { dtype.size() }
 }
 
 /// The dims along the first entries of nested sequences, down to where `is_element` says that an element stands.

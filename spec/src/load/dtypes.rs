@@ -10,20 +10,22 @@ use crate::yaml::Spanned;
 use crate::{DType, ErrorCode};
 
 use super::cases::CaseReader;
+use super::grid::GridPoint;
 use super::raw::{CaseEntry, Expect, ForEach, TensorEntry};
 
 /// The dtype of an operand whose dtype does not matter.
 const ANY: &str = "any";
 
 /// One way to fill in the dtypes that `for-each` leaves open.
-pub(super) struct Choice<'w> {
-    pub(super) params: &'w Written,
-    pub(super) indices: &'w Written,
+pub(super) struct Choice {
+    pub(super) params: Written,
+    pub(super) indices: Written,
     /// What the choice adds to the id.
     pub(super) suffix: String,
 }
 
 /// The dtype of an operand as it is written.
+#[derive(Clone)]
 pub(super) enum Written {
     /// A name, in the tensor or in `for-each`.
     Named(DType),
@@ -37,6 +39,18 @@ impl Written {
         match self {
             Self::Named(_) => Vec::new(),
             Self::Any(dtypes) => dtypes.clone(),
+        }
+    }
+
+    /// The same, with the dtypes of `any` that have so many bytes before the others.
+    fn first_of(&self, bytes: Option<usize>) -> Self {
+        match (self, bytes) {
+            (Self::Any(dtypes), Some(bytes)) => {
+                let mut dtypes = dtypes.clone();
+                dtypes.sort_by_key(|dtype| dtype.size() != bytes);
+                Self::Any(dtypes)
+            }
+            _ => self.clone(),
         }
     }
 
@@ -93,12 +107,16 @@ impl CaseReader<'_> {
 
     /// The dtypes that `for-each` lists for params and for indices.
     fn listed<'e>(&self, each: &'e Spanned<ForEach>) -> Result<Listed<'e>, Diagnostic> {
-        match (&each.value.params_dtype[..], &each.value.index_dtype[..]) {
-            ([], []) => Err(self
-                .wrong(each.defined, "`for-each` lists `params-dtype`, `index-dtype` or both")
-                .help("such as { params-dtype: [f32, f64] }")),
-            listed => Ok(listed),
+        let ForEach { params_dtype, index_dtype, sizes, .. } = &each.value;
+        if params_dtype.is_empty() && index_dtype.is_empty() && sizes.0.is_empty() {
+            return Err(self
+                .wrong(
+                    each.defined,
+                    "`for-each` lists `params-dtype`, `index-dtype`, `sizes` or several of them",
+                )
+                .help("such as { params-dtype: [f32, f64] } or { sizes: { n: [1, 2, 3] } }"));
         }
+        Ok((params_dtype, index_dtype))
     }
 
     /// The dtypes of one operand: its own, of which `any` stands for several, or those of `for-each`. In a family `any`
@@ -163,17 +181,20 @@ fn open(role: OperandRole, of_page: &[DType]) -> Vec<DType> {
     all.iter().copied().filter(|dtype| of_page.contains(dtype)).collect()
 }
 
-/// Every way to fill in the dtypes that `for-each` leaves open.
-pub(super) fn choices<'w>(entry: &CaseEntry, dtypes: &'w Dtypes) -> Vec<Choice<'w>> {
+/// Every way to fill in the dtypes that `for-each` leaves open, in the sizes of one point of its grid.
+pub(super) fn choices(entry: &CaseEntry, dtypes: &Dtypes, point: &GridPoint) -> Vec<Choice> {
     let each = entry.for_each.as_ref().map(|each| &each.value);
     let by_params = each.is_some_and(|each| !each.params_dtype.is_empty());
     let by_indices = each.is_some_and(|each| !each.index_dtype.is_empty());
-    let choice = |params: &'w Written, indices: &'w Written| {
+    let choice = |params: &Written, indices: &Written| {
         let open = [(by_params, params), (by_indices, indices)];
-        let open: Vec<&str> =
-            open.iter().filter(|(by, _)| *by).map(|(_, written)| written.dtype().name()).collect();
-        let suffix = if open.is_empty() { String::new() } else { format!("[{}]", open.join(",")) };
-        Choice { params, indices, suffix }
+        let open = open.iter().filter(|(by, _)| *by).map(|(_, written)| written.dtype().name());
+        let open: Vec<&str> = open.chain((!point.suffix.is_empty()).then_some(&*point.suffix)).collect();
+        Choice {
+            params: params.first_of(point.element_bytes),
+            indices: indices.first_of(point.index_bytes),
+            suffix: if open.is_empty() { String::new() } else { format!("[{}]", open.join(",")) },
+        }
     };
     dtypes
         .params

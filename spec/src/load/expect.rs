@@ -2,7 +2,7 @@
 
 use crate::case::{Allowed, Arm, Expectation, When};
 use crate::diagnostic::{Diagnostic, Quoted, nearest};
-use crate::yaml::Spanned;
+use crate::yaml::{Node, Spanned};
 use crate::{BadIndex, ErrorCode, ErrorFields, NegativeIndex, Profile};
 
 use super::cases::CaseReader;
@@ -122,7 +122,7 @@ impl<'a> CaseReader<'a> {
     }
 
     /// The fields beside an error, each allowed only with its code.
-    fn fields(&self, dtype: &Written, entry: &ArmEntry) -> Result<ErrorFields, Diagnostic> {
+    fn fields(&self, dtype: &Written, entry: &'a ArmEntry) -> Result<ErrorFields, Diagnostic> {
         let code = entry.error.as_ref().map(|error| error.value.as_str());
         // Of a size the elements stand in for the bytes under `dtype: any`.
         let stated = [
@@ -142,12 +142,16 @@ impl<'a> CaseReader<'a> {
             }
         }
         Ok(ErrorFields {
-            position: entry.position.as_ref().map(|field| field.value.clone()),
+            position: entry.position.as_ref().map(|field| self.position(&field.value)).transpose()?,
             component: entry.component.as_ref().map(|field| field.value),
-            index: entry.index.as_ref().map(|field| field.value),
-            bound: entry.bound.as_ref().map(|field| field.value),
+            index: entry.index.as_ref().map(|field| self.reader.number(field)).transpose()?,
+            bound: entry.bound.as_ref().map(|field| self.reader.count_of(field)).transpose()?,
             bytes: self.bytes(dtype, entry)?,
         })
+    }
+
+    fn position(&self, written: &'a [Spanned<Node>]) -> Result<Vec<usize>, Diagnostic> {
+        written.iter().map(|at| self.reader.count_of(at)).collect()
     }
 
     /// The bytes of an output that is too large; under `dtype: any` they follow from its elements.

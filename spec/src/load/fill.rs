@@ -1,4 +1,4 @@
-//! Tensors that are written as a `fill`: one value, or numbers that count up.
+//! Tensors that are written as a `fill`: one value, numbers that count up, or a closed form.
 
 use crate::diagnostic::Diagnostic;
 use crate::literal::parse_count;
@@ -30,6 +30,11 @@ impl<'a> Reader<'a> {
             builder.finish().map_err(bad)
         };
         if let Node::Mapping(entries) = &fill.value
+            && entries.iter().any(|(name, _)| ["steps", "components"].contains(&&*name.value))
+        {
+            return self.closed_form(dtype, shape, at, fill.defined, entries);
+        }
+        if let Node::Mapping(entries) = &fill.value
             && let [(name, value)] = entries.as_slice()
         {
             match name.value.as_str() {
@@ -43,9 +48,9 @@ impl<'a> Reader<'a> {
         match self.text.scalar(fill) {
             Some("zeros") => Tensor::filled(dtype, shape, &Element::zero(dtype)).map_err(bad),
             Some("iota") => counted(usize::MAX),
-            _ => Err(self
-                .wrong(fill.defined, "unknown fill")
-                .help("one of `zeros`, `iota`, `{ cycle: 251 }`, `{ value: x }` is expected")),
+            _ => Err(self.wrong(fill.defined, "unknown fill").help(
+                "one of `zeros`, `iota`, `{ cycle: 251 }`, `{ value: x }`, `{ steps: [64, 1] }` is expected",
+            )),
         }
     }
 

@@ -151,7 +151,7 @@ pub(super) struct CaseEntry {
     pub(super) expect: Spanned<Expect>,
 }
 
-/// The dtypes that one written case stands for.
+/// The dtypes and sizes that one written case stands for.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct ForEach {
@@ -159,6 +159,14 @@ pub(super) struct ForEach {
     pub(super) params_dtype: Vec<Spanned<String>>,
     #[serde(default)]
     pub(super) index_dtype: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub(super) sizes: InOrder<Spanned<Vec<Spanned<u32>>>>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) element_bytes: Option<Spanned<Vec<Spanned<u32>>>>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) index_bytes: Option<Spanned<Vec<Spanned<u32>>>>,
+    #[serde(default)]
+    pub(super) at_most: InOrder<usize>,
 }
 
 /// A tensor as written; of an output, without a dtype.
@@ -197,13 +205,13 @@ pub(super) struct ArmEntry {
     #[serde(default, deserialize_with = "present")]
     pub(super) error: Option<Spanned<String>>,
     #[serde(default, deserialize_with = "present")]
-    pub(super) position: Option<Spanned<Vec<usize>>>,
+    pub(super) position: Option<Spanned<Vec<Spanned<Node>>>>,
     #[serde(default, deserialize_with = "present")]
     pub(super) component: Option<Spanned<usize>>,
     #[serde(default, deserialize_with = "present")]
-    pub(super) index: Option<Spanned<i128>>,
+    pub(super) index: Option<Spanned<Node>>,
     #[serde(default, deserialize_with = "present")]
-    pub(super) bound: Option<Spanned<usize>>,
+    pub(super) bound: Option<Spanned<Node>>,
     #[serde(default, deserialize_with = "present")]
     pub(super) bytes: Option<Spanned<u128>>,
     /// Under `dtype: any` in place of `bytes`, which follow from it.

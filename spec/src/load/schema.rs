@@ -56,7 +56,7 @@ struct Case {
     /// The attributes that are sent, by name or, in a family, by role: an absent one is not sent.
     #[schemars(default)]
     attributes: Option<BTreeMap<String, Attribute>>,
-    /// The dtypes that one written case stands for.
+    /// The dtypes and sizes that one written case stands for.
     #[schemars(default)]
     for_each: Option<ForEach>,
     /// What may be answered.
@@ -120,14 +120,14 @@ struct Tensor {
     dtype: Option<DtypeOrAny>,
     /// The dims; needed beside `fill`, and beside `data: []` for a tensor without elements.
     #[schemars(default)]
-    shape: Option<Vec<u64>>,
+    shape: Option<Vec<Number>>,
     /// Nested rows of elements; a string is text or `{ hex: "00ff" }`, a complex number `{ re: 1, im: 2 }`.
     #[schemars(default)]
     data: Option<Elements>,
     /// Nested rows of bit patterns, such as `0x7fc00001`; complex as `[re, im]`.
     #[schemars(default)]
     bits: Option<Elements>,
-    /// `zeros`, `iota` (0, 1, 2, …), `{ cycle: 251 }` (0 to 250, and again from 0), or `{ value: x }`.
+    /// `zeros`, `iota` (0, 1, 2, …), `{ cycle: 251 }` (0 to 250, and again from 0), `{ value: x }`, or a closed form.
     #[schemars(default)]
     fill: Option<Fill>,
 }
@@ -187,6 +187,72 @@ impl JsonSchema for Fill {
             { "enum": ["zeros", "iota"] },
             { "type": "object", "properties": { "cycle": { "type": "integer", "minimum": 1 } }, "required": ["cycle"], "additionalProperties": false },
             { "type": "object", "properties": { "value": value }, "required": ["value"], "additionalProperties": false },
+            generator.subschema_for::<ClosedForm>(),
+        ] })
+    }
+}
+
+/// The number at a position is `start` plus, for each axis, the position along it times its step.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, extend("oneOf" = [{ "required": ["steps"] }, { "required": ["components"] }]))]
+struct ClosedForm {
+    /// By default 0.
+    #[schemars(default)]
+    start: Option<Number>,
+    /// One per axis.
+    #[schemars(default)]
+    steps: Option<Vec<Number>>,
+    /// The numbers begin again with 0 where they come to this.
+    #[schemars(default)]
+    modulo: Option<Number>,
+    /// How many digits a string has: zeros stand before the number.
+    #[schemars(default)]
+    digits: Option<Number>,
+    /// Along the last axis, one of these each.
+    #[schemars(default)]
+    components: Option<Vec<Component>>,
+    /// Parts with numbers of their own.
+    #[schemars(default)]
+    except: Option<Vec<Exception>>,
+}
+
+/// The numbers of one component of index rows.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Component {
+    /// By default 0.
+    #[schemars(default)]
+    start: Option<Number>,
+    /// One per axis but the last.
+    steps: Vec<Number>,
+}
+
+/// All that lies at one place along the first axes.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Exception {
+    /// The place.
+    at: Vec<Number>,
+    /// By default 0.
+    #[schemars(default)]
+    start: Option<Number>,
+    /// One per axis that is left; without steps the number is the same everywhere.
+    #[schemars(default)]
+    steps: Option<Vec<Number>>,
+}
+
+/// A whole number, or a sum of products of sizes that `for-each` lists, such as `(n-1)*m`.
+struct Number;
+
+impl JsonSchema for Number {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Number".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [
+            { "type": "integer" },
+            { "type": "string", "pattern": "^[-+*/() a-z0-9]{1,100}$" },
         ] })
     }
 }
@@ -204,7 +270,7 @@ enum Output {
 #[schemars(deny_unknown_fields)]
 struct OutputTensor {
     #[schemars(default)]
-    shape: Option<Vec<u64>>,
+    shape: Option<Vec<Number>>,
     #[schemars(default)]
     data: Option<Elements>,
     #[schemars(default)]
@@ -213,7 +279,8 @@ struct OutputTensor {
     fill: Option<Fill>,
 }
 
-/// The dtypes that one written case stands for.
+/// The dtypes and sizes that one written case stands for: of dtypes every combination, of sizes, where there are several
+/// lists, each value of each list with each value of each other.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, rename_all = "kebab-case")]
 struct ForEach {
@@ -223,6 +290,18 @@ struct ForEach {
     /// Of indices.
     #[schemars(default)]
     index_dtype: Option<Vec<Dtype>>,
+    /// What the names of sizes stand for.
+    #[schemars(default)]
+    sizes: Option<BTreeMap<String, Vec<u32>>>,
+    /// How wide elements of params under `any` are, where a backend has such a dtype.
+    #[schemars(default)]
+    element_bytes: Option<Vec<u32>>,
+    /// Likewise, of indices.
+    #[schemars(default)]
+    index_bytes: Option<Vec<u32>>,
+    /// The most that products of sizes may come to, such as `n*m: 4096`.
+    #[schemars(default)]
+    at_most: Option<BTreeMap<String, u64>>,
 }
 
 #[derive(JsonSchema)]
@@ -258,22 +337,22 @@ struct Arm {
     output: Option<Output>,
     /// Any tensor of this shape.
     #[schemars(default)]
-    shape: Option<Vec<u64>>,
+    shape: Option<Vec<Number>>,
     /// An error of this code.
     #[schemars(default)]
     error: Option<Code>,
     /// Of index-out-of-range: where the first bad index stands.
     #[schemars(default)]
-    position: Option<Vec<u64>>,
+    position: Option<Vec<Number>>,
     /// Of index-out-of-range: its place within the row, gather_nd family only.
     #[schemars(default)]
     component: Option<u64>,
     /// Of index-out-of-range: the bad index, as given.
     #[schemars(default)]
-    index: Option<i128>,
+    index: Option<Number>,
     /// Of index-out-of-range: the size of its axis.
     #[schemars(default)]
-    bound: Option<u64>,
+    bound: Option<Number>,
     /// Of output-too-large: the product of the non-zero dims times the element size.
     #[schemars(default)]
     bytes: Option<u128>,

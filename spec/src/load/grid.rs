@@ -1,0 +1,166 @@
+//! The sizes that `for-each` lists, and the combinations of them that a written case stands for: each value of each
+//! list with each value of each other list, unless `at-most` rules the two out.
+
+use std::rc::Rc;
+
+use crate::diagnostic::{Diagnostic, Quoted, nearest};
+use crate::yaml::Spanned;
+
+use super::data::Reader;
+use super::pairs::in_pairs;
+use super::raw::ForEach;
+use super::sizes::Sizes;
+
+/// The most lists, and the most values of one.
+const MAX_LISTS: usize = 8;
+const MAX_VALUES: usize = 100;
+
+/// The names of lists that choose among the dtypes of `any`.
+const ELEMENT_BYTES: &str = "element-bytes";
+const INDEX_BYTES: &str = "index-bytes";
+
+/// One combination.
+#[derive(Debug)]
+pub(super) struct GridPoint {
+    pub(super) sizes: Sizes,
+    /// How wide elements of params under `any` are, on a backend that has a dtype of this width.
+    pub(super) element_bytes: Option<usize>,
+    /// Likewise, of indices.
+    pub(super) index_bytes: Option<usize>,
+    /// What it adds to the id, such as `n=16,m=64,element-bytes=8`.
+    pub(super) suffix: String,
+}
+
+/// One list: a name, and what may stand for it.
+struct List<'e> {
+    name: &'e str,
+    values: Vec<usize>,
+}
+
+/// A product of lists and the most that it may come to.
+struct AtMost {
+    lists: Vec<usize>,
+    most: usize,
+}
+
+/// The combinations that a `for-each` stands for: a single one without a size if it lists no sizes.
+pub(super) fn points(
+    reader: &Reader<'_>,
+    each: Option<&Spanned<ForEach>>,
+) -> Result<Rc<[GridPoint]>, Diagnostic> {
+    let Some(each) = each else { return Ok(Rc::new([GridPoint::default()])) };
+    if let Some(points) = reader.shared.grids.borrow().get(&each.defined) {
+        return Ok(Rc::clone(points));
+    }
+    let points = Rc::from(read(reader, each)?);
+    reader.shared.grids.borrow_mut().insert(each.defined, Rc::clone(&points));
+    Ok(points)
+}
+
+impl Default for GridPoint {
+    fn default() -> Self {
+        Self { sizes: Sizes::default(), element_bytes: None, index_bytes: None, suffix: String::new() }
+    }
+}
+
+fn read(reader: &Reader<'_>, each: &Spanned<ForEach>) -> Result<Vec<GridPoint>, Diagnostic> {
+    let lists = lists(reader, each)?;
+    let limits = limits(reader, &each.value, &lists)?;
+    if lists.is_empty() {
+        return Ok(vec![GridPoint::default()]);
+    }
+    let least: Vec<usize> = lists.iter().map(|list| list.values.iter().copied().min().unwrap_or(0)).collect();
+    let allows = |chosen: &[Option<usize>]| {
+        let value = |list: usize| match chosen.get(list).copied().flatten() {
+            Some(at) => lists[list].values[at],
+            None => least[list],
+        };
+        let product =
+            |lists: &[usize]| lists.iter().fold(1usize, |product, list| product.saturating_mul(value(*list)));
+        limits.iter().all(|limit| product(&limit.lists) <= limit.most)
+    };
+    let counts: Vec<usize> = lists.iter().map(|list| list.values.len()).collect();
+    let combinations = in_pairs(&counts, allows);
+    if combinations.is_empty() {
+        return Err(reader.wrong(each.defined, "`at-most` leaves no combination of sizes"));
+    }
+    Ok(combinations.iter().map(|chosen| GridPoint::new(&lists, chosen)).collect())
+}
+
+impl GridPoint {
+    fn new(lists: &[List<'_>], chosen: &[usize]) -> Self {
+        let values = lists.iter().zip(chosen).map(|(list, at)| (list.name, list.values[*at]));
+        let suffix: Vec<String> = values.clone().map(|(name, value)| format!("{name}={value}")).collect();
+        let find = |wanted: &str| values.clone().find(|(name, _)| *name == wanted).map(|(_, value)| value);
+        let sizes = values.clone().filter(|(name, _)| ![ELEMENT_BYTES, INDEX_BYTES].contains(name));
+        Self {
+            sizes: Sizes::new(sizes.map(|(name, value)| (name.to_owned(), value as i128)).collect()),
+            element_bytes: find(ELEMENT_BYTES),
+            index_bytes: find(INDEX_BYTES),
+            suffix: suffix.join(","),
+        }
+    }
+}
+
+fn lists<'e>(reader: &Reader<'_>, each: &'e Spanned<ForEach>) -> Result<Vec<List<'e>>, Diagnostic> {
+    let mut lists: Vec<List<'e>> = Vec::new();
+    for (name, values) in &each.value.sizes.0 {
+        if name.value.is_empty() || !name.value.bytes().all(|b| b.is_ascii_lowercase()) {
+            let message = format!("{} is no name of a size", Quoted(&name.value));
+            return Err(reader
+                .wrong(name.defined, message)
+                .help("lower-case letters are allowed, such as `n`"));
+        }
+        if lists.iter().any(|list| list.name == name.value) {
+            return Err(reader.wrong(name.defined, format!("the size `{}` is listed twice", name.value)));
+        }
+        lists.push(list(reader, &name.value, values)?);
+    }
+    for (name, values) in [(ELEMENT_BYTES, &each.value.element_bytes), (INDEX_BYTES, &each.value.index_bytes)]
+    {
+        if let Some(values) = values {
+            lists.push(list(reader, name, values)?);
+        }
+    }
+    if lists.len() > MAX_LISTS {
+        let message = format!("{} lists of sizes; at most {MAX_LISTS} are allowed", lists.len());
+        return Err(reader.wrong(each.defined, message));
+    }
+    Ok(lists)
+}
+
+fn list<'e>(
+    reader: &Reader<'_>,
+    name: &'e str,
+    values: &Spanned<Vec<Spanned<u32>>>,
+) -> Result<List<'e>, Diagnostic> {
+    let count = values.value.len();
+    if count == 0 || count > MAX_VALUES {
+        let message = format!("`{name}` has {count} values: 1 to {MAX_VALUES} are allowed");
+        return Err(reader.wrong(values.defined, message));
+    }
+    for (at, value) in values.value.iter().enumerate() {
+        if values.value[..at].iter().any(|before| before.value == value.value) {
+            return Err(reader.wrong(value.defined, format!("{} is listed twice", value.value)));
+        }
+    }
+    Ok(List { name, values: values.value.iter().map(|value| value.value as usize).collect() })
+}
+
+fn limits(reader: &Reader<'_>, each: &ForEach, lists: &[List<'_>]) -> Result<Vec<AtMost>, Diagnostic> {
+    let limit = |(product, most): &(Spanned<String>, usize)| {
+        let factor = |name: &str| {
+            lists.iter().position(|list| list.name == name).ok_or_else(|| {
+                let message = format!("{} is no list of this `for-each`", Quoted(name));
+                let wrong = reader.wrong(product.defined, message);
+                match nearest(name, lists.iter().map(|list| list.name)) {
+                    Some(meant) => wrong.help(format!("did you mean `{meant}`?")),
+                    None => wrong.help("`at-most` bounds products of sizes, such as `n*m: 8192`"),
+                }
+            })
+        };
+        let lists = product.value.split('*').map(|name| factor(name.trim())).collect::<Result<_, _>>()?;
+        Ok(AtMost { lists, most: *most })
+    };
+    each.at_most.0.iter().map(limit).collect()
+}
