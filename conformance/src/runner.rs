@@ -89,7 +89,7 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         match Judged::new(&self.description, case, self.strictness) {
             Ok(judged) => {
                 let start = Instant::now();
-                let result = self.run_judged(&judged, laid_out);
+                let result = self.run_judged(&judged.spread(), laid_out);
                 CaseResult { duration: Some(start.elapsed()), ..result }
             }
             Err(unsupported) => *unsupported,
@@ -222,9 +222,8 @@ impl<'a> Judged<'a> {
             return Err(Box::new(unsupported(case, None, "the operator is not declared")));
         };
         let profile = capability.profile;
-        let Ok(asked) = case.within(&capability.dtypes, &capability.index_dtypes) else {
-            return Err(Box::new(unsupported(case, Some(profile), "no memory for its tensors")));
-        };
+        let no_memory = |_| Box::new(unsupported(case, Some(profile), "no memory for its tensors"));
+        let asked = case.within(&capability.dtypes, &capability.index_dtypes).map_err(no_memory)?;
         let declared = capability.covers(&asked.roles());
         let allowed = asked.expect.under(profile);
         if declared || allowed.iter().any(is_dtype_error) {
@@ -232,6 +231,24 @@ impl<'a> Judged<'a> {
         } else {
             Err(Box::new(unsupported(case, Some(profile), "the dtypes are not declared")))
         }
+    }
+
+    /// The same, with the elements of a case of a grid, whose tensors are windows on few numbers, stored one by one, since
+    /// they are compared again and again.
+    fn spread(mut self) -> Self {
+        if self.case.grid_point.is_some()
+            && let Ok(call) = Layout::Contiguous.apply(&self.case.call)
+        {
+            self.case.to_mut().call = call;
+            for allowed in &mut self.allowed {
+                if let Allowed::Output(output) = allowed
+                    && let Ok(stored) = output.to_row_major()
+                {
+                    *output = stored;
+                }
+            }
+        }
+        self
     }
 
     pub(crate) fn judge(&self, outcome: &Outcome) -> Judgement {

@@ -7,7 +7,7 @@ use gather_spec::Signature;
 use gather_spec::case::OperandNames;
 use gather_spec::clause::Evidence;
 use gather_spec::literal::Rows;
-use gather_spec::signature::AttributeSignature;
+use gather_spec::signature::{AttributeSignature, EmptyIndex, Join};
 use gather_spec::{
     Call, Case, Clause, ErrorCode, Outcome, Profile, Shape, Specification, Tensor, TensorBuilder,
 };
@@ -207,13 +207,28 @@ pub fn clause(spec: &Specification, clause: &Clause) -> String {
     }
     let at = spec.clauses.iter().position(|one| one.id == clause.id);
     let Some(coverage) = at.and_then(|at| spec.coverage().into_iter().nth(at)) else { return text };
-    for id in coverage.accepting {
+    for id in without_sizes(spec, &coverage.accepting) {
         let _ = writeln!(text, "  accepting   {id}");
     }
     for (code, ids) in coverage.rejecting {
-        rejecting(&mut text, code, &ids);
+        rejecting(&mut text, code, &without_sizes(spec, &ids));
     }
     text
+}
+
+/// Ids of cases, of those of a grid only one each, as it is written, with the number of its sizes.
+fn without_sizes(spec: &Specification, ids: &[&str]) -> Vec<String> {
+    let mut counted: Vec<(&str, usize)> = Vec::new();
+    for id in ids {
+        let written =
+            spec.case(id).filter(|case| case.grid_point.is_some()).map(|case| case.written.as_str());
+        match (written, counted.last_mut()) {
+            (Some(written), Some((last, count))) if written == *last => *count += 1,
+            _ => counted.push((written.unwrap_or(id), usize::from(written.is_some()))),
+        }
+    }
+    let named = |(id, count)| if count == 0 { String::from(id) } else { format!("{id}, in {count} sizes") };
+    counted.into_iter().map(named).collect()
 }
 
 /// An operator: what its pages say of it as a whole, and its clauses.
@@ -234,6 +249,17 @@ pub fn operator(spec: &Specification, page: &Signature) -> String {
     for AttributeSignature { name, r#type, default, .. } in &page.attributes {
         line(name, &format!("{type}, default: {default}"));
     }
+    if let Some(join) = page.join {
+        let dims = match join {
+            Join::Equal => "equal to those of params",
+            Join::NotLarger => "not larger than those of params",
+            Join::Broadcast => "equal to those of params, or one of the two is 1",
+        };
+        line("dims off axis", dims);
+        if page.empty_index == EmptyIndex::Unchecked {
+            line("without indices", "neither ranks nor dims are compared");
+        }
+    }
     line("bad index", &listed(&page.policy.bad));
     line("negative", &listed(&page.policy.negative));
     line("cases", &spec.cases.iter().filter(|case| case.call.operator == page.operator).count().to_string());
@@ -249,7 +275,7 @@ fn listed(values: &[impl ToString]) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-fn rejecting(text: &mut String, code: ErrorCode, ids: &[&str]) {
+fn rejecting(text: &mut String, code: ErrorCode, ids: &[String]) {
     for id in ids {
         let _ = writeln!(text, "  rejecting   {id} ({code})");
     }

@@ -7,21 +7,27 @@ use gather_conformance::judge::{Strictness, Verdict, judge};
 use gather_spec::{Case, DType, Profile, Specification};
 use rayon::prelude::*;
 
-/// The dtypes that are tried for an operand: those that the case leaves open, or the one that it names.
-fn dtypes(open: &[DType], named: DType) -> Vec<DType> {
-    if open.is_empty() { vec![named] } else { open.to_vec() }
+/// The dtypes that are tried for an operand: those that the case leaves open, of a case of a grid one of them in turns,
+/// or the one that it names.
+fn dtypes(case: &Case, open: &[DType], named: DType) -> Vec<DType> {
+    match (open, case.grid_point) {
+        ([], _) => vec![named],
+        (open, None) => open.to_vec(),
+        (open, Some(point)) => vec![open[point % open.len()]],
+    }
 }
 
 /// What is wrong with a case in some dtypes, on some backend, under some profile.
 fn failures(case: &Case) -> Vec<String> {
     let mut failures = Vec::new();
-    for params in dtypes(&case.open.params, case.params().dtype()) {
-        for indices in dtypes(&case.open.indices, case.indices().dtype()) {
+    for params in dtypes(case, &case.open.params, case.params().dtype()) {
+        for indices in dtypes(case, &case.open.indices, case.indices().dtype()) {
             let asked = case.within(&[params], &[indices]).unwrap();
             assert_eq!((asked.params().dtype(), asked.indices().dtype()), (params, indices));
             for (name, profile) in builtin::NAMES
                 .iter()
                 .flat_map(|name| Profile::all_specified().map(move |profile| (name, profile)))
+                .filter(|(_, profile)| case.grid_point.is_none() || *profile == Profile::default())
             {
                 let mut backend = builtin::backend(name, profile, builtin::MAX_OUTPUT).unwrap();
                 let outcome = backend.call(&asked.call);

@@ -14,6 +14,8 @@ use std::fmt;
 use ndarray::{ArrayViewD, Axis, IxDyn, ShapeBuilder};
 
 pub use builder::TensorBuilder;
+#[cfg(feature = "cases")]
+pub(crate) use elements::StorageId;
 pub use elements::{ByteString, Element, Elements, Stored};
 pub use error::TensorError;
 
@@ -232,6 +234,18 @@ impl Tensor {
         self.elements.len()
     }
 
+    /// Where the first element lies in the storage.
+    #[cfg(feature = "cases")]
+    pub(crate) const fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// Which storage it is a window on, among those that are held.
+    #[cfg(feature = "cases")]
+    pub(crate) fn storage_id(&self) -> StorageId {
+        self.elements.id()
+    }
+
     /// Another window on what is stored.
     #[cfg(feature = "cases")]
     pub(crate) fn window(
@@ -243,18 +257,31 @@ impl Tensor {
         Self::strided(self.dtype, shape, strides, offset, self.elements)
     }
 
-    /// A tensor of another dtype in the same layout: each stored element becomes what `map` makes of it.
+    /// A tensor of another dtype in the same layout: each element that is stored between its first and its last becomes
+    /// what `map` makes of it.
     #[cfg(feature = "cases")]
     pub(crate) fn map_elements(
         &self,
         dtype: DType,
         map: impl Fn(Element) -> Element,
     ) -> Result<Self, TensorError> {
-        let count = self.elements.len();
-        let mut stored = TensorBuilder::new(dtype, Shape::new([count])?)?;
-        (0..count).filter_map(|at| self.elements.get(at)).for_each(|element| stored.push(map(element)));
+        let (low, high) = match self.shape.element_count() {
+            0 => (self.offset, self.offset),
+            _ => {
+                let reaches = self
+                    .shape
+                    .iter()
+                    .zip(&self.strides)
+                    .map(|(dim, stride)| (dim - 1).cast_signed() * stride);
+                let below: isize = reaches.clone().filter(|reach| *reach < 0).sum();
+                let above: isize = reaches.filter(|reach| *reach > 0).sum();
+                (self.offset.wrapping_add_signed(below), self.offset.wrapping_add_signed(above) + 1)
+            }
+        };
+        let mut stored = TensorBuilder::new(dtype, Shape::new([high - low])?)?;
+        (low..high).filter_map(|at| self.elements.get(at)).for_each(|element| stored.push(map(element)));
         let elements = stored.finish()?.elements;
-        Self::strided(dtype, self.shape.clone(), self.strides.clone(), self.offset, elements)
+        Self::strided(dtype, self.shape.clone(), self.strides.clone(), self.offset - low, elements)
     }
 
     /// Whether a tensor of the same shape has the same elements. Two slices are compared without the cost of two views.

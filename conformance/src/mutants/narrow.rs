@@ -34,7 +34,8 @@ pub struct Narrow {
 #[must_use]
 pub fn measure(signatures: &Signatures, cases: &[&Case], declared: Dtypes) -> Narrow {
     let correct = declaring(signatures, Profile::default(), Some(declared)).describe();
-    let asked: Vec<Case> = cases.iter().filter_map(|case| within(&correct, case)).collect();
+    let cases = cases.iter().filter(|case| case.grid_point.is_none());
+    let asked: Vec<Case> = cases.filter_map(|case| within(&correct, case)).collect();
     let trial = Trial::new(signatures, asked.par_iter().map(LaidOut::new).collect(), Some(declared));
     let results: Vec<Caught> = all().into_par_iter().map(|mutant| trial.caught(mutant, false)).collect();
     let line = |caught: &Caught, operator: &str| format!("{} on {operator}: {}", caught.mutant, caught.does);

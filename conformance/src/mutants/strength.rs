@@ -72,7 +72,8 @@ pub struct Kill {
 }
 
 /// Runs cases against every mutant of every operator, as the runner runs them. Cases with many elements, which take nearly
-/// all of the time, are asked only where no smaller case of their operator catches the mutant.
+/// all of the time, are asked only where no smaller case of their operator catches the mutant. Cases of a grid are left
+/// out: a model knows no sizes.
 #[must_use]
 pub fn measure(signatures: &Signatures, cases: &[&Case]) -> Strength {
     strength(signatures, cases, false)
@@ -85,6 +86,7 @@ pub fn measure_thoroughly(signatures: &Signatures, cases: &[&Case]) -> Strength 
 }
 
 fn strength(signatures: &Signatures, cases: &[&Case], thorough: bool) -> Strength {
+    let cases: Vec<&Case> = cases.iter().copied().filter(|case| case.grid_point.is_none()).collect();
     let trial = Trial::new(signatures, cases.par_iter().map(|case| LaidOut::new(case)).collect(), None);
     let results: Vec<Caught> = all().into_par_iter().map(|mutant| trial.caught(mutant, thorough)).collect();
     Strength {

@@ -33,6 +33,9 @@ struct Painter {
 /// The keys of a closed form.
 const KEYS: [&str; 6] = ["start", "steps", "modulo", "digits", "except", "components"];
 
+/// Indices from minus this to this are held once for all tensors of a file.
+const SHARED: i128 = 1 << 12;
+
 /// The longest string.
 const MAX_DIGITS: usize = 1 << 17;
 
@@ -59,16 +62,13 @@ impl<'a> Reader<'a> {
         let exceptions = self.exceptions(entries, &shape)?;
         if let Some(components) = get(entries, "components") {
             let forms = self.components(components, &shape)?;
-            return self.painted(painter, shape, at, |position| {
-                let (component, place) = position.split_last()?;
-                number(&forms[*component], place, &exceptions, position)
-            });
+            return self.painted_in_full(painter, shape, at, &forms, &exceptions);
         }
         let form = self.form(entries, defined, shape.rank())?;
         if exceptions.is_empty() && shape.element_count() > 0 {
             return self.window(painter, &form, shape, at);
         }
-        self.painted(painter, shape, at, |position| number(&form, position, &exceptions, position))
+        self.painted_in_full(painter, shape, at, &[form], &exceptions)
     }
 
     fn painter(&self, dtype: DType, entries: &'a Entries) -> Result<Painter, Diagnostic> {
@@ -180,7 +180,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The tensor as a window on as many numbers as it passes, however often it repeats them.
+    /// The tensor as a window on the numbers that it passes, however often it repeats them.
     fn window(
         &self,
         painter: Painter,
@@ -199,45 +199,102 @@ impl<'a> Reader<'a> {
         if count > MAX_ELEMENTS {
             return Err(self.too_many(count, at));
         }
-        let bad = |error: crate::TensorError| self.wrong(at, error.to_string());
-        let line = Shape::new([count]).map_err(|error| self.wrong(at, error.to_string()))?;
-        let mut builder = self.builder(painter, &line, at)?;
-        let first = form.start.saturating_add(low);
-        for number in (0..count).map(|passed| first.saturating_add(passed as i128)) {
-            builder.push(painter.element(number).map_err(|why| self.wrong(at, why))?);
-        }
+        let (stored, first) = self.passed(painter, form.start.saturating_add(low), count, at)?;
         let strides = steps.iter().map(|step| isize::try_from(*step).unwrap_or(0)).collect();
-        let stored = builder.finish().map_err(bad)?;
-        stored.window(shape, strides, usize::try_from(-low).unwrap_or(0)).map_err(bad)
+        let offset = first + usize::try_from(-low).unwrap_or(0);
+        stored.window(shape, strides, offset).map_err(|error| self.wrong(at, error.to_string()))
     }
 
-    /// Room for the elements of a shape, taken from the file's budget.
-    fn builder(
+    /// So many consecutive numbers from `first` on, as elements, and where they begin in the tensor that holds them. What
+    /// repeats, and indices of usual size, are held once for all tensors of a file.
+    fn passed(
         &self,
         painter: Painter,
-        shape: &Shape,
+        first: i128,
+        count: usize,
         at: serde_yaml::Location,
-    ) -> Result<TensorBuilder, Diagnostic> {
-        self.count(painter.dtype, shape, at)?;
-        self.spend(shape.element_count().saturating_mul(painter.digits.unwrap_or(0)), at)?;
-        TensorBuilder::new(painter.dtype, shape.clone()).map_err(|error| self.wrong(at, error.to_string()))
+    ) -> Result<(Tensor, usize), Diagnostic> {
+        let line = |painter: Painter, first: i128, count: usize| {
+            let shape = Shape::new([count]).map_err(|error| self.wrong(at, error.to_string()))?;
+            let numbers = (0..count).map(|passed| first.checked_add(passed as i128));
+            self.painted(painter, shape, at, numbers)
+        };
+        let (from, offset) = match painter.modulo {
+            Some(modulo) => (0, usize::try_from(first.rem_euclid(modulo)).unwrap_or(0)),
+            None if [DType::I32, DType::I64].contains(&painter.dtype)
+                && (-SHARED..=SHARED).contains(&first) =>
+            {
+                (-SHARED, usize::try_from(first + SHARED).unwrap_or(0))
+            }
+            None => return Ok((line(painter, first, count)?, 0)),
+        };
+        if painter.digits.is_some() {
+            return Ok((line(painter, first, count)?, 0));
+        }
+        let key = (painter.dtype, painter.modulo);
+        let needed = offset + count;
+        let held =
+            self.shared.numbers.borrow().get(&key).filter(|held| held.stored_count() >= needed).cloned();
+        let held = match held {
+            Some(held) => held,
+            None => {
+                let made = line(painter, from, needed.next_power_of_two().min(MAX_ELEMENTS))?;
+                self.shared.numbers.borrow_mut().insert(key, made.clone());
+                made
+            }
+        };
+        Ok((held, offset))
     }
 
-    /// The tensor with the element of a number at each position; a number is absent where it is too large.
+    /// The tensor of a shape with the elements of some numbers in row-major order; a number is absent where it is too
+    /// large.
     fn painted(
         &self,
         painter: Painter,
         shape: Shape,
         at: serde_yaml::Location,
-        number: impl Fn(&[usize]) -> Option<i128>,
+        numbers: impl IntoIterator<Item = Option<i128>>,
     ) -> Result<Tensor, Diagnostic> {
-        let mut builder = self.builder(painter, &shape, at)?;
-        for position in shape.positions() {
-            let number = number(&position).ok_or_else(|| "a number is too large".to_owned());
+        self.count(painter.dtype, &shape, at)?;
+        self.spend(shape.element_count().saturating_mul(painter.digits.unwrap_or(0)), at)?;
+        let bad = |error: crate::TensorError| self.wrong(at, error.to_string());
+        let mut builder = TensorBuilder::new(painter.dtype, shape).map_err(bad)?;
+        for number in numbers {
+            let number = number.ok_or_else(|| "a number is too large".to_owned());
             builder
                 .push(number.and_then(|number| painter.element(number)).map_err(|why| self.wrong(at, why))?);
         }
-        builder.finish().map_err(|error| self.wrong(at, error.to_string()))
+        builder.finish().map_err(bad)
+    }
+
+    /// The same, of forms side by side along a last axis, with exceptions.
+    fn painted_in_full(
+        &self,
+        painter: Painter,
+        shape: Shape,
+        at: serde_yaml::Location,
+        forms: &[Form],
+        exceptions: &[Exception],
+    ) -> Result<Tensor, Diagnostic> {
+        let count = shape.element_count();
+        if count > MAX_ELEMENTS {
+            return Err(self.too_many(count, at));
+        }
+        let mut numbers = match forms {
+            [form] if form.steps.len() == shape.rank() => form.numbers(&shape),
+            _ => {
+                let of_each: Vec<_> =
+                    forms.iter().map(|form| form.numbers(&shape[..shape.rank() - 1])).collect();
+                (0..count).map(|at| of_each[at % forms.len()][at / forms.len()]).collect()
+            }
+        };
+        for exception in exceptions {
+            let below = &shape[exception.at.len()..];
+            let size: usize = below.iter().product();
+            let place = exception.at.iter().zip(&*shape).fold(0, |place, (at, dim)| place * dim + at);
+            numbers[place * size..(place + 1) * size].copy_from_slice(&exception.form.numbers(below));
+        }
+        self.painted(painter, shape, at, numbers)
     }
 }
 
@@ -245,20 +302,17 @@ fn get<'e>(entries: &'e Entries, key: &str) -> Option<&'e Spanned<Node>> {
     entries.iter().find(|(name, _)| name.value == key).map(|(_, value)| value)
 }
 
-/// The number at a place: that of the last exception that holds the position, or of the form.
-fn number(form: &Form, place: &[usize], exceptions: &[Exception], position: &[usize]) -> Option<i128> {
-    match exceptions.iter().rev().find(|one| position.starts_with(&one.at)) {
-        Some(one) => one.form.at(&position[one.at.len()..]),
-        None => form.at(place),
-    }
-}
-
 impl Form {
-    fn at(&self, place: &[usize]) -> Option<i128> {
-        self.steps
-            .iter()
-            .zip(place)
-            .try_fold(self.start, |sum, (step, at)| sum.checked_add(step.checked_mul(*at as i128)?))
+    /// The numbers of a tensor with these dims, in row-major order; one that is too large is absent.
+    fn numbers(&self, dims: &[usize]) -> Vec<Option<i128>> {
+        let mut numbers = vec![Some(self.start)];
+        for (dim, step) in dims.iter().zip(&self.steps) {
+            let along = |number: Option<i128>| {
+                (0..*dim).map(move |at| number?.checked_add(step.checked_mul(at as i128)?))
+            };
+            numbers = numbers.into_iter().flat_map(along).collect();
+        }
+        numbers
     }
 }
 
@@ -271,7 +325,12 @@ impl Painter {
     }
 
     fn element(self, number: i128) -> Result<Element, String> {
-        let number = self.modulo.map_or(number, |modulo| number.rem_euclid(modulo));
+        let number = match (self.modulo, i64::try_from(number)) {
+            // Division of 64 bits is much faster.
+            (Some(modulo), Ok(number)) => number.rem_euclid(modulo as i64).into(),
+            (Some(modulo), Err(_)) => number.rem_euclid(modulo),
+            (None, _) => number,
+        };
         if self.dtype == DType::String {
             let digits = number.to_string();
             let Some(zeros) = self.digits.map_or(Some(0), |wanted| wanted.checked_sub(digits.len())) else {

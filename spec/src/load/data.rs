@@ -9,6 +9,7 @@ use crate::diagnostic::{Diagnostic, Quoted};
 use crate::dtype::Kind;
 use crate::literal::{complex, component, parse_bits, parse_scalar};
 use crate::shape::MAX_RANK;
+use crate::tensor::StorageId;
 use crate::yaml::{Node, Spanned, Text};
 use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
@@ -42,6 +43,10 @@ pub(super) struct Shared {
     /// What stands at one place, read as a dtype and with some sizes, is one tensor for every case: those of a family's
     /// operators share it.
     read: RefCell<HashMap<(serde_yaml::Location, DType, Sizes), Tensor>>,
+    /// The numbers that closed forms pass, by dtype and modulo.
+    pub(super) numbers: RefCell<HashMap<(DType, Option<i128>), Tensor>>,
+    /// The same under `any`, each beside its elements of a dtype.
+    elements: RefCell<HashMap<(StorageId, DType), (Tensor, Tensor)>>,
     /// What the `for-each` at a place stands for.
     pub(super) grids: RefCell<HashMap<serde_yaml::Location, Rc<[GridPoint]>>>,
 }
@@ -85,7 +90,8 @@ impl<'a> Reader<'a> {
     pub(super) fn count_of(&self, node: &'a Spanned<Node>) -> Result<usize, Diagnostic> {
         let number = self.number(node)?;
         usize::try_from(number).map_err(|_| {
-            self.wrong(node.defined, format!("{number} is not in range")).help("0 to 2^63 - 1 is allowed")
+            let message = format!("{number} is written where no number is below 0 or above 2^63 - 1");
+            self.wrong(node.defined, message)
         })
     }
 
@@ -123,11 +129,37 @@ impl<'a> Reader<'a> {
             self.check_widest(open, numbers.shape(), at)?;
             // Read as strings one at a time, stored as the first.
             self.check_stored(numbers.stored_count().saturating_mul(STRING_BYTES), at)?;
-            self.spend(numbers.stored_count().saturating_mul(stored_size(open[0])), at)?;
-            any::values_as(&numbers, open[0]).map_err(|error| self.wrong(at, error.to_string()))
+            self.elements_of(&numbers, open[0], at)
         })?;
         self.check_widest(open, values.shape(), at)?;
         Ok(values)
+    }
+
+    /// Numbers under `any` as elements of a dtype; numbers that tensors share become elements that they share.
+    fn elements_of(
+        &self,
+        numbers: &Tensor,
+        dtype: DType,
+        at: serde_yaml::Location,
+    ) -> Result<Tensor, Diagnostic> {
+        let bad = |error: crate::TensorError| self.wrong(at, error.to_string());
+        let id = numbers.storage_id();
+        let Some(held) = self.shared.numbers.borrow().values().find(|held| held.storage_id() == id).cloned()
+        else {
+            self.spend(numbers.stored_count().saturating_mul(stored_size(dtype)), at)?;
+            return any::values_as(numbers, dtype).map_err(bad);
+        };
+        let known = self.shared.elements.borrow().get(&(id, dtype)).map(|(_, elements)| elements.clone());
+        let elements = match known {
+            Some(elements) => elements,
+            None => {
+                self.spend(held.stored_count().saturating_mul(stored_size(dtype)), at)?;
+                let elements = any::values_as(&held, dtype).map_err(bad)?;
+                self.shared.elements.borrow_mut().insert((id, dtype), (held, elements.clone()));
+                elements
+            }
+        };
+        elements.window(numbers.shape().clone(), numbers.strides().to_vec(), numbers.offset()).map_err(bad)
     }
 
     /// What stands at a place, read as a dtype: made once, then shared.

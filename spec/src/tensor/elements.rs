@@ -83,7 +83,18 @@ macro_rules! each_width {
     };
 }
 
+/// Tells one storage from another, as long as both are held.
+#[cfg(feature = "cases")]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct StorageId(usize);
+
 impl Elements {
+    /// Which storage this is.
+    #[cfg(feature = "cases")]
+    pub(crate) fn id(&self) -> StorageId {
+        StorageId(each_width!(self, elements => Arc::as_ptr(elements).addr()))
+    }
+
     /// The number of elements stored.
     #[must_use]
     pub fn len(&self) -> usize {
