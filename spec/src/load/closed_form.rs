@@ -325,12 +325,7 @@ impl Painter {
     }
 
     fn element(self, number: i128) -> Result<Element, String> {
-        let number = match (self.modulo, i64::try_from(number)) {
-            // Division of 64 bits is much faster.
-            (Some(modulo), Ok(number)) => number.rem_euclid(modulo as i64).into(),
-            (Some(modulo), Err(_)) => number.rem_euclid(modulo),
-            (None, _) => number,
-        };
+        let number = self.modulo.map_or(number, |modulo| number.rem_euclid(modulo));
         if self.dtype == DType::String {
             let digits = number.to_string();
             let Some(zeros) = self.digits.map_or(Some(0), |wanted| wanted.checked_sub(digits.len())) else {

@@ -19,8 +19,8 @@ const MAX_VALUES: usize = 100;
 const ELEMENT_BYTES: &str = "element-bytes";
 const INDEX_BYTES: &str = "index-bytes";
 
-/// One combination.
-#[derive(Debug)]
+/// One combination; by default that of no sizes.
+#[derive(Debug, Default)]
 pub(super) struct GridPoint {
     pub(super) sizes: Sizes,
     /// How wide elements of params under `any` are, on a backend that has a dtype of this width.
@@ -55,12 +55,6 @@ pub(super) fn points(
     let points = Rc::from(read(reader, each)?);
     reader.shared.grids.borrow_mut().insert(each.defined, Rc::clone(&points));
     Ok(points)
-}
-
-impl Default for GridPoint {
-    fn default() -> Self {
-        Self { sizes: Sizes::default(), element_bytes: None, index_bytes: None, suffix: String::new() }
-    }
 }
 
 fn read(reader: &Reader<'_>, each: &Spanned<ForEach>) -> Result<Vec<GridPoint>, Diagnostic> {
