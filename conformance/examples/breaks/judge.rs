@@ -163,7 +163,7 @@ impl Judge {
         elsewhere(|policies| {
             let backend = format!("{}:{policies}", suspect.backend);
             let arguments = ["run", "--format", "json", "--backend", &backend].map(OsString::from);
-            self.run(suspect.program, suspect.level, arguments.into_iter().chain(self.out()))
+            self.run(suspect.program, suspect.level, arguments.into_iter())
         })
     }
 
