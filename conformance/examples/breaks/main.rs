@@ -30,7 +30,7 @@ struct Arguments {
     /// How many jobs cargo has
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: u32,
-    /// Where the copy and its builds are kept [default: target/breaks]
+    /// Where the copy and its builds are kept [default: target/broken]
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
 }
@@ -50,7 +50,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let round = Round::read(root, arguments.round)?;
     let only = arguments.only.as_ref().map(Glob::compile_matcher);
     let chosen = |broken: &&Break| only.as_ref().is_none_or(|glob: &GlobMatcher| glob.is_match(&broken.id));
-    let folder = arguments.scratch.clone().unwrap_or_else(|| root.join("target/breaks"));
+    let folder = arguments.scratch.clone().unwrap_or_else(|| root.join("target/broken"));
     let scratch = Scratch::new(root, &folder, arguments.jobs)?;
     let judge = unbroken(&scratch, folder)?;
 
