@@ -75,8 +75,10 @@ def gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
     if batch_dims == 0:
         return run(params, indices, ("Gather", ("P", "I"), "O", ("axis", axis)))
     axis, middle, b = axis + rank if axis < 0 else axis, depth - batch_dims, batch_dims
-    forth = (*range(b), axis, *range(b, axis), *range(axis + 1, rank))
-    back = (*range(b), *range(b + middle, axis + middle), *range(b, b + middle), *range(axis + middle, rank - 1 + middle))
+    # Of an axis or a batch that is far outside the tensors, ONNX Runtime is given a permutation that is wrong and short.
+    end, batch = max(0, min(axis, rank)), range(min(b, rank + 1))
+    forth = (*batch, axis, *range(b, end), *range(end + 1, rank))
+    back = (*batch, *range(b + middle, end + middle), *range(b, b + middle), *range(end + middle, rank - 1 + middle))
     return run(
         params, indices, ("Cast", ("I",), "wide", ("to", TensorProto.INT64)),
         ("Transpose", ("P",), "front", ("perm", forth)), ("Unsqueeze", ("wide", "last"), "rows"),

@@ -12,7 +12,7 @@ use crate::style;
 use crate::words::{counted, cut};
 
 use super::label::{self, Label};
-use super::{BackendReport, Ending, Entry, Report};
+use super::{BackendReport, Campaign, Ending, Entry, Kind, Report};
 
 pub(super) use page::Page;
 
@@ -32,6 +32,7 @@ pub(super) fn render(report: &Report, page: Page) -> String {
             let _ = writeln!(text, "{}: {}\n", painted(style::BAD, "not run"), lines.join("\n  "));
         }
         failure::all(&mut text, backend, label, page);
+        failure::kinds(&mut text, backend, label, page);
     }
     let _ = writeln!(text, "{}", matrix::matrix(report, &labels, page));
     for (backend, label) in report.backends.iter().zip(&labels) {
@@ -56,6 +57,11 @@ pub(super) fn failure(text: &mut String, backend: &BackendReport, entry: &Entry,
     failure::fields(text, backend, entry, page);
 }
 
+/// Writes what is known of a kind of failures of a campaign, with the lines that repeat it and without colours.
+pub(super) fn kind(text: &mut String, backend: &BackendReport, campaign: &Campaign, kind: &Kind, page: Page) {
+    failure::kind(text, backend, campaign, kind, page);
+}
+
 /// What there is to say of a backend beside its cases, below its name.
 fn remarks(text: &mut String, backend: &BackendReport, label: &Label, page: Page) {
     let mut is_first = true;
@@ -69,7 +75,7 @@ fn remarks(text: &mut String, backend: &BackendReport, label: &Label, page: Page
     backend.problems.iter().for_each(|problem| line(style::BAD, &problem.to_string()));
     backend.remarks.iter().for_each(|remark| line(Style::new(), remark));
     // A line for all known deviations that have the same verdict and reason, and for all notes that are the same.
-    let known = backend.results.iter().filter_map(|entry| Some((entry.label(), entry.reason.as_deref()?)));
+    let known = backend.entries().filter_map(|entry| Some((entry.label(), entry.reason.as_deref()?)));
     let mut known: Vec<(String, &str)> = known.collect();
     known.sort_unstable();
     for same in known.chunk_by(|a, b| a == b) {
