@@ -12,6 +12,7 @@ mod list;
 mod merge;
 mod mutants;
 mod output;
+mod partial;
 mod process;
 mod progress;
 mod run;

@@ -40,13 +40,13 @@ impl Seen {
             let Some(attribute) = signature.attribute(role) else { return Some(batch) };
             let value = match (&attribute.default, sent) {
                 (_, Some(sent)) => sent,
-                (AttributeDefault::BatchDims, None) => batch as i64,
+                (AttributeDefault::BatchDims, None) => i64::try_from(batch).ok()?,
                 (AttributeDefault::Value(Attribute::Integer(value)), None) => *value,
                 _ => return None,
             };
             let end =
                 if attribute.range == Some(Range::FromMinusQToQ) { indices.len() } else { params.len() };
-            usize::try_from(if value < 0 { value + end as i64 } else { value }).ok()
+            usize::try_from(if value < 0 { value + i64::try_from(end).ok()? } else { value }).ok()
         };
         let batch = resolved(AttributeRole::BatchDims, roles.batch_dims, 0)?;
         let batch = if signature.has_batch() { batch } else { 0 };
@@ -121,7 +121,7 @@ fn bad_rows(indices: &Tensor, gathered: &[usize], vectors: bool, profile: Profil
     let signed = indices.dtype().name().starts_with('i');
     let is_bad = |(at, element): (usize, Element)| {
         let Element::Bits(bits) = element else { return None };
-        let shift = 128 - 8 * indices.dtype().size() as u32;
+        let shift = 128 - 8 * indices.dtype().size();
         let value = if signed { (bits << shift).cast_signed() >> shift } else { bits.cast_signed() };
         let bound = gathered[at % components] as i128;
         let least = if profile.negative == NegativeIndex::Wrap { -bound } else { 0 };
@@ -161,7 +161,7 @@ fn kinds() -> Vec<(String, usize, Is)> {
         (16, 64, [22, 65]),
     ] {
         let on = move |seen: &Seen| {
-            seen.width == width && seen.bytes() >= 2 * multiple && seen.bytes() % multiple == 0
+            seen.width == width && seen.bytes() >= 2 * multiple && seen.bytes().is_multiple_of(multiple)
         };
         let off = move |seen: &Seen| {
             let beyond = seen.bytes() % multiple;
@@ -194,7 +194,7 @@ fn kinds() -> Vec<(String, usize, Is)> {
     ] {
         let around = move |seen: &Seen| (block - 1..=block + 1).contains(&seen.rows());
         kind(format!("{block} index rows, one more or one less"), least_around, Box::new(around));
-        let several = move |seen: &Seen| seen.rows() > block && seen.rows() % block == 0;
+        let several = move |seen: &Seen| seen.rows() > block && seen.rows().is_multiple_of(block);
         kind(format!("several times {block} index rows"), least_several, Box::new(several));
     }
     for policy in [BadIndex::Error, BadIndex::Zero, BadIndex::Clamp] {
@@ -225,8 +225,12 @@ fn kinds() -> Vec<(String, usize, Is)> {
             && several(&seen.inner) > 0
     };
     kind("a batch that takes all of indices, with dims on both sides".into(), 25, Box::new(all));
-    for length in [255, 256, 257, 65_536] {
-        kind(format!("strings of {length} bytes"), 30, Box::new(move |seen| seen.strings.contains(&length)));
+    for (length, least) in [(255, 14), (256, 13), (257, 9), (65_536, 6)] {
+        kind(
+            format!("strings of {length} bytes"),
+            least,
+            Box::new(move |seen| seen.strings.contains(&length)),
+        );
     }
     let parts = |seen: &Seen| seen.threads > 2 && seen.is_long(1024);
     kind("outputs in parts of three and more threads".into(), 170, Box::new(parts));

@@ -27,6 +27,7 @@ use super::campaign::{self, Short};
 use super::cases::{parse_basis, read_files, selection};
 use super::keep::{Kept, default_folder};
 use super::known::Known;
+use super::partial::{not_run, note_missing, with_results};
 use super::process::{Backend, ProcessOptions, jobs, library, runs};
 use super::progress::Progress;
 use super::{BackendArgument, Cli, Command, Failure, Status, complain, print};
@@ -387,29 +388,6 @@ impl Run {
 
 fn asked_nothing(backend: &BackendReport) -> bool {
     backend.summary.ending == Ending::NothingAsked
-}
-
-/// The cases that have a result: all, unless the user has ended the run. Both are in the same order.
-fn with_results<'a>(cases: &[&'a Case], ids: &[&str]) -> Vec<&'a Case> {
-    let mut ids = ids.iter().peekable();
-    cases.iter().copied().filter(|case| ids.next_if(|id| **id == case.id).is_some()).collect()
-}
-
-/// The report on a backend whose turn comes after the user has ended the run, or that was just starting then.
-fn not_run(argument: &str) -> Option<BackendReport> {
-    let signal = interrupt::signal()?;
-    Some(BackendReport::broken(argument.to_owned(), &format!("interrupted by {signal}")))
-}
-
-/// Says of each backend how many cases lack their results because the user has ended the run.
-fn note_missing(report: &mut Report, cases: usize) {
-    let Some(signal) = &report.interrupted else { return };
-    for backend in report.backends.iter_mut().filter(|backend| backend.broken.is_none()) {
-        let done = backend.results.len();
-        if done < cases {
-            backend.problems.push(Problem::Interrupted { signal: signal.clone(), done, cases });
-        }
-    }
 }
 
 /// What is done with each backend.

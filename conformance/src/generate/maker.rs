@@ -116,8 +116,11 @@ impl Maker {
         let (batch_dims, axis) = attributes(choices, signature, &parts, odds);
         let ignored = ignored(choices, signature);
         (0..faults).for_each(|_| parts.disturb(choices, signature));
-        let style =
-            if size == Size::Edge { choices.pick(&Style::FAR_APART) } else { choices.pick(&Style::USUAL) };
+        let style = match size {
+            Size::Edge => choices.pick(&Style::FAR_APART),
+            Size::Tiny => choices.pick(&Style::USUAL),
+            _ => choices.pick(&Style::USUAL).of_many(),
+        };
         let dtype = listed_or_any(choices, &capability.dtypes);
         let index_dtype = listed_or_any(choices, &capability.index_dtypes);
         let unmade = |error| Unmade { operator: signature.operator.clone(), error };

@@ -29,7 +29,15 @@ impl Style {
     /// What to choose from for a few elements.
     pub(super) const USUAL: [Self; 5] = [Self::Counted, Self::Painted, Self::Odd, Self::Painted, Self::Long];
     /// What to choose from for many, whose period is no power of two.
-    pub(super) const FAR_APART: [Self; 3] = [Self::Painted, Self::Odd, Self::Long];
+    pub(super) const FAR_APART: [Self; 3] = [Self::Painted, Self::Odd, Self::Painted];
+
+    /// The style for elements of which an output may hold many: long strings would take gigabytes.
+    pub(super) const fn of_many(self) -> Self {
+        match self {
+            Self::Long => Self::Painted,
+            style => style,
+        }
+    }
 }
 
 /// Elements of every dtype in every style, made when they are needed first.
@@ -114,5 +122,7 @@ fn long_string(at: usize) -> ByteString {
         _ => return ByteString::from(format!("s{at}")),
     };
     // Another first byte and another last one for each, and a period of 251 between them.
-    ByteString::from((0..length).map(|byte| ((at * 7 + byte) % 251) as u8).collect::<Vec<u8>>())
+    ByteString::from(
+        (0..length).map(|byte| u8::try_from((at * 7 + byte) % 251).unwrap_or(0)).collect::<Vec<u8>>(),
+    )
 }

@@ -145,7 +145,7 @@ impl Campaign {
     /// The results, as units that stay whole: `compared 3,980 of 4,000:`, `all agree`.
     pub(super) fn in_words(&self) -> Vec<String> {
         if let Some(why) = &self.left_out {
-            return vec![why.clone()];
+            return why.split_inclusive(": ").map(|unit| unit.trim_end().to_owned()).collect();
         }
         let verb = if self.part == Part::Drawn { "compared" } else { "checked" };
         let mut units = vec![format!("{verb} {} of {}:", self.compared, self.cases)];
@@ -161,7 +161,7 @@ impl Campaign {
         });
         for ((verdict, observed), count) in counts {
             units.last_mut().expect("it holds a unit").push(',');
-            units.push(format!("{} {verdict}", count));
+            units.push(format!("{count} {verdict}"));
             units.extend(observed.map(|observed| format!("({observed})")));
         }
         units

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use crate::builtin;
     use crate::judge::{Strictness, Verdict};
-    use crate::report::{Entry, Format};
+    use crate::report::{Entry, Format, Part};
     use crate::runner::Judged;
 
     /// A report on so many backends, with verdicts of every kind for every operator.
@@ -148,10 +148,37 @@ mod tests {
                     (entry.verdict == Verdict::KnownDeviation).then_some(Verdict::RejectedGoodInput);
                 backend.results.push(entry);
             }
+            backend.campaign = campaign(number);
             backend.conclude(&cases, &spec);
             report.backends.push(backend);
         }
         report
+    }
+
+    /// A campaign that one backend had, with failures that are known and others.
+    fn campaign(number: usize) -> Vec<Campaign> {
+        let left_out = Campaign::left_out(Part::Drawn, 1, 4000, "compared with itself: left out");
+        if number == 0 {
+            return vec![left_out];
+        }
+        let group = |verdict: &str, count: u64| {
+            format!(
+                r#"{{ "key": {{ "law": "permuted-indices", "operator": "tf.gather", "verdict": "{verdict}", "strings": true }},
+                    "count": {count}, "first": 7, "example": null }}"#
+            )
+        };
+        let groups = [group("rejected-good-input", 1), group("wrong-output", 1234)].join(",");
+        let found = format!(
+            r#"{{ "schema": 1, "campaign": {{ "suite": "0", "generators": 1, "backend": "mine", "against": "laws", "seed": 1,
+                "edges_in": 4, "cases": 2000 }}, "shard": {{ "number": 1, "of": 1 }}, "done": 2000, "complete": true,
+                "backend": {{ "name": "mine", "version": "1", "language": "C" }}, "digest": "0", "seconds": 1.0,
+                "counts": {{ "permuted-indices": {{ "held": 765, "broken": 1235 }} }}, "groups": [{groups}] }}"#
+        );
+        let repeat = "gatherspec fuzz --laws --seed 1 --edges 4 --cases 2000 -- mine".to_owned();
+        let mut laws = Campaign::new(Part::Laws, &serde_json::from_str(&found).unwrap(), repeat);
+        laws.kinds[0].entry.observed =
+            Some(std::mem::replace(&mut laws.kinds[0].entry.verdict, Verdict::KnownDeviation));
+        vec![left_out, laws]
     }
 
     fn zero(case: &gather_spec::Case) -> gather_spec::Element {
@@ -177,6 +204,34 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn each_kind_of_failures_of_a_campaign_is_shown_in_every_form() {
+        let report = report(2);
+        let text = plain(&report, Page::ENDLESS);
+        let kind = "law permuted-indices: tf.gather wrong-output, strings";
+        let junit = report.render(Format::Junit);
+        for form in [&text, &junit, &report.render(Format::Markdown)] {
+            let form = form.replace("\\_", "_");
+            for words in
+                [kind, "  law        permuted-indices: ", "1234 times in 2000, first in case 7 of seed 1"]
+            {
+                assert!(form.contains(words), "{words}\n{form}");
+            }
+            assert!(form.contains("reproduce  gatherspec fuzz --laws "), "{form}");
+        }
+        // What is known is no failure.
+        assert!(!text.contains("rejected-good-input, strings on"), "{text}");
+        assert!(
+            junit.contains("name=\"law permuted-indices: tf.gather rejected-good-input, strings\""),
+            "{junit}"
+        );
+        let markdown = report.render(Format::Markdown);
+        let known =
+            "checked 2000 of 2000: 765 hold, 1234 wrong-output, 1 known-deviation (rejected-good-input)";
+        assert!(markdown.contains(known), "{markdown}");
+        assert!(markdown.contains("| drawn calls | compared with itself: left out |"), "{markdown}");
     }
 
     #[test]
