@@ -1,5 +1,7 @@
 //! The command line `gatherspec`: one file per command, and what they share.
 
+mod asked;
+mod campaign;
 mod cases;
 mod check;
 mod findings;
@@ -10,6 +12,7 @@ mod list;
 mod merge;
 mod mutants;
 mod output;
+mod partial;
 mod process;
 mod progress;
 mod run;

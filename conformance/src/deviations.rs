@@ -1,6 +1,8 @@
 //! Deviations as data: verdicts other than `pass` that a backend is known for, each with a reason. Strict both ways:
 //! what does not occur, what matches nothing and what has no reason are errors.
 
+mod kinds;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,9 +12,12 @@ use serde::{Deserialize, Deserializer};
 
 use crate::backend::Description;
 use crate::files;
+use crate::fuzz::Key;
 use crate::judge::Verdict;
 use crate::report::{BackendReport, Departure, Dtypes, Entry, Problem, departures};
 use crate::select::Pattern;
+
+use kinds::KnownKind;
 
 /// The version of the file form.
 const SCHEMA: u32 = 1;
@@ -26,6 +31,8 @@ pub struct Deviations {
     /// The name that the backend gives itself; absent: whichever backend the file is given for.
     pub backend: Option<String>,
     entries: Vec<Deviation>,
+    /// Of drawn calls, and of laws.
+    kinds: Vec<KnownKind>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -34,7 +41,14 @@ struct File {
     schema: u32,
     #[serde(default)]
     backend: Option<String>,
+    #[serde(default)]
     deviations: Vec<Deviation>,
+    /// Kinds of drawn calls that fail.
+    #[serde(default)]
+    drawn: Vec<KnownKind>,
+    /// Laws that do not hold.
+    #[serde(default)]
+    laws: Vec<KnownKind>,
 }
 
 /// One entry: where, what, and why.
@@ -117,8 +131,15 @@ impl Deviations {
             let what = entry.wrong(spec, cases);
             wrong.extend(what.into_iter().map(|what| format!("entry {number} ({}) {what}", entry.pattern())));
         }
+        for (section, kinds) in [("drawn", &file.drawn), ("laws", &file.laws)] {
+            for (number, entry) in (1..).zip(kinds) {
+                let what = entry.wrong(section == "laws", spec).into_iter();
+                wrong.extend(what.map(|what| format!("{section} {number} ({}) {what}", entry.pattern())));
+            }
+        }
         if wrong.is_empty() {
-            Ok(Self { backend: file.backend, entries: file.deviations })
+            let kinds = [file.drawn, file.laws].concat();
+            Ok(Self { backend: file.backend, entries: file.deviations, kinds })
         } else {
             Err(wrong.iter().map(|what| format!("{name}: {what}")).collect::<Vec<_>>().join("\n"))
         }
@@ -127,6 +148,19 @@ impl Deviations {
     /// Adds what another file knows.
     pub fn extend(&mut self, other: &Self) {
         self.entries.extend(other.entries.iter().cloned());
+        self.kinds.extend(other.kinds.iter().cloned());
+    }
+
+    /// Whether a kind of failure of this version of the backend is known.
+    #[must_use]
+    pub fn knows(&self, key: &Key, version: &str) -> bool {
+        kinds::knows(&self.kinds, key, version)
+    }
+
+    /// Turns the kinds of failures of the campaign that are known into `known-deviation`. Where it was the `whole` campaign
+    /// of a run, an entry that did not occur is a problem.
+    pub fn apply_to_campaign(&self, report: &mut BackendReport, whole: bool) {
+        kinds::apply(&self.kinds, report, whole);
     }
 
     /// Turns what is known into `known-deviation`, and what is known but did not occur into `unexpected-pass`.
@@ -186,8 +220,9 @@ impl Deviations {
         match serde_yaml::from_str::<File>(&text) {
             Err(_) => Some("something other than deviations"),
             Ok(file) => {
-                let has_reason = file.deviations.iter().any(|entry| !entry.reason.trim().is_empty());
-                has_reason.then_some("reasons")
+                let kinds = file.drawn.iter().chain(&file.laws).map(|entry| &entry.reason);
+                let mut reasons = file.deviations.iter().map(|entry| &entry.reason).chain(kinds);
+                reasons.any(|reason| !reason.trim().is_empty()).then_some("reasons")
             }
         }
     }
@@ -334,6 +369,7 @@ pub fn draft(report: &BackendReport) -> String {
             }
         }
     }
+    text.push_str(&kinds::draft(report));
     text
 }
 
@@ -341,7 +377,7 @@ pub fn draft(report: &BackendReport) -> String {
 fn profiles(report: &BackendReport) -> String {
     let unexplained = report.problems.iter().filter_map(|problem| match problem {
         Problem::Unexplained(departure) => Some(departure),
-        Problem::DidNotOccur(_) | Problem::Interrupted { .. } => None,
+        _ => None,
     });
     let explained = report.departures.iter().filter(|departure| departure.reason.is_some());
     let mut all: Vec<&Departure> = unexplained.chain(explained).collect();

@@ -1,5 +1,6 @@
 //! What a run found, and its forms: a matrix for people, JSON, JUnit and Markdown.
 
+mod campaign;
 mod departure;
 mod entry;
 mod human;
@@ -21,6 +22,7 @@ use crate::judge::Verdict;
 use crate::words::shown;
 
 pub(crate) use crate::files::write_whole;
+pub use campaign::{Campaign, Kind, Part};
 pub(crate) use departure::departures;
 pub use departure::{Departure, Problem};
 pub use entry::{Dtypes, Entry};
@@ -71,6 +73,9 @@ pub struct BackendReport {
     pub remarks: Vec<String>,
     /// The cases, in order.
     pub results: Vec<Entry>,
+    /// The campaign that followed them: drawn calls, then laws.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub campaign: Vec<Campaign>,
     /// What names it on a command line.
     #[serde(skip)]
     pub named: Named,
@@ -121,7 +126,7 @@ impl Report {
     #[must_use]
     pub fn conforms(&self) -> bool {
         let fine = |backend: &BackendReport| {
-            backend.broken.is_none() && backend.problems.is_empty() && backend.failures().next().is_none()
+            backend.broken.is_none() && backend.problems.is_empty() && backend.failed() == 0
         };
         self.backends.iter().all(fine)
     }
@@ -155,6 +160,13 @@ impl Report {
         Ok(folder.to_owned())
     }
 
+    /// The parts of the campaign that some backend had.
+    fn parts(&self) -> impl Iterator<Item = Part> {
+        let has =
+            |part: &Part| self.backends.iter().any(|backend| !backend.campaign_in_words(*part).is_empty());
+        [Part::Drawn, Part::Laws].into_iter().filter(has)
+    }
+
     /// The operators that occur, in order.
     fn operators(&self) -> Vec<&str> {
         let entries = self.backends.iter().flat_map(|backend| &backend.results);
@@ -186,6 +198,7 @@ impl BackendReport {
             problems: Vec::new(),
             remarks: Vec::new(),
             results: Vec::new(),
+            campaign: Vec::new(),
             named: Named::Option,
         }
     }
@@ -205,7 +218,7 @@ impl BackendReport {
     /// say. `cases` are those of the results, in their order.
     pub fn conclude(&mut self, cases: &[&Case], spec: &Specification) {
         self.summary = Summary::new(self, cases, spec);
-        let unusual = self.results.iter().filter(|entry| entry.was_asked() && entry.verdict != Verdict::Pass);
+        let unusual = self.entries().filter(|entry| entry.was_asked() && entry.verdict != Verdict::Pass);
         let said = unusual.flat_map(|entry| &entry.clauses).filter_map(|id| spec.clause(id));
         self.clauses = said.map(|clause| (clause.id.clone(), clause.text.trim().to_owned())).collect();
     }
@@ -225,6 +238,13 @@ impl BackendReport {
         text
     }
 
+    /// What is needed to mend a kind of failures of the campaign, likewise.
+    fn kind_in_text(&self, campaign: &Campaign, kind: &Kind) -> String {
+        let mut text = String::new();
+        human::kind(&mut text, self, campaign, kind, human::Page::ENDLESS);
+        text
+    }
+
     /// The clauses of an entry, each with what it says.
     fn clauses_in_words<'a>(&'a self, entry: &'a Entry) -> impl Iterator<Item = String> + 'a {
         entry.clauses.iter().map(|id| match self.clauses.get(id) {
@@ -241,6 +261,23 @@ impl BackendReport {
     /// The entries whose verdict makes the exit status 1.
     pub fn failures(&self) -> impl Iterator<Item = &Entry> {
         self.results.iter().filter(|entry| !entry.verdict.is_fine())
+    }
+
+    /// How many entries make the exit status 1: cases, and kinds of failures of the campaign.
+    fn failed(&self) -> usize {
+        self.failures().count() + self.campaign.iter().flat_map(Campaign::failures).count()
+    }
+
+    /// Everything with a verdict: cases, and kinds of failures of the campaign.
+    fn entries(&self) -> impl Iterator<Item = &Entry> {
+        let kinds = self.campaign.iter().flat_map(|campaign| &campaign.kinds);
+        self.results.iter().chain(kinds.map(|kind| &kind.entry))
+    }
+
+    /// The results of a part of the campaign, as units that stay whole; none if there was no campaign.
+    fn campaign_in_words(&self, part: Part) -> Vec<String> {
+        let of_part = self.campaign.iter().find(|campaign| campaign.part == part);
+        of_part.map(Campaign::in_words).unwrap_or_default()
     }
 
     /// What became of an operator, as units that stay whole: `asked 30 of 299:`, `29 pass,`, `1 crash`.

@@ -90,7 +90,9 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
             Ok(judged) => {
                 let start = Instant::now();
                 let result = self.run_judged(&judged.spread(), laid_out);
-                CaseResult { duration: Some(start.elapsed()), ..result }
+                // The call as it is written takes less memory than its elements one by one.
+                let call = result.call.is_some().then(|| judged.case.call.clone());
+                CaseResult { duration: Some(start.elapsed()), call, ..result }
             }
             Err(unsupported) => *unsupported,
         }
@@ -235,12 +237,13 @@ impl<'a> Judged<'a> {
 
     /// The same, with the elements of a case of a grid, whose tensors are windows on few numbers, stored one by one, since
     /// they are compared again and again.
-    fn spread(mut self) -> Self {
+    fn spread(&self) -> Self {
+        let mut spread = self.clone();
         if self.case.grid_point.is_some()
             && let Ok(call) = Layout::Contiguous.apply(&self.case.call)
         {
-            self.case.to_mut().call = call;
-            for allowed in &mut self.allowed {
+            spread.case.to_mut().call = call;
+            for allowed in &mut spread.allowed {
                 if let Allowed::Output(output) = allowed
                     && let Ok(stored) = output.to_row_major()
                 {
@@ -248,7 +251,7 @@ impl<'a> Judged<'a> {
                 }
             }
         }
-        self
+        spread
     }
 
     pub(crate) fn judge(&self, outcome: &Outcome) -> Judgement {

@@ -60,7 +60,7 @@ fn a_tiny_adapter_is_judged_like_any_other() {
     if !has("struct") {
         return;
     }
-    let operator = ["--operator", "paddle.gather_nd", "--file-above", "16", "--"];
+    let operator = ["--operator", "paddle.gather_nd", "--campaign", "400", "--file-above", "16", "--"];
     let (status, text) = run(&[&operator[..], &[&python(), &here("tests/adapters/tiny.py")]].concat());
     assert!(status == Some(0) && text.contains("pass") && !text.contains("nothing was asked"), "{text}");
 }

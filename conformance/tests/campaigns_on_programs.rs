@@ -29,6 +29,7 @@ mod tests {
         Campaign, Check, Corpus, Differential, GENERATORS, Named, Pace, Report, Saved, Saver, Shard, Stopped,
         Subject, drive,
     };
+    use gather_conformance::generate::EDGES_IN;
     use gather_conformance::judge::{Strictness, Verdict};
     use gather_conformance::laws::Laws;
     use gather_conformance::process::{Dialogue, ProcessBackend};
@@ -81,6 +82,7 @@ mod tests {
             backend: "miniature".to_owned(),
             against: against.to_owned(),
             seed: 2,
+            edges_in: EDGES_IN,
             cases: Some(CASES),
         };
         let backend = Dialogue::start(backend.clone()).unwrap().description().backend.clone();

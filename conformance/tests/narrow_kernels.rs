@@ -109,7 +109,13 @@ fn myself(way: &str, kernel: &Kernel) -> String {
 fn process(kernel: &Kernel) -> Option<Ran> {
     let program = std::env::current_exe().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
-    command.env(KERNEL, myself("serve", kernel)).args(["run", "--operator", "tf.gather_nd", "--backend"]);
+    command.env(KERNEL, myself("serve", kernel)).args([
+        "run",
+        "--no-campaign",
+        "--operator",
+        "tf.gather_nd",
+        "--backend",
+    ]);
     Some(gatherspec(command.arg(program)))
 }
 
@@ -118,7 +124,9 @@ fn library(kernel: &Kernel) -> Option<Ran> {
     let file = folder.path().join("libkernel.so");
     kernel::build(kernel, &file)?;
     let mut command = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
-    Some(gatherspec(command.args(["run", "--operator", "tf.gather_nd", "--library"]).arg(&file)))
+    Some(gatherspec(
+        command.args(["run", "--no-campaign", "--operator", "tf.gather_nd", "--library"]).arg(&file),
+    ))
 }
 
 /// Runs `gatherspec run`, and reads what failed from its report.

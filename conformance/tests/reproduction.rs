@@ -38,7 +38,7 @@ mod tests {
     const RIGHT: &str = "tf.gather_nd/documented/rows-of-a-matrix";
 
     pub(super) fn main() -> ExitCode {
-        let trials: [(&str, fn()); 11] = [
+        let trials: [(&str, fn()); 12] = [
             ("run/a-built-in-backend-with-cases-of-its-own", a_built_in_backend),
             ("run/a-command", a_command),
             ("run/a-path-that-needs-quotes", a_path_that_needs_quotes),
@@ -47,6 +47,7 @@ mod tests {
             ("run/only-the-deviations-of-the-backend-are-named", only_its_deviations),
             ("run/a-specification-of-its-own", a_specification),
             ("run/limits", limits),
+            ("run/what-its-campaign-finds", what_a_campaign_finds),
             ("fuzz/nothing-is-saved", || fuzz(&["--cases", "400"], false)),
             ("fuzz/what-is-found-is-saved", || fuzz(&["--cases", "400"], true)),
             ("fuzz/laws", || fuzz(&["--laws", "--cases", "400"], false)),
@@ -266,6 +267,31 @@ mod tests {
             lines[0],
             "gatherspec run --cases marked.yaml --call-limit 0.5 --case 'tf.gather_nd/marked/marked' -- miniature"
         );
+    }
+
+    /// The campaign behind a case that passes: every line that is printed leads to a call at which the backend dies.
+    fn what_a_campaign_finds() {
+        let place = Place::new("dies-at-strings");
+        let right = "tf.gather_nd/precedence/*";
+        let options = ["run", "--case", right, "--campaign", "400", "--restarts", "1000", "--", "miniature"];
+        let text = place.gatherspec(&options);
+        let report = fs::read(place.path("gatherspec-report/report.json")).unwrap();
+        let report: Value = serde_json::from_slice(&report).unwrap();
+        let parts = report["backends"][0]["campaign"].as_array().unwrap();
+        let kinds: Vec<&Value> = parts.iter().flat_map(|part| part["kinds"].as_array().unwrap()).collect();
+        assert!(kinds.iter().any(|kind| kind["law"].is_string()), "{text}");
+        for kind in kinds {
+            assert_eq!(kind["verdict"], "crash", "{kind}");
+            let lines = kind["reproduce"].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
+            for line in lines {
+                assert!(
+                    text.contains(line) && line.contains("--restarts 1000 -- miniature"),
+                    "{line}\n{text}"
+                );
+                let verdicts = place.paste(line);
+                assert!(verdicts.values().any(|verdict| verdict == "crash"), "{line}: {verdicts:?}");
+            }
+        }
     }
 
     /// A campaign on a backend that dies at strings: every line that it prints leads to such a death.

@@ -47,6 +47,8 @@ def session(params, indices, *nodes):
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=10)
     options = ort.SessionOptions()
     options.log_severity_level = 4
+    # A session lives for one call: threads that wait for more work only take the processor from the next session.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
@@ -75,8 +77,10 @@ def gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
     if batch_dims == 0:
         return run(params, indices, ("Gather", ("P", "I"), "O", ("axis", axis)))
     axis, middle, b = axis + rank if axis < 0 else axis, depth - batch_dims, batch_dims
-    forth = (*range(b), axis, *range(b, axis), *range(axis + 1, rank))
-    back = (*range(b), *range(b + middle, axis + middle), *range(b, b + middle), *range(axis + middle, rank - 1 + middle))
+    # Of an axis or a batch that is far outside the tensors, ONNX Runtime is given a permutation that is wrong and short.
+    end, batch = max(0, min(axis, rank)), range(min(b, rank + 1))
+    forth = (*batch, axis, *range(b, end), *range(end + 1, rank))
+    back = (*batch, *range(b + middle, end + middle), *range(b, b + middle), *range(end + middle, rank - 1 + middle))
     return run(
         params, indices, ("Cast", ("I",), "wide", ("to", TensorProto.INT64)),
         ("Transpose", ("P",), "front", ("perm", forth)), ("Unsqueeze", ("wide", "last"), "rows"),

@@ -5,27 +5,27 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use gather_spec::{Profile, Signatures, Specification};
+use gather_spec::{Signatures, Specification};
 
 use crate::adapters::Launch;
 use crate::backend::{Description, Identity};
-use crate::builtin::Policies;
 use crate::files::check_writable;
 use crate::fuzz::{
     Campaign, Check, Corpus, Differential, GENERATORS, MOST_CASES, Named, Pace, Report, Saved, Saver, Shard,
-    Stopped, Subject, drive, silence_backends,
+    Shrinking, Stopped, drive_with, silence_backends,
 };
+use crate::generate::EDGES_IN;
 use crate::interrupt::Gentle;
-use crate::judge::Strictness;
 use crate::laws::Laws;
 use crate::native;
-use crate::process::{self, Dialogue, ProcessBackend};
+use crate::process;
 use crate::shell::{option, quoted};
 
+use super::asked::Asked;
 use super::cases::case_files_in;
 use super::findings::{conclude, summary};
 use super::keep::default_folder;
-use super::process::{Backend, ProcessOptions, jobs, library, seconds};
+use super::process::{Backend, ProcessOptions, edges, jobs, library, seconds};
 use super::{Failure, Status, complain, print};
 
 /// How many cases there are if nothing else is said.
@@ -58,6 +58,9 @@ pub(super) struct Fuzz {
     /// What every case follows from, together with its number
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
+    /// One call in N is at a size at which kernels change their way; such calls take longer than the others
+    #[arg(long = "edges", value_name = "N", default_value_t = EDGES_IN, value_parser = edges)]
+    edges_in: usize,
     /// Only part K of N: the parts of a campaign are the whole, without overlap
     #[arg(long, value_name = "K/N", default_value = "1/1")]
     shard: Shard,
@@ -84,17 +87,6 @@ pub(super) struct Fuzz {
     command: Vec<OsString>,
 }
 
-/// Whom a campaign asks, ready to be asked.
-struct Asked {
-    subjects: Vec<Subject>,
-    named: Named,
-    /// The name in the report: the backend as it was given.
-    argument: String,
-    /// The policies of a built-in backend to choose from.
-    profiles: Vec<Profile>,
-    strictness: Strictness,
-}
-
 impl Fuzz {
     /// Runs the campaign by a specification, which was read from a folder if it is not the one built in.
     pub(super) fn execute(&self, spec: &Specification, folder: Option<&Path>) -> Result<Status, Failure> {
@@ -107,7 +99,7 @@ impl Fuzz {
             }
         };
         let end = self.time.map(|time| Instant::now() + time);
-        let description = asked.subjects[0].description().clone();
+        let description = asked.subjects.0[0].description().clone();
         if let Some(why) = description.nothing_to_test(spec) {
             complain(format_args!("nothing can be tested of {}: {why}", asked.argument));
             return Ok(Status::Broken);
@@ -137,14 +129,16 @@ impl Fuzz {
         let pace = Pace { end, checkpoint: self.checkpoint };
         let (mut shown, mut latest) = (0, report.clone());
         let gentle = Gentle::new();
-        let done = drive(report, &*check, asked.subjects, pace, &saver, &mut |report| {
-            for group in report.groups.iter().filter(|group| group.example.is_some()).skip(shown) {
-                complain(format_args!("found: {}", group.key));
-                shown += 1;
-            }
-            latest.clone_from(report);
-            report.write(&path)
-        });
+        let done =
+            drive_with(report, &*check, &mut asked.subjects, pace, Shrinking::ALL, &saver, &mut |report| {
+                for group in report.groups.iter().filter(|group| group.example.is_some()).skip(shown) {
+                    complain(format_args!("found: {}", group.key));
+                    shown += 1;
+                }
+                latest.clone_from(report);
+                report.write(&path)
+            });
+        drop(asked);
         process::end_children();
         drop(gentle);
         match done {
@@ -181,11 +175,11 @@ impl Fuzz {
         if !self.laws {
             let profiles = asked.profiles.clone();
             let check = Differential::new(description, signatures, profiles, asked.strictness);
-            return Ok(Box::new(check));
+            return Ok(Box::new(check.edges_in(self.edges_in)));
         }
         let in_process = matches!(asked.named, Named::BuiltIn(_));
         let laws = Laws::new(description, signatures, &asked.profiles, in_process, &self.chosen);
-        Ok(Box::new(laws.map_err(Failure::Usage)?))
+        Ok(Box::new(laws.map_err(Failure::Usage)?.edges_in(self.edges_in)))
     }
 
     fn campaign(&self, backend: &str) -> Campaign {
@@ -202,6 +196,7 @@ impl Fuzz {
             backend: backend.to_owned(),
             against,
             seed: self.seed,
+            edges_in: self.edges_in,
             cases: self.cases.or_else(|| self.time.is_none().then_some(CASES)),
         }
     }
@@ -245,7 +240,7 @@ impl Fuzz {
         if saved.is_empty() {
             return Ok(Ok(None));
         }
-        Ok(Corpus::ask(&saved, &mut asked.subjects[0], asked.strictness, saver, end).map(Some))
+        Ok(Corpus::ask(&saved, &mut asked.subjects.0[0], asked.strictness, saver, end).map(Some))
     }
 
     fn saved(&self, folder: &Path, spec: &Specification) -> Result<Vec<Saved>, Failure> {
@@ -295,20 +290,7 @@ impl Fuzz {
         }
         match (&self.backend, self.command.as_slice()) {
             _ if self.library.is_some() => Err(one_backend()),
-            (Some(Backend::BuiltIn(backend)), []) => {
-                let free = !backend.text.contains(':');
-                let Policies { bad, negative } = backend.policies;
-                let given = Profile { bad: bad.unwrap_or_default(), negative: negative.unwrap_or_default() };
-                let profiles: Vec<Profile> =
-                    if free { Profile::all_specified().collect() } else { vec![given] };
-                let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-                let make = |_| {
-                    Subject::built_in(&backend.name, signatures, &profiles).expect("the name was checked")
-                };
-                let subjects = (0..self.jobs.unwrap_or_else(cores).get()).map(make).collect();
-                let (named, argument) = (Named::BuiltIn(backend.name.clone()), backend.text.clone());
-                Ok(Ok(Asked { subjects, named, argument, profiles, strictness: Strictness::Strict }))
-            }
+            (Some(Backend::BuiltIn(backend)), []) => Ok(Ok(Asked::built_in(backend, signatures, self.jobs))),
             (Some(Backend::Adapter(adapter)), []) => {
                 let launch = match adapter.launch(self.process.python.as_deref(), &|text| complain(text)) {
                     Ok(launch) => launch,
@@ -332,12 +314,7 @@ impl Fuzz {
     }
 
     fn program(&self, launch: &Launch, argument: String, named: Named) -> Result<Asked, String> {
-        let backend: ProcessBackend = self.process.backend(launch, 1, 1);
-        let jobs = self.jobs.map_or(1, NonZeroUsize::get);
-        let start = |_| Dialogue::start(backend.clone()).map(|dialogue| Subject::Process(Box::new(dialogue)));
-        let subjects: Vec<Subject> =
-            (0..jobs).map(start).collect::<Result<_, _>>().map_err(|broken| broken.to_string())?;
-        Ok(Asked { subjects, named, argument, profiles: Vec::new(), strictness: Strictness::Lenient })
+        Asked::program(&self.process, launch, (argument, named), self.jobs)
     }
 }
 

@@ -140,6 +140,11 @@ pub(super) fn runs(text: &str) -> Result<NonZeroUsize, String> {
     count(text, MOST_RUNS)
 }
 
+/// In how many calls one is at an edge.
+pub(super) fn edges(text: &str) -> Result<usize, String> {
+    count(text, MOST_RUNS).map(NonZeroUsize::get)
+}
+
 fn count(text: &str, most: usize) -> Result<NonZeroUsize, String> {
     let number = text.parse().ok().filter(|number: &NonZeroUsize| number.get() <= most);
     number.ok_or_else(|| format!("a number from 1 to {most} is expected"))

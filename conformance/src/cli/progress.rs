@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::process::Event;
+use crate::report::Part;
 use crate::words;
 
 use super::output::complain;
@@ -37,6 +38,8 @@ struct State {
     backend: String,
     /// What each worker waits for, and since when.
     waits: HashMap<ThreadId, (Instant, String)>,
+    /// How far its campaign is.
+    campaign: String,
 }
 
 impl Progress {
@@ -50,7 +53,14 @@ impl Progress {
 
     /// Says which backend runs from now on.
     pub(super) fn backend(&self, name: &str) {
-        *lock(&self.state) = State { backend: words::name(name), waits: HashMap::new() };
+        *lock(&self.state) = State { backend: words::name(name), ..State::default() };
+    }
+
+    /// Says how many cases of a part of a campaign are done.
+    pub(super) fn campaign(&self, part: Part, done: u64) {
+        let mut state = lock(&self.state);
+        state.waits.clear();
+        state.campaign = format!(", {done} {}", part.title());
     }
 
     /// Notes an event of the worker on this thread.
@@ -96,7 +106,7 @@ impl State {
             Some((time, what)) if time >= PATIENT => {
                 format!("{} s: {what}, {}", time.as_secs(), self.backend)
             }
-            _ => self.backend.clone(),
+            _ => format!("{}{}", self.backend, self.campaign),
         }
     }
 }

@@ -12,18 +12,22 @@ use rayon::prelude::*;
 use crate::adapters::{Adapter, Launch};
 use crate::builtin;
 use crate::deviations::Deviations;
+use crate::fuzz::{self, MOST_CASES, SHORT, silence_backends};
 use crate::interrupt::{self, Gentle};
 use crate::judge::Strictness;
 use crate::native;
 use crate::process::{self, Event};
-use crate::report::{BackendReport, Ending, Entry, Format, Named, Problem, Report};
+use crate::report::{BackendReport, Ending, Entry, Format, Named, Part, Problem, Report};
 use crate::runner::InProcess;
 use crate::select::Suite;
 use crate::shell::{option, quoted};
 
+use super::asked::Asked;
+use super::campaign::{self, Short};
 use super::cases::{parse_basis, read_files, selection};
 use super::keep::{Kept, default_folder};
 use super::known::Known;
+use super::partial::{not_run, note_missing, with_results};
 use super::process::{Backend, ProcessOptions, jobs, library, runs};
 use super::progress::Progress;
 use super::{BackendArgument, Cli, Command, Failure, Status, complain, print};
@@ -58,6 +62,14 @@ pub(super) struct Run {
     /// Run every case this many times; differing answers are `nondeterministic`
     #[arg(long, value_name = "N", default_value = "1", value_parser = runs)]
     repeat: NonZeroUsize,
+    /// How many calls are drawn after the cases and compared with the reference, and half as many laws are checked; the
+    /// calls are the same in every run, and those of other operators than --operator are left out
+    /// [default: 4000, or none with --case, --cases, --basis or --suite]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=MOST_CASES))]
+    campaign: Option<u64>,
+    /// Run the cases alone
+    #[arg(long, conflicts_with = "campaign")]
+    no_campaign: bool,
     /// The most bytes that an output of a built-in backend takes
     #[arg(long, value_name = "BYTES", default_value_t = builtin::MAX_OUTPUT)]
     max_output: u64,
@@ -117,14 +129,23 @@ impl Run {
         }
 
         let out = self.out.clone().unwrap_or_else(default_folder);
+        let found = campaign::folder(&out);
         let kept = Kept::new(out, self.results.as_deref(), self.write_deviations.as_deref());
         let kept = kept.map_err(Failure::Usage)?;
 
         let gentle = Gentle::new();
         let progress = Progress::new(count * cases.len());
         let operators = cases.iter().map(|case| case.call.operator.as_str()).collect();
-        let job =
-            Job { spec, folder, cases: &cases, operators, progress: &progress, deviations: &deviations };
+        let job = Job {
+            spec,
+            folder,
+            cases: &cases,
+            operators,
+            progress: &progress,
+            deviations: &deviations,
+            found,
+        };
+        silence_backends();
         let mut report = Report { backends: self.run_all(&backends, &job), ..Report::new() };
         process::end_children();
         progress.clear();
@@ -170,22 +191,24 @@ impl Run {
             Backend::Adapter(adapter) => self.run_adapter(adapter, job),
             Backend::Program(path) => {
                 let command = [path.clone().into_os_string()];
-                self.run_program(&quoted(&command), &Launch::from(&command[..]), &nothing, job)
+                self.run_program(&quoted(&command), Named::Option, &Launch::from(&command[..]), &nothing, job)
             }
         };
         let mut reports: Vec<BackendReport> = backends.iter().map(run).collect();
         for path in &self.libraries {
             let name = quoted(&[path.clone().into_os_string()]);
-            let ran = match native::command(path, job.folder) {
-                Ok(command) => self.run_program(&name, &Launch::from(&command[..]), &nothing, job),
-                Err(error) => BackendReport::broken(name, &error.to_string()),
-            };
-            reports.push(BackendReport { named: Named::Library, ..ran });
+            reports.push(match native::command(path, job.folder) {
+                Ok(command) => {
+                    self.run_program(&name, Named::Library, &Launch::from(&command[..]), &nothing, job)
+                }
+                Err(error) => {
+                    BackendReport { named: Named::Library, ..BackendReport::broken(name, &error.to_string()) }
+                }
+            });
         }
         if !self.command.is_empty() {
             let (name, launch) = (quoted(&self.command), Launch::from(&self.command[..]));
-            let ran = self.run_program(&name, &launch, &nothing, job);
-            reports.push(BackendReport { named: Named::Command, ..ran });
+            reports.push(self.run_program(&name, Named::Command, &launch, &nothing, job));
         }
         reports
     }
@@ -216,7 +239,34 @@ impl Run {
         };
         let results: Vec<Option<Entry>> = pool.install(|| job.cases.par_iter().map_init(make, run).collect());
         report.results = results.into_iter().flatten().collect();
+        if let Some(short) = self.short(job, Vec::new()) {
+            short.run(Asked::built_in(backend, &signatures, self.jobs), &Deviations::default(), &mut report);
+        }
         report
+    }
+
+    /// The campaign that follows the cases of a backend, if there is one.
+    fn short<'a>(&'a self, job: &'a Job<'_>, options: Vec<String>) -> Option<Short<'a>> {
+        let chooses_cases = !self.patterns.is_empty()
+            || !self.files.is_empty()
+            || self.basis.is_some()
+            || self.suite.is_some();
+        let usual = if self.no_campaign || chooses_cases { 0 } else { SHORT.drawn };
+        let drawn = self.campaign.unwrap_or(usual);
+        if drawn == 0 || interrupt::requested() {
+            return None;
+        }
+        let folder = job.folder.map(|folder| option("--spec", folder.display()));
+        let options: Vec<String> = folder.into_iter().chain(options).collect();
+        Some(Short {
+            spec: job.spec,
+            signatures: job.spec.signatures(),
+            drawn,
+            operators: &self.operators,
+            found: job.found.clone(),
+            options: options.join(" "),
+            progress: job.progress,
+        })
     }
 
     /// Runs an embedded adapter, with what is known of it.
@@ -234,7 +284,7 @@ impl Run {
             Err(why) => {
                 not_run(adapter.name).unwrap_or_else(|| BackendReport::broken(adapter.name.to_owned(), &why))
             }
-            Ok((known, launch)) => self.run_program(adapter.name, &launch, &known, job),
+            Ok((known, launch)) => self.run_program(adapter.name, Named::Option, &launch, &known, job),
         }
     }
 
@@ -243,12 +293,13 @@ impl Run {
     fn run_program(
         &self,
         argument: &str,
+        named: Named,
         launch: &Launch,
         built_in: &Deviations,
         job: &Job<'_>,
     ) -> BackendReport {
         if let Some(report) = not_run(argument) {
-            return report;
+            return BackendReport { named, ..report };
         }
         job.progress.backend(argument);
         let argument = argument.to_owned();
@@ -273,14 +324,41 @@ impl Run {
                 let known = given.as_ref().unwrap_or(built_in);
                 known.apply(&mut report, &cases);
                 known.apply_to_profile(&mut report, &findings.description, job.spec, &job.operators);
+                self.campaign_on(&named, launch, known, job, &mut report);
                 report
             }
         };
+        report.named = named;
         let known = job.deviations.files_of(&report.backend.name);
         report.sources = self.sources(job);
         report.sources.extend(known.map(|path| option("--deviations", path.display())));
         report.sources.extend(self.process.given());
         report
+    }
+
+    /// Runs the campaign on a program whose cases have run.
+    fn campaign_on(
+        &self,
+        named: &Named,
+        launch: &Launch,
+        known: &Deviations,
+        job: &Job<'_>,
+        report: &mut BackendReport,
+    ) {
+        let Some(short) = self.short(job, self.process.given()) else { return };
+        let argument = report.argument.clone();
+        let named = match named {
+            Named::Option => fuzz::Named::Option(format!("--backend {argument}")),
+            Named::Library => fuzz::Named::Option(format!("--library {argument}")),
+            Named::Command => fuzz::Named::Command(argument.clone()),
+        };
+        match Asked::program(&self.process, launch, (argument, named), self.jobs) {
+            Ok(asked) => short.run(asked, known, report),
+            Err(why) => {
+                let (part, done, cases) = (Part::Drawn, 0, short.drawn);
+                report.problems.push(Problem::CampaignEnded { why, part, done, cases });
+            }
+        }
     }
 
     /// The options that a line which repeats a case needs besides the backend.
@@ -312,29 +390,6 @@ fn asked_nothing(backend: &BackendReport) -> bool {
     backend.summary.ending == Ending::NothingAsked
 }
 
-/// The cases that have a result: all, unless the user has ended the run. Both are in the same order.
-fn with_results<'a>(cases: &[&'a Case], ids: &[&str]) -> Vec<&'a Case> {
-    let mut ids = ids.iter().peekable();
-    cases.iter().copied().filter(|case| ids.next_if(|id| **id == case.id).is_some()).collect()
-}
-
-/// The report on a backend whose turn comes after the user has ended the run, or that was just starting then.
-fn not_run(argument: &str) -> Option<BackendReport> {
-    let signal = interrupt::signal()?;
-    Some(BackendReport::broken(argument.to_owned(), &format!("interrupted by {signal}")))
-}
-
-/// Says of each backend how many cases lack their results because the user has ended the run.
-fn note_missing(report: &mut Report, cases: usize) {
-    let Some(signal) = &report.interrupted else { return };
-    for backend in report.backends.iter_mut().filter(|backend| backend.broken.is_none()) {
-        let done = backend.results.len();
-        if done < cases {
-            backend.problems.push(Problem::Interrupted { signal: signal.clone(), done, cases });
-        }
-    }
-}
-
 /// What is done with each backend.
 struct Job<'a> {
     spec: &'a Specification,
@@ -345,4 +400,6 @@ struct Job<'a> {
     operators: BTreeSet<&'a str>,
     progress: &'a Progress,
     deviations: &'a Known,
+    /// Where the cases of failures of the campaign are written.
+    found: PathBuf,
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use gather_spec::{Call, DType, Outcome, Profile, Signatures};
 use serde::{Deserialize, Serialize};
 
+use crate::difference::Difference;
 use crate::generate::Choices;
 use crate::judge::Verdict;
 use crate::process::Trouble;
@@ -71,6 +72,8 @@ pub struct Broken {
     pub expected: String,
     /// What was found, in words.
     pub actual: String,
+    /// Where an output differs from one that was allowed.
+    pub difference: Option<Box<Difference>>,
 }
 
 /// What is taken for the same failure: one of them is kept and shown.
@@ -121,19 +124,27 @@ impl Key {
     }
 }
 
+impl Key {
+    /// What the failures share beside law and operator: `accepted-bad-input, index-dtype expected, u8 indices`.
+    #[must_use]
+    pub fn kind(&self) -> String {
+        format!("{}{}", self.verdict, self.circumstances())
+    }
+
+    fn circumstances(&self) -> String {
+        let expected = self.expected.as_ref().map(|expected| format!(", {expected} expected"));
+        let dtype = self.index_dtype.map(|dtype| format!(", {dtype} indices"));
+        let strings = self.strings.then(|| ", strings".to_owned());
+        expected.into_iter().chain(dtype).chain(strings).collect()
+    }
+}
+
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(law) = &self.law {
             write!(f, "{law}: ")?;
         }
-        write!(f, "{} {}", self.verdict, self.operator)?;
-        if let Some(expected) = &self.expected {
-            write!(f, ", {expected} expected")?;
-        }
-        if let Some(dtype) = self.index_dtype {
-            write!(f, ", {dtype} indices")?;
-        }
-        f.write_str(if self.strings { ", strings" } else { "" })
+        write!(f, "{} {}{}", self.verdict, self.operator, self.circumstances())
     }
 }
 

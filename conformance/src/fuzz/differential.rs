@@ -3,6 +3,7 @@
 use gather_spec::{Operator, Outcome, Profile, Signatures};
 
 use crate::backend::Description;
+use crate::difference::Difference;
 use crate::generate::{Choices, Maker};
 use crate::judge::{Strictness, Verdict, describe_allowed, describe_outcome, is_dtype_error, judge};
 
@@ -10,6 +11,10 @@ use super::Tally;
 use super::check::{Answer, Broken, Check, Key, Question, Step, Way};
 use super::expect::{allowed, reference};
 use super::tally::{NOT_SENT, TOO_LARGE, UNSUPPORTED};
+
+/// Calls of so many indices are often shared by several threads: waking these takes no longer than the calls.
+const MANY: usize = 256;
+const THREADS: [usize; 5] = [1, 3, 4, 2, 7];
 
 /// Compares a backend with the reference, call by call.
 #[derive(Debug)]
@@ -36,6 +41,12 @@ impl Differential {
         Self { description, signatures, maker, profiles, strictness }
     }
 
+    /// The same with one call in so many at a size at which kernels change their way.
+    #[must_use]
+    pub fn edges_in(self, edges_in: usize) -> Self {
+        Self { maker: self.maker.edges_in(edges_in), ..self }
+    }
+
     /// A question, or the operator of one that cannot be made.
     fn draw(&self, choices: &mut Choices) -> Result<Option<Question>, Operator> {
         let profile = if self.profiles.is_empty() { None } else { Some(choices.pick(&self.profiles)) };
@@ -44,7 +55,9 @@ impl Differential {
         let Some(call) = made else { return Ok(None) };
         let declared = || self.description.operators.get(call.operator.as_str()).map(|known| known.profile);
         let profile = profile.or_else(declared).unwrap_or_default();
-        Ok(Some(Question { call, way: Way { profile, ..way } }))
+        let indices = call.operands.tensors().last().map_or(0, |indices| indices.shape().element_count());
+        let threads = if indices >= MANY { choices.pick(&THREADS) } else { way.threads };
+        Ok(Some(Question { call, way: Way { profile, threads, ..way } }))
     }
 
     /// What an answer that is not the reference's comes to, and the column that counts it.
@@ -57,12 +70,9 @@ impl Differential {
         let declared = self.description.operators.get(call.operator.as_str());
         let Some(roles) = self.signatures.roles(call) else { return (column(expected), Step::Well) };
         let declared = declared.is_some_and(|known| known.covers(&roles));
-        let (verdict, actual) = match answer {
-            Err(trouble) => (trouble.verdict, trouble.what.clone()),
-            Ok(outcome) => {
-                let judged = judge(&allowed, roles.params, outcome, declared, self.strictness);
-                (judged.verdict, describe_outcome(outcome))
-            }
+        let verdict = match answer {
+            Err(trouble) => trouble.verdict,
+            Ok(outcome) => judge(&allowed, roles.params, outcome, declared, self.strictness).verdict,
         };
         if matches!(verdict, Verdict::Pass | Verdict::Unsupported) {
             let refused = matches!(answer, Ok(Outcome::Unsupported(_)));
@@ -75,7 +85,15 @@ impl Differential {
         let key = Key::new(None, &self.signatures, std::slice::from_ref(question), verdict, code);
         // Without an answer there is nothing that could be counted as an output or an error.
         let column = if answer.is_err() { verdict.name() } else { column(expected) };
-        (column, Step::Broken(Box::new(Broken { key, expected: describe_allowed(&allowed), actual })))
+        let (actual, difference) = match answer {
+            Err(trouble) => (trouble.what.clone(), None),
+            Ok(outcome) => {
+                let difference = Difference::from_allowed(&allowed, roles.params, outcome);
+                (describe_outcome(outcome), difference.map(Box::new))
+            }
+        };
+        let expected = describe_allowed(&allowed);
+        (column, Step::Broken(Box::new(Broken { key, expected, actual, difference })))
     }
 
     /// Whether a call is sent: its dtypes are declared, or must be refused.

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use crate::interrupt;
 use crate::process::{self, Interrupted};
 
-use super::Subject;
 use super::check::{Check, Key};
 use super::example::Saver;
 use super::report::{Group, Report};
-use super::worker::{Found, Job, Part, Round, Small, Worker, Workers};
+use super::subject::{Subject, Subjects};
+use super::worker::{Found, Job, Part, Round, Small, Worker};
 
 /// The first round is short, so that what fails at once is seen at once.
 const FIRST_ROUND: Duration = Duration::from_millis(500);
@@ -40,6 +40,23 @@ impl Pace {
     }
 }
 
+/// Which kinds of failures are made small, and how long that may take.
+#[derive(Clone, Copy)]
+pub struct Shrinking<'a> {
+    /// Whether an example of a kind is wanted.
+    pub wants: &'a dyn Fn(&Key) -> bool,
+    /// The time for all kinds together; afterwards they are shown as they were found.
+    pub time: Option<Duration>,
+}
+
+impl Shrinking<'_> {
+    /// All of them, each as long as it takes.
+    pub const ALL: Self = Self { wants: &|_| true, time: None };
+}
+
+/// With a limit on the campaign, making an example small takes at most this part of the time that is left.
+const PART_TO_SHRINK: u32 = 4;
+
 /// Why a campaign was given up. What was done until the last checkpoint is not lost.
 #[derive(Debug, thiserror::Error)]
 pub enum Stopped {
@@ -57,31 +74,45 @@ pub enum Stopped {
 /// # Errors
 /// [`Stopped`].
 pub fn drive(
-    mut report: Report,
+    report: Report,
     check: &dyn Check,
     subjects: Vec<Subject>,
     pace: Pace,
     saver: &Saver<'_>,
     note: &mut dyn FnMut(&Report) -> io::Result<()>,
 ) -> Result<Report, Stopped> {
+    drive_with(report, check, &mut Subjects(subjects), pace, Shrinking::ALL, saver, note)
+}
+
+/// The same with subjects that go on to another campaign, and examples of some kinds only.
+///
+/// # Errors
+/// [`Stopped`].
+pub fn drive_with(
+    mut report: Report,
+    check: &dyn Check,
+    subjects: &mut Subjects,
+    pace: Pace,
+    mut shrinking: Shrinking<'_>,
+    saver: &Saver<'_>,
+    note: &mut dyn FnMut(&Report) -> io::Result<()>,
+) -> Result<Report, Stopped> {
     let start = Instant::now();
     let before = report.seconds;
     let end = report.len();
-    let worker = |mut subject: Subject| {
-        subject.stop_at(pace.end);
-        Worker::new(subject, check)
-    };
-    let mut workers = Workers(subjects.into_iter().map(worker).collect::<io::Result<_>>()?);
+    subjects.0.iter_mut().for_each(|subject| subject.stop_at(pace.end));
+    let workers = subjects.0.iter_mut().map(|subject| Worker::new(subject, check));
+    let mut workers: Vec<Worker<'_>> = workers.collect::<io::Result<_>>()?;
     let mut found = HashMap::new();
     // Those of an earlier run that ended while it made them.
-    add_examples(&mut report, &mut found, &mut workers, pace, saver, note)?;
+    add_examples(&mut report, &mut found, &mut workers[0], pace, &mut shrinking, saver, note)?;
     let mut round = FIRST_ROUND.min(pace.checkpoint);
     while report.done < end && !pace.is_over() {
         let deadline = Instant::now() + round;
         let deadline = pace.end.map_or(deadline, |end| deadline.min(end));
         let interrupted = run_round(&mut report, &mut found, &mut workers, end, deadline);
         report.seconds = before + start.elapsed().as_secs_f64();
-        add_examples(&mut report, &mut found, &mut workers, pace, saver, note)?;
+        add_examples(&mut report, &mut found, &mut workers[0], pace, &mut shrinking, saver, note)?;
         report.seconds = before + start.elapsed().as_secs_f64();
         report.complete = report.done == end || (report.campaign.cases.is_none() && pace.is_up());
         note(&report)?;
@@ -102,17 +133,22 @@ pub fn drive(
 fn add_examples(
     report: &mut Report,
     found: &mut HashMap<Key, Found>,
-    workers: &mut Workers<'_>,
+    worker: &mut Worker<'_>,
     pace: Pace,
+    shrinking: &mut Shrinking<'_>,
     saver: &Saver<'_>,
     note: &mut dyn FnMut(&Report) -> io::Result<()>,
 ) -> Result<(), Stopped> {
     for at in 0..report.groups.len() {
-        if report.groups[at].example.is_none() {
+        if report.groups[at].example.is_none() && (shrinking.wants)(&report.groups[at].key) {
             note(report)?;
+            let start = Instant::now();
+            let part = pace.end.map(|end| end.saturating_duration_since(start) / PART_TO_SHRINK);
+            let limit = part.into_iter().chain(shrinking.time).min();
             let (key, first) = (report.groups[at].key.clone(), report.groups[at].first);
             let (seed, found) = (report.campaign.seed, found.remove(&key).map(|found| found.small));
-            let (small, broken) = workers.0[0].example(&report.campaign, &key, first, found, pace);
+            let (small, broken) = worker.example(&report.campaign, &key, first, found, limit);
+            shrinking.time = shrinking.time.map(|time| time.saturating_sub(start.elapsed()));
             if interrupt::requested() {
                 // It may not be small yet; a campaign that is resumed makes it.
                 return Ok(());
@@ -144,7 +180,7 @@ fn keep(group: &mut Group, small: &Small, saver: &Saver<'_>, seed: u64) -> io::R
 fn run_round(
     report: &mut Report,
     found: &mut HashMap<Key, Found>,
-    workers: &mut Workers<'_>,
+    workers: &mut [Worker<'_>],
     end: u64,
     deadline: Instant,
 ) -> Option<Interrupted> {
@@ -153,7 +189,7 @@ fn run_round(
     let job =
         Job { campaign: &report.campaign, shard: report.shard, next: &next, end, deadline, stop: &stop };
     let mut rounds: Vec<Round> = std::thread::scope(|scope| {
-        let mut workers = workers.0.iter_mut();
+        let mut workers = workers.iter_mut();
         let first = workers.next();
         // Where the system has no more threads, fewer workers do the same.
         let spawn =

@@ -49,6 +49,7 @@ pub enum Named {
 }
 
 impl Saver<'_> {
+    /// Describes a failure, and writes its cases if there is a folder.
     pub(super) fn save(&self, small: &Small, key: &Key, seed: u64, case: u64) -> io::Result<Example> {
         let unsteady = || "it did not fail again".to_owned();
         let broken = small.broken.as_ref();
@@ -57,6 +58,15 @@ impl Saver<'_> {
             calls: small.questions.iter().map(|question| call_line(&question.call)).collect(),
             expected: broken.map_or_else(unsteady, |broken| broken.expected.clone()),
             actual: broken.map_or_else(unsteady, |broken| broken.actual.clone()),
+            difference: broken.and_then(|broken| broken.difference.clone()),
+            clauses: small
+                .questions
+                .first()
+                .map(|first| self.clauses(&first.call))
+                .into_iter()
+                .flatten()
+                .map(str::to_owned)
+                .collect(),
             files: Vec::new(),
             replay: Vec::new(),
         };

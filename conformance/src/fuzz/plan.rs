@@ -8,13 +8,30 @@ use serde::{Deserialize, Serialize};
 use crate::generate::split_mix;
 
 /// The version of the generators: a case of a seed is the same call as long as this is the same.
-pub const GENERATORS: u32 = 4;
+pub const GENERATORS: u32 = 5;
 
 /// The most cases of a campaign: more than anybody runs, and few enough that counts of them never overflow.
 pub const MOST_CASES: u64 = 1 << 60;
 
 /// The most shards of a campaign.
 const MOST_SHARDS: u64 = 1 << 20;
+
+/// The campaign that follows the cases of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Short {
+    /// What every case follows from.
+    pub seed: u64,
+    /// How many calls are drawn.
+    pub drawn: u64,
+    /// How many instances of laws.
+    pub laws: u64,
+    /// One call in so many is at a size at which kernels change their way: more than in a long campaign, which has enough
+    /// of them anyway.
+    pub edges_in: usize,
+}
+
+/// The campaign of a run, unless it is told otherwise.
+pub const SHORT: Short = Short { seed: 1, drawn: 4000, laws: 2000, edges_in: 4 };
 
 /// What is drawn and of whom it is asked. Two reports belong together if these agree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +47,8 @@ pub struct Campaign {
     pub against: String,
     /// What every case follows from, together with its number.
     pub seed: u64,
+    /// One call in so many is at a size at which kernels change their way.
+    pub edges_in: usize,
     /// How many cases there are; absent if only time is the limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cases: Option<u64>,

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::backend::Identity;
+use crate::difference::Difference;
 use crate::files;
 use crate::words::counted;
 
@@ -77,6 +78,12 @@ pub struct Example {
     pub expected: String,
     /// What was found, in words.
     pub actual: String,
+    /// Where an output differs from one that was allowed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<Box<Difference>>,
+    /// The clauses that the first call is likely to rest on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clauses: Vec<String>,
     /// The case files that hold the calls, by name; none if they were not saved.
     pub files: Vec<String>,
     /// Lines that repeat it.
@@ -283,6 +290,7 @@ fn difference(one: &Report, other: &Report) -> Option<&'static str> {
         ("backends", a.backend != b.backend || one.backend != other.backend),
         ("comparisons", a.against != b.against),
         ("seeds", a.seed != b.seed),
+        ("shares of edges", a.edges_in != b.edges_in),
         ("numbers of cases", a.cases != b.cases),
     ];
     fields.into_iter().find(|(_, differs)| *differs).map(|(what, _)| what)

@@ -25,6 +25,20 @@ pub enum Subject {
     Process(Box<Dialogue>),
 }
 
+/// The backends of all workers. They end at the same time: each may have a process that takes its time to stop.
+pub struct Subjects(pub Vec<Subject>);
+
+impl Drop for Subjects {
+    fn drop(&mut self) {
+        std::thread::scope(|scope| {
+            self.0.drain(..).for_each(|subject| {
+                // Without a thread it is dropped here.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, || drop(subject));
+            });
+        });
+    }
+}
+
 /// A built-in backend in all its ways.
 pub struct InProcess {
     description: Description,

@@ -8,6 +8,9 @@ const COLUMNS: usize = 20;
 /// The column of calls that were not sent: the backend does not declare their dtypes.
 pub(super) const NOT_SENT: &str = "not sent";
 
+/// The column of cases about operators that the run leaves out.
+pub(super) const NOT_CHOSEN: &str = "not chosen";
+
 /// The column of calls that the backend does not do, and need not.
 pub(super) const UNSUPPORTED: &str = "unsupported";
 
@@ -22,7 +25,7 @@ pub(crate) const SKIPPED: &str = "skipped: ";
 
 /// Whether the cases of a column compared an answer with something.
 pub(super) fn is_tested(column: &str) -> bool {
-    ![NOT_SENT, UNSUPPORTED, TOO_LARGE].contains(&column) && !column.starts_with(SKIPPED)
+    ![NOT_SENT, NOT_CHOSEN, UNSUPPORTED, TOO_LARGE].contains(&column) && !column.starts_with(SKIPPED)
 }
 
 /// Counts by row and column, cheap to add to.

@@ -12,7 +12,6 @@ use crate::interrupt;
 use crate::process::{self, Answers, Interrupted};
 
 use super::check::{Answer, Broken, Check, Key, Question, Step};
-use super::drive::Pace;
 use super::plan::{Campaign, Shard};
 use super::shrink::shrink;
 use super::{Subject, Tally};
@@ -25,12 +24,10 @@ const CHUNK_TIME: Duration = Duration::from_millis(250);
 const FIRST_CHUNK_OF_A_PROCESS: u64 = 1;
 const MOST_OF_A_PROCESS: u64 = 256;
 
-/// How many simpler cases are tried to make an example small, and of a process how long; with a limit on the campaign, at
-/// most this part of the time that is left.
+/// How many simpler cases are tried to make an example small, and of a process how long.
 const TRIES: usize = 4000;
 const TRIES_OF_A_PROCESS: usize = 400;
 const TIME_TO_SHRINK: Duration = Duration::from_secs(30);
-const PART_TO_SHRINK: u32 = 4;
 
 /// What the workers of a round share.
 pub(super) struct Job<'a> {
@@ -99,23 +96,9 @@ impl Part {
     }
 }
 
-/// All workers. They end at the same time: each may have a process that takes its time to stop.
-pub(super) struct Workers<'a>(pub(super) Vec<Worker<'a>>);
-
-impl Drop for Workers<'_> {
-    fn drop(&mut self) {
-        std::thread::scope(|scope| {
-            self.0.drain(..).for_each(|worker| {
-                // Without a thread it is dropped here.
-                let _ = std::thread::Builder::new().spawn_scoped(scope, || drop(worker));
-            });
-        });
-    }
-}
-
 /// A subject and the threads that it may use.
 pub(super) struct Worker<'a> {
-    subject: Subject,
+    subject: &'a mut Subject,
     check: &'a dyn Check,
     threads: Option<rayon::ThreadPool>,
     choices: Choices,
@@ -133,7 +116,7 @@ struct Case {
 }
 
 impl<'a> Worker<'a> {
-    pub(super) fn new(subject: Subject, check: &'a dyn Check) -> io::Result<Self> {
+    pub(super) fn new(subject: &'a mut Subject, check: &'a dyn Check) -> io::Result<Self> {
         // A pool of its own: threads of a backend must not pick up the work of another worker.
         let (threads, chunk) = match subject {
             Subject::InProcess(_) => {
@@ -191,7 +174,7 @@ impl<'a> Worker<'a> {
     }
 
     const fn threads_are_ours(&self) -> bool {
-        matches!(self.subject, Subject::InProcess(_))
+        matches!(*self.subject, Subject::InProcess(_))
     }
 
     /// Takes more cases or fewer of a process from now on, by the time that a chunk took.
@@ -296,17 +279,17 @@ impl<'a> Worker<'a> {
     }
 
     /// The first failure of a kind, made small while there is time, and why that ended too early, if it did. `best` is the
-    /// failure as it was found. Whatever this takes is not on the campaign's budget of restarts.
+    /// failure as it was found. Whatever this takes is not on the campaign's budget of restarts. `limit` is on its time.
     pub(super) fn example(
         &mut self,
         campaign: &Campaign,
         key: &Key,
         first: u64,
         mut best: Option<Small>,
-        pace: Pace,
+        limit: Option<Duration>,
     ) -> (Option<Small>, Option<process::Broken>) {
         self.subject.count_restarts(false);
-        let small = self.small(campaign, key, first, &mut best, pace);
+        let small = self.small(campaign, key, first, &mut best, limit);
         self.subject.count_restarts(true);
         match small {
             Ok(small) => (Some(small), None),
@@ -322,16 +305,15 @@ impl<'a> Worker<'a> {
         key: &Key,
         first: u64,
         best: &mut Option<Small>,
-        pace: Pace,
+        limit: Option<Duration>,
     ) -> Result<Small, Interrupted> {
         // A first step finds out what is drawn.
         self.choices.reseed(campaign.case_seed(first));
         self.check.step(&mut self.choices, &[], &[], &mut Tally::default());
         let mut draws = self.choices.drawn().to_vec();
         let most = if self.threads_are_ours() { TRIES } else { TRIES_OF_A_PROCESS };
-        let limit = if self.threads_are_ours() { None } else { Some(TIME_TO_SHRINK) };
-        let part = pace.end.map(|end| end.saturating_duration_since(Instant::now()) / PART_TO_SHRINK);
-        let limit = part.into_iter().chain(limit).min();
+        let usual = if self.threads_are_ours() { None } else { Some(TIME_TO_SHRINK) };
+        let limit = limit.into_iter().chain(usual).min();
         let start = Instant::now();
         let mut interrupted = None;
         draws = shrink(draws, most, |candidate| {

@@ -10,7 +10,7 @@ use super::faults::integer;
 use super::palette::{LENGTH, Palettes, Style};
 use super::parts::{Parts, Wanted, counts_from, default_of};
 use super::sizes::Size;
-use super::values::Values;
+use super::values::{Regular, Values};
 use super::{Choices, far, paint};
 use crate::backend::{Capability, Description};
 use crate::layout::Layout;
@@ -21,12 +21,17 @@ const MOST_FAULTS: usize = 4;
 /// One attribute in so many is out of range.
 const ODDS: usize = 24;
 
+/// One usual call in so many is at a size at which kernels change their way: a long campaign has enough of them all the
+/// same, and is not slowed down.
+pub const EDGES_IN: usize = 1024;
+
 /// Draws calls that a backend declares, and now and then one that it does not.
 #[derive(Debug)]
 pub struct Maker {
     declared: Vec<(Signature, Capability)>,
     palettes: Palettes,
     wide: bool,
+    edges_in: usize,
 }
 
 /// A call that cannot be made.
@@ -47,13 +52,19 @@ impl Maker {
             Some((signatures.get(name)?.clone(), capability.clone()))
         };
         let declared = description.operators.iter().filter_map(known).collect();
-        Self { declared, palettes: Palettes::new(), wide: false }
+        Self { declared, palettes: Palettes, wide: false, edges_in: EDGES_IN }
     }
 
     /// Calls of higher ranks and larger dims, for tests that can take their time.
     #[must_use]
     pub fn wide(self) -> Self {
         Self { wide: true, ..self }
+    }
+
+    /// The same with one call in so many at a size at which kernels change their way.
+    #[must_use]
+    pub fn edges_in(self, edges_in: usize) -> Self {
+        Self { edges_in, ..self }
     }
 
     /// A call, following from the choices; `None` if there is no operator.
@@ -72,7 +83,11 @@ impl Maker {
     /// # Ok::<(), gather_conformance::generate::Unmade>(())
     /// ```
     pub fn call(&self, choices: &mut Choices) -> Result<Option<Call>, Unmade> {
-        self.call_of(choices, if self.wide { |_| Size::Wide } else { Size::draw })
+        let size = |choices: &mut Choices| match self.wide {
+            true => Size::Wide,
+            false => Size::draw(choices, self.edges_in),
+        };
+        self.call_of(choices, size)
     }
 
     /// A call far from the usual ones: more rows, longer axes, higher ranks, or sizes that only an empty output can have.
@@ -83,33 +98,49 @@ impl Maker {
         self.call_of(choices, |_| Size::Far)
     }
 
-    fn call_of(&self, choices: &mut Choices, size: fn(&mut Choices) -> Size) -> Result<Option<Call>, Unmade> {
+    fn call_of(
+        &self,
+        choices: &mut Choices,
+        size: impl FnOnce(&mut Choices) -> Size,
+    ) -> Result<Option<Call>, Unmade> {
         if self.declared.is_empty() {
             return Ok(None);
         }
         let (signature, capability) = &self.declared[choices.below(self.declared.len())];
-        let (mut parts, faults) = match size(choices) {
+        let size = size(choices);
+        let (mut parts, faults) = match size {
             Size::Far => (far::draw(choices, signature), choices.pick(&[0, MOST_FAULTS])),
-            size => (Parts::draw(choices, signature, &Wanted::of_size(size)), 1),
+            _ => (Parts::draw(choices, signature, &Wanted::of_size(size)), 1),
         };
         let odds = if faults == MOST_FAULTS { ODDS / MOST_FAULTS } else { ODDS };
         let (batch_dims, axis) = attributes(choices, signature, &parts, odds);
         let ignored = ignored(choices, signature);
         (0..faults).for_each(|_| parts.disturb(choices, signature));
+        let style = match size {
+            Size::Edge => choices.pick(&Style::FAR_APART),
+            Size::Tiny => choices.pick(&Style::USUAL),
+            _ => choices.pick(&Style::USUAL).of_many(),
+        };
         let dtype = listed_or_any(choices, &capability.dtypes);
         let index_dtype = listed_or_any(choices, &capability.index_dtypes);
         let unmade = |error| Unmade { operator: signature.operator.clone(), error };
-        let params = self.params(dtype, parts.params, choices).map_err(unmade)?;
+        let params = self.params(dtype, parts.params, style, choices).map_err(unmade)?;
         // What is disturbed may have fewer axes.
         let dims = params.shape();
         let bounds = &dims[parts.axis.min(dims.len())..(parts.axis + parts.depth).min(dims.len())];
-        let indices = index_tensor(index_dtype, parts.indices, bounds, choices).map_err(unmade)?;
+        let make = if size == Size::Edge { regular_indices } else { index_tensor };
+        let indices = make(index_dtype, parts.indices, bounds, choices).map_err(unmade)?;
         Ok(Some(signature.spell(Roles { params, indices, axis, batch_dims, ignored })))
     }
 
     /// A window on a palette, in some layout.
-    fn params(&self, dtype: DType, dims: Vec<usize>, choices: &mut Choices) -> Result<Tensor, TensorError> {
-        let style = choices.pick(&[Style::Counted, Style::Painted, Style::Odd, Style::Painted]);
+    fn params(
+        &self,
+        dtype: DType,
+        dims: Vec<usize>,
+        style: Style,
+        choices: &mut Choices,
+    ) -> Result<Tensor, TensorError> {
         let strided = choices.once_in(4);
         let shape = Shape::new(dims)?;
         if shape.element_count() > LENGTH {
@@ -224,6 +255,30 @@ fn index_tensor(
         style.value(choices, at / bounds.len().max(1), bound)
     });
     let tensor = stored(dtype, shape, values)?;
+    in_layout(tensor, layout)
+}
+
+/// Many indices, which follow from a few draws.
+fn regular_indices(
+    dtype: DType,
+    dims: Vec<usize>,
+    bounds: &[usize],
+    choices: &mut Choices,
+) -> Result<Tensor, TensorError> {
+    let shape = Shape::new(dims)?;
+    let components = bounds.len().max(1);
+    let regular = Regular::draw(choices, shape.element_count() / components, components);
+    let layout = choices.below(12);
+    let values = (0..shape.element_count()).map(|at| {
+        let (row, component) = (at / components, at % components);
+        regular.value(row, component, bounds.get(component).copied().unwrap_or(1))
+    });
+    let tensor = stored(dtype, shape, values)?;
+    in_layout(tensor, layout)
+}
+
+/// A tensor in a layout, the row-major one mostly.
+fn in_layout(tensor: Tensor, layout: usize) -> Result<Tensor, TensorError> {
     match layout {
         at @ 8.. => Layout::ALL[at - 7].tensor(&tensor),
         _ => Ok(tensor),

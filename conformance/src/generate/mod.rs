@@ -2,6 +2,7 @@
 //!
 //! - [`Choices`]: where randomness comes from; a shorter list of smaller draws gives a simpler call;
 //! - `parts`: the shapes of a right call, drawn in role terms from a signature; all that follows builds on them;
+//! - `edges`: the shapes of one at a size at which kernels change their way;
 //! - `values`: the elements of its indices;
 //! - `faults`: what puts it one step outside the signature;
 //! - [`Maker`]: all of these together, fast, and of what a backend declares;
@@ -9,6 +10,7 @@
 //! - [`paint`]: elements whose displacement shows.
 
 mod choices;
+mod edges;
 mod far;
 mod faults;
 pub mod grid;
@@ -16,10 +18,11 @@ mod maker;
 pub mod paint;
 mod palette;
 pub(crate) mod parts;
+mod pieces;
 mod sizes;
 pub(crate) mod values;
 
 pub use choices::Choices;
 pub(crate) use choices::split_mix;
-pub use maker::{Maker, Unmade};
+pub use maker::{EDGES_IN, Maker, Unmade};
 pub(crate) use sizes::Size;

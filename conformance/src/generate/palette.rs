@@ -1,13 +1,15 @@
 //! Elements that many tensors share: drawing a call must not cost more than answering it.
 
+use std::sync::OnceLock;
+
 use gather_spec::literal::parse_count;
 use gather_spec::tensor::{Elements, Stored};
 use gather_spec::{ByteString, DType};
 
 use super::paint;
 
-/// How many elements a palette has: more than any window on it needs.
-pub(super) const LENGTH: usize = 1 << 13;
+/// How many elements a palette has: more than nearly any window on it needs.
+pub(super) const LENGTH: usize = 1 << 14;
 
 /// What the elements of a drawn tensor look like, the plainest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,24 +20,38 @@ pub(super) enum Style {
     Painted,
     /// NaNs with payloads, zeros with a sign, odd bool bytes, strings that are no text.
     Odd,
+    /// Strings whose lengths take one byte, two and three; other elements are painted.
+    Long,
 }
 
 impl Style {
-    const ALL: [Self; 3] = [Self::Counted, Self::Painted, Self::Odd];
+    const ALL: [Self; 4] = [Self::Counted, Self::Painted, Self::Odd, Self::Long];
+    /// What to choose from for a few elements.
+    pub(super) const USUAL: [Self; 5] = [Self::Counted, Self::Painted, Self::Odd, Self::Painted, Self::Long];
+    /// What to choose from for many, whose period is no power of two.
+    pub(super) const FAR_APART: [Self; 3] = [Self::Painted, Self::Odd, Self::Painted];
+
+    /// The style for elements of which an output may hold many: long strings would take gigabytes.
+    pub(super) const fn of_many(self) -> Self {
+        match self {
+            Self::Long => Self::Painted,
+            style => style,
+        }
+    }
 }
 
-/// Elements of every dtype in every style.
-#[derive(Debug)]
-pub(super) struct Palettes(Vec<Elements>);
+/// Elements of every dtype in every style, made when they are needed first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Palettes;
+
+static PALETTES: [OnceLock<Elements>; DType::ALL.len() * Style::ALL.len()] =
+    [const { OnceLock::new() }; DType::ALL.len() * Style::ALL.len()];
 
 impl Palettes {
-    pub(super) fn new() -> Self {
-        let each = DType::ALL.into_iter().flat_map(|dtype| Style::ALL.map(|style| palette(dtype, style)));
-        Self(each.collect())
-    }
-
-    pub(super) fn get(&self, dtype: DType, style: Style) -> Elements {
-        self.0[dtype as usize * Style::ALL.len() + style as usize].clone()
+    pub(super) fn get(self, dtype: DType, style: Style) -> Elements {
+        let style = if dtype != DType::String && style == Style::Long { Style::Painted } else { style };
+        let at = dtype as usize * Style::ALL.len() + style as usize;
+        PALETTES[at].get_or_init(|| palette(dtype, style)).clone()
     }
 }
 
@@ -64,7 +80,7 @@ fn element(dtype: DType, style: Style, at: usize) -> u128 {
     };
     match style {
         Style::Counted => parse_count(dtype, at % period).unwrap_or_default(),
-        Style::Painted => paint::bits(dtype, at as u128),
+        Style::Painted | Style::Long => paint::bits(dtype, at as u128),
         Style::Odd => odd(dtype, at),
     }
 }
@@ -90,7 +106,23 @@ fn string(style: Style, at: usize) -> ByteString {
         (Style::Odd, 0) => ByteString::from([0, 0xFF, b'a']),
         (Style::Odd, 1) => ByteString::default(),
         (Style::Odd, 3) => ByteString::from([b'a', 0, 0]),
+        (Style::Long, _) => long_string(at),
         (Style::Odd, 2) => ByteString::from(vec![b'x'; 40 + at % 50]),
         _ => ByteString::from(format!("s{at}")),
     }
+}
+
+/// Every second string is short; the longest is at the front only, since it takes its time.
+fn long_string(at: usize) -> ByteString {
+    let length = match at % 8 {
+        1 => 255,
+        3 => 256,
+        5 => 257,
+        7 if at < 16 => 1 << 16,
+        _ => return ByteString::from(format!("s{at}")),
+    };
+    // Another first byte and another last one for each, and a period of 251 between them.
+    ByteString::from(
+        (0..length).map(|byte| u8::try_from((at * 7 + byte) % 251).unwrap_or(0)).collect::<Vec<u8>>(),
+    )
 }

@@ -3,8 +3,8 @@
 use gather_spec::signature::{AttributeDefault, AttributeRole, Join, OperandRole, Range};
 use gather_spec::{Attribute, Form, Signature};
 
-use super::Choices;
 use super::sizes::{Size, dims, elements, fit};
+use super::{Choices, edges};
 
 /// The most axes of params, and of indices besides batch and index vector, unless a rule asks for more.
 const PARAMS_RANK: usize = 4;
@@ -54,6 +54,9 @@ pub(crate) struct Parts {
 impl Parts {
     /// Parts of a call of this operator.
     pub(crate) fn draw(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Self {
+        if wanted.size == Size::Edge {
+            return edges::draw(choices, signature, wanted);
+        }
         match signature.form {
             Form::Take => take(choices, signature, wanted),
             Form::Elements => joined(choices, signature, wanted),

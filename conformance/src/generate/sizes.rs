@@ -11,6 +11,8 @@ pub(crate) enum Size {
     Small,
     /// One dim at the edge of a block, a chunk or a part.
     Long,
+    /// A slice, or the number of rows, at a size at which kernels change their way.
+    Edge,
     /// Dims from all of these and higher ranks: for tests that can take their time.
     Wide,
     /// Beyond all of these in one way, and slow to answer.
@@ -28,7 +30,11 @@ const LONG: [usize; 10] = [63, 64, 65, 96, 127, 128, 129, 255, 257, 1025];
 const WIDE: [usize; 16] = [2, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 0];
 
 impl Size {
-    pub(crate) fn draw(choices: &mut Choices) -> Self {
+    /// A size; one in `edges_in` is [`Size::Edge`].
+    pub(crate) fn draw(choices: &mut Choices, edges_in: usize) -> Self {
+        if choices.once_in(edges_in) {
+            return Self::Edge;
+        }
         match choices.below(256) {
             255 => Self::Long,
             240.. => Self::Small,
@@ -42,7 +48,7 @@ impl Size {
             Self::Tiny => 24,
             Self::Small => 72,
             Self::Long => 1100,
-            Self::Wide | Self::Far => 1 << 10,
+            Self::Wide | Self::Edge | Self::Far => 1 << 10,
         }
     }
 
@@ -52,7 +58,7 @@ impl Size {
             Self::Tiny => 12,
             Self::Small => 96,
             Self::Long => 2200,
-            Self::Wide | Self::Far => 1 << 15,
+            Self::Wide | Self::Edge | Self::Far => 1 << 15,
         }
     }
 
@@ -76,7 +82,7 @@ pub(super) fn dims(choices: &mut Choices, size: Size, least_rank: usize, most_ra
     let (at, edge) = (choices.below(rank), choices.below(SMALL.len()));
     if let Some(dim) = dims.get_mut(at) {
         match size {
-            Size::Tiny | Size::Wide | Size::Far => {}
+            Size::Tiny | Size::Wide | Size::Edge | Size::Far => {}
             Size::Small => *dim = SMALL[edge],
             Size::Long => *dim = LONG[edge],
         }

@@ -47,3 +47,88 @@ impl Values {
         choices.pick(&bad[..self.reach])
     }
 }
+
+/// The elements of many indices by a closed form: it takes the same few draws whatever their number, and a bad row stands
+/// where the last vector, block or part begins or ends.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Regular {
+    pattern: usize,
+    seed: u64,
+    /// What is bad: the distance of the value from the axis, and where.
+    bad: Option<(usize, Bad)>,
+}
+
+/// Which rows of many are bad.
+#[derive(Clone, Copy, Debug)]
+enum Bad {
+    /// One, and which component of it.
+    Row(usize, usize),
+    /// One in so many.
+    Every(usize),
+}
+
+/// Rows between the end and a bad one: the last rows of vectors and blocks.
+const FROM_THE_END: [usize; 14] = [0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 63, 64, 128];
+/// Rows before a bad one: where the second vector, block or part begins, and the last row before it.
+const FROM_THE_START: [usize; 14] = [0, 1, 3, 4, 7, 8, 15, 16, 63, 64, 127, 128, 1023, 1024];
+/// The least common distance of bad rows.
+const DISTANCES: [usize; 6] = [3, 1, 16, 64, 7, 256];
+
+impl Regular {
+    /// Of so many rows of so many components.
+    pub(super) fn draw(choices: &mut Choices, rows: usize, components: usize) -> Self {
+        let pattern = choices.below(7);
+        let seed = choices.below(1 << 16) as u64;
+        let value = choices.below(Values::NEAR);
+        let row = |at: usize| at.min(rows.saturating_sub(1));
+        let bad = match choices.below(10) {
+            0..4 => None,
+            4 | 5 => Some(Bad::Row(
+                row(rows.saturating_sub(1 + choices.pick(&FROM_THE_END))),
+                choices.below(components),
+            )),
+            6 => Some(Bad::Row(row(choices.pick(&FROM_THE_START)), choices.below(components))),
+            7 => Some(Bad::Row(choices.below(rows), choices.below(components))),
+            _ => Some(Bad::Every(choices.pick(&DISTANCES))),
+        };
+        Self { pattern, seed, bad: bad.map(|bad| (value, bad)) }
+    }
+
+    /// The index at a component of a row, into an axis of this size.
+    pub(super) fn value(self, row: usize, component: usize, bound: usize) -> i64 {
+        let size = bound.cast_signed() as i64;
+        if let Some((value, bad)) = self.bad {
+            let is_bad = match bad {
+                Bad::Row(at, of) => (row, component) == (at, of),
+                Bad::Every(many) => (row + component) % many == many - 1,
+            };
+            if is_bad {
+                return [size, -1, -size, -size - 1, size.saturating_add(1)][value];
+            }
+        }
+        let bound = bound.max(1);
+        let at = row + component;
+        let good = match self.pattern {
+            0 => at % bound,
+            1 => bound - 1 - at % bound,
+            2 => at * 3 % bound,
+            3 => self.constant(bound),
+            4 => (at ^ 64) % bound,
+            // Long runs, such as sorted indices have.
+            5 => at / 16 % bound,
+            _ => self.scattered(at, bound),
+        };
+        good.cast_signed() as i64
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "the remainder is taken of the seed")]
+    const fn constant(self, bound: usize) -> usize {
+        self.seed as usize % bound
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "any bits will do")]
+    fn scattered(self, at: usize, bound: usize) -> usize {
+        let mut state = self.seed ^ (at as u64).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        super::split_mix(&mut state) as usize % bound
+    }
+}

@@ -5,12 +5,13 @@ use gather_spec::signature::{AttributeRole, Join, OperandRole};
 use gather_spec::{Call, DType, Form, Outcome, Profile, Signature, Signatures, Tensor, TensorError};
 
 use crate::backend::{Capability, Description};
+use crate::difference::Difference;
 use crate::fuzz::{Answer, Question, Way};
 use crate::generate::Choices;
 use crate::generate::parts::{Ranks, counts_from, default_of};
 use crate::judge::{Verdict, describe_outcome};
 
-use super::Law;
+use super::{Law, Laws};
 
 /// Why a law does not go on.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub(super) enum Stop {
     /// There is nothing to say here; says why.
     Skip(&'static str),
     /// It does not hold.
-    Broken { verdict: Verdict, expected: String, actual: String },
+    Broken { verdict: Verdict, expected: String, actual: String, difference: Option<Box<Difference>> },
 }
 
 impl From<TensorError> for Stop {
@@ -46,6 +47,8 @@ pub(super) struct Lab<'a> {
     profile: Option<Profile>,
     way: Way,
     pub(super) in_process: bool,
+    /// One drawn gather in so many is at a size at which kernels change their way.
+    pub(super) edges_in: usize,
     answers: &'a [Answer],
     used: usize,
 }
@@ -54,13 +57,24 @@ impl<'a> Lab<'a> {
     pub(super) fn new(
         law: &'a Law,
         choices: &'a mut Choices,
-        (description, signatures): (&'a Description, &'a Signatures),
+        about: &'a Laws,
         profile: Option<Profile>,
         way: Way,
-        in_process: bool,
         answers: &'a [Answer],
     ) -> Self {
-        Self { law, choices, description, signatures, profile, way, in_process, answers, used: 0 }
+        let Laws { description, signatures, in_process, edges_in, .. } = about;
+        Self {
+            law,
+            choices,
+            description,
+            signatures,
+            profile,
+            way,
+            in_process: *in_process,
+            edges_in: *edges_in,
+            answers,
+            used: 0,
+        }
     }
 
     /// The operators that the backend declares.
@@ -107,6 +121,7 @@ impl<'a> Lab<'a> {
                         verdict: trouble.verdict,
                         expected,
                         actual: trouble.what.clone(),
+                        difference: None,
                     });
                 }
             }
@@ -136,6 +151,7 @@ impl<'a> Lab<'a> {
                     verdict: Verdict::RejectedGoodInput,
                     expected: format!("an output of call {}", at + 1),
                     actual: describe_outcome(&refused),
+                    difference: None,
                 }),
             })
             .collect()
@@ -157,6 +173,7 @@ impl<'a> Lab<'a> {
             verdict: Verdict::WrongOutput,
             expected: format!("{dtype} {shape:?}"),
             actual: describe_outcome(outcome),
+            difference: None,
         })
     }
 
@@ -210,11 +227,13 @@ pub(super) fn equal(expected: &Tensor, actual: &Tensor) -> Result<(), Stop> {
     if expected == actual {
         return Ok(());
     }
+    let (one, other) = (Outcome::Output(expected.clone()), Outcome::Output(actual.clone()));
     let shown = |tensor: &Tensor| format!("{} {} {}", tensor.dtype(), tensor.shape(), Rows(tensor));
     Err(Stop::Broken {
         verdict: Verdict::WrongOutput,
         expected: format!("by the law {}", shown(expected)),
         actual: shown(actual),
+        difference: Difference::between(&one, &other).map(Box::new),
     })
 }
 
@@ -250,11 +269,13 @@ pub(super) fn made_of(
             verdict: Verdict::RejectedGoodInput,
             expected: "an output, since every part has one".to_owned(),
             actual: describe_outcome(refused),
+            difference: None,
         }),
         (Err(refused), Outcome::Output(_)) => Err(Stop::Broken {
             verdict: Verdict::AcceptedBadInput,
             expected: format!("an error, since a part has one: {}", describe_outcome(refused)),
             actual: describe_outcome(whole),
+            difference: None,
         }),
         (Err(_), _) => Ok(()),
     }
@@ -265,5 +286,6 @@ fn differ(verdict: Verdict, one: &Outcome, other: &Outcome) -> Stop {
         verdict,
         expected: format!("as before: {}", describe_outcome(one)),
         actual: describe_outcome(other),
+        difference: Difference::between(one, other).map(Box::new),
     }
 }

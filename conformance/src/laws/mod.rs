@@ -22,7 +22,7 @@ use gather_spec::{Form, Profile, Signature, Signatures};
 
 use crate::backend::Description;
 use crate::fuzz::{Answer, BROKEN, Broken, Check, Key, Question, SKIPPED, Step, Tally, Way};
-use crate::generate::Choices;
+use crate::generate::{Choices, EDGES_IN};
 
 use lab::{Lab, Stop};
 
@@ -99,6 +99,7 @@ pub struct Laws {
     description: Description,
     signatures: Signatures,
     in_process: bool,
+    edges_in: usize,
     /// Each with the policies to draw it under: those that the backend declares, if there are none.
     laws: Vec<(Law, Vec<Profile>)>,
 }
@@ -133,7 +134,14 @@ impl Laws {
             (law, if spoken_of.is_empty() { profiles.to_vec() } else { spoken_of })
         };
         let laws = laws.into_iter().map(under).collect();
-        Ok(Self { description: description.clone(), signatures: signatures.clone(), in_process, laws })
+        let (description, signatures) = (description.clone(), signatures.clone());
+        Ok(Self { description, signatures, in_process, edges_in: EDGES_IN, laws })
+    }
+
+    /// The same with one drawn gather in so many at a size at which kernels change their way.
+    #[must_use]
+    pub fn edges_in(self, edges_in: usize) -> Self {
+        Self { edges_in, ..self }
     }
 }
 
@@ -142,15 +150,7 @@ impl Check for Laws {
         let (law, profiles) = &self.laws[choices.below(self.laws.len())];
         let profile = if profiles.is_empty() { None } else { Some(choices.pick(profiles)) };
         let way = Way::draw(choices, profile.unwrap_or_default());
-        let mut lab = Lab::new(
-            law,
-            choices,
-            (&self.description, &self.signatures),
-            profile,
-            way,
-            self.in_process,
-            answers,
-        );
+        let mut lab = Lab::new(law, choices, self, profile, way, answers);
         let (column, step) = match (law.check)(&mut lab) {
             Err(Stop::Ask(questions)) => return Step::Ask(questions),
             Ok(()) => ("held", Step::Well),
@@ -158,9 +158,9 @@ impl Check for Laws {
                 debug_assert!(why.starts_with(SKIPPED), "{why} is counted as if it had been tested");
                 (why, Step::Well)
             }
-            Err(Stop::Broken { verdict, expected, actual }) => {
+            Err(Stop::Broken { verdict, expected, actual, difference }) => {
                 let key = Key::new(Some(law.name), &self.signatures, asked, verdict, None);
-                (BROKEN, Step::Broken(Box::new(Broken { key, expected, actual })))
+                (BROKEN, Step::Broken(Box::new(Broken { key, expected, actual, difference })))
             }
         };
         tally.count(law.name, column);

@@ -7,6 +7,8 @@ use serde::{Serialize, Serializer};
 
 use crate::backend::Description;
 
+use super::campaign::Part;
+
 /// A policy that a backend declares for an operator and the documents do not permit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Departure {
@@ -25,6 +27,19 @@ pub enum Problem {
     Unexplained(Departure),
     /// A reason, by its pattern of operators, without a departure.
     DidNotOccur(String),
+    /// An entry about the campaign, in words, of which nothing occurred.
+    KindDidNotOccur(String),
+    /// The user has ended the run, or the backend cannot be started again: so many cases of a campaign are done.
+    CampaignEnded {
+        /// Why.
+        why: String,
+        /// Which part of the campaign.
+        part: Part,
+        /// How many cases are done.
+        done: u64,
+        /// How many were wanted.
+        cases: u64,
+    },
     /// The user has ended the run: so many of the cases have results.
     Interrupted {
         /// By which signal.
@@ -72,6 +87,12 @@ impl fmt::Display for Problem {
                 f,
                 "unexpected-pass: the deviation `profile: {profile}` did not occur, the documents permit what is declared"
             ),
+            Self::KindDidNotOccur(entry) => {
+                write!(f, "unexpected-pass: the deviation `{entry}` did not occur in the campaign")
+            }
+            Self::CampaignEnded { why, part, done, cases } => {
+                write!(f, "{why}: {done} of {cases} {} were done", part.title())
+            }
             Self::Interrupted { signal, done, cases } => {
                 write!(f, "interrupted by {signal}: {done} of {cases} cases have results")
             }

@@ -12,7 +12,7 @@ use crate::style;
 use crate::words::{counted, cut};
 
 use super::label::{self, Label};
-use super::{BackendReport, Ending, Entry, Report};
+use super::{BackendReport, Campaign, Ending, Entry, Kind, Report};
 
 pub(super) use page::Page;
 
@@ -32,6 +32,7 @@ pub(super) fn render(report: &Report, page: Page) -> String {
             let _ = writeln!(text, "{}: {}\n", painted(style::BAD, "not run"), lines.join("\n  "));
         }
         failure::all(&mut text, backend, label, page);
+        failure::kinds(&mut text, backend, label, page);
     }
     let _ = writeln!(text, "{}", matrix::matrix(report, &labels, page));
     for (backend, label) in report.backends.iter().zip(&labels) {
@@ -56,6 +57,11 @@ pub(super) fn failure(text: &mut String, backend: &BackendReport, entry: &Entry,
     failure::fields(text, backend, entry, page);
 }
 
+/// Writes what is known of a kind of failures of a campaign, with the lines that repeat it and without colours.
+pub(super) fn kind(text: &mut String, backend: &BackendReport, campaign: &Campaign, kind: &Kind, page: Page) {
+    failure::kind(text, backend, campaign, kind, page);
+}
+
 /// What there is to say of a backend beside its cases, below its name.
 fn remarks(text: &mut String, backend: &BackendReport, label: &Label, page: Page) {
     let mut is_first = true;
@@ -69,7 +75,7 @@ fn remarks(text: &mut String, backend: &BackendReport, label: &Label, page: Page
     backend.problems.iter().for_each(|problem| line(style::BAD, &problem.to_string()));
     backend.remarks.iter().for_each(|remark| line(Style::new(), remark));
     // A line for all known deviations that have the same verdict and reason, and for all notes that are the same.
-    let known = backend.results.iter().filter_map(|entry| Some((entry.label(), entry.reason.as_deref()?)));
+    let known = backend.entries().filter_map(|entry| Some((entry.label(), entry.reason.as_deref()?)));
     let mut known: Vec<(String, &str)> = known.collect();
     known.sort_unstable();
     for same in known.chunk_by(|a, b| a == b) {
@@ -121,7 +127,7 @@ mod tests {
     use super::*;
     use crate::builtin;
     use crate::judge::{Strictness, Verdict};
-    use crate::report::{Entry, Format};
+    use crate::report::{Entry, Format, Part};
     use crate::runner::Judged;
 
     /// A report on so many backends, with verdicts of every kind for every operator.
@@ -142,10 +148,37 @@ mod tests {
                     (entry.verdict == Verdict::KnownDeviation).then_some(Verdict::RejectedGoodInput);
                 backend.results.push(entry);
             }
+            backend.campaign = campaign(number);
             backend.conclude(&cases, &spec);
             report.backends.push(backend);
         }
         report
+    }
+
+    /// A campaign that one backend had, with failures that are known and others.
+    fn campaign(number: usize) -> Vec<Campaign> {
+        let left_out = Campaign::left_out(Part::Drawn, 1, 4000, "compared with itself: left out");
+        if number == 0 {
+            return vec![left_out];
+        }
+        let group = |verdict: &str, count: u64| {
+            format!(
+                r#"{{ "key": {{ "law": "permuted-indices", "operator": "tf.gather", "verdict": "{verdict}", "strings": true }},
+                    "count": {count}, "first": 7, "example": null }}"#
+            )
+        };
+        let groups = [group("rejected-good-input", 1), group("wrong-output", 1234)].join(",");
+        let found = format!(
+            r#"{{ "schema": 1, "campaign": {{ "suite": "0", "generators": 1, "backend": "mine", "against": "laws", "seed": 1,
+                "edges_in": 4, "cases": 2000 }}, "shard": {{ "number": 1, "of": 1 }}, "done": 2000, "complete": true,
+                "backend": {{ "name": "mine", "version": "1", "language": "C" }}, "digest": "0", "seconds": 1.0,
+                "counts": {{ "permuted-indices": {{ "held": 765, "broken": 1235 }} }}, "groups": [{groups}] }}"#
+        );
+        let repeat = "gatherspec fuzz --laws --seed 1 --edges 4 --cases 2000 -- mine".to_owned();
+        let mut laws = Campaign::new(Part::Laws, &serde_json::from_str(&found).unwrap(), repeat);
+        laws.kinds[0].entry.observed =
+            Some(std::mem::replace(&mut laws.kinds[0].entry.verdict, Verdict::KnownDeviation));
+        vec![left_out, laws]
     }
 
     fn zero(case: &gather_spec::Case) -> gather_spec::Element {
@@ -171,6 +204,34 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn each_kind_of_failures_of_a_campaign_is_shown_in_every_form() {
+        let report = report(2);
+        let text = plain(&report, Page::ENDLESS);
+        let kind = "law permuted-indices: tf.gather wrong-output, strings";
+        let junit = report.render(Format::Junit);
+        for form in [&text, &junit, &report.render(Format::Markdown)] {
+            let form = form.replace("\\_", "_");
+            for words in
+                [kind, "  law        permuted-indices: ", "1234 times in 2000, first in case 7 of seed 1"]
+            {
+                assert!(form.contains(words), "{words}\n{form}");
+            }
+            assert!(form.contains("reproduce  gatherspec fuzz --laws "), "{form}");
+        }
+        // What is known is no failure.
+        assert!(!text.contains("rejected-good-input, strings on"), "{text}");
+        assert!(
+            junit.contains("name=\"law permuted-indices: tf.gather rejected-good-input, strings\""),
+            "{junit}"
+        );
+        let markdown = report.render(Format::Markdown);
+        let known =
+            "checked 2000 of 2000: 765 hold, 1234 wrong-output, 1 known-deviation (rejected-good-input)";
+        assert!(markdown.contains(known), "{markdown}");
+        assert!(markdown.contains("| drawn calls | compared with itself: left out |"), "{markdown}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use quick_junit::{NonSuccessKind, Report as Junit, TestCase, TestCaseStatus, Tes
 
 use crate::judge::Verdict;
 
-use super::{BackendReport, Entry, Report};
+use super::{BackendReport, Campaign, Entry, Report};
 
 pub(super) fn render(report: &Report) -> String {
     let mut junit = Junit::new("gatherspec");
@@ -16,6 +16,9 @@ pub(super) fn render(report: &Report) -> String {
         junit.add_test_suite(backend_suite(backend, &name));
         for operator in report.operators() {
             junit.add_test_suite(operator_suite(backend, &name, operator));
+        }
+        for campaign in &backend.campaign {
+            junit.add_test_suite(campaign_suite(backend, &name, campaign));
         }
     }
     junit.to_string().expect("names and texts are valid XML once escaped")
@@ -56,13 +59,40 @@ fn backend_suite(backend: &BackendReport, class: &str) -> TestSuite {
     suite
 }
 
+/// A part of the campaign: a test for the whole, and one for each kind of failures.
+fn campaign_suite(backend: &BackendReport, name: &str, campaign: &Campaign) -> TestSuite {
+    let title = campaign.part.title();
+    let mut suite = TestSuite::new(format!("{}/{title}", backend.argument));
+    suite.add_property(("campaign", campaign.in_words().join(" ").as_str()));
+    let mut add = |name: &str, class: String, status| {
+        let mut test = TestCase::new(name, status);
+        test.set_classname(class).set_time(Duration::ZERO);
+        suite.add_test_case(test);
+    };
+    let class = format!("{name}.{}", title.replace(' ', "-"));
+    let whole = match &campaign.left_out {
+        None => TestCaseStatus::success(),
+        Some(why) => {
+            let mut skipped = TestCaseStatus::skipped();
+            skipped.set_message(why.as_str());
+            skipped
+        }
+    };
+    add(title, class.clone(), whole);
+    for kind in &campaign.kinds {
+        let status = status(&kind.entry, &|| backend.kind_in_text(campaign, kind));
+        add(&kind.entry.id, format!("{class}.{}", kind.entry.operator), status);
+    }
+    suite
+}
+
 /// The cases of one operator.
 fn operator_suite(backend: &BackendReport, name: &str, operator: &str) -> TestSuite {
     let mut suite = TestSuite::new(format!("{}/{operator}", backend.argument));
     suite.add_property(("asked", backend.asked_in_words(operator).as_str()));
     let mut total = Duration::ZERO;
     for entry in backend.of_operator(operator) {
-        let mut test = TestCase::new(entry.id.as_str(), status(backend, entry));
+        let mut test = TestCase::new(entry.id.as_str(), status(entry, &|| backend.failure_in_text(entry)));
         test.set_classname(format!("{name}.{operator}.{}", topic(entry)));
         test.set_time(entry.duration.unwrap_or_default());
         total += entry.duration.unwrap_or_default();
@@ -77,7 +107,8 @@ fn topic(entry: &Entry) -> &str {
     entry.id.split('/').nth(1).unwrap_or_default()
 }
 
-fn status(backend: &BackendReport, entry: &Entry) -> TestCaseStatus {
+/// The status of a test; `text` is what is needed to mend a failure.
+fn status(entry: &Entry, text: &dyn Fn() -> String) -> TestCaseStatus {
     let kind = match entry.verdict {
         Verdict::Pass => return TestCaseStatus::success(),
         Verdict::Unsupported => {
@@ -99,6 +130,6 @@ fn status(backend: &BackendReport, entry: &Entry) -> TestCaseStatus {
     let message = entry.difference_in_words().map(|(said, _)| said);
     let expected = || format!("expected {}", entry.expected.as_deref().unwrap_or_default());
     status.set_message(message.unwrap_or_else(expected));
-    status.set_description(backend.failure_in_text(entry));
+    status.set_description(text());
     status
 }

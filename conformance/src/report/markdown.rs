@@ -22,6 +22,13 @@ pub(super) fn render(report: &Report) -> String {
         }
         text.push('\n');
     }
+    for part in report.parts() {
+        let _ = write!(text, "| {} |", part.title());
+        for backend in &report.backends {
+            let _ = write!(text, " {} |", backend.campaign_in_words(part).join(" "));
+        }
+        text.push('\n');
+    }
     for (backend, label) in report.backends.iter().zip(&labels) {
         section(&mut text, backend, label);
     }
@@ -34,7 +41,7 @@ fn section(text: &mut String, backend: &BackendReport, label: &Label) {
     if !backend.backend.language.is_empty() {
         let _ = writeln!(text, "\nWritten in {}.", escaped(&backend.backend.language));
     }
-    let known = backend.results.iter().filter_map(|entry| {
+    let known = backend.entries().filter_map(|entry| {
         let reason = entry.reason.as_ref()?;
         Some(format!("{} {}: {reason}", entry.label(), entry.id))
     });
@@ -56,6 +63,12 @@ fn section(text: &mut String, backend: &BackendReport, label: &Label) {
     for entry in backend.failures() {
         let _ = writeln!(text, "\n### {}: {}\n", entry.verdict, escaped(&entry.id));
         let _ = writeln!(text, "{}", fenced(&backend.failure_in_text(entry)));
+    }
+    for campaign in &backend.campaign {
+        for kind in campaign.failures() {
+            let _ = writeln!(text, "\n### {}\n", escaped(&kind.entry.id));
+            let _ = writeln!(text, "{}", fenced(&backend.kind_in_text(campaign, kind)));
+        }
     }
 }
 

@@ -68,9 +68,7 @@ impl Summary {
     /// Counts the results of `cases`, which stand in the same order as the entries of the report.
     pub(super) fn new(report: &BackendReport, cases: &[&Case], spec: &Specification) -> Self {
         let mut summary = Self {
-            failures: report.failures().count()
-                + report.problems.len()
-                + usize::from(report.broken.is_some()),
+            failures: report.failed() + report.problems.len() + usize::from(report.broken.is_some()),
             ..Self::default()
         };
         let mut undeclared = BTreeSet::new();
@@ -138,10 +136,13 @@ impl Summary {
 
     fn sentence(&self, report: &BackendReport) -> String {
         let Asked { asked, cases } = self.asked();
-        let share = match asked {
+        let mut share = match asked {
             0 => "nothing was asked".to_owned(),
             _ => format!("{asked} of {} asked", counted(cases, "case")),
         };
+        for campaign in report.campaign.iter().filter(|campaign| campaign.left_out.is_none()) {
+            let _ = write!(share, ", {} {}", campaign.compared, campaign.part.compared());
+        }
         let known = known_in_words(report);
         let but = known.as_ref().map(|known| format!(" but for {known}")).unwrap_or_default();
         match self.ending {
@@ -176,7 +177,7 @@ fn error_code(allowed: &Allowed) -> Option<ErrorCode> {
 }
 
 fn known(report: &BackendReport) -> impl Iterator<Item = Verdict> {
-    let known = report.results.iter().filter(|entry| entry.verdict == Verdict::KnownDeviation);
+    let known = report.entries().filter(|entry| entry.verdict == Verdict::KnownDeviation);
     known.map(|entry| entry.observed.unwrap_or(entry.verdict))
 }
 

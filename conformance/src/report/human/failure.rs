@@ -14,7 +14,7 @@ use crate::style;
 use crate::words::cut;
 
 use super::super::label::Label;
-use super::super::{BackendReport, Entry};
+use super::super::{BackendReport, Campaign, Entry, Kind as FailedKind};
 use super::page::filled;
 use super::{Page, WHOLE, painted};
 
@@ -48,6 +48,38 @@ pub(super) fn all(text: &mut String, backend: &BackendReport, label: &Label, pag
             field(text, "also", &page.lines(INDENT, &said));
         }
         text.push('\n');
+    }
+}
+
+/// Writes every kind of failures of the campaign of a backend.
+pub(super) fn kinds(text: &mut String, backend: &BackendReport, label: &Label, page: Page) {
+    for campaign in &backend.campaign {
+        for one in campaign.failures() {
+            let rest = format!("{} on {}", one.entry.id, label.short());
+            let _ = writeln!(text, "{}", painted(style::BAD, &page.lines(2, &rest).join("\n  ")));
+            kind(text, backend, campaign, one, page);
+            text.push('\n');
+        }
+    }
+}
+
+/// Writes what is known of a kind of failures, with the lines that repeat it.
+pub(super) fn kind(
+    text: &mut String,
+    backend: &BackendReport,
+    campaign: &Campaign,
+    kind: &FailedKind,
+    page: Page,
+) {
+    if let Some(statement) = kind.statement() {
+        field(text, "law", &page.lines(INDENT, &statement));
+    }
+    fields(text, backend, &kind.entry, page);
+    field(text, "found", &page.lines(INDENT, &kind.often(campaign)));
+    let repeat = std::slice::from_ref(&campaign.repeat);
+    let lines = if kind.reproduce.is_empty() { repeat } else { &kind.reproduce[..] };
+    for (number, line) in lines.iter().enumerate() {
+        field(text, if number == 0 { "reproduce" } else { "" }, &command(line, page));
     }
 }
 

@@ -49,7 +49,11 @@ fn side_by_side(report: &Report, labels: &[Label]) -> Vec<Vec<Cell>> {
         row.extend(report.backends.iter().map(|backend| cell(backend, operator)));
         row
     };
-    std::iter::once(header).chain(report.operators().iter().map(row)).collect()
+    let campaign = report.parts().map(|part| {
+        let cells = report.backends.iter().map(move |backend| backend.campaign_in_words(part));
+        std::iter::once(vec![part.title().to_owned()]).chain(cells).collect()
+    });
+    std::iter::once(header).chain(report.operators().iter().map(row)).chain(campaign).collect()
 }
 
 /// A row for each backend and operator.
@@ -59,6 +63,10 @@ fn one_below_the_other(report: &Report, labels: &[Label]) -> Vec<Vec<Cell>> {
         for (at, operator) in report.operators().iter().enumerate() {
             let name = if at == 0 { heading(label) } else { Vec::new() };
             rows.push(vec![name, vec![(*operator).to_owned()], cell(backend, operator)]);
+        }
+        for part in report.parts() {
+            let words = backend.campaign_in_words(part);
+            rows.push(vec![Vec::new(), vec![part.title().to_owned()], words]);
         }
     }
     rows

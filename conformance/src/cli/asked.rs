@@ -1,0 +1,63 @@
+//! Whom a campaign asks: the workers of a backend, ready to be asked, and how a command line names it.
+
+use std::num::NonZeroUsize;
+
+use gather_spec::{Profile, Signatures};
+
+use crate::adapters::Launch;
+use crate::builtin::Policies;
+use crate::fuzz::{Named, Subject, Subjects};
+use crate::judge::Strictness;
+use crate::process::{Dialogue, ProcessBackend};
+
+use super::BackendArgument;
+use super::process::ProcessOptions;
+
+/// Whom a campaign asks, ready to be asked.
+pub(super) struct Asked {
+    pub(super) subjects: Subjects,
+    pub(super) named: Named,
+    /// The name in the report: the backend as it was given.
+    pub(super) argument: String,
+    /// The policies of a built-in backend to choose from.
+    pub(super) profiles: Vec<Profile>,
+    pub(super) strictness: Strictness,
+}
+
+impl Asked {
+    /// A built-in backend, under the policies that were given, or under all in turn.
+    pub(super) fn built_in(
+        backend: &BackendArgument,
+        signatures: &Signatures,
+        jobs: Option<NonZeroUsize>,
+    ) -> Self {
+        let free = !backend.text.contains(':');
+        let Policies { bad, negative } = backend.policies;
+        let given = Profile { bad: bad.unwrap_or_default(), negative: negative.unwrap_or_default() };
+        let profiles: Vec<Profile> = if free { Profile::all_specified().collect() } else { vec![given] };
+        let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let make = |_| Subject::built_in(&backend.name, signatures, &profiles).expect("the name was checked");
+        let subjects = Subjects((0..jobs.unwrap_or_else(cores).get()).map(make).collect());
+        let (named, argument) = (Named::BuiltIn(backend.name.clone()), backend.text.clone());
+        Self { subjects, named, argument, profiles, strictness: Strictness::Strict }
+    }
+
+    /// A program, started once for each worker.
+    ///
+    /// # Errors
+    /// Why it cannot be started.
+    pub(super) fn program(
+        options: &ProcessOptions,
+        launch: &Launch,
+        (argument, named): (String, Named),
+        jobs: Option<NonZeroUsize>,
+    ) -> Result<Self, String> {
+        let backend: ProcessBackend = options.backend(launch, 1, 1);
+        let jobs = jobs.map_or(1, NonZeroUsize::get);
+        let start = |_| Dialogue::start(backend.clone()).map(|dialogue| Subject::Process(Box::new(dialogue)));
+        let subjects: Vec<Subject> =
+            (0..jobs).map(start).collect::<Result<_, _>>().map_err(|broken| broken.to_string())?;
+        let (subjects, profiles) = (Subjects(subjects), Vec::new());
+        Ok(Self { subjects, named, argument, profiles, strictness: Strictness::Lenient })
+    }
+}

@@ -1,0 +1,162 @@
+//! The campaign behind the cases of `run`: drawn calls and laws, few and always the same, by the machinery of `fuzz`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use gather_spec::{Signatures, Specification};
+
+use crate::backend::Description;
+use crate::deviations::Deviations;
+use crate::fuzz::{
+    self, Check, Differential, GENERATORS, Named, OfOperators, Pace, SHORT, Saver, Shard, Shrinking, Stopped,
+    drive_with,
+};
+use crate::interrupt;
+use crate::laws::Laws;
+use crate::report::{BackendReport, Campaign, Part, Problem};
+
+use super::asked::Asked;
+use super::progress::Progress;
+
+/// What drawn calls are compared with.
+const REFERENCE: &str = "reference";
+
+/// How long making the failures of a program small may take, all kinds together.
+const TIME_TO_SHRINK: Duration = Duration::from_secs(20);
+
+/// The campaign of a run.
+pub(super) struct Short<'a> {
+    pub(super) spec: &'a Specification,
+    pub(super) signatures: Signatures,
+    /// How many calls are drawn; there are half as many laws.
+    pub(super) drawn: u64,
+    /// The operators that are asked; all, if there are none.
+    pub(super) operators: &'a [String],
+    /// Where the cases of failures are written.
+    pub(super) found: PathBuf,
+    /// The options that a line which repeats a case needs besides the backend.
+    pub(super) options: String,
+    pub(super) progress: &'a Progress,
+}
+
+impl Short<'_> {
+    /// Whether a backend that does everything it is known for has every kind of failure that is listed.
+    fn is_whole(&self) -> bool {
+        self.drawn == SHORT.drawn && self.operators.is_empty()
+    }
+
+    fn cases(&self, part: Part) -> u64 {
+        match part {
+            Part::Drawn => self.drawn,
+            Part::Laws => self.drawn.div_ceil(SHORT.drawn / SHORT.laws),
+        }
+    }
+
+    /// Runs both parts on a backend, and adds what they find to its report.
+    pub(super) fn run(&self, mut asked: Asked, known: &Deviations, report: &mut BackendReport) {
+        let mut is_whole = self.is_whole();
+        for part in [Part::Drawn, Part::Laws] {
+            let (campaign, problem) = self.part(part, &mut asked, known, &report.backend.version);
+            report.campaign.push(campaign);
+            if let Some(problem) = problem {
+                report.problems.push(problem);
+                is_whole = false;
+                break;
+            }
+        }
+        known.apply_to_campaign(report, is_whole);
+    }
+
+    /// One part: what it found, and what ended it too early.
+    fn part(
+        &self,
+        part: Part,
+        asked: &mut Asked,
+        known: &Deviations,
+        version: &str,
+    ) -> (Campaign, Option<Problem>) {
+        let cases = self.cases(part);
+        if part == Part::Drawn && asked.named == Named::BuiltIn(REFERENCE.to_owned()) {
+            return (Campaign::left_out(part, SHORT.seed, cases, "compared with itself: left out"), None);
+        }
+        let described = asked.subjects.0[0].description().clone();
+        let check = self.check(part, asked, &described.of_known_operators(self.spec));
+        let check: Box<dyn Check> = match self.operators {
+            [] => check,
+            some => Box::new(OfOperators::new(check, some)),
+        };
+        let start =
+            fuzz::Report::new(self.campaign(part, &asked.argument, cases), Shard::WHOLE, described.backend);
+        let named = asked.named.clone();
+        let saver =
+            Saver { spec: self.spec, folder: Some(&self.found), backend: &named, options: &self.options };
+        let wants = |key: &fuzz::Key| !known.knows(key, version);
+        let is_ours = matches!(named, Named::BuiltIn(_));
+        let shrinking = Shrinking { wants: &wants, time: (!is_ours).then_some(TIME_TO_SHRINK) };
+        let pace = Pace { end: None, checkpoint: Duration::from_secs(1) };
+        let mut latest = start.clone();
+        let ended = drive_with(start, &*check, &mut asked.subjects, pace, shrinking, &saver, &mut |report| {
+            latest.clone_from(report);
+            self.progress.campaign(part, report.done);
+            Ok(())
+        });
+        let why = match &ended {
+            Ok(_) => interrupt::signal().map(|signal| format!("interrupted by {signal}")),
+            Err(Stopped::Broken(broken)) => Some(broken.to_string()),
+            Err(Stopped::Io(error)) => Some(error.to_string()),
+        };
+        let done = ended.unwrap_or(latest);
+        let problem = why.filter(|_| !done.complete).map(|why| Problem::CampaignEnded {
+            why,
+            part,
+            done: done.done,
+            cases: done.len(),
+        });
+        (Campaign::new(part, &done, self.repeat(part, &named)), problem)
+    }
+
+    fn check(&self, part: Part, asked: &Asked, description: &Description) -> Box<dyn Check> {
+        let (signatures, profiles) = (&self.signatures, &asked.profiles);
+        match part {
+            Part::Drawn => {
+                let check = Differential::new(description, signatures, profiles.clone(), asked.strictness);
+                Box::new(check.edges_in(SHORT.edges_in))
+            }
+            Part::Laws => {
+                let in_process = matches!(asked.named, Named::BuiltIn(_));
+                let laws = Laws::new(description, signatures, profiles, in_process, &[]);
+                Box::new(laws.expect("no law is named").edges_in(SHORT.edges_in))
+            }
+        }
+    }
+
+    fn campaign(&self, part: Part, argument: &str, cases: u64) -> fuzz::Campaign {
+        fuzz::Campaign {
+            suite: env!("CARGO_PKG_VERSION").to_owned(),
+            generators: GENERATORS,
+            backend: argument.to_owned(),
+            against: if part == Part::Drawn { REFERENCE } else { "laws" }.to_owned(),
+            seed: SHORT.seed,
+            edges_in: SHORT.edges_in,
+            cases: Some(cases),
+        }
+    }
+
+    /// The line that repeats a part on a backend.
+    fn repeat(&self, part: Part, named: &Named) -> String {
+        let laws = if part == Part::Laws { "--laws " } else { "" };
+        let (seed, edges, cases) = (SHORT.seed, SHORT.edges_in, self.cases(part));
+        let more = if self.options.is_empty() { String::new() } else { format!("{} ", self.options) };
+        let line = format!("gatherspec fuzz {laws}--seed {seed} --edges {edges} --cases {cases} {more}");
+        match named {
+            Named::BuiltIn(name) => format!("{line}--backend {name}"),
+            Named::Option(options) => line + options,
+            Named::Command(command) => format!("{line}-- {command}"),
+        }
+    }
+}
+
+/// The folder of the cases of failures, inside that of the report.
+pub(super) fn folder(out: &Path) -> PathBuf {
+    out.join("found")
+}

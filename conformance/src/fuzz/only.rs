@@ -1,0 +1,42 @@
+//! The cases of a campaign that ask some operators only; the others are drawn all the same, so that these stay what they
+//! are.
+
+use crate::generate::Choices;
+
+use super::Tally;
+use super::check::{Answer, Check, Question, Step};
+use super::tally::NOT_CHOSEN;
+
+/// A check of which only the cases about some operators are asked.
+pub struct OfOperators<'a> {
+    check: Box<dyn Check>,
+    operators: &'a [String],
+}
+
+impl<'a> OfOperators<'a> {
+    /// The cases of a check that ask no other operators than these.
+    #[must_use]
+    pub fn new(check: Box<dyn Check>, operators: &'a [String]) -> Self {
+        Self { check, operators }
+    }
+}
+
+impl Check for OfOperators<'_> {
+    fn step(&self, choices: &mut Choices, asked: &[Question], answers: &[Answer], tally: &mut Tally) -> Step {
+        match self.check.step(choices, asked, answers, tally) {
+            Step::Ask(questions) => {
+                let is_chosen = |question: &Question| {
+                    self.operators.iter().any(|operator| operator == question.call.operator.as_str())
+                };
+                match questions.iter().find(|question| !is_chosen(question)) {
+                    None => Step::Ask(questions),
+                    Some(question) => {
+                        tally.count(question.call.operator.as_str(), NOT_CHOSEN);
+                        Step::Well
+                    }
+                }
+            }
+            step => step,
+        }
+    }
+}

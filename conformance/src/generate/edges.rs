@@ -1,0 +1,176 @@
+//! Calls at the sizes at which kernels change their way: slices around vectors, lines and pages, index rows around blocks
+//! and parts, and several dims on every side of the axis.
+//!
+//! They take up to a thousand times as long to answer as the usual calls, so that a campaign says how many of its calls
+//! are such. A call has a focus, which is at an edge; everything else stays small enough for the limit on its output.
+
+use gather_spec::{Form, Signature};
+
+use super::Choices;
+use super::parts::{Parts, Wanted};
+use super::pieces::{BATCH, GATHERED, INNER, MID, OUTER, Pieces, kinds};
+
+/// Elements of a slice, and index rows: the neighbours of powers of two and of some of their multiples, ascending.
+const EDGES: [usize; 82] = [
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16, 17, 23, 24, 25, 31, 32, 33, 47, 48, 49, 63, 64, 65, 95,
+    96, 97, 127, 128, 129, 191, 192, 193, 255, 256, 257, 383, 384, 385, 511, 512, 513, 639, 640, 641, 767,
+    768, 769, 1023, 1024, 1025, 1279, 1280, 1281, 1535, 1536, 1537, 2047, 2048, 2049, 3071, 3072, 3073, 4095,
+    4096, 4097, 5119, 5120, 5121, 8191, 8192, 8193, 16_383, 16_384, 16_385, 32_769, 65_535, 65_536, 65_537,
+];
+/// Of these, the first that is worth a focus, and the first that is worth a large call.
+const FIRST_EDGE: usize = 12;
+const FIRST_LARGE_EDGE: usize = 63;
+/// The blocks of index rows that kernels are made of, and their neighbours, ascending.
+const BLOCKS: [usize; 21] =
+    [31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 4095, 4096, 4097];
+
+/// Sizes beside a focus.
+const BESIDE: [usize; 8] = [1, 2, 3, 4, 5, 7, 9, 17];
+/// Dims that an edge is split by.
+const SPLITS: [usize; 8] = [2, 3, 1, 4, 5, 8, 7, 16];
+/// Sizes of the axis; those that the limit on params does not allow are not drawn.
+const AXES: [usize; 12] = [1, 2, 3, 5, 8, 17, 64, 129, 257, 1000, 4097, 40_000];
+
+/// The most elements of an output and of params: usually, and once in [`LARGE_IN`] edge calls.
+const USUAL: usize = 9000;
+const LARGE: usize = 70_000;
+const LARGE_IN: usize = 16;
+
+/// What is at an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Focus {
+    Slice,
+    Rows,
+    Batch,
+    /// Everything a little, with several dims on every side.
+    Ranks,
+}
+
+const FOCUSES: [Focus; 8] = [
+    Focus::Slice,
+    Focus::Rows,
+    Focus::Slice,
+    Focus::Rows,
+    Focus::Ranks,
+    Focus::Slice,
+    Focus::Rows,
+    Focus::Batch,
+];
+
+/// The parts of a right call with something at an edge; no dim is 0.
+pub(super) fn draw(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
+    let focus = choices.pick(&FOCUSES);
+    let limit = if choices.once_in(LARGE_IN) { LARGE } else { USUAL };
+    let has = kinds(signature);
+    let mut pieces = Pieces::default();
+    let (from, to) = if has.contains(&BATCH) { wanted.batch } else { (0, 0) };
+    let several = usize::from(focus == Focus::Ranks);
+    let rank = (choices.pick(&[0, 1, 0, 0, 2]) + several).clamp(from, to.min(2).max(from));
+    pieces.0[BATCH] = few(choices, rank);
+    if has.contains(&MID) {
+        let rank = choices.pick(&[0, 1, 0, 2]).max(2 * several);
+        pieces.0[MID] = few(choices, rank);
+    }
+    if focus == Focus::Batch
+        && let Some(dim) = pieces.0[BATCH].first_mut()
+    {
+        *dim = edge(choices, limit / 8);
+    }
+    let left = limit / pieces.elements(&[BATCH, MID]);
+    let (rows, slice) = match focus {
+        Focus::Slice => {
+            let rows = beside(choices, left);
+            (rows, edge(choices, left / rows))
+        }
+        Focus::Rows => {
+            let slice = beside(choices, left);
+            let sizes = if left < LARGE / 2 && choices.once_in(2) { &BLOCKS[..] } else { edges(left) };
+            (below(choices, sizes, left / slice), slice)
+        }
+        Focus::Batch => (beside(choices, left), beside(choices, left)),
+        Focus::Ranks => {
+            let rows = below(choices, &EDGES, (left / 8).min(129));
+            (rows, below(choices, &EDGES, (left / rows).min(129)))
+        }
+    };
+    let rank = choices.pick(&[1, 2, 1, 3]).max(2 * several);
+    pieces.0[INNER] = split(choices, slice, rank);
+    // Without a row of its own, indices are all batch.
+    let all_batch = !pieces.0[BATCH].is_empty() && wanted.outer == 0 && choices.once_in(3);
+    if all_batch && has.contains(&MID) && pieces.0[MID].is_empty() {
+        pieces.0[MID] = few(choices, 1);
+    }
+    if !all_batch {
+        let rank = choices.pick(&[1, 2, 1, 3]).max(2 * several).max(wanted.outer);
+        pieces.0[OUTER] =
+            if signature.form == Form::Elements { vec![rows] } else { split(choices, rows, rank) };
+    }
+    pieces.0[GATHERED] = axes(choices, signature, limit / pieces.elements(&[BATCH, MID, INNER]));
+    pieces.assemble(choices, signature)
+}
+
+impl Pieces {
+    /// How many elements some of the pieces have together.
+    fn elements(&self, kinds: &[usize]) -> usize {
+        kinds.iter().flat_map(|kind| &self.0[*kind]).product()
+    }
+}
+
+/// Some dims of 1 to 5.
+fn few(choices: &mut Choices, rank: usize) -> Vec<usize> {
+    (0..rank).map(|_| choices.pick(&[2, 3, 1, 4, 5])).collect()
+}
+
+/// One of some ascending sizes that is at most `limit`; the first one, if none is.
+fn below(choices: &mut Choices, sizes: &[usize], limit: usize) -> usize {
+    let count = sizes.partition_point(|size| *size <= limit).max(1);
+    choices.pick(&sizes[..count])
+}
+
+/// The edges that are worth a focus, where an output may have so many elements.
+const fn edges(limit: usize) -> &'static [usize] {
+    let first = if limit < LARGE / 2 { FIRST_EDGE } else { FIRST_LARGE_EDGE };
+    EDGES.split_at(first).1
+}
+
+/// A size at an edge.
+fn edge(choices: &mut Choices, limit: usize) -> usize {
+    below(choices, edges(limit), limit)
+}
+
+/// A size beside an edge, which leaves room for that.
+fn beside(choices: &mut Choices, limit: usize) -> usize {
+    let most = if limit >= LARGE { 2 } else { limit };
+    below(choices, &BESIDE, most)
+}
+
+/// Dims whose product is a size, or a small multiple of one that cannot be split.
+fn split(choices: &mut Choices, size: usize, rank: usize) -> Vec<usize> {
+    let (mut dims, mut left) = (Vec::with_capacity(rank + 1), size);
+    for _ in 1..rank {
+        let by = choices.pick(&SPLITS);
+        if left % by == 0 {
+            left /= by;
+            dims.push(by);
+        } else {
+            dims.push(by.min(3));
+        }
+    }
+    let at = choices.below(dims.len() + 1);
+    dims.insert(at, left);
+    dims
+}
+
+/// The axes that are selected from, with at most about `limit` elements.
+fn axes(choices: &mut Choices, signature: &Signature, limit: usize) -> Vec<usize> {
+    let depth = match signature.form {
+        Form::Nd => signature.least_depth.max(choices.pick(&[1, 2, 1, 3])),
+        Form::Take | Form::Elements => 1,
+    };
+    let mut axes = vec![below(choices, &AXES, limit)];
+    for _ in 1..depth {
+        let limit = limit / axes.iter().product::<usize>();
+        axes.push(below(choices, &AXES[..6], limit));
+    }
+    axes
+}

@@ -1,0 +1,85 @@
+//! A call by what its dims are, before they are shapes: [`Parts`] puts them together as the form of an operator does.
+
+use gather_spec::signature::AttributeRole;
+use gather_spec::{Form, Signature};
+
+use super::Choices;
+use super::parts::{Parts, join, least_ranks};
+
+/// The dims of a call by what they are: params has batch, mid, gathered and inner; indices has batch and outer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pieces(pub(super) [Vec<usize>; 5]);
+
+pub(super) const BATCH: usize = 0;
+pub(super) const MID: usize = 1;
+pub(super) const GATHERED: usize = 2;
+pub(super) const INNER: usize = 3;
+pub(super) const OUTER: usize = 4;
+
+/// The pieces that the operator has and that can be of any rank or size.
+pub(super) fn kinds(signature: &Signature) -> Vec<usize> {
+    let has_mid = signature.form != Form::Nd && signature.attribute(AttributeRole::Axis).is_some();
+    let batch = signature.has_batch().then_some(BATCH);
+    [GATHERED, INNER, OUTER].into_iter().chain(batch).chain(has_mid.then_some(MID)).collect()
+}
+
+impl Pieces {
+    /// The shapes of a call of this operator.
+    pub(super) fn assemble(self, choices: &mut Choices, signature: &Signature) -> Parts {
+        match signature.form {
+            Form::Elements => self.join(choices, signature),
+            Form::Take | Form::Nd => self.concat(signature),
+        }
+    }
+
+    /// Params and indices differ on the axis, and off it as far as the join allows.
+    fn join(self, choices: &mut Choices, signature: &Signature) -> Parts {
+        let Self([_, mut mid, gathered, mut inner, outer]) = self;
+        mid.extend(outer.iter().skip(1));
+        inner.extend(gathered.iter().skip(1));
+        let (least_params, least_indices) = least_ranks(signature);
+        let rank = mid.len() + 1 + inner.len();
+        inner.extend((rank..least_params.max(least_indices)).map(|_| 1));
+        let first = |dims: &[usize]| dims.first().copied().unwrap_or(2);
+        let mut params = [&*mid, &[first(&gathered)], &inner].concat();
+        let mut indices = [&*mid, &[first(&outer)], &inner].concat();
+        let axis = mid.len();
+        // A dim of 0 stays, since it may stand beside a huge one.
+        for dim in (0..params.len()).filter(|dim| *dim != axis) {
+            if params[dim] > 0 {
+                join(choices, signature.join, &mut params[dim], &mut indices[dim], false);
+            }
+        }
+        Parts { params, indices, batch: 0, axis, depth: 1 }
+    }
+
+    fn concat(self, signature: &Signature) -> Parts {
+        let (least_params, least_indices) = least_ranks(signature);
+        let Self([mut batch, mut mid, mut gathered, mut inner, mut outer]) = self;
+        if !signature.has_batch() {
+            batch.clear();
+        }
+        let vector = if signature.form == Form::Nd {
+            mid.clear();
+            gathered.resize(gathered.len().max(signature.least_depth), 2);
+            Some(gathered.len())
+        } else {
+            if gathered.is_empty() {
+                gathered.push(2);
+            }
+            inner.splice(0..0, gathered.drain(1..));
+            if signature.attribute(AttributeRole::Axis).is_none() {
+                mid.clear();
+            }
+            None
+        };
+        let rank = batch.len() + mid.len() + gathered.len() + inner.len();
+        inner.extend((rank..least_params).map(|_| 1));
+        let rank = batch.len() + outer.len() + usize::from(vector.is_some());
+        outer.extend((rank..least_indices).map(|_| 1));
+        let indices = [&*batch, &outer, vector.as_slice()].concat();
+        let params = [&*batch, &mid, &gathered, &inner].concat();
+        let axis = batch.len() + mid.len();
+        Parts { params, indices, batch: batch.len(), axis, depth: gathered.len() }
+    }
+}

@@ -1,0 +1,223 @@
+//! What a report says of the campaign that follows the cases: how many drawn calls were compared, how many laws were
+//! checked, and each kind of failure as an entry like that of a case.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::fuzz::{self, Example, Group};
+use crate::judge::Verdict;
+use crate::laws::LAWS;
+use crate::words::shown;
+
+use super::Entry;
+
+/// What drawn calls or laws came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Campaign {
+    /// Whether calls are drawn or laws checked.
+    pub part: Part,
+    /// Why there was nothing to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<String>,
+    /// What every case follows from, together with its number.
+    pub seed: u64,
+    /// How many cases the campaign has.
+    pub cases: u64,
+    /// How many of them are done: the first ones.
+    pub done: u64,
+    /// How many of these compared an answer with something.
+    pub compared: u64,
+    /// The sum of the digests of the calls of all cases.
+    pub digest: String,
+    /// How often the reference gave an output or an error, by operator; or the results of a law.
+    pub counts: BTreeMap<String, BTreeMap<String, u64>>,
+    /// What failed, by kind.
+    pub kinds: Vec<Kind>,
+    /// The line that repeats the campaign.
+    pub repeat: String,
+}
+
+/// One of the two parts of a campaign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// Drawn calls, compared with the reference.
+    Drawn,
+    /// Laws: relations between calls.
+    Laws,
+}
+
+/// Failures of one kind, of which the first was made small.
+#[derive(Clone, Debug, Serialize)]
+pub struct Kind {
+    /// The first failure, as an entry of a case.
+    #[serde(flatten)]
+    pub entry: Entry,
+    /// The law that is broken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub law: Option<String>,
+    /// What the failures share beside law and operator, as a file of deviations lists it.
+    pub kind: String,
+    /// How many there are.
+    pub count: u64,
+    /// The number of the first one.
+    pub first: u64,
+    /// The files that hold the calls; none if they were not written.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// Lines that repeat it.
+    pub reproduce: Vec<String>,
+}
+
+impl Part {
+    /// The row of the matrix.
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Self::Drawn => "drawn calls",
+            Self::Laws => "laws",
+        }
+    }
+
+    /// What is said of so many cases that were compared.
+    pub(super) const fn compared(self) -> &'static str {
+        match self {
+            Self::Drawn => "drawn calls compared",
+            Self::Laws => "laws checked",
+        }
+    }
+
+    const fn id(self) -> &'static str {
+        match self {
+            Self::Drawn => "drawn",
+            Self::Laws => "law",
+        }
+    }
+
+    const fn fine(self) -> &'static str {
+        match self {
+            Self::Drawn => "agree",
+            Self::Laws => "hold",
+        }
+    }
+}
+
+impl Campaign {
+    /// What is reported of a campaign; `repeat` is the line that repeats it.
+    #[must_use]
+    pub fn new(part: Part, report: &fuzz::Report, repeat: String) -> Self {
+        Self {
+            part,
+            left_out: None,
+            seed: report.campaign.seed,
+            cases: report.len(),
+            done: report.done,
+            compared: report.tested(),
+            digest: report.digest.clone(),
+            counts: report.counts.clone(),
+            kinds: report.groups.iter().map(|group| Kind::new(part, group)).collect(),
+            repeat,
+        }
+    }
+
+    /// A part that a backend does not have, and why.
+    #[must_use]
+    pub fn left_out(part: Part, seed: u64, cases: u64, why: &str) -> Self {
+        Self {
+            part,
+            left_out: Some(why.to_owned()),
+            seed,
+            cases,
+            done: 0,
+            compared: 0,
+            digest: String::new(),
+            counts: BTreeMap::new(),
+            kinds: Vec::new(),
+            repeat: String::new(),
+        }
+    }
+
+    /// The kinds whose verdict makes the exit status 1.
+    pub fn failures(&self) -> impl Iterator<Item = &Kind> {
+        self.kinds.iter().filter(|kind| !kind.entry.verdict.is_fine())
+    }
+
+    /// The results, as units that stay whole: `compared 3,980 of 4,000:`, `all agree`.
+    pub(super) fn in_words(&self) -> Vec<String> {
+        if let Some(why) = &self.left_out {
+            return why.split_inclusive(": ").map(|unit| unit.trim_end().to_owned()).collect();
+        }
+        let verb = if self.part == Part::Drawn { "compared" } else { "checked" };
+        let mut units = vec![format!("{verb} {} of {}:", self.compared, self.cases)];
+        let failed: u64 = self.kinds.iter().map(|kind| kind.count).sum();
+        let mut counts: BTreeMap<(Verdict, Option<Verdict>), u64> = BTreeMap::new();
+        for Kind { entry, count, .. } in &self.kinds {
+            *counts.entry((entry.verdict, entry.observed)).or_default() += count;
+        }
+        units.push(match failed {
+            0 if self.compared == 0 => "nothing".to_owned(),
+            0 => format!("all {}", self.part.fine()),
+            _ => format!("{} {}", self.compared.saturating_sub(failed), self.part.fine()),
+        });
+        for ((verdict, observed), count) in counts {
+            units.last_mut().expect("it holds a unit").push(',');
+            units.push(format!("{count} {verdict}"));
+            units.extend(observed.map(|observed| format!("({observed})")));
+        }
+        units
+    }
+}
+
+impl Kind {
+    fn new(part: Part, group: &Group) -> Self {
+        let key = &group.key;
+        let id = match &key.law {
+            Some(law) => format!("{} {law}: {} {}", part.id(), key.operator, key.kind()),
+            None => format!("{} {}: {}", part.id(), key.operator, key.kind()),
+        };
+        let example = group.example.as_ref();
+        let text = |of: fn(&Example) -> &str| example.map(|example| shown(of(example)));
+        let entry = Entry {
+            id,
+            operator: key.operator.clone(),
+            clauses: example.map(|example| example.clauses.clone()).unwrap_or_default(),
+            dtypes: None,
+            profile: None,
+            verdict: key.verdict,
+            observed: None,
+            reason: None,
+            link: None,
+            finding: false,
+            call: example.map(|example| example.calls.join("\n")),
+            expected: text(|example| &example.expected),
+            actual: text(|example| &example.actual),
+            difference: example.and_then(|example| example.difference.clone()),
+            at: None,
+            note: None,
+            stderr: None,
+            duration: None,
+            size: 0,
+        };
+        Self {
+            entry,
+            law: key.law.clone(),
+            kind: key.kind(),
+            count: group.count,
+            first: group.first,
+            files: example.map(|example| example.files.clone()).unwrap_or_default(),
+            reproduce: example.map(|example| example.replay.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// The relation that does not hold, in a line.
+    pub(super) fn statement(&self) -> Option<String> {
+        let law = LAWS.iter().find(|law| Some(law.name) == self.law.as_deref())?;
+        Some(format!("{}: {}", law.name, law.statement))
+    }
+
+    /// How often it occurs, in words.
+    pub(super) fn often(&self, of: &Campaign) -> String {
+        let times = if self.count == 1 { "once".to_owned() } else { format!("{} times", self.count) };
+        format!("{times} in {}, first in case {} of seed {}", of.compared, self.first, of.seed)
+    }
+}
