@@ -10,7 +10,7 @@ mod round;
 
 use round::{Reach, Round};
 
-const ROUNDS: u32 = 1;
+const ROUNDS: u32 = 2;
 
 #[test]
 fn every_break_changes_one_place_of_a_file_that_there_is() {
