@@ -71,10 +71,9 @@ pub(super) fn draw(choices: &mut Choices, signature: &Signature, wanted: &Wanted
         let rank = choices.pick(&[0, 1, 0, 2]).max(2 * several);
         pieces.0[MID] = few(choices, rank);
     }
-    if focus == Focus::Batch
-        && let Some(dim) = pieces.0[BATCH].first_mut()
-    {
-        *dim = edge(choices, limit / 8);
+    if focus == Focus::Batch && !pieces.0[BATCH].is_empty() {
+        pieces.0[BATCH][0] = 1;
+        pieces.0[BATCH][0] = edge(choices, limit / 8 / pieces.elements(&[BATCH, MID]));
     }
     let left = limit / pieces.elements(&[BATCH, MID]);
     let (rows, slice) = match focus {
@@ -87,14 +86,18 @@ pub(super) fn draw(choices: &mut Choices, signature: &Signature, wanted: &Wanted
             let sizes = if left < LARGE / 2 && choices.once_in(2) { &BLOCKS[..] } else { edges(left) };
             (below(choices, sizes, left / slice), slice)
         }
-        Focus::Batch => (beside(choices, left), beside(choices, left)),
+        Focus::Batch => {
+            let rows = beside(choices, left);
+            (rows, beside(choices, left / rows))
+        }
         Focus::Ranks => {
             let rows = below(choices, &EDGES, (left / 8).min(129));
             (rows, below(choices, &EDGES, (left / rows).min(129)))
         }
     };
+    let mut room = left / (rows * slice);
     let rank = choices.pick(&[1, 2, 1, 3]).max(2 * several);
-    pieces.0[INNER] = split(choices, slice, rank);
+    pieces.0[INNER] = split(choices, slice, rank, &mut room);
     // Without a row of its own, indices are all batch.
     let all_batch = !pieces.0[BATCH].is_empty() && wanted.outer == 0 && choices.once_in(3);
     if all_batch && has.contains(&MID) && pieces.0[MID].is_empty() {
@@ -103,7 +106,7 @@ pub(super) fn draw(choices: &mut Choices, signature: &Signature, wanted: &Wanted
     if !all_batch {
         let rank = choices.pick(&[1, 2, 1, 3]).max(2 * several).max(wanted.outer);
         pieces.0[OUTER] =
-            if signature.form == Form::Elements { vec![rows] } else { split(choices, rows, rank) };
+            if signature.form == Form::Elements { vec![rows] } else { split(choices, rows, rank, &mut room) };
     }
     pieces.0[GATHERED] = axes(choices, signature, limit / pieces.elements(&[BATCH, MID, INNER]));
     pieces.assemble(choices, signature)
@@ -144,8 +147,8 @@ fn beside(choices: &mut Choices, limit: usize) -> usize {
     below(choices, &BESIDE, most)
 }
 
-/// Dims whose product is a size, or a small multiple of one that cannot be split.
-fn split(choices: &mut Choices, size: usize, rank: usize) -> Vec<usize> {
+/// Dims whose product is a size, or a multiple of it that leaves the output small enough: `room` says how many times.
+fn split(choices: &mut Choices, size: usize, rank: usize, room: &mut usize) -> Vec<usize> {
     let (mut dims, mut left) = (Vec::with_capacity(rank + 1), size);
     for _ in 1..rank {
         let by = choices.pick(&SPLITS);
@@ -153,7 +156,9 @@ fn split(choices: &mut Choices, size: usize, rank: usize) -> Vec<usize> {
             left /= by;
             dims.push(by);
         } else {
-            dims.push(by.min(3));
+            let more = if *room >= by.min(3) { by.min(3) } else { 1 };
+            *room /= more;
+            dims.push(more);
         }
     }
     let at = choices.below(dims.len() + 1);
