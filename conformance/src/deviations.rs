@@ -41,14 +41,11 @@ struct File {
     schema: u32,
     #[serde(default)]
     backend: Option<String>,
-    #[serde(default)]
-    deviations: Vec<Deviation>,
+    deviations: Option<Vec<Deviation>>,
     /// Kinds of drawn calls that fail.
-    #[serde(default)]
-    drawn: Vec<KnownKind>,
+    drawn: Option<Vec<KnownKind>>,
     /// Laws that do not hold.
-    #[serde(default)]
-    laws: Vec<KnownKind>,
+    laws: Option<Vec<KnownKind>>,
 }
 
 /// One entry: where, what, and why.
@@ -127,19 +124,24 @@ impl Deviations {
         if file.schema != SCHEMA {
             wrong.push(format!("schema {} is unknown, {SCHEMA} is expected", file.schema));
         }
-        for (number, entry) in (1..).zip(&file.deviations) {
+        if file.deviations.is_none() && file.drawn.is_none() && file.laws.is_none() {
+            wrong.push("has none of `deviations`, `drawn` and `laws`".to_owned());
+        }
+        let entries = file.deviations.unwrap_or_default();
+        let (drawn, laws) = (file.drawn.unwrap_or_default(), file.laws.unwrap_or_default());
+        for (number, entry) in (1..).zip(&entries) {
             let what = entry.wrong(spec, cases);
             wrong.extend(what.into_iter().map(|what| format!("entry {number} ({}) {what}", entry.pattern())));
         }
-        for (section, kinds) in [("drawn", &file.drawn), ("laws", &file.laws)] {
+        for (section, kinds) in [("drawn", &drawn), ("laws", &laws)] {
             for (number, entry) in (1..).zip(kinds) {
                 let what = entry.wrong(section == "laws", spec).into_iter();
                 wrong.extend(what.map(|what| format!("{section} {number} ({}) {what}", entry.pattern())));
             }
         }
         if wrong.is_empty() {
-            let kinds = [file.drawn, file.laws].concat();
-            Ok(Self { backend: file.backend, entries: file.deviations, kinds })
+            let kinds = [drawn, laws].concat();
+            Ok(Self { backend: file.backend, entries, kinds })
         } else {
             Err(wrong.iter().map(|what| format!("{name}: {what}")).collect::<Vec<_>>().join("\n"))
         }
@@ -220,8 +222,8 @@ impl Deviations {
         match serde_yaml::from_str::<File>(&text) {
             Err(_) => Some("something other than deviations"),
             Ok(file) => {
-                let kinds = file.drawn.iter().chain(&file.laws).map(|entry| &entry.reason);
-                let mut reasons = file.deviations.iter().map(|entry| &entry.reason).chain(kinds);
+                let kinds = file.drawn.iter().chain(&file.laws).flatten().map(|entry| &entry.reason);
+                let mut reasons = file.deviations.iter().flatten().map(|entry| &entry.reason).chain(kinds);
                 reasons.any(|reason| !reason.trim().is_empty()).then_some("reasons")
             }
         }

@@ -239,6 +239,7 @@ fn known_kinds() {
         (file(&DRAWN.replace("'*'", "tf.gahter"), LAWS), "matches no operator"),
         (file(DRAWN, &LAWS.replace("law: '*'", "law: no-such")), "matches no law"),
         (file(DRAWN, DRAWN), "needs a `law`"),
+        ("schema: 1\n".to_owned(), "has none of `deviations`, `drawn` and `laws`"),
         (file(LAWS, LAWS), "belongs under `laws`"),
         (file(&DRAWN.replace("odd sizes give zeros", "''"), LAWS), "has no reason"),
     ] {

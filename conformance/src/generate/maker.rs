@@ -31,7 +31,7 @@ pub struct Maker {
     declared: Vec<(Signature, Capability)>,
     palettes: Palettes,
     wide: bool,
-    edges_in: usize,
+    edges_in: Option<usize>,
 }
 
 /// A call that cannot be made.
@@ -52,7 +52,7 @@ impl Maker {
             Some((signatures.get(name)?.clone(), capability.clone()))
         };
         let declared = description.operators.iter().filter_map(known).collect();
-        Self { declared, palettes: Palettes, wide: false, edges_in: EDGES_IN }
+        Self { declared, palettes: Palettes, wide: false, edges_in: Some(EDGES_IN) }
     }
 
     /// Calls of higher ranks and larger dims, for tests that can take their time.
@@ -64,7 +64,13 @@ impl Maker {
     /// The same with one call in so many at a size at which kernels change their way.
     #[must_use]
     pub fn edges_in(self, edges_in: usize) -> Self {
-        Self { edges_in, ..self }
+        Self { edges_in: Some(edges_in), ..self }
+    }
+
+    /// The same without such calls, for tests that answer each call hundreds of times.
+    #[must_use]
+    pub fn without_edges(self) -> Self {
+        Self { edges_in: None, ..self }
     }
 
     /// A call, following from the choices; `None` if there is no operator.
@@ -118,15 +124,10 @@ impl Maker {
         let (batch_dims, axis) = attributes(choices, signature, &parts, odds);
         let ignored = ignored(choices, signature);
         (0..faults).for_each(|_| parts.disturb(choices, signature));
-        let style = match size {
-            Size::Edge => choices.pick(&Style::FAR_APART),
-            Size::Tiny => choices.pick(&Style::USUAL),
-            _ => choices.pick(&Style::USUAL).of_many(),
-        };
         let dtype = listed_or_any(choices, &capability.dtypes);
         let index_dtype = listed_or_any(choices, &capability.index_dtypes);
         let unmade = |error| Unmade { operator: signature.operator.clone(), error };
-        let params = self.params(dtype, parts.params, style, choices).map_err(unmade)?;
+        let params = self.params(dtype, parts.params, size, choices).map_err(unmade)?;
         // What is disturbed may have fewer axes.
         let dims = params.shape();
         let bounds = &dims[parts.axis.min(dims.len())..(parts.axis + parts.depth).min(dims.len())];
@@ -140,9 +141,16 @@ impl Maker {
         &self,
         dtype: DType,
         dims: Vec<usize>,
-        style: Style,
+        size: Size,
         choices: &mut Choices,
     ) -> Result<Tensor, TensorError> {
+        let style = match size {
+            Size::Edge => choices.pick(&Style::FAR_APART),
+            _ => choices.pick(&Style::USUAL),
+        };
+        // An output of many long strings would take gigabytes.
+        let is_long = dtype == DType::String && size == Size::Tiny && choices.once_in(3);
+        let style = if is_long { Style::Long } else { style };
         let strided = choices.once_in(4);
         let shape = Shape::new(dims)?;
         if shape.element_count() > LENGTH {

@@ -27,17 +27,9 @@ pub(super) enum Style {
 impl Style {
     const ALL: [Self; 4] = [Self::Counted, Self::Painted, Self::Odd, Self::Long];
     /// What to choose from for a few elements.
-    pub(super) const USUAL: [Self; 5] = [Self::Counted, Self::Painted, Self::Odd, Self::Painted, Self::Long];
+    pub(super) const USUAL: [Self; 4] = [Self::Counted, Self::Painted, Self::Odd, Self::Painted];
     /// What to choose from for many, whose period is no power of two.
-    pub(super) const FAR_APART: [Self; 3] = [Self::Painted, Self::Odd, Self::Painted];
-
-    /// The style for elements of which an output may hold many: long strings would take gigabytes.
-    pub(super) const fn of_many(self) -> Self {
-        match self {
-            Self::Long => Self::Painted,
-            style => style,
-        }
-    }
+    pub(super) const FAR_APART: [Self; 2] = [Self::Painted, Self::Odd];
 }
 
 /// Elements of every dtype in every style, made when they are needed first.

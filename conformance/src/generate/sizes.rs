@@ -30,9 +30,9 @@ const LONG: [usize; 10] = [63, 64, 65, 96, 127, 128, 129, 255, 257, 1025];
 const WIDE: [usize; 16] = [2, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 0];
 
 impl Size {
-    /// A size; one in `edges_in` is [`Size::Edge`].
-    pub(crate) fn draw(choices: &mut Choices, edges_in: usize) -> Self {
-        if choices.once_in(edges_in) {
+    /// A size; one in `edges_in` is [`Size::Edge`], or none.
+    pub(crate) fn draw(choices: &mut Choices, edges_in: Option<usize>) -> Self {
+        if edges_in.is_some_and(|edges_in| choices.once_in(edges_in)) {
             return Self::Edge;
         }
         match choices.below(256) {

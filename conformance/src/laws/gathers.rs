@@ -167,7 +167,7 @@ impl<'a> Lab<'a> {
         let signature = self.operator()?;
         let (dtype, index_dtype) = self.dtypes(signature)?;
         let Wish { batch, outer, some_index, .. } = wish;
-        let size = Size::draw(self.choices, self.edges_in);
+        let size = Size::draw(self.choices, Some(self.edges_in));
         let parts = Parts::draw(self.choices, signature, &Wanted { batch, outer, some_index, size });
         let profile = self.profile(signature.operator.as_str());
         let params = paint::params(dtype, Shape::new(parts.params)?)?;
