@@ -1,4 +1,5 @@
 //! Tensors in closed form, beside the same tensors written out in full, and what is wrong with a form that is none.
+#![cfg(feature = "cases")]
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
 use std::path::Path;
