@@ -130,6 +130,8 @@ fn what_is_no_closed_form_is_refused_with_its_reason() {
     assert_eq!(wrong("{ steps: [1, 1], digits: 2 }"), "`digits` is for strings, not for u8");
     assert_eq!(wrong("{ steps: [1, 1], except: [{ at: [2] }] }"), "[2] is no place of the shape [2, 3]");
     assert_eq!(wrong("{ components: [{ steps: [1] }] }"), "1 components, but the shape is [2, 3]");
+    let many = refusal("{ dtype: u8, shape: [1048577], fill: { steps: [0], except: [{ at: [0] }] } }", "");
+    assert_eq!(many, "1048577 elements; with `components` or `except` at most 1048576 (2^20) are allowed");
     let far = refusal("{ dtype: i64, shape: [2, 2], fill: { steps: [9223372036854775807, 1] } }", "");
     assert!(far.contains("elements; a tensor in a case file may have at most"), "{far}");
     let long = "{ dtype: string, shape: [1000], fill: { steps: [1], digits: 131072 } }";

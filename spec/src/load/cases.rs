@@ -115,8 +115,7 @@ pub(super) fn read_family(
             unique(text, &entry.name, &mut names).and_then(|()| spec.check_family(text, folder, entry));
         let read = checked.and_then(|()| instances.add(entry, folder, stem(text), &takers));
         wrong.extend(read.err().filter(|diagnostic| wrong.last() != Some(diagnostic)));
-        if wrong.len() >= MAX_FAULTS {
-            let stop = format!("{MAX_FAULTS} faults so far: the rest of the file was not read");
+        if let Some(stop) = too_much(wrong.len(), instances.cases.len()) {
             wrong.push(text.wrong(entry.name.defined, stop));
             break;
         }
@@ -178,6 +177,15 @@ impl Specification {
     }
 }
 
+/// Why the rest of a file is not read, after so many faults and cases.
+fn too_much(faults: usize, cases: usize) -> Option<String> {
+    if faults >= MAX_FAULTS {
+        return Some(format!("{MAX_FAULTS} faults so far: the rest of the file was not read"));
+    }
+    (cases > MAX_CASES)
+        .then(|| format!("the file has more than {MAX_CASES} cases, each choice of `for-each` counted"))
+}
+
 /// The topic of a file.
 fn stem<'t>(text: Text<'t>) -> &'t str {
     Path::new(text.file).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default()
@@ -230,15 +238,10 @@ impl<'a> CaseReader<'a> {
                 Err(diagnostic) if wrong.last() == Some(&diagnostic) => {}
                 Err(diagnostic) => wrong.push(diagnostic),
             }
-            let stop = if wrong.len() >= MAX_FAULTS {
-                format!("{MAX_FAULTS} faults so far: the rest of the file was not read")
-            } else if cases.len() > MAX_CASES {
-                format!("the file has more than {MAX_CASES} cases, each choice of `for-each` counted")
-            } else {
-                continue;
-            };
-            wrong.push(self.wrong(entry.name.defined, stop));
-            break;
+            if let Some(stop) = too_much(wrong.len(), cases.len()) {
+                wrong.push(self.wrong(entry.name.defined, stop));
+                break;
+            }
         }
         cases
     }

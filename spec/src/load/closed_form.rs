@@ -36,6 +36,9 @@ const KEYS: [&str; 6] = ["start", "steps", "modulo", "digits", "except", "compon
 /// Indices from minus this to this are held once for all tensors of a file.
 const SHARED: i128 = 1 << 12;
 
+/// The most elements of a tensor that is no window on numbers held already.
+const MAX_IN_FULL: usize = 1 << 20;
+
 /// The longest string.
 const MAX_DIGITS: usize = 1 << 17;
 
@@ -277,8 +280,11 @@ impl<'a> Reader<'a> {
         exceptions: &[Exception],
     ) -> Result<Tensor, Diagnostic> {
         let count = shape.element_count();
-        if count > MAX_ELEMENTS {
-            return Err(self.too_many(count, at));
+        if count > MAX_IN_FULL {
+            let message = format!(
+                "{count} elements; with `components` or `except` at most {MAX_IN_FULL} (2^20) are allowed"
+            );
+            return Err(self.wrong(at, message));
         }
         let mut numbers = match forms {
             [form] if form.steps.len() == shape.rank() => form.numbers(&shape),
