@@ -72,8 +72,7 @@ def gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
     rank, depth = len(params[1]), len(indices[1])
     if batch_dims < 0:
         batch_dims += depth
-    if axis is None:
-        axis = batch_dims
+    axis = batch_dims if axis is None else axis
     if batch_dims == 0:
         return run(params, indices, ("Gather", ("P", "I"), "O", ("axis", axis)))
     axis, middle, b = axis + rank if axis < 0 else axis, depth - batch_dims, batch_dims
