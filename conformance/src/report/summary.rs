@@ -34,6 +34,9 @@ pub struct Summary {
     pub untested: Vec<String>,
     /// Clauses that were tested, with the error codes that chosen cases expect of a breach, but none that was asked.
     pub unrejected: BTreeMap<String, Vec<ErrorCode>>,
+    /// Of all declared operators together, with the cases of a grid counted once as they are written.
+    #[serde(skip)]
+    written: Asked,
 }
 
 /// What the end of a run says of a backend.
@@ -64,6 +67,17 @@ pub struct Asked {
     pub cases: usize,
 }
 
+/// How many cases of declared operators were asked, those of a grid counted once as they are written: a thousand sizes of
+/// one case say nothing of the cases that were not asked.
+fn written(report: &BackendReport, cases: &[&Case]) -> Asked {
+    let mut asked: BTreeMap<&str, bool> = BTreeMap::new();
+    for (entry, case) in report.results.iter().zip(cases).filter(|(entry, _)| entry.profile.is_some()) {
+        let id = if case.grid_point.is_some() { &case.written } else { &case.id };
+        *asked.entry(id).or_default() |= entry.was_asked();
+    }
+    Asked { asked: asked.values().filter(|asked| **asked).count(), cases: asked.len() }
+}
+
 impl Summary {
     /// Counts the results of `cases`, which stand in the same order as the entries of the report.
     pub(super) fn new(report: &BackendReport, cases: &[&Case], spec: &Specification) -> Self {
@@ -82,6 +96,7 @@ impl Summary {
             counts.asked += usize::from(entry.was_asked());
         }
         summary.undeclared = undeclared.into_iter().collect();
+        summary.written = written(report, cases);
         summary.count_clauses(report, cases, spec);
         summary.ending = summary.ending(report);
         summary.sentence = summary.sentence(report);
@@ -123,7 +138,7 @@ impl Summary {
     }
 
     fn ending(&self, report: &BackendReport) -> Ending {
-        let Asked { asked, cases } = self.asked();
+        let Asked { asked, cases } = self.written;
         match () {
             () if report.broken.is_some() => Ending::NotRun,
             () if self.failures > 0 => Ending::Fails,
