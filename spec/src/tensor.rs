@@ -306,7 +306,14 @@ impl Tensor {
 
     fn copied<T: Stored>(&self) -> Result<Self, TensorError> {
         let mut elements: Vec<T> = reserved(self.shape.element_count())?;
-        elements.extend(self.view::<T>().into_iter().flatten().cloned());
+        match self.view::<T>() {
+            // Most strided tensors have rows without gaps, which are copied whole.
+            Some(view) if view.ndim() > 0 => view.rows().into_iter().for_each(|row| match row.to_slice() {
+                Some(row) => elements.extend_from_slice(row),
+                None => elements.extend(row.iter().cloned()),
+            }),
+            view => elements.extend(view.into_iter().flatten().cloned()),
+        }
         Self::new(self.dtype, self.shape.to_vec(), elements)
     }
 
