@@ -205,7 +205,7 @@ impl Workload {
         let mut roles = Roles::new(params, indices);
         // Operators of one form differ in what an absent axis means.
         roles.axis = match self.form {
-            Form::Take | Form::Elements => Some(signed(self.axis.unwrap_or(self.batch_dims))?),
+            Form::Take | Form::Elements => Some(signed(self.axis.unwrap_or(self.batch_dims))?.into()),
             Form::Nd => None,
         };
         roles.batch_dims = if self.batch_dims > 0 { Some(signed(self.batch_dims)?) } else { None };
@@ -227,7 +227,7 @@ impl Workload {
             && takes(OperandRole::Indices, &self.indices.dtype, &self.indices.shape)
             && sends_its_axis
             && (self.batch_dims == 0 || signature.has_batch())
-            && signature.policy.permits(self.policy)
+            && signature.permitted().is_some_and(|permitted| permitted.permits(self.policy))
     }
 
     /// Whether the dims off the axis are as the operator wants them, of the form elements.

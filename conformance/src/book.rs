@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use gather_spec::clause::{Evidence, OutOfScope};
-use gather_spec::signature::AttributeSignature;
+use gather_spec::signature::{AttributeSignature, ModePolicy};
 use gather_spec::{Basis, Case, Clause, ErrorCode, Signature, Specification};
 
 use crate::words::counted;
@@ -128,10 +128,15 @@ fn operator(text: &mut String, spec: &Specification, page: &Signature) {
     for AttributeSignature { name, r#type, default, .. } in &page.attributes {
         let _ = writeln!(text, "| `{name}` | {type}, default: {default} |");
     }
-    let bad = page.policy.bad.iter().map(ToString::to_string).collect();
-    let negative = page.policy.negative.iter().map(ToString::to_string).collect();
-    let _ = writeln!(text, "| a bad index | {} |", names(bad));
-    let _ = writeln!(text, "| a negative index | {} |", names(negative));
+    if let Some(permitted) = page.permitted() {
+        let bad = permitted.bad.iter().map(ToString::to_string).collect();
+        let negative = permitted.negative.iter().map(ToString::to_string).collect();
+        let _ = writeln!(text, "| a bad index | {} |", names(bad));
+        let _ = writeln!(text, "| a negative index | {} |", names(negative));
+    }
+    for ModePolicy { mode, profile, .. } in page.modes() {
+        let _ = writeln!(text, "| in the mode {mode} | {profile} |");
+    }
 
     let prefix = format!("{}.", page.operator);
     let clauses = spec.clauses.iter().zip(spec.coverage());

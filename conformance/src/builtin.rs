@@ -29,10 +29,10 @@ impl From<Profile> for Policies {
 }
 
 impl Policies {
-    /// The policies for an operator.
+    /// The policies for an operator; those of one whose calls choose say nothing.
     #[must_use]
     pub fn of(self, signature: &Signature) -> Profile {
-        let permitted = &signature.policy;
+        let Some(permitted) = signature.permitted() else { return Profile::default() };
         Profile {
             bad: self.bad.or(permitted.bad.first().copied()).unwrap_or_default(),
             negative: self.negative.or(permitted.negative.first().copied()).unwrap_or_default(),
@@ -41,10 +41,12 @@ impl Policies {
 
     /// The policies for an operator of this name.
     fn of_operator(self, signatures: &Signatures, operator: &str) -> Profile {
-        if let Self { bad: Some(bad), negative: Some(negative) } = self {
-            return Profile { bad, negative };
+        match (signatures.get(operator), self) {
+            (Some(signature), _) => self.of(signature),
+            (None, Self { bad, negative }) => {
+                Profile { bad: bad.unwrap_or_default(), negative: negative.unwrap_or_default() }
+            }
         }
-        signatures.get(operator).map_or_else(Profile::default, |signature| self.of(signature))
     }
 }
 

@@ -240,11 +240,12 @@ fn check_names_and_types(
         )));
     }
     for (name, value) in attributes {
-        let Some(wanted) = signature.attribute_named(name).map(|attribute| attribute.r#type) else {
+        let Some(wanted) = signature.attribute_named(name) else {
             continue;
         };
         if !wanted.takes(value) {
-            let invalid = format!("the attribute `{name}` of {operator} is {wanted}, not {value}");
+            let invalid =
+                format!("the attribute `{name}` of {operator} is {}, not {value}", wanted.takes_what());
             return Err(Unusable::Invalid(invalid));
         }
     }
@@ -476,12 +477,14 @@ mod tests {
             )
         };
         let (boolean, integer) = (Attribute::Boolean(true), Attribute::Integer(1));
+        let word = Attribute::String("clip".to_owned());
         for page in builtin::signatures() {
             for attribute in &page.attributes {
                 let name = &attribute.name;
                 let (right, wrong, wanted) = match attribute.r#type {
                     AttributeType::Integer => (integer.clone(), boolean.clone(), "an integer, not true"),
                     AttributeType::Boolean => (boolean.clone(), integer.clone(), "a boolean, not 1"),
+                    AttributeType::String => (word.clone(), boolean.clone(), "a string, not true"),
                 };
                 let operator = page.operator.as_str();
                 assert_eq!(checked(operator, name, right), Ok(()), "{operator} {name}");

@@ -7,9 +7,10 @@ use gather_spec::Signature;
 use gather_spec::case::OperandNames;
 use gather_spec::clause::Evidence;
 use gather_spec::literal::Rows;
-use gather_spec::signature::{AttributeSignature, EmptyIndex, Join};
+use gather_spec::signature::{AttributeSignature, EmptyIndex, Join, ModePolicy};
 use gather_spec::{
-    Call, Case, Clause, ErrorCode, Outcome, Profile, Shape, Specification, Tensor, TensorBuilder,
+    BadIndex, Call, Case, Clause, EmptyAxis, ErrorCode, Outcome, Profile, Shape, Specification, Tensor,
+    TensorBuilder,
 };
 
 use crate::backend::Backend;
@@ -260,8 +261,19 @@ pub fn operator(spec: &Specification, page: &Signature) -> String {
             line("without indices", "neither ranks nor dims are compared");
         }
     }
-    line("bad index", &listed(&page.policy.bad));
-    line("negative", &listed(&page.policy.negative));
+    if let Some(permitted) = page.permitted() {
+        line("bad index", &listed(&permitted.bad));
+        line("negative", &listed(&permitted.negative));
+    }
+    for ModePolicy { mode, profile, empty_axis } in page.modes() {
+        let Profile { bad, negative } = profile;
+        let empty = match (bad, empty_axis) {
+            (BadIndex::Error, _) => String::new(),
+            (_, EmptyAxis::Error) => ", of an empty axis: error".to_owned(),
+            (_, EmptyAxis::Zero) => ", of an empty axis: zero".to_owned(),
+        };
+        line(mode, &format!("bad index: {bad}, negative: {negative}{empty}"));
+    }
     line("cases", &spec.cases.iter().filter(|case| case.call.operator == page.operator).count().to_string());
     let of_this = |id: &str| id.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
     text.push_str("\nclauses\n");

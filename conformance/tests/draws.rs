@@ -7,7 +7,7 @@ use gather_conformance::builtin;
 use gather_conformance::fuzz::{Check, Differential, Question, SHORT, Step, Tally};
 use gather_conformance::generate::Choices;
 use gather_conformance::judge::Strictness;
-use gather_spec::signature::{AttributeDefault, AttributeRole, Range};
+use gather_spec::signature::{AttributeDefault, AttributeRole, Axis, Range};
 use gather_spec::{Attribute, BadIndex, DType, Element, Form, NegativeIndex, Profile, Signature, Tensor};
 
 const CALLS: u64 = 10_000;
@@ -53,7 +53,12 @@ impl Seen {
         };
         let batch = resolved(AttributeRole::BatchDims, roles.batch_dims, 0)?;
         let batch = if signature.has_batch() { batch } else { 0 };
-        let axis = resolved(AttributeRole::Axis, roles.axis, batch)?;
+        let flat = [roles.params.shape().element_count()];
+        let (params, axis) = match roles.axis {
+            _ if signature.is_flat(&roles) => (&flat[..], 0),
+            Some(Axis::At(axis)) => (&params[..], resolved(AttributeRole::Axis, Some(axis), batch)?),
+            _ => (&params[..], resolved(AttributeRole::Axis, None, batch)?),
+        };
         let depth = if signature.form == Form::Nd { *indices.last()? } else { 1 };
         let vector = usize::from(signature.form == Form::Nd);
         let (first, outer) = match signature.form {
@@ -69,13 +74,13 @@ impl Seen {
             mid: params.get(batch..first)?.to_vec(),
             inner: params.get(first + depth..)?.to_vec(),
             outer: outer.to_vec(),
-            profile: question.way.profile,
+            profile: signature.profile(&roles, question.way.profile),
             threads: question.way.threads,
             strings: lengths(roles.params),
             bad: Vec::new(),
         };
         if seen.index_rows() >= 64 {
-            seen.bad = bad_rows(roles.indices, gathered, vector == 1, question.way.profile);
+            seen.bad = bad_rows(roles.indices, gathered, vector == 1, seen.profile);
         }
         Some(seen)
     }

@@ -60,7 +60,12 @@ pub fn answer(signature: &Signature, call: &Call, settings: &Settings) -> Outcom
 }
 
 fn gather_call(signature: &Signature, call: &Call, settings: &Settings) -> Result<Tensor, Refusal> {
-    let roles = signature.roles(call).map_err(|foreign| Refusal::Unsupported(foreign.to_string()))?;
+    let mut roles = signature.roles(call).map_err(|foreign| Refusal::Unsupported(foreign.to_string()))?;
+    let flat;
+    if signature.is_flat(&roles) {
+        flat = roles.params.flattened().map_err(|wrong| Refusal::Unsupported(wrong.to_string()))?;
+        roles.params = &flat;
+    }
     let plan = forms::plan(signature, &roles, settings.options.choices)?;
     let (params, indices) = (roles.params, roles.indices);
     let len = plan.shapes().output_len(params.dtype().size())?;

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use gather_spec::signature::Join;
-use gather_spec::{BadIndex, NegativeIndex, Profile};
+use gather_spec::{BadIndex, EmptyAxis, NegativeIndex, Profile};
 
 use crate::Level;
 use crate::policy::{Filled, Zeros};
@@ -36,8 +36,8 @@ pub(crate) struct Choices {
     pub(crate) axis: Option<i64>,
     pub(crate) join: Option<Join>,
     pub(crate) profile: Profile,
-    /// Whether a bad index is taken modulo the size of its axis, whatever the profile says.
-    pub(crate) modulo: bool,
+    /// What an index into an empty axis gives where a bad index is no error.
+    pub(crate) empty_axis: EmptyAxis,
     pub(crate) level: Option<Level>,
     pub(crate) threads: Option<Threads>,
 }
@@ -61,7 +61,7 @@ impl Options {
             axis: None,
             join: None,
             profile,
-            modulo: false,
+            empty_axis: EmptyAxis::Zero,
             level: None,
             threads: None,
         };
@@ -73,7 +73,6 @@ impl Options {
     #[must_use]
     pub const fn bad_index(mut self, bad: BadIndex) -> Self {
         self.choices.profile.bad = bad;
-        self.choices.modulo = false;
         self
     }
 
@@ -83,7 +82,7 @@ impl Options {
         self.negative_index(profile.negative).bad_index(profile.bad)
     }
 
-    /// Takes every index modulo the size of its axis, so that -1 is the last element and the size is the first: the
+    /// [`BadIndex::Modulo`]: takes every index modulo the size of its axis, so that -1 is the last element and the size is the first: the
     /// remainder is Euclidean, never negative. An index into an axis without elements is `index-out-of-range`.
     ///
     /// ```
@@ -96,7 +95,7 @@ impl Options {
     /// ```
     #[must_use]
     pub const fn modulo(mut self) -> Self {
-        self.choices.modulo = true;
+        self.choices.profile.bad = BadIndex::Modulo;
         self
     }
 
@@ -152,8 +151,7 @@ impl<F> Options<F> {
         self
     }
 
-    /// The policies on indices that were chosen. A profile has no word for `modulo` or `fill`: with the former it is the
-    /// one chosen before, with the latter it says `zero`.
+    /// The policies on indices that were chosen. A profile has no word for `fill`: it then says `zero`.
     #[must_use]
     pub const fn policies(&self) -> Profile {
         self.choices.profile
@@ -195,7 +193,7 @@ mod tests {
             axis: Some(-1),
             join: Some(Join::NotLarger),
             profile: Profile { bad, negative },
-            modulo: false,
+            empty_axis: EmptyAxis::Zero,
             level: Some(Level::Portable),
             threads: Some(Threads::Exactly(threads)),
         };
@@ -223,9 +221,10 @@ mod tests {
     #[test]
     fn the_last_policy_on_bad_indices_replaces_those_before() {
         let modulo = Options::new().bad_index(BadIndex::Clamp).modulo();
-        assert!(modulo.choices.modulo && !modulo.bad_index(BadIndex::Zero).choices.modulo);
+        assert_eq!(modulo.policies().bad, BadIndex::Modulo);
+        assert_eq!(modulo.bad_index(BadIndex::Zero).policies().bad, BadIndex::Zero);
         let filled = modulo.axis(1).fill(7u8).level(Level::Portable);
-        assert_eq!((filled.policies().bad, filled.choices.modulo), (BadIndex::Zero, false));
+        assert_eq!(filled.policies().bad, BadIndex::Zero);
         assert_eq!((filled.fill, filled.choices.axis), (Filled(7), Some(1)));
     }
 }

@@ -1,5 +1,5 @@
-//! What becomes of an index outside its axis. The words are those of a profile and two more, which only the Rust
-//! functions have: the remainder by the size of the axis, and an element of the caller's in place of zero.
+//! What becomes of an index outside its axis. The words are those of a profile and one more, which only the Rust
+//! functions have: an element of the caller's in place of zero.
 
 use gather_spec::{BadIndex, NegativeIndex, Profile};
 
@@ -26,12 +26,12 @@ pub(crate) enum Bad {
 }
 
 impl Policies {
-    pub(crate) const fn new(profile: Profile, modulo: bool) -> Self {
+    pub(crate) const fn new(profile: Profile) -> Self {
         let bad = match profile.bad {
-            _ if modulo => Bad::Modulo,
             BadIndex::Error | BadIndex::Unspecified => Bad::Error,
             BadIndex::Zero => Bad::Fill,
             BadIndex::Clamp => Bad::Clamp,
+            BadIndex::Modulo => Bad::Modulo,
         };
         Self { bad, negative: profile.negative }
     }

@@ -1,11 +1,11 @@
 //! The shapes of a call that `forms` has validated: what the output is, and how large. No form is known here.
 
 use gather_spec::shape::MAX_BYTES;
-use gather_spec::{GatherError, Refusal};
+use gather_spec::{EmptyAxis, GatherError, Refusal};
 
 use crate::dispatch::{self, Proof};
 use crate::options::{Choices, Threads};
-use crate::policy::Policies;
+use crate::policy::{Bad, Policies};
 
 /// Shapes that fit each other, borrowed from where they are kept: a call that is run once copies none of them.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +67,12 @@ impl<'a> Shapes<'a> {
         choices: &Choices,
     ) -> Result<Self, Refusal> {
         let level = dispatch::choose(choices.level)?;
-        let (policies, threads) = (Policies::new(choices.profile, choices.modulo), choices.threads);
+        let mut policies = Policies::new(choices.profile);
+        let selected = selection.axis..selection.axis + selection.depth;
+        if choices.empty_axis == EmptyAxis::Error && params[selected].contains(&0) {
+            policies.bad = Bad::Error;
+        }
+        let threads = choices.threads;
         let (nonzero, empty) = (1, false);
         let traits = Traits { selection, nonzero, empty, policies, level, threads };
         let mut shapes = Self { params, indices, traits };

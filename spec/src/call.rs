@@ -252,6 +252,8 @@ pub enum BadIndex {
     Zero,
     /// Each component is moved to the nearest end of its axis; with an axis of size 0 the slice is zero.
     Clamp,
+    /// Each component is the Euclidean remainder by the size of its axis. Only the mode of a call chooses this.
+    Modulo,
     /// Any output of the right shape, or any error.
     Unspecified,
 }
@@ -267,6 +269,17 @@ pub enum NegativeIndex {
     Wrap,
 }
 
+/// What an index into an axis without elements gives, where a bad index is no error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EmptyAxis {
+    /// A slice of zero bits.
+    #[default]
+    Zero,
+    /// The call is refused with `index-out-of-range`.
+    Error,
+}
+
 /// What the documents leave to device or version, as a backend declares it for an operator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -278,8 +291,13 @@ pub struct Profile {
 }
 
 impl BadIndex {
-    /// The three policies that fix the outcome; `unspecified` fixes none.
+    /// The policies that a backend may declare and that fix the outcome; `unspecified` fixes none.
     pub const SPECIFIED: [Self; 3] = [Self::Error, Self::Zero, Self::Clamp];
+}
+
+impl EmptyAxis {
+    /// Both policies.
+    pub const ALL: [Self; 2] = [Self::Zero, Self::Error];
 }
 
 impl NegativeIndex {
@@ -318,7 +336,7 @@ macro_rules! policy_names {
     };
 }
 
-policy_names!(BadIndex { Error => "error", Zero => "zero", Clamp => "clamp", Unspecified => "unspecified" });
+policy_names!(BadIndex { Error => "error", Zero => "zero", Clamp => "clamp", Modulo => "modulo", Unspecified => "unspecified" });
 policy_names!(NegativeIndex { Reject => "reject", Wrap => "wrap" });
 
 impl fmt::Display for Profile {

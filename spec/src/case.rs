@@ -6,14 +6,16 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::any::{self, OpenDtypes};
-use crate::call::{BadIndex, NegativeIndex};
+use crate::call::{BadIndex, EmptyAxis, NegativeIndex};
 use crate::clause::Evidence;
+use crate::signature::ModePolicy;
 use crate::{Basis, Call, DType, ErrorCode, ErrorFields, Profile, Roles, Shape, Tensor, TensorError};
 
 /// A call together with what may be answered to it.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// `<operator>/<file>/<name>`, with `[dtype,…]` behind it when it comes from `for-each`; stable for ever.
+    /// `<operator>/<file>/<name>`, with `[dtype,…]` behind it when it comes from `for-each`, and the mode if it is not the
+    /// default; stable for ever.
     pub id: String,
     /// The id as written, without what `for-each` adds.
     pub written: String,
@@ -157,7 +159,7 @@ pub struct Arm {
     pub allowed: Vec<Allowed>,
 }
 
-/// A condition on a profile; an absent policy matches every one.
+/// A condition on the policies; an absent one matches every one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct When {
@@ -167,14 +169,29 @@ pub struct When {
     /// Asks for this policy.
     #[serde(default)]
     pub negative: Option<NegativeIndex>,
+    /// Asks for this. Where a backend declares the policies, it is `zero`.
+    #[serde(default, rename = "empty-axis")]
+    pub empty_axis: Option<EmptyAxis>,
 }
 
 impl When {
-    /// Whether it holds for a profile.
+    /// Whether it holds for a profile that a backend declares.
     #[must_use]
     pub fn matches(&self, profile: Profile) -> bool {
+        self.matches_both(profile, EmptyAxis::Zero)
+    }
+
+    /// Whether it holds for what a mode chooses.
+    #[must_use]
+    pub fn matches_mode(&self, mode: &ModePolicy) -> bool {
+        self.matches_both(mode.profile, mode.empty_axis)
+    }
+
+    /// Whether it holds for these policies.
+    pub(crate) fn matches_both(&self, profile: Profile, empty_axis: EmptyAxis) -> bool {
         self.bad.is_none_or(|policy| policy == profile.bad)
             && self.negative.is_none_or(|policy| policy == profile.negative)
+            && self.empty_axis.is_none_or(|policy| policy == empty_axis)
     }
 }
 

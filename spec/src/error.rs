@@ -182,6 +182,8 @@ pub enum GatherError {
     ParamsDtype { dtype: DType },
     #[error("indices of dtype {dtype} are not listed by the operator's page")]
     IndexDtype { dtype: DType },
+    #[error("there is no mode {mode:?}")]
+    ModeUnknown { mode: String },
     #[error("an axis is required, and there is none")]
     AxisRequired,
     #[error("params has rank {rank}, but at least {least} is needed")]
@@ -221,6 +223,7 @@ impl GatherError {
         match self {
             Self::ParamsDtype { .. } => ErrorCode::ParamsDtype,
             Self::IndexDtype { .. } => ErrorCode::IndexDtype,
+            Self::ModeUnknown { .. } => ErrorCode::ModeUnknown,
             Self::AxisRequired => ErrorCode::AxisRequired,
             Self::ParamsRank { .. } => ErrorCode::ParamsRank,
             Self::IndicesRank { .. } => ErrorCode::IndicesRank,

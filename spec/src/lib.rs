@@ -30,7 +30,8 @@ pub mod tensor;
 mod yaml;
 
 pub use call::{
-    Attribute, Attributes, BadIndex, Call, NegativeIndex, Operator, Outcome, Profile, ReportedError,
+    Attribute, Attributes, BadIndex, Call, EmptyAxis, NegativeIndex, Operator, Outcome, Profile,
+    ReportedError,
 };
 #[cfg(feature = "cases")]
 pub use case::{Allowed, Case, Expectation};

@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::call::{BadIndex, Call, NegativeIndex, Operator};
+use crate::call::{Attribute, Attributes, BadIndex, Call, EmptyAxis, NegativeIndex, Operator};
 use crate::{DType, Profile, Tensor};
 
-pub use roles::{Misfit, Roles};
+pub use roles::{Axis, Misfit, Roles};
 pub use rules::{
     AttributeDefault, AttributeRole, AttributeType, EmptyIndex, Form, Join, OperandRole, Range, RankRule,
 };
@@ -43,10 +43,33 @@ pub struct AttributeSignature {
     pub role: AttributeRole,
     /// What values it takes.
     pub r#type: AttributeType,
+    /// Whether it may be null beside.
+    pub nullable: bool,
     /// What its absence stands for.
     pub default: AttributeDefault,
     /// Which values are in range; none for what is ignored.
     pub range: Option<Range>,
+}
+
+/// Who chooses what becomes of a bad index.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Policy {
+    /// The device or the version: a backend declares a pair, and the pages permit these.
+    Permitted(PermittedPolicies),
+    /// The call, by its mode; the first is the default.
+    ByMode(Vec<ModePolicy>),
+}
+
+/// What a mode chooses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ModePolicy {
+    /// The value of the attribute.
+    pub mode: String,
+    /// What happens to bad and to negative indices.
+    pub profile: Profile,
+    /// What an index into an empty axis gives, where a bad index is no error.
+    pub empty_axis: EmptyAxis,
 }
 
 /// The policies that the pages permit: the product of both lists.
@@ -88,8 +111,10 @@ pub struct Signature {
     pub operands: Vec<OperandSignature>,
     /// The attributes, in the document's order.
     pub attributes: Vec<AttributeSignature>,
-    /// The policies that the pages permit.
-    pub policy: PermittedPolicies,
+    /// Who chooses what becomes of a bad index, and among what.
+    pub policy: Policy,
+    /// Whether params are flattened, row-major, where the axis is null.
+    pub flattens: bool,
     /// What is allowed beside the letter.
     pub tolerates: Tolerated,
     /// Of [`Form::Nd`]: the fewest components of an index row.
@@ -170,10 +195,83 @@ impl Signature {
         self.attributes.iter().find(|attribute| attribute.name == name)
     }
 
+    /// The modes that a call may have, the default first; none of an operator without.
+    #[must_use]
+    pub fn modes(&self) -> &[ModePolicy] {
+        match &self.policy {
+            Policy::ByMode(modes) => modes,
+            Policy::Permitted(_) => &[],
+        }
+    }
+
+    /// The policies that the pages permit a backend to declare; none where the call chooses.
+    #[must_use]
+    pub const fn permitted(&self) -> Option<&PermittedPolicies> {
+        match &self.policy {
+            Policy::Permitted(permitted) => Some(permitted),
+            Policy::ByMode(_) => None,
+        }
+    }
+
+    /// The mode of a call, sent or by default; none of an operator without, or if the pages do not have it.
+    #[must_use]
+    pub fn mode<T>(&self, call: &Roles<T>) -> Option<&ModePolicy> {
+        self.mode_of(call.mode.as_deref())
+    }
+
+    /// The mode that attributes say, as [`Signature::mode`] does of a call.
+    #[must_use]
+    pub fn mode_sent(&self, attributes: &Attributes) -> Option<&ModePolicy> {
+        let name = &self.attribute(AttributeRole::Mode)?.name;
+        self.mode_of(match attributes.get(name) {
+            Some(Attribute::String(mode)) => Some(mode),
+            _ => None,
+        })
+    }
+
+    fn mode_of(&self, sent: Option<&str>) -> Option<&ModePolicy> {
+        match sent {
+            None => self.modes().first(),
+            Some(sent) => self.modes().iter().find(|one| one.mode == sent),
+        }
+    }
+
+    /// The policies that a call is answered under: those of its mode, or those that the backend declares.
+    #[must_use]
+    pub fn profile<T>(&self, call: &Roles<T>, declared: Profile) -> Profile {
+        self.mode(call).map_or(declared, |mode| mode.profile)
+    }
+
+    /// Whether params are flattened, row-major, before anything is gathered: the axis is null, sent or by default.
+    #[must_use]
+    pub fn is_flat<T>(&self, call: &Roles<T>) -> bool {
+        let default = || self.attribute(AttributeRole::Axis).map(|axis| &axis.default);
+        let is_null = match call.axis {
+            Some(axis) => axis == Axis::Null,
+            None => default() == Some(&AttributeDefault::Value(Attribute::Null)),
+        };
+        self.flattens && is_null
+    }
+
     /// Whether params and indices can share leading axes.
     #[must_use]
     pub fn has_batch(&self) -> bool {
         self.attribute(AttributeRole::BatchDims).is_some()
+    }
+}
+
+impl AttributeSignature {
+    /// What values it takes, in words.
+    #[must_use]
+    pub fn takes_what(&self) -> String {
+        let or_null = if self.nullable { " or null" } else { "" };
+        format!("{}{or_null}", self.r#type)
+    }
+
+    /// Whether a value is one that it takes, of its type or null.
+    #[must_use]
+    pub fn takes(&self, value: &Attribute) -> bool {
+        self.r#type.takes(value) || self.nullable && *value == Attribute::Null
     }
 }
 

@@ -228,6 +228,24 @@ impl Tensor {
         }
     }
 
+    /// The same elements in row-major order along one axis, in the same memory where they lie so.
+    ///
+    /// # Errors
+    /// [`TensorError::OutOfMemory`].
+    ///
+    /// ```
+    /// # use gather_spec::{DType, Tensor};
+    /// let matrix = Tensor::new(DType::U8, [2, 2], vec![1u8, 2, 3, 4])?;
+    /// assert_eq!(matrix.flattened()?, Tensor::new(DType::U8, [4], vec![1u8, 2, 3, 4])?);
+    /// # Ok::<(), gather_spec::TensorError>(())
+    /// ```
+    pub fn flattened(&self) -> Result<Self, TensorError> {
+        let row_major = self.strides == self.shape.row_major_strides();
+        let whole = if row_major { self.clone() } else { self.to_row_major()? };
+        let shape = Shape::new([self.shape.element_count()])?;
+        Self::strided(whole.dtype, shape, vec![1], whole.offset, whole.elements)
+    }
+
     /// How many elements it holds in memory: fewer than its shape says where strides are 0.
     #[cfg(feature = "cases")]
     pub(crate) fn stored_count(&self) -> usize {

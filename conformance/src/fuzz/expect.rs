@@ -25,8 +25,14 @@ pub(crate) fn allowed(
     profile: Profile,
     expected: &Outcome,
 ) -> Vec<Allowed> {
+    let signature = signatures.get(call.operator.as_str());
+    // Where the call chooses, what is declared leaves nothing open.
+    let profile = match signature {
+        Some(signature) if !signature.modes().is_empty() => Profile::default(),
+        _ => profile,
+    };
     let mut all = allows(expected, profile, || reference(call, ZERO));
-    if let Some(signature) = signatures.get(call.operator.as_str()) {
+    if let Some(signature) = signature {
         all.extend(tolerated(signature, call, profile, expected));
     }
     all

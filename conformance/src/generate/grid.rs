@@ -1,6 +1,6 @@
 //! Calls that are listed: all small shapes, and sizes around every threshold of a fast implementation.
 
-use gather_spec::signature::{AttributeDefault, AttributeRole};
+use gather_spec::signature::{AttributeDefault, AttributeRole, Axis};
 use gather_spec::{Call, DType, Roles, Shape, Signature, Tensor, TensorError};
 
 use super::{Choices, paint};
@@ -37,7 +37,7 @@ pub fn small(
             .flat_map(move |batch_dims| axes.clone().into_iter().map(move |axis| (batch_dims, axis)));
         attributes.map(move |(batch_dims, axis)| {
             let roles = small_operands(&params, &indices)?;
-            Ok(signature.spell(Roles { batch_dims, axis, ..roles }))
+            Ok(signature.spell(Roles { batch_dims, axis: axis.map(Axis::At), ..roles }))
         })
     })
 }
@@ -166,5 +166,5 @@ pub fn elements(
     };
     let params = paint::params(dtype, Shape::new([before, axis, after])?)?;
     let indices = paint::indices(index_dtype, Shape::new([before, along, after])?, (0..=last).map(value))?;
-    Ok(signature.spell(Roles { axis: Some(1), ..Roles::new(params, indices) }))
+    Ok(signature.spell(Roles { axis: Some(Axis::At(1)), ..Roles::new(params, indices) }))
 }

@@ -122,6 +122,8 @@ impl Maker {
         };
         let odds = if faults == MOST_FAULTS { ODDS / MOST_FAULTS } else { ODDS };
         let (batch_dims, axis) = attributes(choices, signature, &parts, odds);
+        let axis = parts.flatten(choices, signature, axis);
+        let mode = mode(choices, signature, odds);
         let ignored = ignored(choices, signature);
         (0..faults).for_each(|_| parts.disturb(choices, signature));
         let dtype = listed_or_any(choices, &capability.dtypes);
@@ -130,10 +132,14 @@ impl Maker {
         let params = self.params(dtype, parts.params, size, choices).map_err(unmade)?;
         // What is disturbed may have fewer axes.
         let dims = params.shape();
-        let bounds = &dims[parts.axis.min(dims.len())..(parts.axis + parts.depth).min(dims.len())];
+        let flat = [dims.element_count()];
+        let bounds = match parts.flat {
+            true => &flat,
+            false => &dims[parts.axis.min(dims.len())..(parts.axis + parts.depth).min(dims.len())],
+        };
         let make = if size == Size::Edge { regular_indices } else { index_tensor };
         let indices = make(index_dtype, parts.indices, bounds, choices).map_err(unmade)?;
-        Ok(Some(signature.spell(Roles { params, indices, axis, batch_dims, ignored })))
+        Ok(Some(signature.spell(Roles { params, indices, axis, batch_dims, mode, ignored })))
     }
 
     /// A window on a palette, in some layout.
@@ -229,6 +235,19 @@ fn attributes(
     (sent(AttributeRole::BatchDims, parts.batch), sent(AttributeRole::Axis, parts.axis))
 }
 
+/// A mode that the operator has, the default sent or left out, and once in `odds` one that it has not.
+fn mode(choices: &mut Choices, signature: &Signature, odds: usize) -> Option<String> {
+    let modes = signature.modes();
+    if modes.is_empty() {
+        return None;
+    }
+    if choices.once_in(odds) {
+        return Some("unknown".to_owned());
+    }
+    let at = choices.below(modes.len() + 1);
+    at.checked_sub(1).map(|at| modes[at].mode.clone())
+}
+
 /// Whether a call without the attribute is refused.
 fn is_required(signature: &Signature, role: AttributeRole) -> bool {
     signature.attribute(role).is_some_and(|one| one.default == AttributeDefault::None)
@@ -242,6 +261,7 @@ fn ignored(choices: &mut Choices, signature: &Signature) -> Attributes {
             let value = match attribute.r#type {
                 AttributeType::Boolean => Attribute::Boolean(choices.once_in(2)),
                 AttributeType::Integer => Attribute::Integer(integer(choices, 0, ODDS)),
+                AttributeType::String => Attribute::String("anything".to_owned()),
             };
             ignored.insert(attribute.name.clone(), value);
         }

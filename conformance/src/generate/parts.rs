@@ -1,6 +1,6 @@
 //! The shapes of a right call, form by form, in role terms.
 
-use gather_spec::signature::{AttributeDefault, AttributeRole, Join, OperandRole, Range};
+use gather_spec::signature::{AttributeDefault, AttributeRole, Axis, Join, OperandRole, Range};
 use gather_spec::{Attribute, Form, Signature};
 
 use super::sizes::{Size, dims, elements, fit};
@@ -49,6 +49,8 @@ pub(crate) struct Parts {
     pub(crate) axis: usize,
     /// The number of axes of params that are selected from.
     pub(crate) depth: usize,
+    /// Whether params are flattened before anything is selected.
+    pub(crate) flat: bool,
 }
 
 impl Parts {
@@ -65,6 +67,28 @@ impl Parts {
     }
 }
 
+impl Parts {
+    /// Sometimes flattens params, where a null axis does that; the axis as it is then sent.
+    pub(super) fn flatten(
+        &mut self,
+        choices: &mut Choices,
+        signature: &Signature,
+        axis: Option<i64>,
+    ) -> Option<Axis> {
+        if !signature.flattens || choices.once_in(2) {
+            return axis.map(Axis::At);
+        }
+        self.flat = true;
+        if signature.form == Form::Elements {
+            let along = self.indices.get(self.axis).copied().unwrap_or(1);
+            self.indices = vec![along];
+        }
+        let null = AttributeDefault::Value(Attribute::Null);
+        let is_default = signature.attribute(AttributeRole::Axis).is_some_and(|axis| axis.default == null);
+        (!is_default || choices.once_in(4)).then_some(Axis::Null)
+    }
+}
+
 fn take(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
     let (least_params, least_indices) = least_ranks(signature);
     let (from, to) = batch_range(signature, wanted);
@@ -78,7 +102,7 @@ fn take(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts 
     indices.splice(0..0, params[..batch].iter().copied());
     let others = elements(&params[batch..]) / params[axis].max(1);
     fit(&mut indices, batch, wanted.size.output_elements() / others);
-    Parts { params, indices, batch, axis, depth: 1 }
+    Parts { params, indices, batch, axis, depth: 1, flat: false }
 }
 
 fn nd(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
@@ -94,7 +118,7 @@ fn nd(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
     indices.splice(0..0, params[..batch].iter().copied());
     fit(&mut indices, batch, wanted.size.output_elements() / elements(&params[batch + depth..]));
     indices.push(depth);
-    Parts { params, indices, batch, axis: batch, depth }
+    Parts { params, indices, batch, axis: batch, depth, flat: false }
 }
 
 /// The most batch dims that leave params an axis, where one is asked for, and the components of a row.
@@ -117,7 +141,7 @@ fn joined(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Part
     let others = elements(&indices).max(elements(&params) / params[axis].max(1));
     let along = wanted.dims(choices, 1, 1)[0];
     indices[axis] = along.min((wanted.size.output_elements() / others).max(1));
-    Parts { params, indices, batch: 0, axis, depth: 1 }
+    Parts { params, indices, batch: 0, axis, depth: 1, flat: false }
 }
 
 /// Changes one of two equal dims off the axis as far as the join allows.

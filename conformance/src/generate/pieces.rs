@@ -50,7 +50,7 @@ impl Pieces {
                 join(choices, signature.join, &mut params[dim], &mut indices[dim], false);
             }
         }
-        Parts { params, indices, batch: 0, axis, depth: 1 }
+        Parts { params, indices, batch: 0, axis, depth: 1, flat: false }
     }
 
     fn concat(self, signature: &Signature) -> Parts {
@@ -80,6 +80,6 @@ impl Pieces {
         let indices = [&*batch, &outer, vector.as_slice()].concat();
         let params = [&*batch, &mid, &gathered, &inner].concat();
         let axis = batch.len() + mid.len();
-        Parts { params, indices, batch: batch.len(), axis, depth: gathered.len() }
+        Parts { params, indices, batch: batch.len(), axis, depth: gathered.len(), flat: false }
     }
 }

@@ -1,10 +1,10 @@
 //! Laws between gathers of different axes, depths and operators.
 
 use gather_spec::signature::{AttributeRole, OperandRole};
-use gather_spec::{Form, Signature};
+use gather_spec::{Attribute, Form, Signature};
 
 use super::gathers::{Gather, Wish};
-use super::lab::{Lab, Stop, equal};
+use super::lab::{Lab, Stop, agree, equal};
 use super::tensors::{integers, reshape, transpose};
 use super::{ANY, EVERY_FORM, Law};
 
@@ -14,7 +14,7 @@ pub(super) const IDENTITY: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
-    speaks_of: ANY,
+    speaks: ANY,
     check: identity,
 };
 
@@ -24,7 +24,7 @@ pub(super) const COMPOSED: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
-    speaks_of: ANY,
+    speaks: ANY,
     check: composed,
 };
 
@@ -34,7 +34,7 @@ pub(super) const SCALARS_ARE_FLAT: Law = Law {
     example: None,
     forms: &[Form::Nd],
     roles: &[],
-    speaks_of: ANY,
+    speaks: ANY,
     check: scalars_are_flat,
 };
 
@@ -44,7 +44,7 @@ pub(super) const DEPTH_ONE_IS_AXIS_ZERO: Law = Law {
     example: None,
     forms: &[Form::Nd],
     roles: &[],
-    speaks_of: ANY,
+    speaks: ANY,
     check: depth_one_is_axis_zero,
 };
 
@@ -54,8 +54,18 @@ pub(super) const AXIS_BY_TRANSPOSING: Law = Law {
     example: None,
     forms: &[Form::Take],
     roles: &[AttributeRole::Axis],
-    speaks_of: ANY,
+    speaks: ANY,
     check: axis_by_transposing,
+};
+
+pub(super) const NULL_AXIS_IS_FLATTENING: Law = Law {
+    name: "null-axis-is-flattening",
+    statement: "G(P, I, axis = null) = G(P row-major along one axis, I, 0)",
+    example: None,
+    forms: &[Form::Take, Form::Elements],
+    roles: &[AttributeRole::Axis],
+    speaks: ANY,
+    check: null_axis_is_flattening,
 };
 
 fn identity(lab: &mut Lab<'_>) -> Result<(), Stop> {
@@ -156,6 +166,34 @@ fn depth_one_is_axis_zero(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let axis = Gather { signature, indices, axis: 0, ..rows.clone() };
     let sides = lab.outputs(vec![axis.call(), rows.with_indices(deep).call()])?;
     equal(&sides[0], &sides[1])
+}
+
+fn null_axis_is_flattening(lab: &mut Lab<'_>) -> Result<(), Stop> {
+    let law = lab.law;
+    let flattening: Vec<&Signature> =
+        lab.declared().filter(|one| law.is_about(one) && one.flattens).collect();
+    if flattening.is_empty() {
+        return Err(Stop::Skip("skipped: no operator flattens"));
+    }
+    let signature = lab.choices.pick(&flattening);
+    let drawn = lab.gather_of(signature, Wish::PLAIN)?;
+    let line = drawn.params.flattened()?;
+    let count = line.shape()[0];
+    let mut dims = match signature.form {
+        Form::Elements => vec![drawn.indices.shape()[drawn.axis]],
+        Form::Take | Form::Nd => drawn.indices.shape().to_vec(),
+    };
+    if count == 0 {
+        dims = vec![0];
+    }
+    let most = lab.choices.pick(&[count, count + 1]);
+    let indices = integers(drawn.indices.dtype(), &dims, |_| lab.choices.below(most) as i128)?;
+    let along = Gather { params: line, indices, axis: 0, ..drawn.clone() };
+    let mut whole = along.with_params(drawn.params).call();
+    let axis = signature.attribute(AttributeRole::Axis).map(|axis| axis.name.clone());
+    whole.attributes.extend(axis.map(|name| (name, Attribute::Null)));
+    let outcomes = lab.ask(vec![along.call(), whole])?;
+    agree(&outcomes[0], &outcomes[1])
 }
 
 fn axis_by_transposing(lab: &mut Lab<'_>) -> Result<(), Stop> {

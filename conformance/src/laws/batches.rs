@@ -15,7 +15,7 @@ pub(super) const BATCH_OF_ROWS_IS_A_LOOP: Law = Law {
     example: None,
     forms: &[Form::Nd],
     roles: &[AttributeRole::BatchDims],
-    speaks_of: ANY,
+    speaks: ANY,
     check: batch_of_rows_is_a_loop,
 };
 
@@ -25,7 +25,7 @@ pub(super) const DEFAULTS_ARE_WHAT_THEY_STAND_FOR: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
-    speaks_of: ANY,
+    speaks: ANY,
     check: defaults_are_what_they_stand_for,
 };
 
@@ -35,7 +35,7 @@ pub(super) const NEGATIVE_COUNTS_FROM_THE_END: Law = Law {
     example: None,
     forms: &[Form::Take, Form::Elements],
     roles: &[],
-    speaks_of: ANY,
+    speaks: ANY,
     check: negative_counts_from_the_end,
 };
 
@@ -51,6 +51,7 @@ fn defaults_are_what_they_stand_for(lab: &mut Lab<'_>) -> Result<(), Stop> {
         let value = match one.r#type {
             AttributeType::Boolean => Attribute::Boolean(lab.choices.once_in(2)),
             AttributeType::Integer => Attribute::Integer(signed(lab.choices.below(3))),
+            AttributeType::String => Attribute::String("anything".to_owned()),
         };
         spelled.attributes.insert(one.name.clone(), value);
     }

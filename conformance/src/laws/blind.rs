@@ -14,7 +14,7 @@ pub(super) const PAYLOAD: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
-    speaks_of: ANY,
+    speaks: ANY,
     check: payload,
 };
 
@@ -24,7 +24,7 @@ pub(super) const DTYPE: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
-    speaks_of: ANY,
+    speaks: ANY,
     check: dtype,
 };
 
@@ -34,7 +34,7 @@ pub(super) const INDEX_DTYPE: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
-    speaks_of: ANY,
+    speaks: ANY,
     check: index_dtype,
 };
 
@@ -44,7 +44,7 @@ pub(super) const LAYOUT: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
-    speaks_of: ANY,
+    speaks: ANY,
     check: layout,
 };
 

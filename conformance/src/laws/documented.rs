@@ -15,7 +15,7 @@ pub(super) const SLICE_AT_LOCATION: Law = Law {
     example: Some("tf-gather/12"),
     forms: &[Form::Take],
     roles: &[],
-    speaks_of: ANY,
+    speaks: ANY,
     check: slice_at_location,
 };
 
@@ -25,7 +25,7 @@ pub(super) const BATCH_IS_A_LOOP: Law = Law {
     example: Some("tf-gather/14"),
     forms: &[Form::Take],
     roles: &[AttributeRole::BatchDims],
-    speaks_of: ANY,
+    speaks: ANY,
     check: batch_is_a_loop,
 };
 
@@ -35,7 +35,7 @@ pub(super) const ARGSORT_SORTS: Law = Law {
     example: Some("tf-gather/17"),
     forms: &[Form::Take],
     roles: &[AttributeRole::BatchDims],
-    speaks_of: ANY,
+    speaks: ANY,
     check: argsort_sorts,
 };
 
@@ -107,9 +107,9 @@ fn argsort_sorts(lab: &mut Lab<'_>) -> Result<(), Stop> {
         let nth = nth_smallest(position, dims[rank - 1], &value);
         value(&[&position[..rank - 1], &[nth]].concat())
     })?;
-    let profile = lab.profile(signature.operator.as_str());
+    let (mode, profile) = lab.policies(signature);
     let last = rank - 1;
-    let gather = Gather { signature, params: values, indices: order, axis: last, batch: last, profile };
+    let gather = Gather { signature, params: values, indices: order, axis: last, batch: last, mode, profile };
     // The last axis from the end, where that is allowed; an axis that is the default stays away now and then.
     let ranks = gather.ranks();
     let from_end = |role| counts_from(signature, role, ranks).map_or(signed(last), |_| -1);

@@ -14,7 +14,7 @@ pub(super) const ARGSORT_SORTS: Law = Law {
     example: None,
     forms: &[Form::Elements],
     roles: &[AttributeRole::Axis],
-    speaks_of: ANY,
+    speaks: ANY,
     check: argsort_sorts,
 };
 
@@ -24,7 +24,7 @@ pub(super) const IS_ND_ON_COORDINATES: Law = Law {
     example: None,
     forms: &[Form::Elements],
     roles: &[],
-    speaks_of: ANY,
+    speaks: ANY,
     check: is_nd_on_coordinates,
 };
 
@@ -34,7 +34,7 @@ pub(super) const AXES_PERMUTED: Law = Law {
     example: None,
     forms: &[Form::Elements],
     roles: &[AttributeRole::Axis],
-    speaks_of: ANY,
+    speaks: ANY,
     check: axes_permuted,
 };
 
@@ -44,7 +44,7 @@ pub(super) const SMALLER_IS_SLICED: Law = Law {
     example: None,
     forms: &[Form::Elements],
     roles: &[],
-    speaks_of: ANY,
+    speaks: ANY,
     check: smaller_is_sliced,
 };
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use gather_spec::dtype::Kind;
-use gather_spec::signature::AttributeRole;
+use gather_spec::signature::{AttributeRole, Axis};
 use gather_spec::{BadIndex, Call, DType, Form, NegativeIndex, Profile, Roles, Shape, Signature, Tensor};
 
 use crate::generate::parts::{Parts, Ranks, Wanted, default_of};
@@ -40,6 +40,8 @@ pub(super) struct Gather<'a> {
     /// The first axis of params that is selected from, of an operator that has a choice.
     pub(super) axis: usize,
     pub(super) batch: usize,
+    /// The mode that is sent.
+    pub(super) mode: Option<String>,
     pub(super) profile: Profile,
 }
 
@@ -54,7 +56,8 @@ impl Gather<'_> {
     /// The call with these attributes.
     pub(super) fn spell(&self, axis: Option<i64>, batch_dims: Option<i64>) -> Call {
         let roles = Roles::new(self.params.clone(), self.indices.clone());
-        self.signature.spell(Roles { axis, batch_dims, ..roles })
+        let (axis, mode) = (axis.map(Axis::At), self.mode.clone());
+        self.signature.spell(Roles { axis, batch_dims, mode, ..roles })
     }
 
     /// What an absent attribute stands for here.
@@ -143,8 +146,11 @@ impl Gather<'_> {
         self.params.shape()[self.selected_axes().start + component]
     }
 
-    /// Where an index points under the policy on negative ones; `None` if it is bad.
+    /// Where an index points under the policy on negative ones, or by its remainder; `None` if it is bad.
     pub(super) fn within(&self, index: i128, bound: usize) -> Option<usize> {
+        if self.profile.bad == BadIndex::Modulo && bound > 0 {
+            return usize::try_from(index.rem_euclid(bound as i128)).ok();
+        }
         let wraps = self.profile.negative == NegativeIndex::Wrap && index < 0;
         let from_start = if wraps { index + bound as i128 } else { index };
         usize::try_from(from_start).ok().filter(|at| *at < bound)
@@ -165,14 +171,20 @@ impl<'a> Lab<'a> {
     /// A gather as wished, of an operator and dtypes that the backend declares.
     pub(super) fn gather(&mut self, wish: Wish) -> Result<Gather<'a>, Stop> {
         let signature = self.operator()?;
+        self.gather_of(signature, wish)
+    }
+
+    /// A gather as wished, of this operator.
+    pub(super) fn gather_of(&mut self, signature: &'a Signature, wish: Wish) -> Result<Gather<'a>, Stop> {
         let (dtype, index_dtype) = self.dtypes(signature)?;
         let Wish { batch, outer, some_index, .. } = wish;
         let size = Size::draw(self.choices, Some(self.edges_in));
         let parts = Parts::draw(self.choices, signature, &Wanted { batch, outer, some_index, size });
-        let profile = self.profile(signature.operator.as_str());
+        let (mode, profile) = self.policies(signature);
         let params = paint::params(dtype, Shape::new(parts.params)?)?;
         let indices = zeros(index_dtype, parts.indices)?;
-        let gather = Gather { signature, params, indices, axis: parts.axis, batch: parts.batch, profile };
+        let gather =
+            Gather { signature, params, indices, axis: parts.axis, batch: parts.batch, mode, profile };
         let bad = wish.bad && profile.bad != BadIndex::Unspecified && self.choices.once_in(3);
         self.with_drawn_indices(gather, bad)
     }
@@ -180,11 +192,28 @@ impl<'a> Lab<'a> {
     /// An operator that the law is about.
     fn operator(&mut self) -> Result<&'a Signature, Stop> {
         let law = self.law;
-        let concerned: Vec<&'a Signature> = self.declared().filter(|one| law.is_about(one)).collect();
+        let speaks = |one: &&Signature| {
+            one.modes().is_empty() || one.modes().iter().any(|mode| law.speaks_of(mode.profile))
+        };
+        let concerned = self.declared().filter(|one| law.is_about(one));
+        let concerned: Vec<&'a Signature> = concerned.filter(speaks).collect();
         if concerned.is_empty() {
             return Err(Stop::Skip("skipped: the operator is not declared"));
         }
         Ok(self.choices.pick(&concerned))
+    }
+
+    /// The mode that is sent and the policies that follow from it, or those that the operator follows here.
+    pub(super) fn policies(&mut self, signature: &Signature) -> (Option<String>, Profile) {
+        let law = self.law;
+        let modes: Vec<_> = signature.modes().iter().filter(|mode| law.speaks_of(mode.profile)).collect();
+        match modes.as_slice() {
+            [] => (None, self.profile(signature.operator.as_str())),
+            modes => {
+                let chosen = self.choices.pick(modes);
+                (Some(chosen.mode.clone()), chosen.profile)
+            }
+        }
     }
 
     fn dtypes(&mut self, signature: &Signature) -> Result<(DType, DType), Stop> {

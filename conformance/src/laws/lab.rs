@@ -1,7 +1,7 @@
 //! Where a law asks calls and says what is wrong with the answers.
 
 use gather_spec::literal::Rows;
-use gather_spec::signature::{AttributeRole, Join, OperandRole};
+use gather_spec::signature::{AttributeRole, Axis, Join, OperandRole};
 use gather_spec::{Call, DType, Form, Outcome, Profile, Signature, Signatures, Tensor, TensorError};
 
 use crate::backend::{Capability, Description};
@@ -194,7 +194,13 @@ impl<'a> Lab<'a> {
             }
         };
         let batch = resolved(AttributeRole::BatchDims, roles.batch_dims, 0)?;
-        let axis = resolved(AttributeRole::Axis, roles.axis, batch)?;
+        let flat = [roles.params.shape().element_count()];
+        let (params, axis) = match roles.axis {
+            _ if signature.is_flat(&roles) => (&flat[..], 0),
+            Some(Axis::Null) => return None,
+            Some(Axis::At(axis)) => (&params[..], resolved(AttributeRole::Axis, Some(axis), batch)?),
+            None => (&params[..], resolved(AttributeRole::Axis, None, batch)?),
+        };
         let shape = match signature.form {
             Form::Take => [params.get(..axis)?, indices.get(batch..)?, params.get(axis + 1..)?].concat(),
             Form::Elements => joined(signature, params, indices, axis)?,

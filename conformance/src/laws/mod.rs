@@ -40,7 +40,7 @@ pub struct Law {
     /// The attributes that these operators must have.
     pub roles: &'static [AttributeRole],
     /// Whether it says anything under these policies.
-    speaks_of: fn(Profile) -> bool,
+    speaks: fn(Profile) -> bool,
     check: fn(&mut Lab<'_>) -> Result<(), Stop>,
 }
 
@@ -50,6 +50,11 @@ impl Law {
     pub fn is_about(&self, signature: &Signature) -> bool {
         self.forms.contains(&signature.form)
             && self.roles.iter().all(|role| signature.attribute(*role).is_some())
+    }
+
+    /// Whether it says anything under these policies.
+    fn speaks_of(&self, profile: Profile) -> bool {
+        (self.speaks)(profile)
     }
 }
 
@@ -79,6 +84,7 @@ pub const LAWS: &[Law] = &[
     axes::SCALARS_ARE_FLAT,
     axes::DEPTH_ONE_IS_AXIS_ZERO,
     axes::AXIS_BY_TRANSPOSING,
+    axes::NULL_AXIS_IS_FLATTENING,
     elements::ARGSORT_SORTS,
     elements::IS_ND_ON_COORDINATES,
     elements::AXES_PERMUTED,
@@ -90,6 +96,7 @@ pub const LAWS: &[Law] = &[
     policies::ZERO_IS_PADDING,
     policies::CLAMP_IS_CLAMPING,
     policies::WRAP_IS_ADDING,
+    policies::MODULO_IS_THE_REMAINDER,
     policies::LATER_ROWS,
 ];
 
@@ -130,7 +137,7 @@ impl Laws {
         };
         let under = |law: Law| {
             let spoken_of: Vec<Profile> =
-                profiles.iter().copied().filter(|profile| (law.speaks_of)(*profile)).collect();
+                profiles.iter().copied().filter(|profile| law.speaks_of(*profile)).collect();
             (law, if spoken_of.is_empty() { profiles.to_vec() } else { spoken_of })
         };
         let laws = laws.into_iter().map(under).collect();

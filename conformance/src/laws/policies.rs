@@ -1,5 +1,6 @@
 //! Laws about indices out of range, each for the policies that it speaks of.
 
+use gather_spec::signature::AttributeRole;
 use gather_spec::{BadIndex, NegativeIndex};
 
 use super::gathers::Wish;
@@ -13,7 +14,7 @@ pub(super) const ZERO_IS_PADDING: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
-    speaks_of: |profile| profile.bad == BadIndex::Zero,
+    speaks: |profile| profile.bad == BadIndex::Zero,
     check: zero_is_padding,
 };
 
@@ -23,7 +24,7 @@ pub(super) const CLAMP_IS_CLAMPING: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
-    speaks_of: |profile| profile.bad == BadIndex::Clamp,
+    speaks: |profile| profile.bad == BadIndex::Clamp,
     check: clamp_is_clamping,
 };
 
@@ -33,8 +34,18 @@ pub(super) const WRAP_IS_ADDING: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
-    speaks_of: |profile| profile.negative == NegativeIndex::Wrap,
+    speaks: |profile| profile.negative == NegativeIndex::Wrap,
     check: wrap_is_adding,
+};
+
+pub(super) const MODULO_IS_THE_REMAINDER: Law = Law {
+    name: "modulo-is-the-remainder",
+    statement: "bad: modulo: G(P, I) = G(P, I mod size)",
+    example: None,
+    forms: EVERY_FORM,
+    roles: &[AttributeRole::Mode],
+    speaks: |profile| profile.bad == BadIndex::Modulo,
+    check: modulo_is_the_remainder,
 };
 
 pub(super) const LATER_ROWS: Law = Law {
@@ -43,7 +54,7 @@ pub(super) const LATER_ROWS: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
-    speaks_of: |profile| profile.bad == BadIndex::Error,
+    speaks: |profile| profile.bad == BadIndex::Error,
     check: later_rows,
 };
 
@@ -81,6 +92,16 @@ fn wrap_is_adding(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let added =
         gather.map_indices(|index, bound| gather.within(index, bound).map_or(index, |at| at as i128))?;
     let outcomes = lab.ask(vec![added.call(), gather.call()])?;
+    agree(&outcomes[0], &outcomes[1])
+}
+
+fn modulo_is_the_remainder(lab: &mut Lab<'_>) -> Result<(), Stop> {
+    let gather = lab.gather(WISH)?;
+    if gather.params.shape()[gather.selected_axes()].contains(&0) {
+        return Err(Stop::Skip("skipped: another policy, or an empty axis"));
+    }
+    let reduced = gather.map_indices(|index, bound| index.rem_euclid(bound as i128))?;
+    let outcomes = lab.ask(vec![reduced.call(), gather.call()])?;
     agree(&outcomes[0], &outcomes[1])
 }
 

@@ -13,7 +13,7 @@ pub(super) const CONCATENATED: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
-    speaks_of: ANY,
+    speaks: ANY,
     check: concatenated,
 };
 
@@ -23,7 +23,7 @@ pub(super) const PERMUTED: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
-    speaks_of: ANY,
+    speaks: ANY,
     check: permuted,
 };
 
@@ -33,7 +33,7 @@ pub(super) const REPEATED: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
-    speaks_of: ANY,
+    speaks: ANY,
     check: repeated,
 };
 
@@ -43,7 +43,7 @@ pub(super) const RESHAPED: Law = Law {
     example: None,
     forms: FREE_ROWS,
     roles: &[],
-    speaks_of: ANY,
+    speaks: ANY,
     check: reshaped,
 };
 

@@ -4,18 +4,18 @@
 //! tensor reads as [`GARBAGE`].
 
 use gather_spec::shape::nonzero_bytes;
-use gather_spec::signature::{AttributeDefault, AttributeRole};
+use gather_spec::signature::{AttributeDefault, AttributeRole, Axis, ModePolicy};
 use gather_spec::{
-    Attribute, BadIndex, Call, DType, Element, ErrorCode, ErrorFields, Form, Outcome, Profile, ReportedError,
-    Roles, Signature, Tensor,
+    Attribute, BadIndex, Call, DType, Element, EmptyAxis, ErrorCode, ErrorFields, Form, Outcome, Profile,
+    ReportedError, Roles, Signature, Tensor,
 };
 
 use super::memory;
 
 pub(super) use super::steps::{
-    axis, batch_dims, bound_of, count, dims, element, exempt, faulty, fits, from_start, index, index_at,
-    multi_index, offence, offender, offset, origin, output_shape, resolve, row_major, row_major_signed, size,
-    tensor, within,
+    axis, batch_dims, bound_of, count, dims, element, exempt, faulty, fits, flatten, from_start, index,
+    index_at, multi_index, offence, offender, offset, origin, output_shape, resolve, row_major,
+    row_major_signed, size, tensor, within,
 };
 
 /// What lies in memory that nobody wrote.
@@ -31,8 +31,14 @@ pub(super) type Pick = Option<i128>;
 pub(super) struct Model {
     /// The call as it is received, in role terms.
     pub(super) received: fn(&Signature, Roles<Tensor>) -> Roles<Tensor>,
+    /// The mode of a call, of an operator with modes.
+    pub(super) mode: for<'a> fn(&'a Signature, &Roles<Tensor>) -> Option<&'a ModePolicy>,
     /// The policies that are followed.
     pub(super) policies: fn(Profile) -> Profile,
+    /// What an index into an empty axis gives by the mode.
+    pub(super) empty_axis: fn(EmptyAxis) -> EmptyAxis,
+    /// The call with its params flattened, where it asks for that.
+    pub(super) flatten: fn(&Signature, Roles<Tensor>) -> Roles<Tensor>,
     /// What is checked, in this order.
     pub(super) order: &'static [ErrorCode],
     /// Whether a call deserves an error.
@@ -86,7 +92,10 @@ impl Model {
     pub(super) const fn correct() -> Self {
         Self {
             received: |_, roles| roles,
+            mode: |signature, roles| signature.mode(roles),
             policies: |profile| profile,
+            empty_axis: |empty_axis| empty_axis,
+            flatten,
             order: &ORDER,
             faulty,
             batch_dims,
@@ -125,8 +134,12 @@ impl Model {
             Ok(roles) => roles.cloned(),
             Err(foreign) => return Outcome::Unsupported(foreign.to_string()),
         };
-        let (roles, profile) = ((self.received)(signature, sent), (self.policies)(profile));
-        let asked = Asked { model: self, roles: &roles, signature, profile, threads };
+        let received = (self.received)(signature, sent);
+        let mode = (self.mode)(signature, &received);
+        let profile = (self.policies)(mode.map_or(profile, |mode| mode.profile));
+        let empty_axis = mode.map_or(EmptyAxis::Zero, |mode| (self.empty_axis)(mode.empty_axis));
+        let roles = (self.flatten)(signature, received);
+        let asked = Asked { model: self, roles: &roles, signature, profile, empty_axis, threads };
         let dims = (self.dims)(&asked);
         let indices = (self.read_indices)(&roles.indices);
         let value = |element| match element {
@@ -212,9 +225,10 @@ impl Model {
 }
 
 /// What is checked, the first first.
-pub(super) const ORDER: [ErrorCode; 14] = [
+pub(super) const ORDER: [ErrorCode; 15] = [
     ErrorCode::ParamsDtype,
     ErrorCode::IndexDtype,
+    ErrorCode::ModeUnknown,
     ErrorCode::AxisRequired,
     ErrorCode::ParamsRank,
     ErrorCode::IndicesRank,
@@ -235,6 +249,8 @@ pub(super) struct Asked<'a> {
     pub(super) roles: &'a Roles<Tensor>,
     pub(super) signature: &'a Signature,
     pub(super) profile: Profile,
+    /// What an index into an empty axis gives, where bad indices are not refused.
+    pub(super) empty_axis: EmptyAxis,
     pub(super) threads: usize,
 }
 
@@ -270,10 +286,11 @@ impl Asked<'_> {
     /// The axis as it was sent, or as the signature has it where it was not; `None` if it is the batch dims.
     pub(super) fn given_axis(&self) -> Option<i64> {
         let default = self.signature.attribute(AttributeRole::Axis).map(|one| &one.default);
-        self.roles.axis.or(match default {
-            Some(AttributeDefault::Value(Attribute::Integer(value))) => Some(*value),
+        match (self.roles.axis, default) {
+            (Some(Axis::At(axis)), _) => Some(axis),
+            (_, Some(AttributeDefault::Value(Attribute::Integer(value)))) => Some(*value),
             _ => None,
-        })
+        }
     }
 
     /// The batch dims, counted from the start, if they are in range; none for an operator without.
@@ -313,7 +330,8 @@ impl Asked<'_> {
     }
 
     fn refused(&self, dims: &Dims, indices: &[i128]) -> Option<usize> {
-        if self.refuses() { (self.model.offender)(self, dims, indices) } else { None }
+        let refuses = self.refuses() || self.empty_axis == EmptyAxis::Error && dims.bounds.contains(&0);
+        if refuses { (self.model.offender)(self, dims, indices) } else { None }
     }
 }
 

@@ -1,9 +1,10 @@
 //! The right steps of a gather, as the pages ask for them; what `model` is made of.
 
 use gather_spec::shape::MAX_BYTES;
-use gather_spec::signature::{AttributeDefault, AttributeRole, EmptyIndex, Join, OperandRole, Range};
+use gather_spec::signature::{AttributeDefault, AttributeRole, Axis, EmptyIndex, Join, OperandRole, Range};
 use gather_spec::{
-    BadIndex, DType, Element, ErrorCode, ErrorFields, NegativeIndex, Shape, Tensor, TensorBuilder,
+    BadIndex, DType, Element, ErrorCode, ErrorFields, NegativeIndex, Roles, Shape, Signature, Tensor,
+    TensorBuilder,
 };
 
 use super::memory;
@@ -35,6 +36,11 @@ pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
     match code {
         ErrorCode::ParamsDtype => !operand(OperandRole::Params).dtypes.contains(&asked.roles.params.dtype()),
         ErrorCode::IndexDtype => !operand(OperandRole::Indices).dtypes.contains(&asked.roles.indices.dtype()),
+        ErrorCode::ModeUnknown => {
+            let modes = asked.signature.modes();
+            let is_known = |sent: &String| modes.iter().any(|mode| mode.mode == *sent);
+            !modes.is_empty() && asked.roles.mode.as_ref().is_some_and(|sent| !is_known(sent))
+        }
         ErrorCode::AxisRequired => {
             let axis = asked.signature.attribute(AttributeRole::Axis);
             asked.roles.axis.is_none() && axis.is_some_and(|axis| axis.default == AttributeDefault::None)
@@ -69,6 +75,17 @@ pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
 pub(super) fn size(asked: &Asked<'_>) -> u128 {
     let shape = (asked.model.output_shape)(&(asked.model.dims)(asked));
     (asked.model.bytes)(&shape, asked.roles.params.dtype())
+}
+
+/// The right params: all elements in row-major order along one axis, where the axis is null.
+pub(super) fn flatten(signature: &Signature, roles: Roles<Tensor>) -> Roles<Tensor> {
+    if !signature.is_flat(&roles) {
+        return roles;
+    }
+    match roles.params.flattened() {
+        Ok(params) => Roles { params, axis: Some(Axis::At(0)), ..roles },
+        Err(_) => roles,
+    }
 }
 
 /// The right batch dims.
@@ -217,6 +234,9 @@ pub(super) fn index(dtype: DType, bits: u128) -> i128 {
 
 /// The right bounds check.
 pub(super) fn within(asked: &Asked<'_>, index: i128, bound: usize) -> Option<i128> {
+    if asked.profile.bad == BadIndex::Modulo && bound > 0 {
+        return Some(index.rem_euclid(bound as i128));
+    }
     let wraps = asked.profile.negative == NegativeIndex::Wrap;
     let at = if wraps && index < 0 { index + bound as i128 } else { index };
     (0..bound as i128).contains(&at).then_some(at)

@@ -2,9 +2,11 @@
 
 use gather_conformance::builtin::MAX_OUTPUT;
 use gather_optimized::{Element, Index, Options, Plan};
-use gather_spec::signature::{AttributeDefault, AttributeRole, EmptyIndex, OperandRole, RankRule};
+use gather_spec::signature::{AttributeDefault, AttributeRole, Axis, EmptyIndex, OperandRole, RankRule};
 use gather_spec::tensor::Stored;
-use gather_spec::{Attribute, Call, DType, Form, Outcome, Refusal, ReportedError, Signature, Tensor};
+use gather_spec::{
+    Attribute, Call, DType, EmptyAxis, Form, Outcome, Refusal, ReportedError, Signature, Tensor,
+};
 use ndarray::{ArrayD, ArrayViewD, IxDyn};
 
 /// The outcome of gathering into outputs full of 0x00 and of 0xFF, which must agree; `None` for calls that have no
@@ -22,7 +24,23 @@ pub(crate) fn into_poisoned(signature: &Signature, call: &Call, options: Options
         return None;
     }
     let options = options.batch_dims(roles.batch_dims.unwrap_or(0));
-    let axis = roles.axis.or_else(|| default_axis(signature));
+    let options = match signature.mode(&roles) {
+        // The typed functions know no flattening, and no error for an empty axis alone.
+        Some(mode)
+            if signature.is_flat(&roles)
+                || mode.empty_axis == EmptyAxis::Error && roles.params.shape().contains(&0) =>
+        {
+            return None;
+        }
+        Some(mode) => options.profile(mode.profile),
+        None if roles.mode.is_some() => return None,
+        None => options,
+    };
+    let axis = match roles.axis {
+        Some(Axis::Null) => return None,
+        Some(Axis::At(axis)) => Some(axis),
+        None => default_axis(signature),
+    };
     let options = axis.map_or(options, |axis| options.axis(axis));
     let options = signature.join.map_or(options, |join| options.join(join));
     let typed = Typed { form: signature.form, indices: roles.indices, options };

@@ -6,14 +6,15 @@ pub(crate) mod elements;
 pub(crate) mod nd;
 pub(crate) mod take;
 
-use gather_spec::signature::{AttributeDefault, AttributeRole, AttributeSignature, OperandRole, Range};
+use gather_spec::signature::{AttributeDefault, AttributeRole, AttributeSignature, Axis, OperandRole, Range};
 use gather_spec::{Attribute, Form, GatherError, Refusal, Roles, Shape, Signature, Tensor};
 
 use crate::Plan;
 use crate::options::Choices;
 use crate::policy::Zeros;
 
-/// A plan for a call in role terms. Checks come in the order of the error codes, up to the shapes.
+/// A plan for a call in role terms, whose params are flattened where the call asks for it. Checks come in the order of the
+/// error codes, up to the shapes.
 pub(crate) fn plan(signature: &Signature, call: &Roles<&Tensor>, choices: Choices) -> Result<Plan, Refusal> {
     let (params, indices) = (call.params, call.indices);
     let lists = |role, tensor: &Tensor| signature.operand(role).dtypes.contains(&tensor.dtype());
@@ -23,12 +24,18 @@ pub(crate) fn plan(signature: &Signature, call: &Roles<&Tensor>, choices: Choice
     if !lists(OperandRole::Indices, indices) {
         return Err(GatherError::IndexDtype { dtype: indices.dtype() }.into());
     }
+    let choices = by_mode(signature, call, choices)?;
     let required = |axis: &AttributeSignature| axis.default == AttributeDefault::None;
     if call.axis.is_none() && signature.attribute(AttributeRole::Axis).is_some_and(required) {
         return Err(GatherError::AxisRequired.into());
     }
     let batch_dims = call.batch_dims.or_else(|| default(signature, AttributeRole::BatchDims)).unwrap_or(0);
-    let axis = call.axis.or_else(|| default(signature, AttributeRole::Axis));
+    let axis = match call.axis {
+        _ if signature.is_flat(call) => Some(0),
+        Some(Axis::At(axis)) => Some(axis),
+        // A null that does not flatten is as good as none.
+        Some(Axis::Null) | None => default(signature, AttributeRole::Axis),
+    };
     let choices = Choices { batch_dims, axis, ..choices };
     let (params, indices) = (params.shape(), indices.shape());
     let shapes = match signature.form {
@@ -37,6 +44,15 @@ pub(crate) fn plan(signature: &Signature, call: &Roles<&Tensor>, choices: Choice
         Form::Nd => nd::Rules::of(signature).shapes(params, indices, &choices),
     };
     shapes.map(|shapes| Plan::of(shapes, Zeros))
+}
+
+/// The choices, with the policies that the mode of the call stands for, of an operator with modes.
+fn by_mode(signature: &Signature, call: &Roles<&Tensor>, choices: Choices) -> Result<Choices, GatherError> {
+    match (signature.mode(call), &call.mode) {
+        (Some(mode), _) => Ok(Choices { profile: mode.profile, empty_axis: mode.empty_axis, ..choices }),
+        (None, Some(mode)) => Err(GatherError::ModeUnknown { mode: mode.clone() }),
+        (None, None) => Ok(choices),
+    }
 }
 
 /// The number that the absence of an attribute stands for, if it stands for one.

@@ -8,9 +8,9 @@ use crate::any::OpenDtypes;
 use crate::case::{Case, OperandNames};
 use crate::clause::LeftOut;
 use crate::diagnostic::{Diagnostic, Quoted};
-use crate::signature::{OperandRole, Signature};
+use crate::signature::{AttributeRole, ModePolicy, OperandRole, Signature};
 use crate::yaml::{Spanned, Text};
-use crate::{Basis, Call, Roles};
+use crate::{Attribute, Attributes, Basis, Call, Roles};
 
 use super::data::{Reader, Shared};
 use super::dtypes::choices;
@@ -134,19 +134,22 @@ impl Instances {
     ) -> Result<(), Diagnostic> {
         let before = self.cases.len();
         for taker in takers {
-            let why = match taker.left_out(entry) {
-                Some(why) => why,
-                None => match taker.case(entry, stem)? {
-                    cases if cases.is_empty() => "its dtypes are not listed".to_owned(),
-                    cases => {
-                        self.cases.extend(cases);
-                        continue;
-                    }
-                },
+            let mut leave_out = |suffix: String, why: String| {
+                let case = format!("{family}/{stem}/{}{suffix}", entry.name.value);
+                self.left_out.push(LeftOut { operator: taker.page.operator.clone(), case, why });
             };
-            let (operator, case) =
-                (taker.page.operator.clone(), format!("{family}/{stem}/{}", entry.name.value));
-            self.left_out.push(LeftOut { operator, case, why });
+            if let Some(why) = taker.left_out(entry) {
+                leave_out(String::new(), why);
+                continue;
+            }
+            for mode in taker.silent_modes(entry) {
+                leave_out(format!("[{mode}]"), "nothing is expected of what this mode chooses".to_owned());
+            }
+            let cases = taker.case(entry, stem)?;
+            if cases.is_empty() {
+                leave_out(String::new(), "its dtypes are not listed".to_owned());
+            }
+            self.cases.extend(cases);
         }
         match (self.cases.len() > before, takers.first()) {
             (true, _) | (_, None) => Ok(()),
@@ -263,7 +266,13 @@ impl<'a> CaseReader<'a> {
         let mut cases = Vec::new();
         for (at, point) in points(&self.reader, entry.for_each.as_ref())?.iter().enumerate() {
             let sized = CaseReader { reader: self.reader.with_sizes(&point.sizes), ..*self };
-            for choice in choices(entry, &dtypes, point) {
+            let modes = self.modes(entry, &attributes);
+            let asked = modes.into_iter().flat_map(|mode| {
+                choices(entry, &dtypes, point, self.unspoken(mode))
+                    .into_iter()
+                    .map(move |choice| (mode, choice))
+            });
+            for (mode, choice) in asked {
                 let params = sized.reader.params(&choice.params, &params.value, params.defined)?;
                 let indices = sized.reader.indices(&choice.indices, &indices.value, indices.defined)?;
                 let Call { operands, .. } = self.page.spell(Roles::new(params, indices));
@@ -282,17 +291,33 @@ impl<'a> CaseReader<'a> {
                     call: Call {
                         operator: self.page.operator.clone(),
                         operands,
-                        attributes: attributes.clone(),
+                        attributes: self.with_mode(&attributes, mode),
                     },
                     names: OperandNames {
                         params: self.page.operand(OperandRole::Params).name.clone(),
                         indices: self.page.operand(OperandRole::Indices).name.clone(),
                     },
-                    expect: sized.expectation(&choice.params, &entry.expect)?,
+                    expect: sized.expectation(&choice.params, mode, &entry.expect)?,
                 });
             }
         }
         Ok(cases)
+    }
+
+    /// The mode that a family's case is asked in, if it is not the default.
+    fn unspoken(&self, mode: Option<&'a ModePolicy>) -> Option<&'a str> {
+        let default = self.page.modes().first();
+        mode.filter(|mode| self.is_family() && Some(*mode) != default).map(|mode| mode.mode.as_str())
+    }
+
+    /// The attributes, with the mode that a family's case is asked in.
+    fn with_mode(&self, attributes: &Attributes, mode: Option<&'a ModePolicy>) -> Attributes {
+        let mut attributes = attributes.clone();
+        if let (Some(mode), Some(attribute)) = (self.unspoken(mode), self.page.attribute(AttributeRole::Mode))
+        {
+            attributes.insert(attribute.name.clone(), Attribute::String(mode.to_owned()));
+        }
+        attributes
     }
 
     /// The weakest basis among clauses that exist.

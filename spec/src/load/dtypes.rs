@@ -181,15 +181,22 @@ fn open(role: OperandRole, of_page: &[DType]) -> Vec<DType> {
     all.iter().copied().filter(|dtype| of_page.contains(dtype)).collect()
 }
 
-/// Every way to fill in the dtypes that `for-each` leaves open, in the sizes of one point of its grid.
-pub(super) fn choices(entry: &CaseEntry, dtypes: &Dtypes, point: &GridPoint) -> Vec<Choice> {
+/// Every way to fill in the dtypes that `for-each` leaves open, in the sizes of one point of its grid and a mode that is
+/// not the default.
+pub(super) fn choices(
+    entry: &CaseEntry,
+    dtypes: &Dtypes,
+    point: &GridPoint,
+    mode: Option<&str>,
+) -> Vec<Choice> {
     let each = entry.for_each.as_ref().map(|each| &each.value);
     let by_params = each.is_some_and(|each| !each.params_dtype.is_empty());
     let by_indices = each.is_some_and(|each| !each.index_dtype.is_empty());
     let choice = |params: &Written, indices: &Written| {
         let open = [(by_params, params), (by_indices, indices)];
         let open = open.iter().filter(|(by, _)| *by).map(|(_, written)| written.dtype().name());
-        let open: Vec<&str> = open.chain((!point.suffix.is_empty()).then_some(&*point.suffix)).collect();
+        let open = open.chain((!point.suffix.is_empty()).then_some(&*point.suffix));
+        let open: Vec<&str> = open.chain(mode).collect();
         Choice {
             params: params.first_of(point.element_bytes),
             indices: indices.first_of(point.index_bytes),

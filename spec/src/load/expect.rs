@@ -2,17 +2,20 @@
 
 use crate::case::{Allowed, Arm, Expectation, When};
 use crate::diagnostic::{Diagnostic, Quoted, nearest};
+use crate::signature::ModePolicy;
 use crate::yaml::{Node, Spanned};
-use crate::{BadIndex, ErrorCode, ErrorFields, NegativeIndex, Profile};
+use crate::{Attributes, BadIndex, EmptyAxis, ErrorCode, ErrorFields, NegativeIndex, Profile};
 
 use super::cases::CaseReader;
 use super::dtypes::Written;
-use super::raw::{ArmEntry, Expect};
+use super::raw::{ArmEntry, CaseEntry, Expect};
 
 impl<'a> CaseReader<'a> {
+    /// What a case expects; of an operator whose calls choose, what it expects in this mode.
     pub(super) fn expectation(
         &self,
         dtype: &Written,
+        mode: Option<&ModePolicy>,
         expect: &'a Spanned<Expect>,
     ) -> Result<Expectation, Diagnostic> {
         let arms = match &expect.value {
@@ -40,12 +43,48 @@ impl<'a> CaseReader<'a> {
                 read
             }
         };
+        if let Some(mode) = mode {
+            return match arms.into_iter().find(|arm| arm.when.matches_mode(mode)) {
+                Some(arm) => Ok(Expectation { arms: vec![Arm { when: When::default(), ..arm }] }),
+                None => {
+                    let message = format!("nothing is expected in the mode {}", Quoted(&mode.mode));
+                    Err(self.wrong(expect.defined, message).help("add an entry for what it chooses"))
+                }
+            };
+        }
         let expectation = Expectation { arms };
         match expectation.unmatched() {
             None => Ok(expectation),
             Some(profile) => Err(self
                 .wrong(expect.defined, format!("nothing is expected under {profile}"))
                 .help("end the list with an entry without `when`, or add the missing one")),
+        }
+    }
+
+    /// The modes that a case is asked in. A family's case is asked in every mode that it expects something in, or, where
+    /// nothing depends on the policies, in the default mode.
+    pub(super) fn modes(&self, entry: &CaseEntry, attributes: &Attributes) -> Vec<Option<&'a ModePolicy>> {
+        if !self.is_family() || self.page.modes().is_empty() {
+            return vec![self.page.mode_sent(attributes)];
+        }
+        let (asked, _) = self.modes_by_expectation(entry);
+        asked.into_iter().map(Some).collect()
+    }
+
+    /// The modes that a family's case expects nothing in, although others depend on the policies.
+    pub(super) fn silent_modes(&self, entry: &CaseEntry) -> Vec<&'a str> {
+        let (_, silent) = self.modes_by_expectation(entry);
+        silent.into_iter().map(|mode| mode.mode.as_str()).collect()
+    }
+
+    fn modes_by_expectation(&self, entry: &CaseEntry) -> (Vec<&'a ModePolicy>, Vec<&'a ModePolicy>) {
+        let modes = self.page.modes();
+        match &entry.expect.value {
+            Expect::Arms(arms) => modes.iter().partition(|mode| {
+                arms.iter()
+                    .any(|arm| arm.value.when.as_ref().is_none_or(|when| when.value.matches_mode(mode)))
+            }),
+            Expect::Word(_) | Expect::One(_) => (modes.iter().take(1).collect(), Vec::new()),
         }
     }
 
@@ -171,13 +210,13 @@ impl<'a> CaseReader<'a> {
     }
 }
 
-/// The first arm that no profile comes to.
+/// The first arm that no policies come to, declared or chosen by a mode.
 fn first_unreached(arms: &[Arm]) -> Option<usize> {
-    let policies = BadIndex::SPECIFIED.into_iter().chain([BadIndex::Unspecified]);
-    let profiles: Vec<Profile> =
-        policies.flat_map(|bad| NegativeIndex::ALL.map(|negative| Profile { bad, negative })).collect();
-    let first = |profile: &Profile| arms.iter().position(|arm| arm.when.matches(*profile));
-    let reached: Vec<usize> = profiles.iter().filter_map(first).collect();
+    let bad = BadIndex::SPECIFIED.into_iter().chain([BadIndex::Modulo, BadIndex::Unspecified]);
+    let profiles = bad.flat_map(|bad| NegativeIndex::ALL.map(|negative| Profile { bad, negative }));
+    let policies = profiles.flat_map(|profile| EmptyAxis::ALL.map(|empty| (profile, empty)));
+    let first = |(profile, empty)| arms.iter().position(|arm| arm.when.matches_both(profile, empty));
+    let reached: Vec<usize> = policies.filter_map(first).collect();
     (0..arms.len()).find(|at| !reached.contains(at))
 }
 

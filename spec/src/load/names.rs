@@ -37,7 +37,7 @@ impl<'a> CaseReader<'a> {
     }
 
     /// Why the operator does not have a case of its family, if its clauses or attributes say so.
-    pub(super) fn left_out(&self, entry: &CaseEntry) -> Option<String> {
+    pub(super) fn left_out(&self, entry: &'a CaseEntry) -> Option<String> {
         let Names::Family(_, map) = self.names else { return None };
         let clauses = entry.clauses.value.iter().map(|id| id.value.as_str());
         let unmapped: Vec<&str> = clauses.filter(|id| !map.contains_key(*id)).collect();
@@ -45,10 +45,15 @@ impl<'a> CaseReader<'a> {
             return Some(format!("no clause for {}", unmapped.join(", ")));
         }
         let Node::Mapping(written) = &entry.attributes.as_ref()?.value else { return None };
-        let roles = written.iter().filter_map(|(name, _)| role_of(&name.value));
-        let missing = roles.filter(|role| self.page.attribute(*role).is_none());
-        let missing: Vec<&str> = missing.map(word_of).collect();
-        (!missing.is_empty()).then(|| format!("no attribute for {}", missing.join(", ")))
+        let roles = || written.iter().filter_map(|(name, value)| Some((role_of(&name.value)?, value)));
+        let missing = roles().filter(|(role, _)| self.page.attribute(*role).is_none());
+        let missing: Vec<&str> = missing.map(|(role, _)| word_of(role)).collect();
+        if !missing.is_empty() {
+            return Some(format!("no attribute for {}", missing.join(", ")));
+        }
+        let nullable = |role| self.page.attribute(role).is_some_and(|attribute| attribute.nullable);
+        let null = roles().find(|(role, value)| self.reader.text.is_null(value) && !nullable(*role));
+        null.map(|(role, _)| format!("no null for {}", word_of(role)))
     }
 
     /// The clauses of the operator that a case tests.
@@ -120,7 +125,11 @@ impl<'a> CaseReader<'a> {
         page: &AttributeSignature,
         value: &'a Spanned<Node>,
     ) -> Result<Attribute, Diagnostic> {
-        let text = self.reader.text.scalar(value).filter(|_| !self.reader.text.is_quoted(value));
+        if page.nullable && self.reader.text.is_null(value) {
+            return Ok(Attribute::Null);
+        }
+        let written = self.reader.text.scalar(value);
+        let text = written.filter(|_| !self.reader.text.is_quoted(value));
         let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
         let (read, wanted) = match page.r#type {
             AttributeType::Integer => (
@@ -130,6 +139,7 @@ impl<'a> CaseReader<'a> {
             AttributeType::Boolean => {
                 (text.and_then(|text| text.parse().ok()).map(Attribute::Boolean), "true or false")
             }
+            AttributeType::String => (written.map(|text| Attribute::String(text.to_owned())), "a string"),
         };
         read.ok_or_else(|| self.wrong(value.defined, format!("`{}` must be {wanted}", name.value)))
     }

@@ -2,16 +2,17 @@
 
 mod forms;
 mod lists;
+mod modes;
 #[cfg(test)]
 mod tests;
 
 use serde::Deserialize;
 
-use crate::call::{Attribute, BadIndex, NegativeIndex, Operator};
+use crate::call::{Attribute, BadIndex, EmptyAxis, NegativeIndex, Operator};
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::signature::{
     AttributeDefault, AttributeRole, AttributeSignature, AttributeType, EmptyIndex, Form, Join, OperandRole,
-    OperandSignature, PermittedPolicies, Range, RankRule, Signature, Tolerated,
+    OperandSignature, Range, RankRule, Signature, Tolerated,
 };
 use crate::yaml::{Node, Spanned, Text};
 
@@ -35,7 +36,12 @@ struct OperatorFile {
     operands: Spanned<InOrder<OperandEntry>>,
     #[serde(default)]
     attributes: InOrder<AttributeEntry>,
-    policy: PolicyEntry,
+    #[serde(default, deserialize_with = "present")]
+    policy: Option<Spanned<PolicyEntry>>,
+    #[serde(default, deserialize_with = "present")]
+    modes: Option<Spanned<InOrder<Spanned<ModeEntry>>>>,
+    #[serde(default, deserialize_with = "present")]
+    flatten: Option<Spanned<FlattenEntry>>,
     #[serde(default)]
     tolerates: TolerancesEntry,
     #[serde(default, deserialize_with = "present")]
@@ -72,6 +78,8 @@ struct OperandEntry {
 struct AttributeEntry {
     role: Spanned<AttributeRole>,
     r#type: Spanned<AttributeType>,
+    #[serde(default)]
+    nullable: bool,
     #[serde(default, deserialize_with = "present")]
     default: Option<Spanned<Node>>,
     #[serde(default, deserialize_with = "present")]
@@ -83,6 +91,23 @@ struct AttributeEntry {
 struct PolicyEntry {
     negative: Spanned<Words<NegativeIndex>>,
     bad: Spanned<Words<BadIndex>>,
+}
+
+/// What a mode chooses. The remainder leaves no negative index open.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct ModeEntry {
+    #[serde(default, deserialize_with = "present")]
+    negative: Option<Spanned<NegativeIndex>>,
+    bad: Spanned<BadIndex>,
+    #[serde(default, deserialize_with = "present")]
+    empty_axis: Option<Spanned<EmptyAxis>>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum FlattenEntry {
+    WhenAxisNull,
 }
 
 #[derive(Default, Deserialize)]
@@ -115,6 +140,8 @@ impl Signature {
         let form = file.form.value;
         let operands = operands(text, file.operands)?;
         let attributes = attributes(text, file.attributes, form)?;
+        let policy = modes::policy(text, &file.form, file.policy, file.modes, &attributes)?;
+        let flattens = modes::flattens(text, file.flatten, &attributes)?;
         let signature = Self {
             operator: Operator::new(file.operator.value.as_str()),
             summary: file.summary,
@@ -122,10 +149,8 @@ impl Signature {
             form,
             operands,
             attributes,
-            policy: PermittedPolicies {
-                negative: policies(text, file.policy.negative)?,
-                bad: policies(text, file.policy.bad)?,
-            },
+            policy,
+            flattens,
             tolerates: Tolerated {
                 params_dtypes: file.tolerates.params_dtypes.0,
                 index_dtypes: file.tolerates.index_dtypes.0,
@@ -140,16 +165,6 @@ impl Signature {
         let OperatorFile { documents, families, operator, .. } = file;
         Ok(OperatorPage { signature, documents, families, named: operator.defined })
     }
-}
-
-/// The policies that the pages permit, of which there is one at least.
-fn policies<T>(text: Text<'_>, written: Spanned<Words<T>>) -> Result<Vec<T>, Diagnostic> {
-    if written.value.0.is_empty() {
-        return Err(text
-            .wrong(written.defined, "the pages permit at least one policy")
-            .help("write it as a word, or several as a list"));
-    }
-    Ok(written.value.0)
 }
 
 /// Every role once, in the order of the file.
@@ -205,14 +220,18 @@ fn attributes(
             }
             _ => {}
         }
-        let fixed = role.value != AttributeRole::Ignored;
-        if fixed && entry.r#type.value != AttributeType::Integer {
-            return Err(text.wrong(entry.r#type.defined, "an attribute of this role is an integer"));
+        let fixed = match role.value {
+            AttributeRole::Axis | AttributeRole::BatchDims => Some(AttributeType::Integer),
+            AttributeRole::Mode => Some(AttributeType::String),
+            AttributeRole::Ignored => None,
+        };
+        if let Some(fixed) = fixed.filter(|fixed| *fixed != entry.r#type.value) {
+            return Err(text.wrong(entry.r#type.defined, format!("an attribute of this role is {fixed}")));
         }
         let range = range(text, &name, &entry, form)?;
         let default = default(text, &name, &entry, form)?;
-        let (role, r#type) = (role.value, entry.r#type.value);
-        attributes.push(AttributeSignature { name: name.value, role, r#type, default, range });
+        let (role, r#type, nullable) = (role.value, entry.r#type.value, entry.nullable);
+        attributes.push(AttributeSignature { name: name.value, role, r#type, nullable, default, range });
     }
     Ok(attributes)
 }
@@ -228,9 +247,9 @@ fn range(
     let words = fitting.iter().map(|(_, word)| format!("`{word}`")).collect::<Vec<_>>().join(" or ");
     match (fitting, &entry.range) {
         ([], None) => Ok(None),
-        ([], Some(range)) => Err(text
-            .wrong(range.defined, "an attribute without effect has no range")
-            .help("leave `range` out")),
+        ([], Some(range)) => {
+            Err(text.wrong(range.defined, "an attribute of this role has no range").help("leave `range` out"))
+        }
         ([(_, word), ..], None) => Err(text
             .wrong(name.defined, format!("{} has no `range`", Quoted(&name.value)))
             .help(format!("such as `range: {word}`"))),
@@ -246,7 +265,7 @@ fn range(
 /// The ranges that an attribute of a role may have, with their words.
 const fn fitting_ranges(role: AttributeRole, form: Form) -> &'static [(Range, &'static str)] {
     match (role, form) {
-        (AttributeRole::Ignored, _) | (AttributeRole::BatchDims, Form::Elements) => &[],
+        (AttributeRole::Ignored | AttributeRole::Mode, _) | (AttributeRole::BatchDims, Form::Elements) => &[],
         (AttributeRole::Axis, _) => &[(Range::FromMinusRBelowR, "from-minus-r-below-r")],
         (AttributeRole::BatchDims, Form::Take) => &[(Range::FromMinusQToQ, "from-minus-q-to-q")],
         (AttributeRole::BatchDims, Form::Nd) => &[
@@ -278,6 +297,8 @@ fn default(
         (AttributeRole::Axis, _, Some("batch-dims")) if form == Form::Take => {
             return Ok(AttributeDefault::BatchDims);
         }
+        (_, _, Some("null")) if entry.nullable => Some(Attribute::Null),
+        (_, AttributeType::String, Some(word)) => Some(Attribute::String(word.to_owned())),
         (_, AttributeType::Integer, Some(word)) => word.parse().ok().map(Attribute::Integer),
         (_, AttributeType::Boolean, Some(word)) => word.parse().ok().map(Attribute::Boolean),
         _ => None,

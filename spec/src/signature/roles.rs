@@ -3,9 +3,33 @@
 
 use std::sync::Arc;
 
-use super::{AttributeRole, AttributeType, OperandRole, Signature};
+use super::{AttributeRole, OperandRole, Signature};
 use crate::Tensor;
 use crate::call::{Attribute, Attributes, Call, Operator};
+
+/// The value of an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// No axis, said explicitly.
+    Null,
+    /// This one, from either end where the range allows it.
+    At(i64),
+}
+
+impl From<i64> for Axis {
+    fn from(axis: i64) -> Self {
+        Self::At(axis)
+    }
+}
+
+impl From<Axis> for Attribute {
+    fn from(axis: Axis) -> Self {
+        match axis {
+            Axis::Null => Self::Null,
+            Axis::At(axis) => Self::Integer(axis),
+        }
+    }
+}
 
 /// A call in role terms; `T` is a tensor or a reference to one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,9 +39,11 @@ pub struct Roles<T> {
     /// The tensor that says what to gather.
     pub indices: T,
     /// The axis, if it is sent.
-    pub axis: Option<i64>,
+    pub axis: Option<Axis>,
     /// The number of batch dims, if it is sent.
     pub batch_dims: Option<i64>,
+    /// The mode, if it is sent.
+    pub mode: Option<String>,
     /// What is sent and has no effect, by the document's names.
     pub ignored: Attributes,
 }
@@ -25,7 +51,7 @@ pub struct Roles<T> {
 impl<T> Roles<T> {
     /// Two operands without any attribute.
     pub const fn new(params: T, indices: T) -> Self {
-        Self { params, indices, axis: None, batch_dims: None, ignored: Attributes::new() }
+        Self { params, indices, axis: None, batch_dims: None, mode: None, ignored: Attributes::new() }
     }
 }
 
@@ -38,6 +64,7 @@ impl Roles<&Tensor> {
             indices: self.indices.clone(),
             axis: self.axis,
             batch_dims: self.batch_dims,
+            mode: self.mode.clone(),
             ignored: self.ignored.clone(),
         }
     }
@@ -78,7 +105,7 @@ pub enum Misfit {
         /// The name.
         name: String,
         /// What it takes.
-        wanted: AttributeType,
+        wanted: String,
         /// What it was.
         value: Attribute,
     },
@@ -105,21 +132,19 @@ impl Signature {
             let Some(attribute) = self.attribute_named(name) else {
                 return Err(Misfit::ForeignAttribute { operator: operator(), name: name.clone() });
             };
-            let wanted = attribute.r#type;
+            if !attribute.takes(value) {
+                let (name, value, wanted) = (name.clone(), value.clone(), attribute.takes_what());
+                return Err(Misfit::AttributeType { operator: operator(), name, wanted, value });
+            }
             match (attribute.role, value) {
-                (AttributeRole::Axis, Attribute::Integer(axis)) if wanted.takes(value) => {
-                    roles.axis = Some(*axis);
-                }
-                (AttributeRole::BatchDims, Attribute::Integer(dims)) if wanted.takes(value) => {
-                    roles.batch_dims = Some(*dims);
-                }
-                (AttributeRole::Ignored, value) if wanted.takes(value) => {
-                    roles.ignored.insert(name.clone(), value.clone());
-                }
-                (_, value) => {
-                    let (name, value) = (name.clone(), value.clone());
-                    return Err(Misfit::AttributeType { operator: operator(), name, wanted, value });
-                }
+                (AttributeRole::Axis, Attribute::Integer(axis)) => roles.axis = Some(Axis::At(*axis)),
+                (AttributeRole::Axis, _) => roles.axis = Some(Axis::Null),
+                (AttributeRole::BatchDims, Attribute::Integer(dims)) => roles.batch_dims = Some(*dims),
+                (AttributeRole::Mode, Attribute::String(mode)) => roles.mode = Some(mode.clone()),
+                // As if it were not sent.
+                (AttributeRole::Mode, Attribute::Null) => {}
+                // No other role has such values, by the loader.
+                _ => drop(roles.ignored.insert(name.clone(), value.clone())),
             }
         }
         Ok(roles)
@@ -128,7 +153,7 @@ impl Signature {
     /// The call that roles stand for: the inverse of [`Signature::roles`]. A role that the operator lacks is left out.
     #[must_use]
     pub fn spell(&self, roles: Roles<Tensor>) -> Call {
-        let Roles { params, indices, axis, batch_dims, ignored } = roles;
+        let Roles { params, indices, axis, batch_dims, mode, ignored } = roles;
         let (mut params, mut indices) = (Some(params), Some(indices));
         let operands = self.operands.iter().filter_map(|operand| {
             let tensor = match operand.role {
@@ -139,9 +164,14 @@ impl Signature {
         });
         let operands = operands.collect();
         let mut attributes = ignored;
-        for (role, value) in [(AttributeRole::Axis, axis), (AttributeRole::BatchDims, batch_dims)] {
+        let sent = [
+            (AttributeRole::Axis, axis.map(Attribute::from)),
+            (AttributeRole::BatchDims, batch_dims.map(Attribute::Integer)),
+            (AttributeRole::Mode, mode.map(Attribute::String)),
+        ];
+        for (role, value) in sent {
             if let (Some(attribute), Some(value)) = (self.attribute(role), value) {
-                attributes.insert(attribute.name.clone(), Attribute::Integer(value));
+                attributes.insert(attribute.name.clone(), value);
             }
         }
         Call { operator: self.operator.clone(), operands, attributes }

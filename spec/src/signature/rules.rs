@@ -37,6 +37,8 @@ pub enum AttributeRole {
     Axis,
     /// How many leading axes params and indices share.
     BatchDims,
+    /// What becomes of a bad index, by the call.
+    Mode,
     /// Accepted, and without effect.
     Ignored,
 }
@@ -49,6 +51,8 @@ pub enum AttributeType {
     Integer,
     /// `true` or `false`.
     Boolean,
+    /// A word.
+    String,
 }
 
 /// The ranks that an operand may have.
@@ -123,7 +127,9 @@ impl AttributeType {
     pub const fn takes(self, value: &Attribute) -> bool {
         matches!(
             (self, value),
-            (Self::Integer, Attribute::Integer(_)) | (Self::Boolean, Attribute::Boolean(_))
+            (Self::Integer, Attribute::Integer(_))
+                | (Self::Boolean, Attribute::Boolean(_))
+                | (Self::String, Attribute::String(_))
         )
     }
 }
@@ -163,6 +169,7 @@ impl fmt::Display for AttributeType {
         f.pad(match self {
             Self::Integer => "an integer",
             Self::Boolean => "a boolean",
+            Self::String => "a string",
         })
     }
 }

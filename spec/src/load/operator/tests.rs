@@ -1,7 +1,9 @@
 //! What the loader says of wrong signatures.
 
 use super::*;
+use crate::Profile;
 use crate::load::Specification;
+use crate::signature::ModePolicy;
 
 const TAKE: &str = include_str!("../../../operators/tf/gather/operator.yaml");
 const ND: &str = include_str!("../../../operators/tf/gather_nd/operator.yaml");
@@ -50,7 +52,7 @@ fn what_is_wrong_with_a_signature_is_said_where_it_stands_with_what_would_be_rig
         ("dtypes: all", "dtypes: []", 7, &["at least one dtype"]),
         ("[i32, i64]", "[i32, i63]", 8, &["`i63`"]),
         ("rank: any", "rank: at-least-9", 8, &["`at-least-9`", "at-least-1"]),
-        ("role: axis", "role: axes", 10, &["`axes`", "axis batch-dims ignored"]),
+        ("role: axis", "role: axes", 10, &["`axes`", "axis batch-dims mode ignored"]),
         ("type: integer", "type: boolean", 10, &["an attribute of this role is an integer"]),
         ("default: batch-dims", "default: last", 10, &["the default of `axis` is an integer"]),
         ("default: 0, ", "", 11, &["`batch_dims` has no `default`"]),
@@ -59,6 +61,7 @@ fn what_is_wrong_with_a_signature_is_said_where_it_stands_with_what_would_be_rig
         (", range: from-minus-q-to-q", "", 11, &["`batch_dims` has no `range`"]),
         ("role: ignored, type: boolean", "role: ignored, type: word", 12, &["`word`", "integer boolean"]),
         ("bad: [error, zero]", "bad: []", 13, &["at least one policy"]),
+        ("bad: [error, zero]", "bad: [error, modulo]", 13, &["only a mode of the call chooses `modulo`"]),
         ("bad: [error, zero]", "bad: [error, nil]", 13, &["`nil`", "zero"]),
         ("tolerates:", "depth: { least: 1 }\ntolerates:", 14, &["the form take has no index rows"]),
         ("tolerates: { index-dtypes: [i16] }", "tolerates: { depth: 0 }", 14, &["no index rows"]),
@@ -67,6 +70,64 @@ fn what_is_wrong_with_a_signature_is_said_where_it_stands_with_what_would_be_rig
         ("policy:", "polices:", 13, &["unknown key `polices`", "policy"]),
     ];
     table.iter().for_each(|row| assert_wrong(TAKE, row));
+}
+
+const MODES: &str = "\
+schema: 2
+operator: made.up
+summary: Takes slices, and lets the call say what a bad index means.
+documents: [made-up]
+form: take
+operands:
+  a: { role: params, dtypes: all, rank: any }
+  indices: { role: indices, dtypes: [i32, i64], rank: any }
+attributes:
+  axis: { role: axis, type: integer, nullable: true, default: null, range: from-minus-r-below-r }
+  mode: { role: mode, type: string, default: wrap }
+flatten: when-axis-null
+modes:
+  raise: { negative: wrap, bad: error }
+  wrap: { bad: modulo, empty-axis: error }
+  clip: { negative: reject, bad: clamp, empty-axis: zero }
+";
+
+#[test]
+fn the_default_mode_comes_first_and_the_remainder_gives_negative_indices_a_meaning() {
+    let signature = read(MODES).unwrap();
+    let mode = |mode: &str, bad, negative, empty_axis| {
+        let profile = Profile { bad, negative };
+        ModePolicy { mode: mode.to_owned(), profile, empty_axis }
+    };
+    let modes = [
+        mode("wrap", BadIndex::Modulo, NegativeIndex::Wrap, EmptyAxis::Error),
+        mode("raise", BadIndex::Error, NegativeIndex::Wrap, EmptyAxis::Zero),
+        mode("clip", BadIndex::Clamp, NegativeIndex::Reject, EmptyAxis::Zero),
+    ];
+    assert_eq!(signature.modes(), modes);
+    assert!(signature.flattens && signature.permitted().is_none());
+    assert_eq!(signature.attributes[0].default, AttributeDefault::Value(Attribute::Null));
+}
+
+#[test]
+fn what_is_wrong_with_modes_is_said_where_it_stands() {
+    let policy = "policy: { negative: wrap, bad: error }";
+    let table: &[(&str, &str, usize, &[&str])] = &[
+        ("flatten:", &format!("{policy}\nflatten:"), 12, &["the attribute `mode` chooses", "`modes`"]),
+        ("role: mode", "role: ignored", 14, &["no attribute has the role `mode`", "`policy`"]),
+        ("type: string", "type: integer", 11, &["an attribute of this role is a string"]),
+        ("default: wrap", "default: other", 14, &["the default of `mode` is no mode"]),
+        ("raise: {", "wrap: {", 15, &["the key `wrap` stands here a second time"]),
+        ("negative: wrap, bad: error", "bad: error", 14, &["does not say what a negative index means"]),
+        ("bad: modulo", "negative: wrap, bad: modulo", 15, &["the remainder says", "leave `negative` out"]),
+        ("bad: modulo, empty-axis: error", "bad: modulo", 15, &["an index into an empty axis"]),
+        ("bad: error }", "bad: error, empty-axis: zero }", 14, &["leave `empty-axis` out"]),
+        ("bad: clamp", "bad: unspecified", 16, &["a mode fixes"]),
+        ("nullable: true, default: null", "default: 0", 12, &["the axis cannot be null"]),
+        ("when-axis-null", "always", 12, &["`always`", "when-axis-null"]),
+    ];
+    table.iter().for_each(|row| assert_wrong(MODES, row));
+    let neither = MODES.split("modes:").next().unwrap();
+    assert_eq!(read(neither).unwrap_err().message, "nothing says what becomes of a bad index");
 }
 
 #[test]

@@ -1,0 +1,138 @@
+//! Who chooses what becomes of a bad index: the device, under the pairs that the pages permit, or the call, by its mode;
+//! and whether a null axis flattens params.
+
+use super::{FlattenEntry, ModeEntry, PolicyEntry};
+use crate::Profile;
+use crate::call::{Attribute, BadIndex, NegativeIndex};
+use crate::diagnostic::{Diagnostic, Quoted};
+use crate::signature::{
+    AttributeDefault, AttributeRole, AttributeSignature, Form, ModePolicy, PermittedPolicies, Policy,
+};
+use crate::yaml::{Spanned, Text};
+
+use super::super::raw::InOrder;
+use super::lists::Words;
+
+/// The policies of an operator: exactly one of `policy` and `modes`.
+pub(super) fn policy(
+    text: Text<'_>,
+    form: &Spanned<Form>,
+    permitted: Option<Spanned<PolicyEntry>>,
+    modes: Option<Spanned<InOrder<Spanned<ModeEntry>>>>,
+    attributes: &[AttributeSignature],
+) -> Result<Policy, Diagnostic> {
+    let attribute = attributes.iter().find(|attribute| attribute.role == AttributeRole::Mode);
+    match (permitted, modes, attribute) {
+        (Some(permitted), None, None) => {
+            let PolicyEntry { negative, bad } = permitted.value;
+            if bad.value.0.contains(&BadIndex::Modulo) {
+                let message = "only a mode of the call chooses `modulo`";
+                return Err(text.wrong(bad.defined, message).help("one of error zero clamp unspecified"));
+            }
+            let (negative, bad) = (words(text, negative)?, words(text, bad)?);
+            Ok(Policy::Permitted(PermittedPolicies { negative, bad }))
+        }
+        (None, Some(modes), Some(attribute)) => by_mode(text, modes, attribute).map(Policy::ByMode),
+        (None, Some(modes), None) => Err(text
+            .wrong(modes.defined, "no attribute has the role `mode`")
+            .help("write `policy` where the device chooses")),
+        (Some(permitted), _, Some(attribute)) => Err(text
+            .wrong(permitted.defined, format!("the attribute {} chooses", Quoted(&attribute.name)))
+            .help("write `modes` in place of `policy`")),
+        (Some(_), Some(modes), None) => {
+            Err(text.wrong(modes.defined, "there is a `policy` already").help("write one of the two"))
+        }
+        (None, None, _) => Err(text
+            .wrong(form.defined, "nothing says what becomes of a bad index")
+            .help("write `policy`, or `modes` where the call chooses")),
+    }
+}
+
+/// What each mode chooses, the default first.
+fn by_mode(
+    text: Text<'_>,
+    written: Spanned<InOrder<Spanned<ModeEntry>>>,
+    attribute: &AttributeSignature,
+) -> Result<Vec<ModePolicy>, Diagnostic> {
+    let mut modes: Vec<ModePolicy> = Vec::new();
+    for (name, entry) in written.value.0 {
+        modes.push(mode(text, &name, &entry)?);
+    }
+    let default = match &attribute.default {
+        AttributeDefault::Value(Attribute::String(default)) => Some(default),
+        _ => None,
+    };
+    match modes.iter().position(|mode| Some(&mode.mode) == default) {
+        Some(at) => {
+            modes[..=at].rotate_right(1);
+            Ok(modes)
+        }
+        None => Err(text
+            .wrong(written.defined, format!("the default of {} is no mode", Quoted(&attribute.name)))
+            .help("its `default` is one of the words here")),
+    }
+}
+
+fn mode(
+    text: Text<'_>,
+    name: &Spanned<String>,
+    entry: &Spanned<ModeEntry>,
+) -> Result<ModePolicy, Diagnostic> {
+    let ModeEntry { negative, bad, empty_axis } = &entry.value;
+    let negative = match (negative, bad.value) {
+        (Some(negative), BadIndex::Modulo) => {
+            return Err(text
+                .wrong(negative.defined, "the remainder says what a negative index means")
+                .help("leave `negative` out"));
+        }
+        (None, BadIndex::Modulo) => NegativeIndex::Wrap,
+        (Some(negative), _) => negative.value,
+        (None, _) => {
+            return Err(text
+                .wrong(entry.defined, "this mode does not say what a negative index means")
+                .help("write `negative: wrap` or `negative: reject`"));
+        }
+    };
+    match (bad.value, empty_axis) {
+        (BadIndex::Unspecified, _) => Err(text.wrong(bad.defined, "a mode fixes what a bad index gives")),
+        (BadIndex::Error, Some(empty)) => Err(text
+            .wrong(empty.defined, "every index into an empty axis is bad, and bad is an error")
+            .help("leave `empty-axis` out")),
+        (BadIndex::Error, None) => Ok(Default::default()),
+        (_, Some(empty)) => Ok(empty.value),
+        (_, None) => Err(text
+            .wrong(entry.defined, "this mode does not say what an index into an empty axis gives")
+            .help("write `empty-axis: error` or `empty-axis: zero`")),
+    }
+    .map(|empty_axis| ModePolicy {
+        mode: name.value.clone(),
+        profile: Profile { bad: bad.value, negative },
+        empty_axis,
+    })
+}
+
+/// The policies that the pages permit, of which there is one at least.
+fn words<T>(text: Text<'_>, written: Spanned<Words<T>>) -> Result<Vec<T>, Diagnostic> {
+    if written.value.0.is_empty() {
+        return Err(text
+            .wrong(written.defined, "the pages permit at least one policy")
+            .help("write it as a word, or several as a list"));
+    }
+    Ok(written.value.0)
+}
+
+/// Whether params are flattened where the axis is null: said exactly where it can be.
+pub(super) fn flattens(
+    text: Text<'_>,
+    written: Option<Spanned<FlattenEntry>>,
+    attributes: &[AttributeSignature],
+) -> Result<bool, Diagnostic> {
+    let is_axis = |attribute: &&AttributeSignature| attribute.role == AttributeRole::Axis;
+    let nullable = attributes.iter().find(is_axis).is_some_and(|axis| axis.nullable);
+    match written {
+        Some(word) if !nullable => Err(text
+            .wrong(word.defined, "the axis cannot be null")
+            .help("give the attribute `nullable: true`, or leave `flatten` out")),
+        written => Ok(written.is_some()),
+    }
+}
