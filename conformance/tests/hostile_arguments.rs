@@ -147,11 +147,14 @@ fn a_pattern_without_a_case_is_refused_beside_others() {
 #[test]
 fn a_folder_that_is_no_specification_is_refused_with_what_it_lacks() {
     let folder = tempfile::tempdir().unwrap();
-    let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec/operators/tf/gather");
+    let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spec");
     let operator = folder.path().join("operators/tf/gather");
     fs::create_dir_all(&operator).unwrap();
-    for file in ["operator.yaml", "clauses.yaml", "axis.yaml"] {
-        fs::copy(spec.join(file), operator.join(file)).unwrap();
+    fs::create_dir_all(folder.path().join("families/take")).unwrap();
+    let of_operator =
+        ["operator.yaml", "clauses.yaml", "axis.yaml"].map(|file| format!("operators/tf/gather/{file}"));
+    for file in of_operator.iter().map(String::as_str).chain(["families/take/clauses.yaml"]) {
+        fs::copy(spec.join(file), folder.path().join(file)).unwrap();
     }
     for command in [&["list", "cases"][..], &["run"], &["check", "cli.rs"], &["mutants"]] {
         let said = refused(&[command, &["--spec", folder.path().to_str().unwrap()]].concat());
