@@ -3,18 +3,20 @@
 //! [`all`] lists the mutants, `concern` finds out on which operators each is wrong, [`strength`] runs cases against them, [`narrow`] does so behind
 //! declarations of one dtype pair, [`smoke`] chooses the fewest cases that are as
 //! strong. `model` is a correct gather taken apart into `steps`; each mutant replaces one of them. They stand by topic
-//! in `axis`, `batch`, `bounds`, `elements`, `errors`, `layout`, `payload`, `policy`, `ranks`, `rows`, `threads` and `width`;
+//! in `axis`, `batch`, `bounds`, `broadcast`, `elements`, `errors`, `layout`, `modes`, `payload`, `policy`, `ranks`, `rows`, `threads` and `width`;
 //! `memory` is how tensors are misread.
 
 mod axis;
 mod batch;
 mod bounds;
+mod broadcast;
 mod concern;
 mod elements;
 mod errors;
 mod layout;
 mod memory;
 mod model;
+mod modes;
 pub mod narrow;
 mod payload;
 mod policy;
@@ -111,12 +113,14 @@ impl Mutant {
 /// Every mutant, by topic.
 #[must_use]
 pub fn all() -> Vec<&'static Mutant> {
-    let topics: [&[Mutant]; 12] = [
+    let topics: [&[Mutant]; 14] = [
         batch::MUTANTS,
         axis::MUTANTS,
         bounds::MUTANTS,
         elements::MUTANTS,
+        broadcast::MUTANTS,
         policy::MUTANTS,
+        modes::MUTANTS,
         ranks::MUTANTS,
         rows::MUTANTS,
         width::MUTANTS,

@@ -17,10 +17,13 @@ use std::sync::LazyLock;
 use gather_conformance::judge::{Strictness, Verdict, judge};
 use gather_optimized::{Settings, answer};
 use gather_spec::signature::{
-    AttributeDefault, AttributeRole, AttributeSignature, AttributeType, EmptyIndex, Join, OperandRole,
-    OperandSignature, Range, RankRule,
+    AttributeDefault, AttributeRole, AttributeSignature, AttributeType, EmptyIndex, Join, ModePolicy,
+    OperandRole, OperandSignature, Policy, Range, RankRule,
 };
-use gather_spec::{Allowed, Attribute, Case, DType, Form, Profile, Signature, Specification};
+use gather_spec::{
+    Allowed, Attribute, BadIndex, Case, DType, EmptyAxis, Form, NegativeIndex, Profile, Signature,
+    Specification,
+};
 use rayon::prelude::*;
 
 use in_step::assert_in_step;
@@ -130,6 +133,12 @@ fn perturbations(signature: &Signature) -> Vec<Perturbed> {
         };
     }
     add("operands".to_owned(), "roles swapped".to_owned(), swapped);
+    if signature.flattens {
+        add("flatten".to_owned(), "never".to_owned(), Signature { flattens: false, ..signature.clone() });
+    }
+    for (field, change, modes) in modes(signature.modes()) {
+        add(field, change, Signature { policy: Policy::ByMode(modes), ..signature.clone() });
+    }
     match signature.form {
         Form::Nd => {
             let least = signature.least_depth;
@@ -156,6 +165,49 @@ fn perturbations(signature: &Signature) -> Vec<Perturbed> {
         Form::Take => {}
     }
     all
+}
+
+/// Other modes: one less, another default, and each with one of its words changed.
+fn modes(all: &[ModePolicy]) -> Vec<(String, String, Vec<ModePolicy>)> {
+    let mut changes = Vec::new();
+    for (at, mode) in all.iter().enumerate() {
+        let name = &mode.mode;
+        let mut without = all.to_vec();
+        without.remove(at);
+        changes.push(("modes".to_owned(), format!("without {name}"), without));
+        let mut first = all.to_vec();
+        first[..=at].rotate_right(1);
+        if at > 0 {
+            changes.push(("modes".to_owned(), format!("{name} by default"), first));
+        }
+        let mut change = |field: &str, word: String, mode: ModePolicy| {
+            let mut modes = all.to_vec();
+            modes[at] = mode;
+            changes.push((format!("modes.{name}.{field}"), word, modes));
+        };
+        let ModePolicy { profile, empty_axis, .. } = *mode;
+        for bad in [BadIndex::Error, BadIndex::Zero, BadIndex::Clamp, BadIndex::Modulo] {
+            if bad != profile.bad {
+                let other = ModePolicy { profile: Profile { bad, ..profile }, ..mode.clone() };
+                change("bad", bad.to_string(), other);
+            }
+        }
+        for negative in NegativeIndex::ALL {
+            // The remainder gives negative indices a meaning.
+            if negative != profile.negative && profile.bad != BadIndex::Modulo {
+                let other = ModePolicy { profile: Profile { negative, ..profile }, ..mode.clone() };
+                change("negative", negative.to_string(), other);
+            }
+        }
+        for empty in EmptyAxis::ALL {
+            // Where bad is an error, an empty axis needs no word of its own; the remainder by 0 is none.
+            if empty != empty_axis && ![BadIndex::Error, BadIndex::Modulo].contains(&profile.bad) {
+                change("empty-axis", word(empty), ModePolicy { empty_axis: empty, ..mode.clone() });
+            }
+        }
+        change("name", format!("{name}_"), ModePolicy { mode: format!("{name}_"), ..mode.clone() });
+    }
+    changes
 }
 
 type Changed<T> = Vec<(&'static str, String, T)>;
@@ -190,7 +242,8 @@ fn attributes(form: Form, attribute: &AttributeSignature) -> Changed<AttributeSi
     let name = format!("{}_", attribute.name);
     all.push(("name", name.clone(), AttributeSignature { name, ..attribute.clone() }));
     for role in [AttributeRole::Axis, AttributeRole::BatchDims, AttributeRole::Ignored] {
-        if role != attribute.role {
+        // Modes need an attribute that chooses among them.
+        if role != attribute.role && attribute.role != AttributeRole::Mode {
             // What has an effect is an integer, so no loader lets a boolean through.
             let r#type =
                 if role == AttributeRole::Ignored { attribute.r#type } else { AttributeType::Integer };
@@ -239,7 +292,7 @@ fn defaults(attribute: &AttributeSignature) -> Vec<AttributeDefault> {
         AttributeDefault::BatchDims => {
             integers(&[-1, 0, 1]).into_iter().chain([AttributeDefault::None]).collect()
         }
-        AttributeDefault::None => integers(&[-1, 0]),
+        AttributeDefault::None | AttributeDefault::Value(Attribute::Null) => integers(&[-1, 0]),
         // What stands for nothing has no neighbour.
         AttributeDefault::Value(_) | AttributeDefault::Undocumented => Vec::new(),
     }

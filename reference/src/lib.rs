@@ -57,7 +57,9 @@ pub struct Implemented {
 
 /// Every operator that the reference answers, by ecosystem. A new one is a file and a line in its ecosystem's `mod.rs`.
 pub fn operators() -> impl Iterator<Item = &'static Implemented> {
-    [numpy::OPERATORS, onnx::OPERATORS, paddle::OPERATORS, tf::OPERATORS, torch::OPERATORS].into_iter().flatten()
+    [numpy::OPERATORS, onnx::OPERATORS, paddle::OPERATORS, tf::OPERATORS, torch::OPERATORS]
+        .into_iter()
+        .flatten()
 }
 
 /// Answers a call; `unsupported` for an operator or attribute that the reference does not know, and, whatever its indices,

@@ -325,6 +325,8 @@ impl Tensor {
     fn copied<T: Stored>(&self) -> Result<Self, TensorError> {
         let mut elements: Vec<T> = reserved(self.shape.element_count())?;
         match self.view::<T>() {
+            // However many rows without elements there are, none is walked.
+            Some(view) if view.is_empty() => {}
             // Most strided tensors have rows without gaps, which are copied whole.
             Some(view) if view.ndim() > 0 => view.rows().into_iter().for_each(|row| match row.to_slice() {
                 Some(row) => elements.extend_from_slice(row),
@@ -420,6 +422,27 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
     use super::*;
+
+    #[test]
+    fn of_rows_without_elements_none_is_walked() {
+        let shape = Shape::new([1 << 40, 0]).unwrap();
+        let turned = Tensor::strided(DType::U8, shape, vec![-1, 7], 0, u8::store(vec![])).unwrap();
+        assert_eq!(turned.to_row_major().unwrap().shape()[..], [1 << 40, 0]);
+        assert_eq!(turned.flattened().unwrap(), Tensor::new(DType::U8, [0], Vec::<u8>::new()).unwrap());
+    }
+
+    #[test]
+    fn a_strided_tensor_is_flattened_in_row_major_order() {
+        let columns = Tensor::strided(
+            DType::U8,
+            Shape::new([2, 3]).unwrap(),
+            vec![1, 2],
+            0,
+            u8::store(vec![1, 4, 2, 5, 3, 6]),
+        );
+        let line = Tensor::new(DType::U8, [6], vec![1u8, 2, 3, 4, 5, 6]).unwrap();
+        assert_eq!(columns.unwrap().flattened().unwrap(), line);
+    }
 
     #[test]
     fn equality_is_on_elements_whatever_the_layout() {

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, Optional
 SIZES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8, "f16": 2,
          "bf16": 2, "f32": 4, "f64": 8, "c64": 8, "c128": 16, "string": 16}
 DTYPES = list(SIZES)
-CODES = ["params-dtype", "index-dtype", "axis-required", "params-rank", "indices-rank", "rank-mismatch",
+CODES = ["params-dtype", "index-dtype", "mode-unknown", "axis-required", "params-rank", "indices-rank", "rank-mismatch",
          "batch-dims-out-of-range", "axis-out-of-range", "axis-before-batch", "batch-shape-mismatch", "join-mismatch",
          "index-depth", "output-too-large", "index-out-of-range"]
 I64_MIN, I64_MAX = -2**63, 2**63 - 1
@@ -82,7 +82,10 @@ class Operator:
         self.params_rank, self.indices_rank = RANKS[params["rank"]], RANKS[indices["rank"]]
         self.attributes: dict[str, Json] = {one["name"]: one for one in signature["attributes"]}
         roles = {one["role"]: one for one in signature["attributes"]}
-        self.batch, self.axis = roles.get("batch-dims"), roles.get("axis")
+        self.batch, self.axis, self.mode = roles.get("batch-dims"), roles.get("axis"), roles.get("mode")
+        self.flattens: bool = signature.get("flattens", False)
+        modes = signature.get("policy", {}).get("by-mode", [])  # the default first
+        self.modes = {one["mode"]: Oracle(**one["profile"], empty_axis=one["empty_axis"]) for one in modes}
 
     def batch_dims(self, given: Json, r: int, q: int) -> int:
         """How many axes are the batch, counted from the start."""
@@ -118,7 +121,8 @@ class Operator:
 def default(attribute: Json) -> Optional[int]:
     """The value of an absent attribute; None where it follows from the call."""
     word = attribute["default"]
-    return int(word["Value"]) if isinstance(word, dict) else None
+    value = word["Value"] if isinstance(word, dict) else None
+    return value if isinstance(value, int) else None
 
 
 class Call(NamedTuple):
@@ -128,12 +132,26 @@ class Call(NamedTuple):
     indices: Tensor
     attributes: Json
 
+    def mode(self) -> Any:
+        """The mode, sent or by default; None of an operator without."""
+        chosen = self.operator.mode
+        return self.attributes.get(chosen["name"], next(iter(self.operator.modes))) if chosen else None
+
+    def flat(self) -> "Call":
+        """The call along one axis of all elements, where its axis is null."""
+        axis = self.operator.axis
+        if not axis or not self.operator.flattens or self.attributes.get(axis["name"], default(axis)) is not None:
+            return self
+        line = Tensor(self.params.dtype, [prod(self.params.shape)], self.params.elements)
+        return self._replace(params=line, attributes={**self.attributes, axis["name"]: 0})
+
     def plan(self) -> tuple[int, int, int, list[int], Tensor]:
         """The axes and the output, without elements yet: every check that needs no index value, in order."""
         if not set(self.attributes) <= set(self.operator.attributes):
             raise Refused({"unsupported": TEXT})
         require(self.params.dtype in self.operator.params_dtypes, "params-dtype")
         require(self.indices.dtype in self.operator.index_dtypes, "index-dtype")
+        require(not self.operator.modes or self.mode() in self.operator.modes, "mode-unknown")
         named = self.operator.axis is not None and self.operator.axis["name"] in self.attributes
         require(named or not self.operator.requires_axis(), "axis-required")
         if self.operator.join:
@@ -185,11 +203,12 @@ class Oracle(NamedTuple):
     and indices as [batch, row, component] give an output seen as [batch, mid, row, inner]. Elements are picked one by one."""
     bad: str = "error"
     negative: str = "reject"
+    empty_axis: str = "zero"  # what an index into an axis without elements gives, where a bad one is no error
 
     def answer(self, call: Call) -> Json:
         """The reply that the contract asks for, without its `seq`."""
         try:
-            return {"output": self.gather(call).wire()}
+            return {"output": call.operator.modes.get(call.mode(), self).gather(call.flat()).wire()}
         except Refused as refused:
             return dict(refused.args[0])
 
@@ -229,9 +248,10 @@ class Oracle(NamedTuple):
         places: list[Optional[int]] = []
         for flat, element in enumerate(call.indices.elements):
             row, component = divmod(flat, len(bounds))
-            value, bound = int.from_bytes(element, "little", signed=True), bounds[component]
+            signed = call.indices.dtype.startswith("i")
+            value, bound = int.from_bytes(element, "little", signed=signed), bounds[component]
             places.append(self.place(value, bound))
-            if places[-1] is None and self.bad == "error":
+            if places[-1] is None and (self.bad == "error" or not bound and self.empty_axis == "error"):
                 named = {"component": component} if call.operator.by_rows else {}
                 shape = call.indices.shape[:-1] if named else call.indices.shape
                 position = [row // prod(shape[axis + 1:]) % dim for axis, dim in enumerate(shape)]
@@ -240,6 +260,8 @@ class Oracle(NamedTuple):
 
     def place(self, value: int, bound: int) -> Optional[int]:
         """Where on its axis an index points; None where it is bad and not mended."""
+        if self.bad == "modulo" and bound > 0:
+            return value % bound  # which Python never makes negative
         if self.negative == "wrap" and -bound <= value < 0:
             return value + bound
         if self.bad == "clamp" and bound > 0:
@@ -252,6 +274,7 @@ def number(at: list[int], shape: list[int]) -> int:
     return sum((0 if size == 1 else here) * prod(shape[dim + 1:]) for dim, (here, size) in enumerate(zip(at, shape)))
 
 
+SAMPLES = {"boolean": True, "integer": 0, "string": "clip"}
 HUGE = [2**31, 2**32 + 1, 2**40, 2**58, 2**59, 2**60, 2**61, 2**62, I64_MAX, I64_MAX // 7, I64_MAX // 49]
 ODD_BYTES = b"\0\0\0\0\x01\x7c\x7f\x80\x81\xf0\xff"  # of NaN payloads, infinities, -0.0, subnormals
 TEXTS = [b"", b"\0", b"a\0b", b"\xff\xfe", b"\xc3(", "\u00e9".encode(), b"too long to be kept inline " * 2]
@@ -274,11 +297,11 @@ class Generator(Random):
                 self.spoil(call)
             if not faults and self.random() < 0.02:
                 other = self.choice(self.operators).attributes.values()  # of which this operator has some or none
-                call.attributes.update((one["name"], one["type"] == "boolean" or 0) for one in other)
+                call.attributes.update((one["name"], SAMPLES[one["type"]]) for one in other)
             bounds, output = [3], Tensor("u8", [])
             with suppress(Refused):
-                _, first, end, _, output = call.plan()
-                bounds = call.params.shape[first:end]
+                _, first, end, _, output = call.flat().plan()
+                bounds = call.flat().params.shape[first:end]
             parts = (call.params, call.indices, output)
             if all(prod(part.shape) <= 1500 and part.nominal_bytes() <= I64_MAX for part in parts):
                 call.params.elements = self.elements(call.params)
@@ -306,7 +329,7 @@ class Generator(Random):
         call = Call(operator, Tensor(self.choice(operator.params_dtypes), p),
                     Tensor(self.choice(operator.index_dtypes), p[:b] + outer + depth), {})
         axis = self.randint(b, len(p) - 1) if operator.axis else 0
-        self.set_attributes(call.attributes, operator, (b, axis), len(p), len(call.indices.shape))
+        self.set_attributes(call, (b, axis))
         return call
 
     def valid_elements(self, operator: Operator) -> Call:
@@ -328,12 +351,14 @@ class Generator(Random):
             self.shuffle(i)
         call = Call(operator, Tensor(self.choice(operator.params_dtypes), p),
                     Tensor(self.choice(operator.index_dtypes), i), {})
-        self.set_attributes(call.attributes, operator, (0, axis), len(p), len(i))
+        self.set_attributes(call, (0, axis))
         return call
 
-    def set_attributes(self, given: Json, operator: Operator, meant: tuple[int, int], r: int, q: int) -> None:
-        """Attributes for the batch dims and the axis that are meant: a default is written or left out, either sign where allowed."""
-        b, axis = meant
+    def set_attributes(self, call: Call, meant: tuple[int, int]) -> None:
+        """Attributes for the batch dims and the axis that are meant: a default is written or left out, either sign where allowed;
+        now and then no axis where that flattens, and any mode."""
+        given, operator, (b, axis) = call.attributes, call.operator, meant
+        r, q = len(call.params.shape), len(call.indices.shape)
         if operator.batch and (b != default(operator.batch) or self.random() < 0.4):
             signs = [b, b - q] if operator.batch["range"] == "from-minus-q-to-q" and b < q else [b]
             given[operator.batch["name"]] = self.choice(signs)
@@ -341,6 +366,11 @@ class Generator(Random):
             absent = -1 if operator.requires_axis() else default(operator.axis)
             if axis != (b if absent is None else absent) or self.random() < 0.5:
                 given[operator.axis["name"]] = self.choice([axis, axis - r])
+            if operator.flattens and self.random() < 0.4:
+                given[operator.axis["name"]] = None
+                call.indices.shape[:] = call.indices.shape[axis:axis + 1] if operator.join else call.indices.shape
+        if operator.mode and self.random() < 0.7:
+            given[operator.mode["name"]] = self.choice(list(operator.modes))
         for name, one in operator.attributes.items():
             if one["role"] == "ignored" and self.random() < 0.15:
                 given[name] = self.choice([False, True] if one["type"] == "boolean" else [0, 7])
@@ -352,7 +382,7 @@ class Generator(Random):
         b = given.get(operator.batch["name"], default(operator.batch)) if operator.batch else 0
         named = [one["name"] for one in (operator.axis, operator.batch) if one]
         own = ["join", "absent"] if operator.join else ["depth", "batch"]
-        kind = self.choice(["dtype", "rank", *own, *named])
+        kind = self.choice(["dtype", "rank", *own, *named, *(["mode"] if operator.mode else [])])
         if kind == "dtype":
             part.dtype = self.choice(DTYPES)
         elif kind == "rank":
@@ -363,6 +393,8 @@ class Generator(Random):
             part.shape[at:at] = self.choice([[], [], [1], [2]])
         elif kind == "absent":
             given.pop(operator.axis["name"] if operator.axis else "", None)
+        elif kind == "mode" and operator.mode:
+            given[operator.mode["name"]] = self.choice(["", "fill", *(mode.upper() for mode in operator.modes)])
         elif kind == "depth":
             call.indices.shape[-1:] = [max(0, r - b) % 64 + self.randint(1, 3)] * (q > 0)
         elif kind == "batch" and 0 < b <= len(part.shape):
@@ -455,7 +487,8 @@ class Campaign:
         hello, declared = self.receive(), []
         with suppress(KeyError, TypeError):
             declared = [hello["protocol"], *(hello["operators"][one.name]["profile"] for one in self.operators)]
-        if to_line(declared) != to_line([2] + [self.oracle._asdict()] * len(self.operators)):
+        chosen, left = ({"bad": one.bad, "negative": one.negative} for one in (self.oracle, Oracle()))
+        if to_line(declared) != to_line([2] + [left if one.modes else chosen for one in self.operators]):
             sys.exit(f"handshake: wanted protocol 2, {len(self.operators)} operators and {self.oracle}, got {to_line(hello)}")
 
     def compare(self, message: Json, expected: Json, reply: Any) -> None:

@@ -10,16 +10,8 @@ use crate::Implemented;
 pub(crate) const OPERATORS: &[Implemented] = &[take::OPERATOR, take_along_axis::OPERATOR];
 
 /// The dtypes of indices, since the pages list none (errata `numpy-index-dtypes`).
-pub const INDICES_DTYPES: [DType; 8] = [
-    DType::I8,
-    DType::I16,
-    DType::I32,
-    DType::I64,
-    DType::U8,
-    DType::U16,
-    DType::U32,
-    DType::U64,
-];
+pub const INDICES_DTYPES: [DType; 8] =
+    [DType::I8, DType::I16, DType::I32, DType::I64, DType::U8, DType::U16, DType::U32, DType::U64];
 
 /// An axis as it is sent, the inner `None` for null.
 fn sent_axis(call: &Call) -> Result<Option<Option<i64>>, Refusal> {
