@@ -118,8 +118,9 @@ mod tests {
         for (mode, verdict, words) in AT_THE_START {
             trials.push(trial(&format!("start/{mode}"), || at_the_start(mode, *verdict, words)));
         }
-        let others: [(&str, fn()); 37] = [
+        let others: [(&str, fn()); 40] = [
             ("start/there-is-no-such-program", there_is_no_such_program),
+            ("start/fails-one-of-the-trivial-calls", fails_one_of_the_trivial_calls),
             ("stop/ignores-stop", ignores_stop),
             ("stop/fails-at-stop", fails_at_stop),
             ("stop/talks-at-stop", talks_at_stop),
@@ -132,6 +133,9 @@ mod tests {
             ("call/accepts-what-is-too-large", accepts_what_is_too_large),
             ("call/changes-its-input", || {
                 changes_its_input("changes-its-input", "file of indices differs from byte 67 on");
+            }),
+            ("call/mutters-and-changes-its-input", || {
+                changes_its_input("mutters-and-changes-its-input", "the file is mine");
             }),
             ("call/deletes-its-input", || changes_its_input("deletes-its-input", "cannot be read any more")),
             ("call/puts-a-pipe-for-its-input", || {
@@ -177,6 +181,7 @@ mod tests {
             ("pipeline/replies-that-were-written-before-the-end-count", || {
                 an_unwritten_reply("when-idle-or-dying-writes", Crash, "ended with exit status 3");
             }),
+            ("pipeline/a-call-that-changes-the-inputs-of-those-before-pays", changes_all_inputs),
             ("pipeline/a-crash-that-no-call-repeats-is-seen", a_crash_that_no_call_repeats),
             ("pipeline/a-backend-that-drops-calls-is-asked-one-at-a-time", drops_calls),
             ("pipeline/a-backend-that-breaks-the-protocol-is-not-excused", takes_two_calls_for_one),
@@ -305,6 +310,14 @@ mod tests {
         let findings = run(&backend("honest"), &[]).unwrap();
         assert_eq!(verdicts(&findings), [Pass; CALLS]);
         assert_eq!(findings.remarks, [""; 0]);
+    }
+
+    /// It is wrong, and works.
+    fn fails_one_of_the_trivial_calls() {
+        let cases = cases(&[AT]);
+        let cases: Vec<&Case> = cases.iter().collect();
+        let findings = backend("refuses").run(&cases[..=AT], &cases, &|_| ()).unwrap();
+        assert_only(&findings, RejectedGoodInput, "error without a code");
     }
 
     fn ignores_stop() {
@@ -516,6 +529,13 @@ mod tests {
         assert_eq!(verdicts(&run(&backend, &[0, 4]).unwrap()), only(verdict, &[0, 4]));
         (backend.jobs, backend.repeat) = (1, 3);
         assert_eq!(verdicts(&run(&backend, &[1, 3]).unwrap()), only(verdict, &[1, 3]));
+    }
+
+    /// The first reply finds the file of its call changed, which a later call in flight has done.
+    fn changes_all_inputs() {
+        let mut backend = backend("when-idle-writes-but-changes-all-inputs");
+        backend.limits.file_above = 0;
+        assert_only(&run(&backend, &[AT]).unwrap(), InputChanged, "the file of params differs from byte ");
     }
 
     /// The call that was due pays, since nobody else does.
