@@ -118,7 +118,7 @@ mod tests {
         for (mode, verdict, words) in AT_THE_START {
             trials.push(trial(&format!("start/{mode}"), || at_the_start(mode, *verdict, words)));
         }
-        let others: [(&str, fn()); 40] = [
+        let others: [(&str, fn()); 41] = [
             ("start/there-is-no-such-program", there_is_no_such_program),
             ("start/fails-one-of-the-trivial-calls", fails_one_of_the_trivial_calls),
             ("stop/ignores-stop", ignores_stop),
@@ -181,6 +181,7 @@ mod tests {
             ("pipeline/replies-that-were-written-before-the-end-count", || {
                 an_unwritten_reply("when-idle-or-dying-writes", Crash, "ended with exit status 3");
             }),
+            ("pipeline/the-second-of-two-calls-in-flight-pays-for-its-crash", the_second_of_two_crashes),
             ("pipeline/a-call-that-changes-the-inputs-of-those-before-pays", changes_all_inputs),
             ("pipeline/a-crash-that-no-call-repeats-is-seen", a_crash_that_no_call_repeats),
             ("pipeline/a-backend-that-drops-calls-is-asked-one-at-a-time", drops_calls),
@@ -529,6 +530,13 @@ mod tests {
         assert_eq!(verdicts(&run(&backend, &[0, 4]).unwrap()), only(verdict, &[0, 4]));
         (backend.jobs, backend.repeat) = (1, 3);
         assert_eq!(verdicts(&run(&backend, &[1, 3]).unwrap()), only(verdict, &[1, 3]));
+    }
+
+    /// The reply to the first one is lost with the process.
+    fn the_second_of_two_crashes() {
+        let mut backend = backend("when-idle-writes-but-dies");
+        backend.limits.window = 2;
+        assert_eq!(verdicts(&run(&backend, &[1]).unwrap()), only(Crash, &[1]));
     }
 
     /// The first reply finds the file of its call changed, which a later call in flight has done.

@@ -52,11 +52,12 @@ pub(crate) fn fate(scratch: &Scratch, folder: &Path, broken: &Break) -> Result<F
 fn run(scratch: &Scratch, folder: &Path, program: &Path, test: &Test) -> Result<Outcome, String> {
     let mut command = Command::new(program);
     command.args(["--exact", &test.name, "--test-threads=1"]);
-    command.env("INSTA_UPDATE", "no").current_dir(scratch.package(test));
+    command.env("INSTA_UPDATE", "no").current_dir(scratch.source().join(test.package()));
     let Some(ended) = Ended::run(&mut command, folder)? else {
         return Ok(Outcome::Fails("hangs".to_owned()));
     };
     let said = String::from_utf8_lossy(&[&ended.stdout[..], b"\n", &ended.stderr].concat()).into_owned();
+    let said = said.replace(&format!("{}/", scratch.source().display()), "");
     Ok(match ended.code {
         Some(0) if said.contains("running 0 tests") => Outcome::Missing,
         Some(0) => Outcome::Passes,
@@ -64,9 +65,15 @@ fn run(scratch: &Scratch, folder: &Path, program: &Path, test: &Test) -> Result<
     })
 }
 
-/// What the test says first: the line behind the place of its panic.
+/// What the test says first: the message of its panic, with both sides of what is not equal.
 fn complaint(said: &str) -> String {
-    let mut lines = said.lines().skip_while(|line| !line.contains("panicked at ")).skip(1);
-    let line = lines.next().unwrap_or("fails").trim().replace('|', "\\|");
-    line.chars().take(120).collect()
+    let mut lines = said.lines().skip_while(|line| !line.contains("panicked at ")).skip(1).map(str::trim);
+    let first = lines.next().unwrap_or("fails").to_owned();
+    let sides = lines.take(2).filter(|line| line.starts_with("left: ") || line.starts_with("right: "));
+    let sides: String = sides.map(|side| format!(" {}", cut(side))).collect();
+    format!("{}{sides}", cut(&first)).replace('|', "\\|")
+}
+
+fn cut(line: &str) -> String {
+    line.chars().take(90).collect()
 }

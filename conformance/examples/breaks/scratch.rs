@@ -94,9 +94,9 @@ impl Scratch {
         done
     }
 
-    /// Where the sources of a test's package lie, in which it is run.
-    pub(crate) fn package(&self, test: &Test) -> PathBuf {
-        self.source.join(test.package())
+    /// Where the copy lies.
+    pub(crate) fn source(&self) -> &Path {
+        &self.source
     }
 }
 

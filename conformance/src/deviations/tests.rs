@@ -85,3 +85,19 @@ fn versions_are_matched_by_their_glob() {
         assert_eq!(verdicts(&spec, &[case], Verdict::Crash, &entry), [verdict], "{versions}");
     }
 }
+
+#[test]
+fn a_file_with_one_reason_among_others_is_not_lost_to_a_draft() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("known.yaml");
+    let lost = |entries: &str| {
+        std::fs::write(&path, format!("schema: 1\n{entries}")).unwrap();
+        Deviations::lost_by_a_draft(&path)
+    };
+    let entry = |reason: &str| format!("  - {{ case: {CASE}, verdict: crash, reason: {reason} }}\n");
+    let kind = "  - { operator: '*', kind: crash, reason: it does }\n";
+    assert_eq!(lost("deviations: []\n"), None);
+    assert_eq!(lost(&format!("deviations:\n{}{}", entry("''"), entry("' '"))), None);
+    assert_eq!(lost(&format!("deviations:\n{}{}", entry("''"), entry("it does"))), Some("reasons"));
+    assert_eq!(lost(&format!("deviations:\n{}drawn:\n{kind}", entry("''"))), Some("reasons"));
+}

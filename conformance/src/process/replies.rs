@@ -179,6 +179,15 @@ mod tests {
     }
 
     #[test]
+    fn nothing_follows_the_object_of_a_reply() {
+        for more in ["x", "{}", r#"{"seq":1,"unsupported":"x"}"#] {
+            let what = wrong(&format!(r#"{{"seq":1,"unsupported":"x"}} {more}"#));
+            assert!(what.contains("trailing characters"), "{what}");
+        }
+        assert!(answer(b"{\"seq\":1,\"unsupported\":\"x\"} \r").outcome.is_ok(), "white space says nothing");
+    }
+
+    #[test]
     fn what_breaks_the_schema_is_said() {
         assert!(wrong("hello").contains("column 1"));
         assert!(wrong("[1]").contains("expected a map") || wrong("[1]").contains("an object"));
