@@ -27,7 +27,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use gather_conformance::judge::Verdict::{self, *};
-    use gather_conformance::process::{Broken, Findings, Limits, ProcessBackend};
+    use gather_conformance::process::{Answers, Broken, Dialogue, Findings, Limits, ProcessBackend};
     use gather_spec::any::OpenDtypes;
     use gather_spec::case::{Arm, Expectation, OperandNames, When};
     use gather_spec::{
@@ -118,7 +118,7 @@ mod tests {
         for (mode, verdict, words) in AT_THE_START {
             trials.push(trial(&format!("start/{mode}"), || at_the_start(mode, *verdict, words)));
         }
-        let others: [(&str, fn()); 41] = [
+        let others: [(&str, fn()); 42] = [
             ("start/there-is-no-such-program", there_is_no_such_program),
             ("start/fails-one-of-the-trivial-calls", fails_one_of_the_trivial_calls),
             ("stop/ignores-stop", ignores_stop),
@@ -184,6 +184,7 @@ mod tests {
             ("pipeline/the-second-of-two-calls-in-flight-pays-for-its-crash", the_second_of_two_crashes),
             ("pipeline/a-call-that-changes-the-inputs-of-those-before-pays", changes_all_inputs),
             ("pipeline/a-crash-that-no-call-repeats-is-seen", a_crash_that_no_call_repeats),
+            ("pipeline/a-crash-that-no-call-of-a-campaign-repeats-is-seen", a_crash_of_a_dialogue),
             ("pipeline/a-backend-that-drops-calls-is-asked-one-at-a-time", drops_calls),
             ("pipeline/a-backend-that-breaks-the-protocol-is-not-excused", takes_two_calls_for_one),
             ("size/virtual-calls-have-a-limit-of-their-own", virtual_calls_have_a_limit_of_their_own),
@@ -554,6 +555,23 @@ mod tests {
         let words =
             "exit status 7 before a reply came, with 4 calls in flight; alone, each of them was answered";
         assert_only(&run(&backend, &[AT]).unwrap(), Crash, words);
+    }
+
+    /// The same for calls that are no cases.
+    fn a_crash_of_a_dialogue() {
+        let folder = tempfile::tempdir().unwrap();
+        let backend = with_note(backend("dies-the-first-time"), &folder.path().join("was here"));
+        let cases = cases(&[AT]);
+        let calls: Vec<&Call> = cases.iter().map(|case| &case.call).collect();
+        let Answers { answers, interrupted } = Dialogue::start(backend).unwrap().ask(&calls);
+        assert_eq!((answers.len(), interrupted), (CALLS, None));
+        for (at, answer) in answers.iter().enumerate() {
+            assert_eq!(answer.is_err(), at == AT, "{at}: {answer:?}");
+        }
+        let trouble = answers[AT].as_ref().unwrap_err();
+        let words =
+            "exit status 7 before a reply came, with 4 calls in flight; alone, each of them was answered";
+        assert!(trouble.verdict == Crash && trouble.what.contains(words), "{trouble:?}");
     }
 
     /// Nothing comes if more than one call has been sent.

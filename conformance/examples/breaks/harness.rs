@@ -68,7 +68,7 @@ fn run(scratch: &Scratch, folder: &Path, program: &Path, test: &Test) -> Result<
 /// What the test says first: the message of its panic, with both sides of what is not equal.
 fn complaint(said: &str) -> String {
     let mut lines = said.lines().skip_while(|line| !line.contains("panicked at ")).skip(1).map(str::trim);
-    let first = lines.next().unwrap_or("fails").to_owned();
+    let first = lines.next().filter(|line| !line.is_empty()).unwrap_or("fails").to_owned();
     let sides = lines.take(2).filter(|line| line.starts_with("left: ") || line.starts_with("right: "));
     let sides: String = sides.map(|side| format!(" {}", cut(side))).collect();
     format!("{}{sides}", cut(&first)).replace('|', "\\|")
