@@ -2,6 +2,8 @@
 //! what does not occur, what matches nothing and what has no reason are errors.
 
 mod kinds;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -343,6 +343,45 @@ mod tests {
     }
 
     #[test]
+    fn each_field_of_an_error_must_be_given_and_agree() {
+        let none = ErrorFields::default;
+        let fields = [
+            (
+                ErrorFields { position: Some(vec![1]), ..none() },
+                ErrorFields { position: Some(vec![2]), ..none() },
+            ),
+            (ErrorFields { component: Some(1), ..none() }, ErrorFields { component: Some(2), ..none() }),
+            (ErrorFields { index: Some(1), ..none() }, ErrorFields { index: Some(2), ..none() }),
+            (ErrorFields { bound: Some(1), ..none() }, ErrorFields { bound: Some(2), ..none() }),
+            (ErrorFields { bytes: Some(1), ..none() }, ErrorFields { bytes: Some(2), ..none() }),
+        ];
+        for (stated, other) in fields {
+            let judged = |stated: &ErrorFields, given: &ErrorFields| {
+                let code = Some(ErrorCode::IndexOutOfRange);
+                let error = ReportedError { message: "no".to_owned(), code, fields: given.clone() };
+                let allowed = [Allowed::Error(ErrorCode::IndexOutOfRange, stated.clone())];
+                judge(&allowed, &tensor(0), &Outcome::Error(error), true, Strictness::Strict).verdict
+            };
+            assert_eq!(judged(&stated, &stated), Verdict::Pass, "{stated:?}");
+            assert_eq!(judged(&stated, &other), Verdict::WrongError, "{stated:?}");
+            assert_eq!(judged(&stated, &none()), Verdict::WrongError, "{stated:?}");
+            assert_eq!(judged(&none(), &stated), Verdict::Pass, "{stated:?} beyond what is expected");
+        }
+    }
+
+    #[test]
+    fn of_several_outcomes_that_pass_the_one_that_is_checked_in_full_counts() {
+        let fields = ErrorFields { index: Some(7), ..ErrorFields::default() };
+        let in_part = Allowed::Error(ErrorCode::IndexOutOfRange, fields);
+        let in_full = Allowed::Error(ErrorCode::IndexOutOfRange, ErrorFields::default());
+        let outcome = error(Some(ErrorCode::IndexOutOfRange), None);
+        for allowed in [[in_part.clone(), in_full.clone()], [in_full, in_part]] {
+            let judged = judge(&allowed, &tensor(0), &outcome, true, Strictness::Lenient);
+            assert_eq!(judged, Judgement { verdict: Verdict::Pass, note: None });
+        }
+    }
+
+    #[test]
     fn what_is_allowed_is_told_in_words() {
         let fields = ErrorFields { component: Some(1), bound: Some(3), ..ErrorFields::default() };
         let allowed = [

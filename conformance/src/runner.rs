@@ -456,4 +456,50 @@ mod tests {
         assert_eq!((always.verdict, always.at), (Verdict::WrongOutput, None));
         assert_eq!(run(2, true, |_, _| false).verdict, Verdict::Pass);
     }
+
+    #[test]
+    fn the_refusal_of_an_undeclared_dtype_is_asked() {
+        let spec = Specification::embedded().unwrap();
+        let reference = || builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
+        let description = reference().describe();
+        let refuses = |case: &&Case| {
+            let capability = &description.operators[case.call.operator.as_str()];
+            let dtypes = (case.params().dtype(), case.indices().dtype());
+            let declared =
+                capability.dtypes.contains(&dtypes.0) && capability.index_dtypes.contains(&dtypes.1);
+            !declared && case.expect.under(capability.profile).iter().all(is_dtype_error)
+        };
+        let case = spec.cases.iter().find(refuses).unwrap();
+        let result = InProcess::new(reference, Strictness::Strict).run(case);
+        assert_eq!((result.verdict, result.call.is_some()), (Verdict::Pass, true), "{}", case.id);
+    }
+
+    #[test]
+    fn every_size_of_a_case_is_run_in_two_layouts() {
+        use Layout::{Broadcast, Contiguous, Offset, Reversed, Transposed};
+        assert_eq!(layouts(None).collect::<Vec<_>>(), Layout::ALL);
+        let second = [Transposed, Offset, Reversed, Broadcast];
+        for point in 0..12 {
+            assert_eq!(layouts(Some(point)).collect::<Vec<_>>(), [Contiguous, second[point % 4]], "{point}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_differs_from_its_case_is_a_changed_input() {
+        let spec = Specification::embedded().unwrap();
+        let case = spec.case("tf.gather_nd/documented/rows-of-a-matrix").unwrap();
+        let reference = || builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
+        let result = InProcess::new(reference, Strictness::Strict).run_laid_out(case, |call, layout| {
+            let mut call = call.clone();
+            if layout == Layout::Reversed {
+                let indices = call.operands.get("indices").unwrap();
+                let zeros = gather_spec::Element::zero(indices.dtype());
+                let zeros = Tensor::filled(indices.dtype(), indices.shape().clone(), &zeros).unwrap();
+                call.operands.replace("indices", zeros);
+            }
+            Cow::Owned(Ok(call))
+        });
+        assert_eq!(result.verdict, Verdict::InputChanged);
+        assert!(result.at.unwrap().starts_with("layout reversed"));
+    }
 }

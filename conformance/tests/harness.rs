@@ -67,11 +67,12 @@ fn main() -> ExitCode {
         Some(file) => return harness_with(Panics::new, file),
         None => {}
     }
-    let tests: [(&str, fn()); 4] = [
+    let tests: [(&str, fn()); 5] = [
         ("a failure names the case and a panic is a crash", a_failure),
         ("deviations cover it", covered),
         ("deviations are strict", strict),
         ("what was not asked is said at the end", not_asked),
+        ("what is not declared is ignored and does not pass", ignored),
     ];
     let trials = tests.map(|(name, test)| {
         Trial::test(name, move || {
@@ -139,4 +140,10 @@ fn not_asked() {
     assert!(status == Some(0) && text.contains("nothing was asked: of "), "{text}");
     // Neither a list nor the profile alone has cases to sum up.
     assert!(run(narrow, "--list").1.ends_with(": test\n"));
+}
+
+fn ignored() {
+    let (status, text) = run(Path::new("narrow"), "tf.gather/documented");
+    assert!(status == Some(0) && text.contains("\ntest result: ok. 0 passed; 0 failed; "), "{text}");
+    assert!(!text.contains("; 0 ignored; "), "{text}");
 }

@@ -27,7 +27,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use gather_conformance::judge::Verdict::{self, *};
-    use gather_conformance::process::{Broken, Findings, Limits, ProcessBackend};
+    use gather_conformance::process::{Answers, Broken, Dialogue, Findings, Limits, ProcessBackend};
     use gather_spec::any::OpenDtypes;
     use gather_spec::case::{Arm, Expectation, OperandNames, When};
     use gather_spec::{
@@ -118,8 +118,9 @@ mod tests {
         for (mode, verdict, words) in AT_THE_START {
             trials.push(trial(&format!("start/{mode}"), || at_the_start(mode, *verdict, words)));
         }
-        let others: [(&str, fn()); 37] = [
+        let others: [(&str, fn()); 42] = [
             ("start/there-is-no-such-program", there_is_no_such_program),
+            ("start/fails-one-of-the-trivial-calls", fails_one_of_the_trivial_calls),
             ("stop/ignores-stop", ignores_stop),
             ("stop/fails-at-stop", fails_at_stop),
             ("stop/talks-at-stop", talks_at_stop),
@@ -132,6 +133,9 @@ mod tests {
             ("call/accepts-what-is-too-large", accepts_what_is_too_large),
             ("call/changes-its-input", || {
                 changes_its_input("changes-its-input", "file of indices differs from byte 67 on");
+            }),
+            ("call/mutters-and-changes-its-input", || {
+                changes_its_input("mutters-and-changes-its-input", "the file is mine");
             }),
             ("call/deletes-its-input", || changes_its_input("deletes-its-input", "cannot be read any more")),
             ("call/puts-a-pipe-for-its-input", || {
@@ -177,7 +181,10 @@ mod tests {
             ("pipeline/replies-that-were-written-before-the-end-count", || {
                 an_unwritten_reply("when-idle-or-dying-writes", Crash, "ended with exit status 3");
             }),
+            ("pipeline/the-second-of-two-calls-in-flight-pays-for-its-crash", the_second_of_two_crashes),
+            ("pipeline/a-call-that-changes-the-inputs-of-those-before-pays", changes_all_inputs),
             ("pipeline/a-crash-that-no-call-repeats-is-seen", a_crash_that_no_call_repeats),
+            ("pipeline/a-crash-that-no-call-of-a-campaign-repeats-is-seen", a_crash_of_a_dialogue),
             ("pipeline/a-backend-that-drops-calls-is-asked-one-at-a-time", drops_calls),
             ("pipeline/a-backend-that-breaks-the-protocol-is-not-excused", takes_two_calls_for_one),
             ("size/virtual-calls-have-a-limit-of-their-own", virtual_calls_have_a_limit_of_their_own),
@@ -305,6 +312,14 @@ mod tests {
         let findings = run(&backend("honest"), &[]).unwrap();
         assert_eq!(verdicts(&findings), [Pass; CALLS]);
         assert_eq!(findings.remarks, [""; 0]);
+    }
+
+    /// It is wrong, and works.
+    fn fails_one_of_the_trivial_calls() {
+        let cases = cases(&[AT]);
+        let cases: Vec<&Case> = cases.iter().collect();
+        let findings = backend("refuses").run(&cases[..=AT], &cases, &|_| ()).unwrap();
+        assert_only(&findings, RejectedGoodInput, "error without a code");
     }
 
     fn ignores_stop() {
@@ -518,6 +533,20 @@ mod tests {
         assert_eq!(verdicts(&run(&backend, &[1, 3]).unwrap()), only(verdict, &[1, 3]));
     }
 
+    /// The reply to the first one is lost with the process.
+    fn the_second_of_two_crashes() {
+        let mut backend = backend("when-idle-writes-but-dies");
+        backend.limits.window = 2;
+        assert_eq!(verdicts(&run(&backend, &[1]).unwrap()), only(Crash, &[1]));
+    }
+
+    /// The first reply finds the file of its call changed, which a later call in flight has done.
+    fn changes_all_inputs() {
+        let mut backend = backend("when-idle-writes-but-changes-all-inputs");
+        backend.limits.file_above = 0;
+        assert_only(&run(&backend, &[AT]).unwrap(), InputChanged, "the file of params differs from byte ");
+    }
+
     /// The call that was due pays, since nobody else does.
     fn a_crash_that_no_call_repeats() {
         let folder = tempfile::tempdir().unwrap();
@@ -526,6 +555,23 @@ mod tests {
         let words =
             "exit status 7 before a reply came, with 4 calls in flight; alone, each of them was answered";
         assert_only(&run(&backend, &[AT]).unwrap(), Crash, words);
+    }
+
+    /// The same for calls that are no cases.
+    fn a_crash_of_a_dialogue() {
+        let folder = tempfile::tempdir().unwrap();
+        let backend = with_note(backend("dies-the-first-time"), &folder.path().join("was here"));
+        let cases = cases(&[AT]);
+        let calls: Vec<&Call> = cases.iter().map(|case| &case.call).collect();
+        let Answers { answers, interrupted } = Dialogue::start(backend).unwrap().ask(&calls);
+        assert_eq!((answers.len(), interrupted), (CALLS, None));
+        for (at, answer) in answers.iter().enumerate() {
+            assert_eq!(answer.is_err(), at == AT, "{at}: {answer:?}");
+        }
+        let trouble = answers[AT].as_ref().unwrap_err();
+        let words =
+            "exit status 7 before a reply came, with 4 calls in flight; alone, each of them was answered";
+        assert!(trouble.verdict == Crash && trouble.what.contains(words), "{trouble:?}");
     }
 
     /// Nothing comes if more than one call has been sent.

@@ -2,17 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use gather_conformance::judge::Verdict;
 use serde::Deserialize;
 
-/// How long one run or campaign may take.
-const LIMIT: Duration = Duration::from_secs(180);
+use crate::ended::Ended;
 
 /// Cases of a campaign.
 const CAMPAIGN: &str = "4000";
@@ -274,45 +271,12 @@ impl Judge {
         level: Option<&str>,
         arguments: &[OsString],
     ) -> Result<Option<Ended>, String> {
-        let named = |error: std::io::Error| format!("{}: {error}", program.display());
-        let (out, err) = (self.folder.join("stdout"), self.folder.join("stderr"));
         let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::null()).env_remove("GATHERSPEC_LEVEL");
-        command.stdout(File::create(&out).map_err(named)?).stderr(File::create(&err).map_err(named)?);
+        command.args(arguments).env_remove("GATHERSPEC_LEVEL");
         if let Some(level) = level {
             command.env("GATHERSPEC_LEVEL", level);
         }
-        let mut child = command.spawn().map_err(named)?;
-        let end = Instant::now() + LIMIT;
-        let status = loop {
-            if let Some(status) = child.try_wait().map_err(named)? {
-                break status;
-            }
-            if Instant::now() > end {
-                child.kill().map_err(named)?;
-                child.wait().map_err(named)?;
-                return Ok(None);
-            }
-            thread::sleep(Duration::from_millis(10));
-        };
-        let (stdout, stderr) = (fs::read(&out).map_err(named)?, fs::read(&err).map_err(named)?);
-        Ok(Some(Ended { code: status.code(), stdout, stderr }))
-    }
-}
-
-/// A process that ended.
-struct Ended {
-    code: Option<i32>,
-    stdout: Vec<u8>,
-    stderr: Vec<u8>,
-}
-
-impl Ended {
-    fn last_words(&self) -> String {
-        let said = String::from_utf8_lossy(&self.stderr);
-        let line = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-        let how = self.code.map_or_else(|| "killed".to_owned(), |code| format!("status {code}"));
-        format!("{how}: {}", line.chars().take(120).collect::<String>())
+        Ended::run(&mut command, &self.folder)
     }
 }
 

@@ -1,6 +1,9 @@
 //! Breaks of real code: puts each break of a round into a copy of the sources, builds it, and asks the unbroken
-//! `gatherspec` to find it. See conformance/breaks/README.md.
+//! `gatherspec` to find it; for breaks of the suite itself, runs the test that each names. See
+//! conformance/breaks/README.md.
 
+mod ended;
+mod harness;
 mod judge;
 mod round;
 mod scratch;
@@ -14,16 +17,16 @@ use clap::Parser;
 use globset::{Glob, GlobMatcher};
 
 use judge::{Judge, Suspect};
-use round::{Break, Round};
+use round::{Break, HARNESS, Round, file_name};
 use scratch::Scratch;
-use table::{Fate, page, target};
+use table::{Fate, target};
 
 /// Find breaks of real code.
 #[derive(Parser)]
 struct Arguments {
-    /// The round, a file of conformance/breaks
+    /// The round, a file of conformance/breaks, or `harness`
     #[arg(long, value_name = "N")]
-    round: u32,
+    round: String,
     /// Only breaks with an id that matches; the table is not written then
     #[arg(long, value_name = "GLOB")]
     only: Option<Glob>,
@@ -47,26 +50,39 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("the crate lies in a workspace")?;
-    let round = Round::read(root, arguments.round)?;
+    let round = Round::read(root, &arguments.round)?;
     let only = arguments.only.as_ref().map(Glob::compile_matcher);
     let chosen = |broken: &&Break| only.as_ref().is_none_or(|glob: &GlobMatcher| glob.is_match(&broken.id));
+    let breaks: Vec<&Break> = round.breaks.iter().filter(chosen).collect();
     let folder = arguments.scratch.clone().unwrap_or_else(|| root.join("target/broken"));
     let scratch = Scratch::new(root, &folder, arguments.jobs)?;
-    let judge = unbroken(&scratch, folder)?;
+    let of_harness = arguments.round == HARNESS;
+    let judge = if of_harness {
+        harness::check_unbroken(&scratch, &folder, &breaks)?;
+        None
+    } else {
+        Some(unbroken(&scratch, folder.clone())?)
+    };
+    let page = |rows: &[(&Break, Fate)]| {
+        if of_harness { table::harness_page(rows) } else { table::page(&arguments.round, rows) }
+    };
 
+    let path = root.join(format!("conformance/results/breaks-{}.md", file_name(&arguments.round)));
     let mut rows = Vec::new();
-    for broken in round.breaks.iter().filter(chosen) {
-        let fate = fate(&scratch, &judge, broken).map_err(|wrong| format!("{}: {wrong}", broken.id))?;
+    for broken in breaks {
+        let fate = match &judge {
+            Some(judge) => fate(&scratch, judge, broken),
+            None => harness::fate(&scratch, &folder, broken),
+        };
+        let fate = fate.map_err(|wrong| format!("{}: {wrong}", broken.id))?;
         println!("{} | {}", broken.id, fate.words());
         rows.push((broken, fate));
         if only.is_none() {
-            let path = root.join(format!("conformance/results/breaks-round-{}.md", arguments.round));
-            fs::write(&path, page(arguments.round, &rows))
-                .map_err(|error| format!("{}: {error}", path.display()))?;
+            fs::write(&path, page(&rows)).map_err(|error| format!("{}: {error}", path.display()))?;
         }
     }
     if only.is_some() {
-        print!("\n{}", page(arguments.round, &rows));
+        print!("\n{}", page(&rows));
     }
     Ok(())
 }
@@ -86,7 +102,7 @@ fn unbroken(scratch: &Scratch, folder: PathBuf) -> Result<Judge, String> {
 }
 
 fn fate(scratch: &Scratch, judge: &Judge, broken: &Break) -> Result<Fate, String> {
-    let program = match scratch.build_broken(broken)? {
+    let program = match scratch.with(broken, || scratch.build())? {
         Ok(program) => program,
         Err(why) => return Ok(Fate::DoesNotCompile(why)),
     };

@@ -28,7 +28,38 @@ pub(crate) struct Break {
     pub(crate) reach: Reach,
     /// The instruction set that it takes, if not that of the machine.
     pub(crate) level: Option<String>,
+    /// Of a break of the suite itself, the test that catches it.
+    pub(crate) test: Option<Test>,
 }
+
+/// A test, written as `-p gather-spec --lib -- load::sizes::tests::sums`: what `cargo test` builds, and its whole name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Test {
+    pub(crate) built: String,
+    pub(crate) name: String,
+}
+
+impl Test {
+    /// The folder of its crate.
+    pub(crate) fn package(&self) -> &'static str {
+        if self.built.contains("gather-spec") { "spec" } else { "conformance" }
+    }
+}
+
+impl TryFrom<String> for Test {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let parts = text.split_once(" -- ").map(|(built, name)| (built.to_owned(), name.to_owned()));
+        let (built, name) =
+            parts.ok_or_else(|| format!("`{text}` has no ` -- ` before the name of a test"))?;
+        Ok(Self { built, name })
+    }
+}
+
+/// The breaks of the suite itself.
+pub(crate) const HARNESS: &str = "harness";
 
 /// What a judge must do to come upon a break.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -44,16 +75,21 @@ pub(crate) enum Reach {
 }
 
 impl Round {
-    /// Reads round `number` of a repository.
-    pub(crate) fn read(root: &Path, number: u32) -> Result<Self, String> {
-        let path = Self::path(root, number);
+    /// Reads a round of a repository: one that has a number, or [`HARNESS`].
+    pub(crate) fn read(root: &Path, name: &str) -> Result<Self, String> {
+        let path = Self::path(root, name);
         let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         serde_yaml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    fn path(root: &Path, number: u32) -> PathBuf {
-        root.join(format!("conformance/breaks/round-{number}.yaml"))
+    fn path(root: &Path, name: &str) -> PathBuf {
+        root.join("conformance/breaks").join(file_name(name)).with_extension("yaml")
     }
+}
+
+/// What a round's file and page are called after.
+pub(crate) fn file_name(round: &str) -> String {
+    if round == HARNESS { round.to_owned() } else { format!("round-{round}") }
 }
 
 impl Break {

@@ -9,6 +9,8 @@ use crate::round::{Break, Reach};
 pub(crate) enum Fate {
     /// Something judged it wrong.
     Caught(Catch),
+    /// Its test failed, with these words.
+    Failed(String),
     /// Nothing did.
     Survived,
     /// The break is itself at fault.
@@ -19,6 +21,7 @@ impl Fate {
     pub(crate) fn words(&self) -> String {
         match self {
             Self::Caught(Catch { step, by }) => format!("{} | {by}", step.name()),
+            Self::Failed(words) => format!("its test | {words}"),
             Self::Survived => "**survived** | ".to_owned(),
             Self::DoesNotCompile(why) => format!("does not compile | {why}"),
         }
@@ -35,7 +38,7 @@ pub(crate) fn target(broken: &Break) -> &str {
 }
 
 /// The page.
-pub(crate) fn page(round: u32, rows: &[(&Break, Fate)]) -> String {
+pub(crate) fn page(round: &str, rows: &[(&Break, Fate)]) -> String {
     let mut text = format!(
         "# Breaks of real code, round {round}\n\nWritten by `cargo run --release -p gather-conformance --example breaks -- \
          --round {round}`; conformance/breaks/README.md\nsays what a break is and what each step does.\n\n"
@@ -63,6 +66,36 @@ pub(crate) fn page(round: u32, rows: &[(&Break, Fate)]) -> String {
         let (id, file) = (&broken.id, &broken.file);
         let words = fate.words();
         let _ = writeln!(text, "| {id}<br>{file} | {words} | {} |", broken.wrong_on);
+    }
+    text
+}
+
+/// The page of the breaks of the suite itself.
+pub(crate) fn harness_page(rows: &[(&Break, Fate)]) -> String {
+    let mut text = "# Breaks of the suite itself\n\nWritten by `cargo run --release -p gather-conformance --example breaks -- \
+                    --round harness`; conformance/breaks/README.md\nsays what a break is. Without a break each of these tests \
+                    passes.\n\n| | spec | conformance |\n| --- | --: | --: |\n"
+        .to_owned();
+    let mut line = |name: &str, is: &dyn Fn(&Fate) -> bool| {
+        let count =
+            |crate_: &str| rows.iter().filter(|(broken, fate)| target(broken) == crate_ && is(fate)).count();
+        let (spec, conformance) = (count("spec"), count("conformance"));
+        if spec + conformance > 0 {
+            let _ = writeln!(text, "| {name} | {spec} | {conformance} |");
+        }
+    };
+    line("breaks", &|_| true);
+    line("caught by the test", &|fate| matches!(fate, Fate::Failed(_)));
+    line("survived", &|fate| matches!(fate, Fate::Survived));
+    line("does not compile", &|fate| matches!(fate, Fate::DoesNotCompile(_)));
+    text.push_str("\n| break | caught by | what fails | wrong on |\n| --- | --- | --- | --- |\n");
+    for (broken, fate) in rows {
+        let test = broken.test.as_ref().map_or("", |test| &test.name);
+        let words = match fate {
+            Fate::Failed(words) => format!("{test} | {words}"),
+            other => other.words(),
+        };
+        let _ = writeln!(text, "| {}<br>{} | {words} | {} |", broken.id, broken.file, broken.wrong_on);
     }
     text
 }

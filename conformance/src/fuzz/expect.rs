@@ -136,3 +136,25 @@ fn with_dtype(
     wide.operand_mut(role).dtypes.push(dtype);
     Some(wide)
 }
+
+#[cfg(test)]
+mod tests {
+    use gather_spec::{ErrorFields, NegativeIndex, ReportedError, Tensor};
+
+    use super::*;
+
+    #[test]
+    fn what_is_open_is_an_index_out_of_range_and_no_other_error() {
+        let profile = Profile { bad: BadIndex::Unspecified, negative: NegativeIndex::Reject };
+        let error = |code| {
+            let fields = ErrorFields::default();
+            Outcome::Error(ReportedError { message: "no".to_owned(), code: Some(code), fields })
+        };
+        let under_zero = || Outcome::Output(Tensor::new(DType::U8, [2], vec![0u8, 0]).unwrap());
+        let allowed = |code| allows(&error(code), profile, under_zero);
+        let shape = Allowed::Shape(Shape::new([2]).unwrap());
+        assert_eq!(allowed(ErrorCode::IndexOutOfRange), [shape, Allowed::AnyError]);
+        let rank = Allowed::Error(ErrorCode::IndicesRank, ErrorFields::default());
+        assert_eq!(allowed(ErrorCode::IndicesRank), [rank]);
+    }
+}

@@ -168,6 +168,26 @@ mod tests {
     }
 
     #[test]
+    fn an_output_of_the_highest_rank_is_read() {
+        let line = |rank: usize| {
+            let shape = vec![1; rank];
+            format!(r#"{{"seq":1,"output":{{"dtype":"u8","shape":{shape:?},"data":"BQ=="}}}}"#)
+        };
+        let five = Tensor::new(DType::U8, [1; 64], vec![5u8]).unwrap();
+        assert_eq!(answer(line(64).as_bytes()).outcome, Ok(Outcome::Output(five)));
+        assert!(wrong(&line(65)).contains("at most 64"), "{}", wrong(&line(65)));
+    }
+
+    #[test]
+    fn nothing_follows_the_object_of_a_reply() {
+        for more in ["x", "{}", r#"{"seq":1,"unsupported":"x"}"#] {
+            let what = wrong(&format!(r#"{{"seq":1,"unsupported":"x"}} {more}"#));
+            assert!(what.contains("trailing characters"), "{what}");
+        }
+        assert!(answer(b"{\"seq\":1,\"unsupported\":\"x\"} \r").outcome.is_ok(), "white space says nothing");
+    }
+
+    #[test]
     fn what_breaks_the_schema_is_said() {
         assert!(wrong("hello").contains("column 1"));
         assert!(wrong("[1]").contains("expected a map") || wrong("[1]").contains("an object"));

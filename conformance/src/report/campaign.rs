@@ -221,3 +221,25 @@ impl Kind {
         format!("{times} in {}, first in case {} of seed {}", of.compared, self.first, of.seed)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fuzz::Key;
+
+    #[test]
+    fn calls_that_were_not_compared_do_not_agree() {
+        let key = Key {
+            law: None,
+            operator: "tf.gather".to_owned(),
+            verdict: Verdict::Crash,
+            index_dtype: None,
+            strings: false,
+            expected: None,
+        };
+        let crashes = Kind::new(Part::Drawn, &Group { key, count: 5, first: 3, example: None });
+        let nothing = Campaign::left_out(Part::Drawn, 1, 100, "");
+        let campaign = Campaign { left_out: None, done: 100, compared: 90, kinds: vec![crashes], ..nothing };
+        assert_eq!(campaign.in_words(), ["compared 90 of 100:", "85 agree,", "5 crash"]);
+    }
+}

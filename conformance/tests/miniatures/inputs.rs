@@ -26,6 +26,15 @@ pub(super) fn do_to_an_input(mode: &str, path: &Path) -> io::Result<()> {
     }
 }
 
+/// Changes the files of all calls that are in flight.
+pub(super) fn change_all_inputs(message: &CallMessage) -> io::Result<()> {
+    let path = Path::new(super::file_of_indices(message).expect("the indices lie in a file"));
+    for entry in std::fs::read_dir(path.parent().expect("a file lies in a folder"))? {
+        do_to_an_input("changes-its-input", &entry?.path())?;
+    }
+    Ok(())
+}
+
 pub(super) fn make_pipe(path: &Path) -> io::Result<()> {
     Command::new("mkfifo").arg(path).stderr(Stdio::null()).status().map(|_| ())
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use gather_conformance::builtin;
 use gather_conformance::protocol::{CallMessage, Reply, Request, call};
 use gather_spec::{Call, DType, Element, Profile};
-use inputs::{do_to_an_input, make_pipe, take_the_folder_away};
+use inputs::{change_all_inputs, do_to_an_input, make_pipe, take_the_folder_away};
 use left_behind::{be_a_daemon, leave_a_child, leave_a_daemon, leave_orphans_that_end};
 
 /// The first element of the params at which a backend misbehaves.
@@ -85,7 +85,11 @@ fn be(mode: &str) -> ! {
 /// is asynchronous. The marked call finds replies unwritten.
 fn be_asynchronous(mode: &str) -> ! {
     let needs_one_call = mode.starts_with("when-idle-takes-one-call");
-    let idle = Duration::from_millis(if needs_one_call { 300 } else { 1 });
+    let idle = Duration::from_millis(match mode {
+        _ if needs_one_call => 300,
+        "when-idle-writes-but-changes-all-inputs" => 100,
+        _ => 1,
+    });
     let (found, lines) = mpsc::channel();
     std::thread::spawn(move || {
         io::stdin().lock().lines().map_while(Result::ok).try_for_each(|line| found.send(line))
@@ -117,6 +121,9 @@ fn be_asynchronous(mode: &str) -> ! {
                 match mode {
                     _ if !is_marked(mode, &asked) => {}
                     "when-idle-writes-but-hangs" => hang(),
+                    "when-idle-writes-but-changes-all-inputs" => {
+                        change_all_inputs(&message).expect("files can be changed");
+                    }
                     "when-idle-writes-but-dies" | "when-idle-writes-but-dies-at-strings" => exit(3),
                     "when-idle-or-dying-writes" => {
                         unwritten.iter().for_each(|reply| say(reply));
@@ -379,6 +386,14 @@ fn misbehave(mode: &str, message: &CallMessage, honest: String, held: &mut Optio
         }
         "leaves-a-daemon" | "leaves-a-blank-daemon" | "leaves-an-orphan" => {
             leave_a_daemon(mode);
+            say(&honest);
+        }
+        "mutters-and-changes-its-input" => {
+            eprintln!("the file is mine");
+            // Whoever reads standard error may be slower than whoever reads the reply.
+            std::thread::sleep(Duration::from_millis(200));
+            let path = file_of_indices(message).expect("the indices lie in a file");
+            do_to_an_input("changes-its-input", Path::new(path)).expect("files can be changed");
             say(&honest);
         }
         _ if mode.ends_with("-its-input") => {

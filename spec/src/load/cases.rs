@@ -391,3 +391,43 @@ fn is_ours(tool: &str) -> bool {
     let tool = tool.to_ascii_lowercase();
     ["reference", "optimized", "gatherspec", "gather-reference", "gather-optimized"].contains(&tool.as_str())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_case_has_the_weakest_basis_of_its_clauses() {
+        let spec = Specification::embedded().unwrap();
+        let mut mixed = 0;
+        for case in &spec.cases {
+            let has = |basis| case.clauses.iter().any(|id| spec.clause(id).unwrap().basis == basis);
+            let weakest = match (has(Basis::Ruling), has(Basis::Derived)) {
+                (true, _) => Basis::Ruling,
+                (false, true) => Basis::Derived,
+                (false, false) => Basis::Documented,
+            };
+            assert_eq!(case.basis, weakest, "{}", case.id);
+            mixed += usize::from(has(Basis::Documented) && weakest != Basis::Documented);
+        }
+        assert!(mixed > 0, "every case rests on clauses of one basis");
+    }
+
+    #[test]
+    fn a_number_stands_without_quotes() {
+        let spec = Specification::embedded().unwrap();
+        let read = |element: &str| {
+            let text = format!(
+                "schema: 2\noperator: tf.gather_nd\ncases:\n  - name: a\n    clauses: [tf.gather_nd.shape.slices]\n    \
+                 operands:\n      params: {{ dtype: i32, data: [{element}] }}\n      indices: {{ dtype: i32, data: [[0]] }}\n    \
+                 expect: unspecified\n"
+            );
+            spec.read_cases(Path::new("a.yaml"), text.as_bytes())
+        };
+        assert_eq!(read("1").unwrap().len(), 1);
+        for quoted in ["'1'", "\"1\""] {
+            let wrong = read(quoted).unwrap_err()[0].to_string();
+            assert!(wrong.contains("the text `1` is no i32: write it without quotes"), "{wrong}");
+        }
+    }
+}
