@@ -77,6 +77,10 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
 
     /// Runs one case over all layouts and numbers of threads, in dtypes that the backend declares.
     pub fn run(&mut self, case: &Case) -> CaseResult {
+        if case.large {
+            // A second copy of hundreds of megabytes would only show what the first has shown.
+            return self.run_laid_out(case, |call, _| Cow::Owned(Ok(call.clone())));
+        }
         self.run_laid_out(case, |call, layout| Cow::Owned(layout.apply(call)))
     }
 
@@ -91,7 +95,8 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
                 let start = Instant::now();
                 let result = self.run_judged(&judged.spread(), laid_out);
                 // The call as it is written takes less memory than its elements one by one.
-                let call = result.call.is_some().then(|| judged.case.call.clone());
+                let written = if case.sparse.is_some() { case } else { &*judged.case };
+                let call = result.call.is_some().then(|| written.call.clone());
                 CaseResult { duration: Some(start.elapsed()), call, ..result }
             }
             Err(unsupported) => *unsupported,
@@ -105,7 +110,7 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         laid_out: impl Fn(&Call, Layout) -> Cow<'c, Result<Call, TensorError>>,
     ) -> CaseResult {
         let mut first: Option<Outcome> = None;
-        for layout in layouts(judged.case.grid_point) {
+        for layout in layouts(&judged.case) {
             let call = laid_out(&judged.case.call, layout);
             let outcome = match self.run_layout(judged, layout, &call, first.is_none()) {
                 Ok(outcome) => outcome,
@@ -195,10 +200,12 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
     }
 }
 
-/// The layouts that a case is run in: all, and of one size among many the first and one more, in turns.
-fn layouts(grid_point: Option<usize>) -> impl Iterator<Item = Layout> {
+/// The layouts that a case is run in: all, of one size among many the first and one more, in turns, and of a large one
+/// the first alone.
+fn layouts(case: &Case) -> impl Iterator<Item = Layout> + use<> {
     let [first, others @ ..] = Layout::ALL;
-    let wanted = move |at: usize| grid_point.is_none_or(|point| point % others.len() == at);
+    let (large, grid_point) = (case.large, case.grid_point);
+    let wanted = move |at: usize| !large && grid_point.is_none_or(|point| point % others.len() == at);
     std::iter::once(first)
         .chain(others.into_iter().enumerate().filter(move |(at, _)| wanted(*at)).map(|(_, one)| one))
 }
@@ -239,10 +246,14 @@ impl<'a> Judged<'a> {
     /// they are compared again and again.
     fn spread(&self) -> Self {
         let mut spread = self.clone();
-        if self.case.grid_point.is_some()
+        if (self.case.grid_point.is_some() || self.case.large)
             && let Ok(call) = Layout::Contiguous.apply(&self.case.call)
         {
             spread.case.to_mut().call = call;
+            if self.case.large {
+                // What is compared once stays small.
+                return spread;
+            }
             for allowed in &mut spread.allowed {
                 if let Allowed::Output(output) = allowed
                     && let Ok(stored) = output.to_row_major()

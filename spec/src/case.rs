@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::any::{self, OpenDtypes};
 use crate::call::{BadIndex, NegativeIndex};
 use crate::clause::Evidence;
+use crate::tensor::Sparse;
 use crate::{Basis, Call, DType, ErrorCode, ErrorFields, Profile, Roles, Shape, Tensor, TensorError};
 
 /// A call together with what may be answered to it.
@@ -35,6 +36,10 @@ pub struct Case {
     pub open: OpenDtypes,
     /// Its place among those that the sizes of its `for-each` stand for.
     pub grid_point: Option<usize>,
+    /// Whether it belongs to the suite of large calls, which is run only where it is asked for.
+    pub large: bool,
+    /// Its params, where these are too large to be held before they are needed: `call` then has zeros of their shape.
+    pub sparse: Option<Arc<Sparse>>,
     /// The question.
     pub call: Call,
     /// The names of the operands of the call that every form has.
@@ -75,7 +80,8 @@ impl Case {
     }
 
     /// The case as it is run on a backend that takes these dtypes of params and of indices: an operand whose dtype is
-    /// open gets the first of its dtypes that is among them. Where none is, it keeps the one it has.
+    /// open gets the first of its dtypes that is among them. Where none is, it keeps the one it has. Params that
+    /// are held sparsely are put into memory.
     ///
     /// # Errors
     /// [`TensorError`] if memory is short.
@@ -93,10 +99,13 @@ impl Case {
         };
         let now = (self.params().dtype(), self.indices().dtype());
         let new = (first(&self.open.params, params, now.0), first(&self.open.indices, indices, now.1));
-        if new == now {
+        if new == now && self.sparse.is_none() {
             return Ok(Cow::Borrowed(self));
         }
         let mut case = self.clone();
+        if let Some(sparse) = &self.sparse {
+            case.call.operands.replace(&self.names.params, sparse.tensor()?);
+        }
         if new.0 != now.0 {
             let params = any::values_as(self.params(), new.0)?;
             case.call.operands.replace(&self.names.params, params);

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use crate::any::OpenDtypes;
 use crate::case::{Case, OperandNames};
@@ -264,8 +265,10 @@ impl<'a> CaseReader<'a> {
         for (at, point) in points(&self.reader, entry.for_each.as_ref())?.iter().enumerate() {
             let sized = CaseReader { reader: self.reader.with_sizes(&point.sizes), ..*self };
             for choice in choices(entry, &dtypes, point) {
-                let params = sized.reader.params(&choice.params, &params.value, params.defined)?;
+                let params_entry = &params.value;
+                let params = sized.reader.params(&choice.params, params_entry, params.defined)?;
                 let indices = sized.reader.indices(&choice.indices, &indices.value, indices.defined)?;
+                let sparse = sized.reader.sparse(&choice.params, params_entry)?;
                 let Call { operands, .. } = self.page.spell(Roles::new(params, indices));
                 cases.push(Case {
                     id: format!("{written}{}", choice.suffix),
@@ -279,6 +282,8 @@ impl<'a> CaseReader<'a> {
                     provenance: entry.provenance.as_ref().map(|provenance| provenance.value.clone()),
                     open: OpenDtypes { params: choice.params.open(), indices: choice.indices.open() },
                     grid_point: (!point.suffix.is_empty()).then_some(at),
+                    large: self.reader.large,
+                    sparse: sparse.map(Arc::new),
                     call: Call {
                         operator: self.page.operator.clone(),
                         operands,
