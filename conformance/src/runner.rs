@@ -17,6 +17,9 @@ use crate::words::shown;
 /// The numbers of threads that a backend which can choose is run with.
 const THREADS: [usize; 3] = [1, 2, 5];
 
+/// Why a case whose tensors are too large is not run.
+const NO_MEMORY: &str = "no memory for its tensors";
+
 /// What became of one case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseResult {
@@ -93,10 +96,12 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         match Judged::new(&self.description, case, self.strictness) {
             Ok(judged) => {
                 let start = Instant::now();
-                let result = self.run_judged(&judged.spread(), laid_out);
+                let Ok(spread) = judged.spread() else {
+                    return unsupported(case, Some(judged.profile), NO_MEMORY);
+                };
+                let result = self.run_judged(&spread, laid_out);
                 // The call as it is written takes less memory than its elements one by one.
-                let written = if case.sparse.is_some() { case } else { &*judged.case };
-                let call = result.call.is_some().then(|| written.call.clone());
+                let call = result.call.is_some().then(|| judged.case.call.clone());
                 CaseResult { duration: Some(start.elapsed()), call, ..result }
             }
             Err(unsupported) => *unsupported,
@@ -231,7 +236,7 @@ impl<'a> Judged<'a> {
             return Err(Box::new(unsupported(case, None, "the operator is not declared")));
         };
         let profile = capability.profile;
-        let no_memory = |_| Box::new(unsupported(case, Some(profile), "no memory for its tensors"));
+        let no_memory = |_| Box::new(unsupported(case, Some(profile), NO_MEMORY));
         let asked = case.within(&capability.dtypes, &capability.index_dtypes).map_err(no_memory)?;
         let declared = capability.covers(&asked.roles());
         let allowed = asked.expect.under(profile);
@@ -244,15 +249,22 @@ impl<'a> Judged<'a> {
 
     /// The same, with the elements of a case of a grid, whose tensors are windows on few numbers, stored one by one, since
     /// they are compared again and again.
-    fn spread(&self) -> Self {
+    ///
+    /// # Errors
+    /// [`TensorError`] if there is no memory for params that are held sparsely.
+    fn spread(&self) -> Result<Self, TensorError> {
         let mut spread = self.clone();
+        if let Some(sparse) = &self.case.sparse {
+            let (name, params) = (self.case.names.params.clone(), sparse.tensor()?);
+            spread.case.to_mut().call.operands.replace(&name, params);
+        }
         if (self.case.grid_point.is_some() || self.case.large)
-            && let Ok(call) = Layout::Contiguous.apply(&self.case.call)
+            && let Ok(call) = Layout::Contiguous.apply(&spread.case.call)
         {
             spread.case.to_mut().call = call;
             if self.case.large {
                 // What is compared once stays small.
-                return spread;
+                return Ok(spread);
             }
             for allowed in &mut spread.allowed {
                 if let Allowed::Output(output) = allowed
@@ -262,7 +274,7 @@ impl<'a> Judged<'a> {
                 }
             }
         }
-        spread
+        Ok(spread)
     }
 
     pub(crate) fn judge(&self, outcome: &Outcome) -> Judgement {

@@ -80,8 +80,7 @@ impl Case {
     }
 
     /// The case as it is run on a backend that takes these dtypes of params and of indices: an operand whose dtype is
-    /// open gets the first of its dtypes that is among them. Where none is, it keeps the one it has. Params that
-    /// are held sparsely are put into memory.
+    /// open gets the first of its dtypes that is among them. Where none is, it keeps the one it has.
     ///
     /// # Errors
     /// [`TensorError`] if memory is short.
@@ -99,13 +98,10 @@ impl Case {
         };
         let now = (self.params().dtype(), self.indices().dtype());
         let new = (first(&self.open.params, params, now.0), first(&self.open.indices, indices, now.1));
-        if new == now && self.sparse.is_none() {
+        if new == now {
             return Ok(Cow::Borrowed(self));
         }
         let mut case = self.clone();
-        if let Some(sparse) = &self.sparse {
-            case.call.operands.replace(&self.names.params, sparse.tensor()?);
-        }
         if new.0 != now.0 {
             let params = any::values_as(self.params(), new.0)?;
             case.call.operands.replace(&self.names.params, params);

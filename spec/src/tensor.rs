@@ -232,6 +232,12 @@ impl Tensor {
         }
     }
 
+    /// What it is a window on.
+    #[must_use]
+    pub const fn stored(&self) -> &Elements {
+        &self.elements
+    }
+
     /// How many elements it holds in memory: fewer than its shape says where strides are 0.
     #[cfg(feature = "cases")]
     pub(crate) fn stored_count(&self) -> usize {

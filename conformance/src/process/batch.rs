@@ -131,7 +131,7 @@ impl<'c> Batch<'c> {
 
     /// Whether another call may be sent.
     pub(super) fn has_room(&self, window: usize) -> bool {
-        let bytes: usize = self.under_way.iter().map(|sent| sent.request.line.len()).sum();
+        let bytes = self.under_way.iter().map(|sent| sent.request.held()).fold(0, usize::saturating_add);
         self.under_way.is_empty() || (self.under_way.len() < window && bytes < BYTES_UNDER_WAY)
     }
 

@@ -214,7 +214,7 @@ impl<'a> Reader<'a> {
         let count =
             usize::try_from(high.saturating_sub(low)).map_or(usize::MAX, |reach| reach.saturating_add(1));
         // Few numbers that lie far apart are stored one by one.
-        if count > MAX_ELEMENTS && self.large && shape.element_count() <= MAX_IN_FULL {
+        if self.large && painter.modulo.is_none() && shape.element_count() < count.min(MAX_IN_FULL) {
             let numbers = form.numbers(&shape);
             return self.painted(painter, shape, at, numbers);
         }
@@ -335,7 +335,7 @@ impl<'a> Reader<'a> {
         let exceptions = self.exceptions(entries, &shape)?;
         let bad = |error: crate::TensorError| self.wrong(at, error.to_string());
         let mut sparse = Sparse::new(dtype, shape.clone()).map_err(bad)?;
-        for Exception { at: place, form, .. } in exceptions {
+        for Exception { at: place, form, exactly } in exceptions {
             let below = &shape[place.len()..];
             let size: usize = below.iter().product();
             if size > MAX_IN_FULL {
@@ -343,6 +343,7 @@ impl<'a> Reader<'a> {
                 return Err(self.wrong(at, message));
             }
             let first = size * place.iter().zip(&*shape).fold(0, |first, (at, dim)| first * dim + at);
+            let painter = if exactly { Painter { modulo: None, ..painter } } else { painter };
             let bits = |number: Option<i128>| match painter.element(number.ok_or("a number is too large")?)? {
                 Element::Bits(bits) => Ok(bits),
                 Element::Bytes(_) => Err("strings are not painted in places".to_owned()),

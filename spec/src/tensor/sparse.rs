@@ -48,6 +48,19 @@ impl Sparse {
         }
     }
 
+    /// The bytes of all elements.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.shape.element_count().saturating_mul(self.dtype.size())
+    }
+
+    /// Where the bytes of each painted run begin, and the bytes, little-endian.
+    pub fn le_runs(&self) -> impl Iterator<Item = (usize, Vec<u8>)> {
+        let size = self.dtype.size();
+        let bytes = move |bits: &u128| bits.to_le_bytes().into_iter().take(size);
+        self.runs.iter().map(move |(first, bits)| (first * size, bits.iter().flat_map(bytes).collect()))
+    }
+
     fn painted<T: Stored + Default>(&self, element: impl Fn(u128) -> T) -> Result<Tensor, TensorError> {
         let mut elements = zeroed::<T>(self.shape.element_count())?;
         for (first, bits) in &self.runs {
@@ -78,6 +91,9 @@ mod tests {
         sparse.paint(5, vec![9]);
         let written = Tensor::new(DType::I16, [2, 3], vec![0u16, 7, 0xFFFF, 0, 0, 9]).unwrap();
         assert_eq!(sparse.tensor().unwrap(), written);
+        assert_eq!(sparse.bytes(), 12);
+        let runs: Vec<_> = sparse.le_runs().collect();
+        assert_eq!(runs, [(2, vec![7, 0, 0xFF, 0xFF]), (10, vec![9, 0])]);
     }
 
     #[test]
