@@ -277,6 +277,11 @@ impl<'a> Judged<'a> {
         Ok(spread)
     }
 
+    /// The result of a case that cannot be sent.
+    pub(crate) fn not_sent(&self, why: &str) -> CaseResult {
+        unsupported(&self.case, Some(self.profile), why)
+    }
+
     pub(crate) fn judge(&self, outcome: &Outcome) -> Judgement {
         judge(&self.allowed, self.case.params(), outcome, self.declared, self.strictness)
     }

@@ -114,6 +114,12 @@ impl<'c> Batch<'c> {
         self.results.insert(case, result);
     }
 
+    /// Notes that a case cannot be sent, none of its runs.
+    pub(super) fn not_sent_after_all(&mut self, job: Job, why: &str) {
+        let result = self.judged(job).not_sent(why);
+        self.results.insert(job.case, result);
+    }
+
     /// What to send next. A case that has failed is not sent again.
     pub(super) fn next_job(&mut self) -> Option<Job> {
         loop {

@@ -127,7 +127,8 @@ impl<'a> Worker<'a> {
             let request = match Request::of_case(self.seq, case, limits.file_above, &mut self.folder) {
                 Ok(request) => request,
                 Err(why) => {
-                    batch.finish(job, Ran { result: Ok(Outcome::Unsupported(why)), stderr: None }, watch);
+                    batch.not_sent_after_all(job, &why);
+                    watch(Event::Settled);
                     continue;
                 }
             };

@@ -19,7 +19,7 @@ impl Sparse {
     ///
     /// # Errors
     /// [`TensorError`] for strings, and if the shape is too large.
-    pub(crate) fn new(dtype: DType, shape: Shape) -> Result<Self, TensorError> {
+    pub fn new(dtype: DType, shape: Shape) -> Result<Self, TensorError> {
         if dtype == DType::String {
             return Err(TensorError::Width(dtype));
         }
@@ -31,6 +31,16 @@ impl Sparse {
     /// Paints elements from a place on, which counts in row-major order; all of them lie within the shape.
     pub(crate) fn paint(&mut self, first: usize, bits: Vec<u128>) {
         self.runs.push((first, bits));
+    }
+
+    /// Paints elements from a place on, given as their little-endian bytes.
+    pub fn paint_le_bytes(&mut self, first: usize, bytes: &[u8]) {
+        let bits = |bytes: &[u8]| {
+            let mut wide = [0; 16];
+            wide[..bytes.len()].copy_from_slice(bytes);
+            u128::from_le_bytes(wide)
+        };
+        self.paint(first, bytes.chunks(self.dtype.size()).map(bits).collect());
     }
 
     /// The tensor in memory, row-major.
@@ -64,8 +74,8 @@ impl Sparse {
     fn painted<T: Stored + Default>(&self, element: impl Fn(u128) -> T) -> Result<Tensor, TensorError> {
         let mut elements = zeroed::<T>(self.shape.element_count())?;
         for (first, bits) in &self.runs {
-            let places = elements.iter_mut().skip(*first);
-            places.zip(bits).for_each(|(place, bits)| *place = element(*bits));
+            let places = elements.get_mut(*first..).unwrap_or_default();
+            places.iter_mut().zip(bits).for_each(|(place, bits)| *place = element(*bits));
         }
         Tensor::new(self.dtype, self.shape.to_vec(), elements)
     }
