@@ -31,8 +31,8 @@ use crate::diagnostic::{Diagnostic, Quoted, nearest};
 use crate::yaml::{MAX_FILE_BYTES, Spanned, Text, too_long};
 use crate::{Basis, ErrorCode, Signature, Signatures};
 
-use data::is_large;
 use cases::{Context, Instances, read_cases, read_family};
+use data::is_large;
 use families::{Families, with_nearest};
 use operator::OperatorPage;
 use raw::{ClausesFile, DocumentsFile, ErrataFile, InventoryFile, OutOfScopeFile, RenamedFile};

@@ -101,7 +101,9 @@ fn places_need_a_dtype_and_lie_within_the_shape() {
         );
         SPEC.read_cases(Path::new("large.yaml"), file.as_bytes()).map_err(|wrong| wrong[0].message.clone())
     };
-    let painted = read("{ dtype: i16, shape: [2, 3], fill: { places: [{ at: [0], start: 4, steps: [2] }, { at: [1, 2], exactly: -1 }], modulo: 7 } }");
+    let painted = read(
+        "{ dtype: i16, shape: [2, 3], fill: { places: [{ at: [0], start: 4, steps: [2] }, { at: [1, 2], exactly: -1 }], modulo: 7 } }",
+    );
     let painted = painted.unwrap()[0].sparse.as_ref().unwrap().tensor().unwrap();
     assert_eq!(format!("{painted:?}"), "i16 [[4, 6, 1], [0, 0, -1]]");
     let wrong = |fill: &str| read(&format!("{{ dtype: u8, shape: [2, 3], fill: {fill} }}")).unwrap_err();

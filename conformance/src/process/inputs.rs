@@ -72,7 +72,8 @@ impl Request {
     ) -> Result<Self, String> {
         let name = &*case.names.params;
         let in_file = |sparse: &Arc<Sparse>| {
-            InputFile::sparse(seq, name, sparse, folder).map_err(|error| format!("no file for {name}: {error}"))
+            InputFile::sparse(seq, name, sparse, folder)
+                .map_err(|error| format!("no file for {name}: {error}"))
         };
         let file = case.sparse.as_ref().map(in_file).transpose()?;
         let dense = case.call.operands.iter().filter(|(operand, _)| file.is_none() || *operand != name);
@@ -261,11 +262,7 @@ impl InputFolder {
     }
 
     /// Writes a new file, in another folder if this one is not as it was.
-    fn write(
-        &mut self,
-        name: &str,
-        fill: impl Fn(&mut File) -> io::Result<()>,
-    ) -> io::Result<PathBuf> {
+    fn write(&mut self, name: &str, fill: impl Fn(&mut File) -> io::Result<()>) -> io::Result<PathBuf> {
         use io::ErrorKind::{AlreadyExists, NotADirectory, NotFound, PermissionDenied};
         match self.write_new(name, &fill) {
             Err(error)

@@ -4,8 +4,8 @@
 
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::literal::{parse_count, parse_scalar};
-use crate::yaml::{Node, Spanned};
 use crate::tensor::Sparse;
+use crate::yaml::{Node, Spanned};
 use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
 use super::data::{MAX_ELEMENTS, Reader};
@@ -321,7 +321,8 @@ impl<'a> Reader<'a> {
         at: serde_yaml::Location,
         entries: &'a Entries,
     ) -> Result<Sparse, Diagnostic> {
-        if let Some((name, _)) = entries.iter().find(|(name, _)| ![PLACES, "modulo"].contains(&&*name.value)) {
+        if let Some((name, _)) = entries.iter().find(|(name, _)| ![PLACES, "modulo"].contains(&&*name.value))
+        {
             return Err(self
                 .wrong(name.defined, format!("unknown key {} beside `places`", Quoted(&name.value)))
                 .help("it may have `modulo`"));
@@ -392,10 +393,12 @@ impl<'a> Reader<'a> {
             let below = &shape[exception.at.len()..];
             let size: usize = below.iter().product();
             let place = exception.at.iter().zip(&*shape).fold(0, |place, (at, dim)| place * dim + at);
-            let reduce =
-                |number: i128| if exception.exactly { number } else { painter.reduced(number) };
+            let reduce = |number: i128| if exception.exactly { number } else { painter.reduced(number) };
             let excepted = exception.form.numbers(below).into_iter().map(|number| number.map(reduce));
-            numbers[place * size..(place + 1) * size].iter_mut().zip(excepted).for_each(|(to, from)| *to = from);
+            numbers[place * size..(place + 1) * size]
+                .iter_mut()
+                .zip(excepted)
+                .for_each(|(to, from)| *to = from);
         }
         self.painted(Painter { modulo: None, ..painter }, shape, at, numbers)
     }
