@@ -317,7 +317,7 @@ impl<'a> Reader<'a> {
     pub(super) fn places(
         &self,
         dtype: DType,
-        shape: Shape,
+        shape: &Shape,
         at: serde_yaml::Location,
         entries: &'a Entries,
     ) -> Result<Sparse, Diagnostic> {
@@ -333,7 +333,7 @@ impl<'a> Reader<'a> {
                 .help("cases of large calls stand in files that are called large.yaml"));
         }
         let painter = self.painter(dtype, entries)?;
-        let exceptions = self.exceptions(entries, &shape)?;
+        let exceptions = self.exceptions(entries, shape)?;
         let bad = |error: crate::TensorError| self.wrong(at, error.to_string());
         let mut sparse = Sparse::new(dtype, shape.clone()).map_err(bad)?;
         for Exception { at: place, form, exactly } in exceptions {
@@ -343,7 +343,7 @@ impl<'a> Reader<'a> {
                 let message = format!("a place of {size} elements; at most {MAX_IN_FULL} (2^20) are allowed");
                 return Err(self.wrong(at, message));
             }
-            let first = size * place.iter().zip(&*shape).fold(0, |first, (at, dim)| first * dim + at);
+            let first = size * place.iter().zip(&**shape).fold(0, |first, (at, dim)| first * dim + at);
             let painter = if exactly { Painter { modulo: None, ..painter } } else { painter };
             let bits = |number: Option<i128>| match painter.element(number.ok_or("a number is too large")?)? {
                 Element::Bits(bits) => Ok(bits),

@@ -125,7 +125,9 @@ impl<'a> Reader<'a> {
         let Node::Mapping(entries) = &fill.value else { return Ok(None) };
         match dtype {
             _ if !entries.iter().any(|(name, _)| name.value == PLACES) => Ok(None),
-            Written::Named(dtype) => self.places(*dtype, self.shape(shape)?, fill.defined, entries).map(Some),
+            Written::Named(dtype) => {
+                self.places(*dtype, &self.shape(shape)?, fill.defined, entries).map(Some)
+            }
             Written::Any(_) => Err(self
                 .wrong(fill.defined, "`places` under `dtype: any`")
                 .help("name a dtype: memory is asked for by its size")),

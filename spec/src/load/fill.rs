@@ -39,7 +39,7 @@ impl<'a> Reader<'a> {
             && entries.iter().any(|(name, _)| name.value == PLACES)
         {
             // Until they are needed, zeros stand for them.
-            self.places(dtype, shape.clone(), at, entries)?;
+            self.places(dtype, &shape, at, entries)?;
             return Tensor::filled(dtype, shape, &Element::zero(dtype)).map_err(bad);
         }
         if let Node::Mapping(entries) = &fill.value
