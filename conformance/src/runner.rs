@@ -252,7 +252,7 @@ impl<'a> Judged<'a> {
     ///
     /// # Errors
     /// [`TensorError`] if there is no memory for params that are held sparsely.
-    fn spread(&self) -> Result<Self, TensorError> {
+    pub(crate) fn spread(&self) -> Result<Self, TensorError> {
         let mut spread = self.clone();
         if let Some(sparse) = &self.case.sparse {
             let (name, params) = (self.case.names.params.clone(), sparse.tensor()?);
