@@ -181,9 +181,16 @@ fn serve_library(library: &Path, signatures: &Signatures) -> Result<Status, Fail
 impl Cli {
     fn load(&self) -> Result<Specification, Failure> {
         start_threads();
-        match &self.spec {
-            None => Specification::embedded(),
-            Some(folder) => Specification::from_dir(folder),
+        let large = match &self.command {
+            Some(Command::Run(run)) => run.wants_large(),
+            Some(Command::List(list)) => list.wants_large(),
+            _ => false,
+        };
+        match (&self.spec, large) {
+            (None, false) => Specification::embedded(),
+            (None, true) => Specification::embedded_with_large(),
+            (Some(folder), false) => Specification::from_dir(folder),
+            (Some(folder), true) => Specification::from_dir_with_large(folder),
         }
         .map_err(Failure::Files)
     }

@@ -8,6 +8,14 @@ use ndarray::{ArrayViewD, ArrayViewMutD, Axis, IxDyn, Slice};
 const MOST_PADDING: usize = 4;
 const MOST_PADDED: usize = 1 << 12;
 
+/// Tensors of more bytes than this are not copied.
+const MOST_SPREAD: usize = 256 << 20;
+
+/// How many bytes the elements of a tensor take one by one.
+fn bytes(tensor: &Tensor) -> usize {
+    tensor.shape().element_count().saturating_mul(tensor.dtype().size())
+}
+
 /// How the elements of a tensor lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
@@ -75,6 +83,8 @@ impl Layout {
             return Ok(tensor.clone());
         }
         match self {
+            // What no memory should hold stays the window that it is.
+            Self::Contiguous if bytes(tensor) > MOST_SPREAD => Ok(tensor.clone()),
             Self::Contiguous => tensor.to_row_major(),
             _ => self.placed(tensor),
         }

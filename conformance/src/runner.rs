@@ -17,6 +17,9 @@ use crate::words::shown;
 /// The numbers of threads that a backend which can choose is run with.
 const THREADS: [usize; 3] = [1, 2, 5];
 
+/// Why a case whose tensors are too large is not run.
+const NO_MEMORY: &str = "no memory for its tensors";
+
 /// What became of one case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseResult {
@@ -77,6 +80,10 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
 
     /// Runs one case over all layouts and numbers of threads, in dtypes that the backend declares.
     pub fn run(&mut self, case: &Case) -> CaseResult {
+        if case.large {
+            // A second copy of hundreds of megabytes would only show what the first has shown.
+            return self.run_laid_out(case, |call, _| Cow::Owned(Ok(call.clone())));
+        }
         self.run_laid_out(case, |call, layout| Cow::Owned(layout.apply(call)))
     }
 
@@ -89,7 +96,10 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         match Judged::new(&self.description, case, self.strictness) {
             Ok(judged) => {
                 let start = Instant::now();
-                let result = self.run_judged(&judged.spread(), laid_out);
+                let Ok(spread) = judged.spread() else {
+                    return unsupported(case, Some(judged.profile), NO_MEMORY);
+                };
+                let result = self.run_judged(&spread, laid_out);
                 // The call as it is written takes less memory than its elements one by one.
                 let call = result.call.is_some().then(|| judged.case.call.clone());
                 CaseResult { duration: Some(start.elapsed()), call, ..result }
@@ -105,7 +115,7 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         laid_out: impl Fn(&Call, Layout) -> Cow<'c, Result<Call, TensorError>>,
     ) -> CaseResult {
         let mut first: Option<Outcome> = None;
-        for layout in layouts(judged.case.grid_point) {
+        for layout in layouts(judged.case.large, judged.case.grid_point) {
             let call = laid_out(&judged.case.call, layout);
             let outcome = match self.run_layout(judged, layout, &call, first.is_none()) {
                 Ok(outcome) => outcome,
@@ -195,10 +205,11 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
     }
 }
 
-/// The layouts that a case is run in: all, and of one size among many the first and one more, in turns.
-fn layouts(grid_point: Option<usize>) -> impl Iterator<Item = Layout> {
+/// The layouts that a case is run in: all, of one size among many the first and one more, in turns, and of a large one
+/// the first alone.
+fn layouts(large: bool, grid_point: Option<usize>) -> impl Iterator<Item = Layout> {
     let [first, others @ ..] = Layout::ALL;
-    let wanted = move |at: usize| grid_point.is_none_or(|point| point % others.len() == at);
+    let wanted = move |at: usize| !large && grid_point.is_none_or(|point| point % others.len() == at);
     std::iter::once(first)
         .chain(others.into_iter().enumerate().filter(move |(at, _)| wanted(*at)).map(|(_, one)| one))
 }
@@ -224,7 +235,7 @@ impl<'a> Judged<'a> {
             return Err(Box::new(unsupported(case, None, "the operator is not declared")));
         };
         let profile = capability.profile;
-        let no_memory = |_| Box::new(unsupported(case, Some(profile), "no memory for its tensors"));
+        let no_memory = |_| Box::new(unsupported(case, Some(profile), NO_MEMORY));
         let asked = case.within(&capability.dtypes, &capability.index_dtypes).map_err(no_memory)?;
         let declared = capability.covers(&asked.roles());
         let allowed = asked.expect.under(profile);
@@ -237,12 +248,23 @@ impl<'a> Judged<'a> {
 
     /// The same, with the elements of a case of a grid, whose tensors are windows on few numbers, stored one by one, since
     /// they are compared again and again.
-    fn spread(&self) -> Self {
+    ///
+    /// # Errors
+    /// [`TensorError`] if there is no memory for params that are held sparsely.
+    pub(crate) fn spread(&self) -> Result<Self, TensorError> {
         let mut spread = self.clone();
-        if self.case.grid_point.is_some()
-            && let Ok(call) = Layout::Contiguous.apply(&self.case.call)
+        if let Some(sparse) = &self.case.sparse {
+            let (name, params) = (self.case.names.params.clone(), sparse.tensor()?);
+            spread.case.to_mut().call.operands.replace(&name, params);
+        }
+        if (self.case.grid_point.is_some() || self.case.large)
+            && let Ok(call) = Layout::Contiguous.apply(&spread.case.call)
         {
             spread.case.to_mut().call = call;
+            if self.case.large {
+                // What is compared once stays small.
+                return Ok(spread);
+            }
             for allowed in &mut spread.allowed {
                 if let Allowed::Output(output) = allowed
                     && let Ok(stored) = output.to_row_major()
@@ -251,7 +273,12 @@ impl<'a> Judged<'a> {
                 }
             }
         }
-        spread
+        Ok(spread)
+    }
+
+    /// The result of a case that cannot be sent.
+    pub(crate) fn not_sent(&self, why: &str) -> CaseResult {
+        unsupported(&self.case, Some(self.profile), why)
     }
 
     pub(crate) fn judge(&self, outcome: &Outcome) -> Judgement {
@@ -477,10 +504,11 @@ mod tests {
     #[test]
     fn every_size_of_a_case_is_run_in_two_layouts() {
         use Layout::{Broadcast, Contiguous, Offset, Reversed, Transposed};
-        assert_eq!(layouts(None).collect::<Vec<_>>(), Layout::ALL);
+        let layouts = |point| layouts(false, point).collect::<Vec<_>>();
+        assert_eq!(layouts(None), Layout::ALL);
         let second = [Transposed, Offset, Reversed, Broadcast];
         for point in 0..12 {
-            assert_eq!(layouts(Some(point)).collect::<Vec<_>>(), [Contiguous, second[point % 4]], "{point}");
+            assert_eq!(layouts(Some(point)), [Contiguous, second[point % 4]], "{point}");
         }
     }
 

@@ -18,19 +18,28 @@ pub struct Selection {
 /// A part of the suite that has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Suite {
-    /// The fewest cases that cover every clause and catch every mutant that the whole suite does
+    /// At most 400 cases that cover every clause and catch every mutant that the whole suite does
     Smoke,
+    /// Calls with outputs above 8 and 64 MiB and with params beyond 2^32 elements and bytes, which no other run takes
+    Large,
 }
 
 /// The cases of the smoke suite, as `smoke::choose` chooses them.
 const SMOKE: &str = include_str!("../suites/smoke.txt");
 
 impl Suite {
-    /// The ids of its cases.
-    pub fn ids(self) -> impl Iterator<Item = &'static str> {
-        let Self::Smoke = self;
-        SMOKE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
+    /// Whether a case belongs to it.
+    fn has(self, case: &Case) -> bool {
+        match self {
+            Self::Smoke => smoke_ids().any(|id| id == case.id),
+            Self::Large => case.large,
+        }
     }
+}
+
+/// The ids of the smoke suite.
+pub fn smoke_ids() -> impl Iterator<Item = &'static str> {
+    SMOKE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 /// The most characters of a pattern: more than any id, or choice of ids, has, and few enough that no glob takes long.
@@ -69,7 +78,7 @@ impl Selection {
         let by_basis = self.basis.is_none_or(|weakest| case.basis <= weakest);
         let by_pattern =
             self.patterns.is_empty() || self.patterns.iter().any(|pattern| pattern.matches(case));
-        let by_suite = self.suite.is_none_or(|suite| suite.ids().any(|id| id == case.id));
+        let by_suite = self.suite.is_none_or(|suite| suite.has(case));
         by_operator && by_basis && by_pattern && by_suite
     }
 }

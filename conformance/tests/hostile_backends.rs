@@ -256,6 +256,8 @@ mod tests {
             provenance: None,
             open: OpenDtypes::default(),
             grid_point: None,
+            large: false,
+            sparse: None,
             call,
             names: OperandNames { params: "params".into(), indices: "indices".into() },
             expect: Expectation { arms: vec![Arm { when: When::default(), allowed }] },

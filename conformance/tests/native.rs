@@ -169,6 +169,8 @@ fn case(first: u32) -> Case {
         provenance: None,
         open: OpenDtypes::default(),
         grid_point: None,
+        large: false,
+        sparse: None,
         call: Call { operator, operands: [("params", params), ("indices", indices)].into(), attributes },
         names: OperandNames { params: "params".into(), indices: "indices".into() },
         expect: Expectation { arms: vec![Arm { when: When::default(), allowed }] },

@@ -9,6 +9,7 @@ use crate::any::{self, OpenDtypes};
 use crate::call::{BadIndex, EmptyAxis, NegativeIndex};
 use crate::clause::Evidence;
 use crate::signature::ModePolicy;
+use crate::tensor::Sparse;
 use crate::{Basis, Call, DType, ErrorCode, ErrorFields, Profile, Roles, Shape, Tensor, TensorError};
 
 /// A call together with what may be answered to it.
@@ -37,6 +38,10 @@ pub struct Case {
     pub open: OpenDtypes,
     /// Its place among those that the sizes of its `for-each` stand for.
     pub grid_point: Option<usize>,
+    /// Whether it belongs to the suite of large calls, which is run only where it is asked for.
+    pub large: bool,
+    /// Its params, where these are too large to be held before they are needed: `call` then has zeros of their shape.
+    pub sparse: Option<Arc<Sparse>>,
     /// The question.
     pub call: Call,
     /// The names of the operands of the call that every form has.

@@ -32,6 +32,7 @@ use crate::yaml::{MAX_FILE_BYTES, Spanned, Text, too_long};
 use crate::{Basis, ErrorCode, Signature, Signatures};
 
 use cases::{Context, Instances, read_cases, read_family};
+use data::is_large;
 use families::{Families, with_nearest};
 use operator::OperatorPage;
 use raw::{ClausesFile, DocumentsFile, ErrataFile, InventoryFile, OutOfScopeFile, RenamedFile};
@@ -119,7 +120,15 @@ impl Specification {
     /// assert!(spec.operator("tf.gather_nd").is_some());
     /// ```
     pub fn embedded() -> Result<Self, Vec<Diagnostic>> {
-        Self::load(EMBEDDED)
+        Self::load(EMBEDDED, false)
+    }
+
+    /// The same with the large cases, which take longer to read and are not for every run.
+    ///
+    /// # Errors
+    /// All that is wrong with the files.
+    pub fn embedded_with_large() -> Result<Self, Vec<Diagnostic>> {
+        Self::load(EMBEDDED, true)
     }
 
     /// The specification in a folder like this repository's `spec/`.
@@ -127,6 +136,18 @@ impl Specification {
     /// # Errors
     /// All that is wrong with the files, or that the folder cannot be read.
     pub fn from_dir(root: &Path) -> Result<Self, Vec<Diagnostic>> {
+        Self::read_dir(root, false)
+    }
+
+    /// The same with the large cases.
+    ///
+    /// # Errors
+    /// As [`Specification::from_dir`].
+    pub fn from_dir_with_large(root: &Path) -> Result<Self, Vec<Diagnostic>> {
+        Self::read_dir(root, true)
+    }
+
+    fn read_dir(root: &Path, large: bool) -> Result<Self, Vec<Diagnostic>> {
         let mut files = Vec::new();
         for entry in WalkDir::new(root).sort_by_file_name() {
             let entry = entry
@@ -148,15 +169,15 @@ impl Specification {
             ]);
         }
         let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
-        Self::load(&files)
+        Self::load(&files, large)
     }
 
-    fn load(files: &[(&str, &[u8])]) -> Result<Self, Vec<Diagnostic>> {
+    fn load(files: &[(&str, &[u8])], large: bool) -> Result<Self, Vec<Diagnostic>> {
         let mut spec = Self::default();
         let mut wrong = Vec::new();
         let (mut operators, mut clause_files, mut case_files) = (Vec::new(), Vec::new(), Vec::new());
         // Ledgers, families and operators first, then clauses, then cases: each refers to those before it.
-        for (name, bytes) in files {
+        for (name, bytes) in files.iter().filter(|(name, _)| large || !is_large(name)) {
             let text = match Text::new(name, bytes) {
                 Ok(text) => text,
                 Err(diagnostic) => {

@@ -73,6 +73,18 @@ fn a_closed_form_stands_for_what_is_written_out_beside_it() {
             "{ dtype: i32, data: [[0, 5], [9, 5]] }",
         ),
         (
+            "{ dtype: any, shape: [3, 2], fill: { start: 2, steps: [1, 0], modulo: 4, except: [{ at: [1], exactly: 9 }] } }",
+            "{ dtype: any, data: [[2, 2], [9, 9], [0, 0]] }",
+        ),
+        (
+            "{ dtype: i32, shape: [2, 2, 2], fill: { steps: [3, 0, 0], except: [{ at: [0, 1], start: 7 }] } }",
+            "{ dtype: i32, data: [[[0, 0], [7, 7]], [[3, 3], [3, 3]]] }",
+        ),
+        (
+            "{ dtype: i32, shape: [2], fill: { steps: [1], modulo: 2, except: [{ at: [1], exactly: -5 }] } }",
+            "{ dtype: i32, data: [0, -5] }",
+        ),
+        (
             "{ dtype: string, shape: [3], fill: { start: 9, steps: [1] } }",
             "{ dtype: string, data: [\"9\", \"10\", \"11\"] }",
         ),
@@ -130,6 +142,11 @@ fn what_is_no_closed_form_is_refused_with_its_reason() {
     assert_eq!(wrong("{ steps: [1, 1], digits: 2 }"), "`digits` is for strings, not for u8");
     assert_eq!(wrong("{ steps: [1, 1], except: [{ at: [2] }] }"), "[2] is no place of the shape [2, 3]");
     assert_eq!(wrong("{ components: [{ steps: [1] }] }"), "1 components, but the shape is [2, 3]");
+    assert_eq!(
+        wrong("{ steps: [1, 1], except: [{ at: [0], exactly: 1, start: 2 }] }"),
+        "`exactly` stands beside `at` alone"
+    );
+    assert_eq!(wrong("{ places: [{ at: [0, 0], start: 1 }] }"), "`places` are for large calls");
     let many = refusal("{ dtype: u8, shape: [1048577], fill: { steps: [0], except: [{ at: [0] }] } }", "");
     assert_eq!(many, "1048577 elements; with `components` or `except` at most 1048576 (2^20) are allowed");
     let far = refusal("{ dtype: i64, shape: [2, 2], fill: { steps: [9223372036854775807, 1] } }", "");

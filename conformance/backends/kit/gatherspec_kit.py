@@ -19,6 +19,7 @@ import base64
 import binascii
 import contextlib
 import json
+import mmap
 import os
 import sys
 import time
@@ -27,6 +28,8 @@ SIZES = {
     "bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4,
     "i64": 8, "u64": 8, "f64": 8, "c64": 8, "c128": 16,
 }
+# Files of more bytes than this are mapped into memory instead of being read.
+LARGE = 256 << 20
 MAX_RANK = 64
 NUMPY = {
     "bool": "?", "i8": "<i1", "u8": "<u1", "i16": "<i2", "u16": "<u2", "f16": "<f2", "i32": "<i4", "u32": "<u4",
@@ -324,6 +327,10 @@ def _read(message, size, step):
         with open(name, "rb") as file:
             if offset + size > os.fstat(file.fileno()).st_size:
                 raise Invalid(f"the file is shorter than {size} bytes from offset {offset}")
+            if size > LARGE:
+                # Of a file of zeros with few painted places only what is used takes memory.
+                whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                return memoryview(whole)[offset : offset + size]
             file.seek(offset)
             return file.read(size)
     except (OSError, ValueError) as error:

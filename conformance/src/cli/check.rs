@@ -128,6 +128,8 @@ fn surprise(spec: &Specification, case: &Case) -> Option<String> {
         let mut reference = builtin::backend("reference", profile, MOST_OUTPUT)?;
         let description = reference.describe();
         let judged = Judged::new(&description, case, Strictness::Strict).ok()?;
+        // Without memory for painted params there is nothing to compare.
+        let judged = if case.sparse.is_some() { judged.spread().ok()? } else { judged };
         let outcome = reference.call(&judged.case.call);
         let result = judged.answered(&outcome, None);
         let differs = result.verdict != Verdict::Pass && !matches!(outcome, Outcome::Unsupported(_));

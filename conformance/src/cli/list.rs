@@ -56,6 +56,11 @@ struct Row {
 }
 
 impl List {
+    /// Whether the large cases are needed, too.
+    pub(super) fn wants_large(&self) -> bool {
+        self.suite == Some(Suite::Large)
+    }
+
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
         self.check_filters(spec)?;
         let rows = match self.what {

@@ -30,6 +30,9 @@ enum Format {
 
 impl Mutants {
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
+        if self.suite == Some(Suite::Large) {
+            return Err(Failure::Usage("the large cases are not run on mutants".to_owned()));
+        }
         let suite = Selection::default().of_suite(self.suite);
         let cases: Vec<&Case> = spec.cases.iter().filter(|case| suite.wants(case)).collect();
         let left_out: Vec<Pattern> = self

@@ -108,6 +108,11 @@ pub(super) fn main_job(
 }
 
 impl Run {
+    /// Whether the large cases are needed, too.
+    pub(super) fn wants_large(&self) -> bool {
+        self.suite == Some(Suite::Large)
+    }
+
     /// Runs the cases of a specification, which was read from a folder if it is not the one built in.
     pub(super) fn execute(&self, spec: &Specification, folder: Option<&Path>) -> Result<Status, Failure> {
         let own = if self.files.is_empty() { None } else { Some(read_files(&self.files, spec)?) };
@@ -366,7 +371,8 @@ impl Run {
         let folder = job.folder.map(|folder| option("--spec", folder.display()));
         let files = self.files.iter().map(|file| option("--cases", file.display()));
         let repeat = (self.repeat.get() > 1).then(|| option("--repeat", self.repeat));
-        folder.into_iter().chain(files).chain(repeat).collect()
+        let large = self.wants_large().then(|| "--suite large".to_owned());
+        folder.into_iter().chain(files).chain(repeat).chain(large).collect()
     }
 
     fn chosen<'a>(&self, spec: &Specification, cases: &'a [Case]) -> Result<Vec<&'a Case>, Failure> {

@@ -10,6 +10,9 @@ use super::{Choices, edges};
 const PARAMS_RANK: usize = 4;
 const OUTER_RANK: usize = 2;
 
+/// The longest line of indices that a null axis leaves.
+const MOST_ALONG: usize = 70_000;
+
 /// What the parts must be like.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
@@ -81,7 +84,8 @@ impl Parts {
         self.flat = true;
         if signature.form == Form::Elements {
             let along = self.indices.get(self.axis).copied().unwrap_or(1);
-            self.indices = vec![along];
+            // A huge dim stands beside a dim of 0, which is left behind.
+            self.indices = vec![if along > MOST_ALONG { 0 } else { along }];
         }
         let null = AttributeDefault::Value(Attribute::Null);
         let is_default = signature.attribute(AttributeRole::Axis).is_some_and(|axis| axis.default == null);

@@ -1,10 +1,14 @@
-//! The fewest cases that are as strong as all of them: they cover what all cover, and catch every mutant that all catch.
+//! Few cases that are nearly as strong as all of them: they cover what all cover, catch every mutant that all catch, and
+//! every break of real code whose page names a case that catches it. What is left of [`MOST`] goes to pairs of sizes.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use gather_spec::{ErrorCode, Specification};
+use gather_spec::{Case, ErrorCode, Specification};
 
 use super::strength::Strength;
+
+/// The most cases of the suite.
+pub const MOST: usize = 400;
 
 /// What a case is good for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,13 +19,38 @@ enum Use {
     Rejects(String, ErrorCode),
     /// It catches a mutant on an operator.
     Catches(&'static str, String),
+    /// It is the first that catches a break of real code.
+    Finds(String),
 }
 
-/// The ids of a smallest set of cases, in the order of the suite: always the case that is good for most of what is
-/// still missing, and in the end none that the others make needless.
+/// A break of real code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Break {
+    /// Its id.
+    pub id: String,
+    /// The first case that catches it.
+    pub case: String,
+}
+
+/// The breaks that cases catch, by a page `breaks-round-N.md`.
 #[must_use]
-pub fn choose(spec: &Specification, strength: &Strength) -> Vec<String> {
-    let uses = uses(spec, strength);
+pub fn breaks(page: &str) -> Vec<Break> {
+    let of_row = |row: &str| {
+        let mut columns = row.strip_prefix("| ")?.split(" | ");
+        let (id, _) = columns.next()?.split_once("<br>")?;
+        let fails = columns.nth(1)?;
+        // A verdict stands between the two; a campaign's first failure has no case.
+        let case = fails.rsplit_once("), first ")?.1.split(' ').nth(1)?;
+        case.contains('/').then(|| Break { id: id.to_owned(), case: case.to_owned() })
+    };
+    page.lines().filter_map(of_row).collect()
+}
+
+/// The ids of a small set of cases, in the order of the suite: always the case that is good for most of what is
+/// still missing, and in the end none that the others make needless; then cases of many new pairs of sizes.
+#[must_use]
+pub fn choose(spec: &Specification, strength: &Strength, breaks: &[Break]) -> Vec<String> {
+    let uses = uses(spec, strength, breaks);
     let mut missing: BTreeSet<&Use> = uses.values().flatten().collect();
     let mut chosen: Vec<&str> = Vec::new();
     while !missing.is_empty() {
@@ -33,21 +62,70 @@ pub fn choose(spec: &Specification, strength: &Strength) -> Vec<String> {
         chosen.push(best);
     }
     drop_needless(&uses, &mut chosen);
+    add_pairs(&spec.cases, &mut chosen);
     let ids = spec.cases.iter().map(|case| &case.id);
     ids.filter(|id| chosen.contains(&id.as_str())).cloned().collect()
 }
 
 /// What a set of cases lacks of what all cases are good for, a line each.
 #[must_use]
-pub fn lacks(spec: &Specification, strength: &Strength, chosen: &[&str]) -> Vec<String> {
-    let uses = uses(spec, strength);
+pub fn lacks(spec: &Specification, strength: &Strength, breaks: &[Break], chosen: &[&str]) -> Vec<String> {
+    let uses = uses(spec, strength, breaks);
     let all: BTreeSet<&Use> = uses.values().flatten().collect();
     let has: BTreeSet<&Use> = chosen.iter().filter_map(|id| uses.get(*id)).flatten().collect();
     all.difference(&has).map(|one| format!("{one:?}")).collect()
 }
 
+/// How many pairs of sizes a set of cases covers, and how many there are.
+#[must_use]
+pub fn share_of_pairs(spec: &Specification, chosen: &[&str]) -> (usize, usize) {
+    let all: HashSet<Pair<'_>> = spec.cases.iter().flat_map(pairs).collect();
+    let cases = spec.cases.iter().filter(|case| chosen.contains(&case.id.as_str()));
+    (cases.flat_map(pairs).collect::<HashSet<_>>().len(), all.len())
+}
+
+/// Two sizes that stand together in a case, written once for its form: `n=2` and `element-bytes=8`, say.
+type Pair<'a> = (&'a str, &'a str, &'a str);
+
+/// The pairs of sizes that a case of a grid has.
+fn pairs<'c>(case: &'c Case) -> Vec<Pair<'c>> {
+    let Some((_, sizes)) = case.id.split_once('[').filter(|_| case.grid_point.is_some()) else {
+        return Vec::new();
+    };
+    let written = case.family.as_deref().unwrap_or(&case.written);
+    let sizes: Vec<&'c str> =
+        sizes.trim_end_matches(']').split(',').filter(|size| size.contains('=')).collect();
+    let of_one = |(at, one): (usize, &&'c str)| {
+        let one = *one;
+        sizes[at + 1..].iter().map(|other| (written, one, *other)).collect::<Vec<_>>()
+    };
+    sizes.iter().enumerate().flat_map(of_one).collect()
+}
+
+/// Adds the cases that bring most new pairs, one after the other, until there are [`MOST`].
+fn add_pairs<'a>(cases: &'a [Case], chosen: &mut Vec<&'a str>) {
+    let has = |chosen: &[&str], case: &Case| chosen.contains(&case.id.as_str());
+    let mut covered: HashSet<Pair<'_>> =
+        cases.iter().filter(|case| has(chosen, case)).flat_map(pairs).collect();
+    let of_all: Vec<(&Case, Vec<Pair<'_>>)> = cases.iter().map(|case| (case, pairs(case))).collect();
+    while chosen.len() < MOST {
+        let gain = |pairs: &[Pair<'_>]| pairs.iter().filter(|pair| !covered.contains(*pair)).count();
+        // The first of several that are as good.
+        let Some((case, pairs)) = of_all.iter().rev().max_by_key(|(_, pairs)| gain(pairs)) else { return };
+        if gain(pairs) == 0 {
+            return;
+        }
+        covered.extend(pairs);
+        chosen.push(&case.id);
+    }
+}
+
 /// What each case is good for, by id.
-fn uses<'a>(spec: &'a Specification, strength: &'a Strength) -> HashMap<&'a str, BTreeSet<Use>> {
+fn uses<'a>(
+    spec: &'a Specification,
+    strength: &'a Strength,
+    breaks: &'a [Break],
+) -> HashMap<&'a str, BTreeSet<Use>> {
     let mut uses: HashMap<&str, BTreeSet<Use>> = HashMap::new();
     for (clause, coverage) in spec.clauses.iter().zip(spec.coverage()) {
         for id in coverage.accepting {
@@ -64,6 +142,9 @@ fn uses<'a>(spec: &'a Specification, strength: &'a Strength) -> HashMap<&'a str,
             let one = Use::Catches(caught.mutant, kill.operator.clone());
             uses.entry(&kill.case).or_default().insert(one);
         }
+    }
+    for Break { id, case } in breaks.iter().filter(|one| spec.case(&one.case).is_some()) {
+        uses.entry(case).or_default().insert(Use::Finds(id.clone()));
     }
     uses
 }

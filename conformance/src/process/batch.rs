@@ -114,6 +114,12 @@ impl<'c> Batch<'c> {
         self.results.insert(case, result);
     }
 
+    /// Notes that a case cannot be sent, none of its runs.
+    pub(super) fn not_sent_after_all(&mut self, job: Job, why: &str) {
+        let result = self.judged(job).not_sent(why);
+        self.results.insert(job.case, result);
+    }
+
     /// What to send next. A case that has failed is not sent again.
     pub(super) fn next_job(&mut self) -> Option<Job> {
         loop {
@@ -131,7 +137,7 @@ impl<'c> Batch<'c> {
 
     /// Whether another call may be sent.
     pub(super) fn has_room(&self, window: usize) -> bool {
-        let bytes: usize = self.under_way.iter().map(|sent| sent.request.line.len()).sum();
+        let bytes = self.under_way.iter().map(|sent| sent.request.held()).fold(0, usize::saturating_add);
         self.under_way.is_empty() || (self.under_way.len() < window && bytes < BYTES_UNDER_WAY)
     }
 

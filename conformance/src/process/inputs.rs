@@ -3,11 +3,13 @@
 //! more than was written.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
-use gather_spec::{Call, Tensor};
+use gather_spec::tensor::Sparse;
+use gather_spec::{Call, Case, Tensor};
 use tempfile::TempDir;
 
 use crate::protocol::{CallMessage, Command, OperandMessages, TensorMessage};
@@ -35,16 +37,66 @@ pub(super) struct Request {
 struct InputFile {
     operand: String,
     path: PathBuf,
-    bytes: Vec<u8>,
+    content: Content,
 }
+
+/// What is in a file, for whoever looks whether it is still there.
+#[derive(Debug)]
+enum Content {
+    Bytes(Vec<u8>),
+    /// Zeros but for painted places, which are not read again: gigabytes of them would be.
+    Sparse {
+        size: u64,
+        modified: Option<SystemTime>,
+    },
+}
+
+/// The most bytes of an operand that is written in full.
+const MOST_IN_FULL: usize = 256 << 20;
 
 impl Request {
     /// The request for a call; tensors of at least `file_above` bytes go into files in `folder`, if there is room.
     pub(super) fn new(seq: u64, call: &Call, file_above: usize, folder: &mut InputFolder) -> Self {
+        Self::with_file(seq, call, None, file_above, folder)
+    }
+
+    /// The request for the call of a case.
+    ///
+    /// # Errors
+    /// Why it cannot be sent: its operands are too large, and there is no file for them.
+    pub(super) fn of_case(
+        seq: u64,
+        case: &Case,
+        file_above: usize,
+        folder: &mut InputFolder,
+    ) -> Result<Self, String> {
+        let name = &*case.names.params;
+        let in_file = |sparse: &Arc<Sparse>| {
+            InputFile::sparse(seq, name, sparse, folder)
+                .map_err(|error| format!("no file for {name}: {error}"))
+        };
+        let file = case.sparse.as_ref().map(in_file).transpose()?;
+        let dense = case.call.operands.iter().filter(|(operand, _)| file.is_none() || *operand != name);
+        match dense.map(|(operand, tensor)| (operand, bytes(tensor))).find(|(_, size)| *size > MOST_IN_FULL) {
+            Some((operand, size)) => Err(format!("{operand} takes {size} bytes, more than are sent")),
+            None => Ok(Self::with_file(seq, &case.call, file, file_above, folder)),
+        }
+    }
+
+    /// The request for a call of which one operand may be in a file already.
+    fn with_file(
+        seq: u64,
+        call: &Call,
+        mut written: Option<InputFile>,
+        file_above: usize,
+        folder: &mut InputFolder,
+    ) -> Self {
         let mut files = Vec::new();
         let mut operand = |name: &str, tensor: &Tensor| {
-            let size = tensor.shape().element_count().saturating_mul(tensor.dtype().size());
-            let file = if size >= file_above { InputFile::new(seq, name, tensor, folder) } else { None };
+            let file = match written.take_if(|file| file.operand == name) {
+                None if bytes(tensor) >= file_above => InputFile::new(seq, name, tensor, folder),
+                file => file,
+            };
             let Some(file) = file else { return TensorMessage::new(tensor) };
             let message = TensorMessage {
                 dtype: tensor.dtype(),
@@ -75,6 +127,11 @@ impl Request {
         self.len
     }
 
+    /// The bytes of the line and of the files beside it.
+    pub(super) fn held(&self) -> usize {
+        self.files.iter().map(InputFile::size).fold(self.line.len(), usize::saturating_add)
+    }
+
     /// The line, which is sent once.
     pub(super) fn take_line(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.line)
@@ -92,10 +149,32 @@ impl InputFile {
     /// Writes a tensor, unless it consists of strings or there is no room for it.
     fn new(seq: u64, operand: &str, tensor: &Tensor, folder: &mut InputFolder) -> Option<Self> {
         let bytes = [&BEFORE[..], &tensor.to_le_bytes()?].concat();
-        // The name is the document's; what is no plain word is not part of a path.
-        let plain: String = operand.chars().filter(char::is_ascii_alphanumeric).take(32).collect();
-        let path = folder.write(&format!("{seq}-{plain}.bin"), &bytes).ok()?;
-        Some(Self { operand: operand.to_owned(), path, bytes })
+        let path = folder.write(&file_name(seq, operand), |file| file.write_all(&bytes)).ok()?;
+        Some(Self { operand: operand.to_owned(), path, content: Content::Bytes(bytes) })
+    }
+
+    /// Writes a tensor that is zero but for painted places, which alone take room.
+    fn sparse(seq: u64, operand: &str, tensor: &Sparse, folder: &mut InputFolder) -> io::Result<Self> {
+        let size = (BEFORE.len() + tensor.bytes()) as u64;
+        let path = folder.write(&file_name(seq, operand), |file| {
+            file.set_len(size)?;
+            file.write_all(&BEFORE)?;
+            for (at, run) in tensor.le_runs() {
+                file.seek(SeekFrom::Start((BEFORE.len() + at) as u64))?;
+                file.write_all(&run)?;
+            }
+            Ok(())
+        })?;
+        let modified = fs::metadata(&path)?.modified().ok();
+        Ok(Self { operand: operand.to_owned(), path, content: Content::Sparse { size, modified } })
+    }
+
+    /// The bytes of the file.
+    fn size(&self) -> usize {
+        match &self.content {
+            Content::Bytes(bytes) => bytes.len(),
+            Content::Sparse { size, .. } => usize::try_from(*size).unwrap_or(usize::MAX),
+        }
     }
 
     /// What was done to the file, if anything: first its kind and size are looked at, then its bytes.
@@ -117,12 +196,18 @@ impl InputFile {
         if !opened.is_file() {
             return Ok(Some(format!("is {} now", kind(opened.file_type()))));
         }
-        let (size, expected) = (opened.len(), self.bytes.len());
+        let (size, expected) = (opened.len(), self.size());
         if size != expected as u64 {
             return Ok(Some(format!("has {size} bytes instead of {expected}")));
         }
+        let bytes = match &self.content {
+            Content::Bytes(bytes) => bytes,
+            Content::Sparse { modified, .. } => {
+                return Ok((*modified != opened.modified().ok()).then(|| "was written to".to_owned()));
+            }
+        };
         let mut read = [0; 64 << 10];
-        for (number, part) in self.bytes.chunks(read.len()).enumerate() {
+        for (number, part) in bytes.chunks(read.len()).enumerate() {
             let read = &mut read[..part.len()];
             file.read_exact(read)?;
             if let Some(at) = read.iter().zip(part).position(|(now, before)| now != before) {
@@ -137,6 +222,17 @@ impl Drop for InputFile {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// The name of the file of an operand. That is the document's: what is no plain word is not part of a path.
+fn file_name(seq: u64, operand: &str) -> String {
+    let plain: String = operand.chars().filter(char::is_ascii_alphanumeric).take(32).collect();
+    format!("{seq}-{plain}.bin")
+}
+
+/// The bytes of a tensor, element by element.
+fn bytes(tensor: &Tensor) -> usize {
+    tensor.shape().element_count().saturating_mul(tensor.dtype().size())
 }
 
 /// Where one worker's files lie: in one folder, unless a backend takes it away or puts something in it.
@@ -166,24 +262,24 @@ impl InputFolder {
     }
 
     /// Writes a new file, in another folder if this one is not as it was.
-    fn write(&mut self, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+    fn write(&mut self, name: &str, fill: impl Fn(&mut File) -> io::Result<()>) -> io::Result<PathBuf> {
         use io::ErrorKind::{AlreadyExists, NotADirectory, NotFound, PermissionDenied};
-        match self.write_new(name, bytes) {
+        match self.write_new(name, &fill) {
             Err(error)
                 if matches!(error.kind(), AlreadyExists | NotADirectory | NotFound | PermissionDenied) =>
             {
                 self.take_another()?;
-                self.write_new(name, bytes)
+                self.write_new(name, &fill)
             }
             written => written,
         }
     }
 
-    fn write_new(&self, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
+    fn write_new(&self, name: &str, fill: impl Fn(&mut File) -> io::Result<()>) -> io::Result<PathBuf> {
         let folder = self.folders.last().ok_or(io::ErrorKind::NotFound)?;
         let path = folder.path().join(name);
         let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
-        match file.write_all(bytes) {
+        match fill(&mut file) {
             Ok(()) => Ok(path),
             Err(error) => {
                 let _ = fs::remove_file(&path);

@@ -123,8 +123,15 @@ impl<'a> Worker<'a> {
                 batch.finish(job, Ran { result: Err(trouble), stderr: None }, watch);
                 continue;
             };
-            let call = &batch.judged(job).case.call;
-            let request = Request::new(self.seq, call, limits.file_above, &mut self.folder);
+            let case = &batch.judged(job).case;
+            let request = match Request::of_case(self.seq, case, limits.file_above, &mut self.folder) {
+                Ok(request) => request,
+                Err(why) => {
+                    batch.not_sent_after_all(job, &why);
+                    watch(Event::Settled);
+                    continue;
+                }
+            };
             let mark = session.stderr_mark();
             session.send(request.line.clone());
             batch.sent(self.seq, job, request, mark);

@@ -1,9 +1,11 @@
 //! Elements in a raw file. Its name comes from a client, so what it is and how long it is are looked at before it is
 //! opened or read.
 
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use gather_spec::tensor::Sparse;
 use gather_spec::{DType, Shape, Tensor, TensorBuilder};
 
 use crate::files::open_regular;
@@ -12,6 +14,12 @@ use super::Unusable;
 
 /// How many bytes are read at a time: a whole number of elements of every dtype, and few enough to stay in a cache.
 const BLOCK: usize = 256 << 10;
+
+/// A tensor of more bytes is probably zero but for painted places, which take less memory than all of it.
+const LARGE: usize = 256 << 20;
+
+/// The most blocks with something painted in them.
+const MOST_PAINTED: usize = 64;
 
 /// The tensor whose elements start at `offset` bytes of a file.
 ///
@@ -36,8 +44,14 @@ pub(super) fn read(dtype: DType, shape: Shape, name: &str, offset: u64) -> Resul
     // All of it is within a file, whose size an i64 holds.
     let size = usize::try_from(size)
         .map_err(|_| Unusable::Unsupported(format!("{size} bytes are too many for this machine")))?;
-    let mut tensor = TensorBuilder::new(dtype, shape)?;
     file.seek(SeekFrom::Start(offset)).map_err(wrong)?;
+    if size > LARGE
+        && let Some(tensor) = sparse(dtype, &shape, &mut file, size).map_err(wrong)?
+    {
+        return Ok(tensor.tensor()?);
+    }
+    file.seek(SeekFrom::Start(offset)).map_err(wrong)?;
+    let mut tensor = TensorBuilder::new(dtype, shape)?;
     let mut block = vec![0; BLOCK.min(size)];
     let mut left = size;
     while left > 0 {
@@ -48,6 +62,25 @@ pub(super) fn read(dtype: DType, shape: Shape, name: &str, offset: u64) -> Resul
         left -= block.len();
     }
     Ok(tensor.finish()?)
+}
+
+/// The tensor of the next so many bytes, if few of its blocks are not zero throughout.
+fn sparse(dtype: DType, shape: &Shape, file: &mut File, size: usize) -> io::Result<Option<Sparse>> {
+    let Ok(mut tensor) = Sparse::new(dtype, shape.clone()) else { return Ok(None) };
+    let (mut block, mut painted) = (vec![0; BLOCK], 0);
+    for at in (0..size).step_by(BLOCK) {
+        let block = &mut block[..BLOCK.min(size - at)];
+        file.read_exact(block)?;
+        if block.iter().all(|byte| *byte == 0) {
+            continue;
+        }
+        painted += 1;
+        if painted > MOST_PAINTED {
+            return Ok(None);
+        }
+        tensor.paint_le_bytes(at / dtype.size(), block);
+    }
+    Ok(Some(tensor))
 }
 
 #[cfg(test)]
@@ -95,6 +128,21 @@ mod tests {
         assert!(wrong(DType::I16, &[1], &path, 1).contains("no multiple of the 2 bytes"));
         assert!(wrong(DType::String, &[0], &path, 0).contains("strings do not lie in a file"));
         assert!(wrong(DType::U8, &[0], &folder.path().join("none"), 0).contains("No such file"));
+    }
+
+    #[test]
+    fn a_large_file_of_zeros_takes_memory_where_something_is_painted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("zeros");
+        let mut file = File::create(&path).unwrap();
+        file.set_len(64 + (1 << 30)).unwrap();
+        for (at, value) in [(0, 7u32), ((1 << 28) - 1, 9)] {
+            file.seek(SeekFrom::Start(64 + 4 * at)).unwrap();
+            io::Write::write_all(&mut file, &value.to_le_bytes()).unwrap();
+        }
+        let read = tensor(DType::U32, &[1 << 28], &path, 64).unwrap();
+        let found = [0, 1, (1 << 28) - 2, (1 << 28) - 1].map(|at| read.integer(&[at]).unwrap());
+        assert_eq!(found, [7, 0, 0, 9]);
     }
 
     #[cfg(unix)]

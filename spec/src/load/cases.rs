@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use crate::any::OpenDtypes;
 use crate::case::{Case, OperandNames};
@@ -273,8 +274,10 @@ impl<'a> CaseReader<'a> {
                     .map(move |choice| (mode, choice))
             });
             for (mode, choice) in asked {
-                let params = sized.reader.params(&choice.params, &params.value, params.defined)?;
+                let params_entry = &params.value;
+                let params = sized.reader.params(&choice.params, params_entry, params.defined)?;
                 let indices = sized.reader.indices(&choice.indices, &indices.value, indices.defined)?;
+                let sparse = sized.reader.sparse(&choice.params, params_entry)?;
                 let Call { operands, .. } = self.page.spell(Roles::new(params, indices));
                 cases.push(Case {
                     id: format!("{written}{}", choice.suffix),
@@ -288,6 +291,8 @@ impl<'a> CaseReader<'a> {
                     provenance: entry.provenance.as_ref().map(|provenance| provenance.value.clone()),
                     open: OpenDtypes { params: choice.params.open(), indices: choice.indices.open() },
                     grid_point: (!point.suffix.is_empty()).then_some(at),
+                    large: self.reader.large,
+                    sparse: sparse.map(Arc::new),
                     call: Call {
                         operator: self.page.operator.clone(),
                         operands,

@@ -4,6 +4,7 @@
 
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::literal::{parse_count, parse_scalar};
+use crate::tensor::Sparse;
 use crate::yaml::{Node, Spanned};
 use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
@@ -19,6 +20,8 @@ struct Form {
 struct Exception {
     at: Vec<usize>,
     form: Form,
+    /// Whether its numbers are what is written, whatever the others are taken modulo.
+    exactly: bool,
 }
 
 /// How numbers become elements.
@@ -33,11 +36,15 @@ struct Painter {
 /// The keys of a closed form.
 const KEYS: [&str; 6] = ["start", "steps", "modulo", "digits", "except", "components"];
 
+/// The key of the places of a tensor that is zero elsewhere.
+pub(super) const PLACES: &str = "places";
+
 /// Indices from minus this to this are held once for all tensors of a file.
 const SHARED: i128 = 1 << 12;
 
-/// The most elements of a tensor that is no window on numbers held already.
+/// The most elements of a tensor that is no window on numbers held already, and of one of a large call.
 const MAX_IN_FULL: usize = 1 << 20;
+const MAX_IN_FULL_LARGE: usize = 1 << 21;
 
 /// The longest string.
 const MAX_DIGITS: usize = 1 << 17;
@@ -136,7 +143,7 @@ impl<'a> Reader<'a> {
     }
 
     fn exceptions(&self, entries: &'a Entries, shape: &Shape) -> Result<Vec<Exception>, Diagnostic> {
-        let Some(node) = get(entries, "except") else { return Ok(Vec::new()) };
+        let Some(node) = get(entries, "except").or(get(entries, PLACES)) else { return Ok(Vec::new()) };
         let Node::Sequence(exceptions) = &node.value else {
             let message = format!("exceptions are a sequence, not {}", node.value.kind());
             return Err(self
@@ -147,7 +154,7 @@ impl<'a> Reader<'a> {
     }
 
     fn exception(&self, node: &'a Spanned<Node>, shape: &Shape) -> Result<Exception, Diagnostic> {
-        let entries = self.mapping(node, &["at", "start", "steps"])?;
+        let entries = self.mapping(node, &["at", "start", "steps", "exactly"])?;
         let Some(Spanned { value: Node::Sequence(written), defined, .. }) = get(entries, "at") else {
             return Err(self.wrong(node.defined, "an exception says where it is: `at: [0]`, say"));
         };
@@ -156,11 +163,18 @@ impl<'a> Reader<'a> {
             return Err(self.wrong(*defined, format!("{at:?} is no place of the shape {shape}")));
         }
         let below = shape.rank() - at.len();
+        if let Some(exactly) = get(entries, "exactly") {
+            if entries.len() > 2 {
+                return Err(self.wrong(exactly.defined, "`exactly` stands beside `at` alone"));
+            }
+            let form = Form { start: self.number(exactly)?, steps: vec![0; below] };
+            return Ok(Exception { at, form, exactly: true });
+        }
         let form = match get(entries, "steps") {
             None => Form { steps: vec![0; below], ..self.form_of_one(entries)? },
             Some(_) => self.form(entries, node.defined, below)?,
         };
-        Ok(Exception { at, form })
+        Ok(Exception { at, form, exactly: false })
     }
 
     /// The same number everywhere.
@@ -199,6 +213,11 @@ impl<'a> Reader<'a> {
         }
         let count =
             usize::try_from(high.saturating_sub(low)).map_or(usize::MAX, |reach| reach.saturating_add(1));
+        // Few numbers that lie far apart are stored one by one.
+        if self.large && painter.modulo.is_none() && shape.element_count() < count.min(MAX_IN_FULL) {
+            let numbers = form.numbers(&shape);
+            return self.painted(painter, shape, at, numbers);
+        }
         if count > MAX_ELEMENTS {
             return Err(self.too_many(count, at));
         }
@@ -270,6 +289,72 @@ impl<'a> Reader<'a> {
         builder.finish().map_err(bad)
     }
 
+    /// A tensor whose elements do not change along its last axes: those of the axes before them, stored once.
+    fn repeated(
+        &self,
+        painter: Painter,
+        shape: Shape,
+        at: serde_yaml::Location,
+        form: &Form,
+        exceptions: &[Exception],
+        kept: usize,
+    ) -> Result<Tensor, Diagnostic> {
+        let wrong = |error: String| self.wrong(at, error);
+        let first = Shape::new(&shape[..kept]).map_err(|error| wrong(error.to_string()))?;
+        let cut = |exception: &Exception| Exception {
+            at: exception.at.clone(),
+            form: exception.form.cut(kept - exception.at.len()),
+            exactly: exception.exactly,
+        };
+        let exceptions: Vec<Exception> = exceptions.iter().map(cut).collect();
+        let mut strides = first.row_major_strides();
+        strides.resize(shape.rank(), 0);
+        let stored = self.painted_in_full(painter, first, at, &[form.cut(kept)], &exceptions)?;
+        stored.window(shape, strides, 0).map_err(|error| wrong(error.to_string()))
+    }
+
+    /// The tensor of a shape that is zero but for some places. Only a large call has one.
+    pub(super) fn places(
+        &self,
+        dtype: DType,
+        shape: &Shape,
+        at: serde_yaml::Location,
+        entries: &'a Entries,
+    ) -> Result<Sparse, Diagnostic> {
+        if let Some((name, _)) = entries.iter().find(|(name, _)| ![PLACES, "modulo"].contains(&&*name.value))
+        {
+            return Err(self
+                .wrong(name.defined, format!("unknown key {} beside `places`", Quoted(&name.value)))
+                .help("it may have `modulo`"));
+        }
+        if !self.large {
+            return Err(self
+                .wrong(at, "`places` are for large calls")
+                .help("cases of large calls stand in files that are called large.yaml"));
+        }
+        let painter = self.painter(dtype, entries)?;
+        let exceptions = self.exceptions(entries, shape)?;
+        let bad = |error: crate::TensorError| self.wrong(at, error.to_string());
+        let mut sparse = Sparse::new(dtype, shape.clone()).map_err(bad)?;
+        for Exception { at: place, form, exactly } in exceptions {
+            let below = &shape[place.len()..];
+            let size: usize = below.iter().product();
+            if size > MAX_IN_FULL {
+                let message = format!("a place of {size} elements; at most {MAX_IN_FULL} (2^20) are allowed");
+                return Err(self.wrong(at, message));
+            }
+            let first = size * place.iter().zip(&**shape).fold(0, |first, (at, dim)| first * dim + at);
+            let painter = if exactly { Painter { modulo: None, ..painter } } else { painter };
+            let bits = |number: Option<i128>| match painter.element(number.ok_or("a number is too large")?)? {
+                Element::Bits(bits) => Ok(bits),
+                Element::Bytes(_) => Err("strings are not painted in places".to_owned()),
+            };
+            let bits: Result<_, String> = form.numbers(below).into_iter().map(bits).collect();
+            sparse.paint(first, bits.map_err(|why| self.wrong(at, why))?);
+        }
+        Ok(sparse)
+    }
+
     /// The same, of forms side by side along a last axis, with exceptions.
     fn painted_in_full(
         &self,
@@ -279,10 +364,19 @@ impl<'a> Reader<'a> {
         forms: &[Form],
         exceptions: &[Exception],
     ) -> Result<Tensor, Diagnostic> {
+        let kept = forms.first().map_or(0, |form| form.axes_that_matter(exceptions));
+        if let [form] = forms
+            && kept < shape.rank()
+            && shape.element_count() > 0
+        {
+            return self.repeated(painter, shape, at, form, exceptions, kept);
+        }
         let count = shape.element_count();
-        if count > MAX_IN_FULL {
+        let most = if self.large { MAX_IN_FULL_LARGE } else { MAX_IN_FULL };
+        if count > most {
             let message = format!(
-                "{count} elements; with `components` or `except` at most {MAX_IN_FULL} (2^20) are allowed"
+                "{count} elements; with `components` or `except` at most {most} (2^{}) are allowed",
+                most.ilog2()
             );
             return Err(self.wrong(at, message));
         }
@@ -294,13 +388,19 @@ impl<'a> Reader<'a> {
                 (0..count).map(|at| of_each[at % forms.len()][at / forms.len()]).collect()
             }
         };
+        numbers.iter_mut().flatten().for_each(|number| *number = painter.reduced(*number));
         for exception in exceptions {
             let below = &shape[exception.at.len()..];
             let size: usize = below.iter().product();
             let place = exception.at.iter().zip(&*shape).fold(0, |place, (at, dim)| place * dim + at);
-            numbers[place * size..(place + 1) * size].copy_from_slice(&exception.form.numbers(below));
+            let reduce = |number: i128| if exception.exactly { number } else { painter.reduced(number) };
+            let excepted = exception.form.numbers(below).into_iter().map(|number| number.map(reduce));
+            numbers[place * size..(place + 1) * size]
+                .iter_mut()
+                .zip(excepted)
+                .for_each(|(to, from)| *to = from);
         }
-        self.painted(painter, shape, at, numbers)
+        self.painted(Painter { modulo: None, ..painter }, shape, at, numbers)
     }
 }
 
@@ -309,6 +409,18 @@ fn get<'e>(entries: &'e Entries, key: &str) -> Option<&'e Spanned<Node>> {
 }
 
 impl Form {
+    /// The form of the first axes alone.
+    fn cut(&self, axes: usize) -> Self {
+        Self { start: self.start, steps: self.steps.iter().copied().take(axes).collect() }
+    }
+
+    /// After how many axes no number changes any more, with these exceptions.
+    fn axes_that_matter(&self, exceptions: &[Exception]) -> usize {
+        let of = |form: &Self| form.steps.iter().rposition(|step| *step != 0).map_or(0, |last| last + 1);
+        let excepted = exceptions.iter().map(|exception| exception.at.len() + of(&exception.form));
+        excepted.fold(of(self), usize::max)
+    }
+
     /// The numbers of a tensor with these dims, in row-major order; one that is too large is absent.
     fn numbers(&self, dims: &[usize]) -> Vec<Option<i128>> {
         let mut numbers = vec![Some(self.start)];
@@ -330,8 +442,12 @@ impl Painter {
         if step > modulo / 2 { step - modulo } else { step }
     }
 
+    fn reduced(self, number: i128) -> i128 {
+        self.modulo.map_or(number, |modulo| number.rem_euclid(modulo))
+    }
+
     fn element(self, number: i128) -> Result<Element, String> {
-        let number = self.modulo.map_or(number, |modulo| number.rem_euclid(modulo));
+        let number = self.reduced(number);
         if self.dtype == DType::String {
             let digits = number.to_string();
             let Some(zeros) = self.digits.map_or(Some(0), |wanted| wanted.checked_sub(digits.len())) else {

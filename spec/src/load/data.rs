@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::path::Path;
 use std::rc::Rc;
 
 use crate::any;
@@ -9,10 +10,11 @@ use crate::diagnostic::{Diagnostic, Quoted};
 use crate::dtype::Kind;
 use crate::literal::{complex, component, parse_bits, parse_scalar};
 use crate::shape::MAX_RANK;
-use crate::tensor::StorageId;
+use crate::tensor::{Sparse, StorageId};
 use crate::yaml::{Node, Spanned, Text};
 use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
+use super::closed_form::PLACES;
 use super::dtypes::Written;
 use super::grid::GridPoint;
 use super::raw::TensorEntry;
@@ -24,6 +26,12 @@ pub(super) const MAX_ELEMENTS: usize = 1 << 24;
 /// The most bytes that the stored elements of a file's tensors may take together; a fill with one value stores one.
 const MAX_STORED_BYTES: usize = 64 << 20;
 
+/// The same of a file of large cases.
+const MAX_STORED_BYTES_LARGE: usize = 256 << 20;
+
+/// The files of the suite of large calls, one for each form.
+const LARGE: &str = "large.yaml";
+
 /// What a stored string is taken to cost: its handle, its count of users, and an allocation.
 const STRING_BYTES: usize = 64;
 
@@ -34,6 +42,8 @@ pub(super) struct Reader<'a> {
     pub(super) shared: &'a Shared,
     /// What the names of sizes stand for.
     sizes: &'a Sizes,
+    /// Whether tensors may have any number of elements, as long as few of them are stored.
+    pub(super) large: bool,
 }
 
 /// What has been read of a file so far.
@@ -63,7 +73,7 @@ enum Notation {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: Text<'a>, shared: &'a Shared) -> Self {
-        Self { text, shared, sizes: &NO_SIZES }
+        Self { text, shared, sizes: &NO_SIZES, large: is_large(text.file) }
     }
 
     /// The same, where the names of sizes stand for something.
@@ -71,7 +81,7 @@ impl<'a> Reader<'a> {
     where
         'a: 's,
     {
-        Reader { text: self.text, shared: self.shared, sizes }
+        Reader { text: self.text, shared: self.shared, sizes, large: self.large }
     }
 
     /// The number that a node stands for, with its names.
@@ -103,6 +113,25 @@ impl<'a> Reader<'a> {
         at: serde_yaml::Location,
     ) -> Result<Tensor, Diagnostic> {
         self.values(dtype, at, |dtype| self.tensor(dtype, entry, at))
+    }
+
+    /// The params of a case if they are zero but for some places, which needs a dtype of its own.
+    pub(super) fn sparse(
+        &self,
+        dtype: &Written,
+        entry: &'a TensorEntry,
+    ) -> Result<Option<Sparse>, Diagnostic> {
+        let (Some(fill), Some(shape)) = (&entry.fill, &entry.shape) else { return Ok(None) };
+        let Node::Mapping(entries) = &fill.value else { return Ok(None) };
+        match dtype {
+            _ if !entries.iter().any(|(name, _)| name.value == PLACES) => Ok(None),
+            Written::Named(dtype) => {
+                self.places(*dtype, &self.shape(shape)?, fill.defined, entries).map(Some)
+            }
+            Written::Any(_) => Err(self
+                .wrong(fill.defined, "`places` under `dtype: any`")
+                .help("name a dtype: memory is asked for by its size")),
+        }
     }
 
     /// The output of a case: nested data, or a mapping like that of an operand without its dtype.
@@ -461,10 +490,10 @@ impl<'a> Reader<'a> {
     }
 
     fn check_stored(&self, bytes: usize, at: serde_yaml::Location) -> Result<(), Diagnostic> {
-        if bytes > MAX_STORED_BYTES {
-            let message = format!(
-                "with this one, the tensors of this file take more than {MAX_STORED_BYTES} bytes together"
-            );
+        let most = if self.large { MAX_STORED_BYTES_LARGE } else { MAX_STORED_BYTES };
+        if bytes > most {
+            let message =
+                format!("with this one, the tensors of this file take more than {most} bytes together");
             return Err(self
                 .wrong(at, message)
                 .help("use `fill: zeros` or `fill: { value: x }`, which cost nothing"));
@@ -482,6 +511,11 @@ impl<'a> Reader<'a> {
     pub(super) fn wrong(&self, at: serde_yaml::Location, message: impl Into<String>) -> Diagnostic {
         self.text.wrong(at, message)
     }
+}
+
+/// Whether the cases of a file belong to the suite of large calls, by its name.
+pub(super) fn is_large(file: &str) -> bool {
+    Path::new(file).file_name().is_some_and(|name| name == LARGE)
 }
 
 /// What an element is taken to cost.

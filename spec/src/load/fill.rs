@@ -5,6 +5,7 @@ use crate::literal::parse_count;
 use crate::yaml::{Node, Spanned};
 use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
+use super::closed_form::PLACES;
 use super::data::{MAX_ELEMENTS, Reader};
 
 impl<'a> Reader<'a> {
@@ -17,7 +18,7 @@ impl<'a> Reader<'a> {
         fill: &'a Spanned<Node>,
     ) -> Result<Tensor, Diagnostic> {
         let count = shape.element_count();
-        if count > MAX_ELEMENTS {
+        if count > MAX_ELEMENTS && !self.large {
             return Err(self.too_many(count, at));
         }
         let bad = |error: crate::TensorError| self.wrong(at, error.to_string());
@@ -33,6 +34,13 @@ impl<'a> Reader<'a> {
             && entries.iter().any(|(name, _)| ["steps", "components"].contains(&&*name.value))
         {
             return self.closed_form(dtype, shape, at, fill.defined, entries);
+        }
+        if let Node::Mapping(entries) = &fill.value
+            && entries.iter().any(|(name, _)| name.value == PLACES)
+        {
+            // Until they are needed, zeros stand for them.
+            self.places(dtype, &shape, at, entries)?;
+            return Tensor::filled(dtype, shape, &Element::zero(dtype)).map_err(bad);
         }
         if let Node::Mapping(entries) = &fill.value
             && let [(name, value)] = entries.as_slice()

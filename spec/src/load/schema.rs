@@ -188,6 +188,7 @@ impl JsonSchema for Fill {
             { "type": "object", "properties": { "cycle": { "type": "integer", "minimum": 1 } }, "required": ["cycle"], "additionalProperties": false },
             { "type": "object", "properties": { "value": value }, "required": ["value"], "additionalProperties": false },
             generator.subschema_for::<ClosedForm>(),
+            generator.subschema_for::<Places>(),
         ] })
     }
 }
@@ -216,6 +217,17 @@ struct ClosedForm {
     except: Option<Vec<Exception>>,
 }
 
+/// Zeros but for these places; in files of large cases, under a dtype that is named.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Places {
+    /// The places.
+    places: Vec<Exception>,
+    /// The numbers begin again with 0 where they come to this.
+    #[schemars(default)]
+    modulo: Option<Number>,
+}
+
 /// The numbers of one component of index rows.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
@@ -239,6 +251,9 @@ struct Exception {
     /// One per axis that is left; without steps the number is the same everywhere.
     #[schemars(default)]
     steps: Option<Vec<Number>>,
+    /// In place of both: a number that `modulo` leaves as it is.
+    #[schemars(default)]
+    exactly: Option<Number>,
 }
 
 /// A whole number, or a sum of products of sizes that `for-each` lists, such as `(n-1)*m`.

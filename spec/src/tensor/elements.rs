@@ -95,6 +95,12 @@ impl Elements {
         StorageId(each_width!(self, elements => Arc::as_ptr(elements).addr()))
     }
 
+    /// Whether both are the same storage.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        let address = |elements: &Self| each_width!(elements, elements => Arc::as_ptr(elements).addr());
+        address(self) == address(other)
+    }
+
     /// The number of elements stored.
     #[must_use]
     pub fn len(&self) -> usize {

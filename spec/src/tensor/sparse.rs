@@ -1,0 +1,116 @@
+//! Tensors that are zero but for a few painted places, and so large that they are made only when they are needed: the
+//! system gives them memory where something is painted, and hands out zeros everywhere else.
+
+use super::builder::reserved;
+use super::{Stored, Tensor, TensorError};
+use crate::{DType, Element, Shape};
+
+/// A tensor that is zero but for a few places.
+#[derive(Clone, Debug)]
+pub struct Sparse {
+    dtype: DType,
+    shape: Shape,
+    /// Where a run of elements begins, in row-major order, and the bits of each.
+    runs: Vec<(usize, Vec<u128>)>,
+}
+
+impl Sparse {
+    /// A tensor without a painted place. Not of strings.
+    ///
+    /// # Errors
+    /// [`TensorError`] for strings, and if the shape is too large.
+    pub fn new(dtype: DType, shape: Shape) -> Result<Self, TensorError> {
+        if dtype == DType::String {
+            return Err(TensorError::Width(dtype));
+        }
+        // Whether the shape is too large shows without its memory.
+        Tensor::filled(dtype, shape.clone(), &Element::zero(dtype))?;
+        Ok(Self { dtype, shape, runs: Vec::new() })
+    }
+
+    /// Paints elements from a place on, which counts in row-major order; all of them lie within the shape.
+    pub(crate) fn paint(&mut self, first: usize, bits: Vec<u128>) {
+        self.runs.push((first, bits));
+    }
+
+    /// Paints elements from a place on, given as their little-endian bytes.
+    pub fn paint_le_bytes(&mut self, first: usize, bytes: &[u8]) {
+        let bits = |bytes: &[u8]| {
+            let mut wide = [0; 16];
+            wide[..bytes.len()].copy_from_slice(bytes);
+            u128::from_le_bytes(wide)
+        };
+        self.paint(first, bytes.chunks(self.dtype.size()).map(bits).collect());
+    }
+
+    /// The tensor in memory, row-major.
+    ///
+    /// # Errors
+    /// [`TensorError::OutOfMemory`] if the system does not promise as much.
+    #[allow(clippy::cast_possible_truncation, reason = "an element's bits lie in the low end of the u128")]
+    pub fn tensor(&self) -> Result<Tensor, TensorError> {
+        match self.dtype.size() {
+            1 => self.painted(|bits| bits as u8),
+            2 => self.painted(|bits| bits as u16),
+            4 => self.painted(|bits| bits as u32),
+            8 => self.painted(|bits| bits as u64),
+            _ => self.painted(|bits| bits),
+        }
+    }
+
+    /// The bytes of all elements.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.shape.element_count().saturating_mul(self.dtype.size())
+    }
+
+    /// Where the bytes of each painted run begin, and the bytes, little-endian.
+    pub fn le_runs(&self) -> impl Iterator<Item = (usize, Vec<u8>)> {
+        let size = self.dtype.size();
+        let bytes = move |bits: &u128| bits.to_le_bytes().into_iter().take(size);
+        self.runs.iter().map(move |(first, bits)| (first * size, bits.iter().flat_map(bytes).collect()))
+    }
+
+    fn painted<T: Stored + Default>(&self, element: impl Fn(u128) -> T) -> Result<Tensor, TensorError> {
+        let mut elements = zeroed::<T>(self.shape.element_count())?;
+        for (first, bits) in &self.runs {
+            let places = elements.get_mut(*first..).unwrap_or_default();
+            places.iter_mut().zip(bits).for_each(|(place, bits)| *place = element(*bits));
+        }
+        Tensor::new(self.dtype, self.shape.to_vec(), elements)
+    }
+}
+
+/// So many zeros, of which the system makes pages as they are touched.
+fn zeroed<T: Clone + Default>(count: usize) -> Result<Vec<T>, TensorError> {
+    // `vec!` would end the program where memory is short, so it is asked for first in a way that can fail.
+    drop(std::hint::black_box(reserved::<T>(count)?));
+    Ok(vec![T::default(); count])
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+    use super::*;
+
+    #[test]
+    fn what_is_painted_stands_among_zeros() {
+        let mut sparse = Sparse::new(DType::I16, Shape::new([2, 3]).unwrap()).unwrap();
+        sparse.paint(1, vec![7, 0xFFFF]);
+        sparse.paint(5, vec![9]);
+        let written = Tensor::new(DType::I16, [2, 3], vec![0u16, 7, 0xFFFF, 0, 0, 9]).unwrap();
+        assert_eq!(sparse.tensor().unwrap(), written);
+        assert_eq!(sparse.bytes(), 12);
+        let runs: Vec<_> = sparse.le_runs().collect();
+        assert_eq!(runs, [(2, vec![7, 0, 0xFF, 0xFF]), (10, vec![9, 0])]);
+    }
+
+    #[test]
+    fn more_than_there_is_memory_is_an_error_and_strings_are_none() {
+        let huge = Sparse::new(DType::U8, Shape::new([1 << 62]).unwrap()).unwrap();
+        assert!(matches!(huge.tensor(), Err(TensorError::OutOfMemory { .. })));
+        assert!(Sparse::new(DType::String, Shape::new([1]).unwrap()).is_err());
+        assert!(Sparse::new(DType::C128, Shape::new([1 << 62]).unwrap()).is_err());
+    }
+}
