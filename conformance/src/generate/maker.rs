@@ -242,7 +242,9 @@ fn mode(choices: &mut Choices, signature: &Signature, odds: usize) -> Option<Str
         return None;
     }
     if choices.once_in(odds) {
-        return Some("unknown".to_owned());
+        let known = &choices.pick(&modes.iter().collect::<Vec<_>>()).mode;
+        let cut: String = known.chars().take(1).collect();
+        return Some(choices.pick(&["unknown", &known.to_uppercase(), &cut]).to_owned());
     }
     let at = choices.below(modes.len() + 1);
     at.checked_sub(1).map(|at| modes[at].mode.clone())

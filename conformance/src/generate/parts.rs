@@ -78,7 +78,7 @@ impl Parts {
         signature: &Signature,
         axis: Option<i64>,
     ) -> Option<Axis> {
-        if !signature.flattens || choices.once_in(2) {
+        if !signature.flattens || !choices.once_in(4) {
             return axis.map(Axis::At);
         }
         self.flat = true;
@@ -86,6 +86,9 @@ impl Parts {
             let along = self.indices.get(self.axis).copied().unwrap_or(1);
             // A huge dim stands beside a dim of 0, which is left behind.
             self.indices = vec![if along > MOST_ALONG { 0 } else { along }];
+        }
+        if choices.once_in(8) {
+            self.params.clear();
         }
         let null = AttributeDefault::Value(Attribute::Null);
         let is_default = signature.attribute(AttributeRole::Axis).is_some_and(|axis| axis.default == null);
