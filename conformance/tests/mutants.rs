@@ -108,8 +108,16 @@ fn the_smoke_suite_has_breaks_and_pairs_of_sizes() {
     assert!(missed.is_empty() || std::env::var_os("GATHERSPEC_BLESS").is_some(), "{missed:?}");
     assert!(caught.len() >= 120, "{} breaks", caught.len());
     let (pairs, all) = smoke::share_of_pairs(&SPEC, &chosen);
-    println!("{} cases, {} breaks, {pairs} of {all} pairs of sizes", chosen.len(), caught.len());
-    assert!(pairs >= 200, "{pairs} of {all} pairs of sizes");
+    let (clauses, of_clauses) = smoke::share_of_clauses(&SPEC, &chosen);
+    println!(
+        "{} cases, {} breaks, {clauses} of {of_clauses} clauses, {pairs} of {all} pairs of sizes",
+        chosen.len(),
+        caught.len()
+    );
+    assert!(
+        pairs >= 200 && clauses * 10 >= of_clauses * 7,
+        "{pairs} of {all} pairs, {clauses} of {of_clauses} clauses"
+    );
 }
 
 #[test]

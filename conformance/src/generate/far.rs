@@ -1,6 +1,7 @@
 //! Shapes far from those that are usually drawn: many rows, long axes, high ranks, and sizes that only an empty output
 //! can have. They are slow to answer, so campaigns leave them out.
 
+use gather_spec::signature::{Join, OperandRole};
 use gather_spec::{Form, Signature};
 
 use super::Choices;
@@ -38,7 +39,7 @@ pub(super) fn draw(choices: &mut Choices, signature: &Signature) -> Parts {
     let mut parts = pieces.assemble(choices, signature);
     if signature.form == Form::Elements && choices.once_in(2) {
         let Parts { params, indices, axis, .. } = &mut parts;
-        grow(choices, params, indices, *axis);
+        grow(choices, signature, params, indices, *axis);
     }
     parts
 }
@@ -82,10 +83,21 @@ impl Pieces {
 }
 
 /// Makes an empty output so long on the axis that it is too large where its elements are wider than the indices.
-fn grow(choices: &mut Choices, params: &mut [usize], indices: &mut [usize], axis: usize) {
+fn grow(
+    choices: &mut Choices,
+    signature: &Signature,
+    params: &mut [usize],
+    indices: &mut [usize],
+    axis: usize,
+) {
     let empty = |dims: &[usize]| dims.iter().enumerate().any(|(dim, size)| dim != axis && *size == 0);
     if empty(params) && empty(indices) {
         params.iter_mut().chain(&mut *indices).for_each(|dim| *dim = (*dim).min(1));
         indices[axis] = choices.pick(&[1 << 60, 1 << 59]);
+        // Only indices of one byte can be as many as the largest output has bytes.
+        let narrow = || signature.operand(OperandRole::Indices).dtypes.iter().any(|dtype| dtype.size() == 1);
+        if signature.join == Some(Join::Broadcast) && narrow() && choices.once_in(2) {
+            indices[axis] = (1 << 63) - 1;
+        }
     }
 }

@@ -78,8 +78,13 @@ impl Parts {
         signature: &Signature,
         axis: Option<i64>,
     ) -> Option<Axis> {
-        if !signature.flattens || !choices.once_in(4) {
-            return axis.map(Axis::At);
+        if signature.flattens && choices.once_in(16) {
+            self.params.clear();
+        }
+        if !signature.flattens || choices.once_in(2) {
+            let beyond = signature.flattens && choices.once_in(32);
+            let rank = i64::try_from(self.params.len()).unwrap_or(0);
+            return if beyond { Some(Axis::At(rank)) } else { axis.map(Axis::At) };
         }
         self.flat = true;
         if signature.form == Form::Elements {
@@ -87,9 +92,7 @@ impl Parts {
             // A huge dim stands beside a dim of 0, which is left behind.
             self.indices = vec![if along > MOST_ALONG { 0 } else { along }];
         }
-        if choices.once_in(8) {
-            self.params.clear();
-        }
+
         let null = AttributeDefault::Value(Attribute::Null);
         let is_default = signature.attribute(AttributeRole::Axis).is_some_and(|axis| axis.default == null);
         (!is_default || choices.once_in(4)).then_some(Axis::Null)

@@ -1,5 +1,6 @@
-//! Few cases that are nearly as strong as all of them: they cover what all cover, catch every mutant that all catch, and
-//! every break of real code whose page names a case that catches it. What is left of [`MOST`] goes to pairs of sizes.
+//! Few cases that are nearly as strong as all of them: they catch every mutant that all catch, on each operator, and every
+//! break of real code whose page names a case that catches it. What is left of [`MOST`] goes to clauses and to pairs of
+//! sizes.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -9,6 +10,8 @@ use super::strength::Strength;
 
 /// The most cases of the suite.
 pub const MOST: usize = 400;
+/// How many of them at least are there for pairs of sizes.
+const FOR_SIZES: usize = 20;
 
 /// What a case is good for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,6 +24,13 @@ enum Use {
     Catches(&'static str, String),
     /// It is the first that catches a break of real code.
     Finds(String),
+}
+
+impl Use {
+    /// Whether it tells a wrong implementation from a right one.
+    const fn tells(&self) -> bool {
+        matches!(self, Self::Catches(..) | Self::Finds(_))
+    }
 }
 
 /// A break of real code.
@@ -51,9 +61,29 @@ pub fn breaks(page: &str) -> Vec<Break> {
 #[must_use]
 pub fn choose(spec: &Specification, strength: &Strength, breaks: &[Break]) -> Vec<String> {
     let uses = uses(spec, strength, breaks);
-    let mut missing: BTreeSet<&Use> = uses.values().flatten().collect();
     let mut chosen: Vec<&str> = Vec::new();
-    while !missing.is_empty() {
+    cover(spec, &uses, Use::tells, usize::MAX, &mut chosen);
+    drop_needless(&uses, &mut chosen);
+    cover(spec, &uses, |_| true, MOST - FOR_SIZES, &mut chosen);
+    add_pairs(&spec.cases, &mut chosen);
+    let ids = spec.cases.iter().map(|case| &case.id);
+    ids.filter(|id| chosen.contains(&id.as_str())).cloned().collect()
+}
+
+/// Adds cases until every use that is wanted is one's, or there are `most`.
+fn cover<'a>(
+    spec: &'a Specification,
+    uses: &HashMap<&'a str, BTreeSet<Use>>,
+    wanted: fn(&Use) -> bool,
+    most: usize,
+    chosen: &mut Vec<&'a str>,
+) {
+    let mut missing: BTreeSet<&Use> = uses.values().flatten().filter(|one| wanted(one)).collect();
+    let has = |id: &&str| uses.get(*id).into_iter().flatten();
+    for one in chosen.iter().flat_map(has) {
+        missing.remove(one);
+    }
+    while !missing.is_empty() && chosen.len() < most {
         let gain = |id: &str| uses[id].iter().filter(|one| missing.contains(one)).count();
         let ids = spec.cases.iter().map(|case| case.id.as_str()).filter(|id| uses.contains_key(id));
         // The first of several that are as good.
@@ -61,19 +91,24 @@ pub fn choose(spec: &Specification, strength: &Strength, breaks: &[Break]) -> Ve
         missing.retain(|one| !uses[best].contains(*one));
         chosen.push(best);
     }
-    drop_needless(&uses, &mut chosen);
-    add_pairs(&spec.cases, &mut chosen);
-    let ids = spec.cases.iter().map(|case| &case.id);
-    ids.filter(|id| chosen.contains(&id.as_str())).cloned().collect()
 }
 
-/// What a set of cases lacks of what all cases are good for, a line each.
+/// What a set of cases fails to tell of what all cases tell, a line each.
 #[must_use]
 pub fn lacks(spec: &Specification, strength: &Strength, breaks: &[Break], chosen: &[&str]) -> Vec<String> {
     let uses = uses(spec, strength, breaks);
-    let all: BTreeSet<&Use> = uses.values().flatten().collect();
+    let all: BTreeSet<&Use> = uses.values().flatten().filter(|one| one.tells()).collect();
     let has: BTreeSet<&Use> = chosen.iter().filter_map(|id| uses.get(*id)).flatten().collect();
     all.difference(&has).map(|one| format!("{one:?}")).collect()
+}
+
+/// Under how many clauses a set of cases accepts or rejects, each code counted, and how many there are.
+#[must_use]
+pub fn share_of_clauses(spec: &Specification, chosen: &[&str]) -> (usize, usize) {
+    let coverage = spec.coverage();
+    let all = coverage.iter().flat_map(|one| std::iter::once(&one.accepting).chain(one.rejecting.values()));
+    let all: Vec<_> = all.filter(|ids| !ids.is_empty()).collect();
+    (all.iter().filter(|ids| ids.iter().any(|id| chosen.contains(&&**id))).count(), all.len())
 }
 
 /// How many pairs of sizes a set of cases covers, and how many there are.
@@ -149,12 +184,12 @@ fn uses<'a>(
     uses
 }
 
-/// Leaves out cases of which every use is another one's too, the last chosen first.
+/// Leaves out cases that tell nothing which the others do not tell, the last chosen first.
 fn drop_needless(uses: &HashMap<&str, BTreeSet<Use>>, chosen: &mut Vec<&str>) {
     for at in (0..chosen.len()).rev() {
         let others = chosen.iter().enumerate().filter(|(other, _)| *other != at);
         let covered: BTreeSet<&Use> = others.flat_map(|(_, id)| &uses[id]).collect();
-        if uses[chosen[at]].iter().all(|one| covered.contains(one)) {
+        if uses[chosen[at]].iter().filter(|one| one.tells()).all(|one| covered.contains(one)) {
             chosen.remove(at);
         }
     }
