@@ -6,7 +6,7 @@ use gather_spec::{Attribute, Form, Signature};
 use super::gathers::{Gather, Wish};
 use super::lab::{Lab, Stop, agree, equal};
 use super::tensors::{integers, reshape, transpose};
-use super::{ANY, EVERY_FORM, Law};
+use super::{ALL, ANY, EVERY_FORM, Law};
 
 pub(super) const IDENTITY: Law = Law {
     name: "identity-indices",
@@ -14,6 +14,7 @@ pub(super) const IDENTITY: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
+    only: ALL,
     speaks: ANY,
     check: identity,
 };
@@ -24,6 +25,7 @@ pub(super) const COMPOSED: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
+    only: ALL,
     speaks: ANY,
     check: composed,
 };
@@ -34,6 +36,7 @@ pub(super) const SCALARS_ARE_FLAT: Law = Law {
     example: None,
     forms: &[Form::Nd],
     roles: &[],
+    only: ALL,
     speaks: ANY,
     check: scalars_are_flat,
 };
@@ -44,6 +47,7 @@ pub(super) const DEPTH_ONE_IS_AXIS_ZERO: Law = Law {
     example: None,
     forms: &[Form::Nd],
     roles: &[],
+    only: ALL,
     speaks: ANY,
     check: depth_one_is_axis_zero,
 };
@@ -54,6 +58,7 @@ pub(super) const AXIS_BY_TRANSPOSING: Law = Law {
     example: None,
     forms: &[Form::Take],
     roles: &[AttributeRole::Axis],
+    only: ALL,
     speaks: ANY,
     check: axis_by_transposing,
 };
@@ -64,6 +69,7 @@ pub(super) const NULL_AXIS_IS_FLATTENING: Law = Law {
     example: None,
     forms: &[Form::Take, Form::Elements],
     roles: &[AttributeRole::Axis],
+    only: |signature| signature.flattens,
     speaks: ANY,
     check: null_axis_is_flattening,
 };
@@ -169,14 +175,8 @@ fn depth_one_is_axis_zero(lab: &mut Lab<'_>) -> Result<(), Stop> {
 }
 
 fn null_axis_is_flattening(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let law = lab.law;
-    let flattening: Vec<&Signature> =
-        lab.declared().filter(|one| law.is_about(one) && one.flattens).collect();
-    if flattening.is_empty() {
-        return Err(Stop::Skip("skipped: no operator flattens"));
-    }
-    let signature = lab.choices.pick(&flattening);
-    let drawn = lab.gather_of(signature, Wish::PLAIN)?;
+    let drawn = lab.gather(Wish::PLAIN)?;
+    let signature = drawn.signature;
     let line = drawn.params.flattened()?;
     let count = line.shape()[0];
     let mut dims = match signature.form {

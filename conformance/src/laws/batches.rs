@@ -6,7 +6,7 @@ use gather_spec::{Attribute, Call, Form};
 use super::documented::looped;
 use super::gathers::{Gather, Wish, signed};
 use super::lab::{Lab, Stop, agree};
-use super::{ANY, EVERY_FORM, Law};
+use super::{ALL, ANY, EVERY_FORM, Law};
 use crate::generate::parts::{counts_from, default_of};
 
 pub(super) const BATCH_OF_ROWS_IS_A_LOOP: Law = Law {
@@ -15,6 +15,7 @@ pub(super) const BATCH_OF_ROWS_IS_A_LOOP: Law = Law {
     example: None,
     forms: &[Form::Nd],
     roles: &[AttributeRole::BatchDims],
+    only: ALL,
     speaks: ANY,
     check: batch_of_rows_is_a_loop,
 };
@@ -25,6 +26,7 @@ pub(super) const DEFAULTS_ARE_WHAT_THEY_STAND_FOR: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
+    only: ALL,
     speaks: ANY,
     check: defaults_are_what_they_stand_for,
 };
@@ -35,6 +37,7 @@ pub(super) const NEGATIVE_COUNTS_FROM_THE_END: Law = Law {
     example: None,
     forms: &[Form::Take, Form::Elements],
     roles: &[],
+    only: ALL,
     speaks: ANY,
     check: negative_counts_from_the_end,
 };

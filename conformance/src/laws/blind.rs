@@ -5,7 +5,7 @@ use gather_spec::{ByteString, DType, Element};
 use super::gathers::{Gather, Wish};
 use super::lab::{Lab, Stop, agree, equal};
 use super::tensors::{build, integers, map};
-use super::{ANY, EVERY_FORM, Law};
+use super::{ALL, ANY, EVERY_FORM, Law};
 use crate::layout::Layout;
 
 pub(super) const PAYLOAD: Law = Law {
@@ -14,6 +14,7 @@ pub(super) const PAYLOAD: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
+    only: ALL,
     speaks: ANY,
     check: payload,
 };
@@ -24,6 +25,7 @@ pub(super) const DTYPE: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
+    only: ALL,
     speaks: ANY,
     check: dtype,
 };
@@ -34,6 +36,7 @@ pub(super) const INDEX_DTYPE: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
+    only: ALL,
     speaks: ANY,
     check: index_dtype,
 };
@@ -44,6 +47,7 @@ pub(super) const LAYOUT: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
+    only: ALL,
     speaks: ANY,
     check: layout,
 };

@@ -6,7 +6,7 @@ use gather_spec::{DType, Element, Form, Signature};
 use super::gathers::{Gather, Wish, signed};
 use super::lab::{Lab, Stop, equal, made_of};
 use super::tensors::{at, build, integers, stack};
-use super::{ANY, Law};
+use super::{ALL, ANY, Law};
 use crate::generate::parts::{counts_from, default_of};
 
 pub(super) const SLICE_AT_LOCATION: Law = Law {
@@ -15,6 +15,7 @@ pub(super) const SLICE_AT_LOCATION: Law = Law {
     example: Some("tf-gather/12"),
     forms: &[Form::Take],
     roles: &[],
+    only: ALL,
     speaks: ANY,
     check: slice_at_location,
 };
@@ -25,6 +26,7 @@ pub(super) const BATCH_IS_A_LOOP: Law = Law {
     example: Some("tf-gather/14"),
     forms: &[Form::Take],
     roles: &[AttributeRole::BatchDims],
+    only: ALL,
     speaks: ANY,
     check: batch_is_a_loop,
 };
@@ -35,6 +37,7 @@ pub(super) const ARGSORT_SORTS: Law = Law {
     example: Some("tf-gather/17"),
     forms: &[Form::Take],
     roles: &[AttributeRole::BatchDims],
+    only: ALL,
     speaks: ANY,
     check: argsort_sorts,
 };

@@ -6,7 +6,7 @@ use gather_spec::{Element, Form, Signature};
 use super::gathers::{Gather, Wish};
 use super::lab::{Lab, Stop, agree, equal, made_of};
 use super::tensors::{build, integers, transpose};
-use super::{ANY, Law};
+use super::{ALL, ANY, Law};
 
 pub(super) const ARGSORT_SORTS: Law = Law {
     name: "argsort-sorts-along-the-axis",
@@ -14,6 +14,7 @@ pub(super) const ARGSORT_SORTS: Law = Law {
     example: None,
     forms: &[Form::Elements],
     roles: &[AttributeRole::Axis],
+    only: ALL,
     speaks: ANY,
     check: argsort_sorts,
 };
@@ -24,6 +25,7 @@ pub(super) const IS_ND_ON_COORDINATES: Law = Law {
     example: None,
     forms: &[Form::Elements],
     roles: &[],
+    only: ALL,
     speaks: ANY,
     check: is_nd_on_coordinates,
 };
@@ -34,6 +36,7 @@ pub(super) const AXES_PERMUTED: Law = Law {
     example: None,
     forms: &[Form::Elements],
     roles: &[AttributeRole::Axis],
+    only: ALL,
     speaks: ANY,
     check: axes_permuted,
 };
@@ -44,6 +47,7 @@ pub(super) const SMALLER_IS_SLICED: Law = Law {
     example: None,
     forms: &[Form::Elements],
     roles: &[],
+    only: ALL,
     speaks: ANY,
     check: smaller_is_sliced,
 };

@@ -171,11 +171,6 @@ impl<'a> Lab<'a> {
     /// A gather as wished, of an operator and dtypes that the backend declares.
     pub(super) fn gather(&mut self, wish: Wish) -> Result<Gather<'a>, Stop> {
         let signature = self.operator()?;
-        self.gather_of(signature, wish)
-    }
-
-    /// A gather as wished, of this operator.
-    pub(super) fn gather_of(&mut self, signature: &'a Signature, wish: Wish) -> Result<Gather<'a>, Stop> {
         let (dtype, index_dtype) = self.dtypes(signature)?;
         let Wish { batch, outer, some_index, .. } = wish;
         let size = Size::draw(self.choices, Some(self.edges_in));

@@ -39,6 +39,8 @@ pub struct Law {
     pub forms: &'static [Form],
     /// The attributes that these operators must have.
     pub roles: &'static [AttributeRole],
+    /// Which of these operators it is about.
+    only: fn(&Signature) -> bool,
     /// Whether it says anything under these policies.
     speaks: fn(Profile) -> bool,
     check: fn(&mut Lab<'_>) -> Result<(), Stop>,
@@ -50,6 +52,7 @@ impl Law {
     pub fn is_about(&self, signature: &Signature) -> bool {
         self.forms.contains(&signature.form)
             && self.roles.iter().all(|role| signature.attribute(*role).is_some())
+            && (self.only)(signature)
     }
 
     /// Whether it says anything under these policies.
@@ -63,6 +66,9 @@ const EVERY_FORM: &[Form] = &[Form::Take, Form::Elements, Form::Nd];
 
 /// Of a law about index rows that stand by themselves, whatever their shape.
 const FREE_ROWS: &[Form] = &[Form::Take, Form::Nd];
+
+/// Of a law that is about every operator of its forms with its attributes.
+const ALL: fn(&Signature) -> bool = |_| true;
 
 /// Of a law that holds under all policies.
 const ANY: fn(Profile) -> bool = |_| true;

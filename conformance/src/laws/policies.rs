@@ -6,7 +6,7 @@ use gather_spec::{BadIndex, NegativeIndex};
 use super::gathers::Wish;
 use super::lab::{Lab, Stop, agree};
 use super::tensors::{integers, padded};
-use super::{EVERY_FORM, Law};
+use super::{ALL, EVERY_FORM, Law};
 
 pub(super) const ZERO_IS_PADDING: Law = Law {
     name: "zero-is-padding",
@@ -14,6 +14,7 @@ pub(super) const ZERO_IS_PADDING: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
+    only: ALL,
     speaks: |profile| profile.bad == BadIndex::Zero,
     check: zero_is_padding,
 };
@@ -24,6 +25,7 @@ pub(super) const CLAMP_IS_CLAMPING: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
+    only: ALL,
     speaks: |profile| profile.bad == BadIndex::Clamp,
     check: clamp_is_clamping,
 };
@@ -34,6 +36,7 @@ pub(super) const WRAP_IS_ADDING: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
+    only: ALL,
     speaks: |profile| profile.negative == NegativeIndex::Wrap,
     check: wrap_is_adding,
 };
@@ -44,6 +47,7 @@ pub(super) const MODULO_IS_THE_REMAINDER: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[AttributeRole::Mode],
+    only: ALL,
     speaks: |profile| profile.bad == BadIndex::Modulo,
     check: modulo_is_the_remainder,
 };
@@ -54,6 +58,7 @@ pub(super) const LATER_ROWS: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
+    only: ALL,
     speaks: |profile| profile.bad == BadIndex::Error,
     check: later_rows,
 };

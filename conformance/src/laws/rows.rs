@@ -5,7 +5,7 @@ use gather_spec::Outcome;
 use super::gathers::{Gather, Wish};
 use super::lab::{Lab, Stop, made_of};
 use super::tensors::{concat, reshape, select};
-use super::{ANY, EVERY_FORM, FREE_ROWS, Law};
+use super::{ALL, ANY, EVERY_FORM, FREE_ROWS, Law};
 
 pub(super) const CONCATENATED: Law = Law {
     name: "concatenated-indices",
@@ -13,6 +13,7 @@ pub(super) const CONCATENATED: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
+    only: ALL,
     speaks: ANY,
     check: concatenated,
 };
@@ -23,6 +24,7 @@ pub(super) const PERMUTED: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
+    only: ALL,
     speaks: ANY,
     check: permuted,
 };
@@ -33,6 +35,7 @@ pub(super) const REPEATED: Law = Law {
     example: None,
     forms: EVERY_FORM,
     roles: &[],
+    only: ALL,
     speaks: ANY,
     check: repeated,
 };
@@ -43,6 +46,7 @@ pub(super) const RESHAPED: Law = Law {
     example: None,
     forms: FREE_ROWS,
     roles: &[],
+    only: ALL,
     speaks: ANY,
     check: reshaped,
 };

@@ -72,7 +72,7 @@ pub fn take_along_axis(
     out.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
 }
 
-/// numpy.take_along_axis.join.broadcast: off the axis both dims are equal, or one of them is 1 and repeats.
+/// numpy.take_along_axis.join.broadcast, numpy.take_along_axis.join.mismatch: off the axis both dims are equal, or one of them is 1 and repeats.
 fn broadcast(arr: &Tensor, indices: &Tensor, axis: usize) -> Result<Vec<usize>, GatherError> {
     let dims = (0..arr.rank()).map(|dim| match (arr.shape()[dim], indices.shape()[dim]) {
         (_, j) if dim == axis => Ok(j),
