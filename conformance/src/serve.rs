@@ -481,15 +481,26 @@ mod tests {
         for page in builtin::signatures() {
             for attribute in &page.attributes {
                 let name = &attribute.name;
-                let (right, wrong, wanted) = match attribute.r#type {
-                    AttributeType::Integer => (integer.clone(), boolean.clone(), "an integer, not true"),
-                    AttributeType::Boolean => (boolean.clone(), integer.clone(), "a boolean, not 1"),
-                    AttributeType::String => (word.clone(), boolean.clone(), "a string, not true"),
+                let (right, wrong, instead) = match attribute.r#type {
+                    AttributeType::Integer => (integer.clone(), boolean.clone(), "not true"),
+                    AttributeType::Boolean => (boolean.clone(), integer.clone(), "not 1"),
+                    AttributeType::String => (word.clone(), boolean.clone(), "not true"),
                 };
                 let operator = page.operator.as_str();
                 assert_eq!(checked(operator, name, right), Ok(()), "{operator} {name}");
                 let Err(Unusable::Invalid(why)) = checked(operator, name, wrong) else { panic!("{name}") };
-                assert_eq!(why, format!("the attribute `{name}` of {operator} is {wanted}"));
+                let kind = match attribute.r#type {
+                    AttributeType::Integer => "an integer",
+                    AttributeType::Boolean => "a boolean",
+                    AttributeType::String => "a string",
+                };
+                let or_null = if attribute.nullable { " or null" } else { "" };
+                assert_eq!(
+                    why,
+                    format!("the attribute `{name}` of {operator} is {kind}{or_null}, {instead}")
+                );
+                let null = checked(operator, name, Attribute::Null);
+                assert_eq!(null.is_ok(), attribute.nullable, "{operator} {name}");
             }
         }
         for value in [boolean, integer] {
