@@ -57,9 +57,13 @@ const FOCUSES: [Focus; 8] = [
     Focus::Batch,
 ];
 
+/// The same of an operator whose axis may be null, which has no batch: several dims take its place.
+const WITHOUT_BATCH: [Focus; 6] =
+    [Focus::Ranks, Focus::Slice, Focus::Ranks, Focus::Rows, Focus::Ranks, Focus::Ranks];
+
 /// The parts of a right call with something at an edge; no dim is 0.
 pub(super) fn draw(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
-    let focus = choices.pick(&FOCUSES);
+    let focus = if signature.flattens { choices.pick(&WITHOUT_BATCH) } else { choices.pick(&FOCUSES) };
     let limit = if choices.once_in(LARGE_IN) { LARGE } else { USUAL };
     let has = kinds(signature);
     let mut pieces = Pieces::default();

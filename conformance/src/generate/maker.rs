@@ -122,7 +122,7 @@ impl Maker {
         };
         let odds = if faults == MOST_FAULTS { ODDS / MOST_FAULTS } else { ODDS };
         let (batch_dims, axis) = attributes(choices, signature, &parts, odds);
-        let axis = parts.flatten(choices, signature, axis);
+        let axis = parts.flatten(choices, signature, size, axis);
         let mode = mode(choices, signature, odds);
         let ignored = ignored(choices, signature);
         (0..faults).for_each(|_| parts.disturb(choices, signature));

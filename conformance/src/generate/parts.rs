@@ -76,12 +76,15 @@ impl Parts {
         &mut self,
         choices: &mut Choices,
         signature: &Signature,
+        size: Size,
         axis: Option<i64>,
     ) -> Option<Axis> {
         if signature.flattens && choices.once_in(16) {
             self.params.clear();
         }
-        if !signature.flattens || choices.once_in(2) {
+        // A flat call has no dims beside the axis, which is what most edges are about.
+        let flat_in = if size == Size::Edge { 16 } else { 2 };
+        if !signature.flattens || !choices.once_in(flat_in) {
             let beyond = signature.flattens && choices.once_in(32);
             let rank = i64::try_from(self.params.len()).unwrap_or(0);
             return if beyond { Some(Axis::At(rank)) } else { axis.map(Axis::At) };
