@@ -98,6 +98,8 @@ enum {
  *   onnx.GatherND-13        batch_dims (default: 0)
  *   onnx.GatherElements-13  axis (default: 0)
  *   torch.gather            dim (always passed), sparse_grad (boolean, no effect)
+ *   numpy.take              axis (integer or null, default: null), mode (text: raise, wrap or clip; default: raise)
+ *   numpy.take_along_axis   axis (integer or null, default: -1)
  *
  * Reply GATHERSPEC_UNSUPPORTED to an attribute that the library does not know. */
 typedef struct gatherspec_attribute {

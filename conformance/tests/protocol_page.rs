@@ -200,12 +200,16 @@ fn the_table_of_operators_has_their_attributes_and_index_dtypes() {
         let attributes: Vec<&str> = operator.attributes.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(quoted(row[1]), attributes, "{name}");
         // Integers first, with their type behind the last of them.
-        let (integers, booleans) = row[1].split_once("integer").unwrap_or(("", row[1]));
+        let (integers, others) = row[1].split_once("integer").unwrap_or(("", row[1]));
         for attribute in &operator.attributes {
-            let typed = if attribute.r#type == AttributeType::Integer { integers } else { booleans };
+            let typed = if attribute.r#type == AttributeType::Integer { integers } else { others };
             assert!(typed.contains(&format!("`{}`", attribute.name)), "{name} {}", attribute.name);
         }
-        assert_eq!(row[1].contains("boolean"), !quoted(booleans).is_empty(), "{name}");
+        let has = |kind| operator.attributes.iter().any(|attribute| attribute.r#type == kind);
+        assert_eq!(others.contains("a boolean"), has(AttributeType::Boolean), "{name}");
+        assert_eq!(others.contains("a string"), has(AttributeType::String), "{name}");
+        let nullable = operator.attributes.iter().any(|attribute| attribute.nullable);
+        assert_eq!(row[1].contains("or null"), nullable, "{name}");
         let names = |dtypes: &[DType]| dtypes.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ");
         let params = &operator.operand(OperandRole::Params).dtypes;
         let all = params.len() == DType::ALL.len();
