@@ -145,7 +145,7 @@ fn declaring(signatures: &Signatures, profile: Profile, narrow: Option<Dtypes>) 
     Box::new(Modelled { name, model, signatures, profile, narrow, threaded: false, threads: 1 })
 }
 
-/// The mutants that are wrong on some of 8,000 usual calls of an operator, by name.
+/// The mutants that are wrong on some of 9,000 usual calls of an operator, by name.
 #[must_use]
 pub fn concerns(signature: &Signature) -> Vec<&'static str> {
     wrong_on(&Draws::usual(signature, None), |_| true)

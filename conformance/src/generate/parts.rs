@@ -82,8 +82,8 @@ impl Parts {
         if signature.flattens && choices.once_in(16) {
             self.params.clear();
         }
-        // A flat call has no dims beside the axis, which is what most edges are about.
-        let flat_in = if size == Size::Edge { 16 } else { 2 };
+        // A flat call has no dims beside the axis, which is what most edges and far calls are about.
+        let flat_in = if matches!(size, Size::Edge | Size::Far) { 16 } else { 2 };
         if !signature.flattens || !choices.once_in(flat_in) {
             let beyond = signature.flattens && choices.once_in(32);
             let rank = i64::try_from(self.params.len()).unwrap_or(0);

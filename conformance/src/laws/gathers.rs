@@ -187,11 +187,7 @@ impl<'a> Lab<'a> {
     /// An operator that the law is about.
     fn operator(&mut self) -> Result<&'a Signature, Stop> {
         let law = self.law;
-        let speaks = |one: &&Signature| {
-            one.modes().is_empty() || one.modes().iter().any(|mode| law.speaks_of(mode.profile))
-        };
-        let concerned = self.declared().filter(|one| law.is_about(one));
-        let concerned: Vec<&'a Signature> = concerned.filter(speaks).collect();
+        let concerned: Vec<&'a Signature> = self.declared().filter(|one| law.is_about(one)).collect();
         if concerned.is_empty() {
             return Err(Stop::Skip("skipped: the operator is not declared"));
         }

@@ -50,9 +50,11 @@ impl Law {
     /// Whether it is drawn for an operator.
     #[must_use]
     pub fn is_about(&self, signature: &Signature) -> bool {
+        let modes = signature.modes();
         self.forms.contains(&signature.form)
             && self.roles.iter().all(|role| signature.attribute(*role).is_some())
             && (self.only)(signature)
+            && (modes.is_empty() || modes.iter().any(|mode| self.speaks_of(mode.profile)))
     }
 
     /// Whether it says anything under these policies.

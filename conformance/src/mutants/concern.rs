@@ -12,8 +12,8 @@ use crate::judge::{Strictness, Verdict, judge};
 use crate::report::Dtypes;
 
 /// How many usual calls of an operator are drawn, and how many far from the usual behind them.
-const USUAL: u64 = 8000;
-const FAR: u64 = 2000;
+const USUAL: u64 = 9000;
+const FAR: u64 = 1000;
 
 /// How many threads share the work of a call: a mutant that is right on one is wrong on two.
 const THREADS: usize = 2;
