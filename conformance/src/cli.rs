@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use gather_spec::{Diagnostic, Signatures, Specification};
+use gather_spec::{BadIndex, Diagnostic, Signatures, Specification};
 
 use crate::backend::Backend;
 use crate::builtin::Policies;
@@ -251,7 +251,7 @@ impl BackendArgument {
         let mut given = Policies::default();
         for policy in policies.iter().flat_map(|policies| policies.split(',')) {
             match policy.split_once('=') {
-                Some(("bad", value)) => given.bad = Some(value.parse()?),
+                Some(("bad", value)) => given.bad = Some(value.parse::<BadIndex>()?.declared()?),
                 Some(("negative", value)) => given.negative = Some(value.parse()?),
                 _ => {
                     return Err(format!("`{policy}` is no policy: bad=… or negative=… is expected"));

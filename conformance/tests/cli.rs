@@ -125,6 +125,8 @@ fn wrong_usage_ends_with_status_2_and_says_what_would_be_right() {
     let said = |arguments: &[&str]| texts(arguments, 2).1;
     assert!(said(&["run", "--backend", "tensorflaw"]).contains("one of reference"));
     assert!(said(&["run", "--backend", "reference:bad=ignore"]).contains("error zero clamp"));
+    let modulo = said(&["run", "--backend", "reference:bad=modulo"]);
+    assert!(modulo.contains("only the mode of a call chooses `modulo`"), "{modulo}");
     assert!(said(&["run", "--backend", "reference:speed=9"]).contains("bad=… or negative=…"));
     assert!(said(&["run", "--case", "no/such/case"]).contains("gatherspec list cases"));
     assert!(said(&["run", "--operator", "onnx.Gather"]).contains("gatherspec list operators"));

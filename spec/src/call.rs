@@ -285,12 +285,38 @@ pub enum EmptyAxis {
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// What happens to an index outside its axis.
+    #[serde(deserialize_with = "declared")]
     pub bad: BadIndex,
     /// What a negative index means.
     pub negative: NegativeIndex,
 }
 
+/// A policy as a backend declares it.
+fn declared<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BadIndex, D::Error> {
+    BadIndex::deserialize(deserializer)?.declared().map_err(de::Error::custom)
+}
+
 impl BadIndex {
+    /// The same, if a backend may declare it.
+    ///
+    /// # Errors
+    /// What is wrong with it: only the mode of a call chooses the remainder.
+    ///
+    /// ```
+    /// use gather_spec::BadIndex;
+    /// assert_eq!(BadIndex::Clamp.declared(), Ok(BadIndex::Clamp));
+    /// assert!(BadIndex::Modulo.declared().is_err());
+    /// ```
+    pub fn declared(self) -> Result<Self, String> {
+        match self {
+            Self::Modulo => {
+                let expected = "one of error zero clamp unspecified is expected";
+                Err(format!("only the mode of a call chooses `modulo`: {expected}"))
+            }
+            declared => Ok(declared),
+        }
+    }
+
     /// The policies that a backend may declare and that fix the outcome; `unspecified` fixes none.
     pub const SPECIFIED: [Self; 3] = [Self::Error, Self::Zero, Self::Clamp];
 }

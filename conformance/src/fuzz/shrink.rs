@@ -2,7 +2,8 @@
 
 /// The smallest draws found that still fail; `fails` is asked at most `most` times.
 ///
-/// Fewer draws and smaller numbers mean simpler calls, so it is enough to leave out, to zero and to lower.
+/// Fewer draws and smaller numbers mean simpler calls, so it is enough to leave out, to zero and to lower; where none of
+/// these helps, one draw becomes 0 and another grows.
 pub(super) fn shrink(draws: Vec<u64>, most: usize, mut fails: impl FnMut(&[u64]) -> bool) -> Vec<u64> {
     let mut best = draws;
     let mut left = most;
@@ -22,6 +23,9 @@ pub(super) fn shrink(draws: Vec<u64>, most: usize, mut fails: impl FnMut(&[u64])
         cut_the_end(&mut best, &mut try_one);
         leave_out(&mut best, &mut try_one);
         lower_each(&mut best, &mut try_one);
+        if best == before {
+            trade(&mut best, &mut try_one);
+        }
         if best == before {
             return best;
         }
@@ -76,9 +80,37 @@ fn lower_each(best: &mut Vec<u64>, try_one: Try<'_>) {
     }
 }
 
+/// How far apart two draws stand that are traded for each other.
+const NEAR: usize = 16;
+
+/// What one draw made large, another one near it may make a little larger: a dim at an edge becomes a dim of 2.
+fn trade(best: &mut Vec<u64>, try_one: Try<'_>) {
+    for zeroed in 0..best.len() {
+        for grown in (zeroed + 1)..(zeroed + NEAR) {
+            let draw = |at: usize| best.get(at).copied().unwrap_or(0);
+            if draw(zeroed) > 1 && draw(grown) == 0 {
+                let mut traded = best.clone();
+                // What is not drawn is 0.
+                traded.resize(best.len().max(grown + 1), 0);
+                (traded[zeroed], traded[grown]) = (0, 1);
+                try_one(traded, best);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_large_draw_is_traded_for_a_small_one() {
+        // Either makes the call large enough, and the later one alone is enough.
+        let fails = |draws: &[u64]| {
+            draws.first().is_some_and(|draw| *draw >= 240) || draws.get(2).is_some_and(|draw| *draw >= 1)
+        };
+        assert_eq!(shrink(vec![250, 0, 0, 7], 1000, fails), [0, 0, 1]);
+    }
 
     #[test]
     fn what_does_not_matter_goes_and_what_does_is_lowered() {

@@ -27,7 +27,7 @@ const BLOCKS: [usize; 21] =
 /// Sizes beside a focus.
 const BESIDE: [usize; 8] = [1, 2, 3, 4, 5, 7, 9, 17];
 /// Dims that an edge is split by.
-const SPLITS: [usize; 8] = [2, 3, 1, 4, 5, 8, 7, 16];
+const SPLITS: [usize; 8] = [1, 2, 3, 4, 5, 8, 7, 16];
 /// Sizes of the axis; those that the limit on params does not allow are not drawn.
 const AXES: [usize; 12] = [1, 2, 3, 5, 8, 17, 64, 129, 257, 1000, 4097, 40_000];
 
@@ -59,7 +59,7 @@ const FOCUSES: [Focus; 8] = [
 
 /// The same of an operator whose axis may be null, which has no batch: several dims take its place.
 const WITHOUT_BATCH: [Focus; 6] =
-    [Focus::Ranks, Focus::Slice, Focus::Ranks, Focus::Rows, Focus::Ranks, Focus::Ranks];
+    [Focus::Slice, Focus::Ranks, Focus::Rows, Focus::Ranks, Focus::Ranks, Focus::Ranks];
 
 /// The parts of a right call with something at an edge; no dim is 0.
 pub(super) fn draw(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
@@ -125,7 +125,7 @@ impl Pieces {
 
 /// Some dims of 1 to 5.
 fn few(choices: &mut Choices, rank: usize) -> Vec<usize> {
-    (0..rank).map(|_| choices.pick(&[2, 3, 1, 4, 5])).collect()
+    (0..rank).map(|_| choices.pick(&[1, 2, 3, 4, 5])).collect()
 }
 
 /// One of some ascending sizes that is at most `limit`; the first one, if none is.

@@ -155,7 +155,7 @@ impl Maker {
             _ => choices.pick(&Style::USUAL),
         };
         // An output of many long strings would take gigabytes.
-        let is_long = dtype == DType::String && size == Size::Tiny && choices.once_in(3);
+        let is_long = dtype == DType::String && choices.once_in(3) && size == Size::Tiny;
         let style = if is_long { Style::Long } else { style };
         let strided = choices.once_in(4);
         let shape = Shape::new(dims)?;

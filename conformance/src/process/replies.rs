@@ -260,6 +260,8 @@ mod tests {
         assert!(started(line.as_bytes()).is_ok());
         let wrong = |line: &str| started(line.as_bytes()).unwrap_err();
         assert!(wrong(&line.replace("\"protocol\":2", "\"protocol\":9")).contains("speaks protocol 9"));
+        let modulo = wrong(&line.replace("zero", "modulo"));
+        assert!(modulo.contains("only the mode of a call chooses `modulo`"), "{modulo}");
         assert!(wrong(&line.replace("zero", "ignore")).contains("ignore"));
         assert!(wrong(&line.replace("f32", "f8")).contains("f8"));
         let profile = r#"{"bad":"zero","negative":"wrap"}"#;

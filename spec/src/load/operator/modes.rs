@@ -25,9 +25,8 @@ pub(super) fn policy(
     match (permitted, modes, attribute) {
         (Some(permitted), None, None) => {
             let PolicyEntry { negative, bad } = permitted.value;
-            if bad.value.0.contains(&BadIndex::Modulo) {
-                let message = "only a mode of the call chooses `modulo`";
-                return Err(text.wrong(bad.defined, message).help("one of error zero clamp unspecified"));
+            if let Some(why) = bad.value.0.iter().find_map(|bad| bad.declared().err()) {
+                return Err(text.wrong(bad.defined, why));
             }
             let (negative, bad) = (words(text, negative)?, words(text, bad)?);
             Ok(Policy::Permitted(PermittedPolicies { negative, bad }))

@@ -61,7 +61,7 @@ fn what_is_wrong_with_a_signature_is_said_where_it_stands_with_what_would_be_rig
         (", range: from-minus-q-to-q", "", 11, &["`batch_dims` has no `range`"]),
         ("role: ignored, type: boolean", "role: ignored, type: word", 12, &["`word`", "integer boolean"]),
         ("bad: [error, zero]", "bad: []", 13, &["at least one policy"]),
-        ("bad: [error, zero]", "bad: [error, modulo]", 13, &["only a mode of the call chooses `modulo`"]),
+        ("bad: [error, zero]", "bad: [error, modulo]", 13, &["only the mode of a call chooses `modulo`"]),
         ("bad: [error, zero]", "bad: [error, nil]", 13, &["`nil`", "zero"]),
         ("tolerates:", "depth: { least: 1 }\ntolerates:", 14, &["the form take has no index rows"]),
         ("tolerates: { index-dtypes: [i16] }", "tolerates: { depth: 0 }", 14, &["no index rows"]),
