@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DType, Shape};
+use crate::{DType, DimensionRule, Shape};
 
 /// The stable name of a reason to refuse a call. Codes and fields are the contract, message texts are not.
 ///
@@ -198,6 +198,10 @@ pub enum GatherError {
     AxisOutOfRange { axis: i64, rank: usize },
     #[error("axis = {axis} comes before the end of the {batch_dims} batch dims")]
     AxisBeforeBatch { axis: usize, batch_dims: usize },
+    #[error("the dimension numbers break the rule {rule}")]
+    DimensionNumbers { rule: DimensionRule },
+    #[error("slice size {size} is not in [0, {bound}], which dim {dim} of params allows")]
+    SliceSizeOutOfRange { dim: usize, size: i64, bound: usize },
     #[error("the batch dims {params} of params differ from those of indices, {indices}")]
     BatchShapeMismatch { params: Shape, indices: Shape },
     #[error("dim {dim} of indices, of shape {indices}, does not fit that of params, of shape {params}")]
@@ -231,6 +235,8 @@ impl GatherError {
             Self::BatchDimsOutOfRange { .. } => ErrorCode::BatchDimsOutOfRange,
             Self::AxisOutOfRange { .. } => ErrorCode::AxisOutOfRange,
             Self::AxisBeforeBatch { .. } => ErrorCode::AxisBeforeBatch,
+            Self::DimensionNumbers { .. } => ErrorCode::DimensionNumbers,
+            Self::SliceSizeOutOfRange { .. } => ErrorCode::SliceSizeOutOfRange,
             Self::BatchShapeMismatch { .. } => ErrorCode::BatchShapeMismatch,
             Self::JoinMismatch { .. } => ErrorCode::JoinMismatch,
             Self::IndexDepth { .. } | Self::IndexDepthTooSmall { .. } => ErrorCode::IndexDepth,

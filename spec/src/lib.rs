@@ -26,6 +26,7 @@ pub mod load;
 pub mod shape;
 pub mod signature;
 pub mod tensor;
+pub mod windows;
 #[cfg(feature = "cases")]
 mod yaml;
 
@@ -46,3 +47,4 @@ pub use load::Specification;
 pub use shape::{Shape, ShapeTooLarge};
 pub use signature::{Form, Roles, Signature, Signatures};
 pub use tensor::{ByteString, Element, Tensor, TensorBuilder, TensorError};
+pub use windows::{DimensionNumbers, DimensionRule};
