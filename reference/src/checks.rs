@@ -60,6 +60,17 @@ pub(crate) fn equal_batch_shapes(
     if params == indices { Ok(()) } else { Err(GatherError::BatchShapeMismatch { params, indices }) }
 }
 
+/// A list of integers, if it is sent.
+pub(crate) fn integers(call: &Call, name: &str) -> Result<Option<Vec<i64>>, Refusal> {
+    match call.attributes.get(name) {
+        None => Ok(None),
+        Some(Attribute::Integers(values)) => Ok(Some(values.clone())),
+        Some(other) => {
+            Err(Refusal::Unsupported(format!("the attribute `{name}` is a list of integers, not {other}")))
+        }
+    }
+}
+
 /// An integer attribute, if it is sent.
 pub(crate) fn integer(call: &Call, name: &str) -> Result<Option<i64>, Refusal> {
     match call.attributes.get(name) {

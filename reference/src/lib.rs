@@ -1,6 +1,6 @@
 //! The deliberately naive gather: what the documents say, in their own names and order, and nothing clever.
 //!
-//! One file per operator, in the folder of its ecosystem: [`numpy`], [`onnx`], [`paddle`], [`tf`], [`torch`]. What they share is in
+//! One file per operator, in the folder of its ecosystem: [`numpy`], [`onnx`], [`paddle`], [`stablehlo`], [`tf`], [`torch`]. What they share is in
 //! `checks` (attributes, dtypes, indices) and `output` (sizes). [`answer`] finds the operator of a call.
 //!
 //! ```
@@ -22,6 +22,7 @@ pub mod numpy;
 pub mod onnx;
 mod output;
 pub mod paddle;
+pub mod stablehlo;
 pub mod tf;
 pub mod torch;
 
@@ -57,9 +58,16 @@ pub struct Implemented {
 
 /// Every operator that the reference answers, by ecosystem. A new one is a file and a line in its ecosystem's `mod.rs`.
 pub fn operators() -> impl Iterator<Item = &'static Implemented> {
-    [numpy::OPERATORS, onnx::OPERATORS, paddle::OPERATORS, tf::OPERATORS, torch::OPERATORS]
-        .into_iter()
-        .flatten()
+    [
+        numpy::OPERATORS,
+        onnx::OPERATORS,
+        paddle::OPERATORS,
+        stablehlo::OPERATORS,
+        tf::OPERATORS,
+        torch::OPERATORS,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// Answers a call; `unsupported` for an operator or attribute that the reference does not know, and, whatever its indices,

@@ -112,6 +112,7 @@ impl ErrorCode {
     #[must_use]
     pub const fn fields(self) -> &'static [&'static str] {
         match self {
+            Self::DimensionNumbers => &["rule"],
             Self::OutputTooLarge => &["bytes"],
             Self::IndexOutOfRange => &["position", "component", "index", "bound"],
             _ => &[],
@@ -145,17 +146,19 @@ pub struct UnknownErrorCode(pub String);
 /// must be right, an absent one says nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorFields {
-    /// Where the first bad index stands: the multi-index of its row in `indices.shape[:-1]` (form nd) or of
-    /// the element in `indices.shape` (forms take and elements).
+    /// Where the first bad index stands: the multi-index of its row in `indices.shape` without the dim of the components
+    /// (forms nd and window) or of the element in `indices.shape` (forms take and elements).
     pub position: Option<Vec<usize>>,
-    /// The place of the bad index within its row, form nd only.
+    /// The place of the bad index within its row, forms nd and window only.
     pub component: Option<usize>,
     /// The bad index, as given.
     pub index: Option<i128>,
-    /// The size of the axis that the bad index selects from.
+    /// The size of the axis that the bad index selects from; of form window, the number of starts that fit.
     pub bound: Option<usize>,
     /// The product of the output's non-zero dims times the element size; `u128::MAX` stands for anything larger.
     pub bytes: Option<u128>,
+    /// The rule that the dimension numbers break.
+    pub rule: Option<DimensionRule>,
 }
 
 impl ErrorFields {
@@ -255,8 +258,9 @@ impl GatherError {
                 component: *component,
                 index: Some(*index),
                 bound: Some(*bound),
-                bytes: None,
+                ..ErrorFields::default()
             },
+            Self::DimensionNumbers { rule } => ErrorFields { rule: Some(*rule), ..ErrorFields::default() },
             _ => ErrorFields::default(),
         }
     }

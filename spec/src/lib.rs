@@ -45,6 +45,6 @@ pub use error::{ErrorCode, ErrorFields, GatherError, Refusal};
 #[cfg(feature = "cases")]
 pub use load::Specification;
 pub use shape::{Shape, ShapeTooLarge};
-pub use signature::{Form, Roles, Signature, Signatures};
+pub use signature::{Form, Roles, Signature, Signatures, Window};
 pub use tensor::{ByteString, Element, Tensor, TensorBuilder, TensorError};
 pub use windows::{DimensionNumbers, DimensionRule};

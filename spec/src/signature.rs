@@ -16,9 +16,10 @@ use serde::Serialize;
 use crate::call::{Attribute, Attributes, BadIndex, Call, EmptyAxis, NegativeIndex, Operator};
 use crate::{DType, Profile, Tensor};
 
-pub use roles::{Axis, Misfit, Roles};
+pub use roles::{Axis, Misfit, Roles, Window};
 pub use rules::{
-    AttributeDefault, AttributeRole, AttributeType, EmptyIndex, Form, Join, OperandRole, Range, RankRule,
+    AttributeDefault, AttributeRole, AttributeType, CollapsedSize, EmptyIndex, Form, Join, OperandRole,
+    Range, RankRule,
 };
 
 /// One operand, by the document's name.
@@ -123,6 +124,8 @@ pub struct Signature {
     pub join: Option<Join>,
     /// Of [`Form::Elements`]: what is checked where indices has no elements.
     pub empty_index: EmptyIndex,
+    /// Of [`Form::Window`], which always has one: how large a window is along collapsed and batching dims.
+    pub collapsed_size: Option<CollapsedSize>,
 }
 
 /// The operators of a specification; a clone shares them.

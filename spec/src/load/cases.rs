@@ -256,7 +256,6 @@ impl<'a> CaseReader<'a> {
         let name = &entry.name.value;
         let clauses = self.clauses(entry)?;
         self.check_sources(entry)?;
-        let attributes = self.attributes(entry)?;
         let (params, indices) = self.operands(entry)?;
         let dtypes = self.dtypes_of_operands(entry, params, indices)?;
         let family = match self.names {
@@ -267,6 +266,7 @@ impl<'a> CaseReader<'a> {
         let mut cases = Vec::new();
         for (at, point) in points(&self.reader, entry.for_each.as_ref())?.iter().enumerate() {
             let sized = CaseReader { reader: self.reader.with_sizes(&point.sizes), ..*self };
+            let attributes = sized.attributes(entry)?;
             let modes = self.modes(entry, &attributes);
             let asked = modes.into_iter().flat_map(|mode| {
                 choices(entry, &dtypes, point, self.unspoken(mode))

@@ -170,6 +170,7 @@ impl<'a> CaseReader<'a> {
             ("index", "index", entry.index.as_ref().map(|field| field.defined)),
             ("bound", "bound", entry.bound.as_ref().map(|field| field.defined)),
             ("bytes", "bytes", entry.bytes.as_ref().map(|field| field.defined)),
+            ("rule", "rule", entry.rule.as_ref().map(|field| field.defined)),
             ("elements", "bytes", entry.elements.as_ref().map(|field| field.defined)),
         ];
         for (name, field, at) in stated {
@@ -186,6 +187,7 @@ impl<'a> CaseReader<'a> {
             index: entry.index.as_ref().map(|field| self.reader.number(field)).transpose()?,
             bound: entry.bound.as_ref().map(|field| self.reader.count_of(field)).transpose()?,
             bytes: self.bytes(dtype, entry)?,
+            rule: entry.rule.as_ref().map(|rule| self.parse(rule)).transpose()?,
         })
     }
 

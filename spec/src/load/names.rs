@@ -20,8 +20,17 @@ pub(super) enum Names<'a> {
 }
 
 /// The roles that an attribute of a family's case may have.
-const ATTRIBUTE_ROLES: [(&str, AttributeRole); 2] =
-    [("axis", AttributeRole::Axis), ("batch-dims", AttributeRole::BatchDims)];
+const ATTRIBUTE_ROLES: [(&str, AttributeRole); 9] = [
+    ("axis", AttributeRole::Axis),
+    ("batch-dims", AttributeRole::BatchDims),
+    ("offset-dims", AttributeRole::OffsetDims),
+    ("collapsed-slice-dims", AttributeRole::CollapsedSliceDims),
+    ("operand-batching-dims", AttributeRole::OperandBatchingDims),
+    ("start-indices-batching-dims", AttributeRole::StartIndicesBatchingDims),
+    ("start-index-map", AttributeRole::StartIndexMap),
+    ("index-vector-dim", AttributeRole::IndexVectorDim),
+    ("slice-sizes", AttributeRole::SliceSizes),
+];
 
 const fn operand_role(role: OperandRole) -> &'static str {
     match role {
@@ -128,6 +137,9 @@ impl<'a> CaseReader<'a> {
         if page.nullable && self.reader.text.is_null(value) {
             return Ok(Attribute::Null);
         }
+        if page.r#type == AttributeType::Integers {
+            return self.integers(name, value).map(Attribute::Integers);
+        }
         let written = self.reader.text.scalar(value);
         let text = written.filter(|_| !self.reader.text.is_quoted(value));
         let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
@@ -139,9 +151,26 @@ impl<'a> CaseReader<'a> {
             AttributeType::Boolean => {
                 (text.and_then(|text| text.parse().ok()).map(Attribute::Boolean), "true or false")
             }
-            AttributeType::String => (written.map(|text| Attribute::String(text.to_owned())), "a string"),
+            AttributeType::String | AttributeType::Integers => {
+                (written.map(|text| Attribute::String(text.to_owned())), "a string")
+            }
         };
         read.ok_or_else(|| self.wrong(value.defined, format!("`{}` must be {wanted}", name.value)))
+    }
+
+    /// A list of integers, each of which may be a sum of products of sizes.
+    fn integers(&self, name: &Spanned<String>, value: &'a Spanned<Node>) -> Result<Vec<i64>, Diagnostic> {
+        let Node::Sequence(items) = &value.value else {
+            let message = format!("`{}` must be a list of integers from -2^63 to 2^63 - 1", name.value);
+            return Err(self.wrong(value.defined, message).help("such as [0, 1]"));
+        };
+        let item = |item: &'a Spanned<Node>| {
+            let number = self.reader.number(item)?;
+            i64::try_from(number).map_err(|_| {
+                self.wrong(item.defined, format!("{number} is no integer from -2^63 to 2^63 - 1"))
+            })
+        };
+        items.iter().map(item).collect()
     }
 
     /// Params and indices as written.

@@ -11,8 +11,8 @@ use serde::Deserialize;
 use crate::call::{Attribute, BadIndex, EmptyAxis, NegativeIndex, Operator};
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::signature::{
-    AttributeDefault, AttributeRole, AttributeSignature, AttributeType, EmptyIndex, Form, Join, OperandRole,
-    OperandSignature, Range, RankRule, Signature, Tolerated,
+    AttributeDefault, AttributeRole, AttributeSignature, AttributeType, CollapsedSize, EmptyIndex, Form,
+    Join, OperandRole, OperandSignature, Range, RankRule, Signature, Tolerated,
 };
 use crate::yaml::{Node, Spanned, Text};
 
@@ -50,6 +50,8 @@ struct OperatorFile {
     join: Option<Spanned<Join>>,
     #[serde(default, deserialize_with = "present")]
     empty_index: Option<Spanned<EmptyIndex>>,
+    #[serde(default, deserialize_with = "present")]
+    collapsed_size: Option<Spanned<CollapsedSize>>,
     #[serde(default)]
     families: FamiliesEntry,
 }
@@ -136,7 +138,7 @@ impl Signature {
     pub(super) fn read(text: Text<'_>) -> Result<OperatorPage, Diagnostic> {
         let file: OperatorFile = text.parse()?;
         check_schema(text, &file.schema, SCHEMA)?;
-        let OfForm { least_depth, join, empty_index } = OfForm::read(text, &file)?;
+        let OfForm { least_depth, join, empty_index, collapsed_size } = OfForm::read(text, &file)?;
         let form = file.form.value;
         let operands = operands(text, file.operands)?;
         let attributes = attributes(text, file.attributes, form)?;
@@ -161,6 +163,7 @@ impl Signature {
             least_depth,
             join,
             empty_index,
+            collapsed_size,
         };
         let OperatorFile { documents, families, operator, .. } = file;
         Ok(OperatorPage { signature, documents, families, named: operator.defined })
@@ -205,25 +208,26 @@ fn attributes(
     let mut attributes: Vec<AttributeSignature> = Vec::new();
     for (name, entry) in written.0 {
         let role = &entry.role;
-        let twice =
-            |other: &AttributeSignature| other.role == role.value && other.role != AttributeRole::Ignored;
+        let repeatable = matches!(role.value, AttributeRole::Ignored | AttributeRole::Promise);
+        let twice = |other: &AttributeSignature| other.role == role.value && !repeatable;
         if let Some(other) = attributes.iter().find(|other| twice(other)) {
             let message = format!("{} has this role already", Quoted(&other.name));
             return Err(text.wrong(role.defined, message).help("a role is played by one attribute"));
         }
-        match (role.value, form) {
-            (AttributeRole::Axis, Form::Nd) => {
-                return Err(text.wrong(role.defined, "the form nd has no axis"));
-            }
-            (AttributeRole::BatchDims, Form::Elements) => {
-                return Err(text.wrong(role.defined, "the form elements has no batch dims"));
-            }
-            _ => {}
-        }
+        forms::has_role(text, role, form)?;
         let fixed = match role.value {
-            AttributeRole::Axis | AttributeRole::BatchDims => Some(AttributeType::Integer),
+            AttributeRole::Axis | AttributeRole::BatchDims | AttributeRole::IndexVectorDim => {
+                Some(AttributeType::Integer)
+            }
             AttributeRole::Mode => Some(AttributeType::String),
+            AttributeRole::Promise => Some(AttributeType::Boolean),
             AttributeRole::Ignored => None,
+            AttributeRole::OffsetDims
+            | AttributeRole::CollapsedSliceDims
+            | AttributeRole::OperandBatchingDims
+            | AttributeRole::StartIndicesBatchingDims
+            | AttributeRole::StartIndexMap
+            | AttributeRole::SliceSizes => Some(AttributeType::Integers),
         };
         if let Some(fixed) = fixed.filter(|fixed| *fixed != entry.r#type.value) {
             return Err(text.wrong(entry.r#type.defined, format!("an attribute of this role is {fixed}")));
@@ -265,13 +269,14 @@ fn range(
 /// The ranges that an attribute of a role may have, with their words.
 const fn fitting_ranges(role: AttributeRole, form: Form) -> &'static [(Range, &'static str)] {
     match (role, form) {
-        (AttributeRole::Ignored | AttributeRole::Mode, _) | (AttributeRole::BatchDims, Form::Elements) => &[],
         (AttributeRole::Axis, _) => &[(Range::FromMinusRBelowR, "from-minus-r-below-r")],
         (AttributeRole::BatchDims, Form::Take) => &[(Range::FromMinusQToQ, "from-minus-q-to-q")],
         (AttributeRole::BatchDims, Form::Nd) => &[
             (Range::From0BelowQToR, "from-0-below-q-to-r"),
             (Range::From0BelowSmallerRank, "from-0-below-smaller-rank"),
         ],
+        // Dimension numbers have rules of their own: see `DimensionRule`.
+        _ => &[],
     }
 }
 
@@ -291,6 +296,9 @@ fn default(
                 .help("write what its absence stands for, such as `default: 0`")),
         };
     };
+    if entry.r#type.value == AttributeType::Integers {
+        return lists::empty(text, written).map(|none| AttributeDefault::Value(Attribute::Integers(none)));
+    }
     let word = text.scalar(written).filter(|_| !text.is_quoted(written));
     let value = match (entry.role.value, entry.r#type.value, word) {
         (AttributeRole::Axis, _, Some("none")) => return Ok(AttributeDefault::None),
@@ -311,7 +319,7 @@ fn default(
             )
             .help(match form {
                 Form::Take => "an axis may also have `default: batch-dims` or `default: none`",
-                Form::Elements | Form::Nd => "an axis may also have `default: none`",
+                Form::Elements | Form::Nd | Form::Window => "an axis may also have `default: none`",
             })),
         (Some(Range::From0BelowQToR | Range::From0BelowSmallerRank), Some(Attribute::Integer(..0))) => {
             Err(text.wrong(written.defined, "the default is outside the range").help("it begins at 0"))

@@ -214,6 +214,8 @@ pub(super) struct ArmEntry {
     pub(super) bound: Option<Spanned<Node>>,
     #[serde(default, deserialize_with = "present")]
     pub(super) bytes: Option<Spanned<u128>>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) rule: Option<Spanned<String>>,
     /// Under `dtype: any` in place of `bytes`, which follow from it.
     #[serde(default, deserialize_with = "present")]
     pub(super) elements: Option<Spanned<u128>>,

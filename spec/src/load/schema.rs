@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
 use crate::yaml::{Node, Spanned, Text};
-use crate::{BadIndex, DType, ErrorCode, NegativeIndex};
+use crate::{BadIndex, DType, DimensionRule, ErrorCode, NegativeIndex};
 
 /// A file of cases of one operator, or of the family of a form. The id of a case is `<operator>/<file stem>/<name>`.
 #[derive(JsonSchema)]
@@ -109,6 +109,8 @@ struct Provenance {
 enum Attribute {
     Boolean(bool),
     Integer(i64),
+    String(String),
+    Integers(Vec<Number>),
 }
 
 /// A tensor: `data`, `bits`, or `shape` with `fill`.
@@ -152,6 +154,7 @@ macro_rules! one_of {
 one_of!(Dtype, "Dtype", DType::ALL.map(DType::name));
 one_of!(DtypeOrAny, "DtypeOrAny", [&["any"][..], &DType::ALL.map(DType::name)].concat());
 one_of!(Code, "Code", ErrorCode::ALL.map(ErrorCode::name));
+one_of!(Rule, "Rule", DimensionRule::ALL.map(DimensionRule::name));
 one_of!(BadIndexName, "BadIndex", BadIndex::SPECIFIED.map(|policy| policy.to_string()));
 one_of!(NegativeIndexName, "NegativeIndex", NegativeIndex::ALL.map(|policy| policy.to_string()));
 
@@ -359,18 +362,21 @@ struct Arm {
     /// Of index-out-of-range: where the first bad index stands.
     #[schemars(default)]
     position: Option<Vec<Number>>,
-    /// Of index-out-of-range: its place within the row, gather_nd family only.
+    /// Of index-out-of-range: its place within the row, forms nd and window only.
     #[schemars(default)]
     component: Option<u64>,
     /// Of index-out-of-range: the bad index, as given.
     #[schemars(default)]
     index: Option<Number>,
-    /// Of index-out-of-range: the size of its axis.
+    /// Of index-out-of-range: the size of its axis, or how many starts of a window fit.
     #[schemars(default)]
     bound: Option<Number>,
     /// Of output-too-large: the product of the non-zero dims times the element size.
     #[schemars(default)]
     bytes: Option<u128>,
+    /// Of dimension-numbers: the rule that they break.
+    #[schemars(default)]
+    rule: Option<Rule>,
     /// With `output-too-large` under `dtype: any`: the product of the non-zero dims.
     #[schemars(default)]
     elements: Option<u128>,

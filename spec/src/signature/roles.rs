@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use super::{AttributeRole, OperandRole, Signature};
-use crate::Tensor;
+use super::{AttributeDefault, AttributeRole, Form, OperandRole, Signature};
 use crate::call::{Attribute, Attributes, Call, Operator};
+use crate::{DimensionNumbers, Tensor};
 
 /// The value of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,14 +44,96 @@ pub struct Roles<T> {
     pub batch_dims: Option<i64>,
     /// The mode, if it is sent.
     pub mode: Option<String>,
+    /// Of [`Form::Window`](super::Form::Window): how the operands are read; none of any other form.
+    pub window: Option<Window>,
     /// What is sent and has no effect, by the document's names.
     pub ignored: Attributes,
+}
+
+/// How a gather of windows reads its operands, as far as it is sent: see [`DimensionNumbers`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// See [`DimensionNumbers::offset_dims`].
+    pub offset_dims: Option<Vec<i64>>,
+    /// See [`DimensionNumbers::collapsed_slice_dims`].
+    pub collapsed_slice_dims: Option<Vec<i64>>,
+    /// See [`DimensionNumbers::operand_batching_dims`].
+    pub operand_batching_dims: Option<Vec<i64>>,
+    /// See [`DimensionNumbers::start_indices_batching_dims`].
+    pub start_indices_batching_dims: Option<Vec<i64>>,
+    /// See [`DimensionNumbers::start_index_map`].
+    pub start_index_map: Option<Vec<i64>>,
+    /// See [`DimensionNumbers::index_vector_dim`].
+    pub index_vector_dim: Option<i64>,
+    /// The size of the window along each dim of params.
+    pub slice_sizes: Option<Vec<i64>>,
+}
+
+impl Window {
+    /// All of it, sent explicitly.
+    #[must_use]
+    pub fn new(numbers: DimensionNumbers, slice_sizes: Vec<i64>) -> Self {
+        Self {
+            offset_dims: Some(numbers.offset_dims),
+            collapsed_slice_dims: Some(numbers.collapsed_slice_dims),
+            operand_batching_dims: Some(numbers.operand_batching_dims),
+            start_indices_batching_dims: Some(numbers.start_indices_batching_dims),
+            start_index_map: Some(numbers.start_index_map),
+            index_vector_dim: Some(numbers.index_vector_dim),
+            slice_sizes: Some(slice_sizes),
+        }
+    }
+
+    /// Takes the value of an attribute, if its role is one of windows and its value one of that role.
+    fn set(&mut self, role: AttributeRole, value: &Attribute) {
+        match (role, value) {
+            (AttributeRole::IndexVectorDim, Attribute::Integer(dim)) => self.index_vector_dim = Some(*dim),
+            (role, Attribute::Integers(dims)) => {
+                if let Some(list) = self.list_mut(role) {
+                    *list = Some(dims.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The list of a role that is one.
+    pub fn list_mut(&mut self, role: AttributeRole) -> Option<&mut Option<Vec<i64>>> {
+        match role {
+            AttributeRole::OffsetDims => Some(&mut self.offset_dims),
+            AttributeRole::CollapsedSliceDims => Some(&mut self.collapsed_slice_dims),
+            AttributeRole::OperandBatchingDims => Some(&mut self.operand_batching_dims),
+            AttributeRole::StartIndicesBatchingDims => Some(&mut self.start_indices_batching_dims),
+            AttributeRole::StartIndexMap => Some(&mut self.start_index_map),
+            AttributeRole::SliceSizes => Some(&mut self.slice_sizes),
+            _ => None,
+        }
+    }
+
+    /// Each value that is sent, with its role.
+    fn sent(mut self) -> impl Iterator<Item = (AttributeRole, Attribute)> {
+        AttributeRole::OF_WINDOWS.into_iter().filter_map(move |role| {
+            let value = match role {
+                AttributeRole::IndexVectorDim => self.index_vector_dim.map(Attribute::Integer),
+                role => self.list_mut(role)?.take().map(Attribute::Integers),
+            };
+            Some((role, value?))
+        })
+    }
 }
 
 impl<T> Roles<T> {
     /// Two operands without any attribute.
     pub const fn new(params: T, indices: T) -> Self {
-        Self { params, indices, axis: None, batch_dims: None, mode: None, ignored: Attributes::new() }
+        Self {
+            params,
+            indices,
+            axis: None,
+            batch_dims: None,
+            mode: None,
+            window: None,
+            ignored: Attributes::new(),
+        }
     }
 }
 
@@ -65,6 +147,7 @@ impl Roles<&Tensor> {
             axis: self.axis,
             batch_dims: self.batch_dims,
             mode: self.mode.clone(),
+            window: self.window.clone(),
             ignored: self.ignored.clone(),
         }
     }
@@ -128,6 +211,7 @@ impl Signature {
             call.operands.get(name).ok_or_else(missing)
         };
         let mut roles = Roles::new(tensor(OperandRole::Params)?, tensor(OperandRole::Indices)?);
+        roles.window = (self.form == Form::Window).then(Window::default);
         for (name, value) in &call.attributes {
             let Some(attribute) = self.attribute_named(name) else {
                 return Err(Misfit::ForeignAttribute { operator: operator(), name: name.clone() });
@@ -143,6 +227,10 @@ impl Signature {
                 (AttributeRole::Mode, Attribute::String(mode)) => roles.mode = Some(mode.clone()),
                 // As if it were not sent.
                 (AttributeRole::Mode, Attribute::Null) => {}
+                (role, value) if role.is_of_windows() => {
+                    // Only the form window has these roles, by the loader.
+                    roles.window.get_or_insert_default().set(role, value);
+                }
                 // No other role has such values, by the loader.
                 _ => drop(roles.ignored.insert(name.clone(), value.clone())),
             }
@@ -153,7 +241,7 @@ impl Signature {
     /// The call that roles stand for: the inverse of [`Signature::roles`]. A role that the operator lacks is left out.
     #[must_use]
     pub fn spell(&self, roles: Roles<Tensor>) -> Call {
-        let Roles { params, indices, axis, batch_dims, mode, ignored } = roles;
+        let Roles { params, indices, axis, batch_dims, mode, window, ignored } = roles;
         let (mut params, mut indices) = (Some(params), Some(indices));
         let operands = self.operands.iter().filter_map(|operand| {
             let tensor = match operand.role {
@@ -169,11 +257,46 @@ impl Signature {
             (AttributeRole::BatchDims, batch_dims.map(Attribute::Integer)),
             (AttributeRole::Mode, mode.map(Attribute::String)),
         ];
+        let of_window = window.into_iter().flat_map(Window::sent);
+        let sent = sent.into_iter().filter_map(|(role, value)| Some((role, value?))).chain(of_window);
         for (role, value) in sent {
-            if let (Some(attribute), Some(value)) = (self.attribute(role), value) {
+            if let Some(attribute) = self.attribute(role) {
                 attributes.insert(attribute.name.clone(), value);
             }
         }
         Call { operator: self.operator.clone(), operands, attributes }
+    }
+
+    /// The dimension numbers and the slice sizes of a call with indices of rank `q`, with the defaults of what is not sent.
+    /// An operator without an attribute for the vector's dim has it last, and one without an attribute for a list of dims has
+    /// none of them.
+    #[must_use]
+    pub fn window(&self, sent: &Window, q: usize) -> (DimensionNumbers, Vec<i64>) {
+        let default = |role| match self.attribute(role).map(|attribute| &attribute.default) {
+            Some(AttributeDefault::Value(value)) => Some(value),
+            _ => None,
+        };
+        let list = |role, sent: &Option<Vec<i64>>| match (sent, default(role)) {
+            (Some(sent), _) => sent.clone(),
+            (None, Some(Attribute::Integers(default))) => default.clone(),
+            (None, _) => Vec::new(),
+        };
+        let last = || i64::try_from(q).unwrap_or(i64::MAX).saturating_sub(1);
+        let index_vector_dim = match (sent.index_vector_dim, default(AttributeRole::IndexVectorDim)) {
+            (Some(dim), _) | (None, Some(&Attribute::Integer(dim))) => dim,
+            (None, _) => last(),
+        };
+        let numbers = DimensionNumbers {
+            offset_dims: list(AttributeRole::OffsetDims, &sent.offset_dims),
+            collapsed_slice_dims: list(AttributeRole::CollapsedSliceDims, &sent.collapsed_slice_dims),
+            operand_batching_dims: list(AttributeRole::OperandBatchingDims, &sent.operand_batching_dims),
+            start_indices_batching_dims: list(
+                AttributeRole::StartIndicesBatchingDims,
+                &sent.start_indices_batching_dims,
+            ),
+            start_index_map: list(AttributeRole::StartIndexMap, &sent.start_index_map),
+            index_vector_dim,
+        };
+        (numbers, list(AttributeRole::SliceSizes, &sent.slice_sizes))
     }
 }

@@ -17,6 +17,8 @@ pub enum Form {
     Elements,
     /// The last axis of indices holds index rows: `I[:b] + I[b:-1] + P[b+k:]`.
     Nd,
+    /// An index row is the start of a window of fixed size: its dims stand in the output where dimension numbers say.
+    Window,
 }
 
 /// What an operand is for.
@@ -41,6 +43,22 @@ pub enum AttributeRole {
     Mode,
     /// Accepted, and without effect.
     Ignored,
+    /// What the caller vouches for: without effect where it holds, and the page says nothing where it does not.
+    Promise,
+    /// Of [`Form::Window`]: see [`DimensionNumbers::offset_dims`](crate::DimensionNumbers::offset_dims).
+    OffsetDims,
+    /// Likewise, of the dims of params that the output lacks.
+    CollapsedSliceDims,
+    /// Likewise, of the dims of params that are shared with indices.
+    OperandBatchingDims,
+    /// Likewise, of the dims of indices that are shared with params.
+    StartIndicesBatchingDims,
+    /// Likewise, of the dims of params that the components of an index row are starts on.
+    StartIndexMap,
+    /// Likewise, of the dim of indices that holds the components.
+    IndexVectorDim,
+    /// Of [`Form::Window`]: the size of the window along each dim of params.
+    SliceSizes,
 }
 
 /// What values an attribute takes.
@@ -53,6 +71,8 @@ pub enum AttributeType {
     Boolean,
     /// A word.
     String,
+    /// A list of integers within i64.
+    Integers,
 }
 
 /// The ranks that an operand may have.
@@ -97,6 +117,18 @@ pub enum Join {
     Broadcast,
 }
 
+/// Of form window: how many elements of a collapsed or batching dim of params a window may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CollapsedSize {
+    /// One, or none, which leaves a result element with nothing to read.
+    #[serde(rename = "at-most-1")]
+    AtMost1,
+    /// One.
+    #[serde(rename = "exactly-1")]
+    Exactly1,
+}
+
 /// Of form elements: what is checked of a call whose indices have no elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -121,6 +153,26 @@ pub enum AttributeDefault {
     Undocumented,
 }
 
+impl AttributeRole {
+    /// Those that only [`Form::Window`] has: the dimension numbers in the order of
+    /// [`DimensionNumbers`](crate::DimensionNumbers), and the slice sizes.
+    pub const OF_WINDOWS: [Self; 7] = [
+        Self::OffsetDims,
+        Self::CollapsedSliceDims,
+        Self::OperandBatchingDims,
+        Self::StartIndicesBatchingDims,
+        Self::StartIndexMap,
+        Self::IndexVectorDim,
+        Self::SliceSizes,
+    ];
+
+    /// Whether only [`Form::Window`] has it.
+    #[must_use]
+    pub fn is_of_windows(self) -> bool {
+        Self::OF_WINDOWS.contains(&self)
+    }
+}
+
 impl AttributeType {
     /// Whether a value is of this type.
     #[must_use]
@@ -130,6 +182,7 @@ impl AttributeType {
             (Self::Integer, Attribute::Integer(_))
                 | (Self::Boolean, Attribute::Boolean(_))
                 | (Self::String, Attribute::String(_))
+                | (Self::Integers, Attribute::Integers(_))
         )
     }
 }
@@ -160,6 +213,7 @@ impl fmt::Display for Form {
             Self::Take => "take",
             Self::Elements => "elements",
             Self::Nd => "nd",
+            Self::Window => "window",
         })
     }
 }
@@ -170,6 +224,7 @@ impl fmt::Display for AttributeType {
             Self::Integer => "an integer",
             Self::Boolean => "a boolean",
             Self::String => "a string",
+            Self::Integers => "a list of integers",
         })
     }
 }

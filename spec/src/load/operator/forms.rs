@@ -3,6 +3,7 @@
 
 use super::{OperatorFile, TolerancesEntry};
 use crate::diagnostic::Diagnostic;
+use crate::signature::CollapsedSize;
 use crate::signature::{AttributeRole, EmptyIndex, Form, Join};
 use crate::yaml::{Spanned, Text};
 
@@ -11,6 +12,7 @@ pub(super) struct OfForm {
     pub(super) least_depth: usize,
     pub(super) join: Option<Join>,
     pub(super) empty_index: EmptyIndex,
+    pub(super) collapsed_size: Option<CollapsedSize>,
 }
 
 impl OfForm {
@@ -24,13 +26,19 @@ impl OfForm {
             refuse(text, &file.join, format!("the form {form} has no `join`"))?;
             refuse(text, &file.empty_index, format!("the form {form} has no `empty-index`"))?;
         }
+        if form != Form::Window {
+            refuse(text, &file.collapsed_size, format!("the form {form} has no `collapsed-size`"))?;
+        }
         let read = Self {
             least_depth: file.depth.as_ref().map_or(0, |depth| depth.value.least),
             join: file.join.as_ref().map(|join| join.value),
             empty_index: file.empty_index.as_ref().map(|word| word.value).unwrap_or_default(),
+            collapsed_size: file.collapsed_size.as_ref().map(|word| word.value),
         };
-        if form == Form::Elements {
-            read.complete(text, file)?;
+        match form {
+            Form::Elements => read.complete(text, file)?,
+            Form::Window => read.complete_window(text, file)?,
+            Form::Take | Form::Nd => {}
         }
         read.widened(text, form, &file.tolerates)?;
         Ok(read)
@@ -50,6 +58,30 @@ impl OfForm {
             return Err(text.wrong(file.form.defined, message).help("give an attribute `role: axis`"));
         }
         Ok(())
+    }
+
+    /// Requires the same of an operator of form window.
+    fn complete_window(&self, text: Text<'_>, file: &OperatorFile) -> Result<(), Diagnostic> {
+        if self.collapsed_size.is_none() {
+            let message = "an operator of form window has a `collapsed-size`, and this one has none";
+            return Err(text
+                .wrong(file.form.defined, message)
+                .help("write `collapsed-size: at-most-1` or `collapsed-size: exactly-1`"));
+        }
+        let roles: Vec<AttributeRole> = file.attributes.0.iter().map(|(_, entry)| entry.role.value).collect();
+        let needed = [
+            (AttributeRole::OffsetDims, "offset-dims"),
+            (AttributeRole::CollapsedSliceDims, "collapsed-slice-dims"),
+            (AttributeRole::StartIndexMap, "start-index-map"),
+            (AttributeRole::SliceSizes, "slice-sizes"),
+        ];
+        match needed.into_iter().find(|(role, _)| !roles.contains(role)) {
+            None => Ok(()),
+            Some((_, word)) => {
+                let message = format!("an operator of form window has an attribute of the role `{word}`");
+                Err(text.wrong(file.form.defined, message).help(format!("give an attribute `role: {word}`")))
+            }
+        }
     }
 
     /// Refuses to tolerate what is not more than the operator allows anyway.
@@ -76,6 +108,17 @@ impl OfForm {
             return Err(text.wrong(depth.defined, message).help("write a smaller depth, or leave it out"));
         }
         Ok(())
+    }
+}
+
+/// Refuses a role that the form does not have.
+pub(super) fn has_role(text: Text<'_>, role: &Spanned<AttributeRole>, form: Form) -> Result<(), Diagnostic> {
+    let lacks = |what: &str| Err(text.wrong(role.defined, format!("the form {form} has no {what}")));
+    match (role.value, form) {
+        (AttributeRole::Axis, Form::Nd | Form::Window) => lacks("axis"),
+        (AttributeRole::BatchDims, Form::Elements | Form::Window) => lacks("batch dims"),
+        (role, form) if role.is_of_windows() && form != Form::Window => lacks("windows"),
+        _ => Ok(()),
     }
 }
 

@@ -8,6 +8,8 @@ use serde::de::value::{SeqAccessDeserializer, StrDeserializer};
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 
 use crate::DType;
+use crate::diagnostic::Diagnostic;
+use crate::yaml::{Node, Spanned, Text};
 
 /// `all`, or a list of dtypes.
 #[derive(Default)]
@@ -15,6 +17,14 @@ pub(super) struct Dtypes(pub(super) Vec<DType>);
 
 /// A word, or a list of them.
 pub(super) struct Words<T>(pub(super) Vec<T>);
+
+/// The only default that a list of integers may have: none of them.
+pub(super) fn empty(text: Text<'_>, written: &Spanned<Node>) -> Result<Vec<i64>, Diagnostic> {
+    match &written.value {
+        Node::Sequence(items) if items.is_empty() => Ok(Vec::new()),
+        _ => Err(text.wrong(written.defined, "a list that is not sent is empty").help("write `default: []`")),
+    }
+}
 
 impl<'de> Deserialize<'de> for Dtypes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
