@@ -99,13 +99,17 @@ pub(super) fn stack(dtype: DType, parts: &[Tensor], shape: &[usize]) -> Result<T
     build(dtype, &dims, |position| parts[position[0]].element(&position[1..]))
 }
 
-/// One more slice of zeros at the end of some axes.
-pub(super) fn padded(tensor: &Tensor, axes: std::ops::Range<usize>) -> Result<Tensor, Stop> {
+/// One more slice of an element at the end of some axes.
+pub(super) fn padded(
+    tensor: &Tensor,
+    axes: std::ops::Range<usize>,
+    element: &Element,
+) -> Result<Tensor, Stop> {
     let mut dims = tensor.shape().to_vec();
     dims[axes].iter_mut().for_each(|dim| *dim += 1);
     build(tensor.dtype(), &dims, |position| {
         let inside = position.iter().zip(&**tensor.shape()).all(|(at, dim)| at < dim);
-        if inside { tensor.element(position) } else { Element::zero(tensor.dtype()) }
+        if inside { tensor.element(position) } else { element.clone() }
     })
 }
 
