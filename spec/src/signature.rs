@@ -246,6 +246,15 @@ impl Signature {
         self.mode(call).map_or(declared, |mode| mode.profile)
     }
 
+    /// Whether a bad index is an error under some policy that a backend may declare or a call may choose.
+    #[must_use]
+    pub fn refuses_indices(&self) -> bool {
+        match &self.policy {
+            Policy::Permitted(permitted) => permitted.bad.contains(&BadIndex::Error),
+            Policy::ByMode(modes) => modes.iter().any(|mode| mode.profile.bad == BadIndex::Error),
+        }
+    }
+
     /// What a slice with a bad index holds in params of a dtype, where that is no error: the operator's fill if the call
     /// chooses it, and zero otherwise.
     #[must_use]

@@ -143,10 +143,7 @@ impl<'a> CaseReader<'a> {
         }
         let fields = self.fields(dtype, entry)?;
         if let Some(output) = &entry.output {
-            return match fill {
-                Some(fill) => self.reader.filled(dtype, output, fill),
-                None => self.reader.output(dtype, output).map(Allowed::Output),
-            };
+            return self.reader.allowed_output(dtype, output, fill);
         }
         if let Some(shape) = &entry.shape {
             return self.reader.shape(shape).map(Allowed::Shape);
