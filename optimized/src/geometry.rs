@@ -1,8 +1,11 @@
 //! How a planned call lies in memory: strides and offsets of one pair of arrays, with mergeable dims merged.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
 use crate::shapes::{OutputShape, Selection, Shapes};
+use crate::windows::{WindowAxis, Windows};
 
 /// A dim of the rows: stepping along it moves the base within params and the place within indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +60,9 @@ impl Geometry {
         let size = element.cast_signed();
         let Selection { batch_dims, axis, depth, row_rank, output } = shapes.traits.selection;
         self.rows.clear();
+        if let Some(windows) = shapes.windows {
+            return self.set_windows(windows, params, indices, element);
+        }
         if output != OutputShape::Slices {
             return self.set_elements(shapes, params, indices, element);
         }
@@ -82,23 +88,57 @@ impl Geometry {
         // A dim of 1 stands for every position, and may have any stride.
         let step =
             |dims: &[usize], strides: &[isize], dim: usize| if dims[dim] == 1 { 0 } else { strides[dim] };
+        let along = |dim| RowAxis {
+            len: shapes.joined_dim(dim),
+            params: if dim == axis { 0 } else { step(shapes.params, params, dim) },
+            indices: step(shapes.indices, indices, dim),
+        };
+        self.set_axes(axis + 1..shapes.indices.len(), along, element);
+        self.set_components(shapes, params, indices, size);
+    }
+
+    /// The geometry of windows. Each dim of the output steps along the dims of params and indices that it reads, and a
+    /// component along the dim of params that it is a start on: the windows that start at neighbours overlap.
+    ///
+    /// Along a dim of params with `dim` elements, of which a window has `size`, an offset is at most `size - 1` and a start at
+    /// most `dim - size`, its bound being `dim - size + 1`: together they are at most `dim - 1`. A dim that is shared with
+    /// indices has as many elements there, and no start.
+    #[inline(never)] // So that the other forms stay short.
+    fn set_windows(&mut self, windows: &Windows, params: &[isize], indices: &[isize], element: usize) {
+        let step = |dim: Option<usize>, strides: &[isize]| dim.map_or(0, |dim| strides[dim]);
+        let along = |dim: usize| {
+            let WindowAxis { len, params: of_params, indices: of_indices } = windows.axes[dim];
+            RowAxis { len, params: step(of_params, params), indices: step(of_indices, indices) }
+        };
+        self.set_axes(0..windows.axes.len(), along, element);
+        let next = windows.component_step(indices);
+        self.components.clear();
+        self.components.extend(windows.starts.iter().enumerate().map(|(component, start)| Component {
+            bound: start.bound,
+            stride: params[start.dim].wrapping_mul(element.cast_signed()),
+            at: next.wrapping_mul(component.cast_signed()),
+        }));
+    }
+
+    /// Sets the rows of an output with so many dims, which step as `along` says, in elements of params and of indices. Inner
+    /// dims along which the index stays the same and params have no gaps are the contiguous run, if they are among `inner`.
+    #[inline(always)]
+    fn set_axes(&mut self, inner: Range<usize>, along: impl Fn(usize) -> RowAxis, element: usize) {
         let mut run = 1usize;
-        let mut end = shapes.indices.len();
-        while end > axis + 1 {
-            let (dim, len) = (end - 1, shapes.joined_dim(end - 1));
-            let shares_index = step(shapes.indices, indices, dim) == 0;
-            if len != 1 && !(shares_index && step(shapes.params, params, dim) == run.cast_signed()) {
+        let mut end = inner.end;
+        while end > inner.start {
+            let RowAxis { len, params, indices } = along(end - 1);
+            if len != 1 && !(indices == 0 && params == run.cast_signed()) {
                 break;
             }
             run *= len;
-            end = dim;
+            end -= 1;
         }
         for dim in 0..end {
-            let along = if dim == axis { 0 } else { step(shapes.params, params, dim).wrapping_mul(size) };
-            self.push(shapes.joined_dim(dim), along, step(shapes.indices, indices, dim));
+            let RowAxis { len, params, indices } = along(dim);
+            self.push(len, params.wrapping_mul(element.cast_signed()), indices);
         }
         self.set_run(run * element);
-        self.set_components(shapes, params, indices, size);
     }
 
     /// Sets the rows' length, those of the slices being among the rows already.

@@ -6,12 +6,15 @@ use gather_spec::{EmptyAxis, GatherError, Refusal};
 use crate::dispatch::{self, Proof};
 use crate::options::{Choices, Threads};
 use crate::policy::{Bad, Policies};
+use crate::windows::Windows;
 
 /// Shapes that fit each other, borrowed from where they are kept: a call that is run once copies none of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shapes<'a> {
     pub params: &'a [usize],
     pub indices: &'a [usize],
+    /// Of the form window only, which selects by these and not by its traits.
+    pub windows: Option<&'a Windows>,
     pub traits: Traits,
 }
 
@@ -28,6 +31,11 @@ pub(crate) struct Selection {
     /// without one each index is a row.
     pub row_rank: usize,
     pub output: OutputShape,
+}
+
+impl Selection {
+    /// Of windows.
+    const NONE: Self = Self { batch_dims: 0, axis: 0, depth: 0, row_rank: 0, output: OutputShape::Slices };
 }
 
 /// What the dims of the output are.
@@ -54,6 +62,16 @@ pub(crate) struct Traits {
     pub threads: Option<Threads>,
 }
 
+impl Traits {
+    /// Before the output has been looked at.
+    #[inline(always)]
+    fn new(selection: Selection, choices: &Choices) -> Result<Self, Refusal> {
+        let level = dispatch::choose(choices.level)?;
+        let (policies, threads) = (Policies::new(choices.profile), choices.threads);
+        Ok(Self { selection, nonzero: 1, empty: false, policies, level, threads })
+    }
+}
+
 impl<'a> Shapes<'a> {
     /// Those that a form has found to fit.
     ///
@@ -66,25 +84,41 @@ impl<'a> Shapes<'a> {
         selection: Selection,
         choices: &Choices,
     ) -> Result<Self, Refusal> {
-        let level = dispatch::choose(choices.level)?;
-        let mut policies = Policies::new(choices.profile);
+        let mut traits = Traits::new(selection, choices)?;
         let selected = selection.axis..selection.axis + selection.depth;
         if choices.empty_axis == EmptyAxis::Error && params[selected].contains(&0) {
-            policies.bad = Bad::Error;
+            traits.policies.bad = Bad::Error;
         }
-        let threads = choices.threads;
-        let (nonzero, empty) = (1, false);
-        let traits = Traits { selection, nonzero, empty, policies, level, threads };
-        let mut shapes = Self { params, indices, traits };
-        shapes.each_output_dim(|dim| {
+        Ok(Self { params, indices, windows: None, traits }.counted())
+    }
+
+    /// Those of windows that have been found to fit. None of their starts is on an empty axis: where there is an index
+    /// row, at least one start fits.
+    ///
+    /// # Errors
+    /// As [`Shapes::new`].
+    pub(crate) fn of_windows(
+        params: &'a [usize],
+        indices: &'a [usize],
+        windows: &'a Windows,
+        choices: &Choices,
+    ) -> Result<Self, Refusal> {
+        let traits = Traits::new(Selection::NONE, choices)?;
+        Ok(Self { params, indices, windows: Some(windows), traits }.counted())
+    }
+
+    /// The same with the elements of the output counted.
+    #[inline(always)]
+    fn counted(mut self) -> Self {
+        self.each_output_dim(|dim| {
             if dim == 0 {
-                shapes.traits.empty = true;
+                self.traits.empty = true;
             } else {
                 // What saturates is too large for every element size, and `output_len` will say so.
-                shapes.traits.nonzero = shapes.traits.nonzero.saturating_mul(dim);
+                self.traits.nonzero = self.traits.nonzero.saturating_mul(dim);
             }
         });
-        Ok(shapes)
+        self
     }
 
     /// The parts of the output's shape where it is made of slices.
@@ -97,7 +131,9 @@ impl<'a> Shapes<'a> {
     /// Hands over the dims of the output in order.
     #[inline(always)] // So that shapes stay in registers.
     pub(crate) fn each_output_dim(self, mut give: impl FnMut(usize)) {
-        if self.traits.selection.output == OutputShape::Slices {
+        if let Some(windows) = self.windows {
+            windows.axes.iter().for_each(|axis| give(axis.len));
+        } else if self.traits.selection.output == OutputShape::Slices {
             self.slices().into_iter().flatten().for_each(|dim| give(*dim));
         } else {
             (0..self.indices.len()).for_each(|dim| give(self.joined_dim(dim)));
@@ -115,6 +151,9 @@ impl<'a> Shapes<'a> {
     /// The rank of the output.
     #[inline]
     pub(crate) fn output_rank(self) -> usize {
+        if let Some(windows) = self.windows {
+            return windows.axes.len();
+        }
         match self.traits.selection.output {
             OutputShape::Slices => self.slices().map(<[usize]>::len).iter().sum(),
             OutputShape::Indices | OutputShape::Joined => self.indices.len(),
@@ -124,12 +163,15 @@ impl<'a> Shapes<'a> {
     /// The number of elements of the output, once it is known that they fit a tensor of this element size.
     ///
     /// # Errors
-    /// `output-too-large`.
+    /// `output-too-large`; `Unsupported` if there are elements, but none in params that they could be.
     #[inline]
     pub(crate) fn output_len(self, element: usize) -> Result<usize, Refusal> {
         let Traits { nonzero, empty, .. } = self.traits;
         match nonzero.checked_mul(element) {
-            Some(bytes) if isize::try_from(bytes).is_ok() => Ok(if empty { 0 } else { nonzero }),
+            Some(bytes) if isize::try_from(bytes).is_ok() => match self.windows {
+                Some(&Windows { sliced_away: Some(dim), .. }) if !empty => Err(sliced_away(dim)),
+                _ => Ok(if empty { 0 } else { nonzero }),
+            },
             _ => Err(self.too_large(element)),
         }
     }
@@ -143,4 +185,11 @@ impl<'a> Shapes<'a> {
         }
         Refusal::Unsupported(format!("an output of {bytes} bytes on this platform"))
     }
+}
+
+#[cold]
+fn sliced_away(dim: usize) -> Refusal {
+    Refusal::Unsupported(format!(
+        "dim {dim} of params is not in the output and has a slice size of 0, so that the output's elements are undefined"
+    ))
 }
