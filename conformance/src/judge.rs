@@ -121,6 +121,9 @@ pub fn judge(
     let fail = |verdict| Judgement { verdict, note: None };
     if let Outcome::Unsupported(_) = outcome {
         let dtype_error = allowed.iter().any(is_dtype_error);
+        if allowed.contains(&Allowed::Unspecified) {
+            return fail(Verdict::Pass);
+        }
         return fail(match (dtype_declared, dtype_error) {
             (false, true) => Verdict::Pass,
             (false, false) => Verdict::Unsupported,
@@ -196,6 +199,7 @@ fn passes_error(
         field(fields.index, error.fields.index),
         field(fields.bound, error.fields.bound),
         field(fields.bytes, error.fields.bytes),
+        field(fields.rule, error.fields.rule),
     ];
     let missing = stated.contains(&Field::Missing);
     if stated.contains(&Field::Differs) || (missing && strictness == Strictness::Strict) {
@@ -268,6 +272,7 @@ fn describe_fields(fields: &ErrorFields) -> String {
         fields.index.map(|index| format!("index {index}")),
         fields.bound.map(|bound| format!("bound {bound}")),
         fields.bytes.map(|bytes| format!("bytes {bytes}")),
+        fields.rule.map(|rule| format!("rule {rule}")),
     ];
     let stated: Vec<String> = stated.into_iter().flatten().collect();
     if stated.is_empty() { String::new() } else { format!(" ({})", stated.join(", ")) }
@@ -315,6 +320,8 @@ mod tests {
         assert_eq!(verdict(&refused, &error(code, Some(8))), Verdict::WrongError);
         assert_eq!(verdict(&refused, &error(code, Some(7))), Verdict::Pass);
         assert_eq!(verdict(&output, &Outcome::Unsupported(String::new())), Verdict::RejectedGoodInput);
+        let anything = [Allowed::Unspecified];
+        assert_eq!(verdict(&anything, &Outcome::Unsupported(String::new())), Verdict::Pass);
     }
 
     #[test]
@@ -414,6 +421,7 @@ mod tests {
             index: Some(-7),
             bound: Some(3),
             bytes: Some(9),
+            rule: None,
         };
         let message = "no".to_owned();
         let refused = ReportedError { message, code: Some(ErrorCode::IndexOutOfRange), fields: all };

@@ -2,8 +2,8 @@
 //!
 //! [`all`] lists the mutants, `concern` finds out on which operators each is wrong, [`strength`] runs cases against them, [`narrow`] does so behind
 //! declarations of one dtype pair, [`smoke`] chooses the fewest cases that are as
-//! strong. `model` is a correct gather taken apart into `steps`; each mutant replaces one of them. They stand by topic
-//! in `axis`, `batch`, `bounds`, `broadcast`, `elements`, `errors`, `fill`, `layout`, `modes`, `payload`, `policy`, `ranks`, `rows`, `threads` and `width`;
+//! strong. `model` is a correct gather taken apart into `steps`, and for windows `windowed`; each mutant replaces one of them. They stand by topic
+//! in `axis`, `batch`, `bounds`, `broadcast`, `elements`, `errors`, `fill`, `layout`, `modes`, `payload`, `policy`, `ranks`, `rows`, `threads`, `width`, `window` and `window_rules`;
 //! `memory` is how tensors are misread.
 
 mod axis;
@@ -28,6 +28,9 @@ mod steps;
 pub mod strength;
 mod threads;
 mod width;
+mod window;
+mod window_rules;
+mod windowed;
 
 use std::collections::BTreeSet;
 
@@ -114,11 +117,13 @@ impl Mutant {
 /// Every mutant, by topic.
 #[must_use]
 pub fn all() -> Vec<&'static Mutant> {
-    let topics: [&[Mutant]; 15] = [
+    let topics: [&[Mutant]; 17] = [
         batch::MUTANTS,
         axis::MUTANTS,
         bounds::MUTANTS,
         elements::MUTANTS,
+        window::MUTANTS,
+        window_rules::MUTANTS,
         broadcast::MUTANTS,
         policy::MUTANTS,
         modes::MUTANTS,

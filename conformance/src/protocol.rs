@@ -11,7 +11,9 @@ mod tensor;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use gather_spec::{Attributes, Call, ErrorCode, ErrorFields, Operator, Outcome, ReportedError, TensorError};
+use gather_spec::{
+    Attributes, Call, DimensionRule, ErrorCode, ErrorFields, Operator, Outcome, ReportedError, TensorError,
+};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::backend::{Capability, Identity};
@@ -271,6 +273,8 @@ pub struct ErrorMessage {
     pub bound: Option<usize>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u128>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub rule: Option<DimensionRule>,
 }
 
 impl CallMessage {
@@ -381,15 +385,19 @@ impl InvalidReply {
 impl ErrorMessage {
     fn new(error: &ReportedError) -> Self {
         let ReportedError { message, code, fields } = error.clone();
-        let ErrorFields { position, component, index, bound, bytes } = fields;
-        Self { message, code, position, component, index, bound, bytes }
+        let ErrorFields { position, component, index, bound, bytes, rule } = fields;
+        Self { message, code, position, component, index, bound, bytes, rule }
     }
 
     /// The error that the message reports.
     #[must_use]
     pub fn into_error(self) -> ReportedError {
-        let Self { message, code, position, component, index, bound, bytes } = self;
-        ReportedError { message, code, fields: ErrorFields { position, component, index, bound, bytes } }
+        let Self { message, code, position, component, index, bound, bytes, rule } = self;
+        ReportedError {
+            message,
+            code,
+            fields: ErrorFields { position, component, index, bound, bytes, rule },
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! than derived: the types of `protocol` cannot say that a tensor has `data` or else `file` and `offset`. Every
 //! property has a description in JSON's words; `PROTOCOL.md` has the rules that no schema can state.
 
-use gather_spec::{DType, ErrorCode};
+use gather_spec::{DType, DimensionRule, ErrorCode};
 use serde_json::{Value, json};
 
 use crate::protocol::{MAX_RANK, PROTOCOL};
@@ -196,24 +196,33 @@ fn error() -> Value {
         "position": described(
             position,
             "With index-out-of-range: where in indices the first bad index stands. The multi-index of its row in \
-             indices.shape[:-1], or for tf.gather that of the element in indices.shape.",
+             indices.shape without the dim of the components, or, of the forms take and elements, that of the element in \
+             indices.shape.",
         ),
         "component": described(
             size(),
-            "With index-out-of-range: the place of the bad index in its row. Not for tf.gather.",
+            "With index-out-of-range: the place of the bad index in its row. Of the forms nd and window only.",
         ),
         "index": described(
             json!({ "type": "integer" }),
             "With index-out-of-range: the bad index as given, an integer from -2^127 to 2^127 - 1.",
         ),
-        "bound": described(size(), "With index-out-of-range: the size of the axis that the index selects from."),
+        "bound": described(
+            size(),
+            "With index-out-of-range: the size of the axis that the index selects from; of the form window, how many \
+             starts fit.",
+        ),
         "bytes": described(
             json!({ "type": "integer", "minimum": 0 }),
             "With output-too-large: the product of the output's non-zero dims and the element size (16 for a string), \
              an integer below 2^126.",
         ),
+        "rule": described(
+            json!({ "enum": DimensionRule::ALL.map(DimensionRule::name) }),
+            "With dimension-numbers: the rule that they break.",
+        ),
     });
-    let fields = ["code", "position", "component", "index", "bound", "bytes"];
+    let fields = ["code", "position", "component", "index", "bound", "bytes", "rule"];
     object(
         "Why the call is rejected. A field that is given must be right; an absent one is not checked.",
         properties,

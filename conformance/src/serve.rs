@@ -477,7 +477,7 @@ mod tests {
             )
         };
         let (boolean, integer) = (Attribute::Boolean(true), Attribute::Integer(1));
-        let word = Attribute::String("clip".to_owned());
+        let (word, list) = (Attribute::String("clip".to_owned()), Attribute::Integers(vec![0, -1]));
         for page in builtin::signatures() {
             for attribute in &page.attributes {
                 let name = &attribute.name;
@@ -485,6 +485,7 @@ mod tests {
                     AttributeType::Integer => (integer.clone(), boolean.clone(), "not true"),
                     AttributeType::Boolean => (boolean.clone(), integer.clone(), "not 1"),
                     AttributeType::String => (word.clone(), boolean.clone(), "not true"),
+                    AttributeType::Integers => (list.clone(), boolean.clone(), "not true"),
                 };
                 let operator = page.operator.as_str();
                 assert_eq!(checked(operator, name, right), Ok(()), "{operator} {name}");
@@ -493,6 +494,7 @@ mod tests {
                     AttributeType::Integer => "an integer",
                     AttributeType::Boolean => "a boolean",
                     AttributeType::String => "a string",
+                    AttributeType::Integers => "a list of integers",
                 };
                 let or_null = if attribute.nullable { " or null" } else { "" };
                 assert_eq!(

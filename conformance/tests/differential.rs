@@ -43,6 +43,7 @@ fn has_every_attribute(signature: &Signature) -> bool {
         Form::Take => has(AttributeRole::BatchDims) && has(AttributeRole::Axis),
         Form::Elements => has(AttributeRole::Axis),
         Form::Nd => has(AttributeRole::BatchDims),
+        Form::Window => has(AttributeRole::OperandBatchingDims),
     }
 }
 

@@ -65,6 +65,8 @@ impl Seen {
             Form::Nd => (batch, indices.get(batch..indices.len().checked_sub(1)?)?),
             Form::Take => (axis, indices.get(batch..)?),
             Form::Elements => (axis, indices.get(axis..=axis)?),
+            // The parts of a window are not apart: `windows.rs` says what of them is drawn.
+            Form::Window => return None,
         };
         let gathered = params.get(first..first + depth)?;
         let mut seen = Self {

@@ -17,8 +17,8 @@ use std::sync::LazyLock;
 use gather_conformance::judge::{Strictness, Verdict, judge};
 use gather_optimized::{Settings, answer};
 use gather_spec::signature::{
-    AttributeDefault, AttributeRole, AttributeSignature, AttributeType, EmptyIndex, Join, ModePolicy,
-    OperandRole, OperandSignature, Policy, Range, RankRule,
+    AttributeDefault, AttributeRole, AttributeSignature, AttributeType, CollapsedSize, EmptyIndex, Join,
+    ModePolicy, OperandRole, OperandSignature, Policy, Range, RankRule,
 };
 use gather_spec::{
     Allowed, Attribute, BadIndex, Case, DType, EmptyAxis, Form, NegativeIndex, Profile, Signature,
@@ -161,6 +161,14 @@ fn perturbations(signature: &Signature) -> Vec<Perturbed> {
             let other = Signature { empty_index, ..signature.clone() };
             add("empty-index".to_owned(), word(empty_index), other);
         }
+        Form::Window => {
+            let collapsed_size = match signature.collapsed_size {
+                Some(CollapsedSize::AtMost1) => CollapsedSize::Exactly1,
+                Some(CollapsedSize::Exactly1) | None => CollapsedSize::AtMost1,
+            };
+            let other = Signature { collapsed_size: Some(collapsed_size), ..signature.clone() };
+            add("collapsed-size".to_owned(), word(collapsed_size), other);
+        }
         // No index rows, and no depth.
         Form::Take => {}
     }
@@ -242,6 +250,10 @@ fn attributes(form: Form, attribute: &AttributeSignature) -> Changed<AttributeSi
     let name = format!("{}_", attribute.name);
     all.push(("name", name.clone(), AttributeSignature { name, ..attribute.clone() }));
     for role in [AttributeRole::Axis, AttributeRole::BatchDims, AttributeRole::Ignored] {
+        // A promise that is kept has no effect either.
+        if (role, attribute.role) == (AttributeRole::Ignored, AttributeRole::Promise) {
+            continue;
+        }
         // Modes need an attribute that chooses among them.
         if role != attribute.role && attribute.role != AttributeRole::Mode {
             // What has an effect is an integer, so no loader lets a boolean through.
@@ -283,7 +295,7 @@ fn defaults(attribute: &AttributeSignature) -> Vec<AttributeDefault> {
         values.iter().map(|value| AttributeDefault::Value(Attribute::Integer(*value))).collect()
     };
     match attribute.default {
-        _ if attribute.role == AttributeRole::Ignored => Vec::new(),
+        _ if matches!(attribute.role, AttributeRole::Ignored | AttributeRole::Promise) => Vec::new(),
         AttributeDefault::Value(Attribute::Integer(value)) => {
             // An axis can be required.
             let none = (attribute.role == AttributeRole::Axis).then_some(AttributeDefault::None);
@@ -293,6 +305,9 @@ fn defaults(attribute: &AttributeSignature) -> Vec<AttributeDefault> {
             integers(&[-1, 0, 1]).into_iter().chain([AttributeDefault::None]).collect()
         }
         AttributeDefault::None | AttributeDefault::Value(Attribute::Null) => integers(&[-1, 0]),
+        AttributeDefault::Value(Attribute::Integers(_)) => {
+            vec![AttributeDefault::Value(Attribute::Integers(vec![0]))]
+        }
         // What stands for nothing has no neighbour.
         AttributeDefault::Value(_) | AttributeDefault::Undocumented => Vec::new(),
     }

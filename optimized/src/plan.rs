@@ -157,6 +157,7 @@ impl<F> Plan<F> {
             params: self.params.clone(),
             indices: self.indices.clone(),
             output: self.output.clone(),
+            windows: self.windows.clone(),
             traits: self.traits,
             fill,
         }

@@ -85,6 +85,7 @@ fn error_fields(fields: &ErrorFields) -> String {
         fields.index.map(|index| format!(", index: {index}")),
         fields.bound.map(|bound| format!(", bound: {bound}")),
         fields.bytes.map(|bytes| format!(", bytes: {bytes}")),
+        fields.rule.map(|rule| format!(", rule: {rule}")),
     ];
     stated.into_iter().flatten().collect()
 }

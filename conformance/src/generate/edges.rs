@@ -174,7 +174,7 @@ fn split(choices: &mut Choices, size: usize, rank: usize, room: &mut usize) -> V
 fn axes(choices: &mut Choices, signature: &Signature, limit: usize) -> Vec<usize> {
     let depth = match signature.form {
         Form::Nd => signature.least_depth.max(choices.pick(&[1, 2, 1, 3])),
-        Form::Take | Form::Elements => 1,
+        Form::Take | Form::Elements | Form::Window => 1,
     };
     let mut axes = vec![below(choices, &AXES, limit)];
     for _ in 1..depth {

@@ -3,7 +3,8 @@
 use gather_spec::signature::{AttributeDefault, AttributeRole, AttributeType};
 use gather_spec::tensor::Stored;
 use gather_spec::{
-    Attribute, Attributes, Call, DType, Operator, Roles, Shape, Signature, Signatures, Tensor, TensorError,
+    Attribute, Attributes, Call, DType, Form, Operator, Roles, Shape, Signature, Signatures, Tensor,
+    TensorError,
 };
 
 use super::faults::integer;
@@ -11,6 +12,7 @@ use super::palette::{LENGTH, Palettes, Style};
 use super::parts::{Parts, Wanted, counts_from, default_of};
 use super::sizes::Size;
 use super::values::{Regular, Values};
+use super::windows::{WantedWindows, Windows};
 use super::{Choices, far, paint};
 use crate::backend::{Capability, Description};
 use crate::layout::Layout;
@@ -114,6 +116,10 @@ impl Maker {
         }
         let (signature, capability) = &self.declared[choices.below(self.declared.len())];
         let size = size(choices);
+        if signature.form == Form::Window {
+            let unmade = |error| Unmade { operator: signature.operator.clone(), error };
+            return self.windows(choices, signature, capability, size).map(Some).map_err(unmade);
+        }
         let (mut parts, faults) = match size {
             Size::Far => (far::draw(choices, signature), choices.pick(&[0, MOST_FAULTS])),
             // With a component less, a slice would be as long as the axis.
@@ -139,7 +145,39 @@ impl Maker {
         };
         let make = if size == Size::Edge { regular_indices } else { index_tensor };
         let indices = make(index_dtype, parts.indices, bounds, choices).map_err(unmade)?;
-        Ok(Some(signature.spell(Roles { params, indices, axis, batch_dims, mode, ignored })))
+        let window = None;
+        Ok(Some(signature.spell(Roles { params, indices, axis, batch_dims, mode, window, ignored })))
+    }
+
+    /// A call of form window, of which one in four has a fault.
+    fn windows(
+        &self,
+        choices: &mut Choices,
+        signature: &Signature,
+        capability: &Capability,
+        size: Size,
+    ) -> Result<Call, TensorError> {
+        let mut windows = match size {
+            Size::Far => Windows::far(choices, signature),
+            _ => Windows::draw(choices, signature, &WantedWindows { batching: (0, 2), some: false, size }),
+        };
+        let mode = mode(choices, signature, size, ODDS);
+        let ignored = ignored(choices, signature);
+        let dtype = listed_or_any(choices, &capability.dtypes);
+        let index_dtype = listed_or_any(choices, &capability.index_dtypes);
+        if size != Size::Edge && choices.once_in(4) {
+            windows.disturb(choices);
+        }
+        let window = Some(windows.sent(choices, signature));
+        let params = self.params(dtype, windows.params.clone(), size, choices)?;
+        let (bounds, style, layout) = (windows.bounds(), Values::draw(choices), choices.below(12));
+        let shape = Shape::new(windows.indices.clone())?;
+        let values = (0..shape.element_count()).map(|at| {
+            let (row, component) = windows.row_and_component(at);
+            style.value(choices, row, bounds.get(component).copied().unwrap_or(1))
+        });
+        let indices = in_layout(stored(index_dtype, shape, values)?, layout)?;
+        Ok(signature.spell(Roles { mode, window, ignored, ..Roles::new(params, indices) }))
     }
 
     /// A window on a palette, in some layout.
@@ -265,8 +303,15 @@ fn ignored(choices: &mut Choices, signature: &Signature) -> Attributes {
                 AttributeType::Boolean => Attribute::Boolean(choices.once_in(2)),
                 AttributeType::Integer => Attribute::Integer(integer(choices, 0, ODDS)),
                 AttributeType::String => Attribute::String("anything".to_owned()),
+                AttributeType::Integers => Attribute::Integers(vec![integer(choices, 0, ODDS)]),
             };
             ignored.insert(attribute.name.clone(), value);
+        }
+    }
+    // Without effect, too, is a promise that is not made.
+    for attribute in signature.attributes.iter().filter(|one| one.role == AttributeRole::Promise) {
+        if choices.once_in(8) {
+            ignored.insert(attribute.name.clone(), Attribute::Boolean(false));
         }
     }
     ignored

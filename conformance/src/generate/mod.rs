@@ -4,6 +4,7 @@
 //! - `parts`: the shapes of a right call, drawn in role terms from a signature; all that follows builds on them;
 //! - `edges`: the shapes of one at a size at which kernels change their way;
 //! - `values`: the elements of its indices;
+//! - `windows`: the same of form window, with its dimension numbers;
 //! - `faults`: what puts it one step outside the signature;
 //! - [`Maker`]: all of these together, fast, and of what a backend declares;
 //! - [`grid`]: calls that are listed rather than drawn: all small shapes, and sizes around thresholds;
@@ -21,6 +22,7 @@ pub(crate) mod parts;
 mod pieces;
 mod sizes;
 pub(crate) mod values;
+pub(crate) mod windows;
 
 pub use choices::Choices;
 pub(crate) use choices::split_mix;

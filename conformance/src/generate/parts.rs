@@ -65,7 +65,8 @@ impl Parts {
         match signature.form {
             Form::Take => take(choices, signature, wanted),
             Form::Elements => joined(choices, signature, wanted),
-            Form::Nd => nd(choices, signature, wanted),
+            // Windows have parts of their own: see `windows`.
+            Form::Nd | Form::Window => nd(choices, signature, wanted),
         }
     }
 }

@@ -28,7 +28,7 @@ impl Pieces {
     pub(super) fn assemble(self, choices: &mut Choices, signature: &Signature) -> Parts {
         match signature.form {
             Form::Elements => self.join(choices, signature),
-            Form::Take | Form::Nd => self.concat(signature),
+            Form::Take | Form::Nd | Form::Window => self.concat(signature),
         }
     }
 

@@ -81,7 +81,7 @@ fn identity(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let indices = match drawn.signature.form {
         Form::Take => integers(dtype, &[dims[drawn.axis]], |position| position[0] as i128)?,
         Form::Elements => integers(dtype, dims, |position| position[drawn.axis] as i128)?,
-        Form::Nd => {
+        Form::Nd | Form::Window => {
             let least_rank = drawn.signature.operand(OperandRole::Indices).rank.least();
             let depth = drawn.selected_axes().len().max(least_rank.saturating_sub(1)).min(dims.len());
             let grid = [&dims[..depth], &[depth]].concat();
@@ -181,7 +181,7 @@ fn null_axis_is_flattening(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let count = line.shape()[0];
     let mut dims = match signature.form {
         Form::Elements => vec![drawn.indices.shape()[drawn.axis]],
-        Form::Take | Form::Nd => drawn.indices.shape().to_vec(),
+        Form::Take | Form::Nd | Form::Window => drawn.indices.shape().to_vec(),
     };
     if count == 0 {
         dims = vec![0];

@@ -55,6 +55,7 @@ fn defaults_are_what_they_stand_for(lab: &mut Lab<'_>) -> Result<(), Stop> {
             AttributeType::Boolean => Attribute::Boolean(lab.choices.once_in(2)),
             AttributeType::Integer => Attribute::Integer(signed(lab.choices.below(3))),
             AttributeType::String => Attribute::String("anything".to_owned()),
+            AttributeType::Integers => Attribute::Integers(Vec::new()),
         };
         spelled.attributes.insert(one.name.clone(), value);
     }

@@ -72,7 +72,7 @@ impl Gather<'_> {
     /// The first axis of params that is selected from.
     pub(super) const fn first_axis(&self) -> usize {
         match self.signature.form {
-            Form::Take | Form::Elements => self.axis,
+            Form::Take | Form::Elements | Form::Window => self.axis,
             Form::Nd => self.batch,
         }
     }
@@ -80,7 +80,7 @@ impl Gather<'_> {
     /// The number of axes of indices that hold the components of a row.
     pub(super) const fn vector_axes(&self) -> usize {
         match self.signature.form {
-            Form::Take | Form::Elements => 0,
+            Form::Take | Form::Elements | Form::Window => 0,
             Form::Nd => 1,
         }
     }
@@ -88,7 +88,7 @@ impl Gather<'_> {
     /// The dims of indices whose outer dims are these and whose rows have so many components.
     pub(super) fn index_dims(&self, outer: &[usize], depth: usize) -> Vec<usize> {
         match self.signature.form {
-            Form::Take | Form::Elements => outer.to_vec(),
+            Form::Take | Form::Elements | Form::Window => outer.to_vec(),
             Form::Nd => [outer, &[depth]].concat(),
         }
     }
@@ -105,7 +105,7 @@ impl Gather<'_> {
     /// of form elements the gathered one.
     pub(super) fn outer_axes(&self) -> Range<usize> {
         match self.signature.form {
-            Form::Take | Form::Nd => self.batch..self.indices.rank() - self.vector_axes(),
+            Form::Take | Form::Nd | Form::Window => self.batch..self.indices.rank() - self.vector_axes(),
             Form::Elements => self.axis..self.axis + 1,
         }
     }
@@ -113,7 +113,7 @@ impl Gather<'_> {
     /// The axis of the output that an outer axis of indices becomes.
     pub(super) fn output_axis(&self, outer: usize) -> usize {
         match self.signature.form {
-            Form::Take | Form::Nd => self.first_axis() + outer - self.batch,
+            Form::Take | Form::Nd | Form::Window => self.first_axis() + outer - self.batch,
             Form::Elements => outer,
         }
     }
@@ -121,7 +121,7 @@ impl Gather<'_> {
     /// The axes of params that are selected from.
     pub(super) fn selected_axes(&self) -> Range<usize> {
         let depth = match self.signature.form {
-            Form::Take | Form::Elements => 1,
+            Form::Take | Form::Elements | Form::Window => 1,
             Form::Nd => self.indices.shape().last().copied().unwrap_or(0),
         };
         self.first_axis()..self.first_axis() + depth
@@ -140,7 +140,7 @@ impl Gather<'_> {
     /// The size of the axis that the index at a position of indices selects from.
     pub(super) fn bound(&self, position: &[usize]) -> usize {
         let component = match self.signature.form {
-            Form::Take | Form::Elements => 0,
+            Form::Take | Form::Elements | Form::Window => 0,
             Form::Nd => position.last().copied().unwrap_or(0),
         };
         self.params.shape()[self.selected_axes().start + component]
@@ -185,7 +185,7 @@ impl<'a> Lab<'a> {
     }
 
     /// An operator that the law is about.
-    fn operator(&mut self) -> Result<&'a Signature, Stop> {
+    pub(super) fn operator(&mut self) -> Result<&'a Signature, Stop> {
         let law = self.law;
         let concerned: Vec<&'a Signature> = self.declared().filter(|one| law.is_about(one)).collect();
         if concerned.is_empty() {
@@ -207,7 +207,7 @@ impl<'a> Lab<'a> {
         }
     }
 
-    fn dtypes(&mut self, signature: &Signature) -> Result<(DType, DType), Stop> {
+    pub(super) fn dtypes(&mut self, signature: &Signature) -> Result<(DType, DType), Stop> {
         let known = self.capability(signature);
         if known.dtypes.is_empty() || known.index_dtypes.is_empty() {
             return Err(Stop::Skip("skipped: no dtype is declared"));

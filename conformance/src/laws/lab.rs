@@ -204,6 +204,7 @@ impl<'a> Lab<'a> {
         let shape = match signature.form {
             Form::Take => [params.get(..axis)?, indices.get(batch..)?, params.get(axis + 1..)?].concat(),
             Form::Elements => joined(signature, params, indices, axis)?,
+            Form::Window => super::windows::output_shape(signature, &roles)?,
             Form::Nd => {
                 let (depth, rows) = indices.split_last()?;
                 [params.get(..batch)?, rows.get(batch..)?, params.get(batch + depth..)?].concat()

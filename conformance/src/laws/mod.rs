@@ -3,7 +3,7 @@
 //!
 //! A law draws an instance, asks calls in a `lab`, and compares what comes back; each asks only what the backend
 //! declares. `documented` holds the three that the documents state themselves, `batches`, `rows`, `axes`,
-//! `elements`, `blind` and `policies` what follows from their formulas; `gathers` draws calls and `tensors` takes tensors
+//! `elements`, `windows`, `blind` and `policies` what follows from their formulas; `gathers` draws calls and `tensors` takes tensors
 //! apart, without any gather of ours.
 
 mod axes;
@@ -16,6 +16,7 @@ mod lab;
 mod policies;
 mod rows;
 mod tensors;
+mod windows;
 
 use gather_spec::signature::AttributeRole;
 use gather_spec::{Form, Profile, Signature, Signatures};
@@ -63,7 +64,7 @@ impl Law {
     }
 }
 
-/// Of a law that holds for every gather.
+/// Of a law that holds for every gather but those of windows, which have laws of their own.
 const EVERY_FORM: &[Form] = &[Form::Take, Form::Elements, Form::Nd];
 
 /// Of a law about index rows that stand by themselves, whatever their shape.
@@ -97,6 +98,13 @@ pub const LAWS: &[Law] = &[
     elements::IS_ND_ON_COORDINATES,
     elements::AXES_PERMUTED,
     elements::SMALLER_IS_SLICED,
+    windows::ONE_ELEMENT_IS_ND,
+    windows::LOOP_OF_SLICES,
+    windows::BATCHING_IS_A_LOOP,
+    windows::OFFSET_DIMS_MOVED,
+    windows::COMPONENTS_PERMUTED,
+    windows::VECTOR_MOVED,
+    windows::CLAMPED_STARTS,
     blind::PAYLOAD,
     blind::DTYPE,
     blind::INDEX_DTYPE,

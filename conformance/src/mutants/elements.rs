@@ -342,7 +342,16 @@ fn broadcast(signature: &Signature, roles: Roles<Tensor>) -> Roles<Tensor> {
     let model = model::Model::correct();
     let profile = gather_spec::Profile::default();
     let empty_axis = gather_spec::EmptyAxis::Zero;
-    let axis = Asked { model: &model, roles: &roles, signature, profile, empty_axis, threads: 1 }.axis();
+    let axis = Asked {
+        model: &model,
+        roles: &roles,
+        signature,
+        profile,
+        empty_axis,
+        threads: 1,
+        numbers: Default::default(),
+    }
+    .axis();
     let stretched = |tensor: &Tensor, other: &Tensor| {
         let pairs = tensor.shape().iter().zip(other.shape().iter()).enumerate();
         let dims =

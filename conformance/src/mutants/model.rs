@@ -3,14 +3,17 @@
 //! The right steps are in `steps`. They are total: whatever a mutant lets through, the next step goes on with something, and memory outside a
 //! tensor reads as [`GARBAGE`].
 
+use std::cell::OnceCell;
+
 use gather_spec::shape::nonzero_bytes;
 use gather_spec::signature::{AttributeDefault, AttributeRole, Axis, ModePolicy};
 use gather_spec::{
-    Attribute, BadIndex, Call, DType, Element, EmptyAxis, ErrorCode, ErrorFields, Form, Outcome, Profile,
-    ReportedError, Roles, Signature, Tensor,
+    Attribute, BadIndex, Call, DType, DimensionRule, Element, EmptyAxis, ErrorCode, ErrorFields, Form,
+    Outcome, Profile, ReportedError, Roles, Signature, Tensor,
 };
 
 use super::memory;
+use super::windowed::{self, Numbers};
 
 pub(super) use super::steps::{
     axis, batch_dims, bound_of, count, dims, element, exempt, faulty, filler, fits, flatten, from_start,
@@ -76,6 +79,24 @@ pub(super) struct Model {
     pub(super) index_at: fn(&Asked<'_>, &[usize]) -> usize,
     /// The place in params of the element for a position of the output, of form elements: by its index.
     pub(super) origin: fn(&Asked<'_>, &[usize], i128) -> i128,
+    /// How a call of windows reads its operands.
+    pub(super) numbers: fn(&Asked<'_>) -> Numbers,
+    /// Whether a call of windows breaks a rule.
+    pub(super) breaks: fn(DimensionRule, &Asked<'_>) -> bool,
+    /// The dims of an output of windows, from those of the rows and those of a window.
+    pub(super) combine: fn(&Numbers, &[usize], &[usize]) -> Vec<usize>,
+    /// How many starts of a window fit along a dim.
+    pub(super) fit: fn(&Asked<'_>, i64) -> usize,
+    /// The index values of windows, row by row.
+    pub(super) rows: fn(&Asked<'_>, Vec<i128>) -> Vec<i128>,
+    /// The number of the row for a position of an output of windows.
+    pub(super) row: fn(&Asked<'_>, &[usize]) -> usize,
+    /// Where a window begins, by its row's components.
+    pub(super) full_start: fn(&Asked<'_>, &[i128]) -> Vec<i128>,
+    /// Where it lies along batching dims, by the position of its row.
+    pub(super) full_batching: fn(&Asked<'_>, &[usize]) -> Vec<i128>,
+    /// A position within the window, by dims of params.
+    pub(super) full_offset: fn(&Asked<'_>, &[usize]) -> Vec<i128>,
     /// The slices of the output, in their order.
     pub(super) arrange: fn(&Asked<'_>, &Dims, Vec<Pick>) -> Vec<Pick>,
     /// One element of a slice: by its place in the slice.
@@ -116,6 +137,15 @@ impl Model {
             offset,
             index_at,
             origin,
+            numbers: windowed::numbers,
+            breaks: windowed::breaks,
+            combine: windowed::combine,
+            fit: windowed::fit,
+            rows: windowed::by_rows,
+            row: windowed::row,
+            full_start: windowed::full_start,
+            full_batching: windowed::full_batching,
+            full_offset: windowed::full_offset,
             arrange: |_, _, picks| picks,
             element,
             moved: |_, element| element,
@@ -141,18 +171,37 @@ impl Model {
         let profile = (self.policies)(mode.map_or(profile, |mode| mode.profile));
         let empty_axis = mode.map_or(EmptyAxis::Zero, |mode| (self.empty_axis)(mode.empty_axis));
         let roles = (self.flatten)(signature, received);
-        let asked = Asked { model: self, roles: &roles, signature, profile, empty_axis, threads };
+        let asked = Asked {
+            model: self,
+            roles: &roles,
+            signature,
+            profile,
+            empty_axis,
+            threads,
+            numbers: OnceCell::new(),
+        };
         let dims = (self.dims)(&asked);
         let indices = (self.read_indices)(&roles.indices);
         let value = |element| match element {
             Element::Bits(bits) => (self.index)(roles.indices.dtype(), bits),
             Element::Bytes(_) => 0,
         };
-        let indices: Vec<i128> = indices.into_iter().map(value).collect();
+        let mut indices: Vec<i128> = indices.into_iter().map(value).collect();
+        if asked.by_windows() {
+            indices = (self.rows)(&asked, indices);
+        }
         for code in self.order {
             if (self.faulty)(*code, &asked) {
                 let bytes = (*code == ErrorCode::OutputTooLarge).then(|| size(&asked));
-                return self.refuse(*code, ErrorFields { bytes, ..ErrorFields::default() });
+                let is_rule = *code == ErrorCode::DimensionNumbers;
+                let rule = if is_rule { asked.broken_rule() } else { None };
+                return self.refuse(*code, ErrorFields { bytes, rule, ..ErrorFields::default() });
+            }
+            if *code == ErrorCode::OutputTooLarge
+                && asked.by_windows()
+                && windowed::reads_nothing(&asked, &dims)
+            {
+                return Outcome::Unsupported("nothing to read".to_owned());
             }
             if *code == ErrorCode::IndexOutOfRange
                 && let Some(at) = asked.refused(&dims, &indices)
@@ -181,6 +230,7 @@ impl Model {
             let picks = match asked.signature.form {
                 Form::Take | Form::Nd => self.picks(asked, dims, indices),
                 Form::Elements => self.element_picks(asked, dims, indices),
+                Form::Window => self.window_picks(asked, dims, indices),
             };
             let picks = (self.arrange)(asked, dims, picks);
             let slice = 0..count(&dims.inner);
@@ -224,10 +274,27 @@ impl Model {
         };
         (0..count(&dims.outer)).map(pick).collect()
     }
+
+    /// Where each element of the output comes from, of form window.
+    fn window_picks(&self, asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Vec<Pick> {
+        let rows = if dims.depth == 0 { 0 } else { indices.len() / dims.depth };
+        let starts: Vec<_> = (0..rows)
+            .map(|row| (self.resolve)(asked, dims, &indices[row * dims.depth..(row + 1) * dims.depth]))
+            .collect();
+        let pick = |at: usize| {
+            let position = multi_index(at, &dims.outer);
+            let starts = match starts.get((self.row)(asked, &position)) {
+                Some(starts) => starts.clone()?,
+                None => Vec::new(),
+            };
+            Some(windowed::origin(asked, &position, &starts))
+        };
+        (0..count(&dims.outer)).map(pick).collect()
+    }
 }
 
 /// What is checked, the first first.
-pub(super) const ORDER: [ErrorCode; 15] = [
+pub(super) const ORDER: [ErrorCode; 17] = [
     ErrorCode::ParamsDtype,
     ErrorCode::IndexDtype,
     ErrorCode::ModeUnknown,
@@ -238,6 +305,8 @@ pub(super) const ORDER: [ErrorCode; 15] = [
     ErrorCode::BatchDimsOutOfRange,
     ErrorCode::AxisOutOfRange,
     ErrorCode::AxisBeforeBatch,
+    ErrorCode::DimensionNumbers,
+    ErrorCode::SliceSizeOutOfRange,
     ErrorCode::BatchShapeMismatch,
     ErrorCode::JoinMismatch,
     ErrorCode::IndexDepth,
@@ -254,6 +323,8 @@ pub(super) struct Asked<'a> {
     /// What an index into an empty axis gives, where bad indices are not refused.
     pub(super) empty_axis: EmptyAxis,
     pub(super) threads: usize,
+    /// How a call of windows reads its operands, once it was looked at.
+    pub(super) numbers: OnceCell<Numbers>,
 }
 
 impl Asked<'_> {
@@ -270,9 +341,24 @@ impl Asked<'_> {
     /// Whether the last axis of indices holds index rows.
     pub(super) const fn by_rows(&self) -> bool {
         match self.signature.form {
-            Form::Take | Form::Elements => false,
+            Form::Take | Form::Elements | Form::Window => false,
             Form::Nd => true,
         }
+    }
+
+    /// Whether index rows are the starts of windows.
+    pub(super) const fn by_windows(&self) -> bool {
+        matches!(self.signature.form, Form::Window)
+    }
+
+    /// How a call of windows reads its operands.
+    pub(super) fn numbers(&self) -> &Numbers {
+        self.numbers.get_or_init(|| (self.model.numbers)(self))
+    }
+
+    /// The first rule that a call of windows breaks.
+    pub(super) fn broken_rule(&self) -> Option<DimensionRule> {
+        DimensionRule::ALL.into_iter().find(|rule| (self.model.breaks)(*rule, self))
     }
 
     /// The number of components of an index row, where there are rows.

@@ -46,7 +46,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         |model| {
             model.received = |signature, roles| match signature.form {
                 Form::Nd if roles.indices.rank() == 0 => as_row(signature, roles),
-                Form::Nd | Form::Take | Form::Elements => roles,
+                Form::Nd | Form::Take | Form::Elements | Form::Window => roles,
             };
         },
     ),

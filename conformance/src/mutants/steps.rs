@@ -9,6 +9,7 @@ use gather_spec::{
 
 use super::memory;
 use super::model::{Asked, Dims, Pick};
+use super::windowed;
 
 /// The product of dims, 2^63 and more for any that is larger.
 pub(super) fn count(dims: &[usize]) -> usize {
@@ -33,6 +34,9 @@ pub(super) fn from_start(value: i64, rank: usize) -> Option<usize> {
 pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
     let (params, indices, batch) = (asked.params(), asked.indices(), asked.batch());
     let operand = |role| asked.signature.operand(role);
+    if asked.by_windows() && OF_WINDOWS.contains(&code) {
+        return windowed::faulty(code, asked);
+    }
     match code {
         ErrorCode::ParamsDtype => !operand(OperandRole::Params).dtypes.contains(&asked.roles.params.dtype()),
         ErrorCode::IndexDtype => !operand(OperandRole::Indices).dtypes.contains(&asked.roles.indices.dtype()),
@@ -70,6 +74,10 @@ pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
         _ => false,
     }
 }
+
+/// What form window alone has, or has in another way.
+const OF_WINDOWS: [ErrorCode; 3] =
+    [ErrorCode::DimensionNumbers, ErrorCode::SliceSizeOutOfRange, ErrorCode::BatchShapeMismatch];
 
 /// The size of the output that is held against the limit.
 pub(super) fn size(asked: &Asked<'_>) -> u128 {
@@ -192,6 +200,9 @@ pub(super) fn dims(asked: &Asked<'_>) -> Dims {
     if asked.by_elements() {
         return joined_dims(asked);
     }
+    if asked.by_windows() {
+        return windowed::dims(asked);
+    }
     let (params, indices) = (asked.params(), asked.indices());
     let (outer, depth) = match (asked.by_rows(), indices.split_last()) {
         (true, Some((depth, rows))) => (rows, *depth),
@@ -256,15 +267,19 @@ pub(super) fn offender(asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Opti
 pub(super) fn offence(asked: &Asked<'_>, dims: &Dims, indices: &[i128], at: usize) -> ErrorFields {
     let (shape, depth) = (asked.indices(), dims.depth.max(1));
     let (rows, component) = match shape.split_last() {
-        Some((_, rows)) if asked.by_rows() => (rows, Some(at % depth)),
-        _ => (shape, None),
+        Some((_, rows)) if asked.by_rows() => (rows.to_vec(), Some(at % depth)),
+        _ if asked.by_windows() => {
+            let row_dims = asked.numbers().row_dims(shape.len());
+            (row_dims.iter().map(|dim| shape[*dim]).collect(), Some(at % depth))
+        }
+        _ => (shape.to_vec(), None),
     };
     ErrorFields {
-        position: Some(multi_index(at / depth, rows)),
+        position: Some(multi_index(at / depth, &rows)),
         component,
         index: Some(indices[at]),
         bound: Some(bound_of(dims, at)),
-        bytes: None,
+        ..ErrorFields::default()
     }
 }
 

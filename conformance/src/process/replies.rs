@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn an_error_whose_members_are_null_is_none() {
-        for member in ["code", "position", "component", "index", "bound", "bytes", "message"] {
+        for member in ["code", "position", "component", "index", "bound", "bytes", "rule", "message"] {
             let message = if member == "message" { "" } else { r#""message":"no","# };
             let line = format!(r#"{{"seq":1,"error":{{{message}"{member}":null}}}}"#);
             assert!(wrong(&line).contains("null"), "{member}: {}", wrong(&line));

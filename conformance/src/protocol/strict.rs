@@ -210,7 +210,7 @@ mod tests {
         assert!(from_object::<TimedReply>(absent.as_bytes()).is_ok());
         let null = r#"{"seq":1,"nanoseconds":[],"threads":null}"#;
         assert_eq!(wrong::<TimedReply>(null), "null stands where a value is expected: leave the key out");
-        for key in ["code", "position", "component", "index", "bound", "bytes"] {
+        for key in ["code", "position", "component", "index", "bound", "bytes", "rule"] {
             let error = format!(r#"{{"seq":1,"error":{{"message":"no","{key}":null}}}}"#);
             assert!(wrong::<ErrorReply>(&error).contains("leave the key out"), "{key}");
         }

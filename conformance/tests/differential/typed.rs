@@ -2,10 +2,13 @@
 
 use gather_conformance::builtin::MAX_OUTPUT;
 use gather_optimized::{Element, Index, Options, Plan};
-use gather_spec::signature::{AttributeDefault, AttributeRole, Axis, EmptyIndex, OperandRole, RankRule};
+use gather_spec::signature::{
+    AttributeDefault, AttributeRole, Axis, CollapsedSize, EmptyIndex, OperandRole, RankRule,
+};
 use gather_spec::tensor::Stored;
 use gather_spec::{
-    Attribute, Call, DType, EmptyAxis, Form, Outcome, Refusal, ReportedError, Signature, Tensor,
+    Attribute, Call, DType, DimensionNumbers, EmptyAxis, Form, Outcome, Refusal, ReportedError, Signature,
+    Tensor,
 };
 use ndarray::{ArrayD, ArrayViewD, IxDyn};
 
@@ -43,7 +46,15 @@ pub(crate) fn into_poisoned(signature: &Signature, call: &Call, options: Options
     };
     let options = axis.map_or(options, |axis| options.axis(axis));
     let options = signature.join.map_or(options, |join| options.join(join));
-    let typed = Typed { form: signature.form, indices: roles.indices, options };
+    let window = roles.window.as_ref().map(|sent| signature.window(sent, roles.indices.rank()));
+    let (numbers, slice_sizes) = window.unwrap_or_default();
+    let typed = Typed {
+        form: signature.form,
+        indices: roles.indices,
+        numbers: &numbers,
+        slice_sizes: &slice_sizes,
+        options,
+    };
     Some(match roles.params.dtype().size() {
         1 => poisoned::<u8>(roles.params, typed, [0, u8::MAX]),
         2 => poisoned::<u16>(roles.params, typed, [0, u16::MAX]),
@@ -74,6 +85,7 @@ pub(crate) fn has_typed_function(signature: &Signature) -> bool {
             ranks == [RankRule::AtLeast1, RankRule::Any] && signature.empty_index == EmptyIndex::Checked
         }
         Form::Nd => ranks == [RankRule::Any, RankRule::AtLeast1] && signature.least_depth == 0,
+        Form::Window => signature.collapsed_size == Some(CollapsedSize::AtMost1),
     }
 }
 
@@ -82,6 +94,9 @@ pub(crate) fn has_typed_function(signature: &Signature) -> bool {
 struct Typed<'a> {
     form: Form,
     indices: &'a Tensor,
+    /// Of form window.
+    numbers: &'a DimensionNumbers,
+    slice_sizes: &'a [i64],
     options: Options,
 }
 
@@ -128,6 +143,13 @@ fn into<T: Element, I: Index + TryFrom<i128>>(
         Form::Take => Plan::gather(params.shape(), indices.shape(), &call.options),
         Form::Elements => Plan::take_along_axis(params.shape(), indices.shape(), &call.options),
         Form::Nd => Plan::gather_nd(params.shape(), indices.shape(), &call.options),
+        Form::Window => Plan::gather_windows(
+            params.shape(),
+            indices.shape(),
+            call.numbers,
+            call.slice_sizes,
+            &call.options,
+        ),
     }?;
     let bytes = plan.output_shape().iter().map(|dim| *dim as u128).product::<u128>() * size_of::<T>() as u128;
     if bytes > u128::from(MAX_OUTPUT) {

@@ -27,7 +27,8 @@ SIZES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i
          "bf16": 2, "f32": 4, "f64": 8, "c64": 8, "c128": 16, "string": 16}
 DTYPES = list(SIZES)
 CODES = ["params-dtype", "index-dtype", "mode-unknown", "axis-required", "params-rank", "indices-rank", "rank-mismatch",
-         "batch-dims-out-of-range", "axis-out-of-range", "axis-before-batch", "batch-shape-mismatch", "join-mismatch",
+         "batch-dims-out-of-range", "axis-out-of-range", "axis-before-batch", "dimension-numbers",
+         "slice-size-out-of-range", "batch-shape-mismatch", "join-mismatch",
          "index-depth", "output-too-large", "index-out-of-range"]
 I64_MIN, I64_MAX = -2**63, 2**63 - 1
 RANKS = {"any": 0, "at-least-1": 1, "at-least-2": 2}
@@ -67,11 +68,13 @@ class Tensor:
 
 class Operator:
     """What a signature says, in the terms of its form: take (one axis of params), elements (one coordinate of each
-    position) or nd (rows of indices)."""
+    position), nd (rows of indices) or window (rows that are starts)."""
 
     def __init__(self, signature: Json) -> None:
         self.name: str = signature["operator"]
-        self.by_rows: bool = {"take": False, "elements": False, "nd": True}[signature["form"]]
+        self.by_rows: bool = {"take": False, "elements": False, "nd": True, "window": True}[signature["form"]]
+        self.windows: bool = signature["form"] == "window"
+        self.least_size: int = 1 if signature.get("collapsed_size") == "exactly-1" else I64_MIN  # of collapsed dims
         self.join: Optional[str] = signature.get("join")  # of elements only
         self.exempts_empty: bool = signature.get("empty_index") == "unchecked"
         self.least_depth: int = signature["least_depth"]
@@ -83,6 +86,7 @@ class Operator:
         self.attributes: dict[str, Json] = {one["name"]: one for one in signature["attributes"]}
         roles = {one["role"]: one for one in signature["attributes"]}
         self.batch, self.axis, self.mode = roles.get("batch-dims"), roles.get("axis"), roles.get("mode")
+        self.numbers = {role: roles.get(role) for role in NUMBERS}
         self.flattens: bool = signature.get("flattens", False)
         modes = signature.get("policy", {}).get("by-mode", [])  # the default first
         self.modes = {one["mode"]: Oracle(**one["profile"], empty_axis=one["empty_axis"]) for one in modes}
@@ -125,6 +129,78 @@ def default(attribute: Json) -> Optional[int]:
     return value if isinstance(value, int) else None
 
 
+NUMBERS = ["offset-dims", "collapsed-slice-dims", "operand-batching-dims", "start-indices-batching-dims", "start-index-map",
+           "index-vector-dim", "slice-sizes"]
+
+
+def rises(dims: list[int]) -> bool:
+    """Whether each is larger than the one before it."""
+    return all(one < other for one, other in zip(dims, dims[1:]))
+
+
+@dataclass
+class Numbers:
+    """The dimension numbers and slice sizes of a call of windows."""
+    offset: list[int]
+    collapsed: list[int]
+    batching: list[int]
+    shared: list[int]
+    map: list[int]
+    vector: int
+    sizes: list[int]
+
+    def left_out(self) -> list[int]:
+        """The dims of params that the output lacks."""
+        return self.collapsed + self.batching
+
+    def rows(self, i: list[int]) -> list[int]:
+        """The shape of the rows."""
+        return [size for dim, size in enumerate(i) if dim != self.vector]
+
+    def bounds(self, p: list[int]) -> list[int]:
+        """How many starts fit, by component."""
+        return [p[dim] - self.sizes[dim] + 1 for dim in self.map]
+
+    def place(self, row: list[int], component: int) -> list[int]:
+        """Where in indices a component of a row is."""
+        return row[:self.vector] + [component] + row[self.vector:]
+
+    def output(self, i: list[int]) -> list[int]:
+        """The shape of the output."""
+        rows, window = iter(self.rows(i)), iter([s for dim, s in enumerate(self.sizes) if dim not in self.left_out()])
+        return [next(window if dim in self.offset else rows) for dim in range(len(self.rows(i)) + len(self.offset))]
+
+    def check(self, p: list[int], i: list[int], least: int) -> None:
+        """Every constraint, in the order of the rules."""
+        r, q, apart = len(p), len(i), lambda dims: len(set(dims)) == len(dims)
+        within = lambda dims, rank: all(0 <= dim < rank for dim in dims)
+        small = lambda dims, low: all(low <= self.sizes[dim] <= 1 for dim in dims)
+        rules = [
+            ("slice-sizes-count", lambda: len(self.sizes) == r),
+            ("params-dims-count", lambda: len(self.offset) + len(self.left_out()) == r),
+            ("index-vector-dim-out-of-range", lambda: 0 <= self.vector <= q),
+            ("start-index-map-count", lambda: len(self.map) == (i[self.vector] if self.vector < q else 1)),
+            ("offset-dims-not-ascending", lambda: rises(self.offset)),
+            ("offset-dim-out-of-range", lambda: within(self.offset, len(self.offset) + len(self.rows(i)))),
+            ("collapsed-dims-repeated", lambda: apart(self.left_out())),
+            ("collapsed-dims-unsorted", lambda: rises(self.collapsed)),
+            ("collapsed-dim-out-of-range", lambda: within(self.collapsed, r)),
+            ("collapsed-slice-size", lambda: small(self.collapsed, least)),
+            ("params-batching-dims-unsorted", lambda: rises(self.batching)),
+            ("params-batching-dim-out-of-range", lambda: within(self.batching, r)),
+            ("batching-slice-size", lambda: small(self.batching, I64_MIN)),
+            ("indices-batching-dims-repeated", lambda: apart(self.shared)),
+            ("indices-batching-dim-out-of-range", lambda: within(self.shared, q)),
+            ("index-vector-dim-is-batching", lambda: self.vector not in self.shared),
+            ("batching-dims-count", lambda: len(self.batching) == len(self.shared)),
+            ("start-index-map-repeated", lambda: apart(self.map + self.batching)),
+            ("start-index-map-out-of-range", lambda: within(self.map, r))]
+        for rule, holds in rules:
+            require(holds(), "dimension-numbers", rule=rule)
+        require(all(0 <= size <= dim for size, dim in zip(self.sizes, p)), "slice-size-out-of-range")
+        require([p[dim] for dim in self.batching] == [i[dim] for dim in self.shared], "batch-shape-mismatch")
+
+
 class Call(NamedTuple):
     """All that a backend ever sees."""
     operator: Operator
@@ -136,6 +212,37 @@ class Call(NamedTuple):
         """The mode, sent or by default; None of an operator without."""
         chosen = self.operator.mode
         return self.attributes.get(chosen["name"], next(iter(self.operator.modes))) if chosen else None
+
+    def numbers(self) -> Numbers:
+        """How a call of windows reads its operands, with the defaults of what is not sent."""
+        values: list[Any] = []
+        for role, one in self.operator.numbers.items():
+            missing: Any = len(self.indices.shape) - 1 if role == "index-vector-dim" else []
+            word = one["default"]["Value"] if one else missing
+            values.append(self.attributes.get(one["name"], word) if one else missing)
+        return Numbers(*values)
+
+    def index(self, at: list[int]) -> int:
+        """The value of an index; an implied vector leaves a dim too many."""
+        shape, signed = self.indices.shape, self.indices.dtype.startswith("i")
+        element = self.indices.elements[number(at[:len(shape)], shape)]
+        return int.from_bytes(element, "little", signed=signed)
+
+    def plan_windows(self) -> tuple[Numbers, Tensor]:
+        """How a call of windows reads its operands, and its output without elements: every check that needs no index."""
+        operator, numbers = self.operator, self.numbers()
+        if not set(self.attributes) <= set(operator.attributes):
+            raise Refused({"unsupported": TEXT})
+        require(self.params.dtype in operator.params_dtypes, "params-dtype")
+        require(self.indices.dtype in operator.index_dtypes, "index-dtype")
+        numbers.check(self.params.shape, self.indices.shape, operator.least_size)
+        output = Tensor(self.params.dtype, numbers.output(self.indices.shape))
+        size = output.nominal_bytes()
+        require(size <= I64_MAX, "output-too-large", bytes=size)
+        nothing = any(numbers.sizes[dim] == 0 for dim in numbers.left_out())
+        if len(output.shape) > MAX_RANK or 0 not in output.shape and (nothing or size > MAX_OUTPUT):
+            raise Refused({"unsupported": TEXT})
+        return numbers, output
 
     def flat(self) -> "Call":
         """The call along one axis of all elements, where its axis is null."""
@@ -216,6 +323,8 @@ class Oracle(NamedTuple):
         """The output; another outcome is raised."""
         if call.operator.join:
             return self.pick(call)
+        if call.operator.windows:
+            return self.slide(call)
         batch, first, end, outer, output = call.plan()
         p, source = call.params.shape, call.params.elements
         bounds, inner, mids, rows = p[first:end], prod(p[end:]), prod(p[batch:first]), prod(outer)
@@ -241,6 +350,33 @@ class Oracle(NamedTuple):
             place = places[number(at, i)]
             at[axis] = place or 0
             output.elements.append(blank if place is None else call.params.elements[number(at, p)])
+        return output
+
+    def slide(self, call: Call) -> Tensor:
+        """The output of the form window: a row's window at each position of its other dims."""
+        numbers, output = call.plan_windows()
+        rows, bounds = numbers.rows(call.indices.shape), numbers.bounds(call.params.shape)
+        starts: dict[tuple[int, ...], list[Optional[int]]] = {}
+        for row in positions(rows if bounds else []) if 0 not in call.indices.shape else []:
+            values = [call.index(numbers.place(row, component)) for component in range(len(bounds))]
+            starts[tuple(row)] = [self.place(value, bound) for value, bound in zip(values, bounds)]
+            for component, value in enumerate(values if self.bad == "error" else []):
+                require(starts[tuple(row)][component] is not None, "index-out-of-range", position=row, component=component,
+                        index=value, bound=bounds[component])
+        blank = b"" if output.dtype == "string" else bytes(SIZES[output.dtype])
+        for at in positions(output.shape):
+            row = [here for dim, here in enumerate(at) if dim not in numbers.offset]
+            start = starts.get(tuple(row), [])
+            if None in start:
+                output.elements.append(blank)
+                continue
+            window = iter([here for dim, here in enumerate(at) if dim in numbers.offset])
+            source = [0 if dim in numbers.left_out() else next(window) for dim in range(len(call.params.shape))]
+            for dim, here in zip(numbers.map, start):
+                source[dim] += here or 0
+            for dim, other in zip(numbers.batching, numbers.shared):
+                source[dim] += row[other - (other > numbers.vector)]
+            output.elements.append(call.params.elements[number(source, call.params.shape)])
         return output
 
     def places_of(self, call: Call, bounds: list[int]) -> list[Optional[int]]:
@@ -269,6 +405,11 @@ class Oracle(NamedTuple):
         return value if 0 <= value < bound else None
 
 
+def positions(shape: list[int]) -> list[list[int]]:
+    """All positions of a shape, row-major."""
+    return [[flat // prod(shape[dim + 1:]) % size for dim, size in enumerate(shape)] for flat in range(prod(shape))]
+
+
 def number(at: list[int], shape: list[int]) -> int:
     """The number of an element in row-major order; along a dim of 1 all positions are the first."""
     return sum((0 if size == 1 else here) * prod(shape[dim + 1:]) for dim, (here, size) in enumerate(zip(at, shape)))
@@ -294,14 +435,18 @@ class Generator(Random):
         while True:
             call, faults = self.valid_call(), self.choices([0, 1, 2, 3], [50, 30, 12, 8])[0]
             for _ in range(faults):
-                self.spoil(call)
+                self.spoil_windows(call) if call.operator.windows else self.spoil(call)
             if not faults and self.random() < 0.02:
                 other = self.choice(self.operators).attributes.values()  # of which this operator has some or none
                 call.attributes.update((one["name"], SAMPLES[one["type"]]) for one in other)
             bounds, output = [3], Tensor("u8", [])
             with suppress(Refused):
-                _, first, end, _, output = call.flat().plan()
-                bounds = call.flat().params.shape[first:end]
+                if call.operator.windows:
+                    numbers, output = call.plan_windows()
+                    bounds = self.by_element(numbers, call) or bounds
+                else:
+                    _, first, end, _, output = call.flat().plan()
+                    bounds = call.flat().params.shape[first:end]
             parts = (call.params, call.indices, output)
             if all(prod(part.shape) <= 1500 and part.nominal_bytes() <= I64_MAX for part in parts):
                 call.params.elements = self.elements(call.params)
@@ -313,6 +458,8 @@ class Generator(Random):
         operator = self.choice(self.operators)
         if operator.join:
             return self.valid_elements(operator)
+        if operator.windows:
+            return self.valid_windows(operator)
         least = max(operator.params_rank, 1 - operator.by_rows, operator.least_depth)
         p = self.dims(max(least, self.choice([least, 1, 1, 2, 2, 3, 3, 4, 4, 5, 8])))
         rows = max(0, operator.indices_rank - operator.by_rows)
@@ -353,6 +500,74 @@ class Generator(Random):
                     Tensor(self.choice(operator.index_dtypes), i), {})
         self.set_attributes(call, (0, axis))
         return call
+
+    def valid_windows(self, operator: Operator) -> Call:
+        """The same of the form window."""
+        p = self.dims(self.choice([0, 1, 1, 2, 2, 3, 3, 4, 5]))
+        if p and self.random() < 0.1:
+            p[self.randrange(len(p))] = self.choice([*HUGE, 2])
+            p[self.randrange(len(p))] *= self.choice([0, 0, 0, 1])
+        kinds = [self.choice("oocb" if operator.numbers["operand-batching-dims"] else "ooc") for _ in p]
+        sizes = [min(size, self.choice([size, 1, self.randint(0, size)])) if kind == "o" else min(1, size)
+                 for size, kind in zip(p, kinds)]
+        of = {kind: [dim for dim, one in enumerate(kinds) if one == kind] for kind in "ocb"}
+        starts = [dim for dim in of["o"] + of["c"] if self.random() < 0.7]
+        self.shuffle(starts)
+        rows: list[tuple[int, Optional[int]]] = [(p[dim], dim) for dim in of["b"]]
+        rows += [(dim, None) for dim in self.dims(self.choice([0, 1, 1, 2, 3]))]
+        self.shuffle(rows)
+        implied = len(starts) == 1 and self.random() < 0.3
+        vector = len(rows) if implied else self.randint(0, len(rows))
+        i = [size for size, _ in rows]
+        i[vector:vector] = [] if implied else [len(starts)]
+        rank = len(rows) + len(of["o"])
+        shared = {of_dim: at + (not implied and at >= vector) for at, (_, of_dim) in enumerate(rows)}
+        values = [sorted(self.sample(range(rank), len(of["o"]))), of["c"], of["b"], [shared[dim] for dim in of["b"]],
+                  starts, vector, sizes]
+        given = {}
+        for (_, one), value in zip(operator.numbers.items(), values):
+            if one and (value != one["default"]["Value"] or self.random() < 0.4):
+                given[one["name"]] = value
+        return Call(operator, Tensor(self.choice(operator.params_dtypes), p),
+                    Tensor(self.choice(operator.index_dtypes), i), given)
+
+    def by_element(self, numbers: Numbers, call: Call) -> list[int]:
+        """The bound of every element of indices, row-major."""
+        bounds, shape = numbers.bounds(call.params.shape), call.indices.shape
+        if prod(shape) > 1500 or numbers.vector == len(shape):
+            return bounds
+        behind = prod(shape[numbers.vector + 1:])
+        return [bounds[flat // behind % len(bounds)] for flat in range(prod(shape))]
+
+    def spoil_windows(self, call: Call) -> None:
+        """One fault of a dtype, a dim or dimension numbers; now and then the call stays valid."""
+        part, given = self.choice([call.params, call.indices]), call.attributes
+        kind = self.choice(["dtype", "dim", "rank", "numbers", "numbers", "numbers", "numbers"])
+        if kind == "dtype":
+            part.dtype = self.choice(DTYPES)
+        elif kind == "rank":
+            part.shape = part.shape[self.choice([0, 1, 2]):][:self.choice([1, 2, 8])]
+        elif kind == "dim" and part.shape:
+            at = self.randrange(len(part.shape))
+            part.shape[at] = self.choice([0, 1, max(0, part.shape[at] - 1), part.shape[at] + 1])
+        elif kind == "numbers":
+            one = self.choice([one for one in call.operator.numbers.values() if one])
+            value = given.get(one["name"], one["default"]["Value"])
+            odd = [0, 1, 2, 3, -1, 2**32, I64_MIN, I64_MAX]
+            if isinstance(value, int):
+                given[one["name"]] = self.choice([value - 1, value + 1, *odd])
+                return
+            value = list(value)
+            at = self.randrange(len(value) + 1)
+            change = self.choice(["add", "drop", "again", "turn", "odd"])
+            if change == "add":
+                value.insert(at, self.choice(odd))
+            elif change == "turn":
+                self.shuffle(value)
+            elif at < len(value):
+                near = [value[at] - 1, value[at] + 1] if abs(value[at]) < 2**62 else []
+                value[at:at + 1] = {"drop": [], "again": [value[at]] * 2, "odd": [self.choice(odd + near)]}[change]
+            given[one["name"]] = value
 
     def set_attributes(self, call: Call, meant: tuple[int, int]) -> None:
         """Attributes for the batch dims and the axis that are meant: a default is written or left out, either sign where allowed;

@@ -43,8 +43,18 @@ pub(crate) fn plan(signature: &Signature, call: &Roles<&Tensor>, choices: Choice
         Form::Take => take::Rules::of(signature).shapes(params, indices, &choices),
         Form::Elements => elements::Rules::of(signature).shapes(params, indices, &choices),
         Form::Nd => nd::Rules::of(signature).shapes(params, indices, &choices),
+        Form::Window => return windows(signature, call, &choices),
     };
     shapes.map(|shapes| Plan::of(shapes, Zeros))
+}
+
+/// A plan for a call of form window.
+fn windows(signature: &Signature, call: &Roles<&Tensor>, choices: &Choices) -> Result<Plan, Refusal> {
+    let (params, indices) = (call.params.shape(), call.indices.shape());
+    let sent = call.window.clone().unwrap_or_default();
+    let (numbers, slice_sizes) = signature.window(&sent, indices.len());
+    let operands = window::Operands { params, indices, numbers: &numbers, slice_sizes: &slice_sizes };
+    window::Rules::of(signature).plan(operands, choices, Zeros)
 }
 
 /// The choices, with the policies that the mode of the call stands for, of an operator with modes.

@@ -1,7 +1,8 @@
 //! The form window: an index row is the start of a window in params, of the size that slice sizes say. The dims of the
 //! output are those of indices without their vector and, at `offset_dims`, those of the window.
 
-use gather_spec::{DimensionNumbers, DimensionRule, GatherError, Refusal};
+use gather_spec::signature::CollapsedSize;
+use gather_spec::{DimensionNumbers, DimensionRule, GatherError, Refusal, Signature};
 use smallvec::SmallVec;
 
 use super::{batch_mismatch, signed};
@@ -35,6 +36,11 @@ impl Rules {
 
     pub(crate) const fn new(exactly_one: bool, any_size_without_rows: bool) -> Self {
         Self { exactly_one, any_size_without_rows }
+    }
+
+    /// Those of the operators of a signature.
+    pub(crate) fn of(signature: &Signature) -> Self {
+        Self::new(signature.collapsed_size == Some(CollapsedSize::Exactly1), false)
     }
 
     /// A plan for operands that fit each other.

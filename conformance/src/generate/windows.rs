@@ -1,0 +1,340 @@
+//! Calls of form window: dimension numbers that fit the shapes, and now and then some that do not.
+
+use std::ops::RangeInclusive;
+
+use gather_spec::signature::{AttributeDefault, AttributeRole, CollapsedSize};
+use gather_spec::{Attribute, DimensionNumbers, Signature, Window};
+
+use super::Choices;
+use super::sizes::{Size, dims, elements, fit};
+
+/// The most dims of params, and of indices beside batching dims and vector.
+const PARAMS_RANK: usize = 4;
+const OUTER_RANK: usize = 2;
+
+/// Numbers of rows and lengths of windows at which kernels change their way.
+const EDGES: [usize; 12] = [64, 127, 128, 129, 255, 256, 257, 511, 513, 1024, 2047, 4097];
+
+/// Dims beyond 31, 32 and 62 bits, to stand beside a dim of 0.
+const HUGE: [usize; 6] = [1 << 31, (1 << 33) + 1, 1 << 40, 1 << 59, 1 << 61, (1 << 62) - 1];
+
+/// A change that would leave more elements than this is not made.
+const MOST_ELEMENTS: usize = 1 << 20;
+
+/// What the windows must be like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WantedWindows {
+    /// From and to how many batching dims.
+    pub(crate) batching: (usize, usize),
+    /// Whether there must be a row, and an element in each window.
+    pub(crate) some: bool,
+    /// How large they are.
+    pub(crate) size: Size,
+}
+
+/// The shapes of a right call, and how it reads them.
+#[derive(Clone, Debug)]
+pub(crate) struct Windows {
+    pub(crate) params: Vec<usize>,
+    pub(crate) indices: Vec<usize>,
+    pub(crate) numbers: DimensionNumbers,
+    pub(crate) slice_sizes: Vec<i64>,
+}
+
+/// What a dim of params is to a window.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Offset,
+    Collapsed,
+    Batching,
+}
+
+impl Windows {
+    /// The shapes and numbers of a call of an operator that has these attributes.
+    pub(crate) fn draw(choices: &mut Choices, signature: &Signature, wanted: &WantedWindows) -> Self {
+        let least = usize::from(wanted.some).max(wanted.batching.0);
+        let mut params = dims(choices, wanted.size, least, wanted.size.rank(PARAMS_RANK));
+        if wanted.some {
+            params.iter_mut().for_each(|dim| *dim = (*dim).max(1));
+        }
+        if wanted.size == Size::Edge {
+            choices_at(choices, &mut params, &EDGES);
+        }
+        let kinds = kinds(choices, signature, params.len(), wanted.batching);
+        let (slice_sizes, starts) = sizes_and_starts(choices, signature, &params, &kinds, wanted);
+        let of_kind = |kind| (0..params.len()).filter(|dim| kinds[*dim] == kind).collect::<Vec<_>>();
+        let batching = of_kind(Kind::Batching);
+        let mut outer = dims(choices, wanted.size, 0, wanted.size.rank(OUTER_RANK));
+        if wanted.some {
+            outer.iter_mut().for_each(|dim| *dim = (*dim).max(1));
+        }
+        if wanted.size == Size::Edge && choices.once_in(2) {
+            outer.push(choices.pick(&EDGES));
+        }
+        let window: Vec<usize> = of_kind(Kind::Offset).iter().map(|dim| slice_sizes[*dim]).collect();
+        let shared: Vec<usize> = batching.iter().map(|dim| params[*dim]).collect();
+        fit(&mut outer, 0, wanted.size.output_elements() / elements(&window) / elements(&shared).max(1));
+        let rows = Rows::draw(choices, signature, outer, &shared, starts.len());
+        let offset_dims = places(choices, window.len(), window.len() + rows.rank());
+        let numbers = DimensionNumbers {
+            offset_dims: all_signed(&offset_dims),
+            collapsed_slice_dims: all_signed(&of_kind(Kind::Collapsed)),
+            operand_batching_dims: all_signed(&batching),
+            start_indices_batching_dims: all_signed(&rows.batching),
+            start_index_map: all_signed(&starts),
+            index_vector_dim: signed(rows.vector),
+        };
+        Self { params, indices: rows.indices, numbers, slice_sizes: all_signed(&slice_sizes) }
+    }
+
+    /// Shapes that only an empty output can have.
+    pub(crate) fn far(choices: &mut Choices, signature: &Signature) -> Self {
+        let size = Size::Tiny;
+        let mut windows =
+            Self::draw(choices, signature, &WantedWindows { batching: (0, 1), some: false, size });
+        let Self { params, slice_sizes, numbers, .. } = &mut windows;
+        // In front of the others a dim of 0 and a huge one, each whole, which moves the others by two.
+        let more = [0, choices.pick(&HUGE)];
+        params.splice(0..0, more);
+        slice_sizes.splice(0..0, more.map(signed));
+        for list in [
+            &mut numbers.collapsed_slice_dims,
+            &mut numbers.operand_batching_dims,
+            &mut numbers.start_index_map,
+        ] {
+            list.iter_mut().for_each(|dim| *dim += 2);
+        }
+        let rank = signed(windows.output_rank());
+        windows.numbers.offset_dims.extend([rank, rank + 1]);
+        windows
+    }
+
+    /// The rank of the output without further offset dims.
+    fn output_rank(&self) -> usize {
+        let vector = usize::from(self.numbers.index_vector_dim < signed(self.indices.len()));
+        self.indices.len() - vector + self.numbers.offset_dims.len()
+    }
+
+    /// The number of starts that fit, by component.
+    pub(crate) fn bounds(&self) -> Vec<usize> {
+        let bound = |dim: &i64| {
+            let dim = usize::try_from(*dim).ok()?;
+            let size = usize::try_from(*self.slice_sizes.get(dim)?).ok()?;
+            Some(self.params.get(dim)?.saturating_sub(size).saturating_add(1))
+        };
+        self.numbers.start_index_map.iter().map(|dim| bound(dim).unwrap_or(1)).collect()
+    }
+
+    /// The row and the component that an element of indices, counted row-major, is of.
+    pub(crate) fn row_and_component(&self, at: usize) -> (usize, usize) {
+        let vector = usize::try_from(self.numbers.index_vector_dim).unwrap_or(usize::MAX);
+        let Some(depth) = self.indices.get(vector) else { return (at, 0) };
+        let behind: usize = self.indices[vector + 1..].iter().product::<usize>().max(1);
+        let (depth, before) = ((*depth).max(1), at / behind);
+        (before / depth * behind + at % behind, before % depth)
+    }
+
+    /// As it is sent: what is the default stays away now and then.
+    pub(crate) fn sent(&self, choices: &mut Choices, signature: &Signature) -> Window {
+        let mut window = Window::new(self.numbers.clone(), self.slice_sizes.clone());
+        for role in AttributeRole::OF_WINDOWS {
+            let default = match signature.attribute(role).map(|one| &one.default) {
+                Some(AttributeDefault::Value(value)) => value,
+                _ => continue,
+            };
+            match default {
+                Attribute::Integers(default) => {
+                    let list = window.list_mut(role).filter(|list| list.as_ref() == Some(default));
+                    if let Some(list) = list
+                        && !choices.once_in(4)
+                    {
+                        *list = None;
+                    }
+                }
+                Attribute::Integer(default) if window.index_vector_dim == Some(*default) => {
+                    window.index_vector_dim = (!choices.once_in(2)).then_some(*default);
+                }
+                _ => {}
+            }
+        }
+        window
+    }
+
+    /// Breaks a rule, mostly of dimension numbers: one entry of one list, the list itself, or two dims that must agree.
+    pub(crate) fn disturb(&mut self, choices: &mut Choices) {
+        match choices.below(10) {
+            0 => self.numbers.index_vector_dim = odd(choices, self.numbers.index_vector_dim),
+            1 | 2 => disturb_list(choices, &mut self.slice_sizes),
+            3 => change_one(choices, &mut self.params),
+            4 => change_one(choices, &mut self.indices),
+            5 => disturb_list(choices, &mut self.numbers.offset_dims),
+            6 => disturb_list(choices, &mut self.numbers.collapsed_slice_dims),
+            7 => disturb_list(choices, &mut self.numbers.operand_batching_dims),
+            8 => disturb_list(choices, &mut self.numbers.start_indices_batching_dims),
+            _ => disturb_list(choices, &mut self.numbers.start_index_map),
+        }
+    }
+}
+
+/// The dims of indices.
+struct Rows {
+    indices: Vec<usize>,
+    /// Which of them are shared with params, in the order of the batching dims of params.
+    batching: Vec<usize>,
+    vector: usize,
+}
+
+impl Rows {
+    fn draw(
+        choices: &mut Choices,
+        signature: &Signature,
+        outer: Vec<usize>,
+        shared: &[usize],
+        components: usize,
+    ) -> Self {
+        // Which batching dim of params each row dim is, if any.
+        let mut dims: Vec<(usize, Option<usize>)> =
+            shared.iter().enumerate().map(|(at, dim)| (*dim, Some(at))).collect();
+        for dim in outer {
+            let at = dims.len() - choices.below(dims.len() + 1);
+            dims.insert(at, (dim, None));
+        }
+        if dims.len() > 1 && choices.once_in(2) {
+            let (one, other) = (choices.below(dims.len()), choices.below(dims.len()));
+            dims.swap(one, other);
+        }
+        let rank = dims.len();
+        let free = signature.attribute(AttributeRole::IndexVectorDim).is_some();
+        let implied = free && components == 1 && choices.once_in(4);
+        let vector = if free && choices.once_in(3) { choices.below(rank + 1) } else { rank };
+        let mut batching = vec![0; shared.len()];
+        for (at, (_, of)) in dims.iter().enumerate() {
+            if let Some(of) = of {
+                batching[*of] = at + usize::from(!implied && at >= vector);
+            }
+        }
+        let mut indices: Vec<usize> = dims.into_iter().map(|(dim, _)| dim).collect();
+        if implied {
+            return Self { indices, batching, vector: rank };
+        }
+        indices.insert(vector, components);
+        Self { indices, batching, vector }
+    }
+
+    /// The number of dims that number rows.
+    fn rank(&self) -> usize {
+        self.indices.len() - usize::from(self.vector < self.indices.len())
+    }
+}
+
+fn kinds(choices: &mut Choices, signature: &Signature, rank: usize, (from, to): (usize, usize)) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> =
+        (0..rank).map(|_| choices.pick(&[Kind::Offset, Kind::Collapsed, Kind::Offset])).collect();
+    if signature.attribute(AttributeRole::OperandBatchingDims).is_some() {
+        let wanted = (from + choices.below(to - from + 1)).min(rank);
+        for dim in places(choices, wanted, rank) {
+            kinds[dim] = Kind::Batching;
+        }
+    }
+    kinds
+}
+
+/// The size of the window along each dim, and the dims that components start on, in the order of the components.
+fn sizes_and_starts(
+    choices: &mut Choices,
+    signature: &Signature,
+    params: &[usize],
+    kinds: &[Kind],
+    wanted: &WantedWindows,
+) -> (Vec<usize>, Vec<usize>) {
+    let (mut sizes, mut starts) = (Vec::new(), Vec::new());
+    for (dim, (size, kind)) in params.iter().zip(kinds).enumerate() {
+        let exactly = signature.collapsed_size == Some(CollapsedSize::Exactly1);
+        sizes.push(match kind {
+            Kind::Offset => offset_size(choices, usize::from(wanted.some)..=*size),
+            // Of an empty dim no window has an element.
+            _ if *size == 0 => 0,
+            _ if !exactly && !wanted.some && choices.once_in(40) => 0,
+            _ => 1,
+        });
+        if *kind != Kind::Batching && !choices.once_in(4) {
+            let at = starts.len() - choices.below(starts.len() + 1).min(starts.len());
+            starts.insert(at, dim);
+        }
+    }
+    (sizes, starts)
+}
+
+fn offset_size(choices: &mut Choices, sizes: RangeInclusive<usize>) -> usize {
+    let (least, most) = (*sizes.start(), *sizes.end());
+    match choices.below(4) {
+        0 => most,
+        1 => most.min(1).max(least),
+        _ => least + choices.below(most.saturating_sub(least) + 1),
+    }
+}
+
+/// So many places of a list of this length, ascending; mostly the last ones.
+fn places(choices: &mut Choices, count: usize, of: usize) -> Vec<usize> {
+    let last = choices.once_in(2);
+    let mut chosen: Vec<usize> = if last { (0..of).collect() } else { (of - count..of).collect() };
+    while chosen.len() > count {
+        let at = choices.below(chosen.len());
+        chosen.remove(at);
+    }
+    chosen
+}
+
+fn choices_at(choices: &mut Choices, dims: &mut [usize], edges: &[usize]) {
+    dims.iter_mut().for_each(|dim| *dim = (*dim).min(2));
+    let at = choices.below(dims.len());
+    let edge = choices.pick(edges);
+    if let Some(dim) = dims.get_mut(at) {
+        *dim = edge;
+    }
+}
+
+/// Adds, removes, repeats or swaps an entry, or makes one odd.
+fn disturb_list(choices: &mut Choices, list: &mut Vec<i64>) {
+    let at = choices.below(list.len());
+    match (choices.below(6), list.get(at).copied()) {
+        (0, _) => list.push(choices.below(5).cast_signed() as i64),
+        (1, Some(_)) => drop(list.remove(at)),
+        (2, Some(value)) => list.insert(at, value),
+        (3, Some(_)) => {
+            let other = choices.below(list.len());
+            list.swap(at, other);
+        }
+        (_, Some(value)) => list[at] = odd(choices, value),
+        (_, None) => list.push(odd(choices, 0)),
+    }
+}
+
+/// Another number near or far.
+fn odd(choices: &mut Choices, value: i64) -> i64 {
+    let near = [value.saturating_add(1), value.saturating_sub(1), 0, -1, 1, value.saturating_add(1 << 32)];
+    choices.pick(&[near[0], near[1], near[2], near[3], near[4], near[5], i64::MAX, i64::MIN])
+}
+
+/// Makes a dim longer or shorter by one.
+fn change_one(choices: &mut Choices, dims: &mut [usize]) {
+    let at = choices.below(dims.len());
+    let up = choices.once_in(2);
+    let mut changed = dims.to_vec();
+    if let Some(dim) = changed.get_mut(at) {
+        *dim = if up { dim.saturating_add(1) } else { dim.saturating_sub(1) };
+    }
+    // A huge dim stands beside a dim of 0 only.
+    let count = changed.iter().try_fold(1usize, |count, dim| count.checked_mul(*dim));
+    if changed.contains(&0) || count.is_some_and(|count| count <= MOST_ELEMENTS) {
+        dims.copy_from_slice(&changed);
+    }
+}
+
+fn all_signed(dims: &[usize]) -> Vec<i64> {
+    dims.iter().copied().map(signed).collect()
+}
+
+fn signed(dim: usize) -> i64 {
+    i64::try_from(dim).unwrap_or(i64::MAX)
+}

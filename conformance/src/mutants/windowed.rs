@@ -1,0 +1,243 @@
+//! The right steps of a gather of windows, as the page of StableHLO asks for them.
+
+use gather_spec::signature::CollapsedSize;
+use gather_spec::{DimensionNumbers, DimensionRule, ErrorCode};
+
+use super::model::{Asked, Dims, count};
+use super::steps::{multi_index, row_major, row_major_signed};
+
+/// How a call of windows reads its operands.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Numbers {
+    pub(super) numbers: DimensionNumbers,
+    pub(super) slice_sizes: Vec<i64>,
+}
+
+impl Numbers {
+    /// The dims of indices that number rows.
+    pub(super) fn row_dims(&self, rank: usize) -> Vec<usize> {
+        (0..rank).filter(|dim| Some(*dim) != place(self.numbers.index_vector_dim)).collect()
+    }
+
+    /// Whether a dim of params is not in the output.
+    pub(super) fn lacks(&self, dim: usize) -> bool {
+        let DimensionNumbers { collapsed_slice_dims, operand_batching_dims, .. } = &self.numbers;
+        collapsed_slice_dims.iter().chain(operand_batching_dims).any(|one| place(*one) == Some(dim))
+    }
+
+    /// The size of the window along a dim of params, 0 where there is none.
+    pub(super) fn size(&self, dim: usize) -> usize {
+        self.slice_sizes.get(dim).and_then(|size| usize::try_from(*size).ok()).unwrap_or(0)
+    }
+}
+
+/// A dim as a place, if it is one.
+pub(super) fn place(dim: i64) -> Option<usize> {
+    usize::try_from(dim).ok()
+}
+
+/// The right numbers of a call, with the defaults of what is not sent.
+pub(super) fn numbers(asked: &Asked<'_>) -> Numbers {
+    let sent = asked.roles.window.clone().unwrap_or_default();
+    let (numbers, slice_sizes) = asked.signature.window(&sent, asked.indices().len());
+    Numbers { numbers, slice_sizes }
+}
+
+/// Whether a call breaks a rule, given that it keeps to those before it.
+pub(super) fn breaks(rule: DimensionRule, asked: &Asked<'_>) -> bool {
+    let Numbers { numbers, slice_sizes } = asked.numbers();
+    let (r, q) = (asked.params().len(), asked.indices().len());
+    let DimensionNumbers { offset_dims, collapsed_slice_dims, operand_batching_dims, .. } = numbers;
+    let DimensionNumbers { start_indices_batching_dims, start_index_map, index_vector_dim, .. } = numbers;
+    let vector = place(*index_vector_dim);
+    let least = if asked.signature.collapsed_size == Some(CollapsedSize::Exactly1) { 1 } else { i64::MIN };
+    let too_long = |dims: &[i64], least: i64| {
+        let size = |dim: &i64| slice_sizes.get(place(*dim)?).copied();
+        dims.iter().filter_map(size).any(|size| size > 1 || size < least)
+    };
+    match rule {
+        DimensionRule::SliceSizesCount => slice_sizes.len() != r,
+        DimensionRule::ParamsDimsCount => {
+            offset_dims.len() + collapsed_slice_dims.len() + operand_batching_dims.len() != r
+        }
+        DimensionRule::IndexVectorDimOutOfRange => !vector.is_some_and(|dim| dim <= q),
+        DimensionRule::StartIndexMapCount => start_index_map.len() != depth(asked),
+        DimensionRule::OffsetDimsNotAscending => !offset_dims.is_sorted() || repeats(offset_dims, &[]),
+        DimensionRule::OffsetDimOutOfRange => {
+            let vectors = usize::from(vector.is_some_and(|dim| dim < q));
+            outside(offset_dims, offset_dims.len() + q - vectors)
+        }
+        DimensionRule::CollapsedDimsRepeated => repeats(collapsed_slice_dims, operand_batching_dims),
+        DimensionRule::CollapsedDimsUnsorted => !collapsed_slice_dims.is_sorted(),
+        DimensionRule::CollapsedDimOutOfRange => outside(collapsed_slice_dims, r),
+        DimensionRule::CollapsedSliceSize => too_long(collapsed_slice_dims, least),
+        DimensionRule::ParamsBatchingDimsUnsorted => !operand_batching_dims.is_sorted(),
+        DimensionRule::ParamsBatchingDimOutOfRange => outside(operand_batching_dims, r),
+        DimensionRule::BatchingSliceSize => too_long(operand_batching_dims, i64::MIN),
+        DimensionRule::IndicesBatchingDimsRepeated => repeats(start_indices_batching_dims, &[]),
+        DimensionRule::IndicesBatchingDimOutOfRange => outside(start_indices_batching_dims, q),
+        DimensionRule::IndexVectorDimIsBatching => start_indices_batching_dims.contains(index_vector_dim),
+        DimensionRule::BatchingDimsCount => operand_batching_dims.len() != start_indices_batching_dims.len(),
+        DimensionRule::StartIndexMapRepeated => repeats(start_index_map, operand_batching_dims),
+        DimensionRule::StartIndexMapOutOfRange => outside(start_index_map, r),
+    }
+}
+
+/// Whether a dim stands twice in both lists together.
+pub(super) fn repeats(one: &[i64], other: &[i64]) -> bool {
+    let all: Vec<i64> = one.iter().chain(other).copied().collect();
+    all.iter().enumerate().any(|(at, dim)| all[..at].contains(dim))
+}
+
+/// Whether a dim is none of so many.
+pub(super) fn outside(dims: &[i64], rank: usize) -> bool {
+    dims.iter().any(|dim| !place(*dim).is_some_and(|dim| dim < rank))
+}
+
+/// The number of components of a row.
+pub(super) fn depth(asked: &Asked<'_>) -> usize {
+    let vector = place(asked.numbers().numbers.index_vector_dim);
+    vector.and_then(|dim| asked.indices().get(dim)).copied().unwrap_or(1)
+}
+
+/// The right answer to whether a call of windows deserves an error that only these have, or have in another way.
+pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
+    match code {
+        ErrorCode::DimensionNumbers => asked.broken_rule().is_some(),
+        ErrorCode::SliceSizeOutOfRange => {
+            let sizes = &asked.numbers().slice_sizes;
+            let fits = |(size, dim): (&i64, &usize)| place(*size).is_some_and(|size| size <= *dim);
+            !sizes.iter().zip(asked.params()).all(fits)
+        }
+        ErrorCode::BatchShapeMismatch => {
+            let Numbers { numbers, .. } = asked.numbers();
+            let sizes = |dims: &[i64], shape: &[usize]| -> Vec<Option<usize>> {
+                dims.iter().map(|dim| shape.get(place(*dim)?).copied()).collect()
+            };
+            sizes(&numbers.operand_batching_dims, asked.params())
+                != sizes(&numbers.start_indices_batching_dims, asked.indices())
+        }
+        _ => false,
+    }
+}
+
+/// The right shape of the output, as a whole, and how many starts fit by component.
+pub(super) fn dims(asked: &Asked<'_>) -> Dims {
+    let numbers = asked.numbers();
+    let rows: Vec<usize> =
+        numbers.row_dims(asked.indices().len()).iter().map(|dim| asked.indices()[*dim]).collect();
+    let window: Vec<usize> =
+        (0..asked.params().len()).filter(|dim| !numbers.lacks(*dim)).map(|dim| numbers.size(dim)).collect();
+    let bounds = numbers.numbers.start_index_map.iter().map(|dim| (asked.model.fit)(asked, *dim)).collect();
+    Dims {
+        batch: Vec::new(),
+        mid: Vec::new(),
+        bounds,
+        inner: Vec::new(),
+        outer: (asked.model.combine)(numbers, &rows, &window),
+        depth: depth(asked),
+    }
+}
+
+/// The right order of the dims of the output.
+pub(super) fn combine(numbers: &Numbers, rows: &[usize], window: &[usize]) -> Vec<usize> {
+    let rank = rows.len() + window.len();
+    let (mut rows, mut window) = (rows.iter().copied(), window.iter().copied());
+    let dim = |dim: usize| {
+        let is_offset = numbers.numbers.offset_dims.iter().any(|one| place(*one) == Some(dim));
+        if is_offset { window.next() } else { rows.next() }
+    };
+    (0..rank).filter_map(dim).collect()
+}
+
+/// The right number of starts that fit along a dim.
+pub(super) fn fit(asked: &Asked<'_>, dim: i64) -> usize {
+    let numbers = asked.numbers();
+    let size =
+        |dim: usize| Some(asked.params().get(dim)?.saturating_sub(numbers.size(dim)).saturating_add(1));
+    place(dim).and_then(size).unwrap_or(1)
+}
+
+/// The index values by rows, the components of each one behind the other.
+pub(super) fn by_rows(asked: &Asked<'_>, indices: Vec<i128>) -> Vec<i128> {
+    let (numbers, shape) = (asked.numbers(), asked.indices());
+    let Some(vector) = place(numbers.numbers.index_vector_dim).filter(|dim| *dim < shape.len()) else {
+        return indices;
+    };
+    let row_dims: Vec<usize> = numbers.row_dims(shape.len()).iter().map(|dim| shape[*dim]).collect();
+    let value = |at: usize| {
+        let mut position = multi_index(at / shape[vector].max(1), &row_dims);
+        position.insert(vector.min(position.len()), at % shape[vector].max(1));
+        indices.get(row_major(&position, shape)).copied().unwrap_or(0)
+    };
+    (0..indices.len()).map(value).collect()
+}
+
+/// The position of the row for a position of the output, and that within the window.
+pub(super) fn split(numbers: &Numbers, position: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    let is_offset = |dim: usize| numbers.numbers.offset_dims.iter().any(|one| place(*one) == Some(dim));
+    let (mut row, mut window) = (Vec::new(), Vec::new());
+    for (dim, at) in position.iter().enumerate() {
+        if is_offset(dim) { window.push(*at) } else { row.push(*at) }
+    }
+    (row, window)
+}
+
+/// The right number of the row for a position of the output.
+pub(super) fn row(asked: &Asked<'_>, position: &[usize]) -> usize {
+    let numbers = asked.numbers();
+    let shape: Vec<usize> =
+        numbers.row_dims(asked.indices().len()).iter().map(|dim| asked.indices()[*dim]).collect();
+    row_major(&split(numbers, position).0, &shape)
+}
+
+/// The right start of a window: by the dim of params that each component starts on.
+pub(super) fn full_start(asked: &Asked<'_>, starts: &[i128]) -> Vec<i128> {
+    let mut full = vec![0; asked.params().len()];
+    for (dim, start) in asked.numbers().numbers.start_index_map.iter().zip(starts) {
+        if let Some(place) = place(*dim).and_then(|dim| full.get_mut(dim)) {
+            *place = *start;
+        }
+    }
+    full
+}
+
+/// The right coordinates that follow from the row's own position.
+pub(super) fn full_batching(asked: &Asked<'_>, row: &[usize]) -> Vec<i128> {
+    let (numbers, mut full) = (asked.numbers(), vec![0; asked.params().len()]);
+    let row_dims = numbers.row_dims(asked.indices().len());
+    let DimensionNumbers { operand_batching_dims, start_indices_batching_dims, .. } = &numbers.numbers;
+    for (own, other) in operand_batching_dims.iter().zip(start_indices_batching_dims) {
+        let at = row_dims.iter().position(|dim| Some(*dim) == place(*other));
+        if let (Some(place), Some(at)) = (place(*own).and_then(|dim| full.get_mut(dim)), at) {
+            *place = row.get(at).copied().unwrap_or(0) as i128;
+        }
+    }
+    full
+}
+
+/// The right coordinates within the window.
+pub(super) fn full_offset(asked: &Asked<'_>, window: &[usize]) -> Vec<i128> {
+    let numbers = asked.numbers();
+    let mut window = window.iter();
+    let offset =
+        |dim: usize| if numbers.lacks(dim) { 0 } else { window.next().copied().unwrap_or(0) as i128 };
+    (0..asked.params().len()).map(offset).collect()
+}
+
+/// The element of params for a position of the output: the sum of the three.
+pub(super) fn origin(asked: &Asked<'_>, position: &[usize], starts: &[i128]) -> i128 {
+    let (row, window) = split(asked.numbers(), position);
+    let start = (asked.model.full_start)(asked, starts);
+    let batching = (asked.model.full_batching)(asked, &row);
+    let offset = (asked.model.full_offset)(asked, &window);
+    let coordinates = start.iter().zip(&batching).zip(&offset).map(|((one, two), three)| one + two + three);
+    row_major_signed(coordinates, asked.params())
+}
+
+/// Whether a result element has nothing to read: a dim that the output lacks, of which a window has no element.
+pub(super) fn reads_nothing(asked: &Asked<'_>, dims: &Dims) -> bool {
+    let numbers = asked.numbers();
+    let nothing = (0..asked.params().len()).any(|dim| numbers.lacks(dim) && numbers.size(dim) == 0);
+    nothing && count(&dims.outer) > 0
+}
