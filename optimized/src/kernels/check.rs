@@ -141,23 +141,53 @@ impl Block {
         indices: Indices<'_, I>,
         segment: Segment,
     ) {
+        let mut mark = |row: usize| bad[(start + row) / 64] |= 1 << ((start + row) % 64);
+        let components = indices.geometry.components.as_slice();
+        // SAFETY: a row of the segment.
+        let forgiven = |row_at: isize, base| unsafe {
+            forgiven_row(indices.first.wrapping_offset(row_at), components, base, indices.policies)
+        };
+        if segment.axis.indices == 0 {
+            let (base, good) = forgiven(segment.indices, segment.params);
+            if !good {
+                (0..segment.len).for_each(mark);
+            }
+            return evenly(offsets, base, segment.axis.params);
+        }
         let (mut row_at, mut base) = (segment.indices, segment.params);
-        for (j, offset) in offsets.iter_mut().enumerate() {
-            let mut sum = base;
-            for component in &indices.geometry.components {
-                // SAFETY: a component of a row of the segment.
-                let index = unsafe { *indices.first.wrapping_offset(row_at.wrapping_add(component.at)) };
-                let at = indices.policies.place(index, component.bound).unwrap_or_else(|| {
-                    bad[(start + j) / 64] |= 1 << ((start + j) % 64);
-                    0
-                });
-                sum = sum.wrapping_add(at.cast_signed().wrapping_mul(component.stride));
+        for (row, offset) in offsets.iter_mut().enumerate() {
+            let (sum, good) = forgiven(row_at, base);
+            if !good {
+                mark(row);
             }
             offset.write(sum);
             row_at = row_at.wrapping_add(segment.axis.indices);
             base = base.wrapping_add(segment.axis.params);
         }
     }
+}
+
+/// The offset that one index row selects under policies that forgive, and whether they moved or found all its components;
+/// those that they did not are taken for 0.
+///
+/// # Safety
+/// The row's components must be readable.
+#[inline(always)]
+unsafe fn forgiven_row<I: Index>(
+    first: *const I,
+    components: &[Component],
+    base: isize,
+    policies: Policies,
+) -> (isize, bool) {
+    let (mut sum, mut good) = (base, true);
+    for component in components {
+        // SAFETY: the caller's promise.
+        let index = unsafe { *first.wrapping_offset(component.at) };
+        let place = policies.place(index, component.bound);
+        good &= place.is_some();
+        sum = sum.wrapping_add(place.unwrap_or(0).cast_signed().wrapping_mul(component.stride));
+    }
+    (sum, good)
 }
 
 /// Offsets of rows that share their indices.
