@@ -11,7 +11,7 @@ use super::portable;
 use super::{avx2, avx512};
 use crate::dispatch::Proof;
 use crate::geometry::{Component, Geometry};
-use crate::index::{Index, place};
+use crate::index::{Index, nearest, place};
 use crate::policy::{Bad, Policies};
 
 /// Rows that are checked before they are copied: the offsets stay in the first cache.
@@ -112,7 +112,13 @@ impl Block {
         // SAFETY: the caller's promise is that of each of these.
         unsafe {
             if indices.policies.bad != Bad::Error {
-                Self::push_forgiving(offsets, &mut self.bad, self.len, indices, segment);
+                let clamps = indices.policies.bad == Bad::Clamp && segment.axis.indices != 0;
+                match components.len() {
+                    1 if clamps => clamped::<I, 1>(first, indices, segment, offsets),
+                    2 if clamps => clamped::<I, 2>(first, indices, segment, offsets),
+                    3 if clamps => clamped::<I, 3>(first, indices, segment, offsets),
+                    _ => Self::push_forgiving(offsets, &mut self.bad, self.len, indices, segment),
+                }
                 return Ok(());
             }
             if segment.axis.indices == 0 {
@@ -238,6 +244,64 @@ unsafe fn deep<I: Index>(
     Ok(())
 }
 
+/// The rows of a segment, of depth `D`.
+#[inline]
+fn index_rows<I: Index, const D: usize>(
+    first: *const I,
+    indices: Indices<'_, I>,
+    segment: Segment,
+) -> IndexRows<I, D> {
+    let components = &indices.geometry.components;
+    IndexRows {
+        first,
+        step: segment.axis.indices,
+        at: std::array::from_fn(|c| components[c].at),
+        bounds: std::array::from_fn(|c| components[c].bound),
+        strides: std::array::from_fn(|c| components[c].stride),
+        base: segment.params,
+        base_step: segment.axis.params,
+    }
+}
+
+/// Rows of depth `D` whose components are all moved to the nearest end of their axis.
+///
+/// # Safety
+/// As [`Block::push`], with `D` components.
+unsafe fn clamped<I: Index, const D: usize>(
+    first: *const I,
+    indices: Indices<'_, I>,
+    segment: Segment,
+    offsets: &mut [MaybeUninit<isize>],
+) {
+    let rows = index_rows::<I, D>(first, indices, segment);
+    // SAFETY: the caller's promise.
+    unsafe {
+        match indices.policies.negative {
+            NegativeIndex::Reject => clamp::<I, false, D>(rows, offsets),
+            NegativeIndex::Wrap => clamp::<I, true, D>(rows, offsets),
+        }
+    }
+}
+
+/// # Safety
+/// As [`bodies::check`], where rows are not dense.
+unsafe fn clamp<I: Index, const WRAP: bool, const D: usize>(
+    rows: IndexRows<I, D>,
+    offsets: &mut [MaybeUninit<isize>],
+) {
+    for (j, offset) in offsets.iter_mut().enumerate() {
+        let j = j.cast_signed();
+        let mut sum = rows.base.wrapping_add(j.wrapping_mul(rows.base_step));
+        for c in 0..D {
+            // SAFETY: the caller's promise.
+            let index = unsafe { *rows.first.offset(j.wrapping_mul(rows.step).wrapping_add(rows.at[c])) };
+            let place = nearest::<I, WRAP>(index, rows.bounds[c]);
+            sum = sum.wrapping_add(place.cast_signed().wrapping_mul(rows.strides[c]));
+        }
+        offset.write(sum);
+    }
+}
+
 /// Rows of depth `D`, in the loop that fits how they lie and the level.
 ///
 /// # Safety
@@ -249,16 +313,7 @@ unsafe fn strict<I: Index, const D: usize>(
     segment: Segment,
     offsets: &mut [MaybeUninit<isize>],
 ) -> bool {
-    let components = &indices.geometry.components;
-    let rows = IndexRows::<I, D> {
-        first,
-        step: segment.axis.indices,
-        at: std::array::from_fn(|c| components[c].at),
-        bounds: std::array::from_fn(|c| components[c].bound),
-        strides: std::array::from_fn(|c| components[c].stride),
-        base: segment.params,
-        base_step: segment.axis.params,
-    };
+    let rows = index_rows::<I, D>(first, indices, segment);
     let dense =
         rows.step == D.cast_signed() && rows.base_step == 0 && (0..D).all(|c| rows.at[c] == c.cast_signed());
     let wrap = indices.policies.negative == NegativeIndex::Wrap;
