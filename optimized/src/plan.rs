@@ -151,6 +151,18 @@ impl<F> Plan<F> {
         Self { params, indices, output, windows, traits, fill }
     }
 
+    /// The same plan with another choice of what elements with a bad index are.
+    pub(crate) fn filled<G>(&self, fill: G) -> Plan<G> {
+        Plan {
+            params: self.params.clone(),
+            indices: self.indices.clone(),
+            output: self.output.clone(),
+            windows: self.windows.clone(),
+            traits: self.traits,
+            fill,
+        }
+    }
+
     /// What elements with a bad index are.
     #[inline]
     pub(crate) const fn fill(&self) -> &F {
