@@ -44,6 +44,7 @@ impl Geometry {
             (Form::Elements, None) => Err("the form elements needs an axis".to_owned()),
             (Form::Nd, None) => Self::nd(params, indices, b),
             (Form::Nd, Some(_)) => Err("the form nd has no axis".to_owned()),
+            (Form::Window, _) => Err("a workload has no dimension numbers, which windows need".to_owned()),
         }
     }
 

@@ -60,7 +60,7 @@ impl Inputs {
         let (dtype, geometry) = (workload.indices.dtype, workload.geometry());
         let dims = match workload.form {
             Form::Take | Form::Elements => None,
-            Form::Nd => Some(&*geometry.indexed),
+            Form::Nd | Form::Window => Some(&*geometry.indexed),
         };
         let (shape, layout) = (&*workload.indices.shape, workload.indices.layout);
         let indices = if dtype == DType::I32 {

@@ -42,6 +42,8 @@ impl How {
             Form::Take => Plan::gather(params, indices, &self.options(workload)),
             Form::Elements => Plan::take_along_axis(params, indices, &self.options(workload)),
             Form::Nd => Plan::gather_nd(params, indices, &self.options(workload)),
+            // No workload that was read is of this form.
+            Form::Window => Err(Refusal::Unsupported("a workload has no dimension numbers".to_owned())),
         }
     }
 }

@@ -126,7 +126,7 @@ fn sample_call(
     match workload.form {
         Form::Take => {}
         Form::Elements => shape.extend(&geometry.inner),
-        Form::Nd => shape.push(geometry.indexed.len()),
+        Form::Nd | Form::Window => shape.push(geometry.indexed.len()),
     }
     let numbers = rows.iter().map(|row| batch * geometry.rows + row);
     // An index that serves a whole slice is written out for each element of it.

@@ -206,7 +206,7 @@ impl Workload {
         // Operators of one form differ in what an absent axis means.
         roles.axis = match self.form {
             Form::Take | Form::Elements => Some(signed(self.axis.unwrap_or(self.batch_dims))?.into()),
-            Form::Nd => None,
+            Form::Nd | Form::Window => None,
         };
         roles.batch_dims = if self.batch_dims > 0 { Some(signed(self.batch_dims)?) } else { None };
         Ok(signature.spell(roles))
@@ -220,7 +220,7 @@ impl Workload {
         };
         let sends_its_axis = match self.form {
             Form::Take | Form::Elements => signature.attribute(AttributeRole::Axis).is_some(),
-            Form::Nd => true,
+            Form::Nd | Form::Window => true,
         };
         signature.form == self.form
             && takes(OperandRole::Params, &self.params.dtype, &self.params.shape)

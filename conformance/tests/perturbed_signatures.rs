@@ -18,8 +18,7 @@ use gather_conformance::judge::{Strictness, Verdict, judge};
 use gather_optimized::{Settings, answer};
 use gather_spec::signature::{
     AttributeDefault, AttributeRole, AttributeSignature, AttributeType, CollapsedSize, EmptyIndex, Fill,
-    FillWord, Join,
-    ModePolicy, OperandRole, OperandSignature, Policy, Range, RankRule,
+    FillWord, Join, ModePolicy, OperandRole, OperandSignature, Policy, Range, RankRule,
 };
 use gather_spec::{
     Allowed, Attribute, BadIndex, Case, DType, EmptyAxis, Form, NegativeIndex, Profile, Signature,

@@ -240,6 +240,8 @@ fn cut(mut row_bytes: usize) -> (usize, usize) {
 
 #[cfg(test)]
 mod tests {
+    use gather_spec::DimensionNumbers;
+
     use super::*;
     use crate::{Options, Plan};
 
@@ -264,6 +266,37 @@ mod tests {
         let rows = [RowAxis { len: 5, params: 0, indices: 1 }, RowAxis { len: 3, params: 14, indices: 0 }];
         assert_eq!(geometry.rows.as_slice(), rows);
         assert_eq!(geometry.row_bytes, 2);
+    }
+
+    /// The rows of 5 windows of these sizes in a matrix of 16 x 11, and the bytes of each.
+    fn windows(sizes: [i64; 2], offset_dims: [i64; 2]) -> (Vec<RowAxis>, usize) {
+        let numbers = DimensionNumbers {
+            offset_dims: offset_dims.to_vec(),
+            start_index_map: vec![1, 0],
+            index_vector_dim: 1,
+            ..DimensionNumbers::default()
+        };
+        let plan = Plan::gather_windows(&[16, 11], &[5, 2], &numbers, &sizes, &Options::new()).unwrap();
+        let geometry = geometry(&plan, &[11, 1], &[2, 1], 4);
+        let bound = |dim: usize, size: i64| dim - usize::try_from(size).unwrap() + 1;
+        let components = [
+            Component { bound: bound(11, sizes[1]), stride: 4, at: 0 },
+            Component { bound: bound(16, sizes[0]), stride: 44, at: 1 },
+        ];
+        assert_eq!(geometry.components.as_slice(), components);
+        (geometry.rows.to_vec(), geometry.row_bytes)
+    }
+
+    #[test]
+    fn windows_are_rows_as_long_as_they_have_no_gaps() {
+        let starts = RowAxis { len: 5, params: 0, indices: 2 };
+        let [down, across] = [44, 4].map(|params| move |len| RowAxis { len, params, indices: 0 });
+        assert_eq!(windows([8, 11], [1, 2]), (vec![starts], 8 * 11 * 4), "as wide as params");
+        assert_eq!(windows([1, 6], [1, 2]), (vec![starts], 6 * 4));
+        assert_eq!(windows([8, 6], [1, 2]), (vec![starts, down(8)], 6 * 4));
+        assert_eq!(windows([8, 6], [0, 2]), (vec![down(8), starts], 6 * 4));
+        assert_eq!(windows([8, 6], [0, 1]), (vec![down(8), across(6), starts], 4));
+        assert_eq!(windows([8, 11], [0, 1]), (vec![across(88), starts], 4), "two dims of one stride");
     }
 
     /// `rows` slices of `len` elements of 4 bytes, which lie 28 bytes apart.
