@@ -254,7 +254,9 @@ fn kinds() -> Vec<(String, usize, Is)> {
 
 #[test]
 fn every_kind_is_drawn_as_often_as_it_says() {
-    let signatures = builtin::signatures();
+    // Windows are drawn by their own parts, and would only thin out what is counted here.
+    let known = builtin::signatures();
+    let signatures = &known.iter().filter(|one| one.form != Form::Window).cloned().collect();
     let description =
         builtin::backend("optimized", Profile::default(), builtin::MAX_OUTPUT).unwrap().describe();
     let profiles = Profile::all_specified().collect();

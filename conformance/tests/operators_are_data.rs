@@ -122,7 +122,7 @@ impl<'a> Operator<'a> {
 /// its dtypes, of which there is one, or dims that are repeated.
 fn does_not_apply(law: &Law, signature: &Signature) -> bool {
     match law.name {
-        "depth-one-is-axis-zero" | "elements-are-nd-on-coordinates" => true,
+        "depth-one-is-axis-zero" | "elements-are-nd-on-coordinates" | "windows-of-one-element-are-nd" => true,
         "index-dtype-blind" => signature.operand(OperandRole::Indices).dtypes.len() == 1,
         "smaller-indices-are-slices" => signature.join == Some(Join::Broadcast),
         _ => false,

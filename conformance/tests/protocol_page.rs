@@ -199,10 +199,11 @@ fn the_table_of_operators_has_their_attributes_and_index_dtypes() {
         let row = rows.iter().find(|row| row[0] == name).unwrap_or_else(|| panic!("{name} is missing"));
         let attributes: Vec<&str> = operator.attributes.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(quoted(row[1]), attributes, "{name}");
-        // Integers first, with their type behind the last of them.
+        // Integers and arrays of them first, with their type behind the last of them.
         let (integers, others) = row[1].split_once("integer").unwrap_or(("", row[1]));
         for attribute in &operator.attributes {
-            let typed = if attribute.r#type == AttributeType::Integer { integers } else { others };
+            let is_integer = matches!(attribute.r#type, AttributeType::Integer | AttributeType::Integers);
+            let typed = if is_integer { integers } else { others };
             assert!(typed.contains(&format!("`{}`", attribute.name)), "{name} {}", attribute.name);
         }
         let has = |kind| operator.attributes.iter().any(|attribute| attribute.r#type == kind);

@@ -34,7 +34,7 @@ pub(super) fn from_start(value: i64, rank: usize) -> Option<usize> {
 pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
     let (params, indices, batch) = (asked.params(), asked.indices(), asked.batch());
     let operand = |role| asked.signature.operand(role);
-    if asked.by_windows() && OF_WINDOWS.contains(&code) {
+    if asked.by_windows() && !OF_EVERY_FORM.contains(&code) {
         return windowed::faulty(code, asked);
     }
     match code {
@@ -75,9 +75,15 @@ pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
     }
 }
 
-/// What form window alone has, or has in another way.
-const OF_WINDOWS: [ErrorCode; 3] =
-    [ErrorCode::DimensionNumbers, ErrorCode::SliceSizeOutOfRange, ErrorCode::BatchShapeMismatch];
+/// What is looked for in every form alike; windows have no axis, and their batch and their sizes are their own.
+const OF_EVERY_FORM: [ErrorCode; 6] = [
+    ErrorCode::ParamsDtype,
+    ErrorCode::IndexDtype,
+    ErrorCode::ModeUnknown,
+    ErrorCode::ParamsRank,
+    ErrorCode::IndicesRank,
+    ErrorCode::OutputTooLarge,
+];
 
 /// The size of the output that is held against the limit.
 pub(super) fn size(asked: &Asked<'_>) -> u128 {

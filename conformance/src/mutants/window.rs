@@ -115,7 +115,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
     )
     .under(&[CLAMP]),
     Mutant::new(
-        "components-reversed",
+        "window-components-reversed",
         "reads the components of a row from the last to the first",
         "class: reversed coordinates",
         |model| {

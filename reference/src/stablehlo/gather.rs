@@ -54,7 +54,7 @@ pub fn gather(
 
     // stablehlo.gather.constraints.c22, stablehlo.gather.output.size-limit
     let mut result = output(operand.dtype(), dims.shape_of_result(start_indices), settings)?;
-    // stablehlo.gather.slice-sizes.zero-read
+    // stablehlo.gather.slice-sizes.zero-left-out
     if dims.reads_nothing() && !dims.shape_of_result(start_indices).contains(&0) {
         let why = "a collapsed or batching dim of slice size 0 leaves a result element nothing to read";
         return Err(Refusal::Unsupported(why.to_owned()));
