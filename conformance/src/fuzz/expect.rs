@@ -1,8 +1,8 @@
 //! What the reference allows: its own answer, and what the signature tolerates beside it.
 
-use gather_spec::signature::{Join, OperandRole, RankRule};
+use gather_spec::signature::{AttributeRole, Join, ModePolicy, OperandRole, RankRule};
 use gather_spec::{
-    Allowed, BadIndex, Call, DType, ErrorCode, Outcome, Profile, Shape, Signature, Signatures,
+    Allowed, Attribute, BadIndex, Call, DType, ErrorCode, Outcome, Profile, Shape, Signature, Signatures,
 };
 
 use crate::mutants;
@@ -25,17 +25,31 @@ pub(crate) fn allowed(
     profile: Profile,
     expected: &Outcome,
 ) -> Vec<Allowed> {
-    let signature = signatures.get(call.operator.as_str());
-    // Where the call chooses, what is declared leaves nothing open.
-    let profile = match signature {
-        Some(signature) if !signature.modes().is_empty() => Profile::default(),
-        _ => profile,
+    let Some(signature) = signatures.get(call.operator.as_str()) else {
+        return allows(expected, profile, || reference(call, ZERO));
     };
-    let mut all = allows(expected, profile, || reference(call, ZERO));
-    if let Some(signature) = signature {
-        all.extend(tolerated(signature, call, profile, expected));
-    }
+    let profile = effective(signature, call, profile);
+    let mut all = allows(expected, profile, || reference(&without_promise(signature, call), ZERO));
+    all.extend(tolerated(signature, call, profile, expected));
     all
+}
+
+/// The profile that a call is answered under: where the call chooses, what is declared leaves nothing open.
+pub(crate) fn effective(signature: &Signature, call: &Call, declared: Profile) -> Profile {
+    let chosen = signature.mode_sent(&call.attributes).or_else(|| signature.modes().first());
+    chosen.map_or(declared, |mode| mode.profile)
+}
+
+/// The same call in a mode that gives an output for a bad index, if its operator has one.
+pub(crate) fn without_promise(signature: &Signature, call: &Call) -> Call {
+    let gives = |mode: &&ModePolicy| !matches!(mode.profile.bad, BadIndex::Error | BadIndex::Unspecified);
+    let mut call = call.clone();
+    if let Some(mode) = signature.modes().iter().find(gives)
+        && let Some(attribute) = signature.attribute(AttributeRole::Mode)
+    {
+        call.attributes.insert(attribute.name.clone(), Attribute::String(mode.mode.clone()));
+    }
+    call
 }
 
 /// What is allowed where an implementation that takes the letter gives `expected`, and `under_zero` if a bad index gives

@@ -27,7 +27,7 @@ pub use corpus::{Corpus, Failing, Saved};
 pub use differential::Differential;
 pub use drive::{Pace, Shrinking, Stopped, drive, drive_with};
 pub use example::{Named, Saver};
-pub(crate) use expect::{allows, tolerated};
+pub(crate) use expect::{allows, effective, tolerated, without_promise};
 pub use only::OfOperators;
 pub use plan::{Campaign, GENERATORS, MOST_CASES, SHORT, Shard, Short};
 pub use report::{Example, Group, MergeError, Report, merge};

@@ -88,7 +88,7 @@ pub(super) fn draw(choices: &mut Choices, signature: &Signature, wanted: &Wanted
         Focus::Rows => {
             let slice = beside(choices, left);
             let sizes = if left < LARGE / 2 && choices.once_in(2) { &BLOCKS[..] } else { edges(left) };
-            (below(choices, sizes, left / slice), slice)
+            (at_an_edge(choices, sizes, left / slice), slice)
         }
         Focus::Batch => {
             let rows = beside(choices, left);
@@ -140,9 +140,15 @@ const fn edges(limit: usize) -> &'static [usize] {
     EDGES.split_at(first).1
 }
 
-/// A size at an edge.
+/// A size at an edge, now and then 1, which is the simplest.
 fn edge(choices: &mut Choices, limit: usize) -> usize {
-    below(choices, edges(limit), limit)
+    at_an_edge(choices, edges(limit), limit)
+}
+
+/// One of some ascending sizes that is at most `limit`, or 1.
+fn at_an_edge(choices: &mut Choices, sizes: &[usize], limit: usize) -> usize {
+    let count = sizes.partition_point(|size| *size <= limit);
+    choices.below(count + 1).checked_sub(1).map_or(1, |at| sizes[at])
 }
 
 /// A size beside an edge, which leaves room for that.

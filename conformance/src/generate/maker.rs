@@ -122,11 +122,15 @@ impl Maker {
         }
         let (mut parts, faults) = match size {
             Size::Far => (far::draw(choices, signature), choices.pick(&[0, MOST_FAULTS])),
-            // With a component less, a slice would be as long as the axis.
+            // With a component less, or another axis, a slice would be as long as the axis.
             Size::Edge => (Parts::draw(choices, signature, &Wanted::of_size(size)), 0),
             _ => (Parts::draw(choices, signature, &Wanted::of_size(size)), 1),
         };
-        let odds = if faults == MOST_FAULTS { ODDS / MOST_FAULTS } else { ODDS };
+        let odds = match size {
+            Size::Edge => usize::MAX,
+            _ if faults == MOST_FAULTS => ODDS / MOST_FAULTS,
+            _ => ODDS,
+        };
         let (batch_dims, axis) = attributes(choices, signature, &parts, odds);
         let axis = parts.flatten(choices, signature, size, axis);
         let mode = mode(choices, signature, size, odds);

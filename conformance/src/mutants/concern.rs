@@ -6,7 +6,7 @@ use gather_spec::{Call, Outcome, Profile, Signature, Signatures};
 
 use super::model::Model;
 use super::{CLAMP, ERROR, Mutant, WRAP, ZERO, declaring};
-use crate::fuzz::{allows, tolerated};
+use crate::fuzz::{allows, effective, tolerated, without_promise};
 use crate::generate::{Choices, Maker};
 use crate::judge::{Strictness, Verdict, judge};
 use crate::report::Dtypes;
@@ -78,7 +78,9 @@ impl Draws {
 
     /// Whether an outcome that is not the right one in every field is allowed all the same.
     fn allows(&self, call: &Call, profile: Profile, right: &Outcome, outcome: &Outcome) -> bool {
-        let mut allowed = allows(right, profile, || right.clone());
+        let profile = effective(&self.signature, call, profile);
+        let promised = |call: &Call| Model::correct().answer(&self.signature, call, ZERO, 1);
+        let mut allowed = allows(right, profile, || promised(&without_promise(&self.signature, call)));
         allowed.extend(tolerated(&self.signature, call, profile, right));
         let Ok(roles) = self.signature.roles(call) else { return false };
         judge(&allowed, roles.params, outcome, true, Strictness::Strict).verdict == Verdict::Pass

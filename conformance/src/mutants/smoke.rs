@@ -1,10 +1,10 @@
-//! Few cases that are nearly as strong as all of them: they catch every mutant that all catch, on each operator, and every
-//! break of real code whose page names a case that catches it. What is left of [`MOST`] goes to clauses and to pairs of
-//! sizes.
+//! Few cases that are nearly as strong as all of them: they catch every mutant that all catch, on an operator of each form,
+//! and every break of real code whose page names a case that catches it. What is left of [`MOST`] goes to mutants on each
+//! operator, to clauses and to pairs of sizes.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use gather_spec::{Case, ErrorCode, Specification};
+use gather_spec::{Case, ErrorCode, Form, Specification};
 
 use super::strength::Strength;
 
@@ -20,8 +20,10 @@ enum Use {
     Accepts(String),
     /// It rejects under a clause, with a code.
     Rejects(String, ErrorCode),
+    /// It catches a mutant on an operator of a form.
+    Catches(&'static str, Form),
     /// It catches a mutant on an operator.
-    Catches(&'static str, String),
+    CatchesOn(&'static str, String),
     /// It is the first that catches a break of real code.
     Finds(String),
 }
@@ -174,8 +176,11 @@ fn uses<'a>(
     }
     for caught in &strength.results {
         for kill in &caught.kills {
-            let one = Use::Catches(caught.mutant, kill.operator.clone());
-            uses.entry(&kill.case).or_default().insert(one);
+            let uses = uses.entry(&kill.case).or_default();
+            uses.extend(
+                spec.signatures().get(&kill.operator).map(|one| Use::Catches(caught.mutant, one.form)),
+            );
+            uses.insert(Use::CatchesOn(caught.mutant, kill.operator.clone()));
         }
     }
     for Break { id, case } in breaks.iter().filter(|one| spec.case(&one.case).is_some()) {
