@@ -144,14 +144,21 @@ impl<'a> Shapes<'a> {
     pub(crate) fn each_output_dim(self, mut give: impl FnMut(usize)) {
         if self.traits.selection.output == OutputShape::Slices {
             self.slices().into_iter().flatten().for_each(|dim| give(*dim));
-        } else if let Some(windows) = self.windows {
-            windows.axes.iter().for_each(|axis| give(axis.len));
         } else {
-            (0..self.indices.len()).for_each(|dim| give(self.joined_dim(dim)));
+            (0..self.output_rank()).for_each(|dim| give(self.other_dim(dim)));
         }
     }
 
     /// A dim of the output where it is not made of slices.
+    #[inline(never)] // So that the code for slices stays short.
+    fn other_dim(self, dim: usize) -> usize {
+        match self.windows {
+            Some(windows) => windows.axes[dim].len,
+            None => self.joined_dim(dim),
+        }
+    }
+
+    /// A dim of the output where it has the dims of indices.
     #[inline]
     pub(crate) fn joined_dim(self, dim: usize) -> usize {
         let Selection { axis, output, .. } = self.traits.selection;
