@@ -65,16 +65,6 @@ pub(crate) struct Traits {
     pub threads: Option<Threads>,
 }
 
-impl Traits {
-    /// Before the output has been looked at.
-    #[inline(always)]
-    fn new(selection: Selection, choices: &Choices) -> Result<Self, Refusal> {
-        let level = dispatch::choose(choices.level)?;
-        let (policies, threads) = (Policies::new(choices.profile), choices.threads);
-        Ok(Self { selection, nonzero: 1, empty: false, policies, level, threads })
-    }
-}
-
 impl<'a> Shapes<'a> {
     /// Those that a form has found to fit.
     ///
@@ -87,14 +77,13 @@ impl<'a> Shapes<'a> {
         selection: Selection,
         choices: &Choices,
     ) -> Result<Self, Refusal> {
-        let mut traits = Traits::new(selection, choices)?;
+        let level = dispatch::choose(choices.level)?;
+        let mut policies = Policies::new(choices.profile);
         let selected = selection.axis..selection.axis + selection.depth;
         if choices.empty_axis == EmptyAxis::Error && params[selected].contains(&0) {
-            traits.policies.bad = Bad::Error;
+            policies.bad = Bad::Error;
         }
-        let mut shapes = Self { params, indices, windows: None, traits };
-        shapes.count();
-        Ok(shapes)
+        Ok(Self::counted(params, indices, None, Self::uncounted(selection, policies, level, choices)))
     }
 
     /// Those of windows that have been found to fit. None of their starts is on an empty axis: where there is an index
@@ -108,9 +97,9 @@ impl<'a> Shapes<'a> {
         windows: &'a Windows,
         choices: &Choices,
     ) -> Result<Self, Refusal> {
-        let traits = Traits::new(Selection::WINDOWS, choices)?;
-        let mut shapes = Self { params, indices, windows: Some(windows), traits };
-        shapes.count();
+        let level = dispatch::choose(choices.level)?;
+        let traits = Self::uncounted(Selection::WINDOWS, Policies::new(choices.profile), level, choices);
+        let mut shapes = Self::counted(params, indices, Some(windows), traits);
         if windows.sliced_away.is_some() && !shapes.traits.empty {
             // As good as too large: `output_len` will say why.
             shapes.traits.nonzero = usize::MAX;
@@ -118,18 +107,30 @@ impl<'a> Shapes<'a> {
         Ok(shapes)
     }
 
-    /// Counts the elements of the output.
+    /// What is known before the output has been looked at.
     #[inline(always)]
-    fn count(&mut self) {
-        let shapes = *self;
+    const fn uncounted(selection: Selection, policies: Policies, level: Proof, choices: &Choices) -> Traits {
+        Traits { selection, nonzero: 1, empty: false, policies, level, threads: choices.threads }
+    }
+
+    /// The shapes with the elements of the output counted.
+    #[inline(always)]
+    fn counted(
+        params: &'a [usize],
+        indices: &'a [usize],
+        windows: Option<&'a Windows>,
+        traits: Traits,
+    ) -> Self {
+        let mut shapes = Self { params, indices, windows, traits };
         shapes.each_output_dim(|dim| {
             if dim == 0 {
-                self.traits.empty = true;
+                shapes.traits.empty = true;
             } else {
                 // What saturates is too large for every element size, and `output_len` will say so.
-                self.traits.nonzero = self.traits.nonzero.saturating_mul(dim);
+                shapes.traits.nonzero = shapes.traits.nonzero.saturating_mul(dim);
             }
         });
+        shapes
     }
 
     /// The parts of the output's shape where it is made of slices.
