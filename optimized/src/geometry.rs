@@ -60,11 +60,8 @@ impl Geometry {
         let size = element.cast_signed();
         let Selection { batch_dims, axis, depth, row_rank, output } = shapes.traits.selection;
         self.rows.clear();
-        if let Some(windows) = shapes.windows {
-            return self.set_windows(windows, params, indices, element);
-        }
         if output != OutputShape::Slices {
-            return self.set_elements(shapes, params, indices, element);
+            return self.set_others(shapes, params, indices, element);
         }
         for dim in 0..batch_dims {
             self.push(shapes.params[dim], params[dim].wrapping_mul(size), indices[dim]);
@@ -80,9 +77,17 @@ impl Geometry {
         self.set_components(shapes, params, indices, size);
     }
 
+    /// The geometry of outputs that are not made of slices.
+    #[inline(never)] // So that the other forms stay short.
+    fn set_others(&mut self, shapes: Shapes<'_>, params: &[isize], indices: &[isize], element: usize) {
+        match shapes.windows {
+            Some(windows) => self.set_windows(windows, params, indices, element),
+            None => self.set_elements(shapes, params, indices, element),
+        }
+    }
+
     /// The geometry of form elements: each dim of the output steps along params, indices, or both. Inner dims along which
     /// the index stays the same are slices, as those of the other forms.
-    #[inline(never)] // So that the other forms stay short.
     fn set_elements(&mut self, shapes: Shapes<'_>, params: &[isize], indices: &[isize], element: usize) {
         let (size, axis) = (element.cast_signed(), shapes.traits.selection.axis);
         // A dim of 1 stands for every position, and may have any stride.
@@ -103,7 +108,6 @@ impl Geometry {
     /// Along a dim of params with `dim` elements, of which a window has `size`, an offset is at most `size - 1` and a start at
     /// most `dim - size`, its bound being `dim - size + 1`: together they are at most `dim - 1`. A dim that is shared with
     /// indices has as many elements there, and no start.
-    #[inline(never)] // So that the other forms stay short.
     fn set_windows(&mut self, windows: &Windows, params: &[isize], indices: &[isize], element: usize) {
         let step = |dim: Option<usize>, strides: &[isize]| dim.map_or(0, |dim| strides[dim]);
         let along = |dim: usize| {

@@ -13,7 +13,7 @@ use crate::windows::Windows;
 pub(crate) struct Shapes<'a> {
     pub params: &'a [usize],
     pub indices: &'a [usize],
-    /// Of the form window only, which selects by these and not by its traits.
+    /// Where the output is made of windows, which select by these and not by a selection.
     pub windows: Option<&'a Windows>,
     pub traits: Traits,
 }
@@ -34,8 +34,9 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// Of windows.
-    const NONE: Self = Self { batch_dims: 0, axis: 0, depth: 0, row_rank: 0, output: OutputShape::Slices };
+    /// That of windows, which say the rest themselves.
+    const WINDOWS: Self =
+        Self { batch_dims: 0, axis: 0, depth: 0, row_rank: 0, output: OutputShape::Windows };
 }
 
 /// What the dims of the output are.
@@ -47,6 +48,8 @@ pub(crate) enum OutputShape {
     Indices,
     /// Those of indices, with each 1 off the axis replaced by what params has there.
     Joined,
+    /// Those of index rows and windows, in the order that the windows say.
+    Windows,
 }
 
 /// What has been found out about a pair of shapes, and how it is to be run.
@@ -62,16 +65,6 @@ pub(crate) struct Traits {
     pub threads: Option<Threads>,
 }
 
-impl Traits {
-    /// Before the output has been looked at.
-    #[inline(always)]
-    fn new(selection: Selection, choices: &Choices) -> Result<Self, Refusal> {
-        let level = dispatch::choose(choices.level)?;
-        let (policies, threads) = (Policies::new(choices.profile), choices.threads);
-        Ok(Self { selection, nonzero: 1, empty: false, policies, level, threads })
-    }
-}
-
 impl<'a> Shapes<'a> {
     /// Those that a form has found to fit.
     ///
@@ -84,12 +77,13 @@ impl<'a> Shapes<'a> {
         selection: Selection,
         choices: &Choices,
     ) -> Result<Self, Refusal> {
-        let mut traits = Traits::new(selection, choices)?;
+        let level = dispatch::choose(choices.level)?;
+        let mut policies = Policies::new(choices.profile);
         let selected = selection.axis..selection.axis + selection.depth;
         if choices.empty_axis == EmptyAxis::Error && params[selected].contains(&0) {
-            traits.policies.bad = Bad::Error;
+            policies.bad = Bad::Error;
         }
-        Ok(Self { params, indices, windows: None, traits }.counted())
+        Ok(Self::counted(params, indices, None, Self::uncounted(selection, policies, level, choices)))
     }
 
     /// Those of windows that have been found to fit. None of their starts is on an empty axis: where there is an index
@@ -103,22 +97,40 @@ impl<'a> Shapes<'a> {
         windows: &'a Windows,
         choices: &Choices,
     ) -> Result<Self, Refusal> {
-        let traits = Traits::new(Selection::NONE, choices)?;
-        Ok(Self { params, indices, windows: Some(windows), traits }.counted())
+        let level = dispatch::choose(choices.level)?;
+        let traits = Self::uncounted(Selection::WINDOWS, Policies::new(choices.profile), level, choices);
+        let mut shapes = Self::counted(params, indices, Some(windows), traits);
+        if windows.sliced_away.is_some() && !shapes.traits.empty {
+            // As good as too large: `output_len` will say why.
+            shapes.traits.nonzero = usize::MAX;
+        }
+        Ok(shapes)
     }
 
-    /// The same with the elements of the output counted.
+    /// What is known before the output has been looked at.
     #[inline(always)]
-    fn counted(mut self) -> Self {
-        self.each_output_dim(|dim| {
+    const fn uncounted(selection: Selection, policies: Policies, level: Proof, choices: &Choices) -> Traits {
+        Traits { selection, nonzero: 1, empty: false, policies, level, threads: choices.threads }
+    }
+
+    /// The shapes with the elements of the output counted.
+    #[inline(always)]
+    fn counted(
+        params: &'a [usize],
+        indices: &'a [usize],
+        windows: Option<&'a Windows>,
+        traits: Traits,
+    ) -> Self {
+        let mut shapes = Self { params, indices, windows, traits };
+        shapes.each_output_dim(|dim| {
             if dim == 0 {
-                self.traits.empty = true;
+                shapes.traits.empty = true;
             } else {
                 // What saturates is too large for every element size, and `output_len` will say so.
-                self.traits.nonzero = self.traits.nonzero.saturating_mul(dim);
+                shapes.traits.nonzero = shapes.traits.nonzero.saturating_mul(dim);
             }
         });
-        self
+        shapes
     }
 
     /// The parts of the output's shape where it is made of slices.
@@ -131,16 +143,23 @@ impl<'a> Shapes<'a> {
     /// Hands over the dims of the output in order.
     #[inline(always)] // So that shapes stay in registers.
     pub(crate) fn each_output_dim(self, mut give: impl FnMut(usize)) {
-        if let Some(windows) = self.windows {
-            windows.axes.iter().for_each(|axis| give(axis.len));
-        } else if self.traits.selection.output == OutputShape::Slices {
+        if self.traits.selection.output == OutputShape::Slices {
             self.slices().into_iter().flatten().for_each(|dim| give(*dim));
         } else {
-            (0..self.indices.len()).for_each(|dim| give(self.joined_dim(dim)));
+            (0..self.output_rank()).for_each(|dim| give(self.other_dim(dim)));
         }
     }
 
     /// A dim of the output where it is not made of slices.
+    #[inline(never)] // So that the code for slices stays short.
+    fn other_dim(self, dim: usize) -> usize {
+        match self.windows {
+            Some(windows) => windows.axes[dim].len,
+            None => self.joined_dim(dim),
+        }
+    }
+
+    /// A dim of the output where it has the dims of indices.
     #[inline]
     pub(crate) fn joined_dim(self, dim: usize) -> usize {
         let Selection { axis, output, .. } = self.traits.selection;
@@ -151,12 +170,10 @@ impl<'a> Shapes<'a> {
     /// The rank of the output.
     #[inline]
     pub(crate) fn output_rank(self) -> usize {
-        if let Some(windows) = self.windows {
-            return windows.axes.len();
-        }
         match self.traits.selection.output {
             OutputShape::Slices => self.slices().map(<[usize]>::len).iter().sum(),
             OutputShape::Indices | OutputShape::Joined => self.indices.len(),
+            OutputShape::Windows => self.windows.map_or(0, |windows| windows.axes.len()),
         }
     }
 
@@ -168,10 +185,7 @@ impl<'a> Shapes<'a> {
     pub(crate) fn output_len(self, element: usize) -> Result<usize, Refusal> {
         let Traits { nonzero, empty, .. } = self.traits;
         match nonzero.checked_mul(element) {
-            Some(bytes) if isize::try_from(bytes).is_ok() => match self.windows {
-                Some(&Windows { sliced_away: Some(dim), .. }) if !empty => Err(sliced_away(dim)),
-                _ => Ok(if empty { 0 } else { nonzero }),
-            },
+            Some(bytes) if isize::try_from(bytes).is_ok() => Ok(if empty { 0 } else { nonzero }),
             _ => Err(self.too_large(element)),
         }
     }
@@ -183,12 +197,14 @@ impl<'a> Shapes<'a> {
         if bytes > MAX_BYTES {
             return GatherError::OutputTooLarge { bytes }.into();
         }
+        if let Some(Windows { sliced_away: Some(dim), .. }) = self.windows {
+            return undefined(*dim);
+        }
         Refusal::Unsupported(format!("an output of {bytes} bytes on this platform"))
     }
 }
 
-#[cold]
-fn sliced_away(dim: usize) -> Refusal {
+fn undefined(dim: usize) -> Refusal {
     Refusal::Unsupported(format!(
         "dim {dim} of params is not in the output and has a slice size of 0, so that the output's elements are undefined"
     ))

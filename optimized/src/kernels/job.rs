@@ -80,8 +80,8 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         assert!(output_bytes == size_of_val(output));
         let Traits { policies, level, selection, .. } = arrays.shapes().traits;
         let prefetch = params_len.saturating_mul(size_of::<A>()) > CACHED_PARAMS;
-        let along = match (arrays.shapes().windows, selection.output) {
-            (None, OutputShape::Slices) => None,
+        let along = match selection.output {
+            OutputShape::Slices => None,
             _ => Along::of(geometry, policies, size_of::<A>(), prefetch),
         };
         Self {
