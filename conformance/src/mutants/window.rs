@@ -116,7 +116,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
     .under(&[CLAMP]),
     Mutant::new(
         "window-components-reversed",
-        "reads the components of a row from the last to the first",
+        "takes the components of a start from the last to the first",
         "class: reversed coordinates",
         |model| {
             model.full_start = |asked, starts| {

@@ -51,6 +51,7 @@ pub(crate) fn plan(signature: &Signature, call: &Roles<&Tensor>, choices: Choice
 /// A plan for a call of form window.
 fn windows(signature: &Signature, call: &Roles<&Tensor>, choices: &Choices) -> Result<Plan, Refusal> {
     let (params, indices) = (call.params.shape(), call.indices.shape());
+    Ranks::of(signature).check(params, indices)?;
     let sent = call.window.clone().unwrap_or_default();
     let (numbers, slice_sizes) = signature.window(&sent, indices.len());
     let operands = window::Operands { params, indices, numbers: &numbers, slice_sizes: &slice_sizes };
