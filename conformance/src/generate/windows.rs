@@ -16,7 +16,10 @@ const OUTER_RANK: usize = 2;
 const EDGES: [usize; 12] = [64, 127, 128, 129, 255, 256, 257, 511, 513, 1024, 2047, 4097];
 
 /// Dims beyond 31, 32 and 62 bits, to stand beside a dim of 0.
-const HUGE: [usize; 6] = [1 << 31, (1 << 33) + 1, 1 << 40, 1 << 59, 1 << 61, (1 << 62) - 1];
+const HUGE: [usize; 7] = [1 << 31, (1 << 33) + 1, 1 << 40, 1 << 59, 1 << 61, (1 << 62) - 1, (1 << 63) - 1];
+
+/// Dims beyond what 7, 8 and 15 bits count.
+const FAR: [usize; 6] = [129, 200, 257, 300, 129, 33_000];
 
 /// A change that would leave more elements than this is not made.
 const MOST_ELEMENTS: usize = 1 << 20;
@@ -87,16 +90,41 @@ impl Windows {
         Self { params, indices: rows.indices, numbers, slice_sizes: all_signed(&slice_sizes) }
     }
 
-    /// Shapes that only an empty output can have.
+    /// Shapes far from the usual ones: a long dim, or sizes that only an empty output can have.
     pub(crate) fn far(choices: &mut Choices, signature: &Signature) -> Self {
-        let size = Size::Tiny;
-        let mut windows =
-            Self::draw(choices, signature, &WantedWindows { batching: (0, 1), some: false, size });
-        let Self { params, slice_sizes, numbers, .. } = &mut windows;
-        // In front of the others a dim of 0 and a huge one, each whole, which moves the others by two.
+        let wanted = WantedWindows { batching: (0, 1), some: false, size: Size::Tiny };
+        let mut windows = Self::draw(choices, signature, &wanted);
+        if choices.once_in(3) {
+            windows.lengthen(choices);
+        } else {
+            windows.empty_and_huge(choices);
+        }
+        windows
+    }
+
+    /// Makes a dim of params long that is not shared with indices; windows stay as they are.
+    fn lengthen(&mut self, choices: &mut Choices) {
+        let shared = |dim: usize| self.numbers.operand_batching_dims.contains(&signed(dim));
+        let own: Vec<usize> = (0..self.params.len()).filter(|dim| !shared(*dim)).collect();
+        if !own.is_empty() {
+            self.params[choices.pick(&own)] = choices.pick(&FAR);
+        }
+    }
+
+    /// Puts a dim of 0 and a huge one in front of those of params, each whole in the output, whose other dims are mostly 1.
+    fn empty_and_huge(&mut self, choices: &mut Choices) {
+        let vector = usize::try_from(self.numbers.index_vector_dim).unwrap_or(usize::MAX);
+        if !choices.once_in(4) {
+            let rows = self.indices.iter_mut().enumerate().filter(|(dim, _)| *dim != vector);
+            rows.for_each(|(_, dim)| *dim = (*dim).min(1));
+            self.params.iter_mut().for_each(|dim| *dim = (*dim).min(1));
+            self.slice_sizes.iter_mut().for_each(|size| *size = (*size).min(1));
+        }
         let more = [0, choices.pick(&HUGE)];
-        params.splice(0..0, more);
-        slice_sizes.splice(0..0, more.map(signed));
+        self.params.splice(0..0, more);
+        self.slice_sizes.splice(0..0, more.map(signed));
+        let rank = signed(self.output_rank());
+        let Self { numbers, .. } = self;
         for list in [
             &mut numbers.collapsed_slice_dims,
             &mut numbers.operand_batching_dims,
@@ -104,9 +132,7 @@ impl Windows {
         ] {
             list.iter_mut().for_each(|dim| *dim += 2);
         }
-        let rank = signed(windows.output_rank());
-        windows.numbers.offset_dims.extend([rank, rank + 1]);
-        windows
+        numbers.offset_dims.extend([rank, rank + 1]);
     }
 
     /// The rank of the output without further offset dims.
@@ -297,7 +323,7 @@ fn choices_at(choices: &mut Choices, dims: &mut [usize], edges: &[usize]) {
 /// Adds, removes, repeats or swaps an entry, or makes one odd.
 fn disturb_list(choices: &mut Choices, list: &mut Vec<i64>) {
     let at = choices.below(list.len());
-    match (choices.below(6), list.get(at).copied()) {
+    match (choices.below(7), list.get(at).copied()) {
         (0, _) => list.push(choices.below(5).cast_signed() as i64),
         (1, Some(_)) => drop(list.remove(at)),
         (2, Some(value)) => list.insert(at, value),
@@ -305,6 +331,7 @@ fn disturb_list(choices: &mut Choices, list: &mut Vec<i64>) {
             let other = choices.below(list.len());
             list.swap(at, other);
         }
+        (4, Some(_)) => list[at] = list[choices.below(list.len())],
         (_, Some(value)) => list[at] = odd(choices, value),
         (_, None) => list.push(odd(choices, 0)),
     }
