@@ -11,6 +11,7 @@ mod grid;
 mod names;
 mod operator;
 mod pairs;
+mod questions;
 mod raw;
 #[cfg(test)]
 mod schema;
@@ -28,6 +29,7 @@ use walkdir::WalkDir;
 use crate::case::Case;
 use crate::clause::{Clause, Document, Erratum, Example, Family, LeftOut, OutOfScope, Renamed, Section};
 use crate::diagnostic::{Diagnostic, Quoted, nearest};
+use crate::question::Question;
 use crate::yaml::{MAX_FILE_BYTES, Spanned, Text, too_long};
 use crate::{Basis, ErrorCode, Signature, Signatures};
 
@@ -80,6 +82,8 @@ pub struct Specification {
     pub out_of_scope: Vec<OutOfScope>,
     /// The cases that have another id now.
     pub renamed: Vec<Renamed>,
+    /// The questions in which operators differ.
+    pub questions: Vec<Question>,
     /// The operators, by name.
     pub operators: Vec<Signature>,
     /// The clauses: operator by operator, each in the order of its file.
@@ -169,7 +173,13 @@ impl Specification {
             ]);
         }
         let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
-        Self::load(&files, large)
+        let spec = Self::load(&files, large)?;
+        // For the files that are built in, a test does this.
+        for (name, bytes) in files.iter().filter(|(name, _)| *name == "questions.yaml") {
+            let checked = Text::new(name, bytes).and_then(|text| spec.check_questions(text));
+            checked.map_err(|diagnostic| vec![diagnostic])?;
+        }
+        Ok(spec)
     }
 
     fn load(files: &[(&str, &[u8])], large: bool) -> Result<Self, Vec<Diagnostic>> {
@@ -190,6 +200,7 @@ impl Specification {
                 ["documents.yaml"] => spec.read_documents(text),
                 ["errata.yaml"] | ["operators", _, _, "errata.yaml"] => spec.read_errata(text),
                 ["renamed.yaml"] => spec.read_renamed(text),
+                ["questions.yaml"] => spec.read_questions(text),
                 ["out-of-scope.yaml"] => spec.read_out_of_scope(text),
                 ["operators", _, _, "inventory.yaml"] => spec.read_inventory(text),
                 ["families", family, "clauses.yaml"] => spec.of_families.read_clauses(text, family),
@@ -324,6 +335,12 @@ impl Specification {
     #[must_use]
     pub fn case(&self, id: &str) -> Option<&Case> {
         self.cases.iter().find(|case| case.id == id)
+    }
+
+    /// A question by id.
+    #[must_use]
+    pub fn question(&self, id: &str) -> Option<&Question> {
+        self.questions.iter().find(|question| question.id == id)
     }
 
     /// An entry of the errata ledger by id.
