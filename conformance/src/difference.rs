@@ -81,6 +81,9 @@ impl Difference {
             Allowed::Output(expected) => {
                 Some((at, Self::between(&Outcome::Output(expected.clone()), outcome)?))
             }
+            Allowed::Filled(expected) => {
+                Some((at, Self::between(&Outcome::Output(expected.tensor().ok()?), outcome)?))
+            }
             Allowed::Shape(expected) => {
                 let (dtype, shape) = head(outcome)?;
                 let difference = Self::of_heads(params.dtype(), expected, dtype, shape);

@@ -133,7 +133,7 @@ pub fn judge(
         let note = if let Checked::But(note) = checked { Some(note) } else { None };
         return Judgement { verdict: Verdict::Pass, note };
     }
-    let output_allowed = allowed.iter().any(|one| matches!(one, Allowed::Output(_) | Allowed::Shape(_)));
+    let output_allowed = allowed.iter().any(|one| allows_output(one));
     let error_allowed = allowed.iter().any(|one| matches!(one, Allowed::Error(..) | Allowed::AnyError));
     fail(match outcome {
         Outcome::Output(_) | Outcome::TooLarge { .. } if output_allowed => Verdict::WrongOutput,
@@ -141,6 +141,10 @@ pub fn judge(
         _ if error_allowed => Verdict::WrongError,
         _ => Verdict::RejectedGoodInput,
     })
+}
+
+const fn allows_output(allowed: &Allowed) -> bool {
+    matches!(allowed, Allowed::Output(_) | Allowed::Filled(_) | Allowed::Shape(_))
 }
 
 /// Whether this allows the refusal of a dtype, so that its case is sent whatever is declared.
@@ -164,6 +168,7 @@ fn passes(allowed: &Allowed, params: &Tensor, outcome: &Outcome, strictness: Str
         }
         (Allowed::Unspecified, _) | (Allowed::AnyError, Outcome::Error(_)) => true,
         (Allowed::Output(expected), Outcome::Output(actual)) => expected == actual,
+        (Allowed::Filled(expected), Outcome::Output(actual)) => expected.allows(actual),
         (Allowed::Shape(expected), Outcome::Output(actual)) => {
             expected == actual.shape() && params.dtype() == actual.dtype()
         }
@@ -223,6 +228,10 @@ fn field<T: PartialEq>(expected: Option<T>, actual: Option<T>) -> Field {
 pub fn describe_allowed(allowed: &[Allowed]) -> String {
     let one = |allowed: &Allowed| match allowed {
         Allowed::Output(tensor) => describe_tensor(tensor),
+        Allowed::Filled(filled) => match filled.tensor() {
+            Ok(tensor) => describe_tensor(&tensor),
+            Err(error) => format!("an output that cannot be shown: {error}"),
+        },
         Allowed::Shape(shape) => format!("an output of shape {shape}"),
         Allowed::Error(code, fields) => format!("error {code}{}", describe_fields(fields)),
         Allowed::AnyError => "any error".to_owned(),

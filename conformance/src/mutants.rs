@@ -3,7 +3,7 @@
 //! [`all`] lists the mutants, `concern` finds out on which operators each is wrong, [`strength`] runs cases against them, [`narrow`] does so behind
 //! declarations of one dtype pair, [`smoke`] chooses the fewest cases that are as
 //! strong. `model` is a correct gather taken apart into `steps`; each mutant replaces one of them. They stand by topic
-//! in `axis`, `batch`, `bounds`, `broadcast`, `elements`, `errors`, `layout`, `modes`, `payload`, `policy`, `ranks`, `rows`, `threads` and `width`;
+//! in `axis`, `batch`, `bounds`, `broadcast`, `elements`, `errors`, `fill`, `layout`, `modes`, `payload`, `policy`, `ranks`, `rows`, `threads` and `width`;
 //! `memory` is how tensors are misread.
 
 mod axis;
@@ -13,6 +13,7 @@ mod broadcast;
 mod concern;
 mod elements;
 mod errors;
+mod fill;
 mod layout;
 mod memory;
 mod model;
@@ -113,7 +114,7 @@ impl Mutant {
 /// Every mutant, by topic.
 #[must_use]
 pub fn all() -> Vec<&'static Mutant> {
-    let topics: [&[Mutant]; 14] = [
+    let topics: [&[Mutant]; 15] = [
         batch::MUTANTS,
         axis::MUTANTS,
         bounds::MUTANTS,
@@ -121,6 +122,7 @@ pub fn all() -> Vec<&'static Mutant> {
         broadcast::MUTANTS,
         policy::MUTANTS,
         modes::MUTANTS,
+        fill::MUTANTS,
         ranks::MUTANTS,
         rows::MUTANTS,
         width::MUTANTS,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use gather_spec::{Allowed, Call, Case, Outcome, Profile, TensorError};
+use gather_spec::{Allowed, Call, Case, Filled, Outcome, Profile, TensorError};
 
 use crate::backend::{Backend, Description};
 use crate::difference::Difference;
@@ -266,7 +266,7 @@ impl<'a> Judged<'a> {
                 return Ok(spread);
             }
             for allowed in &mut spread.allowed {
-                if let Allowed::Output(output) = allowed
+                if let Allowed::Output(output) | Allowed::Filled(Filled { zeroed: output, .. }) = allowed
                     && let Ok(stored) = output.to_row_major()
                 {
                     *output = stored;
@@ -287,7 +287,7 @@ impl<'a> Judged<'a> {
 
     /// Whether every backend with this declaration must answer it, with the one output that is allowed.
     pub(crate) fn has_one_output(&self) -> bool {
-        self.declared && matches!(self.allowed.as_slice(), [Allowed::Output(_)])
+        self.declared && matches!(self.allowed.as_slice(), [Allowed::Output(_) | Allowed::Filled(_)])
     }
 
     /// Whether even repeated runs may differ.

@@ -17,8 +17,8 @@ use std::sync::LazyLock;
 use gather_conformance::judge::{Strictness, Verdict, judge};
 use gather_optimized::{Settings, answer};
 use gather_spec::signature::{
-    AttributeDefault, AttributeRole, AttributeSignature, AttributeType, EmptyIndex, Join, ModePolicy,
-    OperandRole, OperandSignature, Policy, Range, RankRule,
+    AttributeDefault, AttributeRole, AttributeSignature, AttributeType, EmptyIndex, Fill, FillWord, Join,
+    ModePolicy, OperandRole, OperandSignature, Policy, Range, RankRule,
 };
 use gather_spec::{
     Allowed, Attribute, BadIndex, Case, DType, EmptyAxis, Form, NegativeIndex, Profile, Signature,
@@ -136,7 +136,10 @@ fn perturbations(signature: &Signature) -> Vec<Perturbed> {
     if signature.flattens {
         add("flatten".to_owned(), "never".to_owned(), Signature { flattens: false, ..signature.clone() });
     }
-    for (field, change, modes) in modes(signature.modes()) {
+    for (field, change, fill) in fills(signature.fill) {
+        add(field, change, Signature { fill: Some(fill), ..signature.clone() });
+    }
+    for (field, change, modes) in modes(signature) {
         add(field, change, Signature { policy: Policy::ByMode(modes), ..signature.clone() });
     }
     match signature.form {
@@ -168,8 +171,8 @@ fn perturbations(signature: &Signature) -> Vec<Perturbed> {
 }
 
 /// Other modes: one less, another default, and each with one of its words changed.
-fn modes(all: &[ModePolicy]) -> Vec<(String, String, Vec<ModePolicy>)> {
-    let mut changes = Vec::new();
+fn modes(signature: &Signature) -> Vec<(String, String, Vec<ModePolicy>)> {
+    let (all, mut changes) = (signature.modes(), Vec::new());
     for (at, mode) in all.iter().enumerate() {
         let name = &mode.mode;
         let mut without = all.to_vec();
@@ -186,7 +189,14 @@ fn modes(all: &[ModePolicy]) -> Vec<(String, String, Vec<ModePolicy>)> {
             changes.push((format!("modes.{name}.{field}"), word, modes));
         };
         let ModePolicy { profile, empty_axis, .. } = *mode;
-        for bad in [BadIndex::Error, BadIndex::Zero, BadIndex::Clamp, BadIndex::Modulo] {
+        change("name", format!("{name}_"), ModePolicy { mode: format!("{name}_"), ..mode.clone() });
+        if profile.bad == BadIndex::Unspecified {
+            // Whatever the policy says instead, nothing is promised.
+            continue;
+        }
+        let fill = signature.fill.map(|_| BadIndex::Fill);
+        let others = [BadIndex::Error, BadIndex::Zero, BadIndex::Clamp, BadIndex::Modulo];
+        for bad in others.into_iter().chain(fill) {
             if bad != profile.bad {
                 let other = ModePolicy { profile: Profile { bad, ..profile }, ..mode.clone() };
                 change("bad", bad.to_string(), other);
@@ -205,9 +215,23 @@ fn modes(all: &[ModePolicy]) -> Vec<(String, String, Vec<ModePolicy>)> {
                 change("empty-axis", word(empty), ModePolicy { empty_axis: empty, ..mode.clone() });
             }
         }
-        change("name", format!("{name}_"), ModePolicy { mode: format!("{name}_"), ..mode.clone() });
     }
     changes
+}
+
+/// Another fill for each kind of dtype.
+fn fills(fill: Option<Fill>) -> Vec<(String, String, Fill)> {
+    let Some(fill) = fill else { return Vec::new() };
+    let other = |word| if word == FillWord::Zero { FillWord::Largest } else { FillWord::Zero };
+    [
+        ("inexact", Fill { inexact: other(fill.inexact), ..fill }),
+        ("signed", Fill { signed: other(fill.signed), ..fill }),
+        ("unsigned", Fill { unsigned: other(fill.unsigned), ..fill }),
+        ("bool", Fill { bool: other(fill.bool), ..fill }),
+    ]
+    .into_iter()
+    .map(|(kind, fill)| (format!("fill.{kind}"), "another".to_owned(), fill))
+    .collect()
 }
 
 type Changed<T> = Vec<(&'static str, String, T)>;

@@ -5,6 +5,7 @@ use gather_spec::tensor::Stored;
 use gather_spec::{ByteString, Call, DType, Outcome, Refusal, Signature, Tensor};
 use ndarray::ArrayD;
 
+use crate::policy::Filled;
 use crate::run::Element;
 use crate::{Options, Plan, forms};
 
@@ -80,21 +81,23 @@ fn gather_call(signature: &Signature, call: &Call, settings: &Settings) -> Resul
         let most = settings.max_output;
         return Err(Refusal::Unsupported(format!("an output of {bytes} bytes; at most {most} are allowed")));
     }
+    let profile = signature.profile(&roles, settings.options.policies());
+    let (plan, filler) = (&plan, signature.filler(profile, params.dtype()));
     match params.dtype() {
-        DType::String => strings(&plan, params, indices),
+        DType::String => strings(plan, params, indices),
         dtype if settings.poison => match dtype.size() {
-            1 => poisoned(&plan, params, indices, len, POISON),
-            2 => poisoned(&plan, params, indices, len, u16::from_ne_bytes([POISON; 2])),
-            4 => poisoned(&plan, params, indices, len, u32::from_ne_bytes([POISON; 4])),
-            8 => poisoned(&plan, params, indices, len, u64::from_ne_bytes([POISON; 8])),
-            _ => poisoned(&plan, params, indices, len, u128::from_ne_bytes([POISON; 16])),
+            1 => poisoned(plan, &filler, params, indices, len, POISON),
+            2 => poisoned(plan, &filler, params, indices, len, u16::from_ne_bytes([POISON; 2])),
+            4 => poisoned(plan, &filler, params, indices, len, u32::from_ne_bytes([POISON; 4])),
+            8 => poisoned(plan, &filler, params, indices, len, u64::from_ne_bytes([POISON; 8])),
+            _ => poisoned(plan, &filler, params, indices, len, u128::from_ne_bytes([POISON; 16])),
         },
         dtype => match dtype.size() {
-            1 => bits::<u8>(&plan, params, indices),
-            2 => bits::<u16>(&plan, params, indices),
-            4 => bits::<u32>(&plan, params, indices),
-            8 => bits::<u64>(&plan, params, indices),
-            _ => bits::<u128>(&plan, params, indices),
+            1 => bits::<u8>(plan, &filler, params, indices),
+            2 => bits::<u16>(plan, &filler, params, indices),
+            4 => bits::<u32>(plan, &filler, params, indices),
+            8 => bits::<u64>(plan, &filler, params, indices),
+            _ => bits::<u128>(plan, &filler, params, indices),
         },
     }
 }
@@ -125,21 +128,37 @@ macro_rules! with_indices {
     }};
 }
 
-fn bits<T: Stored + Element>(plan: &Plan, params: &Tensor, indices: &Tensor) -> Result<Tensor, Refusal> {
+fn bits<T: Stored + Element + TryFrom<u128>>(
+    plan: &Plan,
+    filler: &gather_spec::Element,
+    params: &Tensor,
+    indices: &Tensor,
+) -> Result<Tensor, Refusal> {
     let view = params.view::<T>().ok_or_else(no_view)?;
+    let plan = plan.filled(stored(filler));
     let output = with_indices!(indices, indices => plan.run(&view, &indices))?;
     tensor(params.dtype(), output)
 }
 
+/// The bits of an element, as they are stored.
+fn stored<T: Default + TryFrom<u128>>(element: &gather_spec::Element) -> Filled<T> {
+    match element {
+        gather_spec::Element::Bits(bits) => Filled(T::try_from(*bits).unwrap_or_default()),
+        gather_spec::Element::Bytes(_) => Filled(T::default()),
+    }
+}
+
 /// The same, into an output of which every element is `garbage`.
-fn poisoned<T: Stored + Element>(
+fn poisoned<T: Stored + Element + TryFrom<u128>>(
     plan: &Plan,
+    filler: &gather_spec::Element,
     params: &Tensor,
     indices: &Tensor,
     len: usize,
     garbage: T,
 ) -> Result<Tensor, Refusal> {
     let view = params.view::<T>().ok_or_else(no_view)?;
+    let plan = plan.filled(stored(filler));
     let mut elements = crate::output::reserve(len)?;
     elements.resize(len, garbage);
     let wrong = |wrong: ndarray::ShapeError| Refusal::Unsupported(wrong.to_string());

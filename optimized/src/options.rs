@@ -68,8 +68,8 @@ impl Options {
         Self { choices, fill: Zeros }
     }
 
-    /// What happens to an index outside its axis. `Unspecified` is answered like `Error`. See also [`Options::modulo`]
-    /// and [`Options::fill`].
+    /// What happens to an index outside its axis. `Unspecified` is answered like `Error`, and `Fill` like `Zero` as long
+    /// as no element was chosen: see [`Options::fill`]. See also [`Options::modulo`].
     #[must_use]
     pub const fn bad_index(mut self, bad: BadIndex) -> Self {
         self.choices.profile.bad = bad;
@@ -114,7 +114,7 @@ impl Options {
     /// ```
     #[must_use]
     pub fn fill<A>(self, value: A) -> Options<Filled<A>> {
-        let Self { choices, .. } = self.bad_index(BadIndex::Zero);
+        let Self { choices, .. } = self.bad_index(BadIndex::Fill);
         Options { choices, fill: Filled(value) }
     }
 }
@@ -151,7 +151,7 @@ impl<F> Options<F> {
         self
     }
 
-    /// The policies on indices that were chosen. A profile has no word for `fill`: it then says `zero`.
+    /// The policies on indices that were chosen.
     #[must_use]
     pub const fn policies(&self) -> Profile {
         self.choices.profile
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(modulo.policies().bad, BadIndex::Modulo);
         assert_eq!(modulo.bad_index(BadIndex::Zero).policies().bad, BadIndex::Zero);
         let filled = modulo.axis(1).fill(7u8).level(Level::Portable);
-        assert_eq!(filled.policies().bad, BadIndex::Zero);
+        assert_eq!(filled.policies().bad, BadIndex::Fill);
         assert_eq!((filled.fill, filled.choices.axis), (Filled(7), Some(1)));
     }
 }

@@ -113,6 +113,17 @@ impl<F> Plan<F> {
         Self { params: Dims::from_slice(params), indices: Dims::from_slice(indices), output, traits, fill }
     }
 
+    /// The same plan with another choice of what elements with a bad index are.
+    pub(crate) fn filled<G>(&self, fill: G) -> Plan<G> {
+        Plan {
+            params: self.params.clone(),
+            indices: self.indices.clone(),
+            output: self.output.clone(),
+            traits: self.traits,
+            fill,
+        }
+    }
+
     /// What elements with a bad index are.
     #[inline]
     pub(crate) const fn fill(&self) -> &F {

@@ -1,5 +1,4 @@
-//! What becomes of an index outside its axis. The words are those of a profile and one more, which only the Rust
-//! functions have: an element of the caller's in place of zero.
+//! What becomes of an index outside its axis, and the element that takes the place of what a bad one would select.
 
 use gather_spec::{BadIndex, NegativeIndex, Profile};
 
@@ -29,7 +28,7 @@ impl Policies {
     pub(crate) const fn new(profile: Profile) -> Self {
         let bad = match profile.bad {
             BadIndex::Error | BadIndex::Unspecified => Bad::Error,
-            BadIndex::Zero => Bad::Fill,
+            BadIndex::Zero | BadIndex::Fill => Bad::Fill,
             BadIndex::Clamp => Bad::Clamp,
             BadIndex::Modulo => Bad::Modulo,
         };

@@ -1,6 +1,6 @@
 //! The deliberately naive gather: what the documents say, in their own names and order, and nothing clever.
 //!
-//! One file per operator, in the folder of its ecosystem: [`numpy`], [`onnx`], [`paddle`], [`tf`], [`torch`]. What they share is in
+//! One file per operator, in the folder of its ecosystem: [`jax`], [`numpy`], [`onnx`], [`paddle`], [`tf`], [`torch`]. What they share is in
 //! `checks` (attributes, dtypes, indices) and `output` (sizes). [`answer`] finds the operator of a call.
 //!
 //! ```
@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod checks;
+pub mod jax;
 pub mod numpy;
 pub mod onnx;
 mod output;
@@ -57,7 +58,7 @@ pub struct Implemented {
 
 /// Every operator that the reference answers, by ecosystem. A new one is a file and a line in its ecosystem's `mod.rs`.
 pub fn operators() -> impl Iterator<Item = &'static Implemented> {
-    [numpy::OPERATORS, onnx::OPERATORS, paddle::OPERATORS, tf::OPERATORS, torch::OPERATORS]
+    [jax::OPERATORS, numpy::OPERATORS, onnx::OPERATORS, paddle::OPERATORS, tf::OPERATORS, torch::OPERATORS]
         .into_iter()
         .flatten()
 }

@@ -250,6 +250,9 @@ pub enum BadIndex {
     Error,
     /// One bad component makes the whole slice of its row zero bits.
     Zero,
+    /// The same with the element that the operator's page names in place of zero bits: see
+    /// [`Fill`](crate::signature::Fill). Only the mode of a call chooses this.
+    Fill,
     /// Each component is moved to the nearest end of its axis; with an axis of size 0 the slice is zero.
     Clamp,
     /// Each component is the Euclidean remainder by the size of its axis. Only the mode of a call chooses this.
@@ -273,7 +276,7 @@ pub enum NegativeIndex {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EmptyAxis {
-    /// A slice of zero bits.
+    /// A slice of zero bits, or of the element that bad indices are filled with.
     #[default]
     Zero,
     /// The call is refused with `index-out-of-range`.
@@ -300,20 +303,20 @@ impl BadIndex {
     /// The same, if a backend may declare it.
     ///
     /// # Errors
-    /// What is wrong with it: only the mode of a call chooses the remainder.
+    /// What is wrong with it: only the mode of a call chooses the remainder, or an element to fill with.
     ///
     /// ```
     /// use gather_spec::BadIndex;
     /// assert_eq!(BadIndex::Clamp.declared(), Ok(BadIndex::Clamp));
-    /// assert!(BadIndex::Modulo.declared().is_err());
+    /// assert!(BadIndex::Modulo.declared().is_err() && BadIndex::Fill.declared().is_err());
     /// ```
     pub fn declared(self) -> Result<Self, String> {
         match self {
-            Self::Modulo => {
+            Self::Modulo | Self::Fill => {
                 let expected = "one of error zero clamp unspecified is expected";
-                Err(format!("only the mode of a call chooses `modulo`: {expected}"))
+                Err(format!("only the mode of a call chooses `{self}`: {expected}"))
             }
-            declared => Ok(declared),
+            Self::Error | Self::Zero | Self::Clamp | Self::Unspecified => Ok(self),
         }
     }
 
@@ -362,7 +365,7 @@ macro_rules! policy_names {
     };
 }
 
-policy_names!(BadIndex { Error => "error", Zero => "zero", Clamp => "clamp", Modulo => "modulo", Unspecified => "unspecified" });
+policy_names!(BadIndex { Error => "error", Zero => "zero", Fill => "fill", Clamp => "clamp", Modulo => "modulo", Unspecified => "unspecified" });
 policy_names!(NegativeIndex { Reject => "reject", Wrap => "wrap" });
 
 impl fmt::Display for Profile {

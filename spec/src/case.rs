@@ -8,9 +8,11 @@ use serde::Serialize;
 use crate::any::{self, OpenDtypes};
 use crate::call::{BadIndex, EmptyAxis, NegativeIndex};
 use crate::clause::Evidence;
-use crate::signature::ModePolicy;
+use crate::signature::{Fill, ModePolicy};
 use crate::tensor::Sparse;
-use crate::{Basis, Call, DType, ErrorCode, ErrorFields, Profile, Roles, Shape, Tensor, TensorError};
+use crate::{
+    Basis, Call, DType, ErrorCode, ErrorFields, Profile, Roles, Shape, Tensor, TensorBuilder, TensorError,
+};
 
 /// A call together with what may be answered to it.
 #[derive(Clone, Debug)]
@@ -109,7 +111,9 @@ impl Case {
             case.call.operands.replace(&self.names.params, params);
             for allowed in case.expect.arms.iter_mut().flat_map(|arm| &mut arm.allowed) {
                 match allowed {
-                    Allowed::Output(output) => *output = any::values_as(output, new.0)?,
+                    Allowed::Output(output) | Allowed::Filled(Filled { zeroed: output, .. }) => {
+                        *output = any::values_as(output, new.0)?;
+                    }
                     Allowed::Error(_, ErrorFields { bytes: Some(bytes), .. }) => {
                         let elements = *bytes / now.0.size() as u128;
                         *bytes = elements.saturating_mul(new.0.size() as u128);
@@ -168,7 +172,7 @@ pub struct Arm {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct When {
-    /// Asks for this policy.
+    /// Asks for this policy; `fill` also for `zero`, which fills with zero bits.
     #[serde(default)]
     pub bad: Option<BadIndex>,
     /// Asks for this policy.
@@ -194,7 +198,9 @@ impl When {
 
     /// Whether it holds for these policies.
     pub(crate) fn matches_both(&self, profile: Profile, empty_axis: EmptyAxis) -> bool {
-        self.bad.is_none_or(|policy| policy == profile.bad)
+        // Zero is what the policy zero fills with.
+        let fills = |policy| policy == BadIndex::Fill && profile.bad == BadIndex::Zero;
+        self.bad.is_none_or(|policy| policy == profile.bad || fills(policy))
             && self.negative.is_none_or(|policy| policy == profile.negative)
             && self.empty_axis.is_none_or(|policy| policy == empty_axis)
     }
@@ -205,6 +211,8 @@ impl When {
 pub enum Allowed {
     /// Exactly this tensor, bit by bit.
     Output(Tensor),
+    /// A tensor in which some elements are the operator's fill.
+    Filled(Filled),
     /// Any tensor of this shape and of the dtype of params.
     Shape(Shape),
     /// An error of this code; stated fields must agree.
@@ -213,6 +221,47 @@ pub enum Allowed {
     AnyError,
     /// Anything but a crash.
     Unspecified,
+}
+
+/// An output in which the operator's fill takes the place of what bad indices would select.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Filled {
+    /// The output with zeros at these places.
+    pub zeroed: Tensor,
+    /// The places, counted in row-major order, ascending.
+    pub at: Arc<[usize]>,
+    /// What stands there.
+    pub fill: Fill,
+}
+
+impl Filled {
+    /// The output with the elements that the fill makes.
+    ///
+    /// # Errors
+    /// [`TensorError`] if memory is short.
+    pub fn tensor(&self) -> Result<Tensor, TensorError> {
+        let dtype = self.zeroed.dtype();
+        let element = self.fill.element(dtype);
+        let mut builder = TensorBuilder::new(dtype, self.zeroed.shape().clone())?;
+        for (at, kept) in self.zeroed.iter().enumerate() {
+            builder.push(if self.is_filled(at) { element.clone() } else { kept });
+        }
+        builder.finish()
+    }
+
+    /// Whether an output is this one: bit by bit but for a fill that promises no bits.
+    #[must_use]
+    pub fn allows(&self, output: &Tensor) -> bool {
+        let dtype = self.zeroed.dtype();
+        (output.dtype(), output.shape()) == (dtype, self.zeroed.shape())
+            && self.zeroed.iter().zip(output.iter()).enumerate().all(|(at, (kept, found))| {
+                if self.is_filled(at) { self.fill.allows(dtype, &found) } else { found == kept }
+            })
+    }
+
+    fn is_filled(&self, at: usize) -> bool {
+        self.at.binary_search(&at).is_ok()
+    }
 }
 
 impl Expectation {
@@ -236,7 +285,8 @@ impl Expectation {
     /// Whether some arm allows an output.
     #[must_use]
     pub fn accepts(&self) -> bool {
-        self.allowed().any(|allowed| matches!(allowed, Allowed::Output(_) | Allowed::Shape(_)))
+        self.allowed()
+            .any(|allowed| matches!(allowed, Allowed::Output(_) | Allowed::Filled(_) | Allowed::Shape(_)))
     }
 
     /// Whether some arm allows this error.
@@ -252,7 +302,9 @@ impl Expectation {
 
     fn unspecified(&self) -> Vec<Allowed> {
         let shape = self.allowed().find_map(|allowed| match allowed {
-            Allowed::Output(tensor) => Some(tensor.shape().clone()),
+            Allowed::Output(tensor) | Allowed::Filled(Filled { zeroed: tensor, .. }) => {
+                Some(tensor.shape().clone())
+            }
             Allowed::Shape(shape) => Some(shape.clone()),
             _ => None,
         });

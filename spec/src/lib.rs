@@ -37,7 +37,7 @@ pub use call::{
     ReportedError,
 };
 #[cfg(feature = "cases")]
-pub use case::{Allowed, Case, Expectation};
+pub use case::{Allowed, Case, Expectation, Filled};
 #[cfg(feature = "cases")]
 pub use clause::{Basis, Clause};
 #[cfg(feature = "cases")]

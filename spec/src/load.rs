@@ -7,6 +7,7 @@ mod dtypes;
 mod expect;
 mod families;
 mod fill;
+mod filled;
 mod grid;
 mod names;
 mod operator;

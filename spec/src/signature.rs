@@ -6,6 +6,7 @@
 //! anything but names and types (`roles`). The words that a signature is made of are a closed list (`rules`). Ranges,
 //! ranks and the order of checks are for whoever answers.
 
+mod fill;
 mod roles;
 mod rules;
 
@@ -14,8 +15,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::call::{Attribute, Attributes, BadIndex, Call, EmptyAxis, NegativeIndex, Operator};
-use crate::{DType, Profile, Tensor};
+use crate::{DType, Element, Profile, Tensor};
 
+pub use fill::{Fill, FillWord};
 pub use roles::{Axis, Misfit, Roles};
 pub use rules::{
     AttributeDefault, AttributeRole, AttributeType, EmptyIndex, Form, Join, OperandRole, Range, RankRule,
@@ -113,6 +115,8 @@ pub struct Signature {
     pub attributes: Vec<AttributeSignature>,
     /// Who chooses what becomes of a bad index, and among what.
     pub policy: Policy,
+    /// What a mode whose policy is `fill` fills with.
+    pub fill: Option<Fill>,
     /// Whether params are flattened, row-major, where the axis is null.
     pub flattens: bool,
     /// What is allowed beside the letter.
@@ -240,6 +244,23 @@ impl Signature {
     #[must_use]
     pub fn profile<T>(&self, call: &Roles<T>, declared: Profile) -> Profile {
         self.mode(call).map_or(declared, |mode| mode.profile)
+    }
+
+    /// Whether a bad index is an error under some policy that a backend may declare or a call may choose.
+    #[must_use]
+    pub fn refuses_indices(&self) -> bool {
+        match &self.policy {
+            Policy::Permitted(permitted) => permitted.bad.contains(&BadIndex::Error),
+            Policy::ByMode(modes) => modes.iter().any(|mode| mode.profile.bad == BadIndex::Error),
+        }
+    }
+
+    /// What a slice with a bad index holds in params of a dtype, where that is no error: the operator's fill if the call
+    /// chooses it, and zero otherwise.
+    #[must_use]
+    pub fn filler(&self, profile: Profile, dtype: DType) -> Element {
+        let fill = self.fill.filter(|_| profile.bad == BadIndex::Fill);
+        fill.map_or_else(|| Element::zero(dtype), |fill| fill.element(dtype))
     }
 
     /// Whether params are flattened, row-major, before anything is gathered: the axis is null, sent or by default.

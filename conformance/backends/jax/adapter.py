@@ -1,9 +1,7 @@
-"""JAX on the CPU. It has neither operator; what is here are its documented idioms: `x.at[...].get` for gather_nd and
-`jax.numpy.take` for gather, both with mode="fill" and fill_value=0, so that an index out of range gives zeros, and
-`jax.vmap` for a batch. 64-bit dtypes are switched on. Nothing is checked that JAX itself does not check."""
+"""JAX on the CPU: `jax.numpy.take` and `jax.numpy.take_along_axis` as they are. 64-bit dtypes are switched on. Nothing is
+checked that JAX itself does not check."""
 
 import os
-from functools import lru_cache
 
 os.environ["JAX_PLATFORMS"] = "cpu"
 
@@ -30,42 +28,8 @@ def store(output):
     return numpy_store(array)
 
 
-def batched(function, batch_dims):
-    """One jax.vmap per batch axis; an axis that is not there is for it to refuse."""
-    if batch_dims == 0:
-        return function
-    return jax.vmap(lambda params, indices: batched(function, batch_dims - 1)(params, indices))
-
-
-@lru_cache(maxsize=64)
-def components(batch_dims):
-    """One index array per component: the last axis of indices, taken apart."""
-    one = lambda params, indices: params.at[tuple(jnp.unstack(indices, axis=-1))].get(mode="fill", fill_value=0)
-    return jax.jit(batched(one, batch_dims))
-
-
-@lru_cache(maxsize=64)
-def take(axis, batch_dims):
-    one = lambda params, indices: jnp.take(params, indices, axis=axis, mode="fill", fill_value=0)
-    return jax.jit(batched(one, batch_dims))
-
-
-def gather_nd(params, indices, batch_dims=0):
-    return components(batch_dims)(params, indices)
-
-
-def gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
-    if batch_dims < 0:
-        batch_dims += indices.ndim
-    if axis is None:
-        axis = batch_dims
-    # Below the batch an axis has another number, and one that lies in the batch must not get a number there.
-    inner = axis - batch_dims if axis >= batch_dims else axis if axis < 0 else axis - params.ndim
-    return take(inner, batch_dims)(params, indices)
-
-
-def operator(function, *attributes):
-    return Operator(function, [*NUMPY, "bf16"], INTEGERS, attributes, bad="zero", negative="wrap")
+def operator(function):
+    return Operator(function, [*NUMPY, "bf16"], INTEGERS, ["axis", "mode"])
 
 
 serve(
@@ -74,10 +38,9 @@ serve(
     load=load,
     store=store,
     block=jax.block_until_ready,
+    # The mode of a call chooses, so that what is declared says nothing.
     operators={
-        "tf.gather_nd": operator(gather_nd, "batch_dims"),
-        "tf.raw_ops.GatherNd": operator(gather_nd),
-        "tf.gather": operator(gather, "axis", "batch_dims", "validate_indices"),
-        "paddle.gather_nd": operator(gather_nd),
+        "jax.numpy.take": operator(jnp.take),
+        "jax.numpy.take_along_axis": operator(jnp.take_along_axis),
     },
 )

@@ -68,6 +68,10 @@ fn outcomes(allowed: &[Allowed]) -> String {
 fn outcome(allowed: &Allowed) -> String {
     match allowed {
         Allowed::Output(tensor) => format!("output: {{ {} }}", body(tensor)),
+        Allowed::Filled(filled) => match filled.tensor() {
+            Ok(tensor) => format!("output: {{ {} }}", body(&tensor)),
+            Err(_) => format!("shape: {}", filled.zeroed.shape()),
+        },
         Allowed::Shape(shape) => format!("shape: {shape}"),
         Allowed::Error(code, fields) => format!("error: {code}{}", error_fields(fields)),
         Allowed::AnyError | Allowed::Unspecified => "unspecified: true".to_owned(),

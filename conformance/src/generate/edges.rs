@@ -147,7 +147,7 @@ fn edge(choices: &mut Choices, limit: usize) -> usize {
 
 /// A size beside an edge, which leaves room for that.
 fn beside(choices: &mut Choices, limit: usize) -> usize {
-    let most = if limit >= LARGE { 2 } else { limit };
+    let most = if limit >= LARGE { 2 } else { limit / edges(limit)[0] };
     below(choices, &BESIDE, most)
 }
 

@@ -11,7 +11,7 @@ use crate::generate::values::Values;
 use crate::generate::{Size, paint};
 
 use super::lab::{Lab, Stop, joined};
-use super::tensors::integers;
+use super::tensors::{counts, integers};
 
 /// What a law asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,12 +221,15 @@ impl<'a> Lab<'a> {
         let gather = if bad { gather } else { without_rows_of_nothing(gather)? };
         let has_sign = gather.indices.dtype().kind() == Kind::Signed;
         let wraps = has_sign && gather.profile.negative == NegativeIndex::Wrap;
+        // No good index lies beyond what its dtype counts.
+        let counted = usize::try_from(counts(gather.indices.dtype())).unwrap_or(usize::MAX);
         let choices = &mut *self.choices;
         let values = Values { style: 0, bad_in: if bad { 4 } else { 0 }, reach: Values::NEAR };
         let value = |position: &[usize]| {
             let bound = gather.bound(position);
-            let drawn = i128::from(values.value(choices, 0, bound));
-            let from_end = wraps && (0..bound as i128).contains(&drawn) && choices.once_in(8);
+            let drawn = i128::from(values.value(choices, 0, bound.min(counted)));
+            let fits = bound <= counted;
+            let from_end = wraps && fits && (0..bound as i128).contains(&drawn) && choices.once_in(8);
             if from_end { drawn - bound as i128 } else { drawn }
         };
         let indices = integers(gather.indices.dtype(), gather.indices.shape(), value)?;

@@ -15,7 +15,7 @@ pub(super) const ZERO_IS_PADDING: Law = Law {
     forms: EVERY_FORM,
     roles: &[],
     only: ALL,
-    speaks: |profile| profile.bad == BadIndex::Zero,
+    speaks: |profile| FILLS.contains(&profile.bad),
     check: zero_is_padding,
 };
 
@@ -63,15 +63,19 @@ pub(super) const LATER_ROWS: Law = Law {
     check: later_rows,
 };
 
+/// The policies that put an element in place of what a bad index would select.
+const FILLS: [BadIndex; 2] = [BadIndex::Zero, BadIndex::Fill];
+
 const WISH: Wish = Wish { batch: (0, 2), bad: true, ..Wish::PLAIN };
 
 fn zero_is_padding(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let gather = lab.gather(WISH)?;
-    if gather.profile.bad != BadIndex::Zero {
+    if !FILLS.contains(&gather.profile.bad) {
         return Err(Stop::Skip("skipped: another policy"));
     }
     let placed = gather.map_indices(|index, bound| gather.within(index, bound).unwrap_or(bound) as i128)?;
-    let placed = placed.with_params(padded(&gather.params, gather.selected_axes())?);
+    let filler = gather.signature.filler(gather.profile, gather.params.dtype());
+    let placed = placed.with_params(padded(&gather.params, gather.selected_axes(), &filler)?);
     let outcomes = lab.ask(vec![placed.call(), gather.call()])?;
     agree(&outcomes[0], &outcomes[1])
 }

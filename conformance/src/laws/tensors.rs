@@ -1,5 +1,6 @@
 //! Tensors taken apart and put together, element by element, without any gather.
 
+use gather_spec::dtype::Kind;
 use gather_spec::{DType, Element, Shape, Tensor, TensorBuilder};
 
 use super::lab::Stop;
@@ -16,13 +17,31 @@ pub(super) fn build(
     Ok(tensor.finish()?)
 }
 
-/// A tensor of integers, from their values position by position.
+/// A tensor of integers, from their values position by position. An axis may be longer than a dtype of indices counts:
+/// then the law cannot be asked in that dtype.
 pub(super) fn integers(
     dtype: DType,
     dims: &[usize],
     mut value: impl FnMut(&[usize]) -> i128,
 ) -> Result<Tensor, Stop> {
-    build(dtype, dims, |position| Element::Bits(value(position).cast_unsigned()))
+    let mut all_fit = true;
+    let tensor = build(dtype, dims, |position| {
+        let value = value(position);
+        all_fit &= holds(dtype, value);
+        Element::Bits(value.cast_unsigned())
+    })?;
+    if all_fit { Ok(tensor) } else { Err(Stop::Skip("skipped: the dtype does not hold an index")) }
+}
+
+/// The number of values from 0 on that an integer dtype holds.
+pub(super) const fn counts(dtype: DType) -> i128 {
+    let bits = dtype.size() * 8;
+    if matches!(dtype.kind(), Kind::Signed) { 1 << (bits - 1) } else { 1 << bits }
+}
+
+const fn holds(dtype: DType, value: i128) -> bool {
+    let least = if matches!(dtype.kind(), Kind::Signed) { -counts(dtype) } else { 0 };
+    least <= value && value < counts(dtype)
 }
 
 /// The part at leading positions.
@@ -80,13 +99,17 @@ pub(super) fn stack(dtype: DType, parts: &[Tensor], shape: &[usize]) -> Result<T
     build(dtype, &dims, |position| parts[position[0]].element(&position[1..]))
 }
 
-/// One more slice of zeros at the end of some axes.
-pub(super) fn padded(tensor: &Tensor, axes: std::ops::Range<usize>) -> Result<Tensor, Stop> {
+/// One more slice of an element at the end of some axes.
+pub(super) fn padded(
+    tensor: &Tensor,
+    axes: std::ops::Range<usize>,
+    element: &Element,
+) -> Result<Tensor, Stop> {
     let mut dims = tensor.shape().to_vec();
     dims[axes].iter_mut().for_each(|dim| *dim += 1);
     build(tensor.dtype(), &dims, |position| {
         let inside = position.iter().zip(&**tensor.shape()).all(|(at, dim)| at < dim);
-        if inside { tensor.element(position) } else { Element::zero(tensor.dtype()) }
+        if inside { tensor.element(position) } else { element.clone() }
     })
 }
 

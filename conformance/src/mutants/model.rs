@@ -13,8 +13,8 @@ use gather_spec::{
 use super::memory;
 
 pub(super) use super::steps::{
-    axis, batch_dims, bound_of, count, dims, element, exempt, faulty, fits, flatten, from_start, index,
-    index_at, multi_index, offence, offender, offset, origin, output_shape, resolve, row_major,
+    axis, batch_dims, bound_of, count, dims, element, exempt, faulty, filler, fits, flatten, from_start,
+    index, index_at, multi_index, offence, offender, offset, origin, output_shape, resolve, row_major,
     row_major_signed, size, tensor, within,
 };
 
@@ -37,6 +37,7 @@ pub(super) struct Model {
     pub(super) policies: fn(Profile) -> Profile,
     /// What an index into an empty axis gives by the mode.
     pub(super) empty_axis: fn(EmptyAxis) -> EmptyAxis,
+    pub(super) filler: fn(&Asked<'_>) -> Element,
     /// The call with its params flattened, where it asks for that.
     pub(super) flatten: fn(&Signature, Roles<Tensor>) -> Roles<Tensor>,
     /// What is checked, in this order.
@@ -95,6 +96,7 @@ impl Model {
             mode: |signature, roles| signature.mode(roles),
             policies: |profile| profile,
             empty_axis: |empty_axis| empty_axis,
+            filler,
             flatten,
             order: &ORDER,
             faulty,

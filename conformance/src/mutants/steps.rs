@@ -297,11 +297,16 @@ pub(super) fn offset(_: &Asked<'_>, dims: &Dims, batch: usize, mid: usize, at: &
     flat * count(&dims.inner) as i128
 }
 
+/// The right element in place of what a bad index would select.
+pub(super) fn filler(asked: &Asked<'_>) -> Element {
+    asked.signature.filler(asked.profile, asked.roles.params.dtype())
+}
+
 /// The right element of a slice.
 pub(super) fn element(asked: &Asked<'_>, _: &Dims, params: &[Element], pick: Pick, at: usize) -> Element {
     let dtype = asked.roles.params.dtype();
     match pick {
-        None => Element::zero(dtype),
+        None => (asked.model.filler)(asked),
         Some(start) => usize::try_from(start + at as i128)
             .ok()
             .and_then(|at| params.get(at))

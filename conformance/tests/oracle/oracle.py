@@ -26,6 +26,7 @@ from typing import Any, NamedTuple, Optional
 SIZES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8, "f16": 2,
          "bf16": 2, "f32": 4, "f64": 8, "c64": 8, "c128": 16, "string": 16}
 DTYPES = list(SIZES)
+NANS = {"f16": 0x7E00, "bf16": 0x7FC0, "f32": 0x7FC00000, "f64": 0x7FF8 << 48, "c64": 0x7FC00000, "c128": 0x7FF8 << 48}
 CODES = ["params-dtype", "index-dtype", "mode-unknown", "axis-required", "params-rank", "indices-rank", "rank-mismatch",
          "batch-dims-out-of-range", "axis-out-of-range", "axis-before-batch", "batch-shape-mismatch", "join-mismatch",
          "index-depth", "output-too-large", "index-out-of-range"]
@@ -86,6 +87,7 @@ class Operator:
         self.flattens: bool = signature.get("flattens", False)
         modes = signature.get("policy", {}).get("by-mode", [])  # the default first
         self.modes = {one["mode"]: Oracle(**one["profile"], empty_axis=one["empty_axis"]) for one in modes}
+        self.fill: Json = signature.get("fill") or {}
 
     def batch_dims(self, given: Json, r: int, q: int) -> int:
         """How many axes are the batch, counted from the start."""
@@ -98,6 +100,21 @@ class Operator:
         most = min(q - 1, r - 1 if self.batch["range"] == "from-0-below-smaller-rank" else r)
         require(0 <= b <= most, "batch-dims-out-of-range")
         return b
+
+    def filler(self, bad: str, dtype: str) -> bytes:
+        """The element in place of what a bad index would select."""
+        if dtype == "string":
+            return b""
+        size = SIZES[dtype]
+        if bad != "fill":
+            return bytes(size)
+        if dtype in NANS:
+            return NANS[dtype].to_bytes(size, "little") if self.fill["inexact"] == "nan" else bytes(size)
+        kind = "bool" if dtype == "bool" else "signed" if dtype.startswith("i") else "unsigned"
+        lowest, largest = {"bool": (0, 1), "signed": (1 << 8 * size - 1, (1 << 8 * size - 1) - 1)}.get(
+            kind, (0, (1 << 8 * size) - 1))
+        word = self.fill[kind]
+        return {"smallest": lowest, "largest": largest, "true": 1, "zero": 0}[word].to_bytes(size, "little")
 
     def requires_axis(self) -> bool:
         """Whether a call without an axis is refused."""
@@ -135,7 +152,8 @@ class Call(NamedTuple):
     def mode(self) -> Any:
         """The mode, sent or by default; None of an operator without."""
         chosen = self.operator.mode
-        return self.attributes.get(chosen["name"], next(iter(self.operator.modes))) if chosen else None
+        sent = self.attributes.get(chosen["name"]) if chosen else None
+        return next(iter(self.operator.modes)) if chosen and sent is None else sent
 
     def flat(self) -> "Call":
         """The call along one axis of all elements, where its axis is null."""
@@ -220,7 +238,7 @@ class Oracle(NamedTuple):
         p, source = call.params.shape, call.params.elements
         bounds, inner, mids, rows = p[first:end], prod(p[end:]), prod(p[batch:first]), prod(outer)
         places, k = self.places_of(call, bounds), len(bounds)
-        blank = b"" if output.dtype == "string" else bytes(SIZES[output.dtype])
+        blank = call.operator.filler(self.bad, output.dtype)
         strides = [prod(bounds[axis + 1:]) for axis in range(k)]
         for table in range(prod(p[:first]) if 0 not in output.shape else 0):  # of cells, per [batch, mid]
             for row in range(table // mids * rows, (table // mids + 1) * rows):
@@ -235,7 +253,7 @@ class Oracle(NamedTuple):
         _, axis, end, _, output = call.plan()
         p, i = call.params.shape, call.indices.shape
         places = self.places_of(call, p[axis:end])
-        blank = b"" if output.dtype == "string" else bytes(SIZES[output.dtype])
+        blank = call.operator.filler(self.bad, output.dtype)
         for flat in range(prod(output.shape)):
             at = [flat // prod(output.shape[dim + 1:]) % size for dim, size in enumerate(output.shape)]
             place = places[number(at, i)]
@@ -251,7 +269,7 @@ class Oracle(NamedTuple):
             signed = call.indices.dtype.startswith("i")
             value, bound = int.from_bytes(element, "little", signed=signed), bounds[component]
             places.append(self.place(value, bound))
-            if places[-1] is None and (self.bad == "error" or not bound and self.empty_axis == "error"):
+            if places[-1] is None and (self.bad in ("error", "unspecified") or not bound and self.empty_axis == "error"):
                 named = {"component": component} if call.operator.by_rows else {}
                 shape = call.indices.shape[:-1] if named else call.indices.shape
                 position = [row // prod(shape[axis + 1:]) % dim for axis, dim in enumerate(shape)]
@@ -370,7 +388,8 @@ class Generator(Random):
                 given[operator.axis["name"]] = None
                 call.indices.shape[:] = call.indices.shape[axis:axis + 1] if operator.join else call.indices.shape
         if operator.mode and self.random() < 0.7:
-            given[operator.mode["name"]] = self.choice(list(operator.modes))
+            nothing = [None] if operator.mode.get("nullable") else []
+            given[operator.mode["name"]] = self.choice(nothing + list(operator.modes))
         for name, one in operator.attributes.items():
             if one["role"] == "ignored" and self.random() < 0.15:
                 given[name] = self.choice([False, True] if one["type"] == "boolean" else [0, 7])

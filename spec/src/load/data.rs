@@ -16,6 +16,7 @@ use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
 use super::closed_form::PLACES;
 use super::dtypes::Written;
+use super::filled::Spoilt;
 use super::grid::GridPoint;
 use super::raw::TensorEntry;
 use super::sizes::Sizes;
@@ -41,9 +42,11 @@ pub(super) struct Reader<'a> {
     pub(super) text: Text<'a>,
     pub(super) shared: &'a Shared,
     /// What the names of sizes stand for.
-    sizes: &'a Sizes,
+    pub(super) sizes: &'a Sizes,
     /// Whether tensors may have any number of elements, as long as few of them are stored.
     pub(super) large: bool,
+    /// What the word `fill` stands for, which only an output has: see [`Spoilt`].
+    pub(super) spoilt: Option<Spoilt>,
 }
 
 /// What has been read of a file so far.
@@ -52,7 +55,7 @@ pub(super) struct Shared {
     stored: Cell<usize>,
     /// What stands at one place, read as a dtype and with some sizes, is one tensor for every case: those of a family's
     /// operators share it.
-    read: RefCell<HashMap<(serde_yaml::Location, DType, Sizes), Tensor>>,
+    read: RefCell<HashMap<(serde_yaml::Location, DType, Sizes, Option<Spoilt>), Tensor>>,
     /// The numbers that closed forms pass, by dtype and modulo.
     pub(super) numbers: RefCell<HashMap<(DType, Option<i128>), Tensor>>,
     /// The same under `any`, each beside its elements of a dtype.
@@ -73,7 +76,7 @@ enum Notation {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: Text<'a>, shared: &'a Shared) -> Self {
-        Self { text, shared, sizes: &NO_SIZES, large: is_large(text.file) }
+        Self { text, shared, sizes: &NO_SIZES, large: is_large(text.file), spoilt: None }
     }
 
     /// The same, where the names of sizes stand for something.
@@ -81,12 +84,15 @@ impl<'a> Reader<'a> {
     where
         'a: 's,
     {
-        Reader { text: self.text, shared: self.shared, sizes, large: self.large }
+        Reader { sizes, ..self }
     }
 
     /// The number that a node stands for, with its names.
     pub(super) fn number(&self, node: &'a Spanned<Node>) -> Result<i128, Diagnostic> {
         let text = self.text.scalar(node).unwrap_or_default();
+        if let Some(spoilt) = self.spoilt(node) {
+            return Ok(spoilt.number());
+        }
         let plain = text.strip_prefix('-').unwrap_or(text);
         if self.sizes.is_empty() && (plain.is_empty() || !plain.bytes().all(|b| b.is_ascii_digit())) {
             let found = if text.is_empty() { node.value.kind().to_owned() } else { Quoted(text).to_string() };
@@ -136,7 +142,8 @@ impl<'a> Reader<'a> {
 
     /// The output of a case: nested data, or a mapping like that of an operand without its dtype.
     pub(super) fn output(&self, dtype: &Written, node: &'a Spanned<Node>) -> Result<Tensor, Diagnostic> {
-        self.values(dtype, node.defined, |dtype| self.output_of(dtype, node))
+        let reader = Self { spoilt: Some(Spoilt::Zero), ..*self };
+        self.values(dtype, node.defined, |dtype| reader.output_of(dtype, node))
     }
 
     /// A tensor whose dtype is named, or one of `any`, whose numbers are read and then turned into elements of its
@@ -192,13 +199,13 @@ impl<'a> Reader<'a> {
     }
 
     /// What stands at a place, read as a dtype: made once, then shared.
-    fn once(
+    pub(super) fn once(
         &self,
         dtype: DType,
         at: serde_yaml::Location,
         make: impl FnOnce() -> Result<Tensor, Diagnostic>,
     ) -> Result<Tensor, Diagnostic> {
-        let key = (at, dtype, self.sizes.clone());
+        let key = (at, dtype, self.sizes.clone(), self.spoilt);
         if let Some(tensor) = self.shared.read.borrow().get(&key) {
             return Ok(tensor.clone());
         }
@@ -248,7 +255,7 @@ impl<'a> Reader<'a> {
         self.written(dtype, entry.shape.as_ref(), [data, bits, fill], at)
     }
 
-    fn output_of(&self, dtype: DType, node: &'a Spanned<Node>) -> Result<Tensor, Diagnostic> {
+    pub(super) fn output_of(&self, dtype: DType, node: &'a Spanned<Node>) -> Result<Tensor, Diagnostic> {
         let Node::Mapping(entries) = &node.value else {
             return self.nested(dtype, None, node, Notation::Data);
         };
@@ -396,6 +403,9 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn element(&self, dtype: DType, node: &'a Spanned<Node>) -> Result<Element, Diagnostic> {
+        if let Some(spoilt) = self.spoilt(node).filter(|_| dtype != DType::String) {
+            return Ok(Element::Bits(spoilt.bits()));
+        }
         match (dtype.kind(), &node.value) {
             (Kind::String, _) => self.string(node),
             (Kind::Complex, Node::Mapping(entries)) => {

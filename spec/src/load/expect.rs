@@ -2,7 +2,7 @@
 
 use crate::case::{Allowed, Arm, Expectation, When};
 use crate::diagnostic::{Diagnostic, Quoted, nearest};
-use crate::signature::ModePolicy;
+use crate::signature::{Fill, ModePolicy};
 use crate::yaml::{Node, Spanned};
 use crate::{Attributes, BadIndex, EmptyAxis, ErrorCode, ErrorFields, NegativeIndex, Profile};
 
@@ -18,6 +18,8 @@ impl<'a> CaseReader<'a> {
         mode: Option<&ModePolicy>,
         expect: &'a Spanned<Expect>,
     ) -> Result<Expectation, Diagnostic> {
+        let fills = mode.is_some_and(|mode| mode.profile.bad == BadIndex::Fill);
+        let fill = self.page.fill.filter(|_| fills);
         let arms = match &expect.value {
             Expect::Word(word) if word == "unspecified" => {
                 vec![Arm { when: When::default(), allowed: vec![Allowed::Unspecified] }]
@@ -27,10 +29,10 @@ impl<'a> CaseReader<'a> {
                     .wrong(expect.defined, format!("{} is no expectation", Quoted(word)))
                     .help("write `unspecified`, or a mapping with `output`, `shape`, `error` or `any-of`"));
             }
-            Expect::One(arm) => vec![self.arm(dtype, arm, expect.defined)?],
+            Expect::One(arm) => vec![self.arm(dtype, fill, arm, expect.defined)?],
             Expect::Arms(arms) => {
                 let read: Result<Vec<Arm>, _> =
-                    arms.iter().map(|arm| self.arm(dtype, &arm.value, arm.defined)).collect();
+                    arms.iter().map(|arm| self.arm(dtype, fill, &arm.value, arm.defined)).collect();
                 let read = read?;
                 if let Some(at) = first_unreached(&read) {
                     return Err(self
@@ -88,10 +90,16 @@ impl<'a> CaseReader<'a> {
         }
     }
 
-    fn arm(&self, dtype: &Written, entry: &'a ArmEntry, at: serde_yaml::Location) -> Result<Arm, Diagnostic> {
+    fn arm(
+        &self,
+        dtype: &Written,
+        fill: Option<Fill>,
+        entry: &'a ArmEntry,
+        at: serde_yaml::Location,
+    ) -> Result<Arm, Diagnostic> {
         let when = entry.when.as_ref().map(|when| when.value).unwrap_or_default();
         let Some(any_of) = &entry.any_of else {
-            return Ok(Arm { when, allowed: vec![self.allowed(dtype, entry, at)?] });
+            return Ok(Arm { when, allowed: vec![self.allowed(dtype, fill, entry, at)?] });
         };
         self.fields(dtype, entry)?;
         if outcomes(entry) > 0 {
@@ -106,7 +114,7 @@ impl<'a> CaseReader<'a> {
                 true => Err(self
                     .wrong(one.defined, "an entry of `any-of` is one plain outcome")
                     .help("without `when` and without another `any-of`")),
-                false => self.allowed(dtype, &one.value, one.defined),
+                false => self.allowed(dtype, fill, &one.value, one.defined),
             })
             .collect();
         let allowed = allowed?;
@@ -121,6 +129,7 @@ impl<'a> CaseReader<'a> {
     fn allowed(
         &self,
         dtype: &Written,
+        fill: Option<Fill>,
         entry: &'a ArmEntry,
         at: serde_yaml::Location,
     ) -> Result<Allowed, Diagnostic> {
@@ -134,7 +143,7 @@ impl<'a> CaseReader<'a> {
         }
         let fields = self.fields(dtype, entry)?;
         if let Some(output) = &entry.output {
-            return self.reader.output(dtype, output).map(Allowed::Output);
+            return self.reader.allowed_output(dtype, output, fill);
         }
         if let Some(shape) = &entry.shape {
             return self.reader.shape(shape).map(Allowed::Shape);
@@ -212,7 +221,8 @@ impl<'a> CaseReader<'a> {
 
 /// The first arm that no policies come to, declared or chosen by a mode.
 fn first_unreached(arms: &[Arm]) -> Option<usize> {
-    let bad = BadIndex::SPECIFIED.into_iter().chain([BadIndex::Modulo, BadIndex::Unspecified]);
+    let modes_alone = [BadIndex::Fill, BadIndex::Modulo, BadIndex::Unspecified];
+    let bad = BadIndex::SPECIFIED.into_iter().chain(modes_alone);
     let profiles = bad.flat_map(|bad| NegativeIndex::ALL.map(|negative| Profile { bad, negative }));
     let policies = profiles.flat_map(|profile| EmptyAxis::ALL.map(|empty| (profile, empty)));
     let first = |(profile, empty)| arms.iter().position(|arm| arm.when.matches_both(profile, empty));

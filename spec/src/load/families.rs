@@ -125,6 +125,8 @@ impl Families {
                 let missing = family
                     .filter(|clause| clause.id == from.value)
                     .flat_map(|clause| &clause.rejects)
+                    // No index is refused where every policy makes something else of a bad one.
+                    .filter(|code| **code != ErrorCode::IndexOutOfRange || signature.refuses_indices())
                     .find(|code| !target.rejects.contains(code));
                 if let Some(code) = missing {
                     let message =

@@ -11,8 +11,8 @@ use serde::Deserialize;
 use crate::call::{Attribute, BadIndex, EmptyAxis, NegativeIndex, Operator};
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::signature::{
-    AttributeDefault, AttributeRole, AttributeSignature, AttributeType, EmptyIndex, Form, Join, OperandRole,
-    OperandSignature, Range, RankRule, Signature, Tolerated,
+    AttributeDefault, AttributeRole, AttributeSignature, AttributeType, EmptyIndex, Fill, Form, Join,
+    OperandRole, OperandSignature, Range, RankRule, Signature, Tolerated,
 };
 use crate::yaml::{Node, Spanned, Text};
 
@@ -40,6 +40,8 @@ struct OperatorFile {
     policy: Option<Spanned<PolicyEntry>>,
     #[serde(default, deserialize_with = "present")]
     modes: Option<Spanned<InOrder<Spanned<ModeEntry>>>>,
+    #[serde(default, deserialize_with = "present")]
+    fill: Option<Spanned<Fill>>,
     #[serde(default, deserialize_with = "present")]
     flatten: Option<Spanned<FlattenEntry>>,
     #[serde(default)]
@@ -141,6 +143,7 @@ impl Signature {
         let operands = operands(text, file.operands)?;
         let attributes = attributes(text, file.attributes, form)?;
         let policy = modes::policy(text, &file.form, file.policy, file.modes, &attributes)?;
+        let fill = modes::fill(text, &file.form, &policy, file.fill)?;
         let flattens = modes::flattens(text, file.flatten, &attributes)?;
         let signature = Self {
             operator: Operator::new(file.operator.value.as_str()),
@@ -150,6 +153,7 @@ impl Signature {
             operands,
             attributes,
             policy,
+            fill,
             flattens,
             tolerates: Tolerated {
                 params_dtypes: file.tolerates.params_dtypes.0,

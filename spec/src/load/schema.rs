@@ -55,7 +55,7 @@ struct Case {
     operands: BTreeMap<String, Tensor>,
     /// The attributes that are sent, by name or, in a family, by role: an absent one is not sent.
     #[schemars(default)]
-    attributes: Option<BTreeMap<String, Attribute>>,
+    attributes: Option<BTreeMap<String, Option<Attribute>>>,
     /// The dtypes and sizes that one written case stands for.
     #[schemars(default)]
     for_each: Option<ForEach>,
@@ -109,6 +109,7 @@ struct Provenance {
 enum Attribute {
     Boolean(bool),
     Integer(i64),
+    String(String),
 }
 
 /// A tensor: `data`, `bits`, or `shape` with `fill`.
@@ -152,8 +153,13 @@ macro_rules! one_of {
 one_of!(Dtype, "Dtype", DType::ALL.map(DType::name));
 one_of!(DtypeOrAny, "DtypeOrAny", [&["any"][..], &DType::ALL.map(DType::name)].concat());
 one_of!(Code, "Code", ErrorCode::ALL.map(ErrorCode::name));
-one_of!(BadIndexName, "BadIndex", BadIndex::SPECIFIED.map(|policy| policy.to_string()));
+/// The policies that an expectation may be for.
+const WHEN_BAD: [BadIndex; 5] =
+    [BadIndex::Error, BadIndex::Zero, BadIndex::Fill, BadIndex::Clamp, BadIndex::Modulo];
+
+one_of!(BadIndexName, "BadIndex", WHEN_BAD.map(|policy| policy.to_string()));
 one_of!(NegativeIndexName, "NegativeIndex", NegativeIndex::ALL.map(|policy| policy.to_string()));
+one_of!(EmptyAxisName, "EmptyAxis", ["zero", "error"].map(str::to_owned));
 
 /// Nested rows; what the elements may be depends on the dtype.
 struct Elements;
@@ -384,12 +390,14 @@ struct Arm {
 
 /// A condition on the profile.
 #[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(deny_unknown_fields, rename_all = "kebab-case")]
 struct When {
     #[schemars(default)]
     bad: Option<BadIndexName>,
     #[schemars(default)]
     negative: Option<NegativeIndexName>,
+    #[schemars(default)]
+    empty_axis: Option<EmptyAxisName>,
 }
 
 /// A YAML node as the JSON value that an editor's validator sees.

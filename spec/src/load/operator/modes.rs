@@ -6,7 +6,7 @@ use crate::Profile;
 use crate::call::{Attribute, BadIndex, NegativeIndex};
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::signature::{
-    AttributeDefault, AttributeRole, AttributeSignature, Form, ModePolicy, PermittedPolicies, Policy,
+    AttributeDefault, AttributeRole, AttributeSignature, Fill, Form, ModePolicy, PermittedPolicies, Policy,
 };
 use crate::yaml::{Spanned, Text};
 
@@ -93,11 +93,10 @@ fn mode(
         }
     };
     match (bad.value, empty_axis) {
-        (BadIndex::Unspecified, _) => Err(text.wrong(bad.defined, "a mode fixes what a bad index gives")),
-        (BadIndex::Error, Some(empty)) => Err(text
-            .wrong(empty.defined, "every index into an empty axis is bad, and bad is an error")
+        (BadIndex::Error | BadIndex::Fill | BadIndex::Unspecified, Some(empty)) => Err(text
+            .wrong(empty.defined, "every index into an empty axis is bad, and `bad` says what that gives")
             .help("leave `empty-axis` out")),
-        (BadIndex::Error, None) => Ok(Default::default()),
+        (BadIndex::Error | BadIndex::Fill | BadIndex::Unspecified, None) => Ok(Default::default()),
         (_, Some(empty)) => Ok(empty.value),
         (_, None) => Err(text
             .wrong(entry.defined, "this mode does not say what an index into an empty axis gives")
@@ -108,6 +107,28 @@ fn mode(
         profile: Profile { bad: bad.value, negative },
         empty_axis,
     })
+}
+
+/// What the modes fill with: said exactly where one does.
+pub(super) fn fill(
+    text: Text<'_>,
+    form: &Spanned<Form>,
+    policy: &Policy,
+    written: Option<Spanned<Fill>>,
+) -> Result<Option<Fill>, Diagnostic> {
+    let fills = match policy {
+        Policy::ByMode(modes) => modes.iter().any(|mode| mode.profile.bad == BadIndex::Fill),
+        Policy::Permitted(_) => false,
+    };
+    match written {
+        Some(fill) if !fills => Err(text
+            .wrong(fill.defined, "no mode fills")
+            .help("leave `fill` out, or give a mode `bad: fill`")),
+        None if fills => Err(text
+            .wrong(form.defined, "a mode fills, and nothing says with what")
+            .help("write `fill: { inexact: nan, signed: smallest, unsigned: largest, bool: true }`, say")),
+        written => Ok(written.map(|fill| fill.value)),
+    }
 }
 
 /// The policies that the pages permit, of which there is one at least.

@@ -121,7 +121,19 @@ fn what_is_wrong_with_modes_is_said_where_it_stands() {
         ("bad: modulo", "negative: wrap, bad: modulo", 15, &["the remainder says", "leave `negative` out"]),
         ("bad: modulo, empty-axis: error", "bad: modulo", 15, &["an index into an empty axis"]),
         ("bad: error }", "bad: error, empty-axis: zero }", 14, &["leave `empty-axis` out"]),
-        ("bad: clamp", "bad: unspecified", 16, &["a mode fixes"]),
+        ("bad: clamp", "bad: unspecified", 16, &["`bad` says what that gives", "leave `empty-axis` out"]),
+        (
+            "negative: reject, bad: clamp, empty-axis: zero",
+            "negative: wrap, bad: fill",
+            5,
+            &["nothing says with what", "`fill: {"],
+        ),
+        (
+            "flatten:",
+            "fill: { inexact: nan, signed: zero, unsigned: zero, bool: true }\nflatten:",
+            12,
+            &["no mode fills"],
+        ),
         ("nullable: true, default: null", "default: 0", 12, &["the axis cannot be null"]),
         ("when-axis-null", "always", 12, &["`always`", "when-axis-null"]),
     ];

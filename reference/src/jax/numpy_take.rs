@@ -1,0 +1,134 @@
+//! `jax.numpy.take`, by the words and the examples of its page.
+
+use gather_spec::{Call, GatherError, Refusal, Tensor};
+
+use super::{
+    ARRAY_DTYPES, INDICES_DTYPES, canonicalize_axis, in_bounds, invalid_value, normalize_index, ravel,
+    sent_axis, sent_mode,
+};
+use crate::checks::{index_at, index_dtype, only, operands, params_dtype};
+use crate::output::{output, positions};
+use crate::{Implemented, Settings};
+
+/// What an index out of bounds gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Invalid values; a negative one counts from the end.
+    #[default]
+    Fill,
+    /// The nearest valid value, of a negative one the first.
+    Clip,
+    /// It wraps around.
+    Wrap,
+}
+
+/// What an index stands for.
+enum Place {
+    At(usize),
+    Invalid,
+    /// There is nothing to clip to or to wrap around.
+    Nowhere,
+}
+
+impl Mode {
+    /// The mode of a name.
+    ///
+    /// # Errors
+    /// `mode-unknown`.
+    pub fn named(name: &str) -> Result<Self, GatherError> {
+        match name {
+            "fill" => Ok(Self::Fill),
+            "clip" => Ok(Self::Clip),
+            "wrap" => Ok(Self::Wrap),
+            _ => Err(GatherError::ModeUnknown { mode: name.to_owned() }),
+        }
+    }
+
+    fn place(self, index: i128, size: usize) -> Place {
+        let nearest = |index: i128| in_bounds(index, size).map_or(Place::Nowhere, Place::At);
+        match self {
+            // jax.numpy.take.index.negative, jax.numpy.take.fill.*
+            Self::Fill => in_bounds(normalize_index(index, size), size).map_or(Place::Invalid, Place::At),
+            // jax.numpy.take.index.clip
+            Self::Clip => nearest(index.min(size as i128 - 1).max(0)),
+            // jax.numpy.take.index.wrap
+            Self::Wrap => index.checked_rem_euclid(size as i128).map_or(Place::Nowhere, nearest),
+        }
+    }
+}
+
+/// Takes elements of `a` along `axis`, or of the flattened `a`.
+///
+/// output shape = `a.shape[:axis] + indices.shape + a.shape[axis+1:]`; at each place of `indices`, the slice of `a` at the
+/// index there.
+///
+/// # Errors
+/// `axis-out-of-range`, `output-too-large`, `index-out-of-range`, in this order.
+pub fn take(
+    a: &Tensor,
+    indices: &Tensor,
+    axis: Option<i64>,
+    mode: Mode,
+    settings: Settings,
+) -> Result<Tensor, Refusal> {
+    // jax.numpy.take.axis.default
+    let flat;
+    let (a, axis) = match axis {
+        Some(axis) => (a, axis),
+        None => {
+            flat = ravel(a)?;
+            (&flat, 0)
+        }
+    };
+    // jax.numpy.take.axis.within-rank, jax.numpy.take.axis.negative
+    let axis = canonicalize_axis(axis, a.rank())?;
+    // jax.numpy.take.shape.axis-replaced, jax.numpy.take.output.size-limit
+    let (before, size, after) = (&a.shape()[..axis], a.shape()[axis], &a.shape()[axis + 1..]);
+    let shape = [before, indices.shape(), after].concat();
+    let mut out = output(a.dtype(), shape.clone(), settings)?;
+
+    // jax.numpy.take.index.empty-axis
+    for position in indices.shape().positions() {
+        let index = index_at(indices, &position);
+        if matches!(mode.place(index, size), Place::Nowhere) {
+            return Err(GatherError::IndexOutOfRange { position, component: None, index, bound: size }.into());
+        }
+    }
+
+    // jax.numpy.take.value.subarrays
+    if !shape.contains(&0) {
+        for i in positions(before) {
+            for j in indices.shape().positions() {
+                let place = mode.place(index_at(indices, &j), size);
+                for k in positions(after) {
+                    out.push(match place {
+                        Place::At(at) => a.element(&[&*i, &[at], &*k].concat()),
+                        _ => invalid_value(a.dtype()),
+                    });
+                }
+            }
+        }
+    }
+    out.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
+}
+
+/// The operator as it is found by name.
+pub(crate) const OPERATOR: Implemented = Implemented {
+    name: "jax.numpy.take",
+    params_dtypes: &ARRAY_DTYPES,
+    index_dtypes: &INDICES_DTYPES,
+    answer,
+};
+
+/// Answers a call of this operator; the mode is in the call, whatever the settings say.
+fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
+    let [a, indices] = operands(call, ["a", "indices"])?;
+    only(call, &["axis", "mode"])?;
+    let (axis, mode) = (sent_axis(call)?.flatten(), sent_mode(call)?);
+    // jax.numpy.take.dtype.a, jax.numpy.take.dtype.indices
+    params_dtype(a, &ARRAY_DTYPES)?;
+    index_dtype(indices, &INDICES_DTYPES)?;
+    // jax.numpy.take.mode.default, jax.numpy.take.mode.listed
+    let mode = mode.map_or(Ok(Mode::default()), Mode::named)?;
+    take(a, indices, axis, mode, settings)
+}

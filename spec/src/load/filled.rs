@@ -1,0 +1,97 @@
+//! Outputs in which a word stands for elements: `fill` for what a bad index gives, which is zero bits under the policy
+//! zero and the operator's own element where a mode fills with one, and `any-nan` for a NaN of which no bits are
+//! promised.
+
+use crate::any;
+use crate::case::{Allowed, Filled};
+use crate::diagnostic::Diagnostic;
+use crate::dtype::Kind;
+use crate::signature::{Fill, FillWord};
+use crate::yaml::{Node, Spanned};
+
+use super::data::Reader;
+use super::dtypes::Written;
+
+/// The words.
+const FILL: &str = "fill";
+const ANY_NAN: &str = "any-nan";
+
+/// What `any-nan` stands for; it is not written of other dtypes.
+const NAN: Fill =
+    Fill { inexact: FillWord::Nan, signed: FillWord::Zero, unsigned: FillWord::Zero, bool: FillWord::Zero };
+
+/// What a word is read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Spoilt {
+    /// Zero bits.
+    Zero,
+    /// Another element, which tells its places from those of zeros.
+    Marked,
+}
+
+impl Spoilt {
+    /// The bits, of any dtype but string.
+    pub(super) const fn bits(self) -> u128 {
+        match self {
+            Self::Zero => 0,
+            Self::Marked => 1,
+        }
+    }
+
+    /// The number of a closed form.
+    pub(super) const fn number(self) -> i128 {
+        self.bits().cast_signed()
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// What a node stands for if it is one of the words in an output.
+    pub(super) fn spoilt(&self, node: &'a Spanned<Node>) -> Option<Spoilt> {
+        self.spoilt.filter(|_| self.is(FILL, node) || self.is(ANY_NAN, node))
+    }
+
+    fn is(&self, word: &str, node: &'a Spanned<Node>) -> bool {
+        self.text.scalar(node) == Some(word) && !self.text.is_quoted(node)
+    }
+
+    fn has(&self, word: &str, node: &'a Spanned<Node>) -> bool {
+        match &node.value {
+            Node::Sequence(rows) => rows.iter().any(|row| self.has(word, row)),
+            Node::Mapping(entries) => entries.iter().any(|(_, value)| self.has(word, value)),
+            Node::Scalar(_) | Node::Tagged => self.is(word, node),
+        }
+    }
+
+    /// What an output allows of an operator that fills with `fill`, if its call does.
+    pub(super) fn allowed_output(
+        &self,
+        dtype: &Written,
+        node: &'a Spanned<Node>,
+        fill: Option<Fill>,
+    ) -> Result<Allowed, Diagnostic> {
+        let is_inexact = matches!(dtype.dtype().kind(), Kind::Float | Kind::Complex);
+        let (has_nan, fill) = match (self.has(ANY_NAN, node), fill) {
+            (true, _) => (true, Some(NAN)),
+            (false, fill) => (false, fill.filter(|_| self.has(FILL, node))),
+        };
+        if has_nan && (!is_inexact || matches!(dtype, Written::Any(_)) || self.has(FILL, node)) {
+            return Err(self
+                .wrong(node.defined, "`any-nan` is an element of a float or a complex number")
+                .help("name such a dtype for params, and write no `fill` beside it"));
+        }
+        let zeroed = self.output(dtype, node)?;
+        let Some(fill) = fill else { return Ok(Allowed::Output(zeroed)) };
+        let numbers = match dtype {
+            Written::Named(dtype) => *dtype,
+            Written::Any(_) => any::NUMBERS,
+        };
+        let read = |spoilt| {
+            let reader = Self { spoilt: Some(spoilt), ..*self };
+            reader.once(numbers, node.defined, || reader.output_of(numbers, node))
+        };
+        let (zero, marked) = (read(Spoilt::Zero)?, read(Spoilt::Marked)?);
+        let differs = zero.iter().zip(marked.iter()).enumerate().filter(|(_, (zero, marked))| zero != marked);
+        let at = differs.map(|(at, _)| at).collect();
+        Ok(Allowed::Filled(Filled { zeroed, at, fill }))
+    }
+}
