@@ -7,8 +7,8 @@ use comfy_table::{ContentArrangement, Table, presets};
 use gather_spec::case::Arm;
 use gather_spec::literal::Rows;
 use gather_spec::question::{Answer, Question};
-use gather_spec::signature::PermittedPolicies;
-use gather_spec::{Allowed, Basis, Case, NegativeIndex, Profile, Signature, Specification};
+use gather_spec::signature::{ModePolicy, PermittedPolicies};
+use gather_spec::{Allowed, Basis, Case, NegativeIndex, Profile, Signature, Specification, Tensor};
 
 use crate::judge::describe_allowed;
 use crate::results::Results;
@@ -145,7 +145,7 @@ fn rows(spec: &Specification, question: &Question, results: &[Results]) -> Vec<R
     let mut rows = Vec::new();
     for page in in_order(spec) {
         match question.answer(spec, page) {
-            Answer::Cases(cases) => rows.extend(of_operator(page, &cases, results)),
+            Answer::Cases(cases) => rows.extend(of_operator(spec, page, &cases, results)),
             Answer::LeftOut(why) => rows.push(Row {
                 operator: page.operator.to_string(),
                 answer: format!("– {why}"),
@@ -157,8 +157,8 @@ fn rows(spec: &Specification, question: &Question, results: &[Results]) -> Vec<R
     rows
 }
 
-/// One row for all modes that give the same.
-fn of_operator(page: &Signature, cases: &[&Case], results: &[Results]) -> Vec<Row> {
+/// One row for all modes that give the same, and one for each mode that the case is not asked in.
+fn of_operator(spec: &Specification, page: &Signature, cases: &[&Case], results: &[Results]) -> Vec<Row> {
     let mut rows: Vec<(Vec<&str>, Row)> = Vec::new();
     for case in cases {
         let mode = page.mode_sent(&case.call.attributes).map_or("", |mode| &mode.mode);
@@ -177,14 +177,30 @@ fn of_operator(page: &Signature, cases: &[&Case], results: &[Results]) -> Vec<Ro
             None => rows.push((vec![mode], row)),
         }
     }
+    rows.extend(modes_left_out(spec, page, cases));
     if let [(_, row)] = &mut rows[..] {
         return vec![std::mem::take(row)];
     }
     let named = |(modes, row): (Vec<&str>, Row)| Row {
-        operator: format!("{}, {}", row.operator, modes.join(", ")),
+        operator: format!("{}, {}", page.operator, modes.join(", ")),
         ..row
     };
     rows.into_iter().map(named).collect()
+}
+
+/// The modes that a case of a family is not asked in although others depend on the policies, and why.
+fn modes_left_out<'p>(
+    spec: &Specification,
+    page: &'p Signature,
+    cases: &[&Case],
+) -> Vec<(Vec<&'p str>, Row)> {
+    let Some(family) = cases.first().and_then(|case| case.family.as_deref()) else { return Vec::new() };
+    let left_out = |mode: &'p ModePolicy| {
+        let id = format!("{family}[{}]", mode.mode);
+        let one = spec.left_out.iter().find(|one| one.operator == page.operator && one.case == id)?;
+        Some((vec![mode.mode.as_str()], Row { answer: format!("– {}", one.why), ..Row::default() }))
+    };
+    page.modes().iter().filter_map(left_out).collect()
 }
 
 /// Before what a negative index gives where it counts from the end.
@@ -257,7 +273,8 @@ fn policies(permitted: &PermittedPolicies, Profile { bad, negative }: Profile) -
 /// Outcomes in few words, without the dtypes that a case leaves open.
 pub(crate) fn in_words(allowed: &[Allowed]) -> String {
     let one = |allowed: &Allowed| match allowed {
-        Allowed::Output(tensor) => format!("`{}`", shortened(&Rows(tensor).to_string(), LONGEST)),
+        Allowed::Output(tensor) => rows_of(tensor),
+        Allowed::Filled(filled) => filled.tensor().map_or_else(|error| error.to_string(), |it| rows_of(&it)),
         Allowed::Error(code, _) => format!("error `{code}`"),
         other => describe_allowed(std::slice::from_ref(other)),
     };
@@ -265,6 +282,10 @@ pub(crate) fn in_words(allowed: &[Allowed]) -> String {
         [only] => one(only),
         several => format!("any of {}", several.iter().map(one).collect::<Vec<_>>().join(", ")),
     }
+}
+
+fn rows_of(tensor: &Tensor) -> String {
+    format!("`{}`", shortened(&Rows(tensor).to_string(), LONGEST))
 }
 
 /// What libraries did, those that did the same together, first those that did as the case expects.
