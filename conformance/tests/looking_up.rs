@@ -103,17 +103,19 @@ fn questions_are_listed_and_shown_operator_by_operator() {
         serde_json::from_str(&out(&["list", "questions", "--format", "json"])).unwrap();
     assert_eq!(listed.as_array().unwrap().len(), spec.questions.len());
     assert_eq!(listed[0]["family"]["take"][0], "bad-index/minus-one");
+    // The widths of the columns depend on the operators that there are.
     let text = out(&["show", "minus-one"]);
+    let text = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    let text = text.collect::<Vec<_>>().join("\n");
     for page in &spec.operators {
         assert!(text.contains(page.operator.as_str()), "{} is missing in\n{text}", page.operator);
     }
     for words in [
-        "minus-one\n\n  What does the index -1 mean?\n\n  take/bad-index/minus-one: ",
-        "│ numpy.take, raise, wrap ┆ [[11, 12], [31, 32]] ",
-        "│ numpy.take, clip        ┆ [[11, 12], [11, 12]] ",
-        "┆ wraps: [[11, 13], [23, 22]] ",
-        " ┆ documented ┆ ",
-        " ┆ silent     ┆ ",
+        "minus-one\n\nWhat does the index -1 mean?\n\ntake/bad-index/minus-one: ",
+        "\n│ numpy.take, raise, wrap ┆ [[11, 12], [31, 32]] ┆ silent ┆ bad-index/minus-one │\n",
+        "\n│ numpy.take, clip ┆ [[11, 12], [11, 12]] ┆ silent ┆ bad-index/minus-one[clip] │\n",
+        "\n│ numpy.take_along_axis ┆ wraps: [[11, 13], [23, 22]] ┆ silent ┆ bad-index/minus-one │\n",
+        "\n│ paddle.gather_nd ┆ error index-out-of-range ┆ documented ┆ ",
     ] {
         assert!(text.contains(words), "{words}\n{text}");
     }
