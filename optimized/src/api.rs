@@ -1,9 +1,10 @@
 //! The documented functions on arrays, in one call each: the shapes are validated where they lie, no plan is made.
 
-use gather_spec::Refusal;
+use gather_spec::{DimensionNumbers, Refusal};
 use ndarray::{ArrayD, ArrayRef, Dimension};
 
 use crate::arrays::Arrays;
+use crate::forms::window;
 use crate::policy::Fill;
 use crate::run::Element;
 use crate::{Index, Options};
@@ -162,4 +163,95 @@ pub fn take_along_axis_into<A: Element, I: Index, D: Dimension, E: Dimension, F:
     options: &Options<Z>,
 ) -> Result<(), Refusal> {
     Arrays::take_along_axis(params, indices, options)?.run_into(output)
+}
+
+/// Gathers windows of params, each from the start that an index row says.
+///
+/// The dims of the output at `offset_dims` are those of the window: the slice sizes of all dims of params but the collapsed and the
+/// batching ones. Its other dims are those of indices without `index_vector_dim`. Every coordinate in params is a sum,
+///
+/// `output[...] = params[full_start + full_batching + full_offset]`, with for each dim `d` of params
+/// - `full_start[d]` = the component `c` of the index row if `d` = `start_index_map[c]`, else 0. It must lie in
+///   `0..=params.shape()[d] - slice_sizes[d]`, so that the window fits, unless the options say otherwise. The policies treat a
+///   window as a whole: [`BadIndex::Clamp`](gather_spec::BadIndex::Clamp), which StableHLO's page asks for, moves the start to the
+///   nearest that fits, and `Zero` and [`Options::fill`] spoil all of the window;
+/// - `full_batching[d]` = the position in the dim `start_indices_batching_dims[i]` of indices if `d` =
+///   `operand_batching_dims[i]`, else 0;
+/// - `full_offset[d]` = the position in the window, 0 if `d` is collapsed or batching.
+///
+/// Where `index_vector_dim` is the rank of indices, each index is a row of one component. A slice size of 0 is legal; of a dim that
+/// the output lacks it leaves elements undefined, and the call is `Unsupported` unless there are none.
+///
+/// The formula of StableHLO's `gather`, with the rules of its page.
+///
+/// # Errors
+/// Those of [`crate::Plan::gather_windows`] and [`crate::Plan::run`]; the `bound` of `index-out-of-range` is the number of starts
+/// that fit.
+///
+/// ```
+/// use gather_optimized::{Options, gather_windows};
+/// use gather_spec::{BadIndex, DimensionNumbers};
+/// use ndarray::array;
+///
+/// let params = array![[0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]];
+/// // Of the row that the first component chooses, two elements from the second on.
+/// let numbers = DimensionNumbers {
+///     offset_dims: vec![1],
+///     collapsed_slice_dims: vec![0],
+///     start_index_map: vec![0, 1],
+///     index_vector_dim: 1,
+///     ..DimensionNumbers::default()
+/// };
+/// let clamp = Options::new().bad_index(BadIndex::Clamp);
+/// let output = gather_windows(&params, &array![[1, 0], [2, 9]], &numbers, &[1, 2], &clamp)?;
+/// assert_eq!(output, array![[10, 11], [22, 23]].into_dyn());
+/// # Ok::<(), gather_spec::Refusal>(())
+/// ```
+pub fn gather_windows<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
+    params: &ArrayRef<A, D>,
+    indices: &ArrayRef<I, E>,
+    numbers: &DimensionNumbers,
+    slice_sizes: &[i64],
+    options: &Options<Z>,
+) -> Result<ArrayD<A>, Refusal> {
+    let operands =
+        window::Operands { params: params.shape(), indices: indices.shape(), numbers, slice_sizes };
+    let windows = window::Rules::GATHER_WINDOWS.windows(operands, &options.choices)?;
+    Arrays::gather_windows(params, indices, &windows, options)?.run()
+}
+
+/// [`gather_windows`] into the caller's array, which must be row-major without gaps.
+///
+/// # Errors
+/// Those of [`crate::Plan::gather_windows`] and [`crate::Plan::run_into`].
+///
+/// ```
+/// use gather_optimized::{Options, gather_windows_into};
+/// use gather_spec::DimensionNumbers;
+/// use ndarray::{Array2, array};
+///
+/// let mut output = Array2::zeros((2, 3));
+/// let numbers = DimensionNumbers {
+///     offset_dims: vec![1],
+///     start_index_map: vec![0],
+///     index_vector_dim: 1,
+///     ..DimensionNumbers::default()
+/// };
+/// let params = array![1, 2, 3, 4, 5];
+/// gather_windows_into(&params, &array![2, 0], &numbers, &[3], &mut output, &Options::new())?;
+/// assert_eq!(output, array![[3, 4, 5], [1, 2, 3]]);
+/// # Ok::<(), gather_spec::Refusal>(())
+/// ```
+pub fn gather_windows_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimension, Z: Fill<A>>(
+    params: &ArrayRef<A, D>,
+    indices: &ArrayRef<I, E>,
+    numbers: &DimensionNumbers,
+    slice_sizes: &[i64],
+    output: &mut ArrayRef<A, F>,
+    options: &Options<Z>,
+) -> Result<(), Refusal> {
+    let operands =
+        window::Operands { params: params.shape(), indices: indices.shape(), numbers, slice_sizes };
+    let windows = window::Rules::GATHER_WINDOWS.windows(operands, &options.choices)?;
+    Arrays::gather_windows(params, indices, &windows, options)?.run_into(output)
 }

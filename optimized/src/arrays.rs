@@ -7,6 +7,7 @@ use crate::forms::{elements, nd, take};
 use crate::index::Index;
 use crate::policy::Fill;
 use crate::shapes::Shapes;
+use crate::windows::Windows;
 use crate::{Options, Plan};
 
 /// Proof that params and indices have the shapes that were validated, and the output a length that fits.
@@ -72,6 +73,21 @@ impl<'a, A, I: Index, D: Dimension, E: Dimension> Arrays<'a, A, I, D, E> {
             indices,
             options.fill.chosen(),
         )
+    }
+
+    /// Takes the arrays' own shapes for `gather_windows`, for which `windows` must have been found to fit.
+    ///
+    /// # Errors
+    /// `output-too-large`; `Unsupported` if what the output's elements are is undefined, or for a level that this processor
+    /// lacks.
+    pub(crate) fn gather_windows<F: Fill<A>>(
+        params: &'a ArrayRef<A, D>,
+        indices: &'a ArrayRef<I, E>,
+        windows: &'a Windows,
+        options: &'a Options<F>,
+    ) -> Result<Self, Refusal> {
+        let shapes = Shapes::of_windows(params.shape(), indices.shape(), windows, &options.choices)?;
+        Self::new(shapes, params, indices, options.fill.chosen())
     }
 
     /// Compares the arrays' shapes with those of a plan.

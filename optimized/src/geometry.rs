@@ -1,8 +1,11 @@
 //! How a planned call lies in memory: strides and offsets of one pair of arrays, with mergeable dims merged.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
 use crate::shapes::{OutputShape, Selection, Shapes};
+use crate::windows::{WindowAxis, Windows};
 
 /// A dim of the rows: stepping along it moves the base within params and the place within indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +61,7 @@ impl Geometry {
         let Selection { batch_dims, axis, depth, row_rank, output } = shapes.traits.selection;
         self.rows.clear();
         if output != OutputShape::Slices {
-            return self.set_elements(shapes, params, indices, element);
+            return self.set_others(shapes, params, indices, element);
         }
         for dim in 0..batch_dims {
             self.push(shapes.params[dim], params[dim].wrapping_mul(size), indices[dim]);
@@ -74,31 +77,72 @@ impl Geometry {
         self.set_components(shapes, params, indices, size);
     }
 
+    /// The geometry of outputs that are not made of slices.
+    #[inline(never)] // So that the other forms stay short.
+    fn set_others(&mut self, shapes: Shapes<'_>, params: &[isize], indices: &[isize], element: usize) {
+        match shapes.windows {
+            Some(windows) => self.set_windows(windows, params, indices, element),
+            None => self.set_elements(shapes, params, indices, element),
+        }
+    }
+
     /// The geometry of form elements: each dim of the output steps along params, indices, or both. Inner dims along which
     /// the index stays the same are slices, as those of the other forms.
-    #[inline(never)] // So that the other forms stay short.
     fn set_elements(&mut self, shapes: Shapes<'_>, params: &[isize], indices: &[isize], element: usize) {
         let (size, axis) = (element.cast_signed(), shapes.traits.selection.axis);
         // A dim of 1 stands for every position, and may have any stride.
         let step =
             |dims: &[usize], strides: &[isize], dim: usize| if dims[dim] == 1 { 0 } else { strides[dim] };
+        let along = |dim| RowAxis {
+            len: shapes.joined_dim(dim),
+            params: if dim == axis { 0 } else { step(shapes.params, params, dim) },
+            indices: step(shapes.indices, indices, dim),
+        };
+        self.set_axes(axis + 1..shapes.indices.len(), along, element);
+        self.set_components(shapes, params, indices, size);
+    }
+
+    /// The geometry of windows. Each dim of the output steps along the dims of params and indices that it reads, and a
+    /// component along the dim of params that it is a start on: the windows that start at neighbours overlap.
+    ///
+    /// Along a dim of params with `dim` elements, of which a window has `size`, an offset is at most `size - 1` and a start at
+    /// most `dim - size`, its bound being `dim - size + 1`: together they are at most `dim - 1`. A dim that is shared with
+    /// indices has as many elements there, and no start.
+    fn set_windows(&mut self, windows: &Windows, params: &[isize], indices: &[isize], element: usize) {
+        let step = |dim: Option<usize>, strides: &[isize]| dim.map_or(0, |dim| strides[dim]);
+        let along = |dim: usize| {
+            let WindowAxis { len, params: of_params, indices: of_indices } = windows.axes[dim];
+            RowAxis { len, params: step(of_params, params), indices: step(of_indices, indices) }
+        };
+        self.set_axes(0..windows.axes.len(), along, element);
+        let next = windows.component_step(indices);
+        self.components.clear();
+        self.components.extend(windows.starts.iter().enumerate().map(|(component, start)| Component {
+            bound: start.bound,
+            stride: params[start.dim].wrapping_mul(element.cast_signed()),
+            at: next.wrapping_mul(component.cast_signed()),
+        }));
+    }
+
+    /// Sets the rows of an output with so many dims, which step as `along` says, in elements of params and of indices. Inner
+    /// dims along which the index stays the same and params have no gaps are the contiguous run, if they are among `inner`.
+    #[inline(always)]
+    fn set_axes(&mut self, inner: Range<usize>, along: impl Fn(usize) -> RowAxis, element: usize) {
         let mut run = 1usize;
-        let mut end = shapes.indices.len();
-        while end > axis + 1 {
-            let (dim, len) = (end - 1, shapes.joined_dim(end - 1));
-            let shares_index = step(shapes.indices, indices, dim) == 0;
-            if len != 1 && !(shares_index && step(shapes.params, params, dim) == run.cast_signed()) {
+        let mut end = inner.end;
+        while end > inner.start {
+            let RowAxis { len, params, indices } = along(end - 1);
+            if len != 1 && !(indices == 0 && params == run.cast_signed()) {
                 break;
             }
             run *= len;
-            end = dim;
+            end -= 1;
         }
         for dim in 0..end {
-            let along = if dim == axis { 0 } else { step(shapes.params, params, dim).wrapping_mul(size) };
-            self.push(shapes.joined_dim(dim), along, step(shapes.indices, indices, dim));
+            let RowAxis { len, params, indices } = along(dim);
+            self.push(len, params.wrapping_mul(element.cast_signed()), indices);
         }
         self.set_run(run * element);
-        self.set_components(shapes, params, indices, size);
     }
 
     /// Sets the rows' length, those of the slices being among the rows already.
@@ -200,6 +244,8 @@ fn cut(mut row_bytes: usize) -> (usize, usize) {
 
 #[cfg(test)]
 mod tests {
+    use gather_spec::DimensionNumbers;
+
     use super::*;
     use crate::{Options, Plan};
 
@@ -224,6 +270,37 @@ mod tests {
         let rows = [RowAxis { len: 5, params: 0, indices: 1 }, RowAxis { len: 3, params: 14, indices: 0 }];
         assert_eq!(geometry.rows.as_slice(), rows);
         assert_eq!(geometry.row_bytes, 2);
+    }
+
+    /// The rows of 5 windows of these sizes in a matrix of 16 x 11, and the bytes of each.
+    fn windows(sizes: [i64; 2], offset_dims: [i64; 2]) -> (Vec<RowAxis>, usize) {
+        let numbers = DimensionNumbers {
+            offset_dims: offset_dims.to_vec(),
+            start_index_map: vec![1, 0],
+            index_vector_dim: 1,
+            ..DimensionNumbers::default()
+        };
+        let plan = Plan::gather_windows(&[16, 11], &[5, 2], &numbers, &sizes, &Options::new()).unwrap();
+        let geometry = geometry(&plan, &[11, 1], &[2, 1], 4);
+        let bound = |dim: usize, size: i64| dim - usize::try_from(size).unwrap() + 1;
+        let components = [
+            Component { bound: bound(11, sizes[1]), stride: 4, at: 0 },
+            Component { bound: bound(16, sizes[0]), stride: 44, at: 1 },
+        ];
+        assert_eq!(geometry.components.as_slice(), components);
+        (geometry.rows.to_vec(), geometry.row_bytes)
+    }
+
+    #[test]
+    fn windows_are_rows_as_long_as_they_have_no_gaps() {
+        let starts = RowAxis { len: 5, params: 0, indices: 2 };
+        let [down, across] = [44, 4].map(|params| move |len| RowAxis { len, params, indices: 0 });
+        assert_eq!(windows([8, 11], [1, 2]), (vec![starts], 8 * 11 * 4), "as wide as params");
+        assert_eq!(windows([1, 6], [1, 2]), (vec![starts], 6 * 4));
+        assert_eq!(windows([8, 6], [1, 2]), (vec![starts, down(8)], 6 * 4));
+        assert_eq!(windows([8, 6], [0, 2]), (vec![down(8), starts], 6 * 4));
+        assert_eq!(windows([8, 6], [0, 1]), (vec![down(8), across(6), starts], 4));
+        assert_eq!(windows([8, 11], [0, 1]), (vec![across(88), starts], 4), "two dims of one stride");
     }
 
     /// `rows` slices of `len` elements of 4 bytes, which lie 28 bytes apart.

@@ -130,7 +130,18 @@ pub(crate) fn place<I: Index>(index: I, bound: usize, negative: NegativeIndex) -
 /// The place on an axis of `bound > 0` elements nearest to where the index points.
 #[inline]
 pub(crate) fn nearest_place<I: Index>(index: I, bound: usize, negative: NegativeIndex) -> usize {
-    place(index, bound, negative).unwrap_or(if index.value().is_negative() { 0 } else { bound - 1 })
+    match negative {
+        NegativeIndex::Reject => nearest::<I, false>(index, bound),
+        NegativeIndex::Wrap => nearest::<I, true>(index, bound),
+    }
+}
+
+/// [`nearest_place`], wrapping or not.
+#[inline(always)]
+pub(crate) fn nearest<I: Index, const WRAP: bool>(index: I, bound: usize) -> usize {
+    let (at, good) = index.locate::<WRAP>(bound);
+    let end = if index.value().is_negative() { 0 } else { bound - 1 };
+    if good { at } else { end }
 }
 
 #[cfg(test)]

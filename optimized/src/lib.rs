@@ -1,7 +1,8 @@
 //! The fastest correct gather in Rust, on `ndarray` arrays.
 //!
-//! - The documented functions: [`gather_nd`], [`gather`], [`take_along_axis`], and `*_into` for the caller's output. What
-//!   may be chosen is in [`Options`]; reasons to refuse are `gather_spec`'s [`GatherError`](gather_spec::GatherError)s.
+//! - The documented functions: [`gather_nd`], [`gather`], [`take_along_axis`], [`gather_windows`], and `*_into` for the
+//!   caller's output. What may be chosen is in [`Options`]; reasons to refuse are `gather_spec`'s
+//!   [`GatherError`](gather_spec::GatherError)s.
 //! - Validated once, used often: [`Plan`]. Memory used often: [`Pool`].
 //! - Calls on tensors of any dtype, as a backend answers them: [`answer()`], by the signature of any operator.
 //!
@@ -28,9 +29,13 @@ mod plan;
 mod policy;
 mod run;
 mod shapes;
+mod windows;
 
 pub use answer::{Settings, answer};
-pub use api::{gather, gather_into, gather_nd, gather_nd_into, take_along_axis, take_along_axis_into};
+pub use api::{
+    gather, gather_into, gather_nd, gather_nd_into, gather_windows, gather_windows_into, take_along_axis,
+    take_along_axis_into,
+};
 pub use dispatch::{LEVEL_VARIABLE, Level};
 pub use index::Index;
 #[doc(hidden)]

@@ -5,6 +5,7 @@ use gather_spec::GatherError;
 use ndarray::{ArrayRef, ArrayViewD, Axis, Dimension};
 
 use crate::index::Index;
+use crate::policy::Policies;
 use crate::shapes::Shapes;
 
 /// The first bad index of a call, if there is one.
@@ -17,25 +18,49 @@ pub(crate) fn first_offender<I: Index, E: Dimension>(
         return None;
     }
     let mut view = indices.view().into_dyn();
-    let row_rank = shapes.traits.selection.row_rank;
+    let mut row_rank = shapes.traits.selection.row_rank;
+    if let Some(windows) = shapes.windows {
+        view = vector_last(view, windows.vector);
+        row_rank = view.ndim() - 1;
+    }
     // Along a stride of 0 all rows are the same, and there may be more of them than anyone can visit.
     for axis in 0..row_rank {
         if view.strides()[axis] == 0 {
             view.collapse_axis(Axis(axis), 0);
         }
     }
-    if row_rank < view.ndim() { in_rows(shapes, &view) } else { in_elements(shapes, &view) }
+    let policies = shapes.traits.policies;
+    match shapes.windows {
+        Some(windows) => in_rows(policies, &windows.starts.iter().map(|start| start.bound), &view),
+        None if row_rank < view.ndim() => {
+            let bounds = &shapes.params[shapes.traits.selection.axis..];
+            in_rows(policies, &bounds.iter().copied(), &view)
+        }
+        None => in_elements(shapes, &view),
+    }
 }
 
-fn in_rows<I: Index>(shapes: Shapes<'_>, indices: &ArrayViewD<'_, I>) -> Option<GatherError> {
+/// The view with the dim that holds the components behind the others: a new one, if `vector` is none of its dims.
+fn vector_last<I>(view: ArrayViewD<'_, I>, vector: usize) -> ArrayViewD<'_, I> {
+    let rank = view.ndim();
+    if vector >= rank {
+        return view.insert_axis(Axis(rank));
+    }
+    let order: Vec<usize> = (0..rank).filter(|dim| *dim != vector).chain([vector]).collect();
+    view.permuted_axes(order)
+}
+
+fn in_rows<I: Index>(
+    policies: Policies,
+    bounds: &(impl Iterator<Item = usize> + Clone),
+    indices: &ArrayViewD<'_, I>,
+) -> Option<GatherError> {
     let last = indices.ndim() - 1;
     for (row, components) in indices.lanes(Axis(last)).into_iter().enumerate() {
-        for (component, (index, bound)) in
-            components.iter().zip(&shapes.params[shapes.traits.selection.axis..]).enumerate()
-        {
-            if shapes.traits.policies.refuses(*index, *bound) {
+        for (component, (index, bound)) in components.iter().zip(bounds.clone()).enumerate() {
+            if policies.refuses(*index, bound) {
                 let position = multi_index(row, &indices.shape()[..last]);
-                return Some(out_of_range(position, Some(component), *index, *bound));
+                return Some(out_of_range(position, Some(component), *index, bound));
             }
         }
     }

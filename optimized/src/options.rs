@@ -121,7 +121,7 @@ impl Options {
 
 impl<F> Options<F> {
     /// The number of leading dims that params and indices share. `gather` lets a negative one count from the rank
-    /// of indices. `take_along_axis` has no such attribute and refuses any but 0.
+    /// of indices. `take_along_axis` and `gather_windows` have no such attribute and refuse any but 0.
     #[must_use]
     pub const fn batch_dims(mut self, batch_dims: i64) -> Self {
         self.choices.batch_dims = batch_dims;
@@ -129,7 +129,7 @@ impl<F> Options<F> {
     }
 
     /// The axis of params that `gather` and `take_along_axis` select from; a negative one counts from the rank of
-    /// params. `take_along_axis` requires it; `gather_nd` has no such attribute and refuses it.
+    /// params. `take_along_axis` requires it; `gather_nd` and `gather_windows` have no such attribute and refuse it.
     #[must_use]
     pub const fn axis(mut self, axis: i64) -> Self {
         self.choices.axis = Some(axis);
@@ -137,7 +137,7 @@ impl<F> Options<F> {
     }
 
     /// How the dims of params and indices off the axis relate, for `take_along_axis`; by default they broadcast, as in
-    /// NumPy. `gather` and `gather_nd` have no such attribute and refuse it.
+    /// NumPy. The other functions have no such attribute and refuse it.
     #[must_use]
     pub const fn join(mut self, join: Join) -> Self {
         self.choices.join = Some(join);

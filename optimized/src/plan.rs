@@ -1,14 +1,15 @@
 //! A plan: the shapes of a call, validated once and kept. The checks are in `forms`, how elements lie in memory is in
 //! `geometry`, running in `run`.
 
-use gather_spec::Refusal;
+use gather_spec::{DimensionNumbers, Refusal};
 use smallvec::SmallVec;
 
 use crate::Options;
 use crate::dispatch::Level;
-use crate::forms::{elements, nd, take};
+use crate::forms::{elements, nd, take, window};
 use crate::policy::Zeros;
 use crate::shapes::{Shapes, Traits};
+use crate::windows::Windows;
 
 /// The dims of one tensor; no allocation up to rank 6.
 pub(crate) type Dims = SmallVec<[usize; 6]>;
@@ -33,6 +34,8 @@ pub struct Plan<F = Zeros> {
     params: Dims,
     indices: Dims,
     output: Dims,
+    /// Boxed, since most plans have none.
+    windows: Option<Box<Windows>>,
     traits: Traits,
     fill: F,
 }
@@ -101,16 +104,51 @@ impl<F: Clone> Plan<F> {
             .shapes(params, indices, &options.choices)
             .map(|shapes| Self::of(shapes, options.fill.clone()))
     }
+
+    /// A plan for `gather_windows`, of the shapes that [`gather_windows`](crate::gather_windows) describes.
+    ///
+    /// # Errors
+    /// `dimension-numbers`, `slice-size-out-of-range`, `batch-shape-mismatch`, in this order; `Unsupported` for batch dims, an
+    /// axis or a join among the options, or a level that this processor lacks. Whether the output is too large is found
+    /// when the plan is run, since it depends on the element type.
+    ///
+    /// ```
+    /// use gather_optimized::{Options, Plan};
+    /// use gather_spec::DimensionNumbers;
+    ///
+    /// // Windows of 8 x 6, one for each of 5 starts.
+    /// let numbers = DimensionNumbers {
+    ///     offset_dims: vec![1, 2],
+    ///     start_index_map: vec![0, 1],
+    ///     index_vector_dim: 1,
+    ///     ..DimensionNumbers::default()
+    /// };
+    /// let plan = Plan::gather_windows(&[16, 11], &[5, 2], &numbers, &[8, 6], &Options::new())?;
+    /// assert_eq!(plan.output_shape(), [5, 8, 6]);
+    /// # Ok::<(), gather_spec::Refusal>(())
+    /// ```
+    pub fn gather_windows(
+        params: &[usize],
+        indices: &[usize],
+        numbers: &DimensionNumbers,
+        slice_sizes: &[i64],
+        options: &Options<F>,
+    ) -> Result<Self, Refusal> {
+        let operands = window::Operands { params, indices, numbers, slice_sizes };
+        window::Rules::GATHER_WINDOWS.plan(operands, &options.choices, options.fill.clone())
+    }
 }
 
 impl<F> Plan<F> {
     /// Keeps shapes that fit each other.
     pub(crate) fn of(shapes: Shapes<'_>, fill: F) -> Self {
-        let Shapes { params, indices, traits } = shapes;
+        let Shapes { params, indices, windows, traits } = shapes;
+        let windows = windows.cloned().map(Box::new);
         let mut output = Dims::new();
         // Not `collect`, which is called rather than inlined: a twentieth of a tiny call.
         shapes.each_output_dim(|dim| output.push(dim));
-        Self { params: Dims::from_slice(params), indices: Dims::from_slice(indices), output, traits, fill }
+        let (params, indices) = (Dims::from_slice(params), Dims::from_slice(indices));
+        Self { params, indices, output, windows, traits, fill }
     }
 
     /// The same plan with another choice of what elements with a bad index are.
@@ -119,6 +157,7 @@ impl<F> Plan<F> {
             params: self.params.clone(),
             indices: self.indices.clone(),
             output: self.output.clone(),
+            windows: self.windows.clone(),
             traits: self.traits,
             fill,
         }
@@ -133,7 +172,8 @@ impl<F> Plan<F> {
     /// The shapes that the plan is for.
     #[inline]
     pub(crate) fn shapes(&self) -> Shapes<'_> {
-        Shapes { params: &self.params, indices: &self.indices, traits: self.traits }
+        let windows = self.windows.as_deref();
+        Shapes { params: &self.params, indices: &self.indices, windows, traits: self.traits }
     }
 
     /// The shape of the output.

@@ -6,12 +6,15 @@ use gather_spec::{EmptyAxis, GatherError, Refusal};
 use crate::dispatch::{self, Proof};
 use crate::options::{Choices, Threads};
 use crate::policy::{Bad, Policies};
+use crate::windows::Windows;
 
 /// Shapes that fit each other, borrowed from where they are kept: a call that is run once copies none of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shapes<'a> {
     pub params: &'a [usize],
     pub indices: &'a [usize],
+    /// Where the output is made of windows, which select by these and not by a selection.
+    pub windows: Option<&'a Windows>,
     pub traits: Traits,
 }
 
@@ -30,6 +33,12 @@ pub(crate) struct Selection {
     pub output: OutputShape,
 }
 
+impl Selection {
+    /// That of windows, which say the rest themselves.
+    const WINDOWS: Self =
+        Self { batch_dims: 0, axis: 0, depth: 0, row_rank: 0, output: OutputShape::Windows };
+}
+
 /// What the dims of the output are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputShape {
@@ -39,6 +48,8 @@ pub(crate) enum OutputShape {
     Indices,
     /// Those of indices, with each 1 off the axis replaced by what params has there.
     Joined,
+    /// Those of index rows and windows, in the order that the windows say.
+    Windows,
 }
 
 /// What has been found out about a pair of shapes, and how it is to be run.
@@ -72,10 +83,45 @@ impl<'a> Shapes<'a> {
         if choices.empty_axis == EmptyAxis::Error && params[selected].contains(&0) {
             policies.bad = Bad::Error;
         }
-        let threads = choices.threads;
-        let (nonzero, empty) = (1, false);
-        let traits = Traits { selection, nonzero, empty, policies, level, threads };
-        let mut shapes = Self { params, indices, traits };
+        Ok(Self::counted(params, indices, None, Self::uncounted(selection, policies, level, choices)))
+    }
+
+    /// Those of windows that have been found to fit. None of their starts is on an empty axis: where there is an index
+    /// row, at least one start fits.
+    ///
+    /// # Errors
+    /// As [`Shapes::new`].
+    pub(crate) fn of_windows(
+        params: &'a [usize],
+        indices: &'a [usize],
+        windows: &'a Windows,
+        choices: &Choices,
+    ) -> Result<Self, Refusal> {
+        let level = dispatch::choose(choices.level)?;
+        let traits = Self::uncounted(Selection::WINDOWS, Policies::new(choices.profile), level, choices);
+        let mut shapes = Self::counted(params, indices, Some(windows), traits);
+        if windows.sliced_away.is_some() && !shapes.traits.empty {
+            // As good as too large: `output_len` will say why.
+            shapes.traits.nonzero = usize::MAX;
+        }
+        Ok(shapes)
+    }
+
+    /// What is known before the output has been looked at.
+    #[inline(always)]
+    const fn uncounted(selection: Selection, policies: Policies, level: Proof, choices: &Choices) -> Traits {
+        Traits { selection, nonzero: 1, empty: false, policies, level, threads: choices.threads }
+    }
+
+    /// The shapes with the elements of the output counted.
+    #[inline(always)]
+    fn counted(
+        params: &'a [usize],
+        indices: &'a [usize],
+        windows: Option<&'a Windows>,
+        traits: Traits,
+    ) -> Self {
+        let mut shapes = Self { params, indices, windows, traits };
         shapes.each_output_dim(|dim| {
             if dim == 0 {
                 shapes.traits.empty = true;
@@ -84,7 +130,7 @@ impl<'a> Shapes<'a> {
                 shapes.traits.nonzero = shapes.traits.nonzero.saturating_mul(dim);
             }
         });
-        Ok(shapes)
+        shapes
     }
 
     /// The parts of the output's shape where it is made of slices.
@@ -100,11 +146,20 @@ impl<'a> Shapes<'a> {
         if self.traits.selection.output == OutputShape::Slices {
             self.slices().into_iter().flatten().for_each(|dim| give(*dim));
         } else {
-            (0..self.indices.len()).for_each(|dim| give(self.joined_dim(dim)));
+            (0..self.output_rank()).for_each(|dim| give(self.other_dim(dim)));
         }
     }
 
     /// A dim of the output where it is not made of slices.
+    #[inline(never)] // So that the code for slices stays short.
+    fn other_dim(self, dim: usize) -> usize {
+        match self.windows {
+            Some(windows) => windows.axes[dim].len,
+            None => self.joined_dim(dim),
+        }
+    }
+
+    /// A dim of the output where it has the dims of indices.
     #[inline]
     pub(crate) fn joined_dim(self, dim: usize) -> usize {
         let Selection { axis, output, .. } = self.traits.selection;
@@ -118,13 +173,14 @@ impl<'a> Shapes<'a> {
         match self.traits.selection.output {
             OutputShape::Slices => self.slices().map(<[usize]>::len).iter().sum(),
             OutputShape::Indices | OutputShape::Joined => self.indices.len(),
+            OutputShape::Windows => self.windows.map_or(0, |windows| windows.axes.len()),
         }
     }
 
     /// The number of elements of the output, once it is known that they fit a tensor of this element size.
     ///
     /// # Errors
-    /// `output-too-large`.
+    /// `output-too-large`; `Unsupported` if there are elements, but none in params that they could be.
     #[inline]
     pub(crate) fn output_len(self, element: usize) -> Result<usize, Refusal> {
         let Traits { nonzero, empty, .. } = self.traits;
@@ -141,6 +197,15 @@ impl<'a> Shapes<'a> {
         if bytes > MAX_BYTES {
             return GatherError::OutputTooLarge { bytes }.into();
         }
+        if let Some(Windows { sliced_away: Some(dim), .. }) = self.windows {
+            return undefined(*dim);
+        }
         Refusal::Unsupported(format!("an output of {bytes} bytes on this platform"))
     }
+}
+
+fn undefined(dim: usize) -> Refusal {
+    Refusal::Unsupported(format!(
+        "dim {dim} of params is not in the output and has a slice size of 0, so that the output's elements are undefined"
+    ))
 }

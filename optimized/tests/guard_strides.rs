@@ -8,6 +8,7 @@ mod support;
 use std::num::NonZeroUsize;
 
 use gather_optimized::{Level, Options, Plan};
+use gather_spec::DimensionNumbers;
 use ndarray::{ArrayD, ArrayView, ArrayViewD, Axis, IxDyn, Slice};
 use support::{Guarded, Touching};
 
@@ -99,8 +100,40 @@ fn along_second(params: &[usize], indices: &[usize], options: &Options) -> Plan 
     Plan::take_along_axis(params, indices, &options.axis(1)).expect("a plan")
 }
 
-const KINDS: [Kind; 16] = [
+/// Windows of 3 x 2 x 4 with starts on the first two dims.
+fn windows(params: &[usize], indices: &[usize], options: &Options) -> Plan {
+    let numbers = DimensionNumbers {
+        offset_dims: vec![1, 2, 3],
+        start_index_map: vec![0, 1],
+        index_vector_dim: 1,
+        ..DimensionNumbers::default()
+    };
+    Plan::gather_windows(params, indices, &numbers, &[3, 2, 4], options).expect("a plan")
+}
+
+/// Windows of 17 of each row, by the starts that the row has in indices, before the dims of which the window has its own.
+fn batching_windows(params: &[usize], indices: &[usize], options: &Options) -> Plan {
+    let numbers = DimensionNumbers {
+        offset_dims: vec![0],
+        operand_batching_dims: vec![0],
+        start_indices_batching_dims: vec![0],
+        start_index_map: vec![1],
+        index_vector_dim: 2,
+        ..DimensionNumbers::default()
+    };
+    Plan::gather_windows(params, indices, &numbers, &[1, 17], options).expect("a plan")
+}
+
+const KINDS: [Kind; 18] = [
     Kind { name: "scalars", plan: first, params: &[61], indices: &[67], bounds: &[61] },
+    Kind { name: "windows", plan: windows, params: &[5, 7, 6], indices: &[33, 2], bounds: &[3, 6] },
+    Kind {
+        name: "batching windows",
+        plan: batching_windows,
+        params: &[3, 21],
+        indices: &[3, 19],
+        bounds: &[5],
+    },
     Kind { name: "rows", plan: first, params: &[7, 5], indices: &[33], bounds: &[7] },
     // Long enough, and enough of them, for an order of their own where their elements lie apart.
     Kind { name: "wide rows", plan: first, params: &[7, 37], indices: &[33], bounds: &[7] },

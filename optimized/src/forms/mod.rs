@@ -5,6 +5,7 @@
 pub(crate) mod elements;
 pub(crate) mod nd;
 pub(crate) mod take;
+pub(crate) mod window;
 
 use gather_spec::signature::{AttributeDefault, AttributeRole, AttributeSignature, Axis, OperandRole, Range};
 use gather_spec::{Attribute, Form, GatherError, Refusal, Roles, Shape, Signature, Tensor};

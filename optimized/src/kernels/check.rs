@@ -11,7 +11,7 @@ use super::portable;
 use super::{avx2, avx512};
 use crate::dispatch::Proof;
 use crate::geometry::{Component, Geometry};
-use crate::index::{Index, place};
+use crate::index::{Index, nearest, place};
 use crate::policy::{Bad, Policies};
 
 /// Rows that are checked before they are copied: the offsets stay in the first cache.
@@ -112,7 +112,13 @@ impl Block {
         // SAFETY: the caller's promise is that of each of these.
         unsafe {
             if indices.policies.bad != Bad::Error {
-                Self::push_forgiving(offsets, &mut self.bad, self.len, indices, segment);
+                let clamps = indices.policies.bad == Bad::Clamp && segment.axis.indices != 0;
+                match components.len() {
+                    1 if clamps => clamped::<I, 1>(first, indices, segment, offsets),
+                    2 if clamps => clamped::<I, 2>(first, indices, segment, offsets),
+                    3 if clamps => clamped::<I, 3>(first, indices, segment, offsets),
+                    _ => Self::push_forgiving(offsets, &mut self.bad, self.len, indices, segment),
+                }
                 return Ok(());
             }
             if segment.axis.indices == 0 {
@@ -141,23 +147,53 @@ impl Block {
         indices: Indices<'_, I>,
         segment: Segment,
     ) {
+        let mut mark = |row: usize| bad[(start + row) / 64] |= 1 << ((start + row) % 64);
+        let components = indices.geometry.components.as_slice();
+        // SAFETY: a row of the segment.
+        let forgiven = |row_at: isize, base| unsafe {
+            forgiven_row(indices.first.wrapping_offset(row_at), components, base, indices.policies)
+        };
+        if segment.axis.indices == 0 {
+            let (base, good) = forgiven(segment.indices, segment.params);
+            if !good {
+                (0..segment.len).for_each(mark);
+            }
+            return evenly(offsets, base, segment.axis.params);
+        }
         let (mut row_at, mut base) = (segment.indices, segment.params);
-        for (j, offset) in offsets.iter_mut().enumerate() {
-            let mut sum = base;
-            for component in &indices.geometry.components {
-                // SAFETY: a component of a row of the segment.
-                let index = unsafe { *indices.first.wrapping_offset(row_at.wrapping_add(component.at)) };
-                let at = indices.policies.place(index, component.bound).unwrap_or_else(|| {
-                    bad[(start + j) / 64] |= 1 << ((start + j) % 64);
-                    0
-                });
-                sum = sum.wrapping_add(at.cast_signed().wrapping_mul(component.stride));
+        for (row, offset) in offsets.iter_mut().enumerate() {
+            let (sum, good) = forgiven(row_at, base);
+            if !good {
+                mark(row);
             }
             offset.write(sum);
             row_at = row_at.wrapping_add(segment.axis.indices);
             base = base.wrapping_add(segment.axis.params);
         }
     }
+}
+
+/// The offset that one index row selects under policies that forgive, and whether they moved or found all its components;
+/// those that they did not are taken for 0.
+///
+/// # Safety
+/// The row's components must be readable.
+#[inline(always)]
+unsafe fn forgiven_row<I: Index>(
+    first: *const I,
+    components: &[Component],
+    base: isize,
+    policies: Policies,
+) -> (isize, bool) {
+    let (mut sum, mut good) = (base, true);
+    for component in components {
+        // SAFETY: the caller's promise.
+        let index = unsafe { *first.wrapping_offset(component.at) };
+        let place = policies.place(index, component.bound);
+        good &= place.is_some();
+        sum = sum.wrapping_add(place.unwrap_or(0).cast_signed().wrapping_mul(component.stride));
+    }
+    (sum, good)
 }
 
 /// Offsets of rows that share their indices.
@@ -208,6 +244,64 @@ unsafe fn deep<I: Index>(
     Ok(())
 }
 
+/// The rows of a segment, of depth `D`.
+#[inline]
+fn index_rows<I: Index, const D: usize>(
+    first: *const I,
+    indices: Indices<'_, I>,
+    segment: Segment,
+) -> IndexRows<I, D> {
+    let components = &indices.geometry.components;
+    IndexRows {
+        first,
+        step: segment.axis.indices,
+        at: std::array::from_fn(|c| components[c].at),
+        bounds: std::array::from_fn(|c| components[c].bound),
+        strides: std::array::from_fn(|c| components[c].stride),
+        base: segment.params,
+        base_step: segment.axis.params,
+    }
+}
+
+/// Rows of depth `D` whose components are all moved to the nearest end of their axis.
+///
+/// # Safety
+/// As [`Block::push`], with `D` components.
+unsafe fn clamped<I: Index, const D: usize>(
+    first: *const I,
+    indices: Indices<'_, I>,
+    segment: Segment,
+    offsets: &mut [MaybeUninit<isize>],
+) {
+    let rows = index_rows::<I, D>(first, indices, segment);
+    // SAFETY: the caller's promise.
+    unsafe {
+        match indices.policies.negative {
+            NegativeIndex::Reject => clamp::<I, false, D>(rows, offsets),
+            NegativeIndex::Wrap => clamp::<I, true, D>(rows, offsets),
+        }
+    }
+}
+
+/// # Safety
+/// As [`bodies::check`], where rows are not dense.
+unsafe fn clamp<I: Index, const WRAP: bool, const D: usize>(
+    rows: IndexRows<I, D>,
+    offsets: &mut [MaybeUninit<isize>],
+) {
+    for (j, offset) in offsets.iter_mut().enumerate() {
+        let j = j.cast_signed();
+        let mut sum = rows.base.wrapping_add(j.wrapping_mul(rows.base_step));
+        for c in 0..D {
+            // SAFETY: the caller's promise.
+            let index = unsafe { *rows.first.offset(j.wrapping_mul(rows.step).wrapping_add(rows.at[c])) };
+            let place = nearest::<I, WRAP>(index, rows.bounds[c]);
+            sum = sum.wrapping_add(place.cast_signed().wrapping_mul(rows.strides[c]));
+        }
+        offset.write(sum);
+    }
+}
+
 /// Rows of depth `D`, in the loop that fits how they lie and the level.
 ///
 /// # Safety
@@ -219,16 +313,7 @@ unsafe fn strict<I: Index, const D: usize>(
     segment: Segment,
     offsets: &mut [MaybeUninit<isize>],
 ) -> bool {
-    let components = &indices.geometry.components;
-    let rows = IndexRows::<I, D> {
-        first,
-        step: segment.axis.indices,
-        at: std::array::from_fn(|c| components[c].at),
-        bounds: std::array::from_fn(|c| components[c].bound),
-        strides: std::array::from_fn(|c| components[c].stride),
-        base: segment.params,
-        base_step: segment.axis.params,
-    };
+    let rows = index_rows::<I, D>(first, indices, segment);
     let dense =
         rows.step == D.cast_signed() && rows.base_step == 0 && (0..D).all(|c| rows.at[c] == c.cast_signed());
     let wrap = indices.policies.negative == NegativeIndex::Wrap;

@@ -4,6 +4,7 @@ mod machine;
 mod rooflines;
 mod sweep;
 mod tiny;
+mod windows;
 mod workload;
 
 use gather_benches::{threads, workloads};
@@ -50,6 +51,9 @@ pub(crate) fn print(settings: &Settings, wanted: impl Fn(&str) -> bool) -> Resul
         workload::print_head();
         chosen.iter().try_for_each(|chosen| workload::print_row(chosen, settings))?;
         println!();
+    }
+    if wanted("windows") {
+        windows::print(settings)?;
     }
     if wanted("tiny") {
         tiny::print(settings)?;
