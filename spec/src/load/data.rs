@@ -48,13 +48,16 @@ pub(super) struct Reader<'a> {
     pub(super) spoilt: Option<Spoilt>,
 }
 
+/// What was read: where, as which dtype, with which sizes, and what a word in it stood for.
+type Reading = (serde_yaml::Location, DType, Sizes, Option<Spoilt>);
+
 /// What has been read of a file so far.
 #[derive(Default)]
 pub(super) struct Shared {
     stored: Cell<usize>,
     /// What stands at one place, read as a dtype and with some sizes, is one tensor for every case: those of a family's
     /// operators share it.
-    read: RefCell<HashMap<(serde_yaml::Location, DType, Sizes, Option<Spoilt>), Tensor>>,
+    read: RefCell<HashMap<Reading, Tensor>>,
     /// The numbers that closed forms pass, by dtype and modulo.
     pub(super) numbers: RefCell<HashMap<(DType, Option<i128>), Tensor>>,
     /// The same under `any`, each beside its elements of a dtype.
