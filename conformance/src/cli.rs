@@ -55,7 +55,8 @@ enum Command {
     Run(Box<run::Run>),
     /// List what there is
     List(list::List),
-    /// Show one case as a picture, a clause with its rulings and cases, or an operator with its clauses
+    /// Show one case as a picture, a clause with its rulings and cases, an operator with its clauses, or a question with
+    /// the answer of every operator
     Show(show::Show),
     /// Answer the backend protocol on stdin and stdout
     Serve(serve::Serve),

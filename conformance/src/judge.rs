@@ -136,7 +136,7 @@ pub fn judge(
         let note = if let Checked::But(note) = checked { Some(note) } else { None };
         return Judgement { verdict: Verdict::Pass, note };
     }
-    let output_allowed = allowed.iter().any(|one| allows_output(one));
+    let output_allowed = allowed.iter().any(allows_output);
     let error_allowed = allowed.iter().any(|one| matches!(one, Allowed::Error(..) | Allowed::AnyError));
     fail(match outcome {
         Outcome::Output(_) | Outcome::TooLarge { .. } if output_allowed => Verdict::WrongOutput,

@@ -5,8 +5,8 @@
 //! [`native`] library; the outcome goes to the [`judge`]; and the verdict goes into a [`report`], with the
 //! [`difference`] between two outputs and what [`deviations`] explain. [`results`] keep what is worth it.
 //! [`harness()`] makes tests of a backend in Rust out of all that, [`standalone()`] a program. [`protocol`] and [`serve`] put a backend behind a
-//! pipe, [`schemas`] says so in JSON Schema, [`show`] draws a case by a [`trace`], [`book`] writes the specification
-//! as one text, [`select`] chooses cases, and [`cli`] is the binary `gatherspec`.
+//! pipe, [`schemas`] says so in JSON Schema, [`show`] draws a case by a [`trace`], [`questions`] compare operators, [`book`]
+//! writes the specification as one text, [`select`] chooses cases, and [`cli`] is the binary `gatherspec`.
 //!
 //! Beside the cases there are calls without end: [`generate`] makes them, [`fuzz`] runs campaigns of them against the
 //! reference, and [`laws`] are relations between calls that need no reference.
@@ -32,6 +32,7 @@ pub mod mutants;
 pub mod native;
 pub mod process;
 pub mod protocol;
+pub mod questions;
 pub mod report;
 pub mod results;
 pub mod runner;

@@ -1,15 +1,17 @@
 //! What backends did in the whole suite, kept: a JSON file per backend and version, and the page that is made of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use gather_spec::{Case, Specification};
 use serde::{Deserialize, Serialize};
 
 use crate::adapters;
 use crate::backend::Identity;
 use crate::judge::Verdict;
+use crate::questions;
 use crate::report::{BackendReport, Entry, write_whole};
 
 /// The version of the form of the files.
@@ -41,6 +43,9 @@ pub struct Results {
     pub departures: Vec<String>,
     /// What it was asked and did not pass.
     pub deviations: Vec<Deviation>,
+    /// What it answered to the cases of questions, in few words; absent from files that were kept before there were any.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub answers: BTreeMap<String, String>,
 }
 
 /// A case that did not pass.
@@ -74,9 +79,9 @@ pub struct Deviation {
 }
 
 impl Results {
-    /// What is kept of a report on the whole suite.
+    /// What is kept of a report on the whole suite of a specification.
     #[must_use]
-    pub fn new(report: &BackendReport) -> Self {
+    pub fn new(report: &BackendReport, spec: &Specification) -> Self {
         let observed = |entry: &Entry| entry.observed.unwrap_or(entry.verdict);
         let mut operators: BTreeMap<String, BTreeMap<Verdict, usize>> = BTreeMap::new();
         for entry in &report.results {
@@ -113,7 +118,18 @@ impl Results {
             operators,
             departures: report.departures.iter().map(ToString::to_string).collect(),
             deviations: report.results.iter().filter(failed).map(deviation).collect(),
+            answers: answers(report, spec),
         }
+    }
+
+    /// What the backend answered to a case, in few words, if that was kept.
+    #[must_use]
+    pub fn answer(&self, case: &str) -> Option<String> {
+        let deviation = || self.deviations.iter().find(|deviation| deviation.case == case);
+        self.answers
+            .get(case)
+            .cloned()
+            .or_else(|| deviation().map(|one| in_few_words(one.observed, &one.actual)))
     }
 
     /// Writes the file of this backend and version; gives its path.
@@ -132,6 +148,38 @@ impl Results {
     }
 }
 
+/// What a backend answered to the cases that questions name. A pass is told by what was allowed under its profile.
+fn answers(report: &BackendReport, spec: &Specification) -> BTreeMap<String, String> {
+    let entries: HashMap<&str, &Entry> = report.results.iter().map(|entry| (&*entry.id, entry)).collect();
+    let answer = |case: &Case| {
+        let entry = entries.get(case.id.as_str())?;
+        let words = match entry.observed.unwrap_or(entry.verdict) {
+            Verdict::Pass => questions::in_words(&case.expect.under(entry.profile.unwrap_or_default())),
+            observed => in_few_words(observed, &shortened(entry.actual.as_deref().unwrap_or_default())),
+        };
+        Some((case.id.clone(), words))
+    };
+    questions::cases(spec).into_iter().filter_map(answer).collect()
+}
+
+/// What is no pass, in few words: an error without its text, and an output without dtype and shape.
+fn in_few_words(observed: Verdict, actual: &str) -> String {
+    let value = |actual: &str| actual.split_once("] ").map(|(_, value)| value.replace('`', "'"));
+    match observed {
+        Verdict::WrongOutput | Verdict::AcceptedBadInput => {
+            value(actual).map_or_else(|| observed.to_string(), |value| format!("`{value}`"))
+        }
+        Verdict::RejectedGoodInput | Verdict::WrongError => match actual.strip_prefix("error ") {
+            Some(said) if !said.starts_with("without a code") => {
+                format!("error `{}`", said.split([' ', ':']).next().unwrap_or_default())
+            }
+            Some(_) => "an error".to_owned(),
+            None => "refused".to_owned(),
+        },
+        other => other.to_string(),
+    }
+}
+
 /// The beginning of a text. Behind an empty line stands the stack of whoever raised an error.
 fn shortened(text: &str) -> String {
     let text = text.split("\n\n").next().unwrap_or_default();
@@ -147,12 +195,7 @@ fn shortened(text: &str) -> String {
 /// # Errors
 /// If a file cannot be read, or is none of these.
 pub fn page(folder: &Path) -> io::Result<String> {
-    let mut files: Vec<PathBuf> =
-        std::fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-    files.sort();
-    let read = |path: &PathBuf| -> io::Result<Results> { Ok(serde_json::from_slice(&std::fs::read(path)?)?) };
-    let results: Vec<Results> = files.iter().map(read).collect::<Result<_, _>>()?;
+    let results = read(folder)?;
     let mut text = INTRODUCTION.to_owned();
     matrix(&mut text, &results);
     if folder.join("mutants.md").is_file() {
@@ -162,6 +205,19 @@ pub fn page(folder: &Path) -> io::Result<String> {
     text.push_str(FINDINGS);
     results.iter().for_each(|of| findings(&mut text, of));
     Ok(text)
+}
+
+/// The results that a folder keeps, by the names of their files.
+///
+/// # Errors
+/// If a file cannot be read, or is none of these.
+pub fn read(folder: &Path) -> io::Result<Vec<Results>> {
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    files.sort();
+    let read = |path: &PathBuf| -> io::Result<Results> { Ok(serde_json::from_slice(&std::fs::read(path)?)?) };
+    files.iter().map(read).collect()
 }
 
 const INTRODUCTION: &str = "\
@@ -257,7 +313,7 @@ fn findings(text: &mut String, of: &Results) {
 
 #[cfg(test)]
 mod tests {
-    use gather_spec::{DType, Outcome, Tensor};
+    use gather_spec::{BadIndex, DType, NegativeIndex, Outcome, Profile, Tensor};
 
     use super::*;
     use crate::backend::Description;
@@ -265,8 +321,24 @@ mod tests {
     use crate::runner::CaseResult;
 
     #[test]
+    fn an_answer_that_is_no_pass_is_told_in_few_words() {
+        let table = [
+            (Verdict::WrongOutput, "i32 [2] [0, 11]", "`[0, 11]`"),
+            (Verdict::AcceptedBadInput, "string [2, 0] [2, 0] without elements", "`[2, 0] without elements`"),
+            (Verdict::AcceptedBadInput, "f32 [] 7.0", "`7.0`"),
+            (Verdict::RejectedGoodInput, "error without a code: ValueError: no", "an error"),
+            (Verdict::WrongError, "error index-depth (bound 3): no", "error `index-depth`"),
+            (Verdict::RejectedGoodInput, "unsupported: no", "refused"),
+            (Verdict::Crash, "the process was killed", "crash"),
+        ];
+        for (observed, actual, words) in table {
+            assert_eq!(in_few_words(observed, actual), words);
+        }
+    }
+
+    #[test]
     fn what_is_kept_of_a_report_makes_a_page_with_its_finding() {
-        let spec = gather_spec::Specification::embedded().unwrap();
+        let spec = Specification::embedded().unwrap();
         let backend =
             Identity { name: "a/b".to_owned(), version: "1.0".to_owned(), language: "C".to_owned() };
         let description = Description { backend, operators: BTreeMap::new() };
@@ -305,19 +377,26 @@ mod tests {
             finding: true,
             ..Entry::new(case, result(Verdict::Crash))
         };
-        report.results = vec![Entry::new(case, result(Verdict::Pass)), known, differs];
+        let asked = |id: &str, verdict, profile| {
+            let case = spec.case(id).unwrap();
+            Entry::new(case, CaseResult { id: id.to_owned(), profile, ..result(verdict) })
+        };
+        let zero = Profile { bad: BadIndex::Zero, negative: NegativeIndex::Reject };
+        let passed = asked("tf.gather/bad-index/minus-one", Verdict::Pass, Some(zero));
+        let refused = asked("tf.gather/axis/minus-one", Verdict::Unsupported, None);
+        report.results = vec![Entry::new(case, result(Verdict::Pass)), known, differs, passed, refused];
 
         let folder = tempfile::tempdir().unwrap();
-        let path = Results::new(&report).write(folder.path()).unwrap();
+        let path = Results::new(&report, &spec).write(folder.path()).unwrap();
         assert_eq!(path.file_name().unwrap(), "a-b-1.0.json");
-        let mut long = Results::new(&report);
+        let mut long = Results::new(&report, &spec);
         long.backend.name = "é".repeat(500);
         let other = tempfile::tempdir().unwrap();
         let long = long.write(other.path()).unwrap();
         assert_eq!(long.file_name().unwrap().to_str().unwrap(), format!("{}-1.0.json", "-".repeat(60)));
         let page = page(folder.path()).unwrap();
         for words in [
-            "| backend | tf.gather |\n| --- | --- |\n| a/b 1.0 | 1 pass, 1 wrong-output, 1 crash |",
+            "| backend | tf.gather |\n| --- | --- |\n| a/b 1.0 | 2 pass, 1 wrong-output, 1 unsupported, 1 crash |",
             "### a/b 1.0\n\n**it divides by zero**\n\n- verdict: `crash`\n",
             "- actual: `'two lines'`\n",
             "xx…`\n",
@@ -328,6 +407,16 @@ mod tests {
         ] {
             assert!(page.contains(words), "{words}\nis not in\n{page}");
         }
+        let kept = read(folder.path()).unwrap();
+        let answers = [
+            ("tf.gather/bad-index/minus-one", "`[[11, 12], [0, 0]]`"),
+            ("tf.gather/axis/minus-one", "unsupported"),
+        ];
+        for (case, words) in answers {
+            assert_eq!(kept[0].answer(case).unwrap(), words);
+        }
+        assert_eq!(kept[0].answers.len(), 2);
+        assert_eq!(kept[0].answer("tf.gather/axis/zero"), None);
         // A file that was kept before differences were.
         let text = std::fs::read_to_string(&path).unwrap();
         let old: String = text.lines().filter(|line| !line.contains("\"difference\"")).collect();

@@ -61,7 +61,13 @@ fn exists(test: &Test) -> bool {
     let package = root().join(test.package());
     let last = test.name.rsplit(['/', ':']).next().unwrap();
     let files: Vec<PathBuf> = match test.built.split_once("--test ") {
-        Some((_, program)) => vec![package.join("tests").join(program).with_extension("rs")],
+        Some((_, program)) => {
+            let program = package.join("tests").join(program);
+            // A program may keep its tests in a folder of its name.
+            let topics =
+                std::fs::read_dir(&program).into_iter().flatten().flatten().map(|topic| topic.path());
+            topics.chain([program.with_extension("rs")]).collect()
+        }
         None => {
             let modules = test.name.rsplit_once("::").unwrap().0;
             let paths = [modules, modules.trim_end_matches("::tests")].map(|path| path.replace("::", "/"));

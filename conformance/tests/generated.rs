@@ -7,7 +7,7 @@ mod in_step;
 
 use std::path::Path;
 
-use gather_conformance::{book, results, schemas};
+use gather_conformance::{book, questions, results, schemas};
 use gather_spec::Specification;
 
 use in_step::assert_in_step;
@@ -20,6 +20,13 @@ fn the_specification_as_one_text() {
 #[test]
 fn the_cases_of_families_that_are_left_out() {
     assert_in_step("spec/families/LEFT-OUT.md", &book::left_out(&Specification::embedded().unwrap()));
+}
+
+#[test]
+fn the_questions_operator_by_operator() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    let page = questions::page(&Specification::embedded().unwrap(), &results::read(&folder).unwrap());
+    assert_in_step("spec/QUESTIONS.md", &page);
 }
 
 #[test]

@@ -51,6 +51,7 @@ fn a_filter_that_a_list_does_not_have_is_refused_and_so_is_a_name_that_does_not_
         ("cases", &["--operator", "--case", "--basis", "--suite"]),
         ("clauses", &["--operator", "--basis"]),
         ("operators", &[]),
+        ("questions", &[]),
         ("backends", &[]),
         ("documents", &[]),
     ];
@@ -90,7 +91,59 @@ fn an_operator_is_shown_with_its_page_and_its_clauses() {
     }
     assert!(!text.contains("tf.gather_nd."), "{text}");
     let said = refused(&["show", "tf.gath"]);
-    assert!(said.contains("no case, clause or operator is called `tf.gath`"), "{said}");
+    assert!(said.contains("no case, clause, operator or question is called `tf.gath`"), "{said}");
+}
+
+#[test]
+fn questions_are_listed_and_shown_operator_by_operator() {
+    let spec = Specification::embedded().unwrap();
+    let listed = out(&["list", "questions"]);
+    assert!(listed.starts_with("minus-one  What does the index -1 mean?\n"), "{listed}");
+    let listed: serde_json::Value =
+        serde_json::from_str(&out(&["list", "questions", "--format", "json"])).unwrap();
+    assert_eq!(listed.as_array().unwrap().len(), spec.questions.len());
+    assert_eq!(listed[0]["family"]["take"][0], "bad-index/minus-one");
+    // The widths of the columns depend on the operators that there are.
+    let text = out(&["show", "minus-one"]);
+    let text = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    let text = text.collect::<Vec<_>>().join("\n");
+    for page in &spec.operators {
+        assert!(text.contains(page.operator.as_str()), "{} is missing in\n{text}", page.operator);
+    }
+    for words in [
+        "minus-one\n\nWhat does the index -1 mean?\n\ntake/bad-index/minus-one: ",
+        "\n│ numpy.take, raise, wrap ┆ [[11, 12], [31, 32]] ┆ silent ┆ bad-index/minus-one │\n",
+        "\n│ numpy.take, clip ┆ [[11, 12], [11, 12]] ┆ silent ┆ bad-index/minus-one[clip] │\n",
+        "\n│ numpy.take_along_axis ┆ wraps: [[11, 13], [23, 22]] ┆ silent ┆ bad-index/minus-one │\n",
+        "\n│ paddle.gather_nd ┆ error index-out-of-range ┆ documented ┆ ",
+    ] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+    assert!(!text.contains("libraries"), "{text}");
+    let text = out(&["show", "index-rows-without-components", "--results", "../results"]);
+    assert!(text.contains("libraries") && text.contains("numpy 2.4.6"), "{text}");
+    assert_eq!(
+        refused(&["show", "tf.gather", "--results", "../results"]),
+        "error: --results goes with a question\n"
+    );
+    assert!(refused(&["show", "minus-one", "--results", "nowhere"]).contains("nowhere"));
+    assert!(refused(&["show", "minus-on"]).contains("minus-one"));
+}
+
+#[test]
+fn a_file_of_questions_is_checked_against_the_cases() {
+    assert!(out(&["check", "../../spec/questions.yaml"]).ends_with(" questions\n"));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("questions.yaml");
+    let text =
+        "schema: 1\nquestions:\n  - id: a\n    question: b?\n    family: { take: bad-index/minus-won }\n";
+    std::fs::write(&file, text).unwrap();
+    let said = refused(&["check", file.to_str().unwrap()]);
+    for words in
+        ["no operator has the case `bad-index/minus-won`", "questions.yaml:5:21", "`bad-index/minus-one`"]
+    {
+        assert!(said.contains(words), "{words}\n{said}");
+    }
 }
 
 #[test]

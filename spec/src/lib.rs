@@ -3,9 +3,9 @@
 //! What a backend sees and answers is in [`call`], on [`tensor`]s of a [`dtype`] and a [`shape`], with [`error`]s
 //! by code; what sets operators apart is their [`signature`].
 //!
-//! The feature `cases`, on by default, brings what is written down about operators: [`clause`] and [`case`], read by
-//! [`load`] from the YAML files beside this crate, with a [`diagnostic`] for whatever is wrong with them; [`any`] is
-//! the dtype of cases that hold for every dtype. Without it this crate reads no files and no YAML.
+//! The feature `cases`, on by default, brings what is written down about operators: [`clause`], [`case`] and
+//! [`question`], read by [`load`] from the YAML files beside this crate, with a [`diagnostic`] for whatever is wrong with
+//! them; [`any`] is the dtype of cases that hold for every dtype. Without it this crate reads no files and no YAML.
 
 #![forbid(unsafe_code)]
 
@@ -23,6 +23,8 @@ pub mod error;
 pub mod literal;
 #[cfg(feature = "cases")]
 pub mod load;
+#[cfg(feature = "cases")]
+pub mod question;
 pub mod shape;
 pub mod signature;
 pub mod tensor;

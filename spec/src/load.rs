@@ -4,14 +4,18 @@ mod cases;
 mod closed_form;
 mod data;
 mod dtypes;
+mod elements;
 mod expect;
 mod families;
+mod files;
 mod fill;
 mod filled;
 mod grid;
+mod ledgers;
 mod names;
 mod operator;
 mod pairs;
+mod questions;
 mod raw;
 #[cfg(test)]
 mod schema;
@@ -19,24 +23,22 @@ mod single;
 mod sizes;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::fs;
-use std::io::{self, Read};
 use std::path::Path;
 
 use rayon::prelude::*;
-use walkdir::WalkDir;
 
 use crate::case::Case;
-use crate::clause::{Clause, Document, Erratum, Example, Family, LeftOut, OutOfScope, Renamed, Section};
+use crate::clause::{Clause, Document, Erratum, Example, Family, LeftOut, OutOfScope, Renamed};
 use crate::diagnostic::{Diagnostic, Quoted, nearest};
-use crate::yaml::{MAX_FILE_BYTES, Spanned, Text, too_long};
-use crate::{Basis, ErrorCode, Signature, Signatures};
+use crate::question::Question;
+use crate::yaml::{Spanned, Text};
+use crate::{ErrorCode, Signature, Signatures};
 
 use cases::{Context, Instances, read_cases, read_family};
 use data::is_large;
 use families::{Families, with_nearest};
+use files::{read_all, read_file};
 use operator::OperatorPage;
-use raw::{ClausesFile, DocumentsFile, ErrataFile, InventoryFile, OutOfScopeFile, RenamedFile};
 pub use single::{Ledger, family_folder};
 
 /// The version of the file forms that this program reads.
@@ -81,6 +83,8 @@ pub struct Specification {
     pub out_of_scope: Vec<OutOfScope>,
     /// The cases that have another id now.
     pub renamed: Vec<Renamed>,
+    /// The questions in which operators differ.
+    pub questions: Vec<Question>,
     /// The operators, by name.
     pub operators: Vec<Signature>,
     /// The clauses: operator by operator, each in the order of its file.
@@ -149,28 +153,15 @@ impl Specification {
     }
 
     fn read_dir(root: &Path, large: bool) -> Result<Self, Vec<Diagnostic>> {
-        let mut files = Vec::new();
-        for entry in WalkDir::new(root).sort_by_file_name() {
-            let entry = entry
-                .map_err(|error| vec![Diagnostic::file(root.display().to_string(), error.to_string())])?;
-            let name = entry.path().strip_prefix(root).unwrap_or(entry.path());
-            let name = name
-                .components()
-                .map(|part| part.as_os_str().to_string_lossy())
-                .collect::<Vec<_>>()
-                .join("/");
-            if !entry.file_type().is_dir() && name.ends_with(".yaml") {
-                files.push((name, read_file(entry.path()).map_err(|diagnostic| vec![diagnostic])?));
-            }
-        }
-        if !files.iter().any(|(name, _)| name == "documents.yaml") {
-            return Err(vec![
-                Diagnostic::file(root.display().to_string(), "this folder has no documents.yaml")
-                    .help("a specification is laid out like the folder `spec` of GatherSpec"),
-            ]);
-        }
+        let files = read_all(root)?;
         let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
-        Self::load(&files, large)
+        let spec = Self::load(&files, large)?;
+        // For the files that are built in, a test does this.
+        for (name, bytes) in files.iter().filter(|(name, _)| *name == "questions.yaml") {
+            let checked = Text::new(name, bytes).and_then(|text| spec.check_questions(text));
+            checked.map_err(|diagnostic| vec![diagnostic])?;
+        }
+        Ok(spec)
     }
 
     fn load(files: &[(&str, &[u8])], large: bool) -> Result<Self, Vec<Diagnostic>> {
@@ -191,6 +182,7 @@ impl Specification {
                 ["documents.yaml"] => spec.read_documents(text),
                 ["errata.yaml"] | ["operators", _, _, "errata.yaml"] => spec.read_errata(text),
                 ["renamed.yaml"] => spec.read_renamed(text),
+                ["questions.yaml"] => spec.read_questions(text),
                 ["out-of-scope.yaml"] => spec.read_out_of_scope(text),
                 ["operators", _, _, "inventory.yaml"] => spec.read_inventory(text),
                 ["families", family, "clauses.yaml"] => spec.of_families.read_clauses(text, family),
@@ -327,6 +319,12 @@ impl Specification {
         self.cases.iter().find(|case| case.id == id)
     }
 
+    /// A question by id.
+    #[must_use]
+    pub fn question(&self, id: &str) -> Option<&Question> {
+        self.questions.iter().find(|question| question.id == id)
+    }
+
     /// An entry of the errata ledger by id.
     #[must_use]
     pub fn erratum(&self, id: &str) -> Option<&Erratum> {
@@ -350,53 +348,6 @@ impl Specification {
         coverage
     }
 
-    fn read_documents(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
-        let file: DocumentsFile = text.parse()?;
-        check_schema(text, &file.schema, SCHEMA)?;
-        self.documents = file.documents;
-        Ok(())
-    }
-
-    fn read_inventory(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
-        let file: InventoryFile = text.parse()?;
-        check_schema(text, &file.schema, SCHEMA)?;
-        self.examples.extend(file.examples);
-        Ok(())
-    }
-
-    fn read_out_of_scope(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
-        let file: OutOfScopeFile = text.parse()?;
-        check_schema(text, &file.schema, SCHEMA)?;
-        self.out_of_scope = file.out_of_scope;
-        Ok(())
-    }
-
-    fn read_renamed(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
-        let file: RenamedFile = text.parse()?;
-        check_schema(text, &file.schema, SCHEMA)?;
-        self.renamed = file.renamed;
-        Ok(())
-    }
-
-    fn read_errata(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
-        let file: ErrataFile = text.parse()?;
-        check_schema(text, &file.schema, SCHEMA)?;
-        for entry in file.errata {
-            if self.erratum(&entry.value.id).is_some() {
-                return Err(text.wrong(entry.defined, format!("two errata have the id `{}`", entry.value.id)));
-            }
-            if entry.value.evidence.iter().any(|evidence| !evidence.is_complete()) {
-                let message = format!(
-                    "evidence of `{}` needs a public `link`, or `tool`, `version` and `call`",
-                    entry.value.id
-                );
-                return Err(text.wrong(entry.defined, message));
-            }
-            self.errata.push(entry.value);
-        }
-        Ok(())
-    }
-
     fn read_operator(&mut self, text: Text<'_>, folder: Option<&str>) -> Result<OperatorPage, Diagnostic> {
         let read = Signature::read(text)?;
         let operator = &read.signature.operator;
@@ -407,61 +358,6 @@ impl Specification {
         self.operators.push(read.signature.clone());
         Ok(read)
     }
-
-    fn read_clauses(&mut self, text: Text<'_>, folder: Option<&str>) -> Result<(), Diagnostic> {
-        let file: ClausesFile = text.parse()?;
-        check_schema(text, &file.schema, SCHEMA)?;
-        let folder = folder.unwrap_or(&file.operator.value);
-        if file.operator.value != folder {
-            return Err(text.wrong(file.operator.defined, format!("the folder is `{folder}`")));
-        }
-        for entry in file.clauses {
-            let (statement, rejects, stands_for) = self.of_families.complete(text, folder, &entry)?;
-            let id = entry.id;
-            let prefix = format!("{folder}.");
-            if id.value.strip_prefix(&prefix).is_none_or(|rest| rest.split('.').count() != 2) {
-                return Err(
-                    text.wrong(id.defined, format!("a clause of {folder} is named {prefix}<area>.<name>"))
-                );
-            }
-            if let Some(erratum) = entry.errata.iter().find(|erratum| self.erratum(&erratum.value).is_none())
-            {
-                return Err(text.wrong(erratum.defined, format!("unknown erratum `{}`", erratum.value)));
-            }
-            if entry.basis == Basis::Ruling && entry.errata.is_empty() {
-                return Err(text
-                    .wrong(id.defined, "a ruling names its entries in the errata ledger")
-                    .help("add `errata: [id]`"));
-            }
-            if self.clause(&id.value).is_some() {
-                return Err(text.wrong(id.defined, format!("two clauses have the id `{}`", id.value)));
-            }
-            let mut sources = vec![Section { document: entry.document, section: entry.section }];
-            sources.extend(entry.also);
-            if let Some(unknown) = sources.iter().find(|source| !self.has_section(source)) {
-                let message =
-                    format!("documents.yaml has no section `{}` of `{}`", unknown.section, unknown.document);
-                return Err(text.wrong(id.defined, message));
-            }
-            self.clause_at.insert(id.value.clone(), self.clauses.len());
-            self.clauses.push(Clause {
-                id: id.value,
-                text: statement,
-                sources,
-                basis: entry.basis,
-                rejects,
-                stands_for,
-                errata: entry.errata.into_iter().map(|erratum| erratum.value).collect(),
-            });
-        }
-        Ok(())
-    }
-
-    fn has_section(&self, source: &Section) -> bool {
-        self.documents
-            .iter()
-            .any(|document| document.id == source.document && document.sections.contains(&source.section))
-    }
 }
 
 fn check_schema(text: Text<'_>, schema: &Spanned<u32>, known: u32) -> Result<(), Diagnostic> {
@@ -471,43 +367,4 @@ fn check_schema(text: Text<'_>, schema: &Spanned<u32>, known: u32) -> Result<(),
     Err(text
         .wrong(schema.defined, format!("schema {} is not known to this program", schema.value))
         .help(format!("write `schema: {known}`, or use a newer gatherspec")))
-}
-
-fn read_file(path: &Path) -> Result<Vec<u8>, Diagnostic> {
-    let name = path.display().to_string();
-    let cannot = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => Diagnostic::file(&name, "there is no such file"),
-        io::ErrorKind::PermissionDenied => {
-            Diagnostic::file(&name, "the file may not be read").help("you lack the permission")
-        }
-        _ => Diagnostic::file(&name, format!("the file cannot be read: {error}")),
-    };
-    let no_file = || Diagnostic::file(&name, "this is not a file").help("name the YAML files themselves");
-    if !fs::metadata(path).map_err(cannot)?.is_file() {
-        return Err(no_file());
-    }
-    let file = open_without_waiting(path).map_err(cannot)?;
-    // It may have become something else by now.
-    let metadata = file.metadata().map_err(cannot)?;
-    if !metadata.is_file() {
-        return Err(no_file());
-    }
-    if metadata.len() > MAX_FILE_BYTES as u64 {
-        return Err(too_long(&name, metadata.len()));
-    }
-    let mut bytes = Vec::new();
-    // The file may grow while it is read; one byte more than allowed is enough to see that.
-    file.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(cannot)?;
-    Ok(bytes)
-}
-
-/// Opens a file for reading; a named pipe, which has no end, is not waited for.
-fn open_without_waiting(path: &Path) -> io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
-    }
-    options.read(true).open(path)
 }

@@ -26,7 +26,8 @@ const LARGEST_PAGE: u64 = 64 << 20;
 
 #[derive(clap::Args)]
 pub(super) struct Check {
-    /// Case files, or files called operator.yaml, clauses.yaml, errata.yaml or inventory.yaml
+    /// Case files, or files called operator.yaml, clauses.yaml, errata.yaml, inventory.yaml or
+    /// questions.yaml
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// FILE is the present text of this document; say which clauses to read again if it has changed
@@ -104,6 +105,10 @@ fn lint(spec: &Specification, file: &Path) -> Result<Linted, Vec<Diagnostic>> {
                 Ledger::Rulings(count) => counted(count, "ruling"),
             };
             Linted { count, warnings: Vec::new() }
+        }
+        Some("questions.yaml") => {
+            let questions = spec.read_question_file(file).map_err(one)?;
+            Linted { count: counted(questions.len(), "question"), warnings: Vec::new() }
         }
         Some("operator.yaml") => {
             spec.read_operator_file(file).map_err(one)?;

@@ -4,6 +4,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use gather_spec::Specification;
+
 use crate::builtin;
 use crate::deviations::{self, Deviations};
 use crate::files::{check_writable, write_whole};
@@ -51,7 +53,7 @@ impl Kept {
     }
 
     /// Writes everything; gives where the report lies, and what could not be written.
-    pub(super) fn write(&self, report: &Report) -> (Option<PathBuf>, Vec<String>) {
+    pub(super) fn write(&self, report: &Report, spec: &Specification) -> (Option<PathBuf>, Vec<String>) {
         let mut wrong = Vec::new();
         let is_whole = report.interrupted.is_none();
         if let (Some(path), [backend], true) = (&self.draft, report.backends.as_slice(), is_whole) {
@@ -61,7 +63,7 @@ impl Kept {
             wrong.extend(written.err().map(|error| cannot_write(path, &error)));
         }
         if let (Some(folder), true) = (&self.results, is_whole) {
-            wrong.extend(write_results(folder, report));
+            wrong.extend(write_results(folder, report, spec));
         }
         let folder = match report.write(&self.anchored) {
             Ok(_) => Some(self.folder.clone()),
@@ -75,11 +77,11 @@ impl Kept {
 }
 
 /// Writes what each backend that is a program did; gives what could not be written.
-fn write_results(folder: &Path, report: &Report) -> Vec<String> {
+fn write_results(folder: &Path, report: &Report, spec: &Specification) -> Vec<String> {
     let (mut written, mut wrong) = (Vec::new(), Vec::new());
     let programs = report.backends.iter().filter(|backend| backend.broken.is_none() && !is_built_in(backend));
     for backend in programs {
-        match Results::new(backend).write(folder) {
+        match Results::new(backend, spec).write(folder) {
             Err(error) => wrong.push(cannot_write(folder, &error)),
             Ok(path) => {
                 if written.contains(&path) {

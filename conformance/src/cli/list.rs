@@ -39,6 +39,7 @@ enum What {
     Cases,
     Clauses,
     Operators,
+    Questions,
     Backends,
     Documents,
 }
@@ -67,6 +68,7 @@ impl List {
             What::Cases => self.cases(spec)?,
             What::Clauses => self.clauses(spec),
             What::Operators => operators(spec),
+            What::Questions => questions(spec),
             What::Backends => backends(&spec.signatures()),
             What::Documents => documents(spec),
         };
@@ -157,6 +159,14 @@ fn operators(spec: &Specification) -> Vec<Row> {
         }
     };
     spec.operators.iter().map(row).collect()
+}
+
+fn questions(spec: &Specification) -> Vec<Row> {
+    let row = |question: &gather_spec::question::Question| Row {
+        line: format!("{}  {}", question.id, question.question),
+        json: json!(question),
+    };
+    spec.questions.iter().map(row).collect()
 }
 
 fn backends(signatures: &Signatures) -> Vec<Row> {

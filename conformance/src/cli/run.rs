@@ -163,7 +163,7 @@ impl Run {
         }
 
         // What was found is kept and printed before anything that is wrong beside it.
-        let (written, mut wrong) = kept.write(&report);
+        let (written, mut wrong) = kept.write(&report, spec);
         drop(gentle);
         print(&report.render(self.format))?;
         if let (Format::Human, Some(folder)) = (self.format, written) {

@@ -1,28 +1,39 @@
-//! `gatherspec show`: one case as a picture, a clause, or an operator.
+//! `gatherspec show`: one case as a picture, a clause, an operator, or a question operator by operator.
+
+use std::path::PathBuf;
 
 use gather_spec::{Profile, Specification};
 
 use crate::backend::Backend;
 use crate::words::name;
-use crate::{builtin, show};
+use crate::{builtin, questions, results, show};
 
 use super::{Failure, Status, print};
 
 #[derive(clap::Args)]
 pub(super) struct Show {
-    /// The id of a case, of a case of a family or of a clause, or the name of an operator
-    #[arg(value_name = "CASE|CLAUSE|OPERATOR")]
+    /// The id of a case, of a case of a family, of a clause or of a question, or the name of an operator
+    #[arg(value_name = "CASE|CLAUSE|OPERATOR|QUESTION")]
     id: String,
+    /// With a question: show what libraries answered, from this folder of kept results
+    #[arg(long, value_name = "DIR")]
+    results: Option<PathBuf>,
 }
 
 impl Show {
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
+        let question = spec.question(&self.id);
+        if question.is_none() && self.results.is_some() {
+            return Err(Failure::Usage("--results goes with a question".to_owned()));
+        }
         let text = if let Some(case) = spec.case(&self.id) {
             show::case(spec, case, &reference)
         } else if let Some(clause) = spec.clause(&self.id) {
             show::clause(spec, clause)
         } else if let Some(page) = spec.operator(&self.id) {
             show::operator(spec, page)
+        } else if let Some(question) = question {
+            questions::question(spec, question, &self.kept()?)
         } else if let Some(text) = show::family_case(spec, &self.id) {
             text
         } else {
@@ -32,18 +43,28 @@ impl Show {
         Ok(Status::Conforms)
     }
 
+    /// The results of libraries, if a folder of them is named.
+    fn kept(&self) -> Result<Vec<results::Results>, Failure> {
+        let Some(folder) = &self.results else { return Ok(Vec::new()) };
+        results::read(folder).map_err(|error| {
+            Failure::Usage(format!("results cannot be read from {}: {error}", folder.display()))
+        })
+    }
+
     fn unknown(&self, spec: &Specification) -> String {
         if let Some(renamed) = spec.renamed(&self.id) {
             return format!("the case `{}` is called `{renamed}` now", name(&self.id));
         }
-        let ids = spec.cases.iter().map(|case| &case.id).chain(spec.clauses.iter().map(|clause| &clause.id));
+        let clauses = spec.clauses.iter().map(|clause| &clause.id);
+        let questions = spec.questions.iter().map(|question| &question.id);
+        let ids = spec.cases.iter().map(|case| &case.id).chain(clauses).chain(questions);
         let near: Vec<&str> = ids.filter(|id| id.contains(&self.id)).map(String::as_str).take(5).collect();
         let hint = if near.is_empty() {
             "see `gatherspec list cases`".to_owned()
         } else {
             format!("did you mean {}?", near.join(" or "))
         };
-        format!("no case, clause or operator is called `{}`; {hint}", name(&self.id))
+        format!("no case, clause, operator or question is called `{}`; {hint}", name(&self.id))
     }
 }
 

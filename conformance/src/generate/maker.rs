@@ -332,12 +332,7 @@ fn index_tensor(
     let style = Values::draw(choices);
     let layout = choices.below(12);
     // The values come last, a draw or more for each: fewer rows leave all other draws what they were.
-    let values = (0..shape.element_count()).map(|at| {
-        let bound = bounds.get(at % bounds.len().max(1)).copied().unwrap_or(1);
-        style.value(choices, at / bounds.len().max(1), bound)
-    });
-    let tensor = stored(dtype, shape, values)?;
-    in_layout(tensor, layout)
+    by_row(dtype, shape, bounds, layout, |row, _, bound| style.value(choices, row, bound))
 }
 
 /// Many indices, which follow from a few draws.
@@ -351,12 +346,23 @@ fn regular_indices(
     let components = bounds.len().max(1);
     let regular = Regular::draw(choices, shape.element_count() / components, components);
     let layout = choices.below(12);
+    by_row(dtype, shape, bounds, layout, |row, component, bound| regular.value(row, component, bound))
+}
+
+/// Indices by row, component and the bound of that component, in a layout.
+fn by_row(
+    dtype: DType,
+    shape: Shape,
+    bounds: &[usize],
+    layout: usize,
+    mut value: impl FnMut(usize, usize, usize) -> i64,
+) -> Result<Tensor, TensorError> {
+    let components = bounds.len().max(1);
     let values = (0..shape.element_count()).map(|at| {
         let (row, component) = (at / components, at % components);
-        regular.value(row, component, bounds.get(component).copied().unwrap_or(1))
+        value(row, component, bounds.get(component).copied().unwrap_or(1))
     });
-    let tensor = stored(dtype, shape, values)?;
-    in_layout(tensor, layout)
+    in_layout(stored(dtype, shape, values)?, layout)
 }
 
 /// A tensor in a layout, the row-major one mostly.

@@ -277,7 +277,7 @@ impl Model {
 
     /// Where each element of the output comes from, of form window.
     fn window_picks(&self, asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Vec<Pick> {
-        let rows = if dims.depth == 0 { 0 } else { indices.len() / dims.depth };
+        let rows = indices.len().checked_div(dims.depth).unwrap_or(0);
         let starts: Vec<_> = (0..rows)
             .map(|row| (self.resolve)(asked, dims, &indices[row * dims.depth..(row + 1) * dims.depth]))
             .collect();

@@ -98,7 +98,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
             model.breaks = |rule, asked| match rule {
                 DimensionRule::IndexVectorDimOutOfRange => {
                     let dim = place(asked.numbers().numbers.index_vector_dim);
-                    !dim.is_some_and(|dim| dim < asked.indices().len())
+                    dim.is_none_or(|dim| dim >= asked.indices().len())
                 }
                 rule => breaks(rule, asked),
             };
@@ -171,7 +171,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
     )
     .under(&[CLAMP]),
     Mutant::new("slice-sizes-at-least-one", "refuses a slice size of 0", "class: > for >=", |model| {
-        model.faulty = |code, asked| sizes(code, asked, |size, dim| 0 < size && size <= dim)
+        model.faulty = |code, asked| sizes(code, asked, |size, dim| 0 < size && size <= dim);
     })
     .under(&[CLAMP]),
     Mutant::new(

@@ -60,7 +60,7 @@ pub(super) fn breaks(rule: DimensionRule, asked: &Asked<'_>) -> bool {
         DimensionRule::ParamsDimsCount => {
             offset_dims.len() + collapsed_slice_dims.len() + operand_batching_dims.len() != r
         }
-        DimensionRule::IndexVectorDimOutOfRange => !vector.is_some_and(|dim| dim <= q),
+        DimensionRule::IndexVectorDimOutOfRange => vector.is_none_or(|dim| dim > q),
         DimensionRule::StartIndexMapCount => start_index_map.len() != depth(asked),
         DimensionRule::OffsetDimsNotAscending => !offset_dims.is_sorted() || repeats(offset_dims, &[]),
         DimensionRule::OffsetDimOutOfRange => {
@@ -91,7 +91,7 @@ pub(super) fn repeats(one: &[i64], other: &[i64]) -> bool {
 
 /// Whether a dim is none of so many.
 pub(super) fn outside(dims: &[i64], rank: usize) -> bool {
-    dims.iter().any(|dim| !place(*dim).is_some_and(|dim| dim < rank))
+    dims.iter().any(|dim| place(*dim).is_none_or(|dim| dim >= rank))
 }
 
 /// The number of components of a row.

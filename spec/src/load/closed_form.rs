@@ -2,9 +2,10 @@
 //! all `modulo` something if wanted. What a gather of such a tensor gives by such indices is again of this form, and is
 //! worked out by hand: nothing here knows how to gather.
 
+mod places;
+
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::literal::{parse_count, parse_scalar};
-use crate::tensor::Sparse;
 use crate::yaml::{Node, Spanned};
 use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
@@ -313,49 +314,7 @@ impl<'a> Reader<'a> {
         stored.window(shape, strides, 0).map_err(|error| wrong(error.to_string()))
     }
 
-    /// The tensor of a shape that is zero but for some places. Only a large call has one.
-    pub(super) fn places(
-        &self,
-        dtype: DType,
-        shape: &Shape,
-        at: serde_yaml::Location,
-        entries: &'a Entries,
-    ) -> Result<Sparse, Diagnostic> {
-        if let Some((name, _)) = entries.iter().find(|(name, _)| ![PLACES, "modulo"].contains(&&*name.value))
-        {
-            return Err(self
-                .wrong(name.defined, format!("unknown key {} beside `places`", Quoted(&name.value)))
-                .help("it may have `modulo`"));
-        }
-        if !self.large {
-            return Err(self
-                .wrong(at, "`places` are for large calls")
-                .help("cases of large calls stand in files that are called large.yaml"));
-        }
-        let painter = self.painter(dtype, entries)?;
-        let exceptions = self.exceptions(entries, shape)?;
-        let bad = |error: crate::TensorError| self.wrong(at, error.to_string());
-        let mut sparse = Sparse::new(dtype, shape.clone()).map_err(bad)?;
-        for Exception { at: place, form, exactly } in exceptions {
-            let below = &shape[place.len()..];
-            let size: usize = below.iter().product();
-            if size > MAX_IN_FULL {
-                let message = format!("a place of {size} elements; at most {MAX_IN_FULL} (2^20) are allowed");
-                return Err(self.wrong(at, message));
-            }
-            let first = size * place.iter().zip(&**shape).fold(0, |first, (at, dim)| first * dim + at);
-            let painter = if exactly { Painter { modulo: None, ..painter } } else { painter };
-            let bits = |number: Option<i128>| match painter.element(number.ok_or("a number is too large")?)? {
-                Element::Bits(bits) => Ok(bits),
-                Element::Bytes(_) => Err("strings are not painted in places".to_owned()),
-            };
-            let bits: Result<_, String> = form.numbers(below).into_iter().map(bits).collect();
-            sparse.paint(first, bits.map_err(|why| self.wrong(at, why))?);
-        }
-        Ok(sparse)
-    }
-
-    /// The same, of forms side by side along a last axis, with exceptions.
+    /// A tensor of forms side by side along a last axis, with exceptions, each of its elements stored.
     fn painted_in_full(
         &self,
         painter: Painter,

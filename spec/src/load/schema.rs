@@ -3,6 +3,8 @@
 
 #![allow(dead_code, reason = "the types are there to be described")]
 
+mod tests;
+
 use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -418,86 +420,5 @@ fn json(text: Text<'_>, node: &Spanned<Node>) -> Value {
             "" | "~" | "null" => Value::Null,
             raw => serde_json::from_str(raw).unwrap_or_else(|_| json!(raw)),
         },
-    }
-}
-
-mod tests {
-    use std::path::Path;
-
-    use super::*;
-
-    fn schema() -> Value {
-        schemars::schema_for!(CaseFile).to_value()
-    }
-
-    fn problems(path: &Path) -> Vec<String> {
-        let bytes = std::fs::read(path).unwrap();
-        let name = path.display().to_string();
-        let text = Text::new(&name, &bytes).unwrap();
-        let node: Spanned<Node> = text.parse().unwrap();
-        let validator = jsonschema::validator_for(&schema()).unwrap();
-        validator.iter_errors(&json(text, &node)).map(|error| error.to_string()).collect()
-    }
-
-    fn yaml_files(folder: &str) -> Vec<std::path::PathBuf> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
-        let files = walkdir::WalkDir::new(root)
-            .sort_by_file_name()
-            .into_iter()
-            .map(|entry| entry.unwrap().into_path());
-        let data = ["clauses.yaml", "operator.yaml"];
-        files
-            .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
-            .filter(|path| !data.iter().any(|name| path.ends_with(name)))
-            .collect()
-    }
-
-    #[test]
-    fn the_checked_in_schema_is_in_step() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("case-file.schema.json");
-        let text = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
-        if std::env::var_os("GATHERSPEC_BLESS").is_some() {
-            std::fs::write(&path, &text).unwrap();
-        }
-        let found = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(found == text, "{} is out of step; GATHERSPEC_BLESS=1 writes it anew", path.display());
-    }
-
-    #[test]
-    fn every_case_file_is_valid() {
-        let mut files = yaml_files("operators");
-        files.extend(yaml_files("families"));
-        files.retain(|file| !file.ends_with("errata.yaml") && !file.ends_with("inventory.yaml"));
-        assert!(files.len() > 30);
-        for file in files {
-            assert_eq!(problems(&file), Vec::<String>::new(), "{}", file.display());
-        }
-    }
-
-    #[test]
-    fn what_the_loader_refuses_for_its_form_the_schema_refuses_too() {
-        let refused = [
-            "key-unknown",
-            "key-misspelt",
-            "key-with-underscore",
-            "expect-error-unknown",
-            "expect-policy",
-            "dtype-unknown",
-            "for-each-unknown",
-            "fill-unknown",
-        ];
-        let files = yaml_files("../conformance/tests/hostile");
-        let wrong: Vec<_> = files
-            .iter()
-            .filter(|file| {
-                refused
-                    .iter()
-                    .any(|name| file.file_stem().is_some_and(|stem| stem.to_string_lossy().starts_with(name)))
-            })
-            .collect();
-        assert!(wrong.len() >= 15, "{wrong:?}");
-        for file in wrong {
-            assert_ne!(problems(file), Vec::<String>::new(), "{}", file.display());
-        }
     }
 }

@@ -83,7 +83,7 @@ impl FillWord {
     /// The bits in a dtype.
     const fn bits(self, dtype: DType) -> u128 {
         let real = real(dtype);
-        let width = real.size() as u32 * 8;
+        let width = real.size() * 8;
         match (self, real.kind()) {
             (Self::Zero, _) => 0,
             (Self::True, _) | (Self::Largest, Kind::Bool) => 1,
@@ -121,7 +121,7 @@ const fn exponent(float: DType) -> u128 {
 
 /// Whether the bits of a float, or of the real part of a complex number, are a NaN.
 const fn is_nan(float: DType, bits: u128) -> bool {
-    let width = float.size() as u32 * 8;
+    let width = float.size() * 8;
     let magnitude = bits & (u128::MAX >> (129 - width));
     magnitude > exponent(float)
 }

@@ -1,0 +1,357 @@
+//! A question as a table, operator by operator: what each expects of the case that answers it, how firmly that stands,
+//! and what libraries did in their kept results. `spec/QUESTIONS.md` is made of these tables.
+
+use std::fmt::Write as _;
+
+use comfy_table::{ContentArrangement, Table, presets};
+use gather_spec::case::Arm;
+use gather_spec::literal::Rows;
+use gather_spec::question::{Answer, Question};
+use gather_spec::signature::{ModePolicy, PermittedPolicies};
+use gather_spec::{Allowed, Basis, Case, NegativeIndex, Profile, Signature, Specification, Tensor};
+
+use crate::judge::describe_allowed;
+use crate::results::Results;
+use crate::show::call_line;
+use crate::style;
+
+/// The most characters of one answer.
+const LONGEST: usize = 72;
+
+/// The width of a table in a terminal.
+const WIDTH: u16 = 120;
+
+/// The headings of a table.
+const HEADINGS: [&str; 5] = ["operator", "answer", "basis", "case", "libraries"];
+
+/// What the page of questions begins with.
+const OPENING: &str = "\
+<!-- Generated from questions.yaml and conformance/results. A test keeps it in step: see CONTRIBUTING.md. -->
+
+# Where gathers differ
+
+Each question is asked of an operator by one case, and the answer is what the case expects: an output, or an error by its
+code. Above each table stands one call per case. Where the documents permit several policies for a bad index, each has its
+answer; where the call chooses a mode, each mode has. The basis is the weakest of the case's clauses: *silent* says that the
+documents leave the answer open or disagree, so that a ruling gives it. A dash says that the operator has no such case, and
+why; operators of a form that a question is not about are left out. Libraries stand beside an answer where their kept results
+hold one. Results that were kept before a case answered a question hold it only where it differs from what is expected.
+
+";
+
+/// One row of a table: an operator, or some of its modes.
+#[derive(Default)]
+struct Row {
+    operator: String,
+    answer: String,
+    basis: &'static str,
+    case: String,
+    libraries: Vec<String>,
+}
+
+/// The page of all questions.
+#[must_use]
+pub fn page(spec: &Specification, results: &[Results]) -> String {
+    let mut text = OPENING.to_owned();
+    for question in &spec.questions {
+        let _ = writeln!(text, "- [{}](#{})", question.question, question.id);
+    }
+    for question in &spec.questions {
+        section(&mut text, spec, question, results);
+    }
+    text
+}
+
+fn section(text: &mut String, spec: &Specification, question: &Question, results: &[Results]) {
+    let _ = writeln!(text, "\n## {}\n\n{}\n", question.id, question.question);
+    for (case, call) in calls(spec, question) {
+        let _ = writeln!(text, "- {case}: `{}`", call.replace('`', "'"));
+    }
+    let rows = rows(spec, question, results);
+    let used = columns(&rows);
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let _ = write!(text, "\n{}", line(used.iter().map(|at| HEADINGS[*at].to_owned()).collect()));
+    text.push_str(&line(used.iter().map(|_| "---".to_owned()).collect()));
+    for row in &rows {
+        let basis = if row.basis == SILENT { format!("*{SILENT}*") } else { row.basis.to_owned() };
+        let case = if row.case.is_empty() { String::new() } else { format!("`{}`", row.case) };
+        let cells = [&row.operator, &row.answer, &basis, &case, &row.libraries.join("<br>")];
+        text.push_str(&line(used.iter().map(|at| cells[*at].replace('|', "\\|")).collect()));
+    }
+}
+
+/// A question with its answers, for a terminal.
+#[must_use]
+pub fn question(spec: &Specification, question: &Question, results: &[Results]) -> String {
+    let name = style::NAME;
+    let mut text = format!("{name}{}{name:#}\n\n  {}\n\n", question.id, question.question);
+    for (case, call) in calls(spec, question) {
+        let _ = writeln!(text, "  {case}: {call}");
+    }
+    let rows = rows(spec, question, results);
+    let used = columns(&rows);
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
+    table.set_header(used.iter().map(|at| HEADINGS[*at]));
+    for row in rows {
+        let cells = [row.operator, row.answer, row.basis.to_owned(), row.case, row.libraries.join("\n")];
+        table.add_row(used.iter().map(|at| cells[*at].replace('`', "")));
+    }
+    let _ = writeln!(text, "\n{table}");
+    text
+}
+
+/// The columns that a table has: that of libraries only where some library answered.
+fn columns(rows: &[Row]) -> Vec<usize> {
+    let answered = rows.iter().any(|row| !row.libraries.is_empty());
+    (0..HEADINGS.len() - usize::from(!answered)).collect()
+}
+
+/// The ids of all cases that answer a question for some operator.
+pub(crate) fn cases(spec: &Specification) -> Vec<&Case> {
+    let pairs =
+        spec.questions.iter().flat_map(|question| spec.operators.iter().map(move |page| (question, page)));
+    let cases = |(question, page): (&Question, &Signature)| match question.answer(spec, page) {
+        Answer::Cases(cases) => cases,
+        Answer::LeftOut(_) | Answer::OtherForm => Vec::new(),
+    };
+    pairs.flat_map(cases).collect()
+}
+
+/// What is asked: for each case that is written once, the call of the first operator that has it.
+fn calls(spec: &Specification, question: &Question) -> Vec<(String, String)> {
+    let mut calls: Vec<(String, String)> = Vec::new();
+    for page in in_order(spec) {
+        let Answer::Cases(cases) = question.answer(spec, page) else { continue };
+        let Some(case) = cases.first() else { continue };
+        let written = case.family.as_deref().unwrap_or(&case.written);
+        if !calls.iter().any(|(known, _)| known == written) {
+            calls.push((written.to_owned(), shortened(&call_line(&case.call), 2 * LONGEST)));
+        }
+    }
+    calls
+}
+
+/// The operators, those of one form together.
+fn in_order(spec: &Specification) -> Vec<&Signature> {
+    let mut pages: Vec<&Signature> = spec.operators.iter().collect();
+    pages.sort_by_key(|page| page.form);
+    pages
+}
+
+/// The operators of the forms that are asked.
+fn rows(spec: &Specification, question: &Question, results: &[Results]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for page in in_order(spec) {
+        match question.answer(spec, page) {
+            Answer::Cases(cases) => rows.extend(of_operator(spec, page, &cases, results)),
+            Answer::LeftOut(why) => rows.push(Row {
+                operator: page.operator.to_string(),
+                answer: format!("– {why}"),
+                ..Row::default()
+            }),
+            Answer::OtherForm => {}
+        }
+    }
+    rows
+}
+
+/// One row for all modes that give the same, and one for each mode that the case is not asked in.
+fn of_operator(spec: &Specification, page: &Signature, cases: &[&Case], results: &[Results]) -> Vec<Row> {
+    let mut rows: Vec<(Vec<&str>, Row)> = Vec::new();
+    for case in cases {
+        let mode = page.mode_sent(&case.call.attributes).map_or("", |mode| &mode.mode);
+        let row = Row {
+            operator: page.operator.to_string(),
+            answer: answer(page, case),
+            basis: basis(case.basis),
+            case: local(case).to_owned(),
+            libraries: libraries(page, case, results),
+        };
+        let same = |(_, known): &&mut (Vec<&str>, Row)| {
+            (&known.answer, known.basis, &known.libraries) == (&row.answer, row.basis, &row.libraries)
+        };
+        match rows.iter_mut().find(same) {
+            Some((modes, _)) => modes.push(mode),
+            None => rows.push((vec![mode], row)),
+        }
+    }
+    rows.extend(modes_left_out(spec, page, cases));
+    if let [(_, row)] = &mut rows[..] {
+        return vec![std::mem::take(row)];
+    }
+    let named = |(modes, row): (Vec<&str>, Row)| Row {
+        operator: format!("{}, {}", page.operator, modes.join(", ")),
+        ..row
+    };
+    rows.into_iter().map(named).collect()
+}
+
+/// The modes that a case of a family is not asked in although others depend on the policies, and why.
+fn modes_left_out<'p>(
+    spec: &Specification,
+    page: &'p Signature,
+    cases: &[&Case],
+) -> Vec<(Vec<&'p str>, Row)> {
+    let Some(family) = cases.first().and_then(|case| case.family.as_deref()) else { return Vec::new() };
+    let left_out = |mode: &'p ModePolicy| {
+        let id = format!("{family}[{}]", mode.mode);
+        let one = spec.left_out.iter().find(|one| one.operator == page.operator && one.case == id)?;
+        Some((vec![mode.mode.as_str()], Row { answer: format!("– {}", one.why), ..Row::default() }))
+    };
+    page.modes().iter().filter_map(left_out).collect()
+}
+
+/// Before what a negative index gives where it counts from the end.
+const WRAPS: &str = "wraps: ";
+
+/// The word for a basis that is none: the documents are silent.
+const SILENT: &str = "silent";
+
+const fn basis(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Documented => "documented",
+        Basis::Derived => "derived",
+        Basis::Ruling => SILENT,
+    }
+}
+
+/// The id of a case without its operator.
+fn local(case: &Case) -> &str {
+    let operator = case.call.operator.as_str();
+    case.id.strip_prefix(operator).and_then(|rest| rest.strip_prefix('/')).unwrap_or(&case.id)
+}
+
+/// What a case expects, under each policy that makes a difference.
+fn answer(page: &Signature, case: &Case) -> String {
+    let Some(permitted) = page.permitted() else {
+        return case.expect.arms.first().map(|arm| in_words(&arm.allowed)).unwrap_or_default();
+    };
+    let mut answers: Vec<(Profile, String)> = Vec::new();
+    for profile in pairs(permitted) {
+        let words = in_words(&case.expect.under(profile));
+        if !answers.iter().any(|(_, known)| *known == words) {
+            answers.push((profile, words));
+        }
+    }
+    match answers.as_slice() {
+        [(profile, words)] if wraps(case, *profile) => format!("{WRAPS}{words}"),
+        [(_, words)] => words.clone(),
+        several => {
+            let one = |(profile, words): &(Profile, String)| match policies(permitted, *profile) {
+                label if label == "error" && words.starts_with("error") => words.clone(),
+                label => format!("{label}: {words}"),
+            };
+            several.iter().map(one).collect::<Vec<_>>().join("; ")
+        }
+    }
+}
+
+/// The pairs of policies that the documents permit.
+fn pairs(permitted: &PermittedPolicies) -> Vec<Profile> {
+    let bad = permitted.bad.iter();
+    bad.flat_map(|bad| permitted.negative.iter().map(|negative| Profile { bad: *bad, negative: *negative }))
+        .collect()
+}
+
+/// Whether a case expects what it does because a negative index wraps.
+fn wraps(case: &Case, profile: Profile) -> bool {
+    let arm = case.expect.arms.iter().find(|arm: &&Arm| arm.when.matches(profile));
+    arm.is_some_and(|arm| arm.when.negative == Some(NegativeIndex::Wrap))
+}
+
+/// The policies of a pair that the documents leave open.
+fn policies(permitted: &PermittedPolicies, Profile { bad, negative }: Profile) -> String {
+    let open = [
+        (permitted.bad.len() > 1).then(|| bad.to_string()),
+        (permitted.negative.len() > 1).then(|| negative.to_string()),
+    ];
+    open.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Outcomes in few words, without the dtypes that a case leaves open.
+pub(crate) fn in_words(allowed: &[Allowed]) -> String {
+    let one = |allowed: &Allowed| match allowed {
+        Allowed::Output(tensor) => rows_of(tensor),
+        Allowed::Filled(filled) => filled.tensor().map_or_else(|error| error.to_string(), |it| rows_of(&it)),
+        Allowed::Error(code, _) => format!("error `{code}`"),
+        other => describe_allowed(std::slice::from_ref(other)),
+    };
+    match allowed {
+        [only] => one(only),
+        several => format!("any of {}", several.iter().map(one).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+fn rows_of(tensor: &Tensor) -> String {
+    format!("`{}`", shortened(&Rows(tensor).to_string(), LONGEST))
+}
+
+/// What libraries did, those that did the same together, first those that did as the case expects.
+fn libraries(page: &Signature, case: &Case, results: &[Results]) -> Vec<String> {
+    let expected = answer(page, case);
+    let expected = expected.strip_prefix(WRAPS).unwrap_or(&expected);
+    let mut alike: Vec<(String, Vec<String>)> = vec![("as expected".to_owned(), Vec::new())];
+    for of in results {
+        let Some(words) = of.answer(&case.id) else { continue };
+        let words = if words == expected { "as expected".to_owned() } else { shortened(&words, LONGEST) };
+        let name = format!("{} {}", of.backend.name, of.backend.version);
+        match alike.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, names)) => names.push(name),
+            None => alike.push((words, vec![name])),
+        }
+    }
+    alike.retain(|(_, names)| !names.is_empty());
+    alike.into_iter().map(|(words, names)| format!("{}: {words}", names.join(", "))).collect()
+}
+
+/// The beginning of a text.
+fn shortened(text: &str, most: usize) -> String {
+    let mut start: String = text.chars().take(most).collect();
+    if start.len() < text.len() {
+        start.push('…');
+    }
+    start
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_question_is_answered_for_two_operators_at_least() {
+        let spec = Specification::embedded().unwrap();
+        for question in &spec.questions {
+            let asked = |page: &&Signature| matches!(question.answer(&spec, page), Answer::Cases(_));
+            assert!(spec.operators.iter().filter(asked).count() > 1, "{}", question.id);
+        }
+    }
+
+    #[test]
+    fn libraries_that_did_the_same_stand_together() {
+        let spec = Specification::embedded().unwrap();
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+        let mut results = crate::results::read(&folder).unwrap();
+        results.truncate(4);
+        let case = spec.case("tf.gather/bad-index/minus-one").unwrap();
+        let page = spec.operator("tf.gather").unwrap();
+        let answers = ["`[[11, 12], [31, 32]]`", "an error", "`[[11, 12], [31, 32]]`"];
+        for (of, words) in results.iter_mut().zip(answers) {
+            of.backend.version = "1".to_owned();
+            of.answers.insert(case.id.clone(), words.to_owned());
+        }
+        results.iter_mut().for_each(|of| of.deviations.clear());
+        let names: Vec<String> = results.iter().map(|of| of.backend.name.clone()).collect();
+        let expected = [
+            format!("{} 1, {} 1: `[[11, 12], [31, 32]]`", names[0], names[2]),
+            format!("{} 1: an error", names[1]),
+        ];
+        assert_eq!(libraries(page, case, &results), expected);
+        let wrapping = spec.case("onnx.GatherND-13/bad-index/minus-one-in-the-first-component").unwrap();
+        let page = spec.operator("onnx.GatherND-13").unwrap();
+        results[0].answers.insert(wrapping.id.clone(), "`[45]`".to_owned());
+        assert_eq!(answer(page, wrapping), "wraps: `[45]`");
+        assert_eq!(libraries(page, wrapping, &results), [format!("{} 1: as expected", names[0])]);
+    }
+}

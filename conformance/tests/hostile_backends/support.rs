@@ -1,0 +1,128 @@
+//! What the tests share: a backend that misbehaves as told, calls of which some are marked, and what is asserted of
+//! findings.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use gather_conformance::judge::Verdict::{self, *};
+use gather_conformance::process::{Broken, Findings, Limits, ProcessBackend};
+use gather_spec::any::OpenDtypes;
+use gather_spec::case::{Arm, Expectation, OperandNames, When};
+use gather_spec::{Allowed, Attributes, Basis, Call, Case, DType, Operator, Tensor};
+
+use crate::miniatures::{MARK, MODE, NOTE};
+
+/// The place of the marked call among [`CALLS`].
+pub(super) const AT: usize = 2;
+
+pub(super) const CALLS: usize = 6;
+
+pub(super) fn backend(mode: &str) -> ProcessBackend {
+    let mut backend = ProcessBackend::new(std::env::current_exe().unwrap());
+    backend.environment.push((MODE.into(), mode.into()));
+    backend.environment.push(("RUST_BACKTRACE".into(), "0".into()));
+    backend.limits = Limits {
+        start: Duration::from_secs(20),
+        call: Duration::from_secs(20),
+        virtual_call: Duration::from_secs(20),
+        stop: Duration::from_secs(10),
+        reply: 1 << 20,
+        memory: Some(1 << 30),
+        restarts: 10,
+        window: 4,
+        file_above: usize::MAX,
+    };
+    if mode.contains("hang") {
+        backend.limits.call = Duration::from_secs(1);
+    }
+    if mode == "hangs-at-start" {
+        backend.limits.start = Duration::from_secs(1);
+    }
+    backend
+}
+
+pub(super) fn with_note(mut backend: ProcessBackend, note: &Path) -> ProcessBackend {
+    backend.environment.push((NOTE.into(), note.into()));
+    backend
+}
+
+/// `tf.gather_nd` of the second of three numbers.
+pub(super) fn case(name: &str, first: u32) -> Case {
+    let params = Tensor::new(DType::I32, [3], vec![first, first + 1, first + 2]).unwrap();
+    let indices = Tensor::new(DType::I32, [1, 1], vec![1u32]).unwrap();
+    let output = Tensor::new(DType::I32, [1], vec![first + 1]).unwrap();
+    let call = Call {
+        operator: Operator::new("tf.gather_nd"),
+        operands: [("params", params), ("indices", indices)].into(),
+        attributes: Attributes::new(),
+    };
+    let allowed = vec![Allowed::Output(output)];
+    Case {
+        family: None,
+        id: name.to_owned(),
+        written: name.to_owned(),
+        documented: None,
+        clauses: Vec::new(),
+        basis: Basis::Documented,
+        why: None,
+        history: Vec::new(),
+        provenance: None,
+        open: OpenDtypes::default(),
+        grid_point: None,
+        large: false,
+        sparse: None,
+        call,
+        names: OperandNames { params: "params".into(), indices: "indices".into() },
+        expect: Expectation { arms: vec![Arm { when: When::default(), allowed }] },
+    }
+}
+
+/// Calls of which the ones at the given places are marked.
+pub(super) fn cases(marked: &[usize]) -> Vec<Case> {
+    let first = |at| if marked.contains(&at) { MARK } else { 10 * u32::try_from(at).unwrap() };
+    (0..CALLS).map(|at| case(&format!("call {at}"), first(at))).collect()
+}
+
+pub(super) fn run(backend: &ProcessBackend, marked: &[usize]) -> Result<Findings, Broken> {
+    let cases = cases(marked);
+    let cases: Vec<&Case> = cases.iter().collect();
+    let trivial = if marked.is_empty() { &cases[..3] } else { &[] };
+    backend.run(trivial, &cases, &|_| ())
+}
+
+pub(super) fn verdicts(findings: &Findings) -> Vec<Verdict> {
+    findings.results.iter().map(|result| result.verdict).collect()
+}
+
+pub(super) fn only(verdict: Verdict, marked: &[usize]) -> Vec<Verdict> {
+    (0..CALLS).map(|at| if marked.contains(&at) { verdict } else { Pass }).collect()
+}
+
+/// The marked call gets the verdict, with these words; the others pass, and nothing else is remarked.
+pub(super) fn assert_only(findings: &Findings, verdict: Verdict, words: &str) {
+    assert_eq!(verdicts(findings), only(verdict, &[AT]), "{findings:#?}");
+    let result = &findings.results[AT];
+    let said = format!("{} {}", result.actual, result.stderr.as_deref().unwrap_or_default());
+    assert!(said.contains(words), "{said:?} does not contain {words:?}");
+    assert!(said.len() < 20_000, "{} bytes are shown", said.len());
+    assert_eq!(findings.remarks, [""; 0], "{:?}", findings.remarks);
+}
+
+/// The process whose id is noted has ended, or is about to be collected by its new parent.
+pub(super) fn assert_is_gone(note: &Path) {
+    let id = std::fs::read_to_string(note).unwrap();
+    let status = Path::new("/proc").join(&id).join("status");
+    let deadline = Instant::now() + Duration::from_secs(5);
+    loop {
+        let alive = match std::fs::read_to_string(&status) {
+            Ok(status) => !status.contains("State:\tZ"),
+            // Without /proc there is nothing to see; elsewhere it has gone.
+            Err(_) => false,
+        };
+        if !alive {
+            return;
+        }
+        assert!(Instant::now() < deadline, "process {id} outlives its backend");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}

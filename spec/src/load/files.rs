@@ -1,0 +1,71 @@
+//! Reading files: every YAML file of a folder, or one alone, under limits and without waiting for a pipe.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use walkdir::WalkDir;
+
+use crate::diagnostic::Diagnostic;
+use crate::yaml::{MAX_FILE_BYTES, too_long};
+
+/// The YAML files of a specification's folder, by their paths in it.
+pub(super) fn read_all(root: &Path) -> Result<Vec<(String, Vec<u8>)>, Vec<Diagnostic>> {
+    let mut files = Vec::new();
+    for entry in WalkDir::new(root).sort_by_file_name() {
+        let entry =
+            entry.map_err(|error| vec![Diagnostic::file(root.display().to_string(), error.to_string())])?;
+        let name = entry.path().strip_prefix(root).unwrap_or(entry.path());
+        let name =
+            name.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/");
+        if !entry.file_type().is_dir() && name.ends_with(".yaml") {
+            files.push((name, read_file(entry.path()).map_err(|diagnostic| vec![diagnostic])?));
+        }
+    }
+    if !files.iter().any(|(name, _)| name == "documents.yaml") {
+        return Err(vec![
+            Diagnostic::file(root.display().to_string(), "this folder has no documents.yaml")
+                .help("a specification is laid out like the folder `spec` of GatherSpec"),
+        ]);
+    }
+    Ok(files)
+}
+
+pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, Diagnostic> {
+    let name = path.display().to_string();
+    let cannot = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => Diagnostic::file(&name, "there is no such file"),
+        io::ErrorKind::PermissionDenied => {
+            Diagnostic::file(&name, "the file may not be read").help("you lack the permission")
+        }
+        _ => Diagnostic::file(&name, format!("the file cannot be read: {error}")),
+    };
+    let no_file = || Diagnostic::file(&name, "this is not a file").help("name the YAML files themselves");
+    if !fs::metadata(path).map_err(cannot)?.is_file() {
+        return Err(no_file());
+    }
+    let file = open_without_waiting(path).map_err(cannot)?;
+    // It may have become something else by now.
+    let metadata = file.metadata().map_err(cannot)?;
+    if !metadata.is_file() {
+        return Err(no_file());
+    }
+    if metadata.len() > MAX_FILE_BYTES as u64 {
+        return Err(too_long(&name, metadata.len()));
+    }
+    let mut bytes = Vec::new();
+    // The file may grow while it is read; one byte more than allowed is enough to see that.
+    file.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    Ok(bytes)
+}
+
+/// Opens a file for reading; a named pipe, which has no end, is not waited for.
+fn open_without_waiting(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    }
+    options.read(true).open(path)
+}
