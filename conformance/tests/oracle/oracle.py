@@ -433,7 +433,7 @@ def number(at: list[int], shape: list[int]) -> int:
     return sum((0 if size == 1 else here) * prod(shape[dim + 1:]) for dim, (here, size) in enumerate(zip(at, shape)))
 
 
-SAMPLES = {"boolean": True, "integer": 0, "string": "clip"}
+SAMPLES = {"boolean": True, "integer": 0, "string": "clip", "integers": [0]}
 HUGE = [2**31, 2**32 + 1, 2**40, 2**58, 2**59, 2**60, 2**61, 2**62, I64_MAX, I64_MAX // 7, I64_MAX // 49]
 ODD_BYTES = b"\0\0\0\0\x01\x7c\x7f\x80\x81\xf0\xff"  # of NaN payloads, infinities, -0.0, subnormals
 TEXTS = [b"", b"\0", b"a\0b", b"\xff\xfe", b"\xc3(", "\u00e9".encode(), b"too long to be kept inline " * 2]
@@ -573,7 +573,7 @@ class Generator(Random):
             value = given.get(one["name"], one["default"]["Value"])
             odd = [0, 1, 2, 3, -1, 2**32, I64_MIN, I64_MAX]
             if isinstance(value, int):
-                given[one["name"]] = self.choice([value - 1, value + 1, *odd])
+                given[one["name"]] = self.choice([max(value - 1, I64_MIN), min(value + 1, I64_MAX), *odd])
                 return
             value = list(value)
             at = self.randrange(len(value) + 1)
