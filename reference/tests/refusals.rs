@@ -16,8 +16,36 @@ fn spelling(operator: &str) -> ([&'static str; 2], Attributes) {
     match operator.split_once('.').unwrap().0 {
         "onnx" => (["data", "indices"], Attributes::new()),
         "paddle" => (["input", "index"], Attributes::new()),
+        "stablehlo" => (["operand", "start_indices"], rows_of_a_column()),
         "torch" => (["input", "index"], [("dim".to_owned(), Attribute::Integer(0))].into()),
         _ => (["params", "indices"], Attributes::new()),
+    }
+}
+
+/// Dimension numbers that take rows of params with one column.
+fn rows_of_a_column() -> Attributes {
+    let list = |name: &str, value: &[i64]| (name.to_owned(), Attribute::Integers(value.to_vec()));
+    let lists = [
+        list("offset_dims", &[1]),
+        list("collapsed_slice_dims", &[0]),
+        list("start_index_map", &[0]),
+        list("slice_sizes", &[1, 1]),
+    ];
+    lists.into_iter().chain([("index_vector_dim".to_owned(), Attribute::Integer(1))]).collect()
+}
+
+#[test]
+fn a_list_of_dims_is_a_list_of_integers() {
+    for (name, value) in
+        [("offset_dims", Attribute::Integer(1)), ("indices_are_sorted", Attribute::Integer(1))]
+    {
+        let (params, indices) = bytes_and_rows();
+        let call = Call {
+            operator: Operator::new("stablehlo.gather"),
+            operands: [("operand", params), ("start_indices", indices)].into(),
+            attributes: [(name.to_owned(), value)].into(),
+        };
+        assert!(matches!(answer(&call, Settings::default()), Outcome::Unsupported(_)), "{name}");
     }
 }
 
