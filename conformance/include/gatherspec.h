@@ -100,6 +100,9 @@ enum {
  *   torch.gather            dim (always passed), sparse_grad (boolean, no effect)
  *   numpy.take              axis (integer or null, default: null), mode (text: raise, wrap or clip; default: raise)
  *   numpy.take_along_axis   axis (integer or null, default: -1)
+ *   jax.numpy.take          axis (integer or null, default: null), mode (text: fill, clip or wrap, or null; default: fill)
+ *   jax.numpy.take_along_axis  axis (integer or null, default: -1),
+ *                           mode (text: fill, clip or promise_in_bounds, or null; default: fill)
  *
  * Reply GATHERSPEC_UNSUPPORTED to an attribute that the library does not know. */
 typedef struct gatherspec_attribute {

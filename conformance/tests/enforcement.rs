@@ -84,8 +84,8 @@ fn every_documented_example_is_transcribed_exactly_once() {
             example.id
         );
     }
-    assert_eq!(spec.examples.len(), 74);
-    assert_eq!(transcribed.len(), 74);
+    assert_eq!(spec.examples.len(), 82);
+    assert_eq!(transcribed.len(), 82);
 }
 
 #[test]
