@@ -100,6 +100,9 @@ enum {
  *   torch.gather            dim (always passed), sparse_grad (boolean, no effect)
  *   numpy.take              axis (integer or null, default: null), mode (text: raise, wrap or clip; default: raise)
  *   numpy.take_along_axis   axis (integer or null, default: -1)
+ *   jax.numpy.take          axis (integer or null, default: null), mode (text: fill, clip or wrap, or null; default: fill)
+ *   jax.numpy.take_along_axis  axis (integer or null, default: -1),
+ *                           mode (text: fill, clip or promise_in_bounds, or null; default: fill)
  *   stablehlo.gather        offset_dims, collapsed_slice_dims, operand_batching_dims, start_indices_batching_dims,
  *                           start_index_map, slice_sizes (integers, default: none), index_vector_dim (integer, default: 0),
  *                           indices_are_sorted (boolean, default: 0)

@@ -119,6 +119,7 @@ impl Windows {
             rows.for_each(|(_, dim)| *dim = (*dim).min(1));
             self.params.iter_mut().for_each(|dim| *dim = (*dim).min(1));
             self.slice_sizes.iter_mut().for_each(|size| *size = (*size).min(1));
+            self.repeat_rows(choices, vector);
         }
         let more = [0, choices.pick(&HUGE)];
         self.params.splice(0..0, more);
@@ -133,6 +134,17 @@ impl Windows {
             list.iter_mut().for_each(|dim| *dim += 2);
         }
         numbers.offset_dims.extend([rank, rank + 1]);
+    }
+
+    /// Sometimes has several rows along a dim of indices that is not shared with params, so that an output is larger than
+    /// params can be.
+    fn repeat_rows(&mut self, choices: &mut Choices, vector: usize) {
+        let shared = |dim: usize| self.numbers.start_indices_batching_dims.contains(&signed(dim));
+        let free: Vec<usize> =
+            (0..self.indices.len()).filter(|dim| *dim != vector && !shared(*dim)).collect();
+        if !free.is_empty() && choices.once_in(2) {
+            self.indices[choices.pick(&free)] = choices.pick(&[2, 3, 5, 17]);
+        }
     }
 
     /// The rank of the output without further offset dims.
@@ -196,6 +208,8 @@ impl Windows {
             5 => disturb_list(choices, &mut self.numbers.offset_dims),
             6 => disturb_list(choices, &mut self.numbers.collapsed_slice_dims),
             7 => disturb_list(choices, &mut self.numbers.operand_batching_dims),
+            // In another order both lists are right by themselves.
+            8 if choices.once_in(2) => self.numbers.start_indices_batching_dims.reverse(),
             8 => disturb_list(choices, &mut self.numbers.start_indices_batching_dims),
             _ => disturb_list(choices, &mut self.numbers.start_index_map),
         }

@@ -47,7 +47,7 @@ impl Mode {
     fn place(self, index: i128, size: usize) -> Place {
         let nearest = |index: i128| in_bounds(index, size).map_or(Place::Nowhere, Place::At);
         match self {
-            // jax.numpy.take.index.negative, jax.numpy.take.fill.*
+            // jax.numpy.take.index.negative, jax.numpy.take.fill.inexact and its like
             Self::Fill => in_bounds(normalize_index(index, size), size).map_or(Place::Invalid, Place::At),
             // jax.numpy.take.index.clip
             Self::Clip => nearest(index.min(size as i128 - 1).max(0)),

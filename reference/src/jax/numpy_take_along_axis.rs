@@ -89,7 +89,7 @@ pub fn take_along_axis(
         }
     }
 
-    // jax.numpy.take_along_axis.value.loop, jax.numpy.take_along_axis.fill.*
+    // jax.numpy.take_along_axis.value.loop, jax.numpy.take_along_axis.fill.inexact and its like
     if !shape.contains(&0) {
         for position in positions(&shape) {
             let mut from = repeated(&position, arr);
