@@ -46,7 +46,7 @@ impl Backend for Wrong {
             let Identity { name, version, language } = &mut description.backend;
             [name, version, language].into_iter().for_each(|said| said.push_str(EVIL));
         }
-        if self.habit == "departs" {
+        if ["departs", "errs at odd sizes"].contains(&self.habit.as_str()) {
             description.operators.retain(|operator, _| operator == "tf.gather_nd");
         }
         if self.habit == "declares nothing of it" {

@@ -87,6 +87,10 @@ fn every_documented_example_is_answered_as_its_case_expects() {
                 let expected = serde_json::to_value(TensorMessage::new(output)).unwrap();
                 assert_eq!(reply["output"], expected, "{}", case.id);
             }
+            [Allowed::Filled(filled)] => {
+                let expected = serde_json::to_value(TensorMessage::new(&filled.tensor().unwrap())).unwrap();
+                assert_eq!(reply["output"], expected, "{}", case.id);
+            }
             [Allowed::Shape(shape)] => assert_eq!(reply["output"]["shape"], json!(**shape), "{}", case.id),
             other => panic!("{}: {other:?}", case.id),
         }

@@ -365,7 +365,7 @@ macro_rules! policy_names {
     };
 }
 
-policy_names!(BadIndex { Error => "error", Zero => "zero", Fill => "fill", Clamp => "clamp", Modulo => "modulo", Unspecified => "unspecified" });
+policy_names!(BadIndex { Error => "error", Zero => "zero", Clamp => "clamp", Fill => "fill", Modulo => "modulo", Unspecified => "unspecified" });
 policy_names!(NegativeIndex { Reject => "reject", Wrap => "wrap" });
 
 impl fmt::Display for Profile {

@@ -10,7 +10,7 @@ use super::super::{BackendReport, Report};
 use super::page::{Page, filled};
 
 /// The most characters of one word in a heading.
-const LONGEST_WORD: usize = 22;
+const LONGEST_WORD: usize = 20;
 
 /// What a border and its padding take beside each column, and once more at the end.
 const BORDER: usize = 3;
