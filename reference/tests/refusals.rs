@@ -13,7 +13,10 @@ fn bytes_and_rows() -> (Tensor, Tensor) {
 
 /// The names of the operands of an operator, and the attributes without which it refuses a call.
 fn spelling(operator: &str) -> ([&'static str; 2], Attributes) {
+    let first_axis = || [("axis".to_owned(), Attribute::Integer(0))].into();
     match operator.split_once('.').unwrap().0 {
+        "jax" | "numpy" if operator.ends_with("take_along_axis") => (["arr", "indices"], first_axis()),
+        "jax" | "numpy" => (["a", "indices"], first_axis()),
         "onnx" => (["data", "indices"], Attributes::new()),
         "paddle" => (["input", "index"], Attributes::new()),
         "stablehlo" => (["operand", "start_indices"], rows_of_a_column()),
