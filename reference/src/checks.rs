@@ -5,6 +5,29 @@ use gather_spec::{
     Attribute, BadIndex, Call, DType, GatherError, NegativeIndex, Profile, Refusal, Shape, Tensor,
 };
 
+/// What a page has that speaks of any integers as indices.
+pub(crate) const INTEGERS: [DType; 8] =
+    [DType::I8, DType::I16, DType::I32, DType::I64, DType::U8, DType::U16, DType::U32, DType::U64];
+
+/// What tensors hold in libraries that have no strings.
+pub(crate) const ALL_BUT_STRINGS: [DType; 15] = [
+    DType::Bool,
+    DType::I8,
+    DType::U8,
+    DType::I16,
+    DType::U16,
+    DType::I32,
+    DType::U32,
+    DType::I64,
+    DType::U64,
+    DType::F16,
+    DType::BF16,
+    DType::F32,
+    DType::F64,
+    DType::C64,
+    DType::C128,
+];
+
 /// Refuses a dtype of params that the page does not list.
 pub(crate) fn params_dtype(params: &Tensor, listed: &[DType]) -> Result<(), GatherError> {
     let dtype = params.dtype();
@@ -48,6 +71,21 @@ fn within(index: i128, bound: usize, negative: NegativeIndex) -> Option<usize> {
     usize::try_from(from_start).ok().filter(|at| *at < bound)
 }
 
+/// An axis of a tensor of this rank, in `[-rank, rank)`; a negative one counts from the end.
+pub(crate) fn axis_within(axis: i64, rank: usize) -> Result<usize, GatherError> {
+    let signed = i64::try_from(rank).unwrap_or(i64::MAX);
+    let from_start = if axis < 0 { axis.checked_add(signed) } else { Some(axis) };
+    from_start
+        .and_then(|axis| usize::try_from(axis).ok())
+        .filter(|axis| *axis < rank)
+        .ok_or(GatherError::AxisOutOfRange { axis, rank })
+}
+
+/// A tensor along one axis, its last axis counting fastest.
+pub(crate) fn flattened(tensor: &Tensor) -> Result<Tensor, Refusal> {
+    tensor.flattened().map_err(|error| Refusal::Unsupported(error.to_string()))
+}
+
 /// Refuses batch shapes that differ.
 pub(crate) fn equal_batch_shapes(
     params: &Tensor,
@@ -60,26 +98,61 @@ pub(crate) fn equal_batch_shapes(
     if params == indices { Ok(()) } else { Err(GatherError::BatchShapeMismatch { params, indices }) }
 }
 
-/// A list of integers, if it is sent.
-pub(crate) fn integers(call: &Call, name: &str) -> Result<Option<Vec<i64>>, Refusal> {
-    match call.attributes.get(name) {
-        None => Ok(None),
-        Some(Attribute::Integers(values)) => Ok(Some(values.clone())),
-        Some(other) => {
-            Err(Refusal::Unsupported(format!("the attribute `{name}` is a list of integers, not {other}")))
-        }
-    }
+/// The value of an attribute, if it is sent; one of another type than `what` says is not supported.
+fn sent<'a, T>(
+    call: &'a Call,
+    name: &str,
+    what: &str,
+    read: impl FnOnce(&'a Attribute) -> Option<T>,
+) -> Result<Option<T>, Refusal> {
+    let Some(value) = call.attributes.get(name) else { return Ok(None) };
+    let wrong = || Refusal::Unsupported(format!("the attribute `{name}` is {what}, not {value}"));
+    read(value).map(Some).ok_or_else(wrong)
 }
 
 /// An integer attribute, if it is sent.
 pub(crate) fn integer(call: &Call, name: &str) -> Result<Option<i64>, Refusal> {
-    match call.attributes.get(name) {
-        None => Ok(None),
-        Some(Attribute::Integer(value)) => Ok(Some(*value)),
-        Some(other) => {
-            Err(Refusal::Unsupported(format!("the attribute `{name}` is an integer, not {other}")))
-        }
-    }
+    let read = |value: &Attribute| if let Attribute::Integer(value) = value { Some(*value) } else { None };
+    sent(call, name, "an integer", read)
+}
+
+/// An attribute that is an integer or null, if it is sent; the inner `None` is null.
+pub(crate) fn integer_or_null(call: &Call, name: &str) -> Result<Option<Option<i64>>, Refusal> {
+    sent(call, name, "an integer or null", |value| match value {
+        Attribute::Null => Some(None),
+        Attribute::Integer(value) => Some(Some(*value)),
+        _ => None,
+    })
+}
+
+/// A list of integers, if it is sent.
+pub(crate) fn integers(call: &Call, name: &str) -> Result<Option<Vec<i64>>, Refusal> {
+    let read =
+        |value: &Attribute| if let Attribute::Integers(values) = value { Some(values.clone()) } else { None };
+    sent(call, name, "a list of integers", read)
+}
+
+/// A string, if it is sent.
+pub(crate) fn string<'a>(call: &'a Call, name: &str) -> Result<Option<&'a str>, Refusal> {
+    let read =
+        |value: &'a Attribute| if let Attribute::String(value) = value { Some(value.as_str()) } else { None };
+    sent(call, name, "a string", read)
+}
+
+/// An attribute that is a string or null, which stands for none.
+pub(crate) fn string_or_null<'a>(call: &'a Call, name: &str) -> Result<Option<&'a str>, Refusal> {
+    let value = sent(call, name, "a string or null", |value| match value {
+        Attribute::Null => Some(None),
+        Attribute::String(value) => Some(Some(value.as_str())),
+        _ => None,
+    });
+    value.map(Option::flatten)
+}
+
+/// A boolean, if it is sent.
+pub(crate) fn boolean(call: &Call, name: &str) -> Result<Option<bool>, Refusal> {
+    let read = |value: &Attribute| if let Attribute::Boolean(value) = value { Some(*value) } else { None };
+    sent(call, name, "a boolean", read)
 }
 
 /// The operands of a call, by the page's names; all that there are.

@@ -1,7 +1,7 @@
 //! The output tensor: whether it can exist, whether it is allowed, and room for it.
 
 use gather_spec::shape::{MAX_BYTES, MAX_RANK, nonzero_bytes};
-use gather_spec::{DType, GatherError, Refusal, Shape, TensorBuilder};
+use gather_spec::{DType, GatherError, Refusal, Shape, Tensor, TensorBuilder};
 
 use crate::Settings;
 
@@ -31,4 +31,9 @@ pub(crate) fn output(dtype: DType, dims: Vec<usize>, settings: Settings) -> Resu
 /// The multi-indices of some dims, in row-major order.
 pub(crate) fn positions(dims: &[usize]) -> impl Iterator<Item = Vec<usize>> + use<> {
     Shape::new(dims).expect("part of the shape of a tensor").positions()
+}
+
+/// The output with every element pushed.
+pub(crate) fn finished(output: TensorBuilder) -> Result<Tensor, Refusal> {
+    output.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
 }

@@ -2,12 +2,12 @@
 
 use gather_spec::{Call, GatherError, Refusal, Tensor};
 
-use super::{
-    ARRAY_DTYPES, INDICES_DTYPES, canonicalize_axis, in_bounds, invalid_value, normalize_index, ravel,
-    sent_axis, sent_mode,
+use super::{ARRAY_DTYPES, INDICES_DTYPES, in_bounds, invalid_value, normalize_index};
+use crate::checks::{
+    axis_within, flattened, index_at, index_dtype, integer_or_null, only, operands, params_dtype,
+    string_or_null,
 };
-use crate::checks::{index_at, index_dtype, only, operands, params_dtype};
-use crate::output::{output, positions};
+use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
 
 /// What an index out of bounds gives.
@@ -76,12 +76,12 @@ pub fn take(
     let (a, axis) = match axis {
         Some(axis) => (a, axis),
         None => {
-            flat = ravel(a)?;
+            flat = flattened(a)?;
             (&flat, 0)
         }
     };
     // jax.numpy.take.axis.within-rank, jax.numpy.take.axis.negative
-    let axis = canonicalize_axis(axis, a.rank())?;
+    let axis = axis_within(axis, a.rank())?;
     // jax.numpy.take.shape.axis-replaced, jax.numpy.take.output.size-limit
     let (before, size, after) = (&a.shape()[..axis], a.shape()[axis], &a.shape()[axis + 1..]);
     let shape = [before, indices.shape(), after].concat();
@@ -109,7 +109,7 @@ pub fn take(
             }
         }
     }
-    out.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
+    finished(out)
 }
 
 /// The operator as it is found by name.
@@ -124,7 +124,7 @@ pub(crate) const OPERATOR: Implemented = Implemented {
 fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
     let [a, indices] = operands(call, ["a", "indices"])?;
     only(call, &["axis", "mode"])?;
-    let (axis, mode) = (sent_axis(call)?.flatten(), sent_mode(call)?);
+    let (axis, mode) = (integer_or_null(call, "axis")?.flatten(), string_or_null(call, "mode")?);
     // jax.numpy.take.dtype.a, jax.numpy.take.dtype.indices
     params_dtype(a, &ARRAY_DTYPES)?;
     index_dtype(indices, &INDICES_DTYPES)?;

@@ -2,12 +2,12 @@
 
 use gather_spec::{Call, GatherError, Refusal, Tensor};
 
-use super::{
-    ARRAY_DTYPES, INDICES_DTYPES, canonicalize_axis, in_bounds, invalid_value, normalize_index, ravel,
-    sent_axis, sent_mode,
+use super::{ARRAY_DTYPES, INDICES_DTYPES, in_bounds, invalid_value, normalize_index};
+use crate::checks::{
+    axis_within, flattened, index_at, index_dtype, integer_or_null, only, operands, params_dtype,
+    string_or_null,
 };
-use crate::checks::{index_at, index_dtype, only, operands, params_dtype};
-use crate::output::{output, positions};
+use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
 
 /// What an index out of bounds gives.
@@ -66,7 +66,7 @@ pub fn take_along_axis(
     let (arr, axis) = match axis {
         Some(axis) => (arr, axis),
         None => {
-            flat = ravel(arr)?;
+            flat = flattened(arr)?;
             (&flat, 0)
         }
     };
@@ -75,7 +75,7 @@ pub fn take_along_axis(
         return Err(GatherError::RankMismatch { params: arr.rank(), indices: indices.rank() }.into());
     }
     // jax.numpy.take_along_axis.axis.within-rank, jax.numpy.take_along_axis.axis.negative
-    let axis = canonicalize_axis(axis, arr.rank())?;
+    let axis = axis_within(axis, arr.rank())?;
     let shape = broadcast_shapes(arr, indices, axis)?;
     // jax.numpy.take_along_axis.output.size-limit
     let mut out = output(arr.dtype(), shape.clone(), settings)?;
@@ -102,7 +102,7 @@ pub fn take_along_axis(
             }
         }
     }
-    out.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
+    finished(out)
 }
 
 /// jax.numpy.take_along_axis.join.broadcast, jax.numpy.take_along_axis.join.mismatch: off the axis both dims are equal, or
@@ -140,7 +140,7 @@ fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
     let [arr, indices] = operands(call, ["arr", "indices"])?;
     only(call, &["axis", "mode"])?;
     // jax.numpy.take_along_axis.axis.default
-    let (axis, mode) = (sent_axis(call)?.unwrap_or(Some(-1)), sent_mode(call)?);
+    let (axis, mode) = (integer_or_null(call, "axis")?.unwrap_or(Some(-1)), string_or_null(call, "mode")?);
     // jax.numpy.take_along_axis.dtype.arr, jax.numpy.take_along_axis.dtype.indices
     params_dtype(arr, &ARRAY_DTYPES)?;
     index_dtype(indices, &INDICES_DTYPES)?;

@@ -1,10 +1,12 @@
 //! `numpy.take`, after the loops of its page.
 
-use gather_spec::{Attribute, Call, DType, GatherError, Refusal, Tensor};
+use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
-use super::{INDICES_DTYPES, flattened, normalize_axis_index, sent_axis};
-use crate::checks::{index_at, index_dtype, only, operands, params_dtype};
-use crate::output::{output, positions};
+use super::INDICES_DTYPES;
+use crate::checks::{
+    axis_within, flattened, index_at, index_dtype, integer_or_null, only, operands, params_dtype, string,
+};
+use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
 
 /// The page lists none, so all are accepted (errata `params-dtypes-unlisted`).
@@ -77,7 +79,7 @@ pub fn take(
         }
     };
     // numpy.take.axis.within-rank, numpy.take.axis.negative
-    let axis = normalize_axis_index(axis, a.rank())?;
+    let axis = axis_within(axis, a.rank())?;
     // numpy.take.shape.axis-replaced, numpy.take.output.size-limit
     let (n_i, m, n_k) = (&a.shape()[..axis], a.shape()[axis], &a.shape()[axis + 1..]);
     let n_j = indices.shape();
@@ -93,7 +95,7 @@ pub fn take(
 
     // numpy.take.value.loop
     if [n_i, n_j, n_k].concat().contains(&0) {
-        return out.finish().map_err(|error| Refusal::Unsupported(error.to_string()));
+        return finished(out);
     }
     for ii in positions(n_i) {
         for jj in positions(n_j) {
@@ -103,7 +105,7 @@ pub fn take(
             }
         }
     }
-    out.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
+    finished(out)
 }
 
 /// The operator as it is found by name.
@@ -114,19 +116,12 @@ pub(crate) const OPERATOR: Implemented =
 fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
     let [a, indices] = operands(call, ["a", "indices"])?;
     only(call, &["axis", "mode"])?;
-    let axis = sent_axis(call)?.flatten();
-    let mode = match call.attributes.get("mode") {
-        None => None,
-        Some(Attribute::String(mode)) => Some(mode),
-        Some(other) => {
-            let why = format!("the attribute `mode` is a string, not {other}");
-            return Err(Refusal::Unsupported(why));
-        }
-    };
+    let axis = integer_or_null(call, "axis")?.flatten();
+    let mode = string(call, "mode")?;
     // numpy.take.dtype.a, numpy.take.dtype.indices
     params_dtype(a, &A_DTYPES)?;
     index_dtype(indices, &INDICES_DTYPES)?;
     // numpy.take.mode.default, numpy.take.mode.listed
-    let mode = mode.map_or(Ok(Mode::default()), |mode| Mode::named(mode))?;
+    let mode = mode.map_or(Ok(Mode::default()), Mode::named)?;
     take(a, indices, axis, mode, settings)
 }

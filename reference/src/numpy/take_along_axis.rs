@@ -2,9 +2,12 @@
 
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
-use super::{INDICES_DTYPES, flattened, normalize_axis_index, sent_axis};
-use crate::checks::{index_at, index_dtype, is_refused, only, operands, params_dtype, resolve};
-use crate::output::{output, positions};
+use super::INDICES_DTYPES;
+use crate::checks::{
+    axis_within, flattened, index_at, index_dtype, integer_or_null, is_refused, only, operands, params_dtype,
+    resolve,
+};
+use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
 
 /// The page lists none, so all are accepted (errata `params-dtypes-unlisted`).
@@ -41,7 +44,7 @@ pub fn take_along_axis(
         return Err(GatherError::RankMismatch { params: arr.rank(), indices: indices.rank() }.into());
     }
     // numpy.take_along_axis.axis.within-rank, numpy.take_along_axis.axis.negative
-    let axis = normalize_axis_index(axis, arr.rank())?;
+    let axis = axis_within(axis, arr.rank())?;
     let shape = broadcast(arr, indices, axis)?;
     // numpy.take_along_axis.output.size-limit
     let mut out = output(arr.dtype(), shape.clone(), settings)?;
@@ -69,7 +72,7 @@ pub fn take_along_axis(
             }
         }
     }
-    out.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
+    finished(out)
 }
 
 /// numpy.take_along_axis.join.broadcast, numpy.take_along_axis.join.mismatch: off the axis both dims are equal, or one of them is 1 and repeats.
@@ -106,6 +109,6 @@ fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
     let [arr, indices] = operands(call, ["arr", "indices"])?;
     only(call, &["axis"])?;
     // numpy.take_along_axis.axis.default
-    let axis = sent_axis(call)?.unwrap_or(Some(-1));
+    let axis = integer_or_null(call, "axis")?.unwrap_or(Some(-1));
     take_along_axis(arr, indices, axis, settings)
 }

@@ -2,8 +2,10 @@
 
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
-use crate::checks::{index_at, index_dtype, integer, is_refused, only, operands, params_dtype, resolve};
-use crate::output::output;
+use crate::checks::{
+    axis_within, index_at, index_dtype, integer, is_refused, only, operands, params_dtype, resolve,
+};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// The dtypes of data that the page lists: all.
@@ -38,7 +40,8 @@ pub fn gather_elements(
     if indices.rank() != r {
         return Err(GatherError::RankMismatch { params: r, indices: indices.rank() }.into());
     }
-    let axis = checked_axis(axis, r)?;
+    // onnx.GatherElements-13.axis.within-rank, onnx.GatherElements-13.axis.negative
+    let axis = axis_within(axis, r)?;
     equal_dims(data, indices, axis)?;
     // onnx.GatherElements-13.shape.of-indices, onnx.GatherElements-13.output.size-limit
     let s = data.shape()[axis];
@@ -62,18 +65,7 @@ pub fn gather_elements(
             None => output.push_zero(),
         }
     }
-    output.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
-}
-
-/// onnx.GatherElements-13.axis.within-rank, onnx.GatherElements-13.axis.negative: `axis` lies in [-r, r-1]; a negative
-/// one counts from the back.
-fn checked_axis(axis: i64, r: usize) -> Result<usize, GatherError> {
-    let rank = i64::try_from(r).unwrap_or(i64::MAX);
-    let from_start = if axis < 0 { axis.checked_add(rank) } else { Some(axis) };
-    from_start
-        .and_then(|axis| usize::try_from(axis).ok())
-        .filter(|axis| *axis < r)
-        .ok_or(GatherError::AxisOutOfRange { axis, rank: r })
+    finished(output)
 }
 
 /// onnx.GatherElements-13.join.smaller, onnx.GatherElements-13.join.larger: off the axis the dims are equal (errata

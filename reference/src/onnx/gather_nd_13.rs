@@ -5,7 +5,7 @@ use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 use crate::checks::{
     equal_batch_shapes, index_at, index_dtype, integer, is_refused, only, operands, params_dtype, resolve,
 };
-use crate::output::{output, positions};
+use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
 
 /// The dtypes of data that the page lists: all.
@@ -91,7 +91,7 @@ pub fn gather_nd(
             }
         }
     }
-    output.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
+    finished(output)
 }
 
 /// onnx.GatherND-13.batch.below-both-ranks, onnx.GatherND-13.batch.not-negative: 0 <= b < min(q, r).

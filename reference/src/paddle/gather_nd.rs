@@ -3,7 +3,7 @@
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use crate::checks::{index_at, index_dtype, is_refused, only, operands, params_dtype, resolve};
-use crate::output::{output, positions};
+use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
 
 /// The dtypes of input that the page lists.
@@ -69,7 +69,7 @@ pub fn gather_nd(input: &Tensor, index: &Tensor, settings: Settings) -> Result<T
             }
         }
     }
-    output.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
+    finished(output)
 }
 
 /// The operator as it is found by name.

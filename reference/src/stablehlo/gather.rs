@@ -1,37 +1,19 @@
 //! `stablehlo.gather`, after the section of the StableHLO specification: its formulas and its constraints C1 to C23.
 
-use gather_spec::{
-    Attribute, Call, DType, DimensionNumbers, DimensionRule, GatherError, Refusal, Shape, Tensor,
-};
+use gather_spec::{Call, DType, DimensionNumbers, DimensionRule, GatherError, Refusal, Shape, Tensor};
 
 use crate::checks::{
-    index_at, index_dtype, integer, integers, is_refused, only, operands, params_dtype, resolve,
+    ALL_BUT_STRINGS, INTEGERS, boolean, index_at, index_dtype, integer, integers, is_refused, only, operands,
+    params_dtype, resolve,
 };
-use crate::output::{output, positions};
+use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
 
 /// The dtypes of operand that the page's types have, of those that exist here.
-pub const OPERAND_DTYPES: [DType; 15] = [
-    DType::Bool,
-    DType::I8,
-    DType::U8,
-    DType::I16,
-    DType::U16,
-    DType::I32,
-    DType::U32,
-    DType::I64,
-    DType::U64,
-    DType::F16,
-    DType::BF16,
-    DType::F32,
-    DType::F64,
-    DType::C64,
-    DType::C128,
-];
+pub const OPERAND_DTYPES: [DType; 15] = ALL_BUT_STRINGS;
 
 /// The dtypes of `start_indices`: any integer type.
-pub const START_INDICES_DTYPES: [DType; 8] =
-    [DType::I8, DType::I16, DType::I32, DType::I64, DType::U8, DType::U16, DType::U32, DType::U64];
+pub const START_INDICES_DTYPES: [DType; 8] = INTEGERS;
 
 /// Gathers slices of `slice_sizes` from `operand`, each from the start that `start_indices` says.
 ///
@@ -88,7 +70,7 @@ pub fn gather(
             }
         }
     }
-    result.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
+    finished(result)
 }
 
 /// The dimension numbers and slice sizes of a call that keeps to C1 to C21.
@@ -333,12 +315,7 @@ fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
         ],
     )?;
     // stablehlo.gather.indices-are-sorted.promise
-    if let Some(other) = call.attributes.get("indices_are_sorted")
-        && !matches!(other, Attribute::Boolean(_))
-    {
-        let why = format!("the attribute `indices_are_sorted` is a boolean, not {other}");
-        return Err(Refusal::Unsupported(why));
-    }
+    boolean(call, "indices_are_sorted")?;
     // stablehlo.gather.attributes.absent
     let list = |name| Ok::<_, Refusal>(integers(call, name)?.unwrap_or_default());
     let numbers = DimensionNumbers {

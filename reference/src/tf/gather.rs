@@ -1,11 +1,12 @@
 //! `tf.gather`, after the shape function and the loop of its page, section Batching.
 
-use gather_spec::{Attribute, Call, DType, GatherError, Refusal, Tensor};
+use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use crate::checks::{
-    equal_batch_shapes, index_at, index_dtype, integer, is_refused, only, operands, params_dtype, resolve,
+    axis_within, boolean, equal_batch_shapes, index_at, index_dtype, integer, is_refused, only, operands,
+    params_dtype, resolve,
 };
-use crate::output::{output, positions};
+use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
 
 /// The page lists none, so all are accepted (errata `params-dtypes-unlisted`).
@@ -82,7 +83,7 @@ pub fn gather(
             }
         }
     }
-    output.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
+    finished(output)
 }
 
 /// tf.gather.batch.at-most-indices-rank, tf.gather.batch.at-least-minus-indices-rank: `batch_dims` lies in [-q, q]; a negative one counts from the rank of indices.
@@ -98,13 +99,8 @@ fn checked_batch_dims(batch_dims: i64, indices_rank: usize) -> Result<usize, Gat
 /// tf.gather.axis.within-rank, tf.gather.axis.default-after-normalising: `axis` lies in [-r, r); a negative one counts from the rank of params, an absent one is the first dim after
 /// the batch.
 fn checked_axis(axis: Option<i64>, batch_dims: usize, params_rank: usize) -> Result<usize, GatherError> {
-    let rank = i64::try_from(params_rank).unwrap_or(i64::MAX);
-    let axis = axis.unwrap_or_else(|| i64::try_from(batch_dims).unwrap_or(i64::MAX));
-    let from_start = if axis < 0 { axis.checked_add(rank) } else { Some(axis) };
-    from_start
-        .and_then(|at| usize::try_from(at).ok())
-        .filter(|at| *at < params_rank)
-        .ok_or(GatherError::AxisOutOfRange { axis, rank: params_rank })
+    let first_behind = || i64::try_from(batch_dims).unwrap_or(i64::MAX);
+    axis_within(axis.unwrap_or_else(first_behind), params_rank)
 }
 
 /// The operator as it is found by name.
@@ -116,12 +112,7 @@ fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
     let [params, indices] = operands(call, ["params", "indices"])?;
     only(call, &["axis", "batch_dims", "validate_indices"])?;
     // tf.gather.index.validate-indices-ignored
-    if let Some(other) = call.attributes.get("validate_indices")
-        && !matches!(other, Attribute::Boolean(_))
-    {
-        let why = format!("the attribute `validate_indices` is a boolean, not {other}");
-        return Err(Refusal::Unsupported(why));
-    }
+    boolean(call, "validate_indices")?;
     let axis = integer(call, "axis")?;
     let batch_dims = integer(call, "batch_dims")?.unwrap_or(0);
     gather(params, indices, axis, batch_dims, settings)

@@ -5,7 +5,7 @@ use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 use crate::checks::{
     equal_batch_shapes, index_at, index_dtype, integer, is_refused, only, operands, params_dtype, resolve,
 };
-use crate::output::{output, positions};
+use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
 
 /// The page lists none, so all are accepted (errata `params-dtypes-unlisted`).
@@ -79,7 +79,7 @@ pub fn gather_nd(
             }
         }
     }
-    output.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
+    finished(output)
 }
 
 /// tf.gather_nd.batch.count, tf.gather_nd.batch.below-indices-rank, tf.gather_nd.batch.within-params-rank:

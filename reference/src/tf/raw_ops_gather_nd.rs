@@ -3,7 +3,7 @@
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use crate::checks::{index_at, index_dtype, is_refused, only, operands, params_dtype, resolve};
-use crate::output::{output, positions};
+use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
 
 /// The page lists none, so all are accepted (errata `params-dtypes-unlisted`).
@@ -66,7 +66,7 @@ pub fn GatherNd(params: &Tensor, indices: &Tensor, settings: Settings) -> Result
             }
         }
     }
-    output.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
+    finished(output)
 }
 
 /// The operator as it is found by name.

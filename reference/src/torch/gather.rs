@@ -1,29 +1,16 @@
 //! `torch.gather`, after the equations of its page.
 
-use gather_spec::{Attribute, Call, DType, GatherError, Refusal, Tensor};
+use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
-use crate::checks::{index_at, index_dtype, integer, is_refused, only, operands, params_dtype, resolve};
-use crate::output::output;
+use crate::checks::{
+    ALL_BUT_STRINGS, axis_within, boolean, index_at, index_dtype, integer, is_refused, only, operands,
+    params_dtype, resolve,
+};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// The dtypes of tensors, since the page lists none for input (errata `torch-input-dtypes`).
-pub const INPUT_DTYPES: [DType; 15] = [
-    DType::Bool,
-    DType::I8,
-    DType::U8,
-    DType::I16,
-    DType::U16,
-    DType::I32,
-    DType::U32,
-    DType::I64,
-    DType::U64,
-    DType::F16,
-    DType::BF16,
-    DType::F32,
-    DType::F64,
-    DType::C64,
-    DType::C128,
-];
+pub const INPUT_DTYPES: [DType; 15] = ALL_BUT_STRINGS;
 
 /// The dtype of index that the page lists, which calls it a `LongTensor`.
 pub const INDEX_DTYPES: [DType; 1] = [DType::I64];
@@ -57,7 +44,8 @@ pub fn gather(
     if !is_empty && index.rank() != input.rank() {
         return Err(GatherError::RankMismatch { params: input.rank(), indices: index.rank() }.into());
     }
-    let dim = checked_dim(dim, input.rank())?;
+    // torch.gather.axis.within-rank, torch.gather.axis.negative
+    let dim = axis_within(dim, input.rank())?;
     // torch.gather.empty-index.unchecked
     if !is_empty {
         not_larger(input, index, dim)?;
@@ -84,17 +72,7 @@ pub fn gather(
             None => out.push_zero(),
         }
     }
-    out.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
-}
-
-/// torch.gather.axis.within-rank, torch.gather.axis.negative: `dim` is one of `input`; a negative one counts from the end.
-fn checked_dim(dim: i64, rank: usize) -> Result<usize, GatherError> {
-    let dims = i64::try_from(rank).unwrap_or(i64::MAX);
-    let from_start = if dim < 0 { dim.checked_add(dims) } else { Some(dim) };
-    from_start
-        .and_then(|dim| usize::try_from(dim).ok())
-        .filter(|dim| *dim < rank)
-        .ok_or(GatherError::AxisOutOfRange { axis: dim, rank })
+    finished(out)
 }
 
 /// torch.gather.join.larger: `index.size(d) <= input.size(d)` for all dims `d != dim`.
@@ -117,12 +95,7 @@ fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
     let [input, index] = operands(call, ["input", "index"])?;
     only(call, &["dim", "sparse_grad"])?;
     // torch.gather.sparse-grad.ignored
-    if let Some(other) = call.attributes.get("sparse_grad")
-        && !matches!(other, Attribute::Boolean(_))
-    {
-        let why = format!("the attribute `sparse_grad` is a boolean, not {other}");
-        return Err(Refusal::Unsupported(why));
-    }
+    boolean(call, "sparse_grad")?;
     let dim = integer(call, "dim")?;
     gather(input, dim, index, settings)
 }
