@@ -35,7 +35,16 @@ pub(crate) struct WantedWindows {
     pub(crate) size: Size,
 }
 
+impl WantedWindows {
+    /// The most dims of params.
+    const fn most_rank(&self) -> usize {
+        self.size.rank(PARAMS_RANK)
+    }
+}
+
 /// The shapes of a right call, and how it reads them.
+///
+/// As many draws are made of a low rank as of a high one, so that a call shrinks to fewer dims draw by draw.
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
     pub(crate) params: Vec<usize>,
@@ -56,14 +65,14 @@ impl Windows {
     /// The shapes and numbers of a call of an operator that has these attributes.
     pub(crate) fn draw(choices: &mut Choices, signature: &Signature, wanted: &WantedWindows) -> Self {
         let least = usize::from(wanted.some).max(wanted.batching.0);
-        let mut params = dims(choices, wanted.size, least, wanted.size.rank(PARAMS_RANK));
+        let mut params = dims(choices, wanted.size, least, wanted.most_rank());
         if wanted.some {
             params.iter_mut().for_each(|dim| *dim = (*dim).max(1));
         }
         if wanted.size == Size::Edge {
             choices_at(choices, &mut params, &EDGES);
         }
-        let kinds = kinds(choices, signature, params.len(), wanted.batching);
+        let kinds = kinds(choices, signature, params.len(), wanted);
         let (slice_sizes, starts) = sizes_and_starts(choices, signature, &params, &kinds, wanted);
         let of_kind = |kind| (0..params.len()).filter(|dim| kinds[*dim] == kind).collect::<Vec<_>>();
         let batching = of_kind(Kind::Batching);
@@ -77,7 +86,7 @@ impl Windows {
         let window: Vec<usize> = of_kind(Kind::Offset).iter().map(|dim| slice_sizes[*dim]).collect();
         let shared: Vec<usize> = batching.iter().map(|dim| params[*dim]).collect();
         fit(&mut outer, 0, wanted.size.output_elements() / elements(&window) / elements(&shared).max(1));
-        let rows = Rows::draw(choices, signature, outer, &shared, starts.len());
+        let rows = Rows::draw(choices, signature, &outer, &shared, starts.len());
         let offset_dims = places(choices, window.len(), window.len() + rows.rank());
         let numbers = DimensionNumbers {
             offset_dims: all_signed(&offset_dims),
@@ -176,21 +185,16 @@ impl Windows {
     pub(crate) fn sent(&self, choices: &mut Choices, signature: &Signature) -> Window {
         let mut window = Window::new(self.numbers.clone(), self.slice_sizes.clone());
         for role in AttributeRole::OF_WINDOWS {
-            let default = match signature.attribute(role).map(|one| &one.default) {
-                Some(AttributeDefault::Value(value)) => value,
-                _ => continue,
-            };
-            match default {
-                Attribute::Integers(default) => {
-                    let list = window.list_mut(role).filter(|list| list.as_ref() == Some(default));
-                    if let Some(list) = list
-                        && !choices.once_in(4)
-                    {
+            let (kept, kept_number) = (choices.once_in(4), choices.once_in(2));
+            match signature.attribute(role).map(|one| &one.default) {
+                Some(AttributeDefault::Value(Attribute::Integers(default))) if !kept => {
+                    if let Some(list) = window.list_mut(role).filter(|list| list.as_ref() == Some(default)) {
                         *list = None;
                     }
                 }
-                Attribute::Integer(default) if window.index_vector_dim == Some(*default) => {
-                    window.index_vector_dim = (!choices.once_in(2)).then_some(*default);
+                Some(AttributeDefault::Value(Attribute::Integer(default))) => {
+                    let sent = window.index_vector_dim.filter(|dim| dim != default || kept_number);
+                    window.index_vector_dim = sent;
                 }
                 _ => {}
             }
@@ -228,25 +232,28 @@ impl Rows {
     fn draw(
         choices: &mut Choices,
         signature: &Signature,
-        outer: Vec<usize>,
+        outer: &[usize],
         shared: &[usize],
         components: usize,
     ) -> Self {
         // Which batching dim of params each row dim is, if any.
         let mut dims: Vec<(usize, Option<usize>)> =
             shared.iter().enumerate().map(|(at, dim)| (*dim, Some(at))).collect();
-        for dim in outer {
-            let at = dims.len() - choices.below(dims.len() + 1);
-            dims.insert(at, (dim, None));
-        }
-        if dims.len() > 1 && choices.once_in(2) {
-            let (one, other) = (choices.below(dims.len()), choices.below(dims.len()));
-            dims.swap(one, other);
+        for at in 0..=OUTER_RANK + 1 {
+            let back = choices.below(dims.len() + 1);
+            if let Some(dim) = outer.get(at) {
+                dims.insert(dims.len() - back, (*dim, None));
+            }
         }
         let rank = dims.len();
+        let (swapped, one, other) = (choices.once_in(2), choices.below(rank), choices.below(rank));
+        if swapped && rank > 1 {
+            dims.swap(one, other);
+        }
         let free = signature.attribute(AttributeRole::IndexVectorDim).is_some();
-        let implied = free && components == 1 && choices.once_in(4);
-        let vector = if free && choices.once_in(3) { choices.below(rank + 1) } else { rank };
+        let implied = choices.once_in(4) && free && components == 1;
+        let (moved, place) = (choices.once_in(3), choices.below(rank + 1));
+        let vector = if free && moved { place } else { rank };
         let mut batching = vec![0; shared.len()];
         for (at, (_, of)) in dims.iter().enumerate() {
             if let Some(of) = of {
@@ -267,12 +274,14 @@ impl Rows {
     }
 }
 
-fn kinds(choices: &mut Choices, signature: &Signature, rank: usize, (from, to): (usize, usize)) -> Vec<Kind> {
-    let mut kinds: Vec<Kind> =
-        (0..rank).map(|_| choices.pick(&[Kind::Offset, Kind::Collapsed, Kind::Offset])).collect();
+fn kinds(choices: &mut Choices, signature: &Signature, rank: usize, wanted: &WantedWindows) -> Vec<Kind> {
+    let kind = |_| choices.pick(&[Kind::Offset, Kind::Collapsed, Kind::Offset]);
+    let mut kinds: Vec<Kind> = (0..wanted.most_rank()).map(kind).collect();
+    kinds.truncate(rank);
     if signature.attribute(AttributeRole::OperandBatchingDims).is_some() {
-        let wanted = (from + choices.below(to - from + 1)).min(rank);
-        for dim in places(choices, wanted, rank) {
+        let (from, to) = wanted.batching;
+        let batching = (from + choices.below(to - from + 1)).min(rank);
+        for dim in places(choices, batching, rank) {
             kinds[dim] = Kind::Batching;
         }
     }
@@ -287,19 +296,23 @@ fn sizes_and_starts(
     kinds: &[Kind],
     wanted: &WantedWindows,
 ) -> (Vec<usize>, Vec<usize>) {
+    let exactly = signature.collapsed_size == Some(CollapsedSize::Exactly1);
     let (mut sizes, mut starts) = (Vec::new(), Vec::new());
-    for (dim, (size, kind)) in params.iter().zip(kinds).enumerate() {
-        let exactly = signature.collapsed_size == Some(CollapsedSize::Exactly1);
+    for dim in 0..wanted.most_rank() {
+        let size = params.get(dim).copied().unwrap_or(1);
+        let of_offset = offset_size(choices, usize::from(wanted.some)..=size);
+        let (empty, starts_at_0, back) =
+            (choices.once_in(40), choices.once_in(4), choices.below(starts.len() + 1));
+        let Some(kind) = kinds.get(dim) else { continue };
         sizes.push(match kind {
-            Kind::Offset => offset_size(choices, usize::from(wanted.some)..=*size),
+            Kind::Offset => of_offset,
             // Of an empty dim no window has an element.
-            _ if *size == 0 => 0,
-            _ if !exactly && !wanted.some && choices.once_in(40) => 0,
+            _ if size == 0 => 0,
+            _ if !exactly && !wanted.some && empty => 0,
             _ => 1,
         });
-        if *kind != Kind::Batching && !choices.once_in(4) {
-            let at = starts.len() - choices.below(starts.len() + 1).min(starts.len());
-            starts.insert(at, dim);
+        if *kind != Kind::Batching && !starts_at_0 {
+            starts.insert(starts.len() - back, dim);
         }
     }
     (sizes, starts)
@@ -307,19 +320,24 @@ fn sizes_and_starts(
 
 fn offset_size(choices: &mut Choices, sizes: RangeInclusive<usize>) -> usize {
     let (least, most) = (*sizes.start(), *sizes.end());
-    match choices.below(4) {
+    let (how, further) = (choices.below(4), choices.below(most.saturating_sub(least) + 1));
+    match how {
         0 => most,
         1 => most.min(1).max(least),
-        _ => least + choices.below(most.saturating_sub(least) + 1),
+        _ => least + further,
     }
 }
 
 /// So many places of a list of this length, ascending; mostly the last ones.
 fn places(choices: &mut Choices, count: usize, of: usize) -> Vec<usize> {
-    let last = choices.once_in(2);
-    let mut chosen: Vec<usize> = if last { (0..of).collect() } else { (of - count..of).collect() };
+    let (anywhere, mut left_out) = (choices.once_in(2), choices.below(1 << 16));
+    if !anywhere {
+        return (of - count..of).collect();
+    }
+    let mut chosen: Vec<usize> = (0..of).collect();
     while chosen.len() > count {
-        let at = choices.below(chosen.len());
+        let at = left_out % chosen.len();
+        left_out /= chosen.len();
         chosen.remove(at);
     }
     chosen
