@@ -1,6 +1,6 @@
 //! The deliberately naive gather: what the documents say, in their own names and order, and nothing clever.
 //!
-//! One file per operator, in the folder of its ecosystem: [`jax`], [`numpy`], [`onnx`], [`paddle`], [`stablehlo`], [`tf`], [`torch`]. What they share is in
+//! One file per operator, in the folder of its ecosystem: [`array_api`], [`jax`], [`numpy`], [`onnx`], [`paddle`], [`stablehlo`], [`tf`], [`torch`]. What they share is in
 //! `checks` (attributes, dtypes, indices) and `output` (sizes). [`answer`] finds the operator of a call.
 //!
 //! ```
@@ -17,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod array_api;
 mod checks;
 pub mod jax;
 pub mod numpy;
@@ -60,6 +61,7 @@ pub struct Implemented {
 /// Every operator that the reference answers, by ecosystem. A new one is a file and a line in its ecosystem's `mod.rs`.
 pub fn operators() -> impl Iterator<Item = &'static Implemented> {
     [
+        array_api::OPERATORS,
         jax::OPERATORS,
         numpy::OPERATORS,
         onnx::OPERATORS,

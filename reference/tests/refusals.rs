@@ -15,6 +15,7 @@ fn bytes_and_rows() -> (Tensor, Tensor) {
 fn spelling(operator: &str) -> ([&'static str; 2], Attributes) {
     let first_axis = || [("axis".to_owned(), Attribute::Integer(0))].into();
     match operator.split_once('.').unwrap().0 {
+        "array_api" => (["x", "indices"], first_axis()),
         "jax" | "numpy" if operator.ends_with("take_along_axis") => (["arr", "indices"], first_axis()),
         "jax" | "numpy" => (["a", "indices"], first_axis()),
         "onnx" => (["data", "indices"], Attributes::new()),
