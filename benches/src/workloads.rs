@@ -216,7 +216,7 @@ impl Workload {
     fn is_for(&self, signature: &Signature) -> bool {
         let takes = |role, dtype, shape: &[usize]| {
             let operand = signature.operand(role);
-            operand.dtypes.contains(dtype) && shape.len() >= operand.rank.least()
+            operand.dtypes.contains(dtype) && operand.rank.allows(shape.len())
         };
         let sends_its_axis = match self.form {
             Form::Take | Form::Elements => signature.attribute(AttributeRole::Axis).is_some(),

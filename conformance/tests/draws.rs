@@ -45,6 +45,7 @@ impl Seen {
                 (_, Some(sent)) => sent,
                 (AttributeDefault::BatchDims, None) => i64::try_from(batch).ok()?,
                 (AttributeDefault::Value(Attribute::Integer(value)), None) => *value,
+                (AttributeDefault::OnlyAxis, None) => 0,
                 _ => return None,
             };
             let end =

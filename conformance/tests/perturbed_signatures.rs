@@ -258,6 +258,12 @@ fn operands(form: Form, operand: &OperandSignature) -> Changed<OperandSignature>
             all.push(("dtypes", format!("with {dtype}"), changed));
         }
     }
+    if operand.rank == RankRule::Exactly1 {
+        for (change, rank) in [("any", RankRule::Any), ("at least 1", RankRule::AtLeast1)] {
+            all.push(("rank", change.to_owned(), OperandSignature { rank, ..operand.clone() }));
+        }
+        return all;
+    }
     let rules = [RankRule::Any, RankRule::AtLeast1, RankRule::AtLeast2];
     for rule in rules.into_iter().filter(|rule| rule.least().abs_diff(operand.rank.least()) == 1) {
         // Index rows lie along an axis, whatever the pages say.
@@ -329,6 +335,9 @@ fn defaults(attribute: &AttributeSignature) -> Vec<AttributeDefault> {
             integers(&[-1, 0, 1]).into_iter().chain([AttributeDefault::None]).collect()
         }
         AttributeDefault::None | AttributeDefault::Value(Attribute::Null) => integers(&[-1, 0]),
+        AttributeDefault::OnlyAxis => {
+            integers(&[-1, 0]).into_iter().chain([AttributeDefault::None]).collect()
+        }
         AttributeDefault::Value(Attribute::Integers(_)) => {
             vec![AttributeDefault::Value(Attribute::Integers(vec![0]))]
         }

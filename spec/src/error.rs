@@ -193,6 +193,8 @@ pub enum GatherError {
     ParamsRank { rank: usize, least: usize },
     #[error("indices has rank {rank}, but at least {least} is needed")]
     IndicesRank { rank: usize, least: usize },
+    #[error("indices has rank {rank}, but at most {most} is allowed")]
+    IndicesRankTooHigh { rank: usize, most: usize },
     #[error("params has rank {params} and indices has rank {indices}, but both must have the same")]
     RankMismatch { params: usize, indices: usize },
     #[error("batch_dims = {batch_dims} is not in [{low}, {high}]")]
@@ -233,7 +235,7 @@ impl GatherError {
             Self::ModeUnknown { .. } => ErrorCode::ModeUnknown,
             Self::AxisRequired => ErrorCode::AxisRequired,
             Self::ParamsRank { .. } => ErrorCode::ParamsRank,
-            Self::IndicesRank { .. } => ErrorCode::IndicesRank,
+            Self::IndicesRank { .. } | Self::IndicesRankTooHigh { .. } => ErrorCode::IndicesRank,
             Self::RankMismatch { .. } => ErrorCode::RankMismatch,
             Self::BatchDimsOutOfRange { .. } => ErrorCode::BatchDimsOutOfRange,
             Self::AxisOutOfRange { .. } => ErrorCode::AxisOutOfRange,

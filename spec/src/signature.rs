@@ -84,13 +84,16 @@ pub struct PermittedPolicies {
     pub bad: Vec<BadIndex>,
 }
 
-/// What is allowed beside the error that the letter of the pages gives: the form's output, as if the pages listed this too.
+/// What is allowed beside the error that the letter of the pages gives: the form's output, as if the pages listed this too; of a
+/// scalar, which has none, anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tolerated {
     /// More dtypes of params.
     pub params_dtypes: Vec<DType>,
     /// More dtypes of indices.
     pub index_dtypes: Vec<DType>,
+    /// Anything but a crash where params is a scalar, of which the pages promise nothing.
+    pub scalar_params: bool,
     /// Another rule for the rank of indices.
     pub indices_rank: Option<RankRule>,
     /// Of [`Form::Elements`]: a wider join.

@@ -1,5 +1,5 @@
-"""NumPy as a backend: `numpy.take` and `numpy.take_along_axis` as they are. Nothing is checked that NumPy itself does not
-check."""
+"""NumPy as a backend: `numpy.take` and `numpy.take_along_axis` as they are, and both again as the Array API's functions, since
+NumPy's main namespace implements that standard. Nothing is checked that NumPy itself does not check."""
 
 import numpy as np
 
@@ -7,6 +7,13 @@ from gatherspec_kit import NUMPY, Operator, numpy_load, numpy_store, serve
 
 INTEGERS = ["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"]
 DTYPES = [*NUMPY, "string"]
+STANDARD = [dtype for dtype in NUMPY if dtype not in ("f16", "bf16")]
+
+
+def standard(function):
+    """A function as the Array API calls it: arrays by position, all else by name."""
+    return lambda x, indices, **attributes: function(x, indices, **attributes)
+
 
 serve(
     name="numpy",
@@ -18,6 +25,12 @@ serve(
         "numpy.take": Operator(np.take, DTYPES, INTEGERS, ["axis", "mode"]),
         "numpy.take_along_axis": Operator(
             np.take_along_axis, DTYPES, INTEGERS, ["axis"], bad="error", negative="wrap"
+        ),
+        "array_api.take": Operator(
+            standard(np.take), STANDARD, INTEGERS, ["axis"], bad="error", negative="wrap"
+        ),
+        "array_api.take_along_axis": Operator(
+            standard(np.take_along_axis), STANDARD, INTEGERS, ["axis"], bad="error", negative="wrap"
         ),
     },
 )

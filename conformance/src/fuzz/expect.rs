@@ -93,6 +93,9 @@ pub(crate) fn tolerated(
         Outcome::Error(error) => error.code,
         _ => None,
     };
+    if code(expected) == Some(ErrorCode::ParamsRank) && allows_any_of_a_scalar(signature, call) {
+        return vec![Allowed::Unspecified];
+    }
     let (mut all, mut wide, mut refused) = (Vec::new(), None, code(expected));
     while let Some(wider) = refused.and_then(|code| widened(wide.as_ref().unwrap_or(signature), call, code)) {
         let outcome = mutants::answer(&wider, call, profile);
@@ -101,6 +104,11 @@ pub(crate) fn tolerated(
         wide = Some(wider);
     }
     all
+}
+
+/// Whether params is a scalar of which the pages promise nothing.
+fn allows_any_of_a_scalar(signature: &Signature, call: &Call) -> bool {
+    signature.tolerates.scalar_params && signature.roles(call).is_ok_and(|roles| roles.params.rank() == 0)
 }
 
 /// The signature with what it tolerates listed, if a call that is refused with this code is then refused no more.

@@ -36,7 +36,7 @@ pub(super) fn draw(choices: &mut Choices, signature: &Signature) -> Parts {
         // These cost nothing to answer.
         _ => pieces.empty_and_huge(choices),
     }
-    let mut parts = pieces.assemble(choices, signature);
+    let mut parts = pieces.assemble(choices, signature).within_ranks(signature);
     if signature.form == Form::Elements && choices.once_in(2) {
         let Parts { params, indices, axis, .. } = &mut parts;
         grow(choices, signature, params, indices, *axis);

@@ -1,5 +1,6 @@
 //! What puts a right call one step outside its signature.
 
+use gather_spec::signature::OperandRole;
 use gather_spec::{Form, Signature};
 
 use super::Choices;
@@ -19,6 +20,11 @@ impl Parts {
             if least > 0 {
                 change(self.dims(params), |dims| dims.truncate(rank));
             }
+        }
+        let has_most = signature.operand(OperandRole::Indices).rank.most().is_some();
+        if has_most && choices.once_in(12) {
+            let at = choices.below(self.indices.len() + 1);
+            change(&mut self.indices, |dims| dims.insert(at, 1));
         }
         if signature.form == Form::Nd && choices.once_in(24) {
             let depth = choices.below(self.params.len() + 3);

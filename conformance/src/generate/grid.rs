@@ -47,7 +47,9 @@ pub fn small(
 fn around_rank(signature: &Signature, role: AttributeRole, rank: usize) -> Vec<Option<i64>> {
     match signature.attribute(role) {
         Some(attribute) => {
-            let absent = (attribute.default == AttributeDefault::None).then_some(None);
+            let may_be_absent =
+                [AttributeDefault::None, AttributeDefault::OnlyAxis].contains(&attribute.default);
+            let absent = may_be_absent.then_some(None);
             (-1..=i64::try_from(rank).unwrap_or(0)).map(Some).chain(absent).collect()
         }
         None => vec![None],

@@ -264,7 +264,7 @@ fn attributes(
         if default_of(signature, role, ranks) == Some(value) && !choices.once_in(4) {
             return None;
         }
-        if is_required(signature, role) && choices.once_in(odds) {
+        if is_required(signature, role, parts.params.len()) && choices.once_in(odds) {
             return None;
         }
         if role == AttributeRole::Axis && parts.batch > 0 && choices.once_in(odds) {
@@ -293,9 +293,13 @@ fn mode(choices: &mut Choices, signature: &Signature, size: Size, odds: usize) -
     at.checked_sub(1).map(|at| modes[at].mode.clone())
 }
 
-/// Whether a call without the attribute is refused.
-fn is_required(signature: &Signature, role: AttributeRole) -> bool {
-    signature.attribute(role).is_some_and(|one| one.default == AttributeDefault::None)
+/// Whether a call without the attribute is refused, where params has this rank.
+fn is_required(signature: &Signature, role: AttributeRole, rank: usize) -> bool {
+    signature.attribute(role).is_some_and(|one| match one.default {
+        AttributeDefault::None => true,
+        AttributeDefault::OnlyAxis => rank > 1,
+        _ => false,
+    })
 }
 
 /// Attributes without effect, now and then.

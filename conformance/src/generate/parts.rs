@@ -1,6 +1,6 @@
 //! The shapes of a right call, form by form, in role terms.
 
-use gather_spec::signature::{AttributeDefault, AttributeRole, Axis, Join, OperandRole, Range};
+use gather_spec::signature::{AttributeDefault, AttributeRole, Axis, Join, OperandRole, Range, RankRule};
 use gather_spec::{Attribute, Form, Signature};
 
 use super::sizes::{Size, dims, elements, fit};
@@ -60,10 +60,10 @@ impl Parts {
     /// Parts of a call of this operator.
     pub(crate) fn draw(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Self {
         if wanted.size == Size::Edge {
-            return edges::draw(choices, signature, wanted);
+            return edges::draw(choices, signature, wanted).within_ranks(signature);
         }
         match signature.form {
-            Form::Take => take(choices, signature, wanted),
+            Form::Take => take(choices, signature, wanted).within_ranks(signature),
             Form::Elements => joined(choices, signature, wanted),
             // Windows have parts of their own: see `windows`.
             Form::Nd | Form::Window => nd(choices, signature, wanted),
@@ -72,6 +72,16 @@ impl Parts {
 }
 
 impl Parts {
+    /// With the dims of indices as one, where their rank would be too high, or none at all.
+    pub(super) fn within_ranks(mut self, signature: &Signature) -> Self {
+        if signature.operand(OperandRole::Indices).rank == RankRule::Exactly1 {
+            let product = self.indices.iter().fold(1, |product: usize, dim| product.saturating_mul(*dim));
+            let has_none = self.indices.contains(&0);
+            self.indices = vec![if has_none { 0 } else { product.min(usize::MAX >> 1) }];
+        }
+        self
+    }
+
     /// Sometimes flattens params, where a null axis does that; the axis as it is then sent.
     pub(super) fn flatten(
         &mut self,
@@ -198,6 +208,7 @@ pub(crate) fn default_of(signature: &Signature, role: AttributeRole, parts: Rank
     };
     match &attribute.default {
         AttributeDefault::BatchDims => Some(parts.batch),
+        AttributeDefault::OnlyAxis => (parts.params == 1).then_some(0),
         AttributeDefault::Value(Attribute::Integer(value)) => {
             let end = if *value < 0 { counts_from(signature, role, parts)? } else { 0 };
             usize::try_from(*value + i64::try_from(end).ok()?).ok()

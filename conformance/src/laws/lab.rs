@@ -97,7 +97,7 @@ impl<'a> Lab<'a> {
     /// Asks calls; gives their outcomes, of which none is `unsupported`.
     pub(super) fn ask(&mut self, calls: Vec<Call>) -> Result<Vec<Outcome>, Stop> {
         if !calls.iter().all(|call| self.has_allowed_ranks(call)) {
-            return Err(Stop::Skip("skipped: a rank below the operator's rule"));
+            return Err(Stop::Skip("skipped: a rank beyond the operator's rule"));
         }
         let Some(answers) = self.answers.get(self.used..self.used + calls.len()) else {
             let question = |call: Call| {
@@ -132,10 +132,9 @@ impl<'a> Lab<'a> {
     /// Whether a call that a law has made of another is of ranks that its operator takes.
     fn has_allowed_ranks(&self, call: &Call) -> bool {
         let Some(signature) = self.signatures.get(call.operator.as_str()) else { return false };
-        let least = |role| signature.operand(role).rank.least();
+        let allows = |role, tensor: &Tensor| signature.operand(role).rank.allows(tensor.rank());
         signature.roles(call).is_ok_and(|roles| {
-            roles.params.rank() >= least(OperandRole::Params)
-                && roles.indices.rank() >= least(OperandRole::Indices)
+            allows(OperandRole::Params, roles.params) && allows(OperandRole::Indices, roles.indices)
         })
     }
 

@@ -377,6 +377,7 @@ impl Asked<'_> {
         match (self.roles.axis, default) {
             (Some(Axis::At(axis)), _) => Some(axis),
             (_, Some(AttributeDefault::Value(Attribute::Integer(value)))) => Some(*value),
+            (_, Some(AttributeDefault::OnlyAxis)) => Some(0),
             _ => None,
         }
     }

@@ -47,12 +47,17 @@ pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
         }
         ErrorCode::AxisRequired => {
             let axis = asked.signature.attribute(AttributeRole::Axis);
-            asked.roles.axis.is_none() && axis.is_some_and(|axis| axis.default == AttributeDefault::None)
+            let required = axis.is_some_and(|axis| match axis.default {
+                AttributeDefault::None => true,
+                AttributeDefault::OnlyAxis => params.len() > 1,
+                _ => false,
+            });
+            required && asked.roles.axis.is_none()
         }
         ErrorCode::ParamsRank => params.len() < operand(OperandRole::Params).rank.least(),
         ErrorCode::IndicesRank => {
             let vector = usize::from(asked.by_rows());
-            indices.len() < operand(OperandRole::Indices).rank.least().max(vector)
+            indices.len() < vector || !operand(OperandRole::Indices).rank.allows(indices.len())
         }
         ErrorCode::RankMismatch => asked.by_elements() && params.len() != indices.len() && !asked.exempt(),
         ErrorCode::BatchDimsOutOfRange => asked.batch_dims().is_none(),

@@ -32,7 +32,7 @@ CODES = ["params-dtype", "index-dtype", "mode-unknown", "axis-required", "params
          "slice-size-out-of-range", "batch-shape-mismatch", "join-mismatch",
          "index-depth", "output-too-large", "index-out-of-range"]
 I64_MIN, I64_MAX = -2**63, 2**63 - 1
-RANKS = {"any": 0, "at-least-1": 1, "at-least-2": 2}
+RANKS = {"any": 0, "at-least-1": 1, "at-least-2": 2, "exactly-1": 1}
 MAX_OUTPUT, MAX_RANK = 2**32, 64  # an output of more bytes or more axes is unsupported
 TEXT = "any text"  # stands for the free wording of a reply
 Json = dict[str, Any]
@@ -84,6 +84,7 @@ class Operator:
         self.operands = [(operand["name"], operand["role"]) for operand in signature["operands"]]
         self.params_dtypes, self.index_dtypes = params["dtypes"], indices["dtypes"]
         self.params_rank, self.indices_rank = RANKS[params["rank"]], RANKS[indices["rank"]]
+        self.most_indices_rank: int = 1 if indices["rank"] == "exactly-1" else I64_MAX
         self.attributes: dict[str, Json] = {one["name"]: one for one in signature["attributes"]}
         roles = {one["role"]: one for one in signature["attributes"]}
         self.batch, self.axis, self.mode = roles.get("batch-dims"), roles.get("axis"), roles.get("mode")
@@ -120,9 +121,10 @@ class Operator:
         word = self.fill[kind]
         return {"smallest": lowest, "largest": largest, "true": 1, "zero": 0}[word].to_bytes(size, "little")
 
-    def requires_axis(self) -> bool:
-        """Whether a call without an axis is refused."""
-        return bool(self.axis and self.axis["default"] == "None")
+    def requires_axis(self, r: int) -> bool:
+        """Whether a call without an axis is refused, where params has r axes."""
+        word = self.axis["default"] if self.axis else ""
+        return word == "None" or word == "OnlyAxis" and r > 1
 
     def joins(self, p: int, i: int) -> bool:
         """Whether two dims off the axis fit."""
@@ -278,7 +280,7 @@ class Call(NamedTuple):
         require(self.indices.dtype in self.operator.index_dtypes, "index-dtype")
         require(not self.operator.modes or self.mode() in self.operator.modes, "mode-unknown")
         named = self.operator.axis is not None and self.operator.axis["name"] in self.attributes
-        require(named or not self.operator.requires_axis(), "axis-required")
+        require(named or not self.operator.requires_axis(len(self.params.shape)), "axis-required")
         if self.operator.join:
             b, (first, shape) = 0, self.joined(self.params.shape, self.indices.shape)
             end, outer = first + 1, shape
@@ -312,7 +314,7 @@ class Call(NamedTuple):
         shape of a batch's rows, which takes their place. Of the form take a row is one index."""
         operator, r, q = self.operator, len(p), len(i)
         require(r >= operator.params_rank, "params-rank")
-        require(q >= operator.indices_rank, "indices-rank")
+        require(operator.indices_rank <= q <= operator.most_indices_rank, "indices-rank")
         b = operator.batch_dims(self.attributes, r, q)
         first = operator.first_axis(self.attributes, b, r)
         require(first >= b, "axis-before-batch")
@@ -481,7 +483,7 @@ class Generator(Random):
         least = max(operator.params_rank, 1 - operator.by_rows, operator.least_depth)
         p = self.dims(max(least, self.choice([least, 1, 1, 2, 2, 3, 3, 4, 4, 5, 8])))
         rows = max(0, operator.indices_rank - operator.by_rows)
-        outer = self.dims(max(rows, self.choice([rows, 1, 1, 1, 2, 2, 2, 3, 3, 4, 7])))
+        outer = self.dims(min(max(rows, self.choice([rows, 1, 1, 1, 2, 2, 2, 3, 3, 4, 7])), operator.most_indices_rank))
         for shape in (p, outer) if self.random() < 0.15 else ():
             if shape:
                 shape[self.randrange(len(shape))] = self.choice([*HUGE, 2])
@@ -596,7 +598,7 @@ class Generator(Random):
             signs = [b, b - q] if operator.batch["range"] == "from-minus-q-to-q" and b < q else [b]
             given[operator.batch["name"]] = self.choice(signs)
         if operator.axis:
-            absent = -1 if operator.requires_axis() else default(operator.axis)
+            absent = -1 if operator.requires_axis(r) else default(operator.axis)
             if axis != (b if absent is None else absent) or self.random() < 0.5:
                 given[operator.axis["name"]] = self.choice([axis, axis - r])
             if operator.flattens and self.random() < 0.4:
@@ -621,6 +623,8 @@ class Generator(Random):
             part.dtype = self.choice(DTYPES)
         elif kind == "rank":
             part.shape = part.shape[self.choice([0, 1, 2, 8]):][:self.choice([0, 1, 2, 8])]
+            if q == operator.most_indices_rank and self.random() < 0.5:
+                call.indices.shape.append(1)
         elif kind == "join" and part.shape:
             at = self.randrange(len(part.shape))
             part.shape[at] = self.choice([0, max(0, part.shape[at] - 1), part.shape[at] + 1])

@@ -19,12 +19,8 @@ pub(crate) struct Rules {
 
 impl Rules {
     /// Those of [`crate::Plan::take_along_axis`].
-    pub(crate) const TAKE_ALONG_AXIS: Self = Self::new(
-        Ranks { params: 0, indices: 0 },
-        Range::FromMinusRBelowR,
-        Join::Broadcast,
-        EmptyIndex::Checked,
-    );
+    pub(crate) const TAKE_ALONG_AXIS: Self =
+        Self::new(Ranks::at_least(0, 0), Range::FromMinusRBelowR, Join::Broadcast, EmptyIndex::Checked);
 
     pub(super) const fn new(ranks: Ranks, axis: Range, join: Join, empty_index: EmptyIndex) -> Self {
         Self { ranks, axis, join, empty_index }
@@ -100,7 +96,7 @@ mod tests {
     use crate::Options;
 
     fn rules(join: Join, empty_index: EmptyIndex) -> Rules {
-        Rules::new(Ranks { params: 0, indices: 0 }, Range::FromMinusRBelowR, join, empty_index)
+        Rules::new(Ranks::at_least(0, 0), Range::FromMinusRBelowR, join, empty_index)
     }
 
     /// The shape of the output, or the error.

@@ -26,7 +26,11 @@ pub(crate) fn plan(signature: &Signature, call: &Roles<&Tensor>, choices: Choice
         return Err(GatherError::IndexDtype { dtype: indices.dtype() }.into());
     }
     let choices = by_mode(signature, call, choices)?;
-    let required = |axis: &AttributeSignature| axis.default == AttributeDefault::None;
+    let required = |axis: &AttributeSignature| match axis.default {
+        AttributeDefault::None => true,
+        AttributeDefault::OnlyAxis => params.rank() > 1,
+        _ => false,
+    };
     if call.axis.is_none() && signature.attribute(AttributeRole::Axis).is_some_and(required) {
         return Err(GatherError::AxisRequired.into());
     }
@@ -71,6 +75,7 @@ fn by_mode(signature: &Signature, call: &Roles<&Tensor>, choices: Choices) -> Re
 fn default(signature: &Signature, role: AttributeRole) -> Option<i64> {
     match signature.attribute(role)?.default {
         AttributeDefault::Value(Attribute::Integer(value)) => Some(value),
+        AttributeDefault::OnlyAxis => Some(0),
         AttributeDefault::Value(_)
         | AttributeDefault::BatchDims
         | AttributeDefault::None
@@ -83,17 +88,24 @@ fn range(signature: &Signature, role: AttributeRole) -> Option<Range> {
     signature.attribute(role)?.range
 }
 
-/// The least ranks of the operands.
+/// The least ranks of the operands, and the highest of indices.
 #[derive(Clone, Copy, Debug)]
 struct Ranks {
     params: usize,
     indices: usize,
+    most_indices: usize,
 }
 
 impl Ranks {
     fn of(signature: &Signature) -> Self {
         let least = |role| signature.operand(role).rank.least();
-        Self { params: least(OperandRole::Params), indices: least(OperandRole::Indices) }
+        let most_indices = signature.operand(OperandRole::Indices).rank.most().unwrap_or(usize::MAX);
+        Self { most_indices, ..Self::at_least(least(OperandRole::Params), least(OperandRole::Indices)) }
+    }
+
+    /// These ranks and all above them.
+    const fn at_least(params: usize, indices: usize) -> Self {
+        Self { params, indices, most_indices: usize::MAX }
     }
 
     #[inline(always)] // So that rules known beforehand cost nothing.
@@ -103,6 +115,9 @@ impl Ranks {
         }
         if indices.len() < self.indices {
             return Err(GatherError::IndicesRank { rank: indices.len(), least: self.indices });
+        }
+        if indices.len() > self.most_indices {
+            return Err(GatherError::IndicesRankTooHigh { rank: indices.len(), most: self.most_indices });
         }
         Ok(())
     }
@@ -189,7 +204,7 @@ mod tests {
     /// Rules are data, and whatever they say no slice of a shape may leave it.
     #[test]
     fn no_rules_lead_out_of_the_shapes() {
-        let ranks = Ranks { params: 0, indices: 0 };
+        let ranks = Ranks::at_least(0, 0);
         let mut fitting = 0;
         for (params, indices) in all_ones() {
             for (batch_dims, axis, value, place) in RANGES.into_iter().flat_map(|batch_dims| {
@@ -219,7 +234,7 @@ mod tests {
 
     #[test]
     fn index_rows_have_as_many_components_as_the_pages_ask_for() {
-        let rules = nd::Rules::new(Ranks { params: 0, indices: 1 }, Range::From0BelowQToR, 2);
+        let rules = nd::Rules::new(Ranks::at_least(0, 1), Range::From0BelowQToR, 2);
         let depth = |depth| rules.shapes(&[4, 4, 4], &[5, depth], &Options::new().choices).map(drop);
         assert_eq!(depth(1), Err(GatherError::IndexDepthTooSmall { depth: 1, least: 2 }.into()));
         assert_eq!((depth(2), depth(3)), (Ok(()), Ok(())));

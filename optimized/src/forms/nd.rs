@@ -18,7 +18,7 @@ pub(crate) struct Rules {
 
 impl Rules {
     /// Those of [`crate::Plan::gather_nd`].
-    pub(crate) const GATHER_ND: Self = Self::new(Ranks { params: 0, indices: 1 }, Range::From0BelowQToR, 0);
+    pub(crate) const GATHER_ND: Self = Self::new(Ranks::at_least(0, 1), Range::From0BelowQToR, 0);
 
     pub(super) const fn new(ranks: Ranks, batch_dims: Range, least_depth: usize) -> Self {
         Self { ranks, batch_dims, least_depth }

@@ -18,7 +18,7 @@ pub(crate) struct Rules {
 impl Rules {
     /// Those of [`crate::Plan::gather`].
     pub(crate) const GATHER: Self =
-        Self::new(Ranks { params: 1, indices: 0 }, Range::FromMinusQToQ, Range::FromMinusRBelowR);
+        Self::new(Ranks::at_least(1, 0), Range::FromMinusQToQ, Range::FromMinusRBelowR);
 
     pub(super) const fn new(ranks: Ranks, batch_dims: Range, axis: Range) -> Self {
         Self { ranks, batch_dims, axis }

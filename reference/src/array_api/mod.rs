@@ -1,5 +1,6 @@
 //! The functions of the Array API standard.
 
+pub mod take;
 pub mod take_along_axis;
 
 use gather_spec::DType;
@@ -7,7 +8,7 @@ use gather_spec::DType;
 use crate::Implemented;
 use crate::checks::INTEGERS;
 
-pub(crate) const OPERATORS: &[Implemented] = &[take_along_axis::OPERATOR];
+pub(crate) const OPERATORS: &[Implemented] = &[take::OPERATOR, take_along_axis::OPERATOR];
 
 /// The dtypes that the standard has (errata `array-api-dtypes`).
 pub const X_DTYPES: [DType; 13] = [

@@ -114,6 +114,13 @@ enum FlattenEntry {
     WhenAxisNull,
 }
 
+/// What the pages say of scalar params where they promise nothing.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum ScalarEntry {
+    Unspecified,
+}
+
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct TolerancesEntry {
@@ -121,6 +128,8 @@ struct TolerancesEntry {
     params_dtypes: Dtypes,
     #[serde(default)]
     index_dtypes: Dtypes,
+    #[serde(default, deserialize_with = "present")]
+    scalar_params: Option<ScalarEntry>,
     #[serde(default, deserialize_with = "present")]
     indices_rank: Option<RankRule>,
     #[serde(default, deserialize_with = "present")]
@@ -160,6 +169,7 @@ impl Signature {
             tolerates: Tolerated {
                 params_dtypes: file.tolerates.params_dtypes.0,
                 index_dtypes: file.tolerates.index_dtypes.0,
+                scalar_params: matches!(file.tolerates.scalar_params, Some(ScalarEntry::Unspecified)),
                 indices_rank: file.tolerates.indices_rank,
                 join: file.tolerates.join.map(|join| join.value),
                 least_depth: file.tolerates.depth.map(|depth| depth.value),
@@ -284,8 +294,8 @@ const fn fitting_ranges(role: AttributeRole, form: Form) -> &'static [(Range, &'
     }
 }
 
-/// The default of an attribute: a value of its type within any range, or, of an axis, the word `none` or, where
-/// the form has batch dims, `batch-dims`.
+/// The default of an attribute: a value of its type within any range, or, of an axis, one of the words `none` and
+/// `only-axis` or, where the form has batch dims, `batch-dims`.
 fn default(
     text: Text<'_>,
     name: &Spanned<String>,
@@ -306,6 +316,7 @@ fn default(
     let word = text.scalar(written).filter(|_| !text.is_quoted(written));
     let value = match (entry.role.value, entry.r#type.value, word) {
         (AttributeRole::Axis, _, Some("none")) => return Ok(AttributeDefault::None),
+        (AttributeRole::Axis, _, Some("only-axis")) => return Ok(AttributeDefault::OnlyAxis),
         (AttributeRole::Axis, _, Some("batch-dims")) if form == Form::Take => {
             return Ok(AttributeDefault::BatchDims);
         }
@@ -322,8 +333,12 @@ fn default(
                 format!("the default of {} is {}", Quoted(&name.value), entry.r#type.value),
             )
             .help(match form {
-                Form::Take => "an axis may also have `default: batch-dims` or `default: none`",
-                Form::Elements | Form::Nd | Form::Window => "an axis may also have `default: none`",
+                Form::Take => {
+                    "an axis may also have `default: batch-dims`, `default: only-axis` or `default: none`"
+                }
+                Form::Elements | Form::Nd | Form::Window => {
+                    "an axis may also have `default: only-axis` or `default: none`"
+                }
             })),
         (Some(Range::From0BelowQToR | Range::From0BelowSmallerRank), Some(Attribute::Integer(..0))) => {
             Err(text.wrong(written.defined, "the default is outside the range").help("it begins at 0"))

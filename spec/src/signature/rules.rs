@@ -87,6 +87,9 @@ pub enum RankRule {
     /// 2 or more.
     #[serde(rename = "at-least-2")]
     AtLeast2,
+    /// 1 and no other.
+    #[serde(rename = "exactly-1")]
+    Exactly1,
 }
 
 /// The values that an attribute may have, and what a negative one means. P has rank r, indices rank q.
@@ -147,6 +150,8 @@ pub enum AttributeDefault {
     Value(Attribute),
     /// The number of batch dims, counted from the start.
     BatchDims,
+    /// The axis of a vector; where params has more axes, a call without it is refused.
+    OnlyAxis,
     /// Nothing: a call without it is refused.
     None,
     /// The pages do not say, and it has no effect.
@@ -193,9 +198,29 @@ impl RankRule {
     pub const fn least(self) -> usize {
         match self {
             Self::Any => 0,
-            Self::AtLeast1 => 1,
+            Self::AtLeast1 | Self::Exactly1 => 1,
             Self::AtLeast2 => 2,
         }
+    }
+
+    /// The highest rank that it allows, if there is one.
+    #[must_use]
+    pub const fn most(self) -> Option<usize> {
+        match self {
+            Self::Any | Self::AtLeast1 | Self::AtLeast2 => None,
+            Self::Exactly1 => Some(1),
+        }
+    }
+
+    /// Whether it allows a rank.
+    ///
+    /// ```
+    /// use gather_spec::signature::RankRule;
+    /// assert!(RankRule::Exactly1.allows(1) && !RankRule::Exactly1.allows(2));
+    /// ```
+    #[must_use]
+    pub fn allows(self, rank: usize) -> bool {
+        self.least() <= rank && self.most().is_none_or(|most| rank <= most)
     }
 }
 
@@ -234,6 +259,7 @@ impl fmt::Display for AttributeDefault {
         match self {
             Self::Value(value) => value.fmt(f),
             Self::BatchDims => f.pad("the number of batch dims, once normalised"),
+            Self::OnlyAxis => f.pad("the axis of a vector; it must be sent where there are more"),
             Self::None => f.pad("none: it must be sent"),
             Self::Undocumented => f.pad("not documented; it has no effect"),
         }
