@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
-use gather_reference::{Settings, answer, onnx, operators, paddle, tf, torch};
+use gather_reference::{Settings, answer, array_api, onnx, operators, paddle, tf, torch};
 use gather_spec::{Attribute, Attributes, Call, DType, GatherError, Operator, Outcome, Refusal, Tensor};
 
 /// Three bytes, and the indices 2 and 0 as rows of depth 1.
@@ -57,7 +57,8 @@ fn a_list_of_dims_is_a_list_of_integers() {
 fn an_attribute_that_the_operator_lacks_is_unsupported() {
     for operator in operators() {
         let params = Tensor::new(DType::I32, [3, 1], vec![10u32, 20, 30]).unwrap();
-        let indices = Tensor::new(DType::I64, [2, 1], vec![2u64, 0]).unwrap();
+        let shape: &[usize] = if operator.name == "array_api.take" { &[2] } else { &[2, 1] };
+        let indices = Tensor::new(DType::I64, shape, vec![2u64, 0]).unwrap();
         let (names, attributes) = spelling(operator.name);
         let operands = [(names[0], params), (names[1], indices)].into();
         let mut call = Call { operator: Operator::new(operator.name), operands, attributes };
@@ -78,6 +79,18 @@ fn an_ignored_attribute_has_a_type_too() {
     };
     let Outcome::Unsupported(why) = answer(&call, Settings::default()) else { panic!("1 is no boolean") };
     assert_eq!(why, "the attribute `sparse_grad` is a boolean, not 1");
+}
+
+#[test]
+fn the_array_api_takes_no_dtype_that_the_standard_lacks_and_no_array_without_axes() {
+    let indices = Tensor::new(DType::I64, [1], vec![0u64]).unwrap();
+    let take = |x: &Tensor| array_api::take::take(x, &indices, None, Settings::default());
+    let halves = Tensor::new(DType::F16, [2], vec![10u16, 20]).unwrap();
+    assert_eq!(take(&halves), Err(GatherError::ParamsDtype { dtype: DType::F16 }.into()));
+    let along = array_api::take_along_axis::take_along_axis(&halves, &indices, -1, Settings::default());
+    assert_eq!(along, Err(GatherError::ParamsDtype { dtype: DType::F16 }.into()));
+    let scalar = Tensor::new(DType::U8, [], vec![10u8]).unwrap();
+    assert_eq!(take(&scalar), Err(GatherError::ParamsRank { rank: 0, least: 1 }.into()));
 }
 
 #[test]
