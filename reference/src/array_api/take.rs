@@ -17,7 +17,7 @@ use crate::{Implemented, Settings};
 /// `params-dtype`, `index-dtype`, `axis-required`, `params-rank`, `indices-rank`, `axis-out-of-range`, `output-too-large`,
 /// `index-out-of-range`, in this order.
 pub fn take(x: &Tensor, indices: &Tensor, axis: Option<i64>, settings: Settings) -> Result<Tensor, Refusal> {
-    // array_api.take.dtype.x, array_api.take.dtype.indices
+    // array_api.take.dtype.x, array_api.take.dtype.other-x, array_api.take.dtype.indices
     params_dtype(x, &X_DTYPES)?;
     index_dtype(indices, &INDICES_DTYPES)?;
     let axis = match axis {

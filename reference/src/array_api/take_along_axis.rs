@@ -22,7 +22,7 @@ pub fn take_along_axis(
     axis: i64,
     settings: Settings,
 ) -> Result<Tensor, Refusal> {
-    // array_api.take_along_axis.dtype.x, array_api.take_along_axis.dtype.indices
+    // array_api.take_along_axis.dtype.x, array_api.take_along_axis.dtype.other-x, array_api.take_along_axis.dtype.indices
     params_dtype(x, &X_DTYPES)?;
     index_dtype(indices, &INDICES_DTYPES)?;
     // array_api.take_along_axis.rank.equal
