@@ -100,6 +100,8 @@ enum {
  *   torch.gather            dim (always passed), sparse_grad (boolean, no effect)
  *   numpy.take              axis (integer or null, default: null), mode (text: raise, wrap or clip; default: raise)
  *   numpy.take_along_axis   axis (integer or null, default: -1)
+ *   array_api.take          axis (integer; none where x has one axis, else required)
+ *   array_api.take_along_axis  axis (integer, default: -1)
  *   jax.numpy.take          axis (integer or null, default: null), mode (text: fill, clip or wrap, or null; default: fill)
  *   jax.numpy.take_along_axis  axis (integer or null, default: -1),
  *                           mode (text: fill, clip or promise_in_bounds, or null; default: fill)
