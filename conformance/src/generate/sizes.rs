@@ -70,15 +70,30 @@ impl Size {
 
 /// Dims of a rank from `least_rank` to `most_rank`, or of the former, few elements in all.
 pub(super) fn dims(choices: &mut Choices, size: Size, least_rank: usize, most_rank: usize) -> Vec<usize> {
+    let rank = least_rank + choices.below(most_rank.saturating_sub(least_rank) + 1);
+    first_dims(choices, size, rank, rank)
+}
+
+/// The same from as many draws for a low rank as for a high one, so that a lower rank leaves all other draws what they were.
+pub(super) fn evenly_drawn_dims(
+    choices: &mut Choices,
+    size: Size,
+    least_rank: usize,
+    most_rank: usize,
+) -> Vec<usize> {
     let most_rank = most_rank.max(least_rank);
     let rank = least_rank + choices.below(most_rank - least_rank + 1);
+    first_dims(choices, size, rank, most_rank)
+}
+
+/// The first dims of some that are drawn.
+fn first_dims(choices: &mut Choices, size: Size, rank: usize, drawn: usize) -> Vec<usize> {
     // Room for a batch and an index vector.
-    let mut dims = Vec::with_capacity(most_rank + 4);
-    // Of the highest rank, so that a lower rank leaves all other draws what they were.
+    let mut dims = Vec::with_capacity(drawn + 4);
     if size == Size::Wide {
-        dims.extend((0..most_rank).map(|_| choices.pick(&WIDE)));
+        dims.extend((0..drawn).map(|_| choices.pick(&WIDE)));
     } else {
-        dims.extend((0..most_rank).map(|_| choices.pick(&TINY)));
+        dims.extend((0..drawn).map(|_| choices.pick(&TINY)));
     }
     dims.truncate(rank);
     // Drawn of every size, so that a smaller size leaves all other draws what they were.

@@ -6,7 +6,7 @@ use gather_spec::signature::{AttributeDefault, AttributeRole, CollapsedSize};
 use gather_spec::{Attribute, DimensionNumbers, Signature, Window};
 
 use super::Choices;
-use super::sizes::{Size, dims, elements, fit};
+use super::sizes::{Size, elements, evenly_drawn_dims, fit};
 
 /// The most dims of params, and of indices beside batching dims and vector.
 const PARAMS_RANK: usize = 4;
@@ -65,7 +65,7 @@ impl Windows {
     /// The shapes and numbers of a call of an operator that has these attributes.
     pub(crate) fn draw(choices: &mut Choices, signature: &Signature, wanted: &WantedWindows) -> Self {
         let least = usize::from(wanted.some).max(wanted.batching.0);
-        let mut params = dims(choices, wanted.size, least, wanted.most_rank());
+        let mut params = evenly_drawn_dims(choices, wanted.size, least, wanted.most_rank());
         if wanted.some {
             params.iter_mut().for_each(|dim| *dim = (*dim).max(1));
         }
@@ -76,7 +76,7 @@ impl Windows {
         let (slice_sizes, starts) = sizes_and_starts(choices, signature, &params, &kinds, wanted);
         let of_kind = |kind| (0..params.len()).filter(|dim| kinds[*dim] == kind).collect::<Vec<_>>();
         let batching = of_kind(Kind::Batching);
-        let mut outer = dims(choices, wanted.size, 0, wanted.size.rank(OUTER_RANK));
+        let mut outer = evenly_drawn_dims(choices, wanted.size, 0, wanted.size.rank(OUTER_RANK));
         if wanted.some {
             outer.iter_mut().for_each(|dim| *dim = (*dim).max(1));
         }
