@@ -93,6 +93,7 @@ pub const ADAPTERS: &[Adapter] = adapters![
     "openvino",
     "paddle",
     "pytorch",
+    "stablehlo",
     "tensorflow",
     "tensorflow-xla"
 ];
