@@ -223,6 +223,13 @@ mod tests {
     }
 
     #[test]
+    fn the_adapter_of_private_functions_names_the_version_that_it_is_for() {
+        let adapter = adapter("stablehlo").unwrap();
+        let pinned = adapter.needs.lines().find_map(|need| need.strip_prefix("jaxlib==")).unwrap();
+        assert!(adapter.program.contains(&format!("\nPINNED = \"{pinned}\"")), "{pinned}");
+    }
+
+    #[test]
     fn entries_that_depend_on_the_current_folder_do_not_count() {
         let path = std::env::join_paths(["", "/a", ".", "b/c", "/d e"]).unwrap();
         assert_eq!(absolute_entries(&path), std::env::join_paths(["/a", "/d e"]).unwrap());
