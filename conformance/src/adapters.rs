@@ -93,6 +93,7 @@ pub const ADAPTERS: &[Adapter] = adapters![
     "openvino",
     "paddle",
     "pytorch",
+    "stablehlo",
     "tensorflow",
     "tensorflow-xla"
 ];
@@ -219,6 +220,13 @@ mod tests {
         for need in adapter.needs.lines() {
             assert!(pinned.iter().any(|line| line.split_whitespace().next() == Some(need)), "{name}: {need}");
         }
+    }
+
+    #[test]
+    fn the_adapter_of_private_functions_names_the_version_that_it_is_for() {
+        let adapter = adapter("stablehlo").unwrap();
+        let pinned = adapter.needs.lines().find_map(|need| need.strip_prefix("jaxlib==")).unwrap();
+        assert!(adapter.program.contains(&format!("\nPINNED = \"{pinned}\"")), "{pinned}");
     }
 
     #[test]

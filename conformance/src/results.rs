@@ -1,6 +1,6 @@
 //! What backends did in the whole suite, kept: a JSON file per backend and version, and the page that is made of them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -148,9 +148,13 @@ impl Results {
     }
 }
 
-/// What a backend answered to the cases that questions name. A pass is told by what was allowed under its profile.
+/// What a backend answered to the cases that questions name, for the operators that it has. A pass is told by what was
+/// allowed under its profile.
 fn answers(report: &BackendReport, spec: &Specification) -> BTreeMap<String, String> {
-    let entries: HashMap<&str, &Entry> = report.results.iter().map(|entry| (&*entry.id, entry)).collect();
+    let supported = |entry: &&Entry| entry.verdict != Verdict::Unsupported;
+    let has: HashSet<&str> = report.results.iter().filter(supported).map(|entry| &*entry.operator).collect();
+    let entries = report.results.iter().filter(|entry| has.contains(&*entry.operator));
+    let entries: HashMap<&str, &Entry> = entries.map(|entry| (&*entry.id, entry)).collect();
     let answer = |case: &Case| {
         let entry = entries.get(case.id.as_str())?;
         let words = match entry.observed.unwrap_or(entry.verdict) {
@@ -241,7 +245,8 @@ in every run.
 ";
 
 fn matrix(text: &mut String, results: &[Results]) {
-    let mut operators: Vec<&String> = results.iter().flat_map(|of| of.operators.keys()).collect();
+    let supported = results.iter().flat_map(|of| &of.operators).filter(|(_, of)| counts(Some(of)) != NOTHING);
+    let mut operators: Vec<&String> = supported.map(|(name, _)| name).collect();
     operators.sort();
     operators.dedup();
     let names: String = operators.iter().map(|name| format!(" {name} |")).collect();
@@ -253,11 +258,14 @@ fn matrix(text: &mut String, results: &[Results]) {
     }
 }
 
-/// Counts in words; a dash for an operator that is not supported at all.
+/// Stands for an operator that a backend does not support at all.
+const NOTHING: &str = "–";
+
+/// Counts in words.
 fn counts(of: Option<&BTreeMap<Verdict, usize>>) -> String {
     let counts: Vec<_> = of.into_iter().flatten().collect();
     match counts.as_slice() {
-        [] | [(Verdict::Unsupported, _)] => "–".to_owned(),
+        [] | [(Verdict::Unsupported, _)] => NOTHING.to_owned(),
         counts => {
             counts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect::<Vec<_>>().join(", ")
         }
@@ -384,7 +392,9 @@ mod tests {
         let zero = Profile { bad: BadIndex::Zero, negative: NegativeIndex::Reject };
         let passed = asked("tf.gather/bad-index/minus-one", Verdict::Pass, Some(zero));
         let refused = asked("tf.gather/axis/minus-one", Verdict::Unsupported, None);
-        report.results = vec![Entry::new(case, result(Verdict::Pass)), known, differs, passed, refused];
+        let lacking = asked("numpy.take/bad-index/minus-one", Verdict::Unsupported, None);
+        report.results =
+            vec![Entry::new(case, result(Verdict::Pass)), known, differs, passed, refused, lacking];
 
         let folder = tempfile::tempdir().unwrap();
         let path = Results::new(&report, &spec).write(folder.path()).unwrap();

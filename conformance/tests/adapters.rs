@@ -169,6 +169,25 @@ fn the_kit_limits_threads_only_for_a_timing_that_asks_for_it_and_lifts_the_limit
 }
 
 #[test]
+fn the_adapter_of_stablehlo_names_both_versions_where_private_functions_are_missing() {
+    if !has("struct") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let package = folder.path().join("jaxlib");
+    std::fs::create_dir(&package).unwrap();
+    std::fs::write(package.join("__init__.py"), "").unwrap();
+    std::fs::write(package.join("version.py"), "__version__ = '9.9'").unwrap();
+    let mut run = gatherspec();
+    run.args(["run", "--backend", "stablehlo", "--python", &python(), "--out"])
+        .arg(folder.path().join("out"));
+    let output = run.env("PYTHONPATH", folder.path()).env("XDG_CACHE_HOME", folder.path()).output().unwrap();
+    let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    assert!(text.contains("does not work in jaxlib 9.9; this adapter is for 0."), "{text}");
+}
+
+#[test]
 fn every_adapter_whose_library_is_here_has_the_deviations_that_it_is_known_for() {
     // The deviations hold for the versions that are pinned, and not for what a machine happens to have.
     if std::env::var_os("GATHERSPEC_PYTHON").is_none() {
