@@ -21,7 +21,7 @@ pub use fill::{Fill, FillWord};
 pub use roles::{Axis, Misfit, Roles, Window};
 pub use rules::{
     AttributeDefault, AttributeRole, AttributeType, CollapsedSize, EmptyIndex, Form, Join, OperandRole,
-    Range, RankRule,
+    Range, RankRule, SliceBound,
 };
 
 /// One operand, by the document's name.
@@ -130,6 +130,8 @@ pub struct Signature {
     pub empty_index: EmptyIndex,
     /// Of [`Form::Window`], which always has one: how large a window is along collapsed and batching dims.
     pub collapsed_size: Option<CollapsedSize>,
+    /// Of [`Form::Window`]: whether slice sizes are within the dims of params although there is no row.
+    pub slice_bound: SliceBound,
 }
 
 /// The operators of a specification; a clone shares them.

@@ -55,7 +55,10 @@ impl<'a> CaseReader<'a> {
         }
         let Node::Mapping(written) = &entry.attributes.as_ref()?.value else { return None };
         let roles = || written.iter().filter_map(|(name, value)| Some((role_of(&name.value)?, value)));
-        let missing = roles().filter(|(role, _)| self.page.attribute(*role).is_none());
+        let is_last =
+            |role, value| role == AttributeRole::IndexVectorDim && self.is_last_of_indices(entry, value);
+        let missing =
+            roles().filter(|(role, value)| self.page.attribute(*role).is_none() && !is_last(*role, value));
         let missing: Vec<&str> = missing.map(|(role, _)| word_of(role)).collect();
         if !missing.is_empty() {
             return Some(format!("no attribute for {}", missing.join(", ")));
@@ -63,6 +66,13 @@ impl<'a> CaseReader<'a> {
         let nullable = |role| self.page.attribute(role).is_some_and(|attribute| attribute.nullable);
         let null = roles().find(|(role, value)| self.reader.text.is_null(value) && !nullable(*role));
         null.map(|(role, _)| format!("no null for {}", word_of(role)))
+    }
+
+    /// Whether a value is the last dim of a case's indices: where an operator without an attribute for the vector's dim has
+    /// it.
+    fn is_last_of_indices(&self, entry: &'a CaseEntry, value: &'a Spanned<Node>) -> bool {
+        let rank = self.operands(entry).ok().and_then(|(_, indices)| indices.value.rank());
+        rank.and_then(|rank| i128::try_from(rank).ok()) == self.reader.number(value).ok().map(|dim| dim + 1)
     }
 
     /// The clauses of the operator that a case tests.
@@ -105,7 +115,21 @@ impl<'a> CaseReader<'a> {
             let page = self.attribute_called(name)?;
             Ok((page.name.clone(), self.attribute(name, page, value)?))
         };
-        entries.iter().map(attribute).collect()
+        let sent = entries.iter().filter(|(name, _)| !self.is_implied(name));
+        let attributes: Attributes = sent.map(attribute).collect::<Result<_, _>>()?;
+        match self.page.missing(&attributes) {
+            None => Ok(attributes),
+            Some(name) => Err(self
+                .wrong(written.defined, format!("{} needs the attribute `{name}`", self.page.operator))
+                .help("it has no default")),
+        }
+    }
+
+    /// Whether a family's attribute is one that the operator lacks, since it has it in one place: see
+    /// [`CaseReader::left_out`].
+    fn is_implied(&self, name: &Spanned<String>) -> bool {
+        let lacks = |role| role == AttributeRole::IndexVectorDim && self.page.attribute(role).is_none();
+        self.is_family() && role_of(&name.value).is_some_and(lacks)
     }
 
     fn attribute_called(&self, name: &Spanned<String>) -> Result<&AttributeSignature, Diagnostic> {

@@ -12,7 +12,7 @@ use crate::call::{Attribute, BadIndex, EmptyAxis, NegativeIndex, Operator};
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::signature::{
     AttributeDefault, AttributeRole, AttributeSignature, AttributeType, CollapsedSize, EmptyIndex, Fill,
-    Form, Join, OperandRole, OperandSignature, Range, RankRule, Signature, Tolerated,
+    Form, Join, OperandRole, OperandSignature, Range, RankRule, Signature, SliceBound, Tolerated,
 };
 use crate::yaml::{Node, Spanned, Text};
 
@@ -54,6 +54,8 @@ struct OperatorFile {
     empty_index: Option<Spanned<EmptyIndex>>,
     #[serde(default, deserialize_with = "present")]
     collapsed_size: Option<Spanned<CollapsedSize>>,
+    #[serde(default, deserialize_with = "present")]
+    slice_bound: Option<Spanned<SliceBound>>,
     #[serde(default)]
     families: FamiliesEntry,
 }
@@ -140,7 +142,8 @@ impl Signature {
     pub(super) fn read(text: Text<'_>) -> Result<OperatorPage, Diagnostic> {
         let file: OperatorFile = text.parse()?;
         check_schema(text, &file.schema, SCHEMA)?;
-        let OfForm { least_depth, join, empty_index, collapsed_size } = OfForm::read(text, &file)?;
+        let OfForm { least_depth, join, empty_index, collapsed_size, slice_bound } =
+            OfForm::read(text, &file)?;
         let form = file.form.value;
         let operands = operands(text, file.operands)?;
         let attributes = attributes(text, file.attributes, form)?;
@@ -168,6 +171,7 @@ impl Signature {
             join,
             empty_index,
             collapsed_size,
+            slice_bound,
         };
         let OperatorFile { documents, families, operator, .. } = file;
         Ok(OperatorPage { signature, documents, families, named: operator.defined })
@@ -301,7 +305,7 @@ fn default(
         };
     };
     if entry.r#type.value == AttributeType::Integers {
-        return lists::empty(text, written).map(|none| AttributeDefault::Value(Attribute::Integers(none)));
+        return lists::default(text, written);
     }
     let word = text.scalar(written).filter(|_| !text.is_quoted(written));
     let value = match (entry.role.value, entry.r#type.value, word) {

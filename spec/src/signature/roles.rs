@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{AttributeDefault, AttributeRole, Form, OperandRole, Signature};
+use super::{AttributeDefault, AttributeRole, AttributeSignature, Form, OperandRole, Signature};
 use crate::call::{Attribute, Attributes, Call, Operator};
 use crate::{DimensionNumbers, Tensor};
 
@@ -180,6 +180,14 @@ pub enum Misfit {
         /// The name.
         name: String,
     },
+    /// An attribute is missing that is always sent.
+    #[error("{operator} has an attribute `{name}`, which is missing")]
+    MissingAttribute {
+        /// The operator.
+        operator: Operator,
+        /// The name.
+        name: String,
+    },
     /// The attribute takes other values.
     #[error("attribute `{name}` of {operator} is {wanted}, and cannot be {value}")]
     AttributeType {
@@ -235,7 +243,20 @@ impl Signature {
                 _ => drop(roles.ignored.insert(name.clone(), value.clone())),
             }
         }
-        Ok(roles)
+        match self.missing(&call.attributes) {
+            Some(name) => Err(Misfit::MissingAttribute { operator: operator(), name: name.to_owned() }),
+            None => Ok(roles),
+        }
+    }
+
+    /// The name of a list that is always sent and is not among these attributes. That an axis is missing is an error of
+    /// its own.
+    #[must_use]
+    pub fn missing(&self, sent: &Attributes) -> Option<&str> {
+        let needed = |one: &&AttributeSignature| {
+            one.role.is_of_windows() && one.default == AttributeDefault::None && !sent.contains_key(&one.name)
+        };
+        self.attributes.iter().find(needed).map(|attribute| attribute.name.as_str())
     }
 
     /// The call that roles stand for: the inverse of [`Signature::roles`]. A role that the operator lacks is left out.

@@ -129,6 +129,17 @@ pub enum CollapsedSize {
     Exactly1,
 }
 
+/// Of form window: which calls must have slice sizes within the dims of params.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SliceBound {
+    /// Every call.
+    #[default]
+    Always,
+    /// A call with a row: without one nothing is read, and a slice size may be any number from 0.
+    WithRows,
+}
+
 /// Of form elements: what is checked of a call whose indices have no elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -3,8 +3,7 @@
 
 use super::{OperatorFile, TolerancesEntry};
 use crate::diagnostic::Diagnostic;
-use crate::signature::CollapsedSize;
-use crate::signature::{AttributeRole, EmptyIndex, Form, Join};
+use crate::signature::{AttributeRole, CollapsedSize, EmptyIndex, Form, Join, SliceBound};
 use crate::yaml::{Spanned, Text};
 
 /// What sets operators of one form apart, with the other forms' words empty.
@@ -13,6 +12,7 @@ pub(super) struct OfForm {
     pub(super) join: Option<Join>,
     pub(super) empty_index: EmptyIndex,
     pub(super) collapsed_size: Option<CollapsedSize>,
+    pub(super) slice_bound: SliceBound,
 }
 
 impl OfForm {
@@ -28,12 +28,14 @@ impl OfForm {
         }
         if form != Form::Window {
             refuse(text, &file.collapsed_size, format!("the form {form} has no `collapsed-size`"))?;
+            refuse(text, &file.slice_bound, format!("the form {form} has no `slice-bound`"))?;
         }
         let read = Self {
             least_depth: file.depth.as_ref().map_or(0, |depth| depth.value.least),
             join: file.join.as_ref().map(|join| join.value),
             empty_index: file.empty_index.as_ref().map(|word| word.value).unwrap_or_default(),
             collapsed_size: file.collapsed_size.as_ref().map(|word| word.value),
+            slice_bound: file.slice_bound.as_ref().map(|word| word.value).unwrap_or_default(),
         };
         match form {
             Form::Elements => read.complete(text, file)?,
