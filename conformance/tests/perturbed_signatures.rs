@@ -130,6 +130,7 @@ fn perturbations(signature: &Signature) -> Vec<Perturbed> {
         operand.role = match operand.role {
             OperandRole::Params => OperandRole::Indices,
             OperandRole::Indices => OperandRole::Params,
+            OperandRole::SliceSizes => OperandRole::SliceSizes,
         };
     }
     add("operands".to_owned(), "roles swapped".to_owned(), swapped);
@@ -268,7 +269,9 @@ fn operands(form: Form, operand: &OperandSignature) -> Changed<OperandSignature>
         }
     }
     let rules = [RankRule::Any, RankRule::AtLeast1, RankRule::AtLeast2];
-    for rule in rules.into_iter().filter(|rule| rule.least().abs_diff(operand.rank.least()) == 1) {
+    let is_next = |rule: &RankRule| rule.least().abs_diff(operand.rank.least()) == 1;
+    // Slice sizes are a vector, whatever the pages say.
+    for rule in rules.into_iter().filter(|rule| operand.role != OperandRole::SliceSizes && is_next(rule)) {
         // Index rows lie along an axis, whatever the pages say.
         if (form, operand.role, rule) != (Form::Nd, OperandRole::Indices, RankRule::Any) {
             let change = format!("at least {}", rule.least());

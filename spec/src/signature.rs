@@ -176,14 +176,20 @@ impl Signature {
     /// The operand that plays a role.
     ///
     /// # Panics
-    /// If no operand does: the loader refuses such a signature.
+    /// If no operand does. Every operator has params and indices: the loader refuses another signature.
     #[must_use]
     pub fn operand(&self, role: OperandRole) -> &OperandSignature {
         let found = self.operands.iter().find(|operand| operand.role == role);
         found.expect("every signature has params and indices")
     }
 
-    /// The same, to be changed.
+    /// The operand that holds the slice sizes, of an operator that has them there.
+    #[must_use]
+    pub fn slice_sizes_operand(&self) -> Option<&OperandSignature> {
+        self.operands.iter().find(|operand| operand.role == OperandRole::SliceSizes)
+    }
+
+    /// The operand that plays a role, to be changed.
     ///
     /// # Panics
     /// As [`Signature::operand`] does.

@@ -108,6 +108,12 @@ fn has_no_row(asked: &Asked<'_>) -> bool {
 /// The right answer to whether a call of windows deserves an error that only these have, or have in another way.
 pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
     match code {
+        ErrorCode::OperandDtype => {
+            let listed = asked.signature.slice_sizes_operand().map(|operand| &operand.dtypes);
+            let sent = asked.roles.sizes.as_ref();
+            sent.zip(listed).is_some_and(|(sizes, listed)| !listed.contains(&sizes.dtype()))
+        }
+        ErrorCode::OperandShape => asked.roles.sizes.as_ref().is_some_and(|sizes| sizes.rank() != 1),
         ErrorCode::DimensionNumbers => asked.broken_rule().is_some(),
         ErrorCode::SliceSizeOutOfRange => {
             let sizes = &asked.numbers().slice_sizes;

@@ -89,6 +89,10 @@ class Operator:
         roles = {one["role"]: one for one in signature["attributes"]}
         self.batch, self.axis, self.mode = roles.get("batch-dims"), roles.get("axis"), roles.get("mode")
         self.numbers = {role: roles.get(role) for role in NUMBERS}
+        # Slice sizes that are an operand are a list among the attributes until they are sent.
+        self.sizes: Optional[str] = operands["slice-sizes"]["name"] if "slice-sizes" in operands else None
+        if self.sizes:
+            self.numbers["slice-sizes"] = {"name": self.sizes, "default": "None"}
         self.flattens: bool = signature.get("flattens", False)
         modes = signature.get("policy", {}).get("by-mode", [])  # the default first
         self.modes = {one["mode"]: Oracle(**one["profile"], empty_axis=one["empty_axis"]) for one in modes}
@@ -257,7 +261,7 @@ class Call(NamedTuple):
         """How a call of windows reads its operands, and its output without elements: every check that needs no index."""
         operator = self.operator
         needed = {one["name"] for one in operator.numbers.values() if one and absent(one) is None}
-        if not needed <= set(self.attributes) <= set(operator.attributes):
+        if not needed <= set(self.attributes) <= set(operator.attributes) | needed:
             raise Refused({"unsupported": TEXT})
         numbers = self.numbers()
         require(self.params.dtype in operator.params_dtypes, "params-dtype")
@@ -706,9 +710,14 @@ class Campaign:
         for seq in range(1, self.calls + 1):
             call = generator.call()
             tensors = {"params": call.params.wire(), "indices": call.indices.wire()}
+            attributes = dict(call.attributes)
+            if call.operator.sizes:
+                sizes = attributes.pop(call.operator.sizes)
+                elements = [size.to_bytes(8, "little", signed=True) for size in sizes]
+                tensors["slice-sizes"] = Tensor("i64", [len(sizes)], elements).wire()
             operands = {name: tensors[role] for name, role in call.operator.operands}
             message = {"cmd": "call", "seq": seq, "operator": call.operator.name, "operands": operands,
-                       "attributes": call.attributes}
+                       "attributes": attributes}
             self.pending.put((message, {**self.oracle.answer(call), "seq": seq}))
             self.send(message)
         self.send({"cmd": "stop"})

@@ -76,7 +76,7 @@ pub(super) struct OperatorPage {
 struct OperandEntry {
     role: Spanned<OperandRole>,
     dtypes: Spanned<Dtypes>,
-    rank: RankRule,
+    rank: Spanned<RankRule>,
 }
 
 #[derive(Deserialize)]
@@ -145,7 +145,7 @@ impl Signature {
         let OfForm { least_depth, join, empty_index, collapsed_size, slice_bound } =
             OfForm::read(text, &file)?;
         let form = file.form.value;
-        let operands = operands(text, file.operands)?;
+        let operands = operands(text, file.operands, form)?;
         let attributes = attributes(text, file.attributes, form)?;
         let policy = modes::policy(text, &file.form, file.policy, file.modes, &attributes)?;
         let fill = modes::fill(text, &file.form, &policy, file.fill)?;
@@ -182,6 +182,7 @@ impl Signature {
 fn operands(
     text: Text<'_>,
     written: Spanned<InOrder<OperandEntry>>,
+    form: Form,
 ) -> Result<Vec<OperandSignature>, Diagnostic> {
     let mut operands: Vec<OperandSignature> = Vec::new();
     for (name, entry) in written.value.0 {
@@ -189,13 +190,14 @@ fn operands(
             let message = format!("{} has this role already", Quoted(&other.name));
             return Err(text.wrong(entry.role.defined, message).help("a role is played by one operand"));
         }
+        forms::has_operand(text, &entry.role, &entry.rank, form)?;
         if entry.dtypes.value.0.is_empty() {
             return Err(text
                 .wrong(entry.dtypes.defined, "an operand takes at least one dtype")
                 .help("write `all`, or a list such as [i32, i64]"));
         }
         let (role, dtypes) = (entry.role.value, entry.dtypes.value.0);
-        operands.push(OperandSignature { name: name.value.into(), role, dtypes, rank: entry.rank });
+        operands.push(OperandSignature { name: name.value.into(), role, dtypes, rank: entry.rank.value });
     }
     for role in [OperandRole::Params, OperandRole::Indices] {
         if !operands.iter().any(|operand| operand.role == role) {

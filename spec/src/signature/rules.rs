@@ -29,6 +29,8 @@ pub enum OperandRole {
     Params,
     /// The tensor that says what to gather.
     Indices,
+    /// Of [`Form::Window`]: the size of the window along each dim of params, where no attribute says it.
+    SliceSizes,
 }
 
 /// What an attribute is for.
@@ -87,6 +89,9 @@ pub enum RankRule {
     /// 2 or more.
     #[serde(rename = "at-least-2")]
     AtLeast2,
+    /// 1: a vector.
+    #[serde(rename = "exactly-1")]
+    Exactly1,
 }
 
 /// The values that an attribute may have, and what a negative one means. P has rank r, indices rank q.
@@ -204,7 +209,7 @@ impl RankRule {
     pub const fn least(self) -> usize {
         match self {
             Self::Any => 0,
-            Self::AtLeast1 => 1,
+            Self::AtLeast1 | Self::Exactly1 => 1,
             Self::AtLeast2 => 2,
         }
     }

@@ -3,7 +3,9 @@
 
 use super::{OperatorFile, TolerancesEntry};
 use crate::diagnostic::Diagnostic;
-use crate::signature::{AttributeRole, CollapsedSize, EmptyIndex, Form, Join, SliceBound};
+use crate::signature::{
+    AttributeRole, CollapsedSize, EmptyIndex, Form, Join, OperandRole, RankRule, SliceBound,
+};
 use crate::yaml::{Spanned, Text};
 
 /// What sets operators of one form apart, with the other forms' words empty.
@@ -70,7 +72,17 @@ impl OfForm {
                 .wrong(file.form.defined, message)
                 .help("write `collapsed-size: at-most-1` or `collapsed-size: exactly-1`"));
         }
-        let roles: Vec<AttributeRole> = file.attributes.0.iter().map(|(_, entry)| entry.role.value).collect();
+        let mut roles: Vec<AttributeRole> =
+            file.attributes.0.iter().map(|(_, entry)| entry.role.value).collect();
+        let sizes =
+            file.operands.value.0.iter().find(|(_, entry)| entry.role.value == OperandRole::SliceSizes);
+        if let Some((_, sizes)) = sizes {
+            if roles.contains(&AttributeRole::SliceSizes) {
+                let message = "an attribute has the role `slice-sizes`, too";
+                return Err(text.wrong(sizes.role.defined, message).help("leave one of the two out"));
+            }
+            roles.push(AttributeRole::SliceSizes);
+        }
         let needed = [
             (AttributeRole::OffsetDims, "offset-dims"),
             (AttributeRole::CollapsedSliceDims, "collapsed-slice-dims"),
@@ -111,6 +123,25 @@ impl OfForm {
         }
         Ok(())
     }
+}
+
+/// Refuses an operand that the form does not have, and a rank that is not one of its role.
+pub(super) fn has_operand(
+    text: Text<'_>,
+    role: &Spanned<OperandRole>,
+    rank: &Spanned<RankRule>,
+    form: Form,
+) -> Result<(), Diagnostic> {
+    let is_sizes = role.value == OperandRole::SliceSizes;
+    if is_sizes && form != Form::Window {
+        return Err(text.wrong(role.defined, format!("the form {form} has no windows")));
+    }
+    if is_sizes != (rank.value == RankRule::Exactly1) {
+        return Err(text
+            .wrong(rank.defined, "this rank is not one of an operand of this role")
+            .help("slice sizes have `rank: exactly-1`, and only they"));
+    }
+    Ok(())
 }
 
 /// Refuses a role that the form does not have.
