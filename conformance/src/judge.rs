@@ -153,7 +153,10 @@ const fn allows_output(allowed: &Allowed) -> bool {
 /// Whether this allows the refusal of a dtype, so that its case is sent whatever is declared.
 #[must_use]
 pub fn is_dtype_error(allowed: &Allowed) -> bool {
-    matches!(allowed, Allowed::Error(ErrorCode::ParamsDtype | ErrorCode::IndexDtype, _))
+    matches!(
+        allowed,
+        Allowed::Error(ErrorCode::ParamsDtype | ErrorCode::IndexDtype | ErrorCode::OperandDtype, _)
+    )
 }
 
 /// How far an outcome that passes was checked.

@@ -18,7 +18,7 @@ use gather_conformance::judge::{Strictness, Verdict, judge};
 use gather_optimized::{Settings, answer};
 use gather_spec::signature::{
     AttributeDefault, AttributeRole, AttributeSignature, AttributeType, CollapsedSize, EmptyIndex, Fill,
-    FillWord, Join, ModePolicy, OperandRole, OperandSignature, Policy, Range, RankRule,
+    FillWord, Join, ModePolicy, OperandRole, OperandSignature, Policy, Range, RankRule, SliceBound,
 };
 use gather_spec::{
     Allowed, Attribute, BadIndex, Case, DType, EmptyAxis, Form, NegativeIndex, Profile, Signature,
@@ -130,6 +130,7 @@ fn perturbations(signature: &Signature) -> Vec<Perturbed> {
         operand.role = match operand.role {
             OperandRole::Params => OperandRole::Indices,
             OperandRole::Indices => OperandRole::Params,
+            OperandRole::SliceSizes => OperandRole::SliceSizes,
         };
     }
     add("operands".to_owned(), "roles swapped".to_owned(), swapped);
@@ -171,6 +172,12 @@ fn perturbations(signature: &Signature) -> Vec<Perturbed> {
             };
             let other = Signature { collapsed_size: Some(collapsed_size), ..signature.clone() };
             add("collapsed-size".to_owned(), word(collapsed_size), other);
+            let slice_bound = match signature.slice_bound {
+                SliceBound::Always => SliceBound::WithRows,
+                SliceBound::WithRows => SliceBound::Always,
+            };
+            let other = Signature { slice_bound, ..signature.clone() };
+            add("slice-bound".to_owned(), word(slice_bound), other);
         }
         // No index rows, and no depth.
         Form::Take => {}
@@ -188,7 +195,8 @@ fn modes(signature: &Signature) -> Vec<(String, String, Vec<ModePolicy>)> {
         changes.push(("modes".to_owned(), format!("without {name}"), without));
         let mut first = all.to_vec();
         first[..=at].rotate_right(1);
-        if at > 0 {
+        // Where the default promises nothing, calls without a mode hold good indices.
+        if at > 0 && all[0].profile.bad != BadIndex::Unspecified {
             changes.push(("modes".to_owned(), format!("{name} by default"), first));
         }
         let mut change = |field: &str, word: String, mode: ModePolicy| {
@@ -218,8 +226,10 @@ fn modes(signature: &Signature) -> Vec<(String, String, Vec<ModePolicy>)> {
             }
         }
         for empty in EmptyAxis::ALL {
-            // Where bad is an error, an empty axis needs no word of its own; the remainder by 0 is none.
-            if empty != empty_axis && ![BadIndex::Error, BadIndex::Modulo].contains(&profile.bad) {
+            // Where bad is an error, an empty axis needs no word of its own; the remainder by 0 is none. On every dim some
+            // start of a window fits.
+            let has_word = ![BadIndex::Error, BadIndex::Modulo].contains(&profile.bad);
+            if empty != empty_axis && has_word && signature.form != Form::Window {
                 change("empty-axis", word(empty), ModePolicy { empty_axis: empty, ..mode.clone() });
             }
         }
@@ -265,7 +275,9 @@ fn operands(form: Form, operand: &OperandSignature) -> Changed<OperandSignature>
         return all;
     }
     let rules = [RankRule::Any, RankRule::AtLeast1, RankRule::AtLeast2];
-    for rule in rules.into_iter().filter(|rule| rule.least().abs_diff(operand.rank.least()) == 1) {
+    let is_next = |rule: &RankRule| rule.least().abs_diff(operand.rank.least()) == 1;
+    // Slice sizes are a vector, whatever the pages say.
+    for rule in rules.into_iter().filter(|rule| operand.role != OperandRole::SliceSizes && is_next(rule)) {
         // Index rows lie along an axis, whatever the pages say.
         if (form, operand.role, rule) != (Form::Nd, OperandRole::Indices, RankRule::Any) {
             let change = format!("at least {}", rule.least());
@@ -326,6 +338,8 @@ fn defaults(attribute: &AttributeSignature) -> Vec<AttributeDefault> {
     };
     match attribute.default {
         _ if matches!(attribute.role, AttributeRole::Ignored | AttributeRole::Promise) => Vec::new(),
+        // A list that is always sent may have any.
+        AttributeDefault::None if attribute.role.is_of_windows() => Vec::new(),
         AttributeDefault::Value(Attribute::Integer(value)) => {
             // An axis can be required.
             let none = (attribute.role == AttributeRole::Axis).then_some(AttributeDefault::None);

@@ -2,7 +2,8 @@
 //! under a profile.
 
 use gather_spec::{
-    Attribute, BadIndex, Call, DType, GatherError, NegativeIndex, Profile, Refusal, Shape, Tensor,
+    Attribute, BadIndex, Call, DType, DimensionRule, GatherError, NegativeIndex, Profile, Refusal, Shape,
+    Tensor,
 };
 
 /// What a page has that speaks of any integers as indices.
@@ -98,6 +99,21 @@ pub(crate) fn equal_batch_shapes(
     if params == indices { Ok(()) } else { Err(GatherError::BatchShapeMismatch { params, indices }) }
 }
 
+/// A rule of dimension numbers: refused where it does not hold.
+pub(crate) fn ensure(holds: bool, rule: DimensionRule) -> Result<(), DimensionRule> {
+    if holds { Ok(()) } else { Err(rule) }
+}
+
+/// Whether no dim is given twice.
+pub(crate) fn is_unique(dims: &[i64]) -> bool {
+    dims.iter().enumerate().all(|(at, dim)| !dims[..at].contains(dim))
+}
+
+/// `0 <= dims < rank`.
+pub(crate) fn are_dims(dims: &[i64], rank: usize) -> bool {
+    dims.iter().all(|dim| usize::try_from(*dim).is_ok_and(|dim| dim < rank))
+}
+
 /// The value of an attribute, if it is sent; one of another type than `what` says is not supported.
 fn sent<'a, T>(
     call: &'a Call,
@@ -130,6 +146,12 @@ pub(crate) fn integers(call: &Call, name: &str) -> Result<Option<Vec<i64>>, Refu
     let read =
         |value: &Attribute| if let Attribute::Integers(values) = value { Some(values.clone()) } else { None };
     sent(call, name, "a list of integers", read)
+}
+
+/// A list of integers that must be sent.
+pub(crate) fn needed(call: &Call, name: &str) -> Result<Vec<i64>, Refusal> {
+    let missing = || format!("{} has an attribute `{name}`, which is missing", call.operator);
+    integers(call, name)?.ok_or_else(|| Refusal::Unsupported(missing()))
 }
 
 /// A string, if it is sent.

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
-use gather_reference::{Settings, answer, array_api, onnx, operators, paddle, tf, torch};
+use gather_reference::{Settings, answer, array_api, jax, onnx, operators, paddle, tf, torch};
 use gather_spec::{Attribute, Attributes, Call, DType, GatherError, Operator, Outcome, Refusal, Tensor};
 
 /// Three bytes, and the indices 2 and 0 as rows of depth 1.
@@ -16,18 +16,19 @@ fn spelling(operator: &str) -> ([&'static str; 2], Attributes) {
     let first_axis = || [("axis".to_owned(), Attribute::Integer(0))].into();
     match operator.split_once('.').unwrap().0 {
         "array_api" => (["x", "indices"], first_axis()),
+        "jax" if operator.ends_with("lax.gather") => (["operand", "start_indices"], rows_of_a_column(false)),
         "jax" | "numpy" if operator.ends_with("take_along_axis") => (["arr", "indices"], first_axis()),
         "jax" | "numpy" => (["a", "indices"], first_axis()),
         "onnx" => (["data", "indices"], Attributes::new()),
         "paddle" => (["input", "index"], Attributes::new()),
-        "stablehlo" => (["operand", "start_indices"], rows_of_a_column()),
+        "stablehlo" => (["operand", "start_indices"], rows_of_a_column(true)),
         "torch" => (["input", "index"], [("dim".to_owned(), Attribute::Integer(0))].into()),
         _ => (["params", "indices"], Attributes::new()),
     }
 }
 
-/// Dimension numbers that take rows of params with one column.
-fn rows_of_a_column() -> Attributes {
+/// Dimension numbers that take rows of params with one column; the dim of the vector is said or the last by itself.
+fn rows_of_a_column(says_vector: bool) -> Attributes {
     let list = |name: &str, value: &[i64]| (name.to_owned(), Attribute::Integers(value.to_vec()));
     let lists = [
         list("offset_dims", &[1]),
@@ -35,7 +36,8 @@ fn rows_of_a_column() -> Attributes {
         list("start_index_map", &[0]),
         list("slice_sizes", &[1, 1]),
     ];
-    lists.into_iter().chain([("index_vector_dim".to_owned(), Attribute::Integer(1))]).collect()
+    let vector = says_vector.then(|| ("index_vector_dim".to_owned(), Attribute::Integer(1)));
+    lists.into_iter().chain(vector).collect()
 }
 
 #[test]
@@ -53,14 +55,53 @@ fn a_list_of_dims_is_a_list_of_integers() {
     }
 }
 
+/// No case can leave one of them out.
+#[test]
+fn jax_always_takes_the_lists_that_have_no_default() {
+    let gather = |attributes| {
+        let (params, indices) = bytes_and_rows();
+        let operands = [("operand", params), ("start_indices", indices)].into();
+        answer(&Call { operator: Operator::new("jax.lax.gather"), operands, attributes }, Settings::default())
+    };
+    let lists = ["offset_dims", "collapsed_slice_dims", "start_index_map", "slice_sizes"];
+    for name in lists {
+        let mut attributes = rows_of_a_column(false);
+        attributes.remove(name);
+        let Outcome::Unsupported(why) = gather(attributes) else { panic!("{name} is missing") };
+        assert_eq!(why, format!("jax.lax.gather has an attribute `{name}`, which is missing"));
+    }
+}
+
+/// The page leaves open what that gives, so the cases allow anything.
+#[test]
+fn a_promise_of_indices_in_bounds_that_is_broken_is_an_error_here() {
+    let (operand, _) = bytes_and_rows();
+    let start_indices = Tensor::new(DType::I32, [3, 1], vec![1u32, 2, 3]).unwrap();
+    let numbers = jax::lax_gather::GatherDimensionNumbers {
+        offset_dims: vec![1],
+        start_index_map: vec![0],
+        ..Default::default()
+    };
+    let mode = jax::lax_gather::Mode::default();
+    let refused =
+        jax::lax_gather::gather(&operand, &start_indices, &numbers, &[2], mode, Settings::default());
+    let bad = GatherError::IndexOutOfRange { position: vec![1], component: Some(0), index: 2, bound: 2 };
+    assert_eq!(refused, Err(bad.into()));
+}
+
 #[test]
 fn an_attribute_that_the_operator_lacks_is_unsupported() {
     for operator in operators() {
         let params = Tensor::new(DType::I32, [3, 1], vec![10u32, 20, 30]).unwrap();
         let shape: &[usize] = if operator.name == "array_api.take" { &[2] } else { &[2, 1] };
         let indices = Tensor::new(DType::I64, shape, vec![2u64, 0]).unwrap();
-        let (names, attributes) = spelling(operator.name);
-        let operands = [(names[0], params), (names[1], indices)].into();
+        let (names, mut attributes) = spelling(operator.name);
+        let mut operands = vec![(names[0], params), (names[1], indices)];
+        if operator.name.ends_with("dynamic_gather") {
+            attributes.remove("slice_sizes");
+            operands.push(("slice_sizes", Tensor::new(DType::I64, [2], vec![1u64, 1]).unwrap()));
+        }
+        let operands = operands.into_iter().collect();
         let mut call = Call { operator: Operator::new(operator.name), operands, attributes };
         assert!(matches!(answer(&call, Settings::default()), Outcome::Output(_)), "{}", call.operator);
         call.attributes.insert("mode".to_owned(), Attribute::Integer(0));

@@ -185,6 +185,8 @@ pub enum GatherError {
     ParamsDtype { dtype: DType },
     #[error("indices of dtype {dtype} are not listed by the operator's page")]
     IndexDtype { dtype: DType },
+    #[error("slice sizes of dtype {dtype} are not listed by the operator's page")]
+    OperandDtype { dtype: DType },
     #[error("there is no mode {mode:?}")]
     ModeUnknown { mode: String },
     #[error("an axis is required, and there is none")]
@@ -195,6 +197,8 @@ pub enum GatherError {
     IndicesRank { rank: usize, least: usize },
     #[error("indices has rank {rank}, but at most {most} is allowed")]
     IndicesRankTooHigh { rank: usize, most: usize },
+    #[error("slice sizes have the rank {rank}, but they are a vector")]
+    OperandShape { rank: usize },
     #[error("params has rank {params} and indices has rank {indices}, but both must have the same")]
     RankMismatch { params: usize, indices: usize },
     #[error("batch_dims = {batch_dims} is not in [{low}, {high}]")]
@@ -232,10 +236,12 @@ impl GatherError {
         match self {
             Self::ParamsDtype { .. } => ErrorCode::ParamsDtype,
             Self::IndexDtype { .. } => ErrorCode::IndexDtype,
+            Self::OperandDtype { .. } => ErrorCode::OperandDtype,
             Self::ModeUnknown { .. } => ErrorCode::ModeUnknown,
             Self::AxisRequired => ErrorCode::AxisRequired,
             Self::ParamsRank { .. } => ErrorCode::ParamsRank,
             Self::IndicesRank { .. } | Self::IndicesRankTooHigh { .. } => ErrorCode::IndicesRank,
+            Self::OperandShape { .. } => ErrorCode::OperandShape,
             Self::RankMismatch { .. } => ErrorCode::RankMismatch,
             Self::BatchDimsOutOfRange { .. } => ErrorCode::BatchDimsOutOfRange,
             Self::AxisOutOfRange { .. } => ErrorCode::AxisOutOfRange,

@@ -21,7 +21,7 @@ pub use fill::{Fill, FillWord};
 pub use roles::{Axis, Misfit, Roles, Window};
 pub use rules::{
     AttributeDefault, AttributeRole, AttributeType, CollapsedSize, EmptyIndex, Form, Join, OperandRole,
-    Range, RankRule,
+    Range, RankRule, SliceBound,
 };
 
 /// One operand, by the document's name.
@@ -133,6 +133,8 @@ pub struct Signature {
     pub empty_index: EmptyIndex,
     /// Of [`Form::Window`], which always has one: how large a window is along collapsed and batching dims.
     pub collapsed_size: Option<CollapsedSize>,
+    /// Of [`Form::Window`]: whether slice sizes are within the dims of params although there is no row.
+    pub slice_bound: SliceBound,
 }
 
 /// The operators of a specification; a clone shares them.
@@ -177,14 +179,20 @@ impl Signature {
     /// The operand that plays a role.
     ///
     /// # Panics
-    /// If no operand does: the loader refuses such a signature.
+    /// If no operand does. Every operator has params and indices: the loader refuses another signature.
     #[must_use]
     pub fn operand(&self, role: OperandRole) -> &OperandSignature {
         let found = self.operands.iter().find(|operand| operand.role == role);
         found.expect("every signature has params and indices")
     }
 
-    /// The same, to be changed.
+    /// The operand that holds the slice sizes, of an operator that has them there.
+    #[must_use]
+    pub fn slice_sizes_operand(&self) -> Option<&OperandSignature> {
+        self.operands.iter().find(|operand| operand.role == OperandRole::SliceSizes)
+    }
+
+    /// The operand that plays a role, to be changed.
     ///
     /// # Panics
     /// As [`Signature::operand`] does.

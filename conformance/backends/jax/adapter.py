@@ -1,5 +1,5 @@
-"""JAX on the CPU: `jax.numpy.take` and `jax.numpy.take_along_axis` as they are. 64-bit dtypes are switched on. Nothing is
-checked that JAX itself does not check."""
+"""JAX on the CPU: `jax.numpy.take`, `jax.numpy.take_along_axis` and `jax.lax.gather` as they are. 64-bit dtypes are switched
+on. Nothing is checked that JAX itself does not check."""
 
 import os
 
@@ -28,8 +28,18 @@ def store(output):
     return numpy_store(array)
 
 
-def operator(function):
-    return Operator(function, [*NUMPY, "bf16"], INTEGERS, ["axis", "mode"])
+NUMBERS = ["offset_dims", "collapsed_slice_dims", "start_index_map", "operand_batching_dims", "start_indices_batching_dims"]
+OTHERS = ["slice_sizes", "unique_indices", "indices_are_sorted", "mode"]
+
+
+def gather(operand, start_indices, **attributes):
+    """The dimension numbers are one argument; each of their fields is an attribute here."""
+    numbers = {name: tuple(attributes.pop(name)) for name in NUMBERS if name in attributes}
+    return jax.lax.gather(operand, start_indices, jax.lax.GatherDimensionNumbers(**numbers), **attributes)
+
+
+def operator(function, attributes=("axis", "mode")):
+    return Operator(function, [*NUMPY, "bf16"], INTEGERS, attributes)
 
 
 serve(
@@ -42,5 +52,6 @@ serve(
     operators={
         "jax.numpy.take": operator(jnp.take),
         "jax.numpy.take_along_axis": operator(jnp.take_along_axis),
+        "jax.lax.gather": operator(gather, [*NUMBERS, *OTHERS]),
     },
 )

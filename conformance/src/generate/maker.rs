@@ -149,8 +149,8 @@ impl Maker {
         };
         let make = if size == Size::Edge { regular_indices } else { index_tensor };
         let indices = make(index_dtype, parts.indices, bounds, choices).map_err(unmade)?;
-        let window = None;
-        Ok(Some(signature.spell(Roles { params, indices, axis, batch_dims, mode, window, ignored })))
+        let roles = Roles { axis, batch_dims, mode, ignored, ..Roles::new(params, indices) };
+        Ok(Some(signature.spell(roles)))
     }
 
     /// A call of form window, of which one in four has a fault.

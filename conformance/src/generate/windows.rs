@@ -72,7 +72,7 @@ impl Windows {
         if wanted.size == Size::Edge {
             choices_at(choices, &mut params, &EDGES);
         }
-        let kinds = kinds(choices, signature, params.len(), wanted);
+        let kinds = kinds(choices, signature, &params, wanted);
         let (slice_sizes, starts) = sizes_and_starts(choices, signature, &params, &kinds, wanted);
         let of_kind = |kind| (0..params.len()).filter(|dim| kinds[*dim] == kind).collect::<Vec<_>>();
         let batching = of_kind(Kind::Batching);
@@ -274,10 +274,21 @@ impl Rows {
     }
 }
 
-fn kinds(choices: &mut Choices, signature: &Signature, rank: usize, wanted: &WantedWindows) -> Vec<Kind> {
+fn kinds(
+    choices: &mut Choices,
+    signature: &Signature,
+    params: &[usize],
+    wanted: &WantedWindows,
+) -> Vec<Kind> {
+    let rank = params.len();
     let kind = |_| choices.pick(&[Kind::Offset, Kind::Collapsed, Kind::Offset]);
     let mut kinds: Vec<Kind> = (0..wanted.most_rank()).map(kind).collect();
     kinds.truncate(rank);
+    if signature.collapsed_size == Some(CollapsedSize::Exactly1) {
+        // Of an empty dim no window has one element.
+        let empty = kinds.iter_mut().zip(params).filter(|(_, dim)| **dim == 0);
+        empty.for_each(|(kind, _)| *kind = Kind::Offset);
+    }
     if signature.attribute(AttributeRole::OperandBatchingDims).is_some() {
         let (from, to) = wanted.batching;
         let batching = (from + choices.below(to - from + 1)).min(rank);
@@ -307,8 +318,7 @@ fn sizes_and_starts(
         sizes.push(match kind {
             Kind::Offset => of_offset,
             // Of an empty dim no window has an element.
-            _ if size == 0 => 0,
-            _ if !exactly && !wanted.some && empty => 0,
+            _ if !exactly && (size == 0 || !wanted.some && empty) => 0,
             _ => 1,
         });
         if *kind != Kind::Batching && !starts_at_0 {

@@ -294,13 +294,15 @@ impl Model {
 }
 
 /// What is checked, the first first.
-pub(super) const ORDER: [ErrorCode; 17] = [
+pub(super) const ORDER: [ErrorCode; 19] = [
     ErrorCode::ParamsDtype,
     ErrorCode::IndexDtype,
+    ErrorCode::OperandDtype,
     ErrorCode::ModeUnknown,
     ErrorCode::AxisRequired,
     ErrorCode::ParamsRank,
     ErrorCode::IndicesRank,
+    ErrorCode::OperandShape,
     ErrorCode::RankMismatch,
     ErrorCode::BatchDimsOutOfRange,
     ErrorCode::AxisOutOfRange,

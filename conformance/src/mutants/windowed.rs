@@ -1,6 +1,6 @@
 //! The right steps of a gather of windows, as the page of StableHLO asks for them.
 
-use gather_spec::signature::CollapsedSize;
+use gather_spec::signature::{CollapsedSize, SliceBound};
 use gather_spec::{DimensionNumbers, DimensionRule, ErrorCode};
 
 use super::model::{Asked, Dims, count};
@@ -51,7 +51,7 @@ pub(super) fn breaks(rule: DimensionRule, asked: &Asked<'_>) -> bool {
     let DimensionNumbers { start_indices_batching_dims, start_index_map, index_vector_dim, .. } = numbers;
     let vector = place(*index_vector_dim);
     let least = if asked.signature.collapsed_size == Some(CollapsedSize::Exactly1) { 1 } else { i64::MIN };
-    let too_long = |dims: &[i64], least: i64| {
+    let too_long = |dims: &[i64]| {
         let size = |dim: &i64| slice_sizes.get(place(*dim)?).copied();
         dims.iter().filter_map(size).any(|size| size > 1 || size < least)
     };
@@ -70,10 +70,10 @@ pub(super) fn breaks(rule: DimensionRule, asked: &Asked<'_>) -> bool {
         DimensionRule::CollapsedDimsRepeated => repeats(collapsed_slice_dims, operand_batching_dims),
         DimensionRule::CollapsedDimsUnsorted => !collapsed_slice_dims.is_sorted(),
         DimensionRule::CollapsedDimOutOfRange => outside(collapsed_slice_dims, r),
-        DimensionRule::CollapsedSliceSize => too_long(collapsed_slice_dims, least),
+        DimensionRule::CollapsedSliceSize => too_long(collapsed_slice_dims),
         DimensionRule::ParamsBatchingDimsUnsorted => !operand_batching_dims.is_sorted(),
         DimensionRule::ParamsBatchingDimOutOfRange => outside(operand_batching_dims, r),
-        DimensionRule::BatchingSliceSize => too_long(operand_batching_dims, i64::MIN),
+        DimensionRule::BatchingSliceSize => too_long(operand_batching_dims),
         DimensionRule::IndicesBatchingDimsRepeated => repeats(start_indices_batching_dims, &[]),
         DimensionRule::IndicesBatchingDimOutOfRange => outside(start_indices_batching_dims, q),
         DimensionRule::IndexVectorDimIsBatching => start_indices_batching_dims.contains(index_vector_dim),
@@ -100,13 +100,25 @@ pub(super) fn depth(asked: &Asked<'_>) -> usize {
     vector.and_then(|dim| asked.indices().get(dim)).copied().unwrap_or(1)
 }
 
+/// Whether no start is given.
+fn has_no_row(asked: &Asked<'_>) -> bool {
+    asked.numbers().row_dims(asked.indices().len()).iter().any(|dim| asked.indices()[*dim] == 0)
+}
+
 /// The right answer to whether a call of windows deserves an error that only these have, or have in another way.
 pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
     match code {
+        ErrorCode::OperandDtype => {
+            let listed = asked.signature.slice_sizes_operand().map(|operand| &operand.dtypes);
+            let sent = asked.roles.sizes.as_ref();
+            sent.zip(listed).is_some_and(|(sizes, listed)| !listed.contains(&sizes.dtype()))
+        }
+        ErrorCode::OperandShape => asked.roles.sizes.as_ref().is_some_and(|sizes| sizes.rank() != 1),
         ErrorCode::DimensionNumbers => asked.broken_rule().is_some(),
         ErrorCode::SliceSizeOutOfRange => {
             let sizes = &asked.numbers().slice_sizes;
-            let fits = |(size, dim): (&i64, &usize)| place(*size).is_some_and(|size| size <= *dim);
+            let any = asked.signature.slice_bound == SliceBound::WithRows && has_no_row(asked);
+            let fits = |(size, dim): (&i64, &usize)| place(*size).is_some_and(|size| any || size <= *dim);
             !sizes.iter().zip(asked.params()).all(fits)
         }
         ErrorCode::BatchShapeMismatch => {

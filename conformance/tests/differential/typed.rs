@@ -3,7 +3,7 @@
 use gather_conformance::builtin::MAX_OUTPUT;
 use gather_optimized::{Element, Index, Options, Plan};
 use gather_spec::signature::{
-    AttributeDefault, AttributeRole, Axis, CollapsedSize, EmptyIndex, OperandRole, RankRule,
+    AttributeDefault, AttributeRole, Axis, CollapsedSize, EmptyIndex, OperandRole, RankRule, SliceBound,
 };
 use gather_spec::tensor::Stored;
 use gather_spec::{
@@ -85,7 +85,11 @@ pub(crate) fn has_typed_function(signature: &Signature) -> bool {
             ranks == [RankRule::AtLeast1, RankRule::Any] && signature.empty_index == EmptyIndex::Checked
         }
         Form::Nd => ranks == [RankRule::Any, RankRule::AtLeast1] && signature.least_depth == 0,
-        Form::Window => signature.collapsed_size == Some(CollapsedSize::AtMost1),
+        Form::Window => {
+            let laxest = (Some(CollapsedSize::AtMost1), SliceBound::Always);
+            ranks == [RankRule::Any, RankRule::Any]
+                && (signature.collapsed_size, signature.slice_bound) == laxest
+        }
     }
 }
 

@@ -75,7 +75,8 @@ class Operator:
         self.name: str = signature["operator"]
         self.by_rows: bool = {"take": False, "elements": False, "nd": True, "window": True}[signature["form"]]
         self.windows: bool = signature["form"] == "window"
-        self.least_size: int = 1 if signature.get("collapsed_size") == "exactly-1" else I64_MIN  # of collapsed dims
+        self.least_size: int = 1 if signature.get("collapsed_size") == "exactly-1" else I64_MIN  # of dims left out
+        self.sizes_need_rows: bool = signature.get("slice_bound") == "with-rows"  # else sizes are always within dims
         self.join: Optional[str] = signature.get("join")  # of elements only
         self.exempts_empty: bool = signature.get("empty_index") == "unchecked"
         self.least_depth: int = signature["least_depth"]
@@ -89,6 +90,10 @@ class Operator:
         roles = {one["role"]: one for one in signature["attributes"]}
         self.batch, self.axis, self.mode = roles.get("batch-dims"), roles.get("axis"), roles.get("mode")
         self.numbers = {role: roles.get(role) for role in NUMBERS}
+        # Slice sizes that are an operand are a list among the attributes until they are sent.
+        self.sizes: Optional[str] = operands["slice-sizes"]["name"] if "slice-sizes" in operands else None
+        if self.sizes:
+            self.numbers["slice-sizes"] = {"name": self.sizes, "default": "None"}
         self.flattens: bool = signature.get("flattens", False)
         modes = signature.get("policy", {}).get("by-mode", [])  # the default first
         self.modes = {one["mode"]: Oracle(**one["profile"], empty_axis=one["empty_axis"]) for one in modes}
@@ -148,6 +153,12 @@ def default(attribute: Json) -> Optional[int]:
     return value if isinstance(value, int) else None
 
 
+def absent(number: Json) -> Any:
+    """The same of a dimension number or of slice sizes; None of those that are always sent."""
+    word = number["default"]
+    return word["Value"] if isinstance(word, dict) else None
+
+
 NUMBERS = ["offset-dims", "collapsed-slice-dims", "operand-batching-dims", "start-indices-batching-dims", "start-index-map",
            "index-vector-dim", "slice-sizes"]
 
@@ -189,11 +200,11 @@ class Numbers:
         rows, window = iter(self.rows(i)), iter([s for dim, s in enumerate(self.sizes) if dim not in self.left_out()])
         return [next(window if dim in self.offset else rows) for dim in range(len(self.rows(i)) + len(self.offset))]
 
-    def check(self, p: list[int], i: list[int], least: int) -> None:
+    def check(self, p: list[int], i: list[int], operator: Operator) -> None:
         """Every constraint, in the order of the rules."""
         r, q, apart = len(p), len(i), lambda dims: len(set(dims)) == len(dims)
         within = lambda dims, rank: all(0 <= dim < rank for dim in dims)
-        small = lambda dims, low: all(low <= self.sizes[dim] <= 1 for dim in dims)
+        small = lambda dims: all(operator.least_size <= self.sizes[dim] <= 1 for dim in dims)
         rules = [
             ("slice-sizes-count", lambda: len(self.sizes) == r),
             ("params-dims-count", lambda: len(self.offset) + len(self.left_out()) == r),
@@ -204,10 +215,10 @@ class Numbers:
             ("collapsed-dims-repeated", lambda: apart(self.left_out())),
             ("collapsed-dims-unsorted", lambda: rises(self.collapsed)),
             ("collapsed-dim-out-of-range", lambda: within(self.collapsed, r)),
-            ("collapsed-slice-size", lambda: small(self.collapsed, least)),
+            ("collapsed-slice-size", lambda: small(self.collapsed)),
             ("params-batching-dims-unsorted", lambda: rises(self.batching)),
             ("params-batching-dim-out-of-range", lambda: within(self.batching, r)),
-            ("batching-slice-size", lambda: small(self.batching, I64_MIN)),
+            ("batching-slice-size", lambda: small(self.batching)),
             ("indices-batching-dims-repeated", lambda: apart(self.shared)),
             ("indices-batching-dim-out-of-range", lambda: within(self.shared, q)),
             ("index-vector-dim-is-batching", lambda: self.vector not in self.shared),
@@ -216,7 +227,8 @@ class Numbers:
             ("start-index-map-out-of-range", lambda: within(self.map, r))]
         for rule, holds in rules:
             require(holds(), "dimension-numbers", rule=rule)
-        require(all(0 <= size <= dim for size, dim in zip(self.sizes, p)), "slice-size-out-of-range")
+        free = operator.sizes_need_rows and 0 in self.rows(i)
+        require(all(0 <= size and (free or size <= dim) for size, dim in zip(self.sizes, p)), "slice-size-out-of-range")
         require([p[dim] for dim in self.batching] == [i[dim] for dim in self.shared], "batch-shape-mismatch")
 
 
@@ -238,8 +250,7 @@ class Call(NamedTuple):
         values: list[Any] = []
         for role, one in self.operator.numbers.items():
             missing: Any = len(self.indices.shape) - 1 if role == "index-vector-dim" else []
-            word = one["default"]["Value"] if one else missing
-            values.append(self.attributes.get(one["name"], word) if one else missing)
+            values.append(self.attributes.get(one["name"], absent(one)) if one else missing)
         return Numbers(*values)
 
     def index(self, at: list[int]) -> int:
@@ -250,12 +261,17 @@ class Call(NamedTuple):
 
     def plan_windows(self) -> tuple[Numbers, Tensor]:
         """How a call of windows reads its operands, and its output without elements: every check that needs no index."""
-        operator, numbers = self.operator, self.numbers()
-        if not set(self.attributes) <= set(operator.attributes):
+        operator = self.operator
+        needed = {one["name"] for one in operator.numbers.values() if one and absent(one) is None}
+        if not needed <= set(self.attributes) <= set(operator.attributes) | needed:
             raise Refused({"unsupported": TEXT})
+        numbers = self.numbers()
         require(self.params.dtype in operator.params_dtypes, "params-dtype")
         require(self.indices.dtype in operator.index_dtypes, "index-dtype")
-        numbers.check(self.params.shape, self.indices.shape, operator.least_size)
+        require(not operator.modes or self.mode() in operator.modes, "mode-unknown")
+        require(len(self.params.shape) >= operator.params_rank, "params-rank")
+        require(len(self.indices.shape) >= operator.indices_rank, "indices-rank")
+        numbers.check(self.params.shape, self.indices.shape, operator)
         output = Tensor(self.params.dtype, numbers.output(self.indices.shape))
         size = output.nominal_bytes()
         require(size <= I64_MAX, "output-too-large", bytes=size)
@@ -380,10 +396,10 @@ class Oracle(NamedTuple):
         for row in positions(rows if bounds else []) if 0 not in call.indices.shape else []:
             values = [call.index(numbers.place(row, component)) for component in range(len(bounds))]
             starts[tuple(row)] = [self.place(value, bound) for value, bound in zip(values, bounds)]
-            for component, value in enumerate(values if self.bad == "error" else []):
+            for component, value in enumerate(values if self.bad in ("error", "unspecified") else []):
                 require(starts[tuple(row)][component] is not None, "index-out-of-range", position=row, component=component,
                         index=value, bound=bounds[component])
-        blank = b"" if output.dtype == "string" else bytes(SIZES[output.dtype])
+        blank = call.operator.filler(self.bad, output.dtype)
         for at in positions(output.shape):
             row = [here for dim, here in enumerate(at) if dim not in numbers.offset]
             start = starts.get(tuple(row), [])
@@ -528,7 +544,9 @@ class Generator(Random):
             p[self.randrange(len(p))] = self.choice([*HUGE, 2])
             p[self.randrange(len(p))] *= self.choice([0, 0, 0, 1])
         kinds = [self.choice("oocb" if operator.numbers["operand-batching-dims"] else "ooc") for _ in p]
-        sizes = [min(size, self.choice([size, 1, self.randint(0, size)])) if kind == "o" else min(1, size)
+        one = operator.least_size == 1
+        kinds = ["o" if one and kind == "c" and size == 0 else kind for size, kind in zip(p, kinds)]
+        sizes = [min(size, self.choice([size, 1, self.randint(0, size)])) if kind == "o" else 1 if one else min(1, size)
                  for size, kind in zip(p, kinds)]
         of = {kind: [dim for dim, one in enumerate(kinds) if one == kind] for kind in "ocb"}
         starts = [dim for dim in of["o"] + of["c"] if self.random() < 0.7]
@@ -536,18 +554,23 @@ class Generator(Random):
         rows: list[tuple[int, Optional[int]]] = [(p[dim], dim) for dim in of["b"]]
         rows += [(dim, None) for dim in self.dims(self.choice([0, 1, 1, 2, 3]))]
         self.shuffle(rows)
-        implied = len(starts) == 1 and self.random() < 0.3
-        vector = len(rows) if implied else self.randint(0, len(rows))
+        free = operator.numbers["index-vector-dim"] is not None
+        implied = free and len(starts) == 1 and self.random() < 0.3
+        vector = self.randint(0, len(rows)) if free and not implied else len(rows)
         i = [size for size, _ in rows]
         i[vector:vector] = [] if implied else [len(starts)]
         rank = len(rows) + len(of["o"])
         shared = {of_dim: at + (not implied and at >= vector) for at, (_, of_dim) in enumerate(rows)}
         values = [sorted(self.sample(range(rank), len(of["o"]))), of["c"], of["b"], [shared[dim] for dim in of["b"]],
                   starts, vector, sizes]
-        given = {}
-        for (_, one), value in zip(operator.numbers.items(), values):
-            if one and (value != one["default"]["Value"] or self.random() < 0.4):
-                given[one["name"]] = value
+        if operator.sizes_need_rows and 0 in [size for size, _ in rows] and self.random() < 0.5:
+            sizes[:] = [size + self.randint(0, 3) if kind == "o" else size for size, kind in zip(sizes, kinds)]
+        given: Json = {}
+        for (_, number), value in zip(operator.numbers.items(), values):
+            if number and (value != absent(number) or self.random() < 0.4):
+                given[number["name"]] = value
+        if operator.mode and self.random() < 0.7:
+            given[operator.mode["name"]] = self.choice([None, *operator.modes])
         return Call(operator, Tensor(self.choice(operator.params_dtypes), p),
                     Tensor(self.choice(operator.index_dtypes), i), given)
 
@@ -562,7 +585,7 @@ class Generator(Random):
     def spoil_windows(self, call: Call) -> None:
         """One fault of a dtype, a dim or dimension numbers; now and then the call stays valid."""
         part, given = self.choice([call.params, call.indices]), call.attributes
-        kind = self.choice(["dtype", "dim", "rank", "numbers", "numbers", "numbers", "numbers"])
+        kind = self.choice(["dtype", "dim", "rank", "numbers", "numbers", "numbers", "numbers", *["mode"] * bool(call.operator.mode)])
         if kind == "dtype":
             part.dtype = self.choice(DTYPES)
         elif kind == "rank":
@@ -570,9 +593,11 @@ class Generator(Random):
         elif kind == "dim" and part.shape:
             at = self.randrange(len(part.shape))
             part.shape[at] = self.choice([0, 1, max(0, part.shape[at] - 1), part.shape[at] + 1])
+        elif kind == "mode" and call.operator.mode:
+            given[call.operator.mode["name"]] = self.choice(["", "raise", *(mode.upper() for mode in call.operator.modes)])
         elif kind == "numbers":
             one = self.choice([one for one in call.operator.numbers.values() if one])
-            value = given.get(one["name"], one["default"]["Value"])
+            value = given.get(one["name"], absent(one))
             odd = [0, 1, 2, 3, -1, 2**32, I64_MIN, I64_MAX]
             if isinstance(value, int):
                 given[one["name"]] = self.choice([max(value - 1, I64_MIN), min(value + 1, I64_MAX), *odd])
@@ -689,9 +714,14 @@ class Campaign:
         for seq in range(1, self.calls + 1):
             call = generator.call()
             tensors = {"params": call.params.wire(), "indices": call.indices.wire()}
+            attributes = dict(call.attributes)
+            if call.operator.sizes:
+                sizes = attributes.pop(call.operator.sizes)
+                elements = [size.to_bytes(8, "little", signed=True) for size in sizes]
+                tensors["slice-sizes"] = Tensor("i64", [len(sizes)], elements).wire()
             operands = {name: tensors[role] for name, role in call.operator.operands}
             message = {"cmd": "call", "seq": seq, "operator": call.operator.name, "operands": operands,
-                       "attributes": call.attributes}
+                       "attributes": attributes}
             self.pending.put((message, {**self.oracle.answer(call), "seq": seq}))
             self.send(message)
         self.send({"cmd": "stop"})

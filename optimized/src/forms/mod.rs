@@ -25,6 +25,11 @@ pub(crate) fn plan(signature: &Signature, call: &Roles<&Tensor>, choices: Choice
     if !lists(OperandRole::Indices, indices) {
         return Err(GatherError::IndexDtype { dtype: indices.dtype() }.into());
     }
+    if let (Some(sizes), Some(operand)) = (call.sizes, signature.slice_sizes_operand())
+        && !operand.dtypes.contains(&sizes.dtype())
+    {
+        return Err(GatherError::OperandDtype { dtype: sizes.dtype() }.into());
+    }
     let choices = by_mode(signature, call, choices)?;
     let required = |axis: &AttributeSignature| match axis.default {
         AttributeDefault::None => true,
@@ -56,6 +61,9 @@ pub(crate) fn plan(signature: &Signature, call: &Roles<&Tensor>, choices: Choice
 fn windows(signature: &Signature, call: &Roles<&Tensor>, choices: &Choices) -> Result<Plan, Refusal> {
     let (params, indices) = (call.params.shape(), call.indices.shape());
     Ranks::of(signature).check(params, indices)?;
+    if let Some(sizes) = call.sizes.filter(|sizes| sizes.rank() != 1) {
+        return Err(GatherError::OperandShape { rank: sizes.rank() }.into());
+    }
     let sent = call.window.clone().unwrap_or_default();
     let (numbers, slice_sizes) = signature.window(&sent, indices.len());
     let operands = window::Operands { params, indices, numbers: &numbers, slice_sizes: &slice_sizes };

@@ -1,7 +1,7 @@
 //! The form window: an index row is the start of a window in params, of the size that slice sizes say. The dims of the
 //! output are those of indices without their vector and, at `offset_dims`, those of the window.
 
-use gather_spec::signature::CollapsedSize;
+use gather_spec::signature::{CollapsedSize, SliceBound};
 use gather_spec::{DimensionNumbers, DimensionRule, GatherError, Refusal, Signature};
 use smallvec::SmallVec;
 
@@ -15,7 +15,7 @@ use crate::windows::{Start, WindowAxis, Windows};
 /// What operators of this form may differ in.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Whether a window has exactly one element of each collapsed dim; else it may have none.
+    /// Whether a window has exactly one element of each collapsed or batching dim; else it may have none.
     exactly_one: bool,
     /// Whether slice sizes may exceed their dims where there is no index row.
     any_size_without_rows: bool,
@@ -40,7 +40,8 @@ impl Rules {
 
     /// Those of the operators of a signature.
     pub(crate) fn of(signature: &Signature) -> Self {
-        Self::new(signature.collapsed_size == Some(CollapsedSize::Exactly1), false)
+        let exactly_one = signature.collapsed_size == Some(CollapsedSize::Exactly1);
+        Self::new(exactly_one, signature.slice_bound == SliceBound::WithRows)
     }
 
     /// A plan for operands that fit each other.
@@ -83,6 +84,7 @@ impl Rules {
         let DimensionNumbers { start_indices_batching_dims: shared, index_vector_dim, .. } = numbers;
         let (r, q) = (params.len(), indices.len());
         let size = |dim: &i64| slice_sizes.get(at(*dim)).copied().unwrap_or(0);
+        let is_one = |size: i64| size == 1 || size < 1 && !self.exactly_one;
         match rule {
             DimensionRule::SliceSizesCount => slice_sizes.len() == r,
             DimensionRule::ParamsDimsCount => offset_dims.len() + collapsed.len() + batching.len() == r,
@@ -93,12 +95,10 @@ impl Rules {
             DimensionRule::CollapsedDimsRepeated => distinct(collapsed, batching),
             DimensionRule::CollapsedDimsUnsorted => collapsed.is_sorted(),
             DimensionRule::CollapsedDimOutOfRange => all_below(collapsed, r),
-            DimensionRule::CollapsedSliceSize => {
-                collapsed.iter().map(size).all(|size| size == 1 || size < 1 && !self.exactly_one)
-            }
+            DimensionRule::CollapsedSliceSize => collapsed.iter().map(size).all(is_one),
             DimensionRule::ParamsBatchingDimsUnsorted => batching.is_sorted(),
             DimensionRule::ParamsBatchingDimOutOfRange => all_below(batching, r),
-            DimensionRule::BatchingSliceSize => batching.iter().map(size).all(|size| size <= 1),
+            DimensionRule::BatchingSliceSize => batching.iter().map(size).all(is_one),
             DimensionRule::IndicesBatchingDimsRepeated => distinct(shared, &[]),
             DimensionRule::IndicesBatchingDimOutOfRange => all_below(shared, q),
             DimensionRule::IndexVectorDimIsBatching => !shared.contains(index_vector_dim),

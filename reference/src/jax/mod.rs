@@ -1,5 +1,6 @@
 //! JAX's functions.
 
+pub mod lax_gather;
 pub mod numpy_take;
 pub mod numpy_take_along_axis;
 
@@ -9,7 +10,8 @@ use gather_spec::{DType, Element};
 use crate::Implemented;
 use crate::checks::{ALL_BUT_STRINGS, INTEGERS};
 
-pub(crate) const OPERATORS: &[Implemented] = &[numpy_take::OPERATOR, numpy_take_along_axis::OPERATOR];
+pub(crate) const OPERATORS: &[Implemented] =
+    &[lax_gather::OPERATOR, numpy_take::OPERATOR, numpy_take_along_axis::OPERATOR];
 
 /// The dtypes that an array may have (errata `jax-params-dtypes`).
 pub const ARRAY_DTYPES: [DType; 15] = ALL_BUT_STRINGS;

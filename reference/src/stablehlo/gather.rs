@@ -3,8 +3,8 @@
 use gather_spec::{Call, DType, DimensionNumbers, DimensionRule, GatherError, Refusal, Shape, Tensor};
 
 use crate::checks::{
-    ALL_BUT_STRINGS, INTEGERS, boolean, index_at, index_dtype, integer, integers, is_refused, only, operands,
-    params_dtype, resolve,
+    ALL_BUT_STRINGS, INTEGERS, are_dims, boolean, ensure, index_at, index_dtype, integer, integers,
+    is_refused, is_unique, only, operands, params_dtype, resolve,
 };
 use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
@@ -275,19 +275,6 @@ fn dimension_numbers(
     ensure(is_unique(&located), DimensionRule::StartIndexMapRepeated)?;
     // stablehlo.gather.constraints.c19
     ensure(are_dims(start_index_map, rank), DimensionRule::StartIndexMapOutOfRange)
-}
-
-fn ensure(holds: bool, rule: DimensionRule) -> Result<(), DimensionRule> {
-    if holds { Ok(()) } else { Err(rule) }
-}
-
-fn is_unique(dims: &[i64]) -> bool {
-    dims.iter().enumerate().all(|(at, dim)| !dims[..at].contains(dim))
-}
-
-/// `0 <= dims < rank`.
-fn are_dims(dims: &[i64], rank: usize) -> bool {
-    dims.iter().all(|dim| usize::try_from(*dim).is_ok_and(|dim| dim < rank))
 }
 
 /// The operator as it is found by name.

@@ -16,7 +16,7 @@ use crate::{Attribute, Attributes, Basis, Call, Roles};
 use super::data::{Reader, Shared};
 use super::dtypes::choices;
 use super::grid::points;
-use super::names::{Names, one_of};
+use super::names::{Names, SliceSizes, one_of};
 use super::raw::{CaseEntry, CaseFile, FamilyFile};
 use super::{Specification, check_schema};
 
@@ -278,7 +278,9 @@ impl<'a> CaseReader<'a> {
                 let params = sized.reader.params(&choice.params, params_entry, params.defined)?;
                 let indices = sized.reader.indices(&choice.indices, &indices.value, indices.defined)?;
                 let sparse = sized.reader.sparse(&choice.params, params_entry)?;
-                let Call { operands, .. } = self.page.spell(Roles::new(params, indices));
+                let SliceSizes { window, sizes } = sized.slice_sizes(entry)?;
+                let roles = Roles { window, sizes, ..Roles::new(params, indices) };
+                let Call { operands, .. } = self.page.spell(roles);
                 cases.push(Case {
                     id: format!("{written}{}", choice.suffix),
                     written: written.clone(),

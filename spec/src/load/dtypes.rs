@@ -98,8 +98,9 @@ impl CaseReader<'_> {
     fn belongs(&self, entry: &CaseEntry, role: OperandRole, dtype: DType) -> bool {
         let tolerates = &self.page.tolerates;
         let (code, tolerated) = match role {
-            OperandRole::Params => (ErrorCode::ParamsDtype, &tolerates.params_dtypes),
-            OperandRole::Indices => (ErrorCode::IndexDtype, &tolerates.index_dtypes),
+            OperandRole::Params => (ErrorCode::ParamsDtype, &tolerates.params_dtypes[..]),
+            OperandRole::Indices => (ErrorCode::IndexDtype, &tolerates.index_dtypes[..]),
+            OperandRole::SliceSizes => (ErrorCode::OperandDtype, &[][..]),
         };
         let listed = self.page.operand(role).dtypes.contains(&dtype);
         if refuses(entry, code) { !listed && !tolerated.contains(&dtype) } else { listed }
@@ -176,7 +177,7 @@ fn refuses(entry: &CaseEntry, code: ErrorCode) -> bool {
 fn open(role: OperandRole, of_page: &[DType]) -> Vec<DType> {
     let all = match role {
         OperandRole::Params => &any::PARAMS[..],
-        OperandRole::Indices => &any::INDICES[..],
+        OperandRole::Indices | OperandRole::SliceSizes => &any::INDICES[..],
     };
     all.iter().copied().filter(|dtype| of_page.contains(dtype)).collect()
 }

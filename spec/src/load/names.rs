@@ -4,7 +4,7 @@
 use crate::diagnostic::{Diagnostic, Quoted, nearest};
 use crate::signature::{AttributeRole, AttributeSignature, AttributeType, OperandRole, OperandSignature};
 use crate::yaml::{Node, Spanned};
-use crate::{Attribute, Attributes};
+use crate::{Attribute, Attributes, Tensor, Window};
 
 use super::cases::CaseReader;
 use super::families::ClauseMap;
@@ -17,6 +17,13 @@ pub(super) enum Names<'a> {
     Page,
     /// Those of a family: its name, and what the operator takes of it.
     Family(&'a str, &'a ClauseMap),
+}
+
+/// The slice sizes that are an operand, in role terms or as they are.
+#[derive(Default)]
+pub(super) struct SliceSizes {
+    pub(super) window: Option<Window>,
+    pub(super) sizes: Option<Tensor>,
 }
 
 /// The roles that an attribute of a family's case may have.
@@ -36,6 +43,7 @@ const fn operand_role(role: OperandRole) -> &'static str {
     match role {
         OperandRole::Params => "params",
         OperandRole::Indices => "indices",
+        OperandRole::SliceSizes => "slice-sizes",
     }
 }
 
@@ -55,7 +63,11 @@ impl<'a> CaseReader<'a> {
         }
         let Node::Mapping(written) = &entry.attributes.as_ref()?.value else { return None };
         let roles = || written.iter().filter_map(|(name, value)| Some((role_of(&name.value)?, value)));
-        let missing = roles().filter(|(role, _)| self.page.attribute(*role).is_none());
+        let is_last =
+            |role, value| role == AttributeRole::IndexVectorDim && self.is_last_of_indices(entry, value);
+        let missing = roles()
+            .filter(|(role, value)| self.page.attribute(*role).is_none() && !is_last(*role, value))
+            .filter(|(role, _)| !self.is_operand(*role));
         let missing: Vec<&str> = missing.map(|(role, _)| word_of(role)).collect();
         if !missing.is_empty() {
             return Some(format!("no attribute for {}", missing.join(", ")));
@@ -63,6 +75,13 @@ impl<'a> CaseReader<'a> {
         let nullable = |role| self.page.attribute(role).is_some_and(|attribute| attribute.nullable);
         let null = roles().find(|(role, value)| self.reader.text.is_null(value) && !nullable(*role));
         null.map(|(role, _)| format!("no null for {}", word_of(role)))
+    }
+
+    /// Whether a value is the last dim of a case's indices: where an operator without an attribute for the vector's dim has
+    /// it.
+    fn is_last_of_indices(&self, entry: &'a CaseEntry, value: &'a Spanned<Node>) -> bool {
+        let rank = self.operands(entry).ok().and_then(|(_, indices)| indices.value.rank());
+        rank.and_then(|rank| i128::try_from(rank).ok()) == self.reader.number(value).ok().map(|dim| dim + 1)
     }
 
     /// The clauses of the operator that a case tests.
@@ -105,7 +124,52 @@ impl<'a> CaseReader<'a> {
             let page = self.attribute_called(name)?;
             Ok((page.name.clone(), self.attribute(name, page, value)?))
         };
-        entries.iter().map(attribute).collect()
+        let sent = entries.iter().filter(|(name, _)| !self.is_implied(name));
+        let attributes: Attributes = sent.map(attribute).collect::<Result<_, _>>()?;
+        match self.page.missing(&attributes) {
+            None => Ok(attributes),
+            Some(name) => Err(self
+                .wrong(written.defined, format!("{} needs the attribute `{name}`", self.page.operator))
+                .help("it has no default")),
+        }
+    }
+
+    /// Whether a family's attribute is one that the operator lacks, since it has it in one place or as an operand.
+    fn is_implied(&self, name: &Spanned<String>) -> bool {
+        let lacks = |role| {
+            let has_place = role == AttributeRole::IndexVectorDim || self.is_operand(role);
+            has_place && self.page.attribute(role).is_none()
+        };
+        self.is_family() && role_of(&name.value).is_some_and(lacks)
+    }
+
+    /// Whether an operand of the operator says what an attribute of this role would.
+    fn is_operand(&self, role: AttributeRole) -> bool {
+        role == AttributeRole::SliceSizes && self.page.slice_sizes_operand().is_some()
+    }
+
+    /// The slice sizes of an operator that has them as an operand; a case of a family gives them as an attribute.
+    pub(super) fn slice_sizes(&self, entry: &'a CaseEntry) -> Result<SliceSizes, Diagnostic> {
+        let Some(operand) = self.page.slice_sizes_operand() else { return Ok(SliceSizes::default()) };
+        if self.is_family() {
+            let Some(Node::Mapping(written)) = entry.attributes.as_ref().map(|written| &written.value) else {
+                return Ok(SliceSizes::default());
+            };
+            let found =
+                written.iter().find(|(name, _)| role_of(&name.value) == Some(AttributeRole::SliceSizes));
+            let values = found.map(|(name, value)| self.integers(name, value)).transpose()?;
+            let window = values.map(|values| Window { slice_sizes: Some(values), ..Window::default() });
+            return Ok(SliceSizes { window, sizes: None });
+        }
+        let tensor = self.operand(entry, operand)?;
+        let dtype = match &tensor.value.dtype {
+            Some(dtype) => self.parse(dtype)?,
+            None => {
+                return Err(self.wrong(tensor.defined, "the dtype is missing").help("such as `dtype: i64`"));
+            }
+        };
+        let sizes = self.reader.tensor(dtype, &tensor.value, tensor.defined)?;
+        Ok(SliceSizes { window: None, sizes: Some(sizes) })
     }
 
     fn attribute_called(&self, name: &Spanned<String>) -> Result<&AttributeSignature, Diagnostic> {
@@ -184,16 +248,24 @@ impl<'a> CaseReader<'a> {
             let message = format!("{} has no operand {}", self.page.operator, Quoted(&name.value));
             return Err(self.wrong(name.defined, message).help(one_of(&name.value, &known)));
         }
-        let find = |role| {
-            let name = self.operand_name(self.page.operand(role));
-            let found = written.iter().find(|(written, _)| written.value == name);
-            found.map(|(_, tensor)| tensor).ok_or_else(|| {
-                let message = format!("the operand {} is missing", Quoted(name));
-                let all = known.join(" and ");
-                self.wrong(entry.operands.defined, message).help(format!("{all} are expected"))
-            })
-        };
+        let find = |role| self.operand(entry, self.page.operand(role));
         Ok((find(OperandRole::Params)?, find(OperandRole::Indices)?))
+    }
+
+    /// One operand as written.
+    fn operand(
+        &self,
+        entry: &'a CaseEntry,
+        operand: &OperandSignature,
+    ) -> Result<&'a Spanned<TensorEntry>, Diagnostic> {
+        let name = self.operand_name(operand);
+        let found = entry.operands.value.0.iter().find(|(written, _)| written.value == name);
+        found.map(|(_, tensor)| tensor).ok_or_else(|| {
+            let message = format!("the operand {} is missing", Quoted(name));
+            let known: Vec<&str> = self.page.operands.iter().map(|one| self.operand_name(one)).collect();
+            let all = known.join(" and ");
+            self.wrong(entry.operands.defined, message).help(format!("{all} are expected"))
+        })
     }
 
     fn operand_name<'s>(&self, operand: &'s OperandSignature) -> &'s str {

@@ -12,7 +12,7 @@ use crate::call::{Attribute, BadIndex, EmptyAxis, NegativeIndex, Operator};
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::signature::{
     AttributeDefault, AttributeRole, AttributeSignature, AttributeType, CollapsedSize, EmptyIndex, Fill,
-    Form, Join, OperandRole, OperandSignature, Range, RankRule, Signature, Tolerated,
+    Form, Join, OperandRole, OperandSignature, Range, RankRule, Signature, SliceBound, Tolerated,
 };
 use crate::yaml::{Node, Spanned, Text};
 
@@ -54,6 +54,8 @@ struct OperatorFile {
     empty_index: Option<Spanned<EmptyIndex>>,
     #[serde(default, deserialize_with = "present")]
     collapsed_size: Option<Spanned<CollapsedSize>>,
+    #[serde(default, deserialize_with = "present")]
+    slice_bound: Option<Spanned<SliceBound>>,
     #[serde(default)]
     families: FamiliesEntry,
 }
@@ -74,7 +76,7 @@ pub(super) struct OperatorPage {
 struct OperandEntry {
     role: Spanned<OperandRole>,
     dtypes: Spanned<Dtypes>,
-    rank: RankRule,
+    rank: Spanned<RankRule>,
 }
 
 #[derive(Deserialize)]
@@ -149,9 +151,10 @@ impl Signature {
     pub(super) fn read(text: Text<'_>) -> Result<OperatorPage, Diagnostic> {
         let file: OperatorFile = text.parse()?;
         check_schema(text, &file.schema, SCHEMA)?;
-        let OfForm { least_depth, join, empty_index, collapsed_size } = OfForm::read(text, &file)?;
+        let OfForm { least_depth, join, empty_index, collapsed_size, slice_bound } =
+            OfForm::read(text, &file)?;
         let form = file.form.value;
-        let operands = operands(text, file.operands)?;
+        let operands = operands(text, file.operands, form)?;
         let attributes = attributes(text, file.attributes, form)?;
         let policy = modes::policy(text, &file.form, file.policy, file.modes, &attributes)?;
         let fill = modes::fill(text, &file.form, &policy, file.fill)?;
@@ -178,6 +181,7 @@ impl Signature {
             join,
             empty_index,
             collapsed_size,
+            slice_bound,
         };
         let OperatorFile { documents, families, operator, .. } = file;
         Ok(OperatorPage { signature, documents, families, named: operator.defined })
@@ -188,6 +192,7 @@ impl Signature {
 fn operands(
     text: Text<'_>,
     written: Spanned<InOrder<OperandEntry>>,
+    form: Form,
 ) -> Result<Vec<OperandSignature>, Diagnostic> {
     let mut operands: Vec<OperandSignature> = Vec::new();
     for (name, entry) in written.value.0 {
@@ -195,13 +200,14 @@ fn operands(
             let message = format!("{} has this role already", Quoted(&other.name));
             return Err(text.wrong(entry.role.defined, message).help("a role is played by one operand"));
         }
+        forms::has_operand(text, &entry.role, &entry.rank, form)?;
         if entry.dtypes.value.0.is_empty() {
             return Err(text
                 .wrong(entry.dtypes.defined, "an operand takes at least one dtype")
                 .help("write `all`, or a list such as [i32, i64]"));
         }
         let (role, dtypes) = (entry.role.value, entry.dtypes.value.0);
-        operands.push(OperandSignature { name: name.value.into(), role, dtypes, rank: entry.rank });
+        operands.push(OperandSignature { name: name.value.into(), role, dtypes, rank: entry.rank.value });
     }
     for role in [OperandRole::Params, OperandRole::Indices] {
         if !operands.iter().any(|operand| operand.role == role) {
@@ -311,7 +317,7 @@ fn default(
         };
     };
     if entry.r#type.value == AttributeType::Integers {
-        return lists::empty(text, written).map(|none| AttributeDefault::Value(Attribute::Integers(none)));
+        return lists::default(text, written);
     }
     let word = text.scalar(written).filter(|_| !text.is_quoted(written));
     let value = match (entry.role.value, entry.r#type.value, word) {

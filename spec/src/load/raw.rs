@@ -185,6 +185,22 @@ pub(super) struct TensorEntry {
     pub(super) bits: Option<Spanned<Node>>,
 }
 
+impl TensorEntry {
+    /// The rank that is written, if the tensor is right otherwise.
+    pub(super) fn rank(&self) -> Option<usize> {
+        if let Some(Node::Sequence(dims)) = self.shape.as_ref().map(|shape| &shape.value) {
+            return Some(dims.len());
+        }
+        let mut node = self.data.as_ref().or(self.bits.as_ref()).map(|written| &written.value);
+        let mut rank = 0;
+        while let Some(Node::Sequence(items)) = node {
+            rank += 1;
+            node = items.first().map(|item| &item.value);
+        }
+        Some(rank)
+    }
+}
+
 /// What is expected: `unspecified`, one arm, or a list of arms.
 pub(super) enum Expect {
     Word(String),

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use super::{AttributeDefault, AttributeRole, Form, OperandRole, Signature};
+use super::{AttributeDefault, AttributeRole, AttributeSignature, Form, OperandRole, Signature};
 use crate::call::{Attribute, Attributes, Call, Operator};
-use crate::{DimensionNumbers, Tensor};
+use crate::{DType, DimensionNumbers, Tensor};
 
 /// The value of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,9 @@ pub struct Roles<T> {
     pub mode: Option<String>,
     /// Of [`Form::Window`](super::Form::Window): how the operands are read; none of any other form.
     pub window: Option<Window>,
+    /// The operand that holds the slice sizes, of an operator that has one. [`Window::slice_sizes`] has its values, and is
+    /// what [`Signature::spell`] goes by if both are there.
+    pub sizes: Option<T>,
     /// What is sent and has no effect, by the document's names.
     pub ignored: Attributes,
 }
@@ -132,6 +135,7 @@ impl<T> Roles<T> {
             batch_dims: None,
             mode: None,
             window: None,
+            sizes: None,
             ignored: Attributes::new(),
         }
     }
@@ -148,6 +152,7 @@ impl Roles<&Tensor> {
             batch_dims: self.batch_dims,
             mode: self.mode.clone(),
             window: self.window.clone(),
+            sizes: self.sizes.cloned(),
             ignored: self.ignored.clone(),
         }
     }
@@ -175,6 +180,14 @@ pub enum Misfit {
     /// There is no attribute of this name.
     #[error("{operator} has no attribute `{name}`")]
     ForeignAttribute {
+        /// The operator.
+        operator: Operator,
+        /// The name.
+        name: String,
+    },
+    /// An attribute is missing that is always sent.
+    #[error("{operator} has an attribute `{name}`, which is missing")]
+    MissingAttribute {
         /// The operator.
         operator: Operator,
         /// The name.
@@ -212,6 +225,11 @@ impl Signature {
         };
         let mut roles = Roles::new(tensor(OperandRole::Params)?, tensor(OperandRole::Indices)?);
         roles.window = (self.form == Form::Window).then(Window::default);
+        if self.slice_sizes_operand().is_some() {
+            let sizes = tensor(OperandRole::SliceSizes)?;
+            roles.window.get_or_insert_default().slice_sizes = integers(sizes, roles.params.rank());
+            roles.sizes = Some(sizes);
+        }
         for (name, value) in &call.attributes {
             let Some(attribute) = self.attribute_named(name) else {
                 return Err(Misfit::ForeignAttribute { operator: operator(), name: name.clone() });
@@ -235,18 +253,34 @@ impl Signature {
                 _ => drop(roles.ignored.insert(name.clone(), value.clone())),
             }
         }
-        Ok(roles)
+        match self.missing(&call.attributes) {
+            Some(name) => Err(Misfit::MissingAttribute { operator: operator(), name: name.to_owned() }),
+            None => Ok(roles),
+        }
+    }
+
+    /// The name of a list that is always sent and is not among these attributes. That an axis is missing is an error of
+    /// its own.
+    #[must_use]
+    pub fn missing(&self, sent: &Attributes) -> Option<&str> {
+        let needed = |one: &&AttributeSignature| {
+            one.role.is_of_windows() && one.default == AttributeDefault::None && !sent.contains_key(&one.name)
+        };
+        self.attributes.iter().find(needed).map(|attribute| attribute.name.as_str())
     }
 
     /// The call that roles stand for: the inverse of [`Signature::roles`]. A role that the operator lacks is left out.
     #[must_use]
     pub fn spell(&self, roles: Roles<Tensor>) -> Call {
-        let Roles { params, indices, axis, batch_dims, mode, window, ignored } = roles;
+        let Roles { params, indices, axis, batch_dims, mode, window, sizes, ignored } = roles;
+        let of_window = window.as_ref().and_then(|window| vector(window.slice_sizes.as_deref()?));
+        let mut sizes = of_window.or(sizes);
         let (mut params, mut indices) = (Some(params), Some(indices));
         let operands = self.operands.iter().filter_map(|operand| {
             let tensor = match operand.role {
                 OperandRole::Params => params.take(),
                 OperandRole::Indices => indices.take(),
+                OperandRole::SliceSizes => sizes.take(),
             };
             Some((operand.name.clone(), tensor?))
         });
@@ -299,4 +333,20 @@ impl Signature {
         };
         (numbers, list(AttributeRole::SliceSizes, &sent.slice_sizes))
     }
+}
+
+/// The integers of a vector, at most one more than `rank`: so many show that there are too many.
+fn integers(vector: &Tensor, rank: usize) -> Option<Vec<i64>> {
+    let len = (vector.rank() == 1).then(|| vector.shape()[0])?;
+    let integer = |at: usize| {
+        let value = vector.integer(&[at])?;
+        Some(i64::try_from(value).unwrap_or(i64::MAX))
+    };
+    (0..len.min(rank.saturating_add(1))).map(integer).collect()
+}
+
+/// Integers as a tensor.
+fn vector(values: &[i64]) -> Option<Tensor> {
+    let bits: Vec<u64> = values.iter().map(|value| value.cast_unsigned()).collect();
+    Tensor::new(DType::I64, [bits.len()], bits).ok()
 }

@@ -29,6 +29,8 @@ pub enum OperandRole {
     Params,
     /// The tensor that says what to gather.
     Indices,
+    /// Of [`Form::Window`]: the size of the window along each dim of params, where no attribute says it.
+    SliceSizes,
 }
 
 /// What an attribute is for.
@@ -87,7 +89,7 @@ pub enum RankRule {
     /// 2 or more.
     #[serde(rename = "at-least-2")]
     AtLeast2,
-    /// 1 and no other.
+    /// 1: a vector.
     #[serde(rename = "exactly-1")]
     Exactly1,
 }
@@ -130,6 +132,17 @@ pub enum CollapsedSize {
     /// One.
     #[serde(rename = "exactly-1")]
     Exactly1,
+}
+
+/// Of form window: which calls must have slice sizes within the dims of params.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SliceBound {
+    /// Every call.
+    #[default]
+    Always,
+    /// A call with a row: without one nothing is read, and a slice size may be any number from 0.
+    WithRows,
 }
 
 /// Of form elements: what is checked of a call whose indices have no elements.

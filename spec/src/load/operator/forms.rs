@@ -3,8 +3,9 @@
 
 use super::{OperatorFile, TolerancesEntry};
 use crate::diagnostic::Diagnostic;
-use crate::signature::CollapsedSize;
-use crate::signature::{AttributeRole, EmptyIndex, Form, Join};
+use crate::signature::{
+    AttributeRole, CollapsedSize, EmptyIndex, Form, Join, OperandRole, RankRule, SliceBound,
+};
 use crate::yaml::{Spanned, Text};
 
 /// What sets operators of one form apart, with the other forms' words empty.
@@ -13,6 +14,7 @@ pub(super) struct OfForm {
     pub(super) join: Option<Join>,
     pub(super) empty_index: EmptyIndex,
     pub(super) collapsed_size: Option<CollapsedSize>,
+    pub(super) slice_bound: SliceBound,
 }
 
 impl OfForm {
@@ -28,12 +30,14 @@ impl OfForm {
         }
         if form != Form::Window {
             refuse(text, &file.collapsed_size, format!("the form {form} has no `collapsed-size`"))?;
+            refuse(text, &file.slice_bound, format!("the form {form} has no `slice-bound`"))?;
         }
         let read = Self {
             least_depth: file.depth.as_ref().map_or(0, |depth| depth.value.least),
             join: file.join.as_ref().map(|join| join.value),
             empty_index: file.empty_index.as_ref().map(|word| word.value).unwrap_or_default(),
             collapsed_size: file.collapsed_size.as_ref().map(|word| word.value),
+            slice_bound: file.slice_bound.as_ref().map(|word| word.value).unwrap_or_default(),
         };
         match form {
             Form::Elements => read.complete(text, file)?,
@@ -68,7 +72,17 @@ impl OfForm {
                 .wrong(file.form.defined, message)
                 .help("write `collapsed-size: at-most-1` or `collapsed-size: exactly-1`"));
         }
-        let roles: Vec<AttributeRole> = file.attributes.0.iter().map(|(_, entry)| entry.role.value).collect();
+        let mut roles: Vec<AttributeRole> =
+            file.attributes.0.iter().map(|(_, entry)| entry.role.value).collect();
+        let sizes =
+            file.operands.value.0.iter().find(|(_, entry)| entry.role.value == OperandRole::SliceSizes);
+        if let Some((_, sizes)) = sizes {
+            if roles.contains(&AttributeRole::SliceSizes) {
+                let message = "an attribute has the role `slice-sizes`, too";
+                return Err(text.wrong(sizes.role.defined, message).help("leave one of the two out"));
+            }
+            roles.push(AttributeRole::SliceSizes);
+        }
         let needed = [
             (AttributeRole::OffsetDims, "offset-dims"),
             (AttributeRole::CollapsedSliceDims, "collapsed-slice-dims"),
@@ -109,6 +123,26 @@ impl OfForm {
         }
         Ok(())
     }
+}
+
+/// Refuses an operand that the form does not have, and a rank that is not one of its role.
+pub(super) fn has_operand(
+    text: Text<'_>,
+    role: &Spanned<OperandRole>,
+    rank: &Spanned<RankRule>,
+    form: Form,
+) -> Result<(), Diagnostic> {
+    let is_sizes = role.value == OperandRole::SliceSizes;
+    if is_sizes && form != Form::Window {
+        return Err(text.wrong(role.defined, format!("the form {form} has no windows")));
+    }
+    let may_be_a_vector = is_sizes || role.value == OperandRole::Indices && form == Form::Take;
+    if is_sizes && rank.value != RankRule::Exactly1 || !may_be_a_vector && rank.value == RankRule::Exactly1 {
+        return Err(text
+            .wrong(rank.defined, "this rank is not one of an operand of this role")
+            .help("slice sizes have `rank: exactly-1`, and of the others only the indices of the form take may have it"));
+    }
+    Ok(())
 }
 
 /// Refuses a role that the form does not have.

@@ -8,7 +8,9 @@ use serde::de::value::{SeqAccessDeserializer, StrDeserializer};
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 
 use crate::DType;
+use crate::call::Attribute;
 use crate::diagnostic::Diagnostic;
+use crate::signature::AttributeDefault;
 use crate::yaml::{Node, Spanned, Text};
 
 /// `all`, or a list of dtypes.
@@ -18,11 +20,16 @@ pub(super) struct Dtypes(pub(super) Vec<DType>);
 /// A word, or a list of them.
 pub(super) struct Words<T>(pub(super) Vec<T>);
 
-/// The only default that a list of integers may have: none of them.
-pub(super) fn empty(text: Text<'_>, written: &Spanned<Node>) -> Result<Vec<i64>, Diagnostic> {
+/// The defaults that a list of integers may have: none of them, or none at all.
+pub(super) fn default(text: Text<'_>, written: &Spanned<Node>) -> Result<AttributeDefault, Diagnostic> {
     match &written.value {
-        Node::Sequence(items) if items.is_empty() => Ok(Vec::new()),
-        _ => Err(text.wrong(written.defined, "a list that is not sent is empty").help("write `default: []`")),
+        Node::Sequence(items) if items.is_empty() => {
+            Ok(AttributeDefault::Value(Attribute::Integers(Vec::new())))
+        }
+        _ if text.scalar(written) == Some("none") && !text.is_quoted(written) => Ok(AttributeDefault::None),
+        _ => Err(text
+            .wrong(written.defined, "a list that is not sent is empty")
+            .help("write `default: []`, or `default: none` if it must be sent")),
     }
 }
 

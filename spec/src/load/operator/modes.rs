@@ -31,7 +31,9 @@ pub(super) fn policy(
             let (negative, bad) = (words(text, negative)?, words(text, bad)?);
             Ok(Policy::Permitted(PermittedPolicies { negative, bad }))
         }
-        (None, Some(modes), Some(attribute)) => by_mode(text, modes, attribute).map(Policy::ByMode),
+        (None, Some(modes), Some(attribute)) => {
+            by_mode(text, modes, attribute, form.value).map(Policy::ByMode)
+        }
         (None, Some(modes), None) => Err(text
             .wrong(modes.defined, "no attribute has the role `mode`")
             .help("write `policy` where the device chooses")),
@@ -52,10 +54,11 @@ fn by_mode(
     text: Text<'_>,
     written: Spanned<InOrder<Spanned<ModeEntry>>>,
     attribute: &AttributeSignature,
+    form: Form,
 ) -> Result<Vec<ModePolicy>, Diagnostic> {
     let mut modes: Vec<ModePolicy> = Vec::new();
     for (name, entry) in written.value.0 {
-        modes.push(mode(text, &name, &entry)?);
+        modes.push(mode(text, &name, &entry, form)?);
     }
     let default = match &attribute.default {
         AttributeDefault::Value(Attribute::String(default)) => Some(default),
@@ -76,6 +79,7 @@ fn mode(
     text: Text<'_>,
     name: &Spanned<String>,
     entry: &Spanned<ModeEntry>,
+    form: Form,
 ) -> Result<ModePolicy, Diagnostic> {
     let ModeEntry { negative, bad, empty_axis } = &entry.value;
     let negative = match (negative, bad.value) {
@@ -93,6 +97,10 @@ fn mode(
         }
     };
     match (bad.value, empty_axis) {
+        (_, Some(empty)) if form == Form::Window => Err(text
+            .wrong(empty.defined, "some start of a window fits on every dim, also on an empty one")
+            .help("leave `empty-axis` out")),
+        (_, None) if form == Form::Window => Ok(Default::default()),
         (BadIndex::Error | BadIndex::Fill | BadIndex::Unspecified, Some(empty)) => Err(text
             .wrong(empty.defined, "every index into an empty axis is bad, and `bad` says what that gives")
             .help("leave `empty-axis` out")),

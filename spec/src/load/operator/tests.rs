@@ -7,6 +7,7 @@ use crate::signature::ModePolicy;
 
 const TAKE: &str = include_str!("../../../operators/tf/gather/operator.yaml");
 const ND: &str = include_str!("../../../operators/tf/gather_nd/operator.yaml");
+const WINDOW: &str = include_str!("../../../operators/jax/lax.gather/operator.yaml");
 const ELEMENTS: &str = "\
 schema: 2
 operator: made.up
@@ -205,6 +206,33 @@ fn what_is_wrong_with_an_operator_of_form_nd_is_said_where_it_stands() {
     let onnx = read(&onnx.replace("{ index-dtypes: [i16] }", "{ depth: 0 }")).unwrap();
     assert_eq!(onnx.attributes[0].range, Some(Range::From0BelowSmallerRank));
     assert_eq!((onnx.least_depth, onnx.tolerates.least_depth), (1, Some(0)));
+}
+
+#[test]
+fn the_words_of_the_form_window_are_read() {
+    let signature = read(WINDOW).unwrap();
+    assert_eq!(signature.collapsed_size, Some(CollapsedSize::Exactly1));
+    assert_eq!(signature.slice_bound, SliceBound::WithRows);
+    assert_eq!(signature.attributes[0].default, AttributeDefault::None);
+    let none = AttributeDefault::Value(Attribute::Integers(Vec::new()));
+    assert_eq!(signature.attributes[3].default, none);
+    let default = read(&WINDOW.replace("slice-bound: with-rows\n", "")).unwrap();
+    assert_eq!(default.slice_bound, SliceBound::Always);
+}
+
+#[test]
+fn what_is_wrong_with_an_operator_of_form_window_is_said_where_it_stands() {
+    let table: &[(&str, &str, usize, &[&str])] = &[
+        ("collapsed-size: exactly-1\n", "", 5, &["has a `collapsed-size`, and this one has none"]),
+        ("slice-bound: with-rows", "slice-bound: never", 20, &["`never`", "always with-rows"]),
+        ("default: none", "default: [0]", 10, &["a list that is not sent is empty", "`default: none`"]),
+        ("default: none", "default: 'none'", 10, &["a list that is not sent is empty"]),
+        ("bad: clamp }", "bad: clamp, empty-axis: error }", 23, &["some start of a window fits"]),
+        ("role: slice-sizes", "role: ignored", 5, &["an attribute of the role `slice-sizes`"]),
+    ];
+    table.iter().for_each(|row| assert_wrong(WINDOW, row));
+    let bound = ("form: nd", "form: nd\nslice-bound: always", 6, &["the form nd has no `slice-bound`"][..]);
+    assert_wrong(ND, &bound);
 }
 
 #[test]
