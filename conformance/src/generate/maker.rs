@@ -1,6 +1,6 @@
 //! Draws calls at hundreds of thousands a second: tensors are windows on shared elements, and nearly all are tiny.
 
-use gather_spec::signature::{AttributeDefault, AttributeRole, AttributeType};
+use gather_spec::signature::{AttributeDefault, AttributeRole, AttributeType, OperandRole};
 use gather_spec::tensor::Stored;
 use gather_spec::{
     Attribute, Attributes, Call, DType, Element, Form, Operator, Roles, Shape, Signature, Signatures, Tensor,
@@ -171,6 +171,10 @@ impl Maker {
         let index_dtype = listed_or_any(choices, &capability.index_dtypes);
         if size != Size::Edge && choices.once_in(4) {
             windows.disturb(choices);
+            // A scalar has no dim for an index vector.
+            if signature.operand(OperandRole::Indices).rank.least() > 0 && choices.once_in(12) {
+                windows.indices.clear();
+            }
         }
         let mut window = windows.sent(choices, signature);
         let sizes = odd_sizes(choices, signature, windows.params.len())?;
