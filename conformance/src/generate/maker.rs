@@ -1,9 +1,9 @@
 //! Draws calls at hundreds of thousands a second: tensors are windows on shared elements, and nearly all are tiny.
 
-use gather_spec::signature::{AttributeDefault, AttributeRole, AttributeType};
+use gather_spec::signature::{AttributeDefault, AttributeRole, AttributeType, OperandRole};
 use gather_spec::tensor::Stored;
 use gather_spec::{
-    Attribute, Attributes, Call, DType, Form, Operator, Roles, Shape, Signature, Signatures, Tensor,
+    Attribute, Attributes, Call, DType, Element, Form, Operator, Roles, Shape, Signature, Signatures, Tensor,
     TensorError,
 };
 
@@ -171,8 +171,17 @@ impl Maker {
         let index_dtype = listed_or_any(choices, &capability.index_dtypes);
         if size != Size::Edge && choices.once_in(4) {
             windows.disturb(choices);
+            // A scalar has no dim for an index vector.
+            if signature.operand(OperandRole::Indices).rank.least() > 0 && choices.once_in(12) {
+                windows.indices.clear();
+            }
         }
-        let window = Some(windows.sent(choices, signature));
+        let mut window = windows.sent(choices, signature);
+        let sizes = odd_sizes(choices, signature, windows.params.len())?;
+        if sizes.is_some() {
+            window.slice_sizes = None;
+        }
+        let window = Some(window);
         let params = self.params(dtype, windows.params.clone(), size, choices)?;
         let (bounds, style, layout) = (windows.bounds(), Values::draw(choices), choices.below(12));
         let shape = Shape::new(windows.indices.clone())?;
@@ -181,7 +190,7 @@ impl Maker {
             style.value(choices, row, bounds.get(component).copied().unwrap_or(1))
         });
         let indices = in_layout(stored(index_dtype, shape, values)?, layout)?;
-        Ok(signature.spell(Roles { mode, window, ignored, ..Roles::new(params, indices) }))
+        Ok(signature.spell(Roles { mode, window, sizes, ignored, ..Roles::new(params, indices) }))
     }
 
     /// A window on a palette, in some layout.
@@ -392,4 +401,18 @@ fn stored(dtype: DType, shape: Shape, values: impl Iterator<Item = i64>) -> Resu
         },
     };
     Tensor::strided(dtype, shape, strides, 0, elements)
+}
+
+/// Now and then slice sizes of another dtype or rank, all 0, of an operator that has them as an operand.
+fn odd_sizes(
+    choices: &mut Choices,
+    signature: &Signature,
+    rank: usize,
+) -> Result<Option<Tensor>, TensorError> {
+    if signature.slice_sizes_operand().is_none() || !choices.once_in(12) {
+        return Ok(None);
+    }
+    let shape = [1, rank];
+    let (dtype, first) = (choices.pick(&DType::ALL), choices.below(3));
+    Tensor::filled(dtype, Shape::new(&shape[first..])?, &Element::zero(dtype)).map(Some)
 }

@@ -54,9 +54,9 @@ impl Mode {
     /// Where a slice starts along a dimension on which so many starts keep it in bounds.
     fn place(self, index: i128, starts: usize) -> Option<usize> {
         match self {
-            // jax.lax.gather.index.clip
+            // jax.lax.gather.index.in-bounds
             Self::Clip => in_bounds(index.clamp(0, starts as i128 - 1), starts),
-            // jax.lax.gather.index.fill
+            // jax.lax.gather.fill.inexact and its like
             Self::FillOrDrop | Self::PromiseInBounds => in_bounds(index, starts),
         }
     }
