@@ -10,7 +10,7 @@ use gather_spec::{Profile, Specification};
 fn every_documented_example_is_drawn_alike_by_every_backend() {
     let spec = Specification::embedded().unwrap();
     let documented: Vec<_> = spec.cases.iter().filter(|case| case.documented.is_some()).collect();
-    assert_eq!(documented.len(), 80);
+    assert_eq!(documented.len(), 82);
     for case in documented {
         for backend in builtin::NAMES {
             let make = |profile| builtin::backend(backend, profile, builtin::MAX_OUTPUT).unwrap();
