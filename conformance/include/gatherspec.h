@@ -105,9 +105,16 @@ enum {
  *   jax.numpy.take          axis (integer or null, default: null), mode (text: fill, clip or wrap, or null; default: fill)
  *   jax.numpy.take_along_axis  axis (integer or null, default: -1),
  *                           mode (text: fill, clip or promise_in_bounds, or null; default: fill)
+ *   jax.lax.gather          offset_dims, collapsed_slice_dims, start_index_map, slice_sizes (integers, always passed),
+ *                           operand_batching_dims, start_indices_batching_dims (integers, default: none),
+ *                           unique_indices, indices_are_sorted (boolean, default: 0),
+ *                           mode (text: promise_in_bounds, clip, fill or drop, or null; default: promise_in_bounds)
  *   stablehlo.gather        offset_dims, collapsed_slice_dims, operand_batching_dims, start_indices_batching_dims,
  *                           start_index_map, slice_sizes (integers, default: none), index_vector_dim (integer, default: 0),
  *                           indices_are_sorted (boolean, default: 0)
+ *   stablehlo.dynamic_gather  offset_dims, collapsed_slice_dims, start_index_map (integers, default: none),
+ *                           index_vector_dim (integer, default: 0), indices_are_sorted (boolean, default: 0);
+ *                           the third operand, slice_sizes, is a vector of integers
  *
  * Reply GATHERSPEC_UNSUPPORTED to an attribute that the library does not know. */
 typedef struct gatherspec_attribute {

@@ -268,6 +268,10 @@ fn operands(form: Form, operand: &OperandSignature) -> Changed<OperandSignature>
             all.push(("dtypes", format!("with {dtype}"), changed));
         }
     }
+    // Slice sizes are a vector, whatever the pages say.
+    if operand.role == OperandRole::SliceSizes {
+        return all;
+    }
     if operand.rank == RankRule::Exactly1 {
         for (change, rank) in [("any", RankRule::Any), ("at least 1", RankRule::AtLeast1)] {
             all.push(("rank", change.to_owned(), OperandSignature { rank, ..operand.clone() }));
@@ -276,8 +280,7 @@ fn operands(form: Form, operand: &OperandSignature) -> Changed<OperandSignature>
     }
     let rules = [RankRule::Any, RankRule::AtLeast1, RankRule::AtLeast2];
     let is_next = |rule: &RankRule| rule.least().abs_diff(operand.rank.least()) == 1;
-    // Slice sizes are a vector, whatever the pages say.
-    for rule in rules.into_iter().filter(|rule| operand.role != OperandRole::SliceSizes && is_next(rule)) {
+    for rule in rules.into_iter().filter(is_next) {
         // Index rows lie along an axis, whatever the pages say.
         if (form, operand.role, rule) != (Form::Nd, OperandRole::Indices, RankRule::Any) {
             let change = format!("at least {}", rule.least());

@@ -16,9 +16,9 @@ const FOR_SIZES: usize = 20;
 /// What a case is good for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Use {
-    /// It accepts under a clause.
+    /// It accepts under a clause, be it of a family or of an operator.
     Accepts(String),
-    /// It rejects under a clause, with a code.
+    /// It rejects under such a clause, with a code.
     Rejects(String, ErrorCode),
     /// It catches a mutant on an operator of a form.
     Catches(&'static str, Form),
@@ -104,13 +104,14 @@ pub fn lacks(spec: &Specification, strength: &Strength, breaks: &[Break], chosen
     all.difference(&has).map(|one| format!("{one:?}")).collect()
 }
 
-/// Under how many clauses a set of cases accepts or rejects, each code counted, and how many there are.
+/// Under how many clauses a set of cases accepts or rejects, each code counted, and how many there are. What operators
+/// say alike is one clause: that of the family.
 #[must_use]
 pub fn share_of_clauses(spec: &Specification, chosen: &[&str]) -> (usize, usize) {
-    let coverage = spec.coverage();
-    let all = coverage.iter().flat_map(|one| std::iter::once(&one.accepting).chain(one.rejecting.values()));
-    let all: Vec<_> = all.filter(|ids| !ids.is_empty()).collect();
-    (all.iter().filter(|ids| ids.iter().any(|id| chosen.contains(&&**id))).count(), all.len())
+    let uses = of_clauses(spec);
+    let all: BTreeSet<&Use> = uses.values().flatten().collect();
+    let has: BTreeSet<&Use> = chosen.iter().filter_map(|id| uses.get(*id)).flatten().collect();
+    (has.len(), all.len())
 }
 
 /// How many pairs of sizes a set of cases covers, and how many there are.
@@ -157,23 +158,32 @@ fn add_pairs<'a>(cases: &'a [Case], chosen: &mut Vec<&'a str>) {
     }
 }
 
+/// The clauses that each case is good for, by id.
+fn of_clauses(spec: &Specification) -> HashMap<&str, BTreeSet<Use>> {
+    let mut uses: HashMap<&str, BTreeSet<Use>> = HashMap::new();
+    for (clause, coverage) in spec.clauses.iter().zip(spec.coverage()) {
+        let own = [clause.id.clone()];
+        for name in if clause.stands_for.is_empty() { &own[..] } else { &clause.stands_for } {
+            for id in &coverage.accepting {
+                uses.entry(id).or_default().insert(Use::Accepts(name.clone()));
+            }
+            for (code, ids) in &coverage.rejecting {
+                for id in ids {
+                    uses.entry(id).or_default().insert(Use::Rejects(name.clone(), *code));
+                }
+            }
+        }
+    }
+    uses
+}
+
 /// What each case is good for, by id.
 fn uses<'a>(
     spec: &'a Specification,
     strength: &'a Strength,
     breaks: &'a [Break],
 ) -> HashMap<&'a str, BTreeSet<Use>> {
-    let mut uses: HashMap<&str, BTreeSet<Use>> = HashMap::new();
-    for (clause, coverage) in spec.clauses.iter().zip(spec.coverage()) {
-        for id in coverage.accepting {
-            uses.entry(id).or_default().insert(Use::Accepts(clause.id.clone()));
-        }
-        for (code, ids) in coverage.rejecting {
-            for id in ids {
-                uses.entry(id).or_default().insert(Use::Rejects(clause.id.clone(), code));
-            }
-        }
-    }
+    let mut uses = of_clauses(spec);
     for caught in &strength.results {
         for kill in &caught.kills {
             let uses = uses.entry(&kill.case).or_default();
