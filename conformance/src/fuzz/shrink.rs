@@ -3,7 +3,7 @@
 /// The smallest draws found that still fail; `fails` is asked at most `most` times.
 ///
 /// Fewer draws and smaller numbers mean simpler calls, so it is enough to leave out, to zero and to lower; where none of
-/// these helps, one draw becomes 0 and another grows.
+/// these helps, one draw becomes 0 and another grows. It ends: each change makes the numbers smaller or brings them forward.
 pub(super) fn shrink(draws: Vec<u64>, most: usize, mut fails: impl FnMut(&[u64]) -> bool) -> Vec<u64> {
     let mut best = draws;
     let mut left = most;
@@ -25,6 +25,9 @@ pub(super) fn shrink(draws: Vec<u64>, most: usize, mut fails: impl FnMut(&[u64])
         lower_each(&mut best, &mut try_one);
         if best == before {
             trade(&mut best, &mut try_one);
+        }
+        if best == before {
+            bring_forward(&mut best, &mut try_one);
         }
         if best == before {
             return best;
@@ -99,6 +102,19 @@ fn trade(best: &mut Vec<u64>, try_one: Try<'_>) {
     }
 }
 
+/// What a later draw made, an earlier one may make with fewer draws: two rows become two components of one.
+fn bring_forward(best: &mut Vec<u64>, try_one: Try<'_>) {
+    for later in (0..best.len()).rev() {
+        for earlier in 0..later {
+            if best.get(later).is_some_and(|draw| *draw > 0) {
+                let mut moved = best.clone();
+                (moved[later], moved[earlier]) = (0, best[earlier].saturating_add(1));
+                try_one(moved, best);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,6 +126,17 @@ mod tests {
             draws.first().is_some_and(|draw| *draw >= 240) || draws.get(2).is_some_and(|draw| *draw >= 1)
         };
         assert_eq!(shrink(vec![250, 0, 0, 7], 1000, fails), [0, 0, 1]);
+    }
+
+    #[test]
+    fn a_late_draw_gives_way_to_an_early_one() {
+        // Two draws in one place do what one draw in each of two places does.
+        let fails = |draws: &[u64]| match draws {
+            [first, ..] if *first >= 2 => true,
+            [first, _, third, ..] => *first >= 1 && *third >= 1,
+            _ => false,
+        };
+        assert_eq!(shrink(vec![1, 0, 1], 1000, fails), [2]);
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl Windows {
             params.iter_mut().for_each(|dim| *dim = (*dim).max(1));
         }
         if wanted.size == Size::Edge {
-            choices_at(choices, &mut params, &EDGES);
+            lengthen_one(choices, &mut params, &EDGES);
         }
         let kinds = kinds(choices, signature, &params, wanted);
         let (slice_sizes, starts) = sizes_and_starts(choices, signature, &params, &kinds, wanted);
@@ -239,6 +239,7 @@ impl Rows {
         // Which batching dim of params each row dim is, if any.
         let mut dims: Vec<(usize, Option<usize>)> =
             shared.iter().enumerate().map(|(at, dim)| (*dim, Some(at))).collect();
+        // As many draws whatever the rank, with room for the further dim of a wide call and for that of an edge.
         for at in 0..=OUTER_RANK + 1 {
             let back = choices.below(dims.len() + 1);
             if let Some(dim) = outer.get(at) {
@@ -338,7 +339,7 @@ fn offset_size(choices: &mut Choices, sizes: RangeInclusive<usize>) -> usize {
     }
 }
 
-/// So many places of a list of this length, ascending; mostly the last ones.
+/// So many places of a list of this length, ascending; in half of the draws the last ones.
 fn places(choices: &mut Choices, count: usize, of: usize) -> Vec<usize> {
     let (anywhere, mut left_out) = (choices.once_in(2), choices.below(1 << 16));
     if !anywhere {
@@ -353,7 +354,8 @@ fn places(choices: &mut Choices, count: usize, of: usize) -> Vec<usize> {
     chosen
 }
 
-fn choices_at(choices: &mut Choices, dims: &mut [usize], edges: &[usize]) {
+/// Makes one dim as long as an edge, and the others short.
+fn lengthen_one(choices: &mut Choices, dims: &mut [usize], edges: &[usize]) {
     dims.iter_mut().for_each(|dim| *dim = (*dim).min(2));
     let at = choices.below(dims.len());
     let edge = choices.pick(edges);
