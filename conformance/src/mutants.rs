@@ -45,6 +45,9 @@ use crate::report::Dtypes;
 use concern::Draws;
 use model::Model;
 
+/// How many rounds of calls are drawn at most for a mutant that was wrong on none before.
+const DRAW_ROUNDS: u64 = 20;
+
 /// The policies under which most mutants are run: a bad index is an error, and a negative one is bad.
 const ERROR: Profile = Profile { bad: BadIndex::Error, negative: NegativeIndex::Reject };
 /// A bad index gives zeros.
@@ -158,10 +161,20 @@ pub fn concerns(signature: &Signature) -> Vec<&'static str> {
     wrong_on(&Draws::usual(signature, None), |_| true)
 }
 
-/// Those of these mutants that are wrong on some of 10,000 calls of an operator, usual and far.
+/// Those of these mutants that are wrong on some call of an operator, usual or far: 10,000 calls, and for a mutant that is
+/// wrong on none of them as many more in each of a few rounds.
 #[must_use]
 pub fn wrong_on_draws(signature: &Signature, mutants: &BTreeSet<&str>) -> BTreeSet<&'static str> {
-    wrong_on(&Draws::all(signature), |mutant| mutants.contains(mutant)).into_iter().collect()
+    let mut seen = BTreeSet::new();
+    for round in 0..DRAW_ROUNDS {
+        if seen.len() == mutants.len() {
+            break;
+        }
+        let missing = |mutant: &str| mutants.contains(mutant) && !seen.contains(mutant);
+        let wrong = wrong_on(&Draws::all(signature, round), missing);
+        seen.extend(wrong);
+    }
+    seen
 }
 
 fn wrong_on(draws: &Draws, wanted: impl Fn(&str) -> bool + Sync) -> Vec<&'static str> {

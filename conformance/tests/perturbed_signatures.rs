@@ -107,7 +107,7 @@ fn perturbations(signature: &Signature) -> Vec<Perturbed> {
         all.push(Perturbed { field, change, signature });
     };
     for (at, operand) in signature.operands.iter().enumerate() {
-        for (field, change, operand) in operands(signature.form, operand) {
+        for (field, change, operand) in operands(signature, operand) {
             let mut signature = signature.clone();
             let field = format!("{}.{field}", signature.operands[at].name);
             signature.operands[at] = operand;
@@ -254,7 +254,7 @@ fn fills(fill: Option<Fill>) -> Vec<(String, String, Fill)> {
 
 type Changed<T> = Vec<(&'static str, String, T)>;
 
-fn operands(form: Form, operand: &OperandSignature) -> Changed<OperandSignature> {
+fn operands(signature: &Signature, operand: &OperandSignature) -> Changed<OperandSignature> {
     let mut all = Vec::new();
     let name = format!("{}_", operand.name);
     all.push(("name", name.clone(), OperandSignature { name: name.into(), ..operand.clone() }));
@@ -281,8 +281,12 @@ fn operands(form: Form, operand: &OperandSignature) -> Changed<OperandSignature>
     let rules = [RankRule::Any, RankRule::AtLeast1, RankRule::AtLeast2];
     let is_next = |rule: &RankRule| rule.least().abs_diff(operand.rank.least()) == 1;
     for rule in rules.into_iter().filter(is_next) {
-        // Index rows lie along an axis, whatever the pages say.
-        if (form, operand.role, rule) != (Form::Nd, OperandRole::Indices, RankRule::Any) {
+        // Index rows lie along an axis, whatever the pages say, and where the page promises nothing of params without
+        // axes, no case can tell.
+        let of_rows = (signature.form, operand.role, rule) == (Form::Nd, OperandRole::Indices, RankRule::Any);
+        let untold =
+            signature.tolerates.scalar_params && (operand.role, rule) == (OperandRole::Params, RankRule::Any);
+        if !of_rows && !untold {
             let change = format!("at least {}", rule.least());
             all.push(("rank", change, OperandSignature { rank: rule, ..operand.clone() }));
         }

@@ -27,26 +27,26 @@ pub(super) struct Draws {
 }
 
 impl Draws {
-    /// Calls of an operator in the dtypes that its pages list, usual ones and far ones.
-    pub(super) fn all(signature: &Signature) -> Self {
-        Self::new(signature, None, USUAL + FAR)
+    /// Calls of an operator in the dtypes that its pages list, usual ones and far ones; other ones in each round.
+    pub(super) fn all(signature: &Signature, round: u64) -> Self {
+        Self::new(signature, None, round, USUAL + FAR)
     }
 
     /// Usual calls of an operator in the dtypes that its pages list, or of one dtype pair. Far ones take long.
     pub(super) fn usual(signature: &Signature, narrow: Option<Dtypes>) -> Self {
-        Self::new(signature, narrow, USUAL)
+        Self::new(signature, narrow, 0, USUAL)
     }
 
-    fn new(signature: &Signature, narrow: Option<Dtypes>, draws: u64) -> Self {
+    fn new(signature: &Signature, narrow: Option<Dtypes>, round: u64, draws: u64) -> Self {
         let only: Signatures = std::iter::once(signature.clone()).collect();
         let description = declaring(&only, Profile::default(), narrow).describe();
         let capability = &description.operators[signature.operator.as_str()];
         // Hundreds of mutants answer each call: none is larger than it must be.
         let maker = Maker::new(&description, &only).without_edges();
         let mut choices = Choices::from_seed(0);
-        let call = |seed: u64| {
-            choices.reseed(seed);
-            let drawn = if seed < USUAL { maker.call(&mut choices) } else { maker.far_call(&mut choices) };
+        let call = |at: u64| {
+            choices.reseed(round * (USUAL + FAR) + at);
+            let drawn = if at < USUAL { maker.call(&mut choices) } else { maker.far_call(&mut choices) };
             drawn.ok().flatten().filter(|call| {
                 narrow.is_none() || signature.roles(call).is_ok_and(|roles| capability.covers(&roles))
             })

@@ -135,7 +135,7 @@ impl<'a> Trial<'a> {
         let draws = draws
             .into_par_iter()
             .map(|signature| match narrow {
-                None => Draws::all(signature),
+                None => Draws::all(signature, 0),
                 Some(_) => Draws::usual(signature, narrow),
             })
             .collect();
