@@ -52,7 +52,7 @@ fn drawn_calls_tell_as_much_as_the_cases() {
 fn no_mutant_survives_behind_a_narrow_declaration() {
     let cases: Vec<_> = SPEC.cases.iter().collect();
     for declared in narrow::DECLARATIONS {
-        let found = narrow::measure(&SPEC.signatures(), &cases, declared);
+        let found = narrow::measure(&SPEC.signatures(), &cases, declared, &STRENGTH);
         println!("{declared}: {} cases, {} caught", found.cases, found.caught);
         let survivors = found.survivors;
         assert!(

@@ -47,6 +47,17 @@ pub(super) fn selection(
     }
 }
 
+/// Refuses operators that do not exist.
+pub(super) fn check_operators(spec: &Specification, operators: &[String]) -> Result<(), Failure> {
+    match operators.iter().find(|name| spec.operator(name).is_none()) {
+        None => Ok(()),
+        Some(unknown) => {
+            let problem = format!("unknown operator `{}`; see `gatherspec list operators`", name(unknown));
+            Err(Failure::Usage(problem))
+        }
+    }
+}
+
 pub(super) fn parse_basis(name: &str) -> Result<Basis, String> {
     let all = [Basis::Documented, Basis::Derived, Basis::Ruling];
     all.into_iter()

@@ -9,7 +9,7 @@ use crate::builtin;
 use crate::select::Suite;
 use crate::words::counted;
 
-use super::cases::{parse_basis, selection};
+use super::cases::{check_operators, parse_basis, selection};
 use super::{Failure, Status, print};
 
 #[derive(clap::Args)]
@@ -95,12 +95,7 @@ impl List {
             let what = self.what.to_possible_value().map(|value| value.get_name().to_owned());
             return Err(Failure::Usage(format!("`list {}` has no {filter}", what.unwrap_or_default())));
         }
-        match self.operators.iter().find(|name| spec.operator(name).is_none()) {
-            None => Ok(()),
-            Some(unknown) => {
-                Err(Failure::Usage(format!("unknown operator `{unknown}`; see `gatherspec list operators`")))
-            }
-        }
+        check_operators(spec, &self.operators)
     }
 
     fn cases(&self, spec: &Specification) -> Result<Vec<Row>, Failure> {

@@ -6,6 +6,7 @@ use crate::mutants::strength::{self, Strength};
 use crate::select::{Pattern, Selection, Suite};
 use crate::words::name;
 
+use super::cases::check_operators;
 use super::{Failure, Status, print};
 
 #[derive(clap::Args)]
@@ -13,6 +14,9 @@ pub(super) struct Mutants {
     /// Leave out the cases with this id, or matching this glob (`*` also matches `/`)
     #[arg(long, value_name = "ID|GLOB")]
     without: Vec<String>,
+    /// Only the cases of this operator, and the mutants that are wrong on it
+    #[arg(long = "operator", value_name = "OPERATOR")]
+    operators: Vec<String>,
     /// Only the cases of this suite
     #[arg(long, value_enum)]
     suite: Option<Suite>,
@@ -33,7 +37,8 @@ impl Mutants {
         if self.suite == Some(Suite::Large) {
             return Err(Failure::Usage("the large cases are not run on mutants".to_owned()));
         }
-        let suite = Selection::default().of_suite(self.suite);
+        check_operators(spec, &self.operators)?;
+        let suite = Selection::new(&[], &self.operators, None).map_err(Failure::Usage)?.of_suite(self.suite);
         let cases: Vec<&Case> = spec.cases.iter().filter(|case| suite.wants(case)).collect();
         let left_out: Vec<Pattern> = self
             .without
@@ -46,7 +51,10 @@ impl Mutants {
         }
         let kept = |case: &&Case| !left_out.iter().any(|pattern| pattern.matches(case));
         let cases: Vec<&Case> = cases.into_iter().filter(kept).collect();
-        let signatures = spec.signatures();
+        let wanted =
+            |operator: &str| self.operators.is_empty() || self.operators.iter().any(|name| name == operator);
+        let operators = spec.operators.iter().filter(|signature| wanted(signature.operator.as_str()));
+        let signatures = operators.cloned().collect();
         let strength = match self.format {
             Format::Json => strength::measure_thoroughly(&signatures, &cases),
             Format::Human | Format::Markdown => strength::measure(&signatures, &cases),

@@ -24,7 +24,7 @@ use crate::shell::{option, quoted};
 
 use super::asked::Asked;
 use super::campaign::{self, Short};
-use super::cases::{parse_basis, read_files, selection};
+use super::cases::{check_operators, parse_basis, read_files, selection};
 use super::keep::{Kept, default_folder};
 use super::known::Known;
 use super::partial::{not_run, note_missing, with_results};
@@ -376,11 +376,7 @@ impl Run {
     }
 
     fn chosen<'a>(&self, spec: &Specification, cases: &'a [Case]) -> Result<Vec<&'a Case>, Failure> {
-        if let Some(unknown) = self.operators.iter().find(|name| spec.operator(name).is_none()) {
-            return Err(Failure::Usage(format!(
-                "unknown operator `{unknown}`; see `gatherspec list operators`"
-            )));
-        }
+        check_operators(spec, &self.operators)?;
         let selection = selection(cases, &self.patterns, &self.operators, self.basis)?.of_suite(self.suite);
         let chosen: Vec<&Case> = cases.iter().filter(|case| selection.wants(case)).collect();
         if chosen.is_empty() {

@@ -1,11 +1,14 @@
 //! How strong the suite is for a backend that declares a single dtype of params and a single dtype of indices, as most
 //! kernels do: every mutant once more behind such a declaration.
 
-use gather_spec::{Case, DType, Profile, Signatures};
+use std::collections::BTreeSet;
+
+use gather_spec::{Case, DType, Profile, Signature, Signatures};
 use rayon::prelude::*;
 
-use super::strength::{Caught, LaidOut, Trial};
-use super::{all, declaring};
+use super::concern::Draws;
+use super::strength::{Caught, LaidOut, Strength, Trial};
+use super::{Mutant, all, declaring};
 use crate::backend::Description;
 use crate::report::Dtypes;
 
@@ -30,24 +33,40 @@ pub struct Narrow {
     pub survivors: Vec<String>,
 }
 
-/// Runs the cases against every mutant behind one declaration.
+/// Runs the cases against every mutant behind one declaration, on the operators that `wide` says it is wrong on: what is
+/// right in every dtype is right in two of them.
 #[must_use]
-pub fn measure(signatures: &Signatures, cases: &[&Case], declared: Dtypes) -> Narrow {
+pub fn measure(signatures: &Signatures, cases: &[&Case], declared: Dtypes, wide: &Strength) -> Narrow {
     let correct = declaring(signatures, Profile::default(), Some(declared)).describe();
     let cases = cases.iter().filter(|case| case.grid_point.is_none());
     let asked: Vec<Case> = cases.filter_map(|case| within(&correct, case)).collect();
     let trial = Trial::new(signatures, asked.par_iter().map(LaidOut::new).collect(), Some(declared));
-    let results: Vec<Caught> = all().into_par_iter().map(|mutant| trial.caught(mutant, false)).collect();
-    let line = |caught: &Caught, operator: &str| format!("{} on {operator}: {}", caught.mutant, caught.does);
-    Narrow {
-        declared,
-        cases: asked.len(),
-        caught: results.iter().map(Caught::operators).sum(),
-        survivors: results
-            .iter()
-            .flat_map(|caught| caught.survives.iter().map(|on| line(caught, on)))
-            .collect(),
-    }
+    let pairs: Vec<(&Mutant, &str)> = all().into_iter().flat_map(|mutant| concerned(mutant, wide)).collect();
+    let count = pairs.len();
+    let open: Vec<(&Mutant, &str)> =
+        pairs.into_par_iter().filter(|(mutant, operator)| !trial.catches(mutant, operator)).collect();
+    let caught = count - open.len();
+    Narrow { declared, cases: asked.len(), caught, survivors: survivors(signatures, declared, &open) }
+}
+
+/// A mutant with each operator that it is wrong on.
+fn concerned<'a>(mutant: &'static Mutant, wide: &'a Strength) -> Vec<(&'static Mutant, &'a str)> {
+    let results = wide.results.iter().filter(|caught| caught.mutant == mutant.id);
+    results.flat_map(Caught::operators).map(|operator| (mutant, operator)).collect()
+}
+
+/// Those of the pairs of mutant and operator that are wrong on some call in the declared dtypes.
+fn survivors(signatures: &Signatures, declared: Dtypes, open: &[(&Mutant, &str)]) -> Vec<String> {
+    let operators: BTreeSet<&str> = open.iter().map(|(_, operator)| *operator).collect();
+    let signatures = signatures.iter().filter(|signature| operators.contains(signature.operator.as_str()));
+    let signatures: Vec<&Signature> = signatures.collect();
+    let draws: Vec<Draws> =
+        signatures.into_par_iter().map(|signature| Draws::usual(signature, Some(declared))).collect();
+    let is_wrong = |(mutant, operator): &&(&Mutant, &str)| {
+        draws.iter().any(|draws| draws.operator() == *operator && draws.are_wrong_for(mutant))
+    };
+    let line = |(mutant, operator): &(&Mutant, &str)| format!("{} on {operator}: {}", mutant.id, mutant.does);
+    open.par_iter().filter(is_wrong).map(line).collect()
 }
 
 /// The case in the declared dtypes, if it can have them.

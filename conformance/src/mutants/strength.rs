@@ -88,7 +88,10 @@ pub fn measure_thoroughly(signatures: &Signatures, cases: &[&Case]) -> Strength 
 fn strength(signatures: &Signatures, cases: &[&Case], thorough: bool) -> Strength {
     let cases: Vec<&Case> = cases.iter().copied().filter(|case| case.grid_point.is_none()).collect();
     let trial = Trial::new(signatures, cases.par_iter().map(|case| LaidOut::new(case)).collect(), None);
-    let results: Vec<Caught> = all().into_par_iter().map(|mutant| trial.caught(mutant, thorough)).collect();
+    let draws = signatures.iter().collect::<Vec<_>>();
+    let draws: Vec<Draws> = draws.into_par_iter().map(|signature| Draws::all(signature, 0)).collect();
+    let caught = |mutant: &'static Mutant| trial.caught(mutant, &draws, thorough);
+    let results: Vec<Caught> = all().into_par_iter().map(caught).collect();
     Strength {
         suite: env!("CARGO_PKG_VERSION").to_owned(),
         cases: cases.len(),
@@ -121,48 +124,40 @@ impl<'a> LaidOut<'a> {
     }
 }
 
-/// What mutants are tried on: cases, and draws of every operator. They declare all dtypes, or those of `narrow`.
+/// What mutants are tried on: cases. They declare all dtypes, or those of `narrow`.
 pub(super) struct Trial<'a> {
     signatures: &'a Signatures,
-    cases: Vec<LaidOut<'a>>,
-    draws: Vec<Draws>,
+    small: Vec<LaidOut<'a>>,
+    large: Vec<LaidOut<'a>>,
     narrow: Option<Dtypes>,
 }
 
 impl<'a> Trial<'a> {
     pub(super) fn new(signatures: &'a Signatures, cases: Vec<LaidOut<'a>>, narrow: Option<Dtypes>) -> Self {
-        let draws = signatures.iter().collect::<Vec<_>>();
-        let draws = draws
-            .into_par_iter()
-            .map(|signature| match narrow {
-                None => Draws::all(signature, 0),
-                Some(_) => Draws::usual(signature, narrow),
-            })
-            .collect();
-        Self { signatures, cases, draws, narrow }
+        let (large, small) = cases.into_iter().partition(LaidOut::is_large);
+        Self { signatures, small, large, narrow }
     }
 
-    /// What catches a mutant.
-    pub(super) fn caught(&self, mutant: &Mutant, thorough: bool) -> Caught {
-        let kill = |laid: &&LaidOut<'_>| self.kill(mutant, laid);
-        let (large, small): (Vec<_>, Vec<_>) = self.cases.iter().partition(|laid| laid.is_large());
-        let mut kills: Vec<Kill> = small.par_iter().filter_map(kill).collect();
-        let open = self.survived(mutant, &kills);
-        let is_asked = |laid: &&&LaidOut<'_>| {
+    /// What catches a mutant; `draws` tell which operators it is wrong on.
+    fn caught(&self, mutant: &Mutant, draws: &[Draws], thorough: bool) -> Caught {
+        let mut kills: Vec<Kill> = self.small.par_iter().filter_map(|laid| self.kill(mutant, laid)).collect();
+        let open = survived(mutant, draws, &kills);
+        let is_asked = |laid: &&LaidOut<'_>| {
             thorough || open.iter().any(|operator| operator == laid.case.call.operator.as_str())
         };
-        kills.extend(large.par_iter().filter(is_asked).filter_map(kill).collect::<Vec<_>>());
+        let large = self.large.par_iter().filter(is_asked);
+        kills.extend(large.filter_map(|laid| self.kill(mutant, laid)).collect::<Vec<_>>());
         let killed = |operator: &String| kills.iter().any(|kill| kill.operator == *operator);
         let survives = open.into_iter().filter(|operator| !killed(operator)).collect();
         Caught { mutant: mutant.id, does: mutant.does, stands_for: mutant.stands_for, survives, kills }
     }
 
-    /// The operators that a mutant is wrong on, and on which nothing catches it.
-    fn survived(&self, mutant: &Mutant, kills: &[Kill]) -> Vec<String> {
-        let telling: BTreeSet<&str> = kills.iter().map(|kill| kill.operator.as_str()).collect();
-        let open = self.draws.par_iter().filter(|draws| !telling.contains(draws.operator()));
-        let wrong = open.filter(|draws| draws.are_wrong_for(mutant));
-        wrong.map(|draws| draws.operator().to_owned()).collect()
+    /// Whether some case of an operator catches a mutant.
+    pub(super) fn catches(&self, mutant: &Mutant, operator: &str) -> bool {
+        [&self.small, &self.large].into_iter().any(|cases| {
+            let own = cases.par_iter().filter(|laid| laid.case.call.operator.as_str() == operator);
+            own.any(|laid| self.kill(mutant, laid).is_some())
+        })
     }
 
     /// Whether a case catches a mutant under one of its profiles.
@@ -182,6 +177,14 @@ impl<'a> Trial<'a> {
             })
         })
     }
+}
+
+/// The operators that a mutant is wrong on, and on which nothing catches it.
+fn survived(mutant: &Mutant, draws: &[Draws], kills: &[Kill]) -> Vec<String> {
+    let telling: BTreeSet<&str> = kills.iter().map(|kill| kill.operator.as_str()).collect();
+    let open = draws.par_iter().filter(|draws| !telling.contains(draws.operator()));
+    let wrong = open.filter(|draws| draws.are_wrong_for(mutant));
+    wrong.map(|draws| draws.operator().to_owned()).collect()
 }
 
 impl Strength {
@@ -254,9 +257,10 @@ impl Strength {
 }
 
 impl Caught {
-    /// How many operators have a case that catches it.
-    pub(super) fn operators(&self) -> usize {
-        self.kills.iter().map(|kill| &kill.operator).collect::<BTreeSet<_>>().len()
+    /// The operators that the mutant is wrong on, as far as cases and draws tell.
+    pub(super) fn operators(&self) -> BTreeSet<&str> {
+        let killed = self.kills.iter().map(|kill| kill.operator.as_str());
+        killed.chain(self.survives.iter().map(String::as_str)).collect()
     }
 
     /// How many cases of an operator catch it.
