@@ -36,15 +36,10 @@ pub(super) struct Check {
 }
 
 impl Check {
-    /// Checks the files; of a broken specification only the rest is of interest, so it is loaded here.
-    pub(super) fn execute(
-        &self,
-        load: impl FnOnce() -> Result<Specification, Failure>,
-    ) -> Result<Status, Failure> {
-        let spec = load()?;
+    pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
         match &self.document {
-            None => self.spec_files(&spec),
-            Some(id) => self.page(&spec, id),
+            None => self.spec_files(spec),
+            Some(id) => self.page(spec, id),
         }
     }
 
