@@ -156,9 +156,8 @@ impl Report {
     /// If the folder or a file cannot be written. The other files are written all the same.
     pub fn write(&self, folder: &Path) -> io::Result<PathBuf> {
         std::fs::create_dir_all(folder)?;
-        let write = |(name, format)| {
-            write_whole_with(&folder.join(name), |file| self.render_to(file, format))
-        };
+        let write =
+            |(name, format)| write_whole_with(&folder.join(name), |file| self.render_to(file, format));
         let written: Vec<io::Result<()>> = FILES.into_par_iter().map(write).collect();
         written.into_iter().collect::<io::Result<()>>()?;
         Ok(folder.to_owned())

@@ -130,7 +130,7 @@ fn surprise(spec: &Specification, case: &Case) -> Option<String> {
         let judged = Judged::new(&description, case, Strictness::Strict).ok()?;
         // Without memory for painted params there is nothing to compare.
         let judged = if case.sparse.is_some() { judged.spread().ok()? } else { judged };
-        let outcome = reference.call(&judged.case.call);
+        let outcome = reference.call(judged.call());
         let result = judged.answered(&outcome, None);
         let differs = result.verdict != Verdict::Pass && !matches!(outcome, Outcome::Unsupported(_));
         let CaseResult { verdict, expected, actual, .. } = result;
