@@ -234,7 +234,7 @@ impl BackendReport {
     pub fn conclude(&mut self, cases: &[&Case], spec: &Specification) {
         self.summary = Summary::new(self, cases, spec);
         let unusual = self.entries().filter(|entry| entry.was_asked() && entry.verdict != Verdict::Pass);
-        let said = unusual.flat_map(|entry| &entry.clauses).filter_map(|id| spec.clause(id));
+        let said = unusual.flat_map(|entry| entry.clauses.iter()).filter_map(|id| spec.clause(id));
         self.clauses = said.map(|clause| (clause.id.clone(), clause.text.trim().to_owned())).collect();
     }
 

@@ -160,13 +160,16 @@ impl Tensor {
     #[track_caller]
     pub fn element_of(&self, parts: &[&[usize]]) -> Element {
         let mut axes = self.shape.iter().zip(&self.strides);
-        let mut place = self.offset;
-        let mut inside = true;
-        for at in parts.iter().copied().flatten() {
-            let axis = axes.next().filter(|(dim, _)| at < *dim);
-            inside &= axis.is_some();
-            place = place
-                .wrapping_add_signed(at.cast_signed().wrapping_mul(axis.map_or(0, |(_, stride)| *stride)));
+        let (mut place, mut inside) = (self.offset, true);
+        for part in parts {
+            for at in *part {
+                match axes.next() {
+                    Some((dim, stride)) if at < dim => {
+                        place = place.wrapping_add_signed(at.cast_signed() * stride);
+                    }
+                    _ => inside = false,
+                }
+            }
         }
         assert!(
             inside && axes.len() == 0,
