@@ -140,17 +140,17 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let folder = cli.spec.as_deref();
     let result = match &cli.command {
         None => run::main_job(cli.load(), folder),
-        Some(Command::Run(run)) => cli.load().and_then(|spec| run.execute(&spec, folder)),
-        Some(Command::List(list)) => cli.load().and_then(|spec| list.execute(&spec)),
-        Some(Command::Show(show)) => cli.load().and_then(|spec| show.execute(&spec)),
+        Some(Command::Run(run)) => cli.load().and_then(|spec| run.execute(spec, folder)),
+        Some(Command::List(list)) => cli.load().and_then(|spec| list.execute(spec)),
+        Some(Command::Show(show)) => cli.load().and_then(|spec| show.execute(spec)),
         Some(Command::Serve(serve)) => cli.signatures().and_then(|signatures| serve.execute(&signatures)),
         Some(Command::ServeLibrary { library }) => {
             cli.signatures().and_then(|signatures| serve_library(library, &signatures))
         }
-        Some(Command::Fuzz(fuzz)) => cli.load().and_then(|spec| fuzz.execute(&spec, folder)),
+        Some(Command::Fuzz(fuzz)) => cli.load().and_then(|spec| fuzz.execute(spec, folder)),
         Some(Command::Merge(merge)) => merge.execute(),
-        Some(Command::Check(check)) => check.execute(|| cli.load()),
-        Some(Command::Mutants(mutants)) => cli.load().and_then(|spec| mutants.execute(&spec)),
+        Some(Command::Check(check)) => cli.load().and_then(|spec| check.execute(spec)),
+        Some(Command::Mutants(mutants)) => cli.load().and_then(|spec| mutants.execute(spec)),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "gatherspec", &mut script);
@@ -180,7 +180,8 @@ fn serve_library(library: &Path, signatures: &Signatures) -> Result<Status, Fail
 }
 
 impl Cli {
-    fn load(&self) -> Result<Specification, Failure> {
+    /// The specification. It lives until the process ends, so that nobody walks over all cases to free them one by one.
+    fn load(&self) -> Result<&'static Specification, Failure> {
         start_threads();
         let large = match &self.command {
             Some(Command::Run(run)) => run.wants_large(),
@@ -193,6 +194,7 @@ impl Cli {
             (Some(folder), false) => Specification::from_dir(folder),
             (Some(folder), true) => Specification::from_dir_with_large(folder),
         }
+        .map(|spec| &*Box::leak(Box::new(spec)))
         .map_err(Failure::Files)
     }
 

@@ -2,7 +2,7 @@
 //! all, and never in place of a device, a pipe or a folder.
 
 use std::fs::{self, File, FileType, Metadata, OpenOptions, Permissions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, BufWriter, Read as _};
 use std::path::{Path, PathBuf};
 
 use crate::interrupt;
@@ -91,10 +91,19 @@ fn kind(file_type: FileType) -> &'static str {
 /// # Errors
 /// If the path names something other than a regular file, or cannot be written.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_whole_with(path, |file| file.write_all(bytes))
+}
+
+/// The same with a content that `write` streams, so that it is never held as a whole.
+pub(crate) fn write_whole_with(
+    path: &Path,
+    write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+) -> io::Result<()> {
     let (path, before) = target(path)?;
     let _until_then = interrupt::writing();
-    let mut file = beside(&path, before.as_ref())?;
-    file.write_all(bytes)?;
+    let mut file = BufWriter::with_capacity(1 << 16, beside(&path, before.as_ref())?);
+    write(&mut file)?;
+    let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
 }

@@ -2,11 +2,14 @@
 
 use gather_spec::tensor::Stored;
 use gather_spec::{ByteString, Call, DType, Shape, Tensor, TensorError};
-use ndarray::{ArrayViewD, ArrayViewMutD, Axis, IxDyn, Slice};
+use ndarray::{ArrayViewMutD, Axis, IxDyn, Slice};
 
 /// A window lies in a buffer of at most this many times its elements, or of this many elements if it is small.
 const MOST_PADDING: usize = 4;
 const MOST_PADDED: usize = 1 << 12;
+
+/// How many elements of garbage lie before a window.
+const FRONT: usize = 3;
 
 /// Tensors of more bytes than this are not copied.
 const MOST_SPREAD: usize = 256 << 20;
@@ -85,68 +88,101 @@ impl Layout {
         match self {
             // What no memory should hold stays the window that it is.
             Self::Contiguous if bytes(tensor) > MOST_SPREAD => Ok(tensor.clone()),
-            Self::Contiguous => tensor.to_row_major(),
             _ => self.placed(tensor),
         }
     }
 
-    fn placed(self, tensor: &Tensor) -> Result<Tensor, TensorError> {
-        match tensor.dtype() {
-            DType::String => self.rebuild(tensor, ByteString::from("garbage")),
-            dtype => match dtype.size() {
-                1 => self.rebuild(tensor, 0xA5u8),
-                2 => self.rebuild(tensor, 0xA5A5u16),
-                4 => self.rebuild(tensor, 0xA5A5_A5A5u32),
-                8 => self.rebuild(tensor, 0xA5A5_A5A5_A5A5_A5A5u64),
-                _ => self.rebuild(tensor, 0xA5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5u128),
-            },
-        }
-    }
-
     /// Stores the elements in the order of this layout and describes where each of them lies.
-    fn rebuild<T: Stored>(self, tensor: &Tensor, garbage: T) -> Result<Tensor, TensorError> {
-        let shape = tensor.shape();
-        let mut view = tensor.view::<T>().ok_or(TensorError::Width(tensor.dtype()))?;
-        let axes = || (0..shape.rank()).map(Axis);
+    fn placed(self, tensor: &Tensor) -> Result<Tensor, TensorError> {
+        let (shape, strides) = (tensor.shape(), tensor.strides());
+        // A window on the same elements, in the order in which they are to be stored.
+        let stored = |dims: Vec<usize>, strides: Vec<isize>, first: isize| {
+            let first = tensor.offset().wrapping_add_signed(first);
+            let window =
+                Tensor::strided(tensor.dtype(), Shape::new(dims)?, strides, first, tensor.stored().clone());
+            window?.to_row_major()
+        };
+        let backwards = |strides: &[isize]| strides.iter().rev().copied().collect::<Vec<_>>();
         let (stored, strides, offset) = match self {
-            Self::Contiguous => (collect(&view)?, shape.row_major_strides(), 0),
+            Self::Contiguous => return tensor.to_row_major(),
             Self::Transposed => {
-                let transposed = view.t();
-                let dims = Shape::new(transposed.shape())?;
-                let strides = dims.row_major_strides().into_iter().rev().collect();
-                (collect(&transposed)?, strides, 0)
+                let stored = stored(shape.iter().rev().copied().collect(), backwards(strides), 0)?;
+                let strides = backwards(stored.strides());
+                (stored, strides, 0)
             }
-            Self::Offset => {
-                let padded = padded(shape)?;
-                let mut buffer = reserve(3 + padded.element_count())?;
-                buffer.resize(3 + padded.element_count(), garbage);
-                let window = ArrayViewMutD::from_shape(IxDyn(&padded), &mut buffer[3..]);
-                let mut window = window.expect("the buffer was made for this shape");
-                for (axis, dim) in axes().zip(shape.iter()) {
-                    window.slice_axis_inplace(axis, Slice::from(..*dim));
-                }
-                window.assign(&view);
-                (buffer, padded.row_major_strides(), 3)
-            }
+            Self::Offset => return in_a_buffer(tensor),
             Self::Reversed => {
-                axes().for_each(|axis| view.invert_axis(axis));
-                let strides = shape.row_major_strides().into_iter().map(|stride| -stride).collect();
-                (collect(&view)?, strides, shape.element_count() - 1)
+                let last =
+                    shape.iter().zip(strides).map(|(dim, stride)| (dim - 1).cast_signed() * stride).sum();
+                let negative = |strides: &[isize]| strides.iter().map(|stride| -stride).collect::<Vec<_>>();
+                let stored = stored(shape.to_vec(), negative(strides), last)?;
+                let strides = negative(stored.strides());
+                (stored, strides, shape.element_count() - 1)
             }
             Self::Broadcast => {
-                let equal: Vec<bool> = axes()
-                    .map(|axis| view.axis_iter(axis).all(|slice| slice == view.index_axis(axis, 0)))
-                    .collect();
-                let along = axes().zip(&equal).filter(|(_, equal)| **equal);
-                along.for_each(|(axis, _)| view.slice_axis_inplace(axis, Slice::from(..1)));
-                let strides = Shape::new(view.shape())?.row_major_strides();
-                let strides =
-                    strides.iter().zip(&equal).map(|(s, equal)| if *equal { 0 } else { *s }).collect();
-                (collect(&view)?, strides, 0)
+                let equal: Vec<bool> =
+                    (0..shape.rank()).map(|axis| slices_are_equal(tensor, axis)).collect::<Result<_, _>>()?;
+                let dims = shape.iter().zip(&equal).map(|(dim, equal)| if *equal { 1 } else { *dim });
+                let stored = stored(dims.collect(), strides.to_vec(), 0)?;
+                let strides = stored.strides().iter().zip(&equal);
+                let strides = strides.map(|(stride, equal)| if *equal { 0 } else { *stride }).collect();
+                (stored, strides, 0)
             }
         };
-        Tensor::strided(tensor.dtype(), shape.clone(), strides, offset, T::store(stored))
+        Tensor::strided(tensor.dtype(), shape.clone(), strides, offset, stored.stored().clone())
     }
+}
+
+/// Whether all slices along an axis are equal: all but the last equal the one after it.
+fn slices_are_equal(tensor: &Tensor, axis: usize) -> Result<bool, TensorError> {
+    let mut dims = tensor.shape().to_vec();
+    dims[axis] -= 1;
+    let shape = Shape::new(dims)?;
+    let slices = |first: usize| {
+        Tensor::strided(
+            tensor.dtype(),
+            shape.clone(),
+            tensor.strides().to_vec(),
+            first,
+            tensor.stored().clone(),
+        )
+    };
+    let next = tensor.offset().wrapping_add_signed(tensor.strides()[axis]);
+    Ok(shape.element_count() == 0 || slices(tensor.offset())? == slices(next)?)
+}
+
+/// The same tensor as a window in a larger buffer.
+fn in_a_buffer(tensor: &Tensor) -> Result<Tensor, TensorError> {
+    match tensor.dtype() {
+        DType::String => surrounded(tensor, ByteString::from("garbage")),
+        dtype => match dtype.size() {
+            1 => surrounded(tensor, 0xA5u8),
+            2 => surrounded(tensor, 0xA5A5u16),
+            4 => surrounded(tensor, 0xA5A5_A5A5u32),
+            8 => surrounded(tensor, 0xA5A5_A5A5_A5A5_A5A5u64),
+            _ => surrounded(tensor, 0xA5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5u128),
+        },
+    }
+}
+
+fn surrounded<T: Stored>(tensor: &Tensor, garbage: T) -> Result<Tensor, TensorError> {
+    let view = tensor.view::<T>().ok_or(TensorError::Width(tensor.dtype()))?;
+    let padded = padded(tensor.shape())?;
+    let mut buffer = reserve(FRONT + padded.element_count())?;
+    buffer.resize(FRONT + padded.element_count(), garbage);
+    let window = ArrayViewMutD::from_shape(IxDyn(&padded), &mut buffer[FRONT..]);
+    let mut window = window.expect("the buffer was made for this shape");
+    for (axis, dim) in tensor.shape().iter().enumerate() {
+        window.slice_axis_inplace(Axis(axis), Slice::from(..*dim));
+    }
+    window.assign(&view);
+    Tensor::strided(
+        tensor.dtype(),
+        tensor.shape().clone(),
+        padded.row_major_strides(),
+        FRONT,
+        T::store(buffer),
+    )
 }
 
 /// The shape of a buffer around a window of this shape. Each axis is one longer, so that rows have gaps after them,
@@ -162,12 +198,6 @@ fn padded(shape: &Shape) -> Result<Shape, TensorError> {
         (*dim, count) = (*dim + 1, longer);
     }
     Ok(Shape::new(dims)?)
-}
-
-fn collect<T: Clone>(view: &ArrayViewD<'_, T>) -> Result<Vec<T>, TensorError> {
-    let mut elements = reserve(view.len())?;
-    elements.extend(view.iter().cloned());
-    Ok(elements)
 }
 
 fn reserve<T>(count: usize) -> Result<Vec<T>, TensorError> {

@@ -35,7 +35,7 @@ mod windowed;
 use std::collections::BTreeSet;
 
 use gather_spec::signature::OperandRole;
-use gather_spec::{BadIndex, Call, DType, NegativeIndex, Outcome, Profile, Signature, Signatures};
+use gather_spec::{BadIndex, Call, DType, Form, NegativeIndex, Outcome, Profile, Signature, Signatures};
 
 use rayon::prelude::*;
 
@@ -43,7 +43,7 @@ use crate::backend::{Backend, Capability, Description, Identity};
 use crate::report::Dtypes;
 
 use concern::Draws;
-use model::Model;
+use model::{CORRECT, Model};
 
 /// How many rounds of calls are drawn at most for a mutant that was wrong on none before.
 const DRAW_ROUNDS: u64 = 20;
@@ -110,8 +110,13 @@ impl Mutant {
         Box::new(Modelled { name, model: self.model(), signatures, profile, narrow, threaded, threads: 1 })
     }
 
+    /// Whether it takes a wrong step in calls of a form.
+    fn is_wrong_for(&self, form: Form) -> bool {
+        self.model().is_wrong_for(form)
+    }
+
     fn model(&self) -> Model {
-        let mut model = Model::correct();
+        let mut model = CORRECT;
         (self.change)(&mut model);
         model
     }
@@ -151,7 +156,7 @@ pub fn correct(signatures: &Signatures, profile: Profile) -> Box<dyn Backend> {
 
 /// The same, declaring one dtype of params and one of indices only.
 fn declaring(signatures: &Signatures, profile: Profile, narrow: Option<Dtypes>) -> Box<dyn Backend> {
-    let (name, model, signatures) = ("model", Model::correct(), signatures.clone());
+    let (name, model, signatures) = ("model", CORRECT, signatures.clone());
     Box::new(Modelled { name, model, signatures, profile, narrow, threaded: false, threads: 1 })
 }
 
@@ -184,7 +189,7 @@ fn wrong_on(draws: &Draws, wanted: impl Fn(&str) -> bool + Sync) -> Vec<&'static
 
 /// What the model without a mutation answers by a signature.
 pub(crate) fn answer(signature: &Signature, call: &Call, profile: Profile) -> Outcome {
-    Model::correct().answer(signature, call, profile, 1)
+    CORRECT.answer(signature, call, profile, 1)
 }
 
 /// A model as a backend.

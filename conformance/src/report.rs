@@ -15,6 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use gather_spec::{Case, Specification};
+use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::backend::{Description, Identity};
@@ -22,6 +23,7 @@ use crate::judge::Verdict;
 use crate::words::shown;
 
 pub(crate) use crate::files::write_whole;
+use crate::files::write_whole_with;
 pub use campaign::{Campaign, Kind, Part};
 pub(crate) use departure::departures;
 pub use departure::{Departure, Problem};
@@ -154,10 +156,23 @@ impl Report {
     /// If the folder or a file cannot be written. The other files are written all the same.
     pub fn write(&self, folder: &Path) -> io::Result<PathBuf> {
         std::fs::create_dir_all(folder)?;
-        let written =
-            FILES.map(|(name, format)| write_whole(&folder.join(name), self.render(format).as_bytes()));
+        let write =
+            |(name, format)| write_whole_with(&folder.join(name), |file| self.render_to(file, format));
+        let written: Vec<io::Result<()>> = FILES.into_par_iter().map(write).collect();
         written.into_iter().collect::<io::Result<()>>()?;
         Ok(folder.to_owned())
+    }
+
+    /// Writes the report in a form.
+    fn render_to(&self, file: &mut dyn io::Write, format: Format) -> io::Result<()> {
+        match format {
+            Format::Json => {
+                serde_json::to_writer_pretty(&mut *file, self)?;
+                file.write_all(b"\n")
+            }
+            Format::Junit => junit::write(self, file),
+            Format::Human | Format::Markdown => file.write_all(self.render(format).as_bytes()),
+        }
     }
 
     /// The parts of the campaign that some backend had.
@@ -219,7 +234,7 @@ impl BackendReport {
     pub fn conclude(&mut self, cases: &[&Case], spec: &Specification) {
         self.summary = Summary::new(self, cases, spec);
         let unusual = self.entries().filter(|entry| entry.was_asked() && entry.verdict != Verdict::Pass);
-        let said = unusual.flat_map(|entry| &entry.clauses).filter_map(|id| spec.clause(id));
+        let said = unusual.flat_map(|entry| entry.clauses.iter()).filter_map(|id| spec.clause(id));
         self.clauses = said.map(|clause| (clause.id.clone(), clause.text.trim().to_owned())).collect();
     }
 

@@ -98,7 +98,7 @@ impl Results {
             );
             Deviation {
                 case: entry.id.clone(),
-                clauses: entry.clauses.clone(),
+                clauses: entry.clauses.to_vec(),
                 observed: observed(entry),
                 call: kept(&entry.call),
                 expected,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use gather_spec::{Allowed, Call, Case, Filled, Outcome, Profile, TensorError};
+use gather_spec::{Allowed, Call, Case, Filled, Outcome, Profile, Tensor, TensorError};
 
 use crate::backend::{Backend, Description};
 use crate::difference::Difference;
@@ -96,13 +96,12 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         match Judged::new(&self.description, case, self.strictness) {
             Ok(judged) => {
                 let start = Instant::now();
+                let profile = judged.profile;
                 let Ok(spread) = judged.spread() else {
-                    return unsupported(case, Some(judged.profile), NO_MEMORY);
+                    return unsupported(case, Some(profile), NO_MEMORY);
                 };
                 let result = self.run_judged(&spread, laid_out);
-                // The call as it is written takes less memory than its elements one by one.
-                let call = result.call.is_some().then(|| judged.case.call.clone());
-                CaseResult { duration: Some(start.elapsed()), call, ..result }
+                CaseResult { duration: Some(start.elapsed()), ..result }
             }
             Err(unsupported) => *unsupported,
         }
@@ -116,7 +115,7 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
     ) -> CaseResult {
         let mut first: Option<Outcome> = None;
         for layout in layouts(judged.case.large, judged.case.grid_point) {
-            let call = laid_out(&judged.case.call, layout);
+            let call = laid_out(judged.call(), layout);
             let outcome = match self.run_layout(judged, layout, &call, first.is_none()) {
                 Ok(outcome) => outcome,
                 Err(result) => return *result,
@@ -189,8 +188,7 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
             self.backend = None;
             fail(Verdict::Crash, format!("panic: {}", panic_message(&*panic)))
         })?;
-        let original = &judged.case.call;
-        if call.operands != original.operands {
+        if call.operands != judged.call().operands {
             return Err(fail(Verdict::InputChanged, "the call changed its input".to_owned()));
         }
         Ok(outcome)
@@ -218,6 +216,8 @@ fn layouts(large: bool, grid_point: Option<usize>) -> impl Iterator<Item = Layou
 #[derive(Clone, Debug)]
 pub(crate) struct Judged<'a> {
     pub(crate) case: Cow<'a, Case>,
+    /// The call with its elements stored one by one, where that differs from the case's.
+    spread: Option<Call>,
     profile: Profile,
     allowed: Vec<Allowed>,
     declared: bool,
@@ -240,7 +240,7 @@ impl<'a> Judged<'a> {
         let declared = capability.covers(&asked.roles());
         let allowed = asked.expect.under(profile);
         if declared || allowed.iter().any(is_dtype_error) {
-            Ok(Self { case: asked, profile, allowed, declared, strictness })
+            Ok(Self { case: asked, spread: None, profile, allowed, declared, strictness })
         } else {
             Err(Box::new(unsupported(case, Some(profile), "the dtypes are not declared")))
         }
@@ -251,21 +251,21 @@ impl<'a> Judged<'a> {
     ///
     /// # Errors
     /// [`TensorError`] if there is no memory for params that are held sparsely.
-    pub(crate) fn spread(&self) -> Result<Self, TensorError> {
-        let mut spread = self.clone();
+    pub(crate) fn spread(mut self) -> Result<Self, TensorError> {
         if let Some(sparse) = &self.case.sparse {
-            let (name, params) = (self.case.names.params.clone(), sparse.tensor()?);
-            spread.case.to_mut().call.operands.replace(&name, params);
+            let mut call = self.case.call.clone();
+            call.operands.replace(&self.case.names.params, sparse.tensor()?);
+            self.spread = Some(call);
         }
         if (self.case.grid_point.is_some() || self.case.large)
-            && let Ok(call) = Layout::Contiguous.apply(&spread.case.call)
+            && let Ok(call) = Layout::Contiguous.apply(self.call())
         {
-            spread.case.to_mut().call = call;
+            self.spread = Some(call);
             if self.case.large {
                 // What is compared once stays small.
-                return Ok(spread);
+                return Ok(self);
             }
-            for allowed in &mut spread.allowed {
+            for allowed in &mut self.allowed {
                 if let Allowed::Output(output) | Allowed::Filled(Filled { zeroed: output, .. }) = allowed
                     && let Ok(stored) = output.to_row_major()
                 {
@@ -273,7 +273,16 @@ impl<'a> Judged<'a> {
                 }
             }
         }
-        Ok(spread)
+        Ok(self)
+    }
+
+    /// The call that is sent.
+    pub(crate) fn call(&self) -> &Call {
+        self.spread.as_ref().unwrap_or(&self.case.call)
+    }
+
+    fn params(&self) -> &Tensor {
+        self.call().operands.get(&self.case.names.params).expect("a case has params")
     }
 
     /// The result of a case that cannot be sent.
@@ -282,7 +291,7 @@ impl<'a> Judged<'a> {
     }
 
     pub(crate) fn judge(&self, outcome: &Outcome) -> Judgement {
-        judge(&self.allowed, self.case.params(), outcome, self.declared, self.strictness)
+        judge(&self.allowed, self.params(), outcome, self.declared, self.strictness)
     }
 
     /// Whether every backend with this declaration must answer it, with the one output that is allowed.
@@ -301,7 +310,7 @@ impl<'a> Judged<'a> {
         if judgement.verdict == Verdict::Pass {
             return self.described(judgement, String::new(), String::new(), at);
         }
-        let difference = Difference::from_allowed(&self.allowed, self.case.params(), outcome);
+        let difference = Difference::from_allowed(&self.allowed, self.params(), outcome);
         let (expected, actual) = match difference.as_ref().and_then(Difference::texts) {
             Some((expected, actual)) => (expected, actual),
             None => (describe_allowed(&self.allowed), describe_outcome(outcome)),
@@ -336,6 +345,7 @@ impl<'a> Judged<'a> {
     ) -> CaseResult {
         CaseResult {
             id: self.case.id.clone(),
+            // As it is written, it takes less memory than its elements one by one.
             call: Some(self.case.call.clone()),
             profile: Some(self.profile),
             verdict: judgement.verdict,

@@ -55,7 +55,7 @@ pub fn case(spec: &Specification, case: &Case, make: Make<'_>) -> String {
     for evidence in &case.history {
         line("history", &evidence_line(evidence));
     }
-    for id in &case.clauses {
+    for id in case.clauses.iter() {
         let said = spec.clause(id).map(|clause| clause.text.as_str()).unwrap_or_default();
         line("clause", &format!("{id}: {}", said.trim()));
     }

@@ -43,7 +43,12 @@ pub(crate) fn index_dtype(indices: &Tensor, listed: &[DType]) -> Result<(), Gath
 
 /// The index at a position of a tensor whose dtype was checked.
 pub(crate) fn index_at(indices: &Tensor, position: &[usize]) -> i128 {
-    indices.integer(position).expect("every listed index dtype is an integer")
+    index_of(indices, &[position])
+}
+
+/// The same at the position that these parts make, one after another.
+pub(crate) fn index_of(indices: &Tensor, parts: &[&[usize]]) -> i128 {
+    indices.integer_of(parts).expect("every listed index dtype is an integer")
 }
 
 /// Whether the policy asks for an error, and this index deserves it.

@@ -27,7 +27,7 @@ pub struct Case {
     /// The documented example that this transcribes.
     pub documented: Option<String>,
     /// The clauses that it tests.
-    pub clauses: Vec<String>,
+    pub clauses: Arc<[String]>,
     /// The weakest basis among its clauses.
     pub basis: Basis,
     /// What this separates, when the name does not say it.

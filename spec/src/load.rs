@@ -239,6 +239,7 @@ impl Specification {
             (instances, wrong)
         };
         let read: Vec<_> = files.par_iter().map(read).collect();
+        self.cases.reserve_exact(read.iter().map(|(instances, _)| instances.cases.len()).sum());
         for (instances, diagnostics) in read {
             self.cases.extend(instances.cases);
             self.left_out.extend(instances.left_out);
@@ -246,7 +247,7 @@ impl Specification {
         }
         let order: HashMap<&str, usize> =
             self.operators.iter().map(|page| page.operator.as_str()).zip(0..).collect();
-        self.cases.sort_by_cached_key(|case| {
+        self.cases.par_sort_by_cached_key(|case| {
             let place = order.get(case.call.operator.as_str()).copied();
             (place, case.topic().to_owned())
         });

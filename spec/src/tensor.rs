@@ -3,7 +3,7 @@
 //! An element is held as its bits in an unsigned integer of its width, never as a float or a `bool`, so that no
 //! move can change a NaN payload, a sign of zero or an odd bool byte. Strings are byte strings.
 //!
-//! `elements` has what is stored, `builder` makes tensors element by element.
+//! `elements` has what is stored, `builder` makes tensors element by element, `walk` copies and compares them.
 
 mod builder;
 mod bytes;
@@ -11,6 +11,7 @@ mod elements;
 mod error;
 #[cfg(feature = "cases")]
 mod sparse;
+mod walk;
 
 use std::fmt;
 
@@ -23,8 +24,6 @@ pub use elements::{ByteString, Element, Elements, Stored};
 pub use error::TensorError;
 #[cfg(feature = "cases")]
 pub use sparse::Sparse;
-
-use builder::reserved;
 
 use crate::shape::{MAX_BYTES, nonzero_bytes};
 use crate::{DType, Shape};
@@ -142,12 +141,43 @@ impl Tensor {
     #[must_use]
     #[track_caller]
     pub fn element(&self, position: &[usize]) -> Element {
-        let inside =
-            position.len() == self.rank() && position.iter().zip(&*self.shape).all(|(at, dim)| at < dim);
-        assert!(inside, "position {position:?} is outside the shape {}", self.shape);
-        let steps = position.iter().zip(&self.strides).map(|(at, stride)| at.cast_signed() * stride);
-        let at = self.offset.wrapping_add_signed(steps.sum());
-        self.elements.get(at).expect("the layout was checked when the tensor was made")
+        self.element_of(&[position])
+    }
+
+    /// The element at the multi-index that these parts make, one after another.
+    ///
+    /// # Panics
+    /// If they are no multi-index of this shape, as slices do.
+    ///
+    /// ```
+    /// # use gather_spec::{DType, Element, Tensor};
+    /// let tensor = Tensor::new(DType::U8, [2, 2], vec![1u8, 2, 3, 4])?;
+    /// let (row, column) = ([1], [0]);
+    /// assert_eq!(tensor.element_of(&[&row, &column]), Element::Bits(3));
+    /// # Ok::<(), gather_spec::TensorError>(())
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn element_of(&self, parts: &[&[usize]]) -> Element {
+        let mut axes = self.shape.iter().zip(&self.strides);
+        let (mut place, mut inside) = (self.offset, true);
+        for part in parts {
+            for at in *part {
+                match axes.next() {
+                    Some((dim, stride)) if at < dim => {
+                        place = place.wrapping_add_signed(at.cast_signed() * stride);
+                    }
+                    _ => inside = false,
+                }
+            }
+        }
+        assert!(
+            inside && axes.len() == 0,
+            "position {:?} is outside the shape {}",
+            parts.concat(),
+            self.shape
+        );
+        self.elements.get(place).expect("the layout was checked when the tensor was made")
     }
 
     /// The integer at a multi-index; `None` if the dtype is not an integer.
@@ -157,7 +187,17 @@ impl Tensor {
     #[must_use]
     #[track_caller]
     pub fn integer(&self, position: &[usize]) -> Option<i128> {
-        match self.element(position) {
+        self.integer_of(&[position])
+    }
+
+    /// The integer at the multi-index that these parts make, as [`Tensor::element_of`] does.
+    ///
+    /// # Panics
+    /// As there.
+    #[must_use]
+    #[track_caller]
+    pub fn integer_of(&self, parts: &[&[usize]]) -> Option<i128> {
+        match self.element_of(parts) {
             Element::Bits(bits) if self.dtype.is_integer() => Some(integer(self.dtype, bits)),
             _ => None,
         }
@@ -247,8 +287,8 @@ impl Tensor {
     }
 
     /// Where the first element lies in the storage.
-    #[cfg(feature = "cases")]
-    pub(crate) const fn offset(&self) -> usize {
+    #[must_use]
+    pub const fn offset(&self) -> usize {
         self.offset
     }
 
@@ -294,46 +334,6 @@ impl Tensor {
         (low..high).filter_map(|at| self.elements.get(at)).for_each(|element| stored.push(map(element)));
         let elements = stored.finish()?.elements;
         Self::strided(dtype, self.shape.clone(), self.strides.clone(), self.offset - low, elements)
-    }
-
-    /// Whether a tensor of the same shape has the same elements. Two slices are compared without the cost of two views.
-    fn equals<T: Stored>(&self, other: &Self) -> bool {
-        // Gigabytes of zeros are not looked through to find that they equal themselves.
-        let same_layout = self.strides == other.strides && self.offset == other.offset;
-        if same_layout && self.elements.is(&other.elements) {
-            return true;
-        }
-        match (self.row_major::<T>(), other.row_major::<T>()) {
-            (Some(one), Some(other)) => one == other,
-            _ => self.view::<T>() == other.view::<T>(),
-        }
-    }
-
-    /// The elements, if they are stored row-major without gaps.
-    fn row_major<T: Stored>(&self) -> Option<&[T]> {
-        let mut stride = 1;
-        for (dim, found) in self.shape.iter().zip(&self.strides).rev() {
-            if *found != stride {
-                return None;
-            }
-            stride *= dim.cast_signed();
-        }
-        T::slice(&self.elements)?.get(self.offset..self.offset + stride.unsigned_abs())
-    }
-
-    fn copied<T: Stored>(&self) -> Result<Self, TensorError> {
-        let mut elements: Vec<T> = reserved(self.shape.element_count())?;
-        match self.view::<T>() {
-            // However many rows without elements there are, none is walked.
-            Some(view) if view.is_empty() => {}
-            // Most strided tensors have rows without gaps, which are copied whole.
-            Some(view) if view.ndim() > 0 => view.rows().into_iter().for_each(|row| match row.to_slice() {
-                Some(row) => elements.extend_from_slice(row),
-                None => elements.extend(row.iter().cloned()),
-            }),
-            view => elements.extend(view.into_iter().flatten().cloned()),
-        }
-        Self::new(self.dtype, self.shape.to_vec(), elements)
     }
 }
 

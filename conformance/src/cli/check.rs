@@ -36,15 +36,10 @@ pub(super) struct Check {
 }
 
 impl Check {
-    /// Checks the files; of a broken specification only the rest is of interest, so it is loaded here.
-    pub(super) fn execute(
-        &self,
-        load: impl FnOnce() -> Result<Specification, Failure>,
-    ) -> Result<Status, Failure> {
-        let spec = load()?;
+    pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
         match &self.document {
-            None => self.spec_files(&spec),
-            Some(id) => self.page(&spec, id),
+            None => self.spec_files(spec),
+            Some(id) => self.page(spec, id),
         }
     }
 
@@ -135,7 +130,7 @@ fn surprise(spec: &Specification, case: &Case) -> Option<String> {
         let judged = Judged::new(&description, case, Strictness::Strict).ok()?;
         // Without memory for painted params there is nothing to compare.
         let judged = if case.sparse.is_some() { judged.spread().ok()? } else { judged };
-        let outcome = reference.call(&judged.case.call);
+        let outcome = reference.call(judged.call());
         let result = judged.answered(&outcome, None);
         let differs = result.verdict != Verdict::Pass && !matches!(outcome, Outcome::Unsupported(_));
         let CaseResult { verdict, expected, actual, .. } = result;

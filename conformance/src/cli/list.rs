@@ -50,10 +50,19 @@ enum Format {
     Json,
 }
 
-/// One row, for people and for programs.
-struct Row {
-    line: String,
-    json: Value,
+/// One row, for people or for programs.
+enum Row {
+    Line(String),
+    Json(Value),
+}
+
+impl Format {
+    fn row(self, line: impl FnOnce() -> String, json: impl FnOnce() -> Value) -> Row {
+        match self {
+            Self::Human => Row::Line(line()),
+            Self::Json => Row::Json(json()),
+        }
+    }
 }
 
 impl List {
@@ -67,18 +76,22 @@ impl List {
         let rows = match self.what {
             What::Cases => self.cases(spec)?,
             What::Clauses => self.clauses(spec),
-            What::Operators => operators(spec),
-            What::Questions => questions(spec),
-            What::Backends => backends(&spec.signatures()),
-            What::Documents => documents(spec),
+            What::Operators => operators(spec, self.format),
+            What::Questions => questions(spec, self.format),
+            What::Backends => backends(&spec.signatures(), self.format),
+            What::Documents => documents(spec, self.format),
         };
-        match self.format {
-            Format::Human => print(&rows.iter().map(|row| format!("{}\n", row.line)).collect::<String>())?,
-            Format::Json => {
-                let values: Vec<&Value> = rows.iter().map(|row| &row.json).collect();
-                print(&(serde_json::to_string_pretty(&values).expect("plain data") + "\n"))?;
+        let (mut lines, mut values) = (String::new(), Vec::new());
+        for row in rows {
+            match row {
+                Row::Line(line) => lines.extend([&line, "\n"]),
+                Row::Json(value) => values.push(value),
             }
         }
+        print(&match self.format {
+            Format::Human => lines,
+            Format::Json => serde_json::to_string_pretty(&values).expect("plain data") + "\n",
+        })?;
         Ok(Status::Conforms)
     }
 
@@ -101,7 +114,12 @@ impl List {
     fn cases(&self, spec: &Specification) -> Result<Vec<Row>, Failure> {
         let selection =
             selection(&spec.cases, &self.patterns, &self.operators, self.basis)?.of_suite(self.suite);
-        Ok(spec.cases.iter().filter(|case| selection.wants(case)).map(case_row).collect())
+        Ok(spec
+            .cases
+            .iter()
+            .filter(|case| selection.wants(case))
+            .map(|case| case_row(case, self.format))
+            .collect())
     }
 
     fn clauses(&self, spec: &Specification) -> Vec<Row> {
@@ -118,84 +136,78 @@ impl List {
             .map(|(clause, coverage)| {
                 let text = clause.text.trim();
                 let rejecting: Vec<&str> = coverage.rejecting.values().flatten().copied().collect();
-                Row {
-                    line: format!("{}  {}  {text}", clause.id, clause.basis),
-                    json: json!({
-                        "id": clause.id, "basis": clause.basis, "text": text,
-                        "accepting": coverage.accepting, "rejecting": rejecting,
-                    }),
-                }
+                self.format.row(
+                    || format!("{}  {}  {text}", clause.id, clause.basis),
+                    || {
+                        json!({
+                                "id": clause.id, "basis": clause.basis, "text": text,
+                                "accepting": coverage.accepting, "rejecting": rejecting,
+                        })
+                    },
+                )
             })
             .collect()
     }
 }
 
-fn case_row(case: &Case) -> Row {
-    let documented = case.documented.as_ref().map(|id| format!("  documented {id}")).unwrap_or_default();
-    Row {
-        line: format!("{}  {}{documented}", case.id, case.basis),
-        json: json!({
+fn case_row(case: &Case, format: Format) -> Row {
+    let documented = || case.documented.as_ref().map(|id| format!("  documented {id}")).unwrap_or_default();
+    format.row(|| format!("{}  {}{}", case.id, case.basis, documented()), || json!({
             "id": case.id, "operator": case.call.operator, "clauses": case.clauses, "documented": case.documented,
             "family": case.family, "basis": case.basis, "provenance": case.provenance, "history": case.history,
-        }),
-    }
+    }))
 }
 
-fn operators(spec: &Specification) -> Vec<Row> {
+fn operators(spec: &Specification, format: Format) -> Vec<Row> {
     let row = |page: &gather_spec::Signature| {
         let prefix = format!("{}/", page.operator);
         let cases = spec.cases.iter().filter(|case| case.id.starts_with(&prefix)).count();
-        Row {
-            line: format!("{}  {}  {}", page.operator, counted(cases, "case"), page.summary.trim()),
-            json: json!({
+        format.row(|| format!("{}  {}  {}", page.operator, counted(cases, "case"), page.summary.trim()), || json!({
                 "id": page.operator, "summary": page.summary.trim(), "documents": page.documents, "cases": cases,
                 "signature": page,
-            }),
-        }
+        }))
     };
     spec.operators.iter().map(row).collect()
 }
 
-fn questions(spec: &Specification) -> Vec<Row> {
-    let row = |question: &gather_spec::question::Question| Row {
-        line: format!("{}  {}", question.id, question.question),
-        json: json!(question),
+fn questions(spec: &Specification, format: Format) -> Vec<Row> {
+    let row = |question: &gather_spec::question::Question| {
+        format.row(|| format!("{}  {}", question.id, question.question), || json!(question))
     };
     spec.questions.iter().map(row).collect()
 }
 
-fn backends(signatures: &Signatures) -> Vec<Row> {
+fn backends(signatures: &Signatures, format: Format) -> Vec<Row> {
     let row = |name: &&str| {
         let backend = builtin::backend_of(signatures, name, Profile::default(), builtin::MAX_OUTPUT)?;
         let description = backend.describe();
         let operators: Vec<&str> = description.operators.keys().map(String::as_str).collect();
         let levels = builtin::levels(name);
         let words = if levels.is_empty() { String::new() } else { format!("  levels {}", levels.join(" ")) };
-        Some(Row {
-            line: format!("{name}  {}  {}{words}", description.backend.version, operators.join(" ")),
-            json: json!({
+        Some(format.row(|| format!("{name}  {}  {}{words}", description.backend.version, operators.join(" ")), || json!({
                 "id": name, "version": description.backend.version, "language": description.backend.language,
                 "operators": operators, "levels": levels,
-            }),
-        })
+        })))
     };
     let adapter = |adapter: &Adapter| {
         let manifest = adapter.manifest();
-        Row {
-            line: format!("{}  adapter: {}", manifest.name, manifest.summary),
-            json: json!({
-                "id": manifest.name, "language": "Python", "summary": manifest.summary,
-                "download": manifest.download,
-            }),
-        }
+        format.row(
+            || format!("{}  adapter: {}", manifest.name, manifest.summary),
+            || {
+                json!({
+                        "id": manifest.name, "language": "Python", "summary": manifest.summary,
+                        "download": manifest.download,
+                })
+            },
+        )
     };
     builtin::NAMES.iter().filter_map(row).chain(ADAPTERS.iter().map(adapter)).collect()
 }
 
-fn documents(spec: &Specification) -> Vec<Row> {
-    let row = |document: &gather_spec::clause::Document| Row {
-        line: format!("{}  {}  {}", document.id, document.title, document.address),
-        json: json!(document),
+fn documents(spec: &Specification, format: Format) -> Vec<Row> {
+    let row = |document: &gather_spec::clause::Document| {
+        format
+            .row(|| format!("{}  {}  {}", document.id, document.title, document.address), || json!(document))
     };
     spec.documents.iter().map(row).collect()
 }

@@ -98,11 +98,11 @@ pub(super) struct Run {
 
 /// The whole suite on every built-in backend.
 pub(super) fn main_job(
-    spec: Result<Specification, Failure>,
+    spec: Result<&'static Specification, Failure>,
     folder: Option<&Path>,
 ) -> Result<Status, Failure> {
     match Cli::parse_from(["gatherspec", "run"]).command {
-        Some(Command::Run(run)) => run.execute(&spec?, folder),
+        Some(Command::Run(run)) => run.execute(spec?, folder),
         _ => unreachable!("`run` is a command"),
     }
 }
@@ -151,21 +151,23 @@ impl Run {
             found,
         };
         silence_backends();
-        let mut report = Report { backends: self.run_all(&backends, &job), ..Report::new() };
+        // Like the specification, it lives until the process ends.
+        let report = Box::leak(Box::new(Report { backends: self.run_all(&backends, &job), ..Report::new() }));
         process::end_children();
         progress.clear();
         report.interrupted = interrupt::signal().map(str::to_owned);
-        note_missing(&mut report, cases.len());
-        for backend in report.backends.iter_mut().filter(|backend| backend.broken.is_none()) {
+        note_missing(report, cases.len());
+        report.backends.par_iter_mut().filter(|backend| backend.broken.is_none()).for_each(|backend| {
             let ids: Vec<&str> = backend.results.iter().map(|entry| entry.id.as_str()).collect();
             let cases = with_results(&cases, &ids);
             backend.conclude(&cases, spec);
-        }
+        });
 
         // What was found is kept and printed before anything that is wrong beside it.
-        let (written, mut wrong) = kept.write(&report, spec);
+        let ((written, mut wrong), text) =
+            rayon::join(|| kept.write(report, spec), || report.render(self.format));
         drop(gentle);
-        print(&report.render(self.format))?;
+        print(&text)?;
         if let (Format::Human, Some(folder)) = (self.format, written) {
             print(&format!("reports: {}\n", folder.display()))?;
         }

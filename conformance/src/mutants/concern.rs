@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use gather_spec::{Call, Outcome, Profile, Signature, Signatures};
+use rayon::prelude::*;
 
-use super::model::Model;
+use super::model::CORRECT;
 use super::{CLAMP, ERROR, Mutant, WRAP, ZERO, declaring};
 use crate::fuzz::{allows, effective, tolerated, without_promise};
 use crate::generate::{Choices, Maker};
@@ -43,18 +44,17 @@ impl Draws {
         let capability = &description.operators[signature.operator.as_str()];
         // Hundreds of mutants answer each call: none is larger than it must be.
         let maker = Maker::new(&description, &only).without_edges();
-        let mut choices = Choices::from_seed(0);
-        let call = |at: u64| {
+        let call = |choices: &mut Choices, at: u64| {
             choices.reseed(round * (USUAL + FAR) + at);
-            let drawn = if at < USUAL { maker.call(&mut choices) } else { maker.far_call(&mut choices) };
+            let drawn = if at < USUAL { maker.call(choices) } else { maker.far_call(choices) };
             drawn.ok().flatten().filter(|call| {
                 narrow.is_none() || signature.roles(call).is_ok_and(|roles| capability.covers(&roles))
             })
         };
-        let calls: Vec<Call> = (0..draws).filter_map(call).collect();
-        let model = Model::correct();
+        let drawn = (0..draws).into_par_iter().map_init(|| Choices::from_seed(0), call);
+        let calls: Vec<Call> = drawn.flatten().collect();
         let right = |profile: Profile| {
-            (profile, calls.iter().map(|call| model.answer(signature, call, profile, 1)).collect())
+            (profile, calls.par_iter().map(|call| CORRECT.answer(signature, call, profile, 1)).collect())
         };
         let right = [ERROR, ZERO, CLAMP, WRAP].map(right).into();
         Self { signature: signature.clone(), calls, right }
@@ -66,6 +66,9 @@ impl Draws {
 
     /// Whether a mutant is wrong on one of the calls under one of its profiles.
     pub(super) fn are_wrong_for(&self, mutant: &Mutant) -> bool {
+        if !mutant.is_wrong_for(self.signature.form) {
+            return false;
+        }
         let model = mutant.model();
         let threads = if mutant.threaded { THREADS } else { 1 };
         mutant.profiles.iter().any(|profile| {
@@ -79,10 +82,43 @@ impl Draws {
     /// Whether an outcome that is not the right one in every field is allowed all the same.
     fn allows(&self, call: &Call, profile: Profile, right: &Outcome, outcome: &Outcome) -> bool {
         let profile = effective(&self.signature, call, profile);
-        let promised = |call: &Call| Model::correct().answer(&self.signature, call, ZERO, 1);
+        let promised = |call: &Call| CORRECT.answer(&self.signature, call, ZERO, 1);
         let mut allowed = allows(right, profile, || promised(&without_promise(&self.signature, call)));
         allowed.extend(tolerated(&self.signature, call, profile, right));
         let Ok(roles) = self.signature.roles(call) else { return false };
         judge(&allowed, roles.params, outcome, true, Strictness::Strict).verdict == Verdict::Pass
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin;
+
+    #[test]
+    fn calls_take_no_step_of_another_form() {
+        for signature in builtin::signatures() {
+            let mut trapped = CORRECT;
+            trapped.numbers = |_| panic!("a step of windows");
+            trapped.breaks = |_, _| panic!("a step of windows");
+            trapped.combine = |_, _, _| panic!("a step of windows");
+            trapped.fit = |_, _| panic!("a step of windows");
+            trapped.rows = |_, _| panic!("a step of windows");
+            trapped.row = |_, _| panic!("a step of windows");
+            trapped.full_start = |_, _| panic!("a step of windows");
+            trapped.full_batching = |_, _| panic!("a step of windows");
+            trapped.full_offset = |_, _| panic!("a step of windows");
+            trapped.exempt = |_| panic!("a step of elements");
+            trapped.index_at = |_, _| panic!("a step of elements");
+            trapped.origin = |_, _, _| panic!("a step of elements");
+            let mut model = CORRECT;
+            model.take_over_unused(signature.form, &trapped);
+            let draws = Draws::new(signature, None, 0, 1000);
+            for (profile, right) in &draws.right {
+                for (call, right) in draws.calls.iter().zip(right) {
+                    assert_eq!(model.answer(signature, call, *profile, 1), *right, "{call:?}");
+                }
+            }
+        }
     }
 }

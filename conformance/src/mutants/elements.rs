@@ -339,7 +339,7 @@ fn broadcast(signature: &Signature, roles: Roles<Tensor>) -> Roles<Tensor> {
     if signature.join.is_none() || roles.params.rank() != roles.indices.rank() {
         return roles;
     }
-    let model = model::Model::correct();
+    let model = model::CORRECT;
     let profile = gather_spec::Profile::default();
     let empty_axis = gather_spec::EmptyAxis::Zero;
     let axis = Asked {

@@ -2,21 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use gather_spec::tensor::Stored;
+use gather_spec::tensor::Elements;
 use gather_spec::{ByteString, DType, Element, Tensor};
 
 use super::model::GARBAGE;
 
 /// The elements of a tensor in row-major order.
 pub(super) fn row_major(tensor: &Tensor) -> Vec<Element> {
-    fn bits<T: Stored + Copy + Into<u128>>(tensor: &Tensor) -> Option<Vec<Element>> {
-        Some(tensor.view::<T>()?.iter().map(|bits| Element::Bits((*bits).into())).collect())
+    fn bits<T: Copy + Into<u128>>(elements: &[T]) -> Vec<Element> {
+        elements.iter().map(|bits| Element::Bits((*bits).into())).collect()
     }
-    bits::<u8>(tensor)
-        .or_else(|| bits::<u16>(tensor))
-        .or_else(|| bits::<u32>(tensor))
-        .or_else(|| bits::<u64>(tensor))
-        .unwrap_or_else(|| tensor.iter().collect())
+    let copied = tensor.to_row_major().expect("a small tensor");
+    match copied.stored() {
+        Elements::B1(elements) => bits(elements),
+        Elements::B2(elements) => bits(elements),
+        Elements::B4(elements) => bits(elements),
+        Elements::B8(elements) => bits(elements),
+        Elements::B16(elements) => bits(elements),
+        Elements::Strings(elements) => elements.iter().cloned().map(Element::Bytes).collect(),
+    }
 }
 
 /// An element that nobody wrote.

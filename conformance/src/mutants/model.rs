@@ -31,6 +31,11 @@ const MOST_BYTES: u128 = 1 << 26;
 pub(super) type Pick = Option<i128>;
 
 /// The steps of a gather.
+#[derive(Clone, Copy, PartialEq)]
+#[allow(
+    unpredictable_function_pointer_comparisons,
+    reason = "merged functions do the same, and a step that nobody replaced is a copy"
+)]
 pub(super) struct Model {
     /// The call as it is received, in role terms.
     pub(super) received: fn(&Signature, Roles<Tensor>) -> Roles<Tensor>,
@@ -109,9 +114,12 @@ pub(super) struct Model {
     pub(super) code: fn(ErrorCode) -> Option<ErrorCode>,
 }
 
+/// The model without a mutation. Every other one is a copy of it, so that steps which nobody replaced are equal.
+pub(super) static CORRECT: Model = Model::correct();
+
 impl Model {
     /// The model without a mutation.
-    pub(super) const fn correct() -> Self {
+    const fn correct() -> Self {
         Self {
             received: |_, roles| roles,
             mode: |signature, roles| signature.mode(roles),
@@ -152,6 +160,26 @@ impl Model {
             finish: |_, _, _| (),
             code: Some,
         }
+    }
+
+    /// Takes over the steps that calls of a form never take; a test of `concern` holds this against drawn calls.
+    pub(super) const fn take_over_unused(&mut self, form: Form, other: &Self) {
+        if !matches!(form, Form::Window) {
+            (self.numbers, self.breaks, self.combine) = (other.numbers, other.breaks, other.combine);
+            (self.fit, self.rows, self.row) = (other.fit, other.rows, other.row);
+            self.full_start = other.full_start;
+            (self.full_batching, self.full_offset) = (other.full_batching, other.full_offset);
+        }
+        if !matches!(form, Form::Elements) {
+            (self.exempt, self.index_at, self.origin) = (other.exempt, other.index_at, other.origin);
+        }
+    }
+
+    /// Whether calls of a form take a step that is not the right one.
+    pub(super) fn is_wrong_for(&self, form: Form) -> bool {
+        let mut used = *self;
+        used.take_over_unused(form, &CORRECT);
+        used != CORRECT
     }
 
     /// Answers a call of the operator of a signature.

@@ -162,6 +162,10 @@ impl<'a> Trial<'a> {
 
     /// Whether a case catches a mutant under one of its profiles.
     fn kill(&self, mutant: &Mutant, laid: &LaidOut<'_>) -> Option<Kill> {
+        let signature = self.signatures.get(laid.case.call.operator.as_str())?;
+        if !mutant.is_wrong_for(signature.form) {
+            return None;
+        }
         mutant.profiles.iter().find_map(|profile| {
             // A backend for each case, so that nothing depends on what came before.
             let backend = || mutant.declaring(self.signatures, *profile, self.narrow);

@@ -180,7 +180,7 @@ impl Kind {
         let entry = Entry {
             id,
             operator: key.operator.clone(),
-            clauses: example.map(|example| example.clauses.clone()).unwrap_or_default(),
+            clauses: example.map(|example| example.clauses.clone()).unwrap_or_default().into(),
             dtypes: None,
             profile: None,
             verdict: key.verdict,

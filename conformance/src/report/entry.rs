@@ -1,6 +1,7 @@
 //! What a report says of one case.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use gather_spec::{Call, Case, DType, Profile, Tensor};
@@ -18,7 +19,7 @@ pub struct Entry {
     /// Its operator.
     pub operator: String,
     /// The clauses that it tests.
-    pub clauses: Vec<String>,
+    pub clauses: Arc<[String]>,
     /// The dtypes that the call was sent in, where the case leaves some open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dtypes: Option<Dtypes>,

@@ -1,27 +1,40 @@
 //! JUnit XML: for each backend a suite per operator with a test case per case, and before them one about the backend
 //! itself: whether it was run, its profile, and as properties how the run ended.
 
+use std::io;
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report as Junit, TestCase, TestCaseStatus, TestSuite};
+use rayon::prelude::*;
 
 use crate::judge::Verdict;
 
 use super::{BackendReport, Campaign, Entry, Report};
 
 pub(super) fn render(report: &Report) -> String {
+    junit(report).to_string().expect(VALID)
+}
+
+/// Writes the same, suite by suite.
+pub(super) fn write(report: &Report, file: &mut dyn io::Write) -> io::Result<()> {
+    junit(report).serialize(file).map_err(io::Error::other)
+}
+
+const VALID: &str = "names and texts are valid XML once escaped";
+
+fn junit(report: &Report) -> Junit {
     let mut junit = Junit::new("gatherspec");
+    let operators = report.operators();
     for (backend, label) in report.backends.iter().zip(report.labels()) {
         let name = label.name().replace('.', "_");
         junit.add_test_suite(backend_suite(backend, &name));
-        for operator in report.operators() {
-            junit.add_test_suite(operator_suite(backend, &name, operator));
-        }
+        let of_operators = operators.par_iter().map(|operator| operator_suite(backend, &name, operator));
+        junit.add_test_suites(of_operators.collect::<Vec<_>>());
         for campaign in &backend.campaign {
             junit.add_test_suite(campaign_suite(backend, &name, campaign));
         }
     }
-    junit.to_string().expect("names and texts are valid XML once escaped")
+    junit
 }
 
 /// The tests that are about no case, and how the run ended.

@@ -119,7 +119,7 @@ impl Summary {
             let Some(profile) = entry.profile else { continue };
             let asked = entry.was_asked();
             let codes: Vec<ErrorCode> = case.expect.under(profile).iter().filter_map(error_code).collect();
-            for id in &case.clauses {
+            for id in case.clauses.iter() {
                 *tested.entry(id).or_default() |= asked;
                 let clause = spec.clause(id);
                 for code in codes.iter().filter(|code| clause.is_some_and(|one| one.rejects.contains(code))) {

@@ -59,7 +59,7 @@ pub fn take(x: &Tensor, indices: &Tensor, axis: Option<i64>, settings: Settings)
             let index = index_at(indices, &[position[axis]]);
             match resolve(index, size, settings.profile) {
                 Some(element) => {
-                    let mut from = position.to_vec();
+                    let mut from = position;
                     from[axis] = element;
                     out.push(x.element(&from));
                 }

@@ -4,7 +4,7 @@ use gather_spec::{Call, DimensionRule, GatherError, Refusal, Shape, Tensor};
 
 use super::{ARRAY_DTYPES, INDICES_DTYPES, in_bounds, invalid_value};
 use crate::checks::{
-    are_dims, boolean, ensure, index_at, index_dtype, integers, is_unique, needed, only, operands,
+    are_dims, boolean, ensure, index_dtype, index_of, integers, is_unique, needed, only, operands,
     params_dtype, string_or_null,
 };
 use crate::output::{finished, output, positions};
@@ -178,7 +178,7 @@ impl Slices {
     /// What `start_indices` holds along its last dimension.
     fn index_vector(&self, start_indices: &Tensor, row: &[usize]) -> Vec<i128> {
         let components = 0..self.start_index_map.len();
-        components.map(|component| index_at(start_indices, &[row, &[component]].concat())).collect()
+        components.map(|component| index_of(start_indices, &[row, &[component]])).collect()
     }
 
     /// How many starts of a component keep the slice in bounds.
@@ -203,10 +203,9 @@ impl Slices {
         for (own, other) in self.operand_batching_dims.iter().zip(&self.start_indices_batching_dims) {
             place[*own] = row[*other];
         }
-        let offsets = (0..place.len()).filter(|dim| !self.is_left_out(*dim)).zip(&self.offset_dims);
-        for (dim, of_output) in offsets.collect::<Vec<_>>() {
-            place[dim] += position[*of_output];
-        }
+        let offsets =
+            (0..self.slice_sizes.len()).filter(|dim| !self.is_left_out(*dim)).zip(&self.offset_dims);
+        offsets.for_each(|(dim, of_output)| place[dim] += position[*of_output]);
         place
     }
 }

@@ -102,7 +102,7 @@ pub fn take(
                 let place = mode.place(index_at(indices, &j), size);
                 for k in positions(after) {
                     out.push(match place {
-                        Place::At(at) => a.element(&[&*i, &[at], &*k].concat()),
+                        Place::At(at) => a.element_of(&[&*i, &[at], &*k]),
                         _ => invalid_value(a.dtype()),
                     });
                 }

@@ -101,7 +101,7 @@ pub fn take(
         for jj in positions(n_j) {
             let place = mode.place(index_at(indices, &jj), m).expect("every index was looked at");
             for kk in positions(n_k) {
-                out.push(a.element(&[&*ii, &[place], &*kk].concat()));
+                out.push(a.element_of(&[&*ii, &[place], &*kk]));
             }
         }
     }

@@ -3,7 +3,8 @@
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use crate::checks::{
-    equal_batch_shapes, index_at, index_dtype, integer, is_refused, only, operands, params_dtype, resolve,
+    equal_batch_shapes, index_at, index_dtype, index_of, integer, is_refused, only, operands, params_dtype,
+    resolve,
 };
 use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
@@ -78,13 +79,13 @@ pub fn gather_nd(
             for outer in positions(outer_shape) {
                 let indices_slice: Option<Vec<usize>> = (0..k)
                     .map(|component| {
-                        let index = index_at(indices, &[&*batch, &*outer, &[component]].concat());
+                        let index = index_of(indices, &[&*batch, &*outer, &[component]]);
                         resolve(index, indexed_shape[component], settings.profile)
                     })
                     .collect();
                 for slice in positions(slice_shape) {
                     match &indices_slice {
-                        Some(tuple) => output.push(data.element(&[&*batch, tuple, &*slice].concat())),
+                        Some(tuple) => output.push(data.element_of(&[&*batch, tuple, &*slice])),
                         None => output.push_zero(),
                     }
                 }

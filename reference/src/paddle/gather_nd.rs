@@ -2,7 +2,7 @@
 
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
-use crate::checks::{index_at, index_dtype, is_refused, only, operands, params_dtype, resolve};
+use crate::checks::{index_at, index_dtype, index_of, is_refused, only, operands, params_dtype, resolve};
 use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
 
@@ -57,13 +57,13 @@ pub fn gather_nd(input: &Tensor, index: &Tensor, settings: Settings) -> Result<T
         for i in positions(outer_shape) {
             let vector: Option<Vec<usize>> = (0..depth)
                 .map(|component| {
-                    let value = index_at(index, &[&*i, &[component]].concat());
+                    let value = index_of(index, &[&*i, &[component]]);
                     resolve(value, indexed_shape[component], settings.profile)
                 })
                 .collect();
             for slice in positions(slice_shape) {
                 match &vector {
-                    Some(vector) => output.push(input.element(&[&**vector, &*slice].concat())),
+                    Some(vector) => output.push(input.element_of(&[&**vector, &*slice])),
                     None => output.push_zero(),
                 }
             }

@@ -3,7 +3,7 @@
 use gather_spec::{Call, DType, DimensionNumbers, DimensionRule, GatherError, Refusal, Shape, Tensor};
 
 use crate::checks::{
-    ALL_BUT_STRINGS, INTEGERS, are_dims, boolean, ensure, index_at, index_dtype, integer, integers,
+    ALL_BUT_STRINGS, INTEGERS, are_dims, boolean, ensure, index_at, index_dtype, index_of, integer, integers,
     is_refused, is_unique, only, operands, params_dtype, resolve,
 };
 use crate::output::{finished, output, positions};
@@ -45,8 +45,9 @@ pub fn gather(
     // stablehlo.gather.index.clamp, stablehlo.gather.index.first-offender
     let rows = if start_indices.shape().contains(&0) { vec![0] } else { dims.batch_dim_sizes(start_indices) };
     for batch_index in positions(&rows) {
-        for (d_start, index) in dims.start_index(start_indices, &batch_index).into_iter().enumerate() {
-            let bound = dims.starts_that_fit(operand, dims.start_index_map[d_start]);
+        for (d_start, d_operand) in dims.start_index_map.iter().enumerate() {
+            let index = dims.start_index(start_indices, &batch_index, d_start);
+            let bound = dims.starts_that_fit(operand, *d_operand);
             if is_refused(index, bound, settings.profile) {
                 let (position, component) = (batch_index, Some(d_start));
                 return Err(GatherError::IndexOutOfRange { position, component, index, bound }.into());
@@ -57,17 +58,17 @@ pub fn gather(
     // stablehlo.gather.value.formula
     for result_index in positions(&dims.shape_of_result(start_indices)) {
         let batch_index = dims.batch_index(&result_index);
-        let start_index = dims.start_index(start_indices, &batch_index);
-        match dims.full_start_index(operand, &start_index, settings) {
+        let operand_index: Option<Vec<usize>> = (0..operand.rank())
+            .map(|d_operand| {
+                let start =
+                    dims.full_start_index(operand, start_indices, &batch_index, d_operand, settings)?;
+                let batching = dims.full_batching_index(&batch_index, d_operand);
+                Some(start + batching + dims.full_offset_index(&result_index, d_operand))
+            })
+            .collect();
+        match operand_index {
+            Some(operand_index) => result.push(operand.element(&operand_index)),
             None => result.push_zero(),
-            Some(full_start_index) => {
-                let full_batching_index = dims.full_batching_index(operand, &batch_index);
-                let full_offset_index = dims.full_offset_index(operand, &result_index);
-                let parts = full_start_index.iter().zip(&full_batching_index).zip(&full_offset_index);
-                let operand_index: Vec<usize> =
-                    parts.map(|((start, batch), offset)| start + batch + offset).collect();
-                result.push(operand.element(&operand_index));
-            }
         }
     }
     finished(result)
@@ -160,17 +161,14 @@ impl Dims {
         axes.filter(|(d, _)| !self.offset_dims.contains(d)).map(|(_, at)| *at).collect()
     }
 
-    /// `start_indices[bi0, ..., :, ..., biN]` with `:` at `index_vector_dim`, or `[start_indices[batch_index]]`.
-    fn start_index(&self, start_indices: &Tensor, batch_index: &[usize]) -> Vec<i128> {
+    /// `start_index[d_start]` of `start_indices[bi0, ..., :, ..., biN]` with `:` at `index_vector_dim`, or of
+    /// `[start_indices[batch_index]]`.
+    fn start_index(&self, start_indices: &Tensor, batch_index: &[usize], d_start: usize) -> i128 {
         if self.index_vector_dim == start_indices.rank() {
-            return vec![index_at(start_indices, batch_index)];
+            return index_at(start_indices, batch_index);
         }
-        let component = |d_start: usize| {
-            let mut position = batch_index.to_vec();
-            position.insert(self.index_vector_dim, d_start);
-            index_at(start_indices, &position)
-        };
-        (0..start_indices.shape()[self.index_vector_dim]).map(component).collect()
+        let (before, after) = batch_index.split_at(self.index_vector_dim);
+        index_of(start_indices, &[before, &[d_start], after])
     }
 
     /// How many starts along a dim leave the slice inside: those from 0 to `dim(operand, d_operand) - slice_sizes[d_operand]`.
@@ -183,35 +181,38 @@ impl Dims {
     fn full_start_index(
         &self,
         operand: &Tensor,
-        start_index: &[i128],
+        start_indices: &Tensor,
+        batch_index: &[usize],
+        d_operand: usize,
         settings: Settings,
-    ) -> Option<Vec<usize>> {
-        let mut full_start_index = vec![0; operand.rank()];
-        for (d_start, d_operand) in self.start_index_map.iter().enumerate() {
-            let bound = self.starts_that_fit(operand, *d_operand);
-            full_start_index[*d_operand] = resolve(start_index[d_start], bound, settings.profile)?;
-        }
-        Some(full_start_index)
+    ) -> Option<usize> {
+        let Some(d_start) = place_of(d_operand, &self.start_index_map) else { return Some(0) };
+        let index = self.start_index(start_indices, batch_index, d_start);
+        resolve(index, self.starts_that_fit(operand, d_operand), settings.profile)
     }
 
     /// `full_batching_index[d_operand] = batch_index[d_start - (d_start < index_vector_dim ? 0 : 1)]` if `d_operand =
     /// operand_batching_dims[i_batching]` and `d_start = start_indices_batching_dims[i_batching]`, else 0.
-    fn full_batching_index(&self, operand: &Tensor, batch_index: &[usize]) -> Vec<usize> {
-        let mut full_batching_index = vec![0; operand.rank()];
-        for (d_operand, d_start) in self.operand_batching_dims.iter().zip(&self.start_indices_batching_dims) {
-            let before = if *d_start < self.index_vector_dim { 0 } else { 1 };
-            full_batching_index[*d_operand] = batch_index[d_start - before];
-        }
-        full_batching_index
+    fn full_batching_index(&self, batch_index: &[usize], d_operand: usize) -> usize {
+        let Some(i_batching) = place_of(d_operand, &self.operand_batching_dims) else { return 0 };
+        let d_start = self.start_indices_batching_dims[i_batching];
+        batch_index[d_start - if d_start < self.index_vector_dim { 0 } else { 1 }]
     }
 
-    /// `[oi0, ..., 0, ..., oiN]` with the elements of `offset_index = result_index[offset_dims...]`, and 0 at
+    /// `[oi0, ..., 0, ..., oiN][d_operand]` with the elements of `offset_index = result_index[offset_dims...]`, and 0 at
     /// `collapsed_slice_dims` and `operand_batching_dims`.
-    fn full_offset_index(&self, operand: &Tensor, result_index: &[usize]) -> Vec<usize> {
-        let mut offset_index = self.offset_dims.iter().map(|d| result_index[*d]);
-        let offset = |d: usize| if self.is_left_out(d) { Some(0) } else { offset_index.next() };
-        (0..operand.rank()).filter_map(offset).collect()
+    fn full_offset_index(&self, result_index: &[usize], d_operand: usize) -> usize {
+        if self.is_left_out(d_operand) {
+            return 0;
+        }
+        let i_offset = (0..d_operand).filter(|d| !self.is_left_out(*d)).count();
+        result_index[self.offset_dims[i_offset]]
     }
+}
+
+/// Where a dim is named in a list of dims.
+fn place_of(dim: usize, dims: &[usize]) -> Option<usize> {
+    dims.iter().position(|one| *one == dim)
 }
 
 /// The constraints on dimension numbers, in the order in which they are looked for.

@@ -3,8 +3,8 @@
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use crate::checks::{
-    axis_within, boolean, equal_batch_shapes, index_at, index_dtype, integer, is_refused, only, operands,
-    params_dtype, resolve,
+    axis_within, boolean, equal_batch_shapes, index_at, index_dtype, index_of, integer, is_refused, only,
+    operands, params_dtype, resolve,
 };
 use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
@@ -69,12 +69,12 @@ pub fn gather(
         for batch in positions(batch_shape) {
             for mid in positions(mid_shape) {
                 for at in positions(at_shape) {
-                    let index = index_at(indices, &[&*batch, &*at].concat());
+                    let index = index_of(indices, &[&*batch, &*at]);
                     let index = resolve(index, bound, settings.profile);
                     for inner in positions(inner_shape) {
                         match index {
                             Some(index) => {
-                                output.push(params.element(&[&*batch, &*mid, &[index], &*inner].concat()));
+                                output.push(params.element_of(&[&*batch, &*mid, &[index], &*inner]));
                             }
                             None => output.push_zero(),
                         }

@@ -3,7 +3,8 @@
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use crate::checks::{
-    equal_batch_shapes, index_at, index_dtype, integer, is_refused, only, operands, params_dtype, resolve,
+    equal_batch_shapes, index_at, index_dtype, index_of, integer, is_refused, only, operands, params_dtype,
+    resolve,
 };
 use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
@@ -66,13 +67,13 @@ pub fn gather_nd(
             for outer in positions(outer_shape) {
                 let vector: Option<Vec<usize>> = (0..index_depth)
                     .map(|component| {
-                        let index = index_at(indices, &[&*batch, &*outer, &[component]].concat());
+                        let index = index_of(indices, &[&*batch, &*outer, &[component]]);
                         resolve(index, indexed_shape[component], settings.profile)
                     })
                     .collect();
                 for inner in positions(inner_shape) {
                     match &vector {
-                        Some(vector) => output.push(params.element(&[&*batch, vector, &*inner].concat())),
+                        Some(vector) => output.push(params.element_of(&[&*batch, vector, &*inner])),
                         None => output.push_zero(),
                     }
                 }

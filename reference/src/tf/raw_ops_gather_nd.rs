@@ -2,7 +2,7 @@
 
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
-use crate::checks::{index_at, index_dtype, is_refused, only, operands, params_dtype, resolve};
+use crate::checks::{index_at, index_dtype, index_of, is_refused, only, operands, params_dtype, resolve};
 use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
 
@@ -54,13 +54,13 @@ pub fn GatherNd(params: &Tensor, indices: &Tensor, settings: Settings) -> Result
         for i in positions(outer_shape) {
             let index: Option<Vec<usize>> = (0..depth)
                 .map(|component| {
-                    let index = index_at(indices, &[&*i, &[component]].concat());
+                    let index = index_of(indices, &[&*i, &[component]]);
                     resolve(index, indexed_shape[component], settings.profile)
                 })
                 .collect();
             for slice in positions(slice_shape) {
                 match &index {
-                    Some(index) => output.push(params.element(&[&**index, &*slice].concat())),
+                    Some(index) => output.push(params.element_of(&[&**index, &*slice])),
                     None => output.push_zero(),
                 }
             }

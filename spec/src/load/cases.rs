@@ -254,7 +254,7 @@ impl<'a> CaseReader<'a> {
     /// of its dtypes.
     fn case(&self, entry: &'a CaseEntry, stem: &str) -> Result<Vec<Case>, Diagnostic> {
         let name = &entry.name.value;
-        let clauses = self.clauses(entry)?;
+        let clauses: Arc<[String]> = self.clauses(entry)?.into();
         self.check_sources(entry)?;
         let (params, indices) = self.operands(entry)?;
         let dtypes = self.dtypes_of_operands(entry, params, indices)?;
