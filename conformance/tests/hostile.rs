@@ -1,8 +1,11 @@
 //! Broken and hostile case files: each is refused with a diagnostic that says what, where and what would be right,
-//! in little time and memory. Small ones lie in `hostile/`, named after their fault; `made` writes the others.
+//! in little time and memory. Small ones stand in the files of `hostile/`, by topic and named after their fault; `made`
+//! writes the others. Before it is read, each goes to a file of its own, so that a diagnostic has the lines of that file.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test says what it expected by failing")]
 
+#[path = "hostile/documents.rs"]
+mod documents;
 #[path = "hostile/made.rs"]
 mod made;
 
@@ -23,47 +26,79 @@ fn shown(spec: &Specification, path: &Path, dir: &Path) -> String {
     text.replace(&format!("{}/", dir.display()), "")
 }
 
-/// The files in `hostile/` that are refused, or those in `hostile/accepted/`.
-fn checked_in(accepted: bool) -> Vec<PathBuf> {
+/// What reading each file shows, below its name.
+fn all_shown(spec: &Specification, files: &[PathBuf], dir: &Path) -> String {
+    let one = |path: &PathBuf| {
+        let name = path.strip_prefix(dir).unwrap().with_extension("");
+        format!("#### {}\n{}\n", name.display(), shown(spec, path, dir))
+    };
+    files.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+/// Files that are refused, and files that are accepted.
+#[derive(Default)]
+struct Files {
+    refused: Vec<PathBuf>,
+    accepted: Vec<PathBuf>,
+}
+
+/// Writes each document of a file as TOPIC/NAME.yaml.
+fn write_documents(file: &Path, dir: &Path) -> Vec<PathBuf> {
+    let topic = dir.join(file.file_stem().unwrap());
+    let write = |document: documents::Document| {
+        let path = topic.join(format!("{}.yaml", document.name));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, document.text).unwrap();
+        path
+    };
+    documents::read(file).into_iter().map(write).collect()
+}
+
+/// Every document of `hostile/`: those of `accepted.yaml` are accepted.
+fn checked_in(dir: &Path) -> Files {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile");
-    let folders = ["", "accepted", "operators/tf/gather", "operators/tf/gather_nd"];
-    let files = folders.iter().filter(|folder| (**folder == "accepted") == accepted).flat_map(|folder| {
-        let entries = std::fs::read_dir(root.join(folder)).unwrap();
-        entries.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
-    });
-    files.filter(|path| path.extension().is_some_and(|extension| extension == "yaml")).collect()
+    let mut files = Files::default();
+    for file in documents::files(&root) {
+        let written = write_documents(&file, dir);
+        if file.ends_with("accepted.yaml") { files.accepted = written } else { files.refused.extend(written) }
+    }
+    files
 }
 
-fn made_in(dir: &Path, files: &[made::Made]) -> Vec<PathBuf> {
-    files.iter().map(|(name, _)| dir.join(format!("{name}.yaml"))).collect()
+/// Every file that is made, a missing one, and a folder.
+fn made(dir: &Path) -> Files {
+    let mut refused: Vec<_> =
+        made::REFUSED.iter().flat_map(|topic| made::write(*topic, dir).unwrap()).collect();
+    refused.push(made::write_hundred_megabytes(dir).unwrap());
+    refused.extend([dir.join("missing.yaml"), dir.to_path_buf()]);
+    Files { refused, accepted: made::write(made::ACCEPTED, dir).unwrap() }
 }
 
-/// Every refused file, and the folder that keeps those that were made.
-fn refused() -> (TempDir, Vec<PathBuf>) {
-    let dir = TempDir::new().unwrap();
-    made::write_all(dir.path()).unwrap();
-    let mut files = checked_in(false);
-    files.extend(made_in(dir.path(), made::REFUSED));
-    files.extend([made::HUNDRED_MEGABYTES, "missing.yaml", ""].map(|name| dir.path().join(name)));
-    (dir, files)
+#[test]
+fn a_document_is_all_between_two_headings() {
+    let found = documents::split("#### a\n\n---\n# b\n#### b\n#### c/d\n\tx");
+    let found: Vec<_> = found.iter().map(|document| (&*document.name, &*document.text)).collect();
+    assert_eq!(found, [("a", "\n---\n# b\n"), ("b", ""), ("c/d", "\tx")]);
 }
 
 #[test]
 fn checked_in_files_are_explained() {
     let spec = Specification::embedded().unwrap();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    insta::glob!("hostile/**/*.yaml", |path| insta::assert_snapshot!(shown(&spec, path, &root)));
+    insta::glob!("hostile/*.yaml", |file| {
+        let dir = TempDir::new().unwrap();
+        let files = write_documents(file, dir.path());
+        insta::assert_snapshot!(all_shown(&spec, &files, dir.path()));
+    });
 }
 
 #[test]
 fn made_files_are_explained() {
     let spec = Specification::embedded().unwrap();
     let dir = TempDir::new().unwrap();
-    made::write_all(dir.path()).unwrap();
-    for (name, _) in made::REFUSED.iter().chain(made::ACCEPTED) {
-        let path = dir.path().join(format!("{name}.yaml"));
-        let text = shown(&spec, &path, dir.path());
-        insta::with_settings!({ snapshot_suffix => *name, omit_expression => true }, {
+    for topic in made::REFUSED.iter().chain([&made::ACCEPTED]) {
+        let files = made::write(*topic, dir.path()).unwrap();
+        let text = all_shown(&spec, &files, dir.path());
+        insta::with_settings!({ snapshot_suffix => topic.0, omit_expression => true }, {
             insta::assert_snapshot!("made", text);
         });
     }
@@ -73,12 +108,11 @@ fn made_files_are_explained() {
 fn files_that_cannot_be_read_are_explained() {
     let spec = Specification::embedded().unwrap();
     let dir = TempDir::new().unwrap();
-    made::write_all(dir.path()).unwrap();
-    let shown = |name: &str| shown(&spec, &dir.path().join(name), dir.path());
-    insta::assert_snapshot!("missing", shown("missing.yaml"));
-    insta::assert_snapshot!("hundred-megabytes", shown(made::HUNDRED_MEGABYTES));
-    std::fs::create_dir(dir.path().join("folder.yaml")).unwrap();
-    insta::assert_snapshot!("a-folder", shown("folder.yaml"));
+    let huge = made::write_hundred_megabytes(dir.path()).unwrap();
+    let folder = dir.path().join("a-folder.yaml");
+    std::fs::create_dir(&folder).unwrap();
+    let files = [dir.path().join("missing.yaml"), huge, folder];
+    insta::assert_snapshot!("unreadable", all_shown(&spec, &files, dir.path()));
 }
 
 #[cfg(unix)]
@@ -100,18 +134,21 @@ fn a_file_without_permission_is_explained() {
 #[test]
 fn what_is_accepted_and_what_is_not() {
     let spec = Specification::embedded().unwrap();
-    let (dir, refused) = refused();
-    for path in refused {
-        assert!(spec.read_case_file(&path).is_err(), "{} was accepted", path.display());
-    }
-    for path in checked_in(true).into_iter().chain(made_in(dir.path(), made::ACCEPTED)) {
-        assert!(spec.read_case_file(&path).is_ok(), "{} was refused", path.display());
+    let dir = TempDir::new().unwrap();
+    for files in [checked_in(dir.path()), made(dir.path())] {
+        for path in files.refused {
+            assert!(spec.read_case_file(&path).is_err(), "{} was accepted", path.display());
+        }
+        for path in files.accepted {
+            assert!(spec.read_case_file(&path).is_ok(), "{} was refused", path.display());
+        }
     }
 }
 
 #[test]
 fn check_exits_with_2() {
-    let (_dir, files) = refused();
+    let dir = TempDir::new().unwrap();
+    let files = [checked_in(dir.path()).refused, made(dir.path()).refused].concat();
     files.par_iter().for_each(|path| {
         let mut check = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
         let output = check.arg("check").arg(path).timeout(TIMEOUT).output().unwrap();
@@ -135,11 +172,11 @@ const FILES: &str = "GATHERSPEC_HOSTILE_FILES";
 #[cfg(target_os = "linux")]
 #[test]
 fn no_file_takes_long_or_much_memory() {
-    let (dir, mut files) = refused();
-    files.extend(checked_in(true));
-    files.extend(made_in(dir.path(), made::ACCEPTED));
+    let dir = TempDir::new().unwrap();
+    let (small, large) = (checked_in(dir.path()), made(dir.path()));
+    let small = [small.refused, small.accepted].concat();
+    let large = [large.refused, large.accepted].concat();
     // Small files go together, which is the stricter test and the quicker one.
-    let (large, small): (Vec<_>, Vec<_>) = files.into_iter().partition(|path| path.starts_with(dir.path()));
     let groups: Vec<&[PathBuf]> = large.chunks(1).chain(small.chunks(20)).collect();
     let over: Vec<String> = groups.par_iter().filter_map(|paths| over_limit(paths)).collect();
     assert!(over.is_empty(), "{}", over.join("\n"));

@@ -2,13 +2,19 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A file by name and content.
 pub(crate) type Made = (&'static str, fn() -> Vec<u8>);
 
+/// The name of a topic and its files.
+pub(crate) type Topic = (&'static str, &'static [Made]);
+
 /// Files that are refused.
-pub(crate) const REFUSED: &[Made] = &[
+pub(crate) const REFUSED: &[Topic] = &[("bytes", BYTES), ("deep", DEEP), ("long", LONG), ("many", MANY)];
+
+/// Bytes that are no plain text.
+const BYTES: &[Made] = &[
     ("empty", Vec::new),
     ("white-space", || b" \n\n  \n".to_vec()),
     ("byte-order-mark-alone", || b"\xEF\xBB\xBF".to_vec()),
@@ -22,12 +28,10 @@ pub(crate) const REFUSED: &[Made] = &[
     ("carriage-returns-and-a-fault", || ended_by("\r\n", "[1, two]")),
     ("carriage-returns-alone-and-a-fault", || ended_by("\r", "[1, two]")),
     ("byte-order-mark-and-a-fault", || [b"\xEF\xBB\xBF".to_vec(), b"shema: 1\n".to_vec()].concat()),
-    ("name-of-10000-characters", || {
-        bytes("i32", b"[1]").with(b"name: a", &[b"name: ", &[b'a'; 10_000][..]].concat())
-    }),
-    ("bad-name-of-10000-characters", || {
-        bytes("i32", b"[1]").with(b"name: a", &[b"name: ", &[b'A'; 10_000][..]].concat())
-    }),
+];
+
+/// Brackets, dashes and aliases inside each other.
+const DEEP: &[Made] = &[
     ("nested-10000-deep-in-brackets", || data("i32", &nested(10_000, "1"))),
     ("nested-10000-deep-by-dashes", || {
         let block = format!("\n        dtype: i32\n        data:\n          {}1", "- ".repeat(10_000));
@@ -36,9 +40,17 @@ pub(crate) const REFUSED: &[Made] = &[
     ("nested-70-deep", || data("i32", &nested(70, "1"))),
     ("brackets-opened-8-million-times", || b"[".repeat(8 << 20)),
     ("braces-opened-8-million-times", || b"{".repeat(8 << 20)),
-    ("dashes-8-million", || b"-\n".repeat(4 << 20)),
-    ("colons-8-million", || b"a: ".repeat(2 << 20)),
-    ("tabs-8-million", || b"\t".repeat(8 << 20)),
+    ("aliases-that-nest", || data("u8", &format!("[\n{}      ]", alias_chain(70, 40)))),
+];
+
+/// Names, tokens and lines.
+const LONG: &[Made] = &[
+    ("name-of-10000-characters", || {
+        bytes("i32", b"[1]").with(b"name: a", &[b"name: ", &[b'a'; 10_000][..]].concat())
+    }),
+    ("bad-name-of-10000-characters", || {
+        bytes("i32", b"[1]").with(b"name: a", &[b"name: ", &[b'A'; 10_000][..]].concat())
+    }),
     ("comment-of-8-megabytes", || [&b"#"[..], &b"x".repeat(8_000_000)].concat()),
     ("quote-of-8-megabytes", || [&b"schema: \""[..], &b"x".repeat(8_000_000)].concat()),
     ("key-of-5-megabytes", || [&b"? "[..], &b"x".repeat(5_000_000), b"\n: 1\n"].concat()),
@@ -50,6 +62,13 @@ pub(crate) const REFUSED: &[Made] = &[
     ("hexadecimal-of-a-million-digits", || {
         bytes("f32", &[]).with(b"data: ", format!("bits: [0x{}]", "f".repeat(1_000_000)).as_bytes())
     }),
+    ("tabs-8-million", || b"\t".repeat(8 << 20)),
+];
+
+/// Elements, dims, cases and faults.
+const MANY: &[Made] = &[
+    ("dashes-8-million", || b"-\n".repeat(4 << 20)),
+    ("colons-8-million", || b"a: ".repeat(2 << 20)),
     ("shape-of-100000-dims", || shaped("u8", &format!("[{}1]", "1, ".repeat(100_000)), "zeros")),
     ("iota-of-16-million-strings", || shaped("string", "[16777216]", "iota")),
     ("iota-of-16-million-complex-numbers", || shaped("c128", "[16777216]", "iota")),
@@ -66,32 +85,42 @@ pub(crate) const REFUSED: &[Made] = &[
         let line = format!("    attributes: {{ {many} }}\n    operands");
         bytes("u8", b"[1]").with(b"    operands", line.as_bytes())
     }),
-    ("aliases-that-nest", || data("u8", &format!("[\n{}      ]", alias_chain(70, 40)))),
     ("anchors-100000", || {
         data("u8", &format!("[{}1]", (0..100_000).map(|i| format!("&a{i} 1, ")).collect::<String>()))
     }),
 ];
 
 /// Files that are accepted, whatever their line ends and byte order mark.
-pub(crate) const ACCEPTED: &[Made] = &[
-    ("byte-order-mark", || [b"\xEF\xBB\xBF".to_vec(), bytes("i32", b"[1]")].concat()),
-    ("carriage-returns", || ended_by("\r\n", "[1]")),
-    ("no-line-end", || bytes("i32", b"[1]").trim_ascii_end().to_vec()),
-    ("number-of-a-million-digits", || data("f16", &format!("[0.{}]", "3".repeat(1_000_000)))),
-    ("64-dims", || data("i32", &nested(64, "1"))),
-    ("iota-of-16-million-floats", || shaped("f32", "[16777215]", "iota")),
-    ("iota-of-a-million-strings", || shaped("string", "[1000000]", "iota")),
-];
+pub(crate) const ACCEPTED: Topic = (
+    "accepted",
+    &[
+        ("byte-order-mark", || [b"\xEF\xBB\xBF".to_vec(), bytes("i32", b"[1]")].concat()),
+        ("carriage-returns", || ended_by("\r\n", "[1]")),
+        ("no-line-end", || bytes("i32", b"[1]").trim_ascii_end().to_vec()),
+        ("number-of-a-million-digits", || data("f16", &format!("[0.{}]", "3".repeat(1_000_000)))),
+        ("64-dims", || data("i32", &nested(64, "1"))),
+        ("iota-of-16-million-floats", || shaped("f32", "[16777215]", "iota")),
+        ("iota-of-a-million-strings", || shaped("string", "[1000000]", "iota")),
+    ],
+);
 
-/// Writes all files, and one of 100 MB that is a single hole.
-pub(crate) fn write_all(dir: &Path) -> io::Result<()> {
-    for (name, content) in REFUSED.iter().chain(ACCEPTED) {
-        fs::write(dir.join(format!("{name}.yaml")), content())?;
-    }
-    File::create(dir.join(HUNDRED_MEGABYTES))?.set_len(100_000_000)
+/// Writes the files of a topic as TOPIC/NAME.yaml, and returns their paths in the order of the topic.
+pub(crate) fn write((topic, files): Topic, dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let folder = dir.join(topic);
+    fs::create_dir_all(&folder)?;
+    let write = |(name, content): &Made| {
+        let path = folder.join(format!("{name}.yaml"));
+        fs::write(&path, content()).map(|()| path)
+    };
+    files.iter().map(write).collect()
 }
 
-pub(crate) const HUNDRED_MEGABYTES: &str = "hundred-megabytes.yaml";
+/// Writes a file of 100 MB that is a single hole.
+pub(crate) fn write_hundred_megabytes(dir: &Path) -> io::Result<PathBuf> {
+    let path = dir.join("hundred-megabytes.yaml");
+    File::create(&path)?.set_len(100_000_000)?;
+    Ok(path)
+}
 
 /// A file whose one case has this as the data of params.
 fn data(dtype: &str, data: &str) -> Vec<u8> {
