@@ -156,22 +156,20 @@ impl Report {
     /// If the folder or a file cannot be written. The other files are written all the same.
     pub fn write(&self, folder: &Path) -> io::Result<PathBuf> {
         std::fs::create_dir_all(folder)?;
-        let write =
-            |(name, format)| write_whole_with(&folder.join(name), |file| self.render_to(file, format));
+        let write = |(name, format)| self.write_form(&folder.join(name), format);
         let written: Vec<io::Result<()>> = FILES.into_par_iter().map(write).collect();
         written.into_iter().collect::<io::Result<()>>()?;
         Ok(folder.to_owned())
     }
 
-    /// Writes the report in a form.
-    fn render_to(&self, file: &mut dyn io::Write, format: Format) -> io::Result<()> {
+    fn write_form(&self, path: &Path, format: Format) -> io::Result<()> {
         match format {
-            Format::Json => {
+            Format::Json => write_whole_with(path, |file| {
                 serde_json::to_writer_pretty(&mut *file, self)?;
                 file.write_all(b"\n")
-            }
-            Format::Junit => junit::write(self, file),
-            Format::Human | Format::Markdown => file.write_all(self.render(format).as_bytes()),
+            }),
+            Format::Junit => junit::write(self, path),
+            Format::Human | Format::Markdown => write_whole(path, self.render(format).as_bytes()),
         }
     }
 

@@ -120,10 +120,11 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
                 Ok(outcome) => outcome,
                 Err(result) => return *result,
             };
-            let first = first.get_or_insert_with(|| outcome.clone());
-            if !first.agrees(&outcome) && !judged.may_vary() {
-                return judged.varies(first, &outcome, self.place(layout, self.threads[0]));
+            if let Some(first) = first.as_ref().filter(|first| !first.agrees(&outcome) && !judged.may_vary())
+            {
+                return judged.varies(first, &outcome, self.place((layout, self.threads[0])));
             }
+            first.get_or_insert(outcome);
         }
         let outcome = first.expect("there is at least one layout");
         judged.answered(&outcome, None)
@@ -140,43 +141,44 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
     ) -> Result<Outcome, Box<CaseResult>> {
         let Ok(call) = call else {
             let judgement = Judgement { verdict: Verdict::Unsupported, note: None };
-            let at = (!is_first).then(|| self.place(layout, self.threads[0]));
+            let at = (!is_first).then(|| self.place((layout, self.threads[0])));
             return Err(Box::new(judged.result(judgement, "no memory for this layout".to_owned(), at)));
         };
         let mut first: Option<Outcome> = None;
         for threads in self.threads {
             for _ in 0..self.repeat {
-                let at = (!is_first || first.is_some()).then(|| self.place(layout, *threads));
-                let outcome = self.run_once(judged, call, *threads, at.as_ref())?;
-                let first = first.get_or_insert_with(|| outcome.clone());
-                if !first.agrees(&outcome) && !judged.may_vary() {
-                    return Err(Box::new(judged.varies(first, &outcome, at.unwrap_or_default())));
+                let at = (!is_first || first.is_some()).then_some((layout, *threads));
+                let outcome = self.run_once(judged, call, *threads).map_err(|(verdict, actual)| {
+                    let at = at.map(|run| self.place(run));
+                    Box::new(judged.result(Judgement { verdict, note: None }, actual, at))
+                })?;
+                if let Some(first) =
+                    first.as_ref().filter(|first| !first.agrees(&outcome) && !judged.may_vary())
+                {
+                    return Err(Box::new(judged.varies(first, &outcome, self.place((layout, *threads)))));
                 }
                 // Runs that may differ are judged one by one, the others all at once.
                 if judged.may_vary() && judged.judge(&outcome).verdict != Verdict::Pass {
-                    return Err(Box::new(judged.answered(&outcome, at)));
+                    return Err(Box::new(judged.answered(&outcome, at.map(|run| self.place(run)))));
                 }
+                first.get_or_insert(outcome);
             }
         }
         let outcome = first.expect("there is at least one run");
         if judged.judge(&outcome).verdict == Verdict::Pass {
             return Ok(outcome);
         }
-        let at = (!is_first).then(|| self.place(layout, self.threads[0]));
+        let at = (!is_first).then(|| self.place((layout, self.threads[0])));
         Err(Box::new(judged.answered(&outcome, at)))
     }
 
-    /// One run; an error if there is no outcome to be judged.
+    /// One run; the verdict and what happened if there is no outcome to be judged.
     fn run_once(
         &mut self,
         judged: &Judged<'_>,
         call: &Call,
         threads: usize,
-        at: Option<&String>,
-    ) -> Result<Outcome, Box<CaseResult>> {
-        let fail = |verdict, actual: String| {
-            Box::new(judged.result(Judgement { verdict, note: None }, actual, at.cloned()))
-        };
+    ) -> Result<Outcome, (Verdict, String)> {
         let backend = self.backend.get_or_insert_with(|| (self.factory)());
         let answered = catch_unwind(AssertUnwindSafe(|| {
             backend.use_threads(threads);
@@ -186,16 +188,17 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         }));
         let outcome = answered.map_err(|panic| {
             self.backend = None;
-            fail(Verdict::Crash, format!("panic: {}", panic_message(&*panic)))
+            (Verdict::Crash, format!("panic: {}", panic_message(&*panic)))
         })?;
-        if call.operands != judged.call().operands {
-            return Err(fail(Verdict::InputChanged, "the call changed its input".to_owned()));
+        let original = judged.call();
+        if call.operands != original.operands {
+            return Err((Verdict::InputChanged, "the call changed its input".to_owned()));
         }
         Ok(outcome)
     }
 
     /// A layout and a number of threads, in words.
-    fn place(&self, layout: Layout, threads: usize) -> String {
+    fn place(&self, (layout, threads): (Layout, usize)) -> String {
         match self.threads.len() {
             1 => format!("layout {}", layout.name()),
             _ => format!("layout {}, {threads} threads", layout.name()),

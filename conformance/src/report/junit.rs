@@ -2,11 +2,13 @@
 //! itself: whether it was run, its profile, and as properties how the run ended.
 
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report as Junit, TestCase, TestCaseStatus, TestSuite};
 use rayon::prelude::*;
 
+use crate::files::write_whole_with;
 use crate::judge::Verdict;
 
 use super::{BackendReport, Campaign, Entry, Report};
@@ -15,9 +17,11 @@ pub(super) fn render(report: &Report) -> String {
     junit(report).to_string().expect(VALID)
 }
 
-/// Writes the same, suite by suite.
-pub(super) fn write(report: &Report, file: &mut dyn io::Write) -> io::Result<()> {
-    junit(report).serialize(file).map_err(io::Error::other)
+/// Writes the same to a file.
+pub(super) fn write(report: &Report, path: &Path) -> io::Result<()> {
+    // Made by many threads, none of which may wait for another while a file is being written.
+    let junit = junit(report);
+    write_whole_with(path, |file| junit.serialize(file).map_err(io::Error::other))
 }
 
 const VALID: &str = "names and texts are valid XML once escaped";
