@@ -3,7 +3,7 @@
 use gather_spec::signature::{AttributeDefault, AttributeRole, AttributeType, OperandRole};
 use gather_spec::tensor::Stored;
 use gather_spec::{
-    Attribute, Attributes, Call, DType, Element, Form, Operator, Roles, Shape, Signature, Signatures, Tensor,
+    Attribute, Attributes, Call, DType, Form, Operator, Roles, Shape, Signature, Signatures, Tensor,
     TensorError,
 };
 
@@ -11,6 +11,7 @@ use super::faults::integer;
 use super::palette::{LENGTH, Palettes, Style};
 use super::parts::{Parts, Wanted, counts_from, default_of};
 use super::sizes::Size;
+use super::slice_sizes;
 use super::values::{Regular, Values};
 use super::windows::{WantedWindows, Windows};
 use super::{Choices, far, paint};
@@ -177,10 +178,7 @@ impl Maker {
             }
         }
         let mut window = windows.sent(choices, signature);
-        let sizes = odd_sizes(choices, signature, windows.params.len())?;
-        if sizes.is_some() {
-            window.slice_sizes = None;
-        }
+        let sizes = slice_sizes::operand(choices, signature, &mut window)?;
         let window = Some(window);
         let params = self.params(dtype, windows.params.clone(), size, choices)?;
         let (bounds, style, layout) = (windows.bounds(), Values::draw(choices), choices.below(12));
@@ -379,7 +377,7 @@ fn by_row(
 }
 
 /// A tensor in a layout, the row-major one mostly.
-fn in_layout(tensor: Tensor, layout: usize) -> Result<Tensor, TensorError> {
+pub(super) fn in_layout(tensor: Tensor, layout: usize) -> Result<Tensor, TensorError> {
     match layout {
         at @ 8.. => Layout::ALL[at - 7].tensor(&tensor),
         _ => Ok(tensor),
@@ -388,7 +386,11 @@ fn in_layout(tensor: Tensor, layout: usize) -> Result<Tensor, TensorError> {
 
 /// A row-major tensor of any dtype from integers, cut to its width.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the values are cut to the width")]
-fn stored(dtype: DType, shape: Shape, values: impl Iterator<Item = i64>) -> Result<Tensor, TensorError> {
+pub(super) fn stored(
+    dtype: DType,
+    shape: Shape,
+    values: impl Iterator<Item = i64>,
+) -> Result<Tensor, TensorError> {
     let strides = shape.row_major_strides();
     let elements = match dtype {
         DType::String => gather_spec::ByteString::store(values.map(|v| v.to_string().into()).collect()),
@@ -401,18 +403,4 @@ fn stored(dtype: DType, shape: Shape, values: impl Iterator<Item = i64>) -> Resu
         },
     };
     Tensor::strided(dtype, shape, strides, 0, elements)
-}
-
-/// Now and then slice sizes of another dtype or rank, all 0, of an operator that has them as an operand.
-fn odd_sizes(
-    choices: &mut Choices,
-    signature: &Signature,
-    rank: usize,
-) -> Result<Option<Tensor>, TensorError> {
-    if signature.slice_sizes_operand().is_none() || !choices.once_in(12) {
-        return Ok(None);
-    }
-    let shape = [1, rank];
-    let (dtype, first) = (choices.pick(&DType::ALL), choices.below(3));
-    Tensor::filled(dtype, Shape::new(&shape[first..])?, &Element::zero(dtype)).map(Some)
 }
