@@ -6,7 +6,7 @@
 
 use gather_spec::case::OperandNames;
 use gather_spec::{
-    BadIndex, Call, DType, Element, NegativeIndex, Outcome, Profile, Shape, Tensor, TensorBuilder,
+    Attribute, BadIndex, Call, DType, Element, NegativeIndex, Outcome, Profile, Shape, Tensor, TensorBuilder,
 };
 
 use crate::backend::Backend;
@@ -42,7 +42,9 @@ pub fn trace(
         call.operands.replace(name, tensor);
         call
     };
-    let numbered = with(call, &names.params, numbered(params.shape())?);
+    let mut numbered = with(call, &names.params, numbered(params.shape())?);
+    // A fill value has the dtype that params had.
+    numbered.attributes.retain(|_, value| !matches!(value, Attribute::Element(_)));
     let sources = output_of(&mut *make(profile), &numbered).filter(small)?;
     let blind = Profile { bad: BadIndex::Zero, negative: NegativeIndex::Reject };
     let mut blind = make(blind);

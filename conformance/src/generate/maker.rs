@@ -1,9 +1,10 @@
 //! Draws calls at hundreds of thousands a second: tensors are windows on shared elements, and nearly all are tiny.
 
+use gather_spec::dtype::Kind;
 use gather_spec::signature::{AttributeDefault, AttributeRole, AttributeType, OperandRole};
 use gather_spec::tensor::Stored;
 use gather_spec::{
-    Attribute, Attributes, Call, DType, Form, Operator, Roles, Shape, Signature, Signatures, Tensor,
+    Attribute, Attributes, Call, DType, Element, Form, Operator, Roles, Shape, Signature, Signatures, Tensor,
     TensorError,
 };
 
@@ -150,7 +151,8 @@ impl Maker {
         };
         let make = if size == Size::Edge { regular_indices } else { index_tensor };
         let indices = make(index_dtype, parts.indices, bounds, choices).map_err(unmade)?;
-        let roles = Roles { axis, batch_dims, mode, ignored, ..Roles::new(params, indices) };
+        let fill_value = self.fill_value(choices, signature, dtype).map_err(unmade)?;
+        let roles = Roles { axis, batch_dims, mode, fill_value, ignored, ..Roles::new(params, indices) };
         Ok(Some(signature.spell(roles)))
     }
 
@@ -188,7 +190,29 @@ impl Maker {
             style.value(choices, row, bounds.get(component).copied().unwrap_or(1))
         });
         let indices = in_layout(stored(index_dtype, shape, values)?, layout)?;
-        Ok(signature.spell(Roles { mode, window, sizes, ignored, ..Roles::new(params, indices) }))
+        let fill_value = self.fill_value(choices, signature, dtype)?;
+        let roles = Roles { mode, fill_value, window, sizes, ignored, ..Roles::new(params, indices) };
+        Ok(signature.spell(roles))
+    }
+
+    /// What a mode fills with, now and then, of an operator whose calls may say it: an element like those of params, or one
+    /// that tells how it is moved.
+    fn fill_value(
+        &self,
+        choices: &mut Choices,
+        signature: &Signature,
+        dtype: DType,
+    ) -> Result<Option<Tensor>, TensorError> {
+        if signature.attribute(AttributeRole::FillValue).is_none() || !choices.once_in(3) {
+            return Ok(None);
+        }
+        if dtype.kind() != Kind::String && dtype != DType::Bool && choices.once_in(2) {
+            return Tensor::filled(dtype, Shape::new([])?, &telling(choices, dtype)).map(Some);
+        }
+        let style = choices.pick(&Style::USUAL);
+        let at = choices.below(LENGTH);
+        let elements = self.palettes.get(dtype, style);
+        Tensor::strided(dtype, Shape::new([])?, Vec::new(), at, elements).map(Some)
     }
 
     /// A window on a palette, in some layout.
@@ -215,6 +239,19 @@ impl Maker {
             if strided { layout(&shape, choices) } else { (shape.row_major_strides(), 0) };
         Tensor::strided(dtype, shape, strides, offset, self.palettes.get(dtype, style))
     }
+}
+
+/// An element that shows how a fill value is moved: zero, minus zero or the lowest value, a NaN with its bits, or
+/// one that no narrower dtype holds.
+fn telling(choices: &mut Choices, dtype: DType) -> Element {
+    let (width, top) = (8 * dtype.size(), choices.pick(&[0u128, 0x8000, 0x7FC1, 0x3FF1, 0xFFFF]));
+    let repeated = top * 0x0001_0001_0001_0001_0001_0001_0001_0001;
+    let bits = match choices.once_in(2) {
+        _ if width < 16 => top >> 8,
+        true => repeated & (u128::MAX >> (128 - width)),
+        false => top << (width - 16),
+    };
+    Element::Bits(bits)
 }
 
 /// Strides and an offset that stay within a palette.
@@ -318,7 +355,10 @@ fn ignored(choices: &mut Choices, signature: &Signature) -> Attributes {
                 AttributeType::Boolean => Attribute::Boolean(choices.once_in(2)),
                 AttributeType::Integer => Attribute::Integer(integer(choices, 0, ODDS)),
                 AttributeType::String => Attribute::String("anything".to_owned()),
-                AttributeType::Integers => Attribute::Integers(vec![integer(choices, 0, ODDS)]),
+                // Only a fill value, which has an effect, is an element.
+                AttributeType::Integers | AttributeType::Element => {
+                    Attribute::Integers(vec![integer(choices, 0, ODDS)])
+                }
             };
             ignored.insert(attribute.name.clone(), value);
         }
