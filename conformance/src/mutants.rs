@@ -4,7 +4,7 @@
 //! declarations of one dtype pair, [`smoke`] chooses the fewest cases that are as
 //! strong. `model` is a correct gather taken apart into `steps`, and for windows `windowed`; each mutant replaces one of them. They stand by topic
 //! in `axis`, `batch`, `bounds`, `broadcast`, `elements`, `errors`, `fill`, `layout`, `modes`, `payload`, `policy`, `ranks`, `rows`, `slice_sizes`, `threads`, `width`, `window` and `window_rules`;
-//! `memory` is how tensors are misread.
+//! `memory` is how tensors are misread, and `places` what the right model makes of each index, for pictures.
 
 mod axis;
 mod batch;
@@ -20,6 +20,7 @@ mod model;
 mod modes;
 pub mod narrow;
 mod payload;
+pub(crate) mod places;
 mod policy;
 mod ranks;
 mod rows;
