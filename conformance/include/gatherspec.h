@@ -86,7 +86,8 @@ enum {
     GATHERSPEC_INTEGER = 2, /* `integer` */
     GATHERSPEC_FLOAT = 3,   /* `number`, finite */
     GATHERSPEC_TEXT = 4,    /* `text`, UTF-8 with a zero byte at its end */
-    GATHERSPEC_INTEGERS = 5 /* `integers`, so many as `integer_count` */
+    GATHERSPEC_INTEGERS = 5, /* `integers`, so many as `integer_count` */
+    GATHERSPEC_ELEMENT = 6   /* `element`, of rank 0 and the dtype of params */
 };
 
 /* An attribute. One that is absent is not passed and has its default.
@@ -102,13 +103,16 @@ enum {
  *   numpy.take_along_axis   axis (integer or null, default: -1)
  *   array_api.take          axis (integer; none where x has one axis, else required)
  *   array_api.take_along_axis  axis (integer, default: -1)
- *   jax.numpy.take          axis (integer or null, default: null), mode (text: fill, clip or wrap, or null; default: fill)
+ *   jax.numpy.take          axis (integer or null, default: null), mode (text: fill, clip or wrap, or null; default: fill),
+ *                           fill_value (element or null, default: null)
  *   jax.numpy.take_along_axis  axis (integer or null, default: -1),
- *                           mode (text: fill, clip or promise_in_bounds, or null; default: fill)
+ *                           mode (text: fill, clip or promise_in_bounds, or null; default: fill),
+ *                           fill_value (element or null, default: null)
  *   jax.lax.gather          offset_dims, collapsed_slice_dims, start_index_map, slice_sizes (integers, always passed),
  *                           operand_batching_dims, start_indices_batching_dims (integers, default: none),
  *                           unique_indices, indices_are_sorted (boolean, default: 0),
- *                           mode (text: promise_in_bounds, clip, fill or drop, or null; default: promise_in_bounds)
+ *                           mode (text: promise_in_bounds, clip, fill or drop, or null; default: promise_in_bounds),
+ *                           fill_value (element or null, default: null)
  *   stablehlo.gather        offset_dims, collapsed_slice_dims, operand_batching_dims, start_indices_batching_dims,
  *                           start_index_map, slice_sizes (integers, default: none), index_vector_dim (integer, default: 0),
  *                           indices_are_sorted (boolean, default: 0)
@@ -125,6 +129,7 @@ typedef struct gatherspec_attribute {
     const char *text;
     const int64_t *integers;
     uint64_t integer_count;
+    const gatherspec_tensor *element;
 } gatherspec_attribute;
 
 /* A call, such as tf.gather_nd of these operands. `struct_size` is sizeof(gatherspec_call_args) as the caller knows it: a

@@ -3,8 +3,8 @@
 //! [`all`] lists the mutants, `concern` finds out on which operators each is wrong, [`strength`] runs cases against them, [`narrow`] does so behind
 //! declarations of one dtype pair, [`smoke`] chooses the fewest cases that are as
 //! strong. `model` is a correct gather taken apart into `steps`, and for windows `windowed`; each mutant replaces one of them. They stand by topic
-//! in `axis`, `batch`, `bounds`, `broadcast`, `elements`, `errors`, `fill`, `layout`, `modes`, `payload`, `policy`, `ranks`, `rows`, `threads`, `width`, `window` and `window_rules`;
-//! `memory` is how tensors are misread.
+//! in `axis`, `batch`, `bounds`, `broadcast`, `elements`, `errors`, `fill`, `layout`, `modes`, `payload`, `policy`, `ranks`, `rows`, `slice_sizes`, `threads`, `width`, `window` and `window_rules`;
+//! `memory` is how tensors are misread, and `places` what the right model makes of each index, for pictures.
 
 mod axis;
 mod batch;
@@ -20,9 +20,11 @@ mod model;
 mod modes;
 pub mod narrow;
 mod payload;
+pub(crate) mod places;
 mod policy;
 mod ranks;
 mod rows;
+mod slice_sizes;
 pub mod smoke;
 mod steps;
 pub mod strength;
@@ -125,13 +127,14 @@ impl Mutant {
 /// Every mutant, by topic.
 #[must_use]
 pub fn all() -> Vec<&'static Mutant> {
-    let topics: [&[Mutant]; 17] = [
+    let topics: [&[Mutant]; 18] = [
         batch::MUTANTS,
         axis::MUTANTS,
         bounds::MUTANTS,
         elements::MUTANTS,
         window::MUTANTS,
         window_rules::MUTANTS,
+        slice_sizes::MUTANTS,
         broadcast::MUTANTS,
         policy::MUTANTS,
         modes::MUTANTS,

@@ -2,8 +2,9 @@
 //! writes a backend.
 //!
 //! Harness and backend both read and write through these types, which refuse unknown keys. How strictly is up to
-//! `strict`; how a tensor is put on the line, or found in a file, to `tensor`.
+//! `strict`; how a tensor is put on the line, or found in a file, to `tensor`, and an attribute that is one to `attributes`.
 
+mod attributes;
 mod file;
 mod strict;
 mod tensor;
@@ -21,7 +22,7 @@ use crate::words::shown;
 
 pub use gather_spec::shape::MAX_RANK;
 pub(crate) use strict::{from_object, in_json_words, object};
-use strict::{in_order, objects, present, unique};
+use strict::{in_order, objects, present};
 pub use tensor::{Data, TensorMessage};
 
 /// The version of the protocol that this program speaks.
@@ -100,7 +101,7 @@ pub struct CallMessage {
     /// The tensors, by the document's names.
     pub operands: OperandMessages,
     /// Attributes by name.
-    #[serde(deserialize_with = "unique")]
+    #[serde(with = "attributes")]
     pub attributes: Attributes,
 }
 
@@ -117,7 +118,7 @@ pub struct TimeMessage {
     /// The tensors, by the document's names.
     pub operands: OperandMessages,
     /// Attributes by name.
-    #[serde(deserialize_with = "unique")]
+    #[serde(with = "attributes")]
     pub attributes: Attributes,
     /// How many durations to give.
     pub rounds: u32,

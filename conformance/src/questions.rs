@@ -32,7 +32,7 @@ const OPENING: &str = "\
 
 Each question is asked of an operator by one case, and the answer is what the case expects: an output, or an error by its
 code. Above each table stands one call per case. Where the documents permit several policies for a bad index, each has its
-answer; where the call chooses a mode, each mode has. The basis is the weakest of the case's clauses: *silent* says that the
+answer, and *anything* is any output of the right shape or any error; where the call chooses a mode, each mode has one. The basis is the weakest of the case's clauses: *silent* says that the
 documents leave the answer open or disagree, so that a ruling gives it. A dash says that the operator has no such case, and
 why; operators of a form that a question is not about are left out. Libraries stand beside an answer where their kept results
 hold one. Results that were kept before a case answered a question hold it only where it differs from what is expected.
@@ -241,6 +241,7 @@ fn answer(page: &Signature, case: &Case) -> String {
         several => {
             let one = |(profile, words): &(Profile, String)| match policies(permitted, *profile) {
                 label if label == "error" && words.starts_with("error") => words.clone(),
+                label if label == "unspecified" => "or anything".to_owned(),
                 label => format!("{label}: {words}"),
             };
             several.iter().map(one).collect::<Vec<_>>().join("; ")

@@ -37,9 +37,10 @@ pub fn harness() -> Value {
             { "type": "integer", "minimum": i64::MIN, "maximum": i64::MAX },
             { "type": "number", "not": { "type": "integer" } },
             { "type": "array", "items": { "type": "integer", "minimum": i64::MIN, "maximum": i64::MAX } },
+            { "allOf": [message("tensor"), { "properties": { "shape": { "maxItems": 0 } }, "required": ["data"] }] },
         ] }),
         "The value of an attribute: a boolean, an integer from -2^63 to 2^63 - 1, a finite number, a string, an array of \
-         such integers, or null. The operator says which of these an attribute of its takes.",
+         such integers, an element as a tensor of the shape [] with its data in the message, or null. The operator says which of these an attribute of its takes.",
     );
     let messages = ["start", "call", "time", "stop"].map(message);
     schema("What a harness sends: one object per line", &messages, definitions)

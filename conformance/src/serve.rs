@@ -478,6 +478,7 @@ mod tests {
         };
         let (boolean, integer) = (Attribute::Boolean(true), Attribute::Integer(1));
         let (word, list) = (Attribute::String("clip".to_owned()), Attribute::Integers(vec![0, -1]));
+        let element = Attribute::Element(Tensor::new(DType::I32, [], vec![7u32]).unwrap());
         for page in builtin::signatures() {
             for attribute in &page.attributes {
                 let name = &attribute.name;
@@ -486,6 +487,7 @@ mod tests {
                     AttributeType::Boolean => (boolean.clone(), integer.clone(), "not 1"),
                     AttributeType::String => (word.clone(), boolean.clone(), "not true"),
                     AttributeType::Integers => (list.clone(), boolean.clone(), "not true"),
+                    AttributeType::Element => (element.clone(), boolean.clone(), "not true"),
                 };
                 let operator = page.operator.as_str();
                 assert_eq!(checked(operator, name, right), Ok(()), "{operator} {name}");
@@ -495,6 +497,7 @@ mod tests {
                     AttributeType::Boolean => "a boolean",
                     AttributeType::String => "a string",
                     AttributeType::Integers => "a list of integers",
+                    AttributeType::Element => "an element of the dtype of params",
                 };
                 let or_null = if attribute.nullable { " or null" } else { "" };
                 assert_eq!(

@@ -6,16 +6,17 @@ use anstyle::Style;
 use gather_spec::Signature;
 use gather_spec::case::OperandNames;
 use gather_spec::clause::Evidence;
-use gather_spec::literal::Rows;
+use gather_spec::literal::{Rows, Shown};
 use gather_spec::signature::{AttributeSignature, EmptyIndex, Join, ModePolicy};
 use gather_spec::{
-    BadIndex, Call, Case, Clause, EmptyAxis, ErrorCode, Outcome, Profile, Shape, Specification, Tensor,
-    TensorBuilder,
+    BadIndex, Call, Case, Clause, EmptyAxis, ErrorCode, Form, NegativeIndex, Outcome, Profile, Shape,
+    Specification, Tensor, TensorBuilder,
 };
 
 use crate::backend::Backend;
-use crate::builtin::Policies;
+use crate::builtin::{self, Policies};
 use crate::judge::{describe_allowed, describe_outcome};
+use crate::mutants::places::{Moved, moved};
 use crate::style;
 use crate::trace::{Selection, trace};
 
@@ -125,8 +126,15 @@ pub fn call(call: &Call, names: &OperandNames, profile: Profile, make: Make<'_>)
     }
     match &outcome {
         Outcome::Output(output) => {
-            for selection in trace(call, names, profile, make).unwrap_or_default() {
+            let signature = builtin::signatures().get(call.operator.as_str());
+            let modes = signature.filter(|signature| !signature.modes().is_empty());
+            for selection in trace(call, names, profile, modes, make).unwrap_or_default() {
                 arrow(&mut text, call, names, output, &selection);
+            }
+            for line in
+                signature.into_iter().flat_map(|signature| moved_lines(signature, call, names, profile))
+            {
+                let _ = writeln!(text, "    {line}");
             }
             tensor(&mut text, "output", style::OUTPUT, output);
         }
@@ -136,6 +144,46 @@ pub fn call(call: &Call, names: &OperandNames, profile: Profile, make: Make<'_>)
     }
     text
 }
+
+/// A line for each index that does not stand for its own value: what it becomes, under which mode or policy.
+fn moved_lines(signature: &Signature, call: &Call, names: &OperandNames, profile: Profile) -> Vec<String> {
+    let Ok(roles) = signature.roles(call) else { return Vec::new() };
+    let (profile, chosen) = match signature.mode(&roles) {
+        Some(mode) => (mode.profile, format!("mode {}", mode.mode)),
+        None => (profile, profile.to_string()),
+    };
+    let is_window = signature.form == Form::Window;
+    let line = |moved: &Moved| {
+        let Moved { position, index, bound, to, filler } = moved;
+        let size =
+            if is_window { counted(*bound, "start fits", "starts fit") } else { format!("size {bound}") };
+        let from_end = profile.negative == NegativeIndex::Wrap && to == &Some(index + *bound as i128);
+        let becomes = match (to, profile.bad) {
+            (Some(to), BadIndex::Modulo) => format!("{to}, its remainder"),
+            (Some(to), _) if from_end => format!("{to}, from the end"),
+            (Some(to), _) => format!("{to}, the nearest"),
+            (None, BadIndex::Fill) => format!("filled with {}", Shown(roles.params.dtype(), filler)),
+            (None, _) => "zeros".to_owned(),
+        };
+        let of = format!("{}{position:?} = {index}", names.indices);
+        format!("{} → {becomes} ({size}, {chosen})", painted(style::INDICES, &of))
+    };
+    let moved = moved(signature, call, profile);
+    let more = moved.len().saturating_sub(MOST_MOVED);
+    let mut lines: Vec<String> = moved.iter().take(MOST_MOVED).map(line).collect();
+    if more > 0 {
+        lines.push(format!("… and {more} more"));
+    }
+    lines
+}
+
+/// A number with the words for one or for several.
+fn counted(count: usize, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
+}
+
+/// How many indices that do not stand for their own values are listed.
+const MOST_MOVED: usize = 16;
 
 fn tensor(text: &mut String, name: &str, color: Style, tensor: &Tensor) {
     let head = format!("{} {}", tensor.dtype(), tensor.shape());

@@ -345,6 +345,8 @@ fn defaults(attribute: &AttributeSignature) -> Vec<AttributeDefault> {
     };
     match attribute.default {
         _ if matches!(attribute.role, AttributeRole::Ignored | AttributeRole::Promise) => Vec::new(),
+        // The loader takes no default but null.
+        _ if attribute.role == AttributeRole::FillValue => Vec::new(),
         // A list that is always sent may have any.
         AttributeDefault::None if attribute.role.is_of_windows() => Vec::new(),
         AttributeDefault::Value(Attribute::Integer(value)) => {

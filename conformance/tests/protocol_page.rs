@@ -207,8 +207,9 @@ fn the_table_of_operators_has_their_attributes_and_index_dtypes() {
             assert!(typed.contains(&format!("`{}`", attribute.name)), "{name} {}", attribute.name);
         }
         let has = |kind| operator.attributes.iter().any(|attribute| attribute.r#type == kind);
-        assert_eq!(others.contains("a boolean"), has(AttributeType::Boolean), "{name}");
+        assert_eq!(others.contains("boolean"), has(AttributeType::Boolean), "{name}");
         assert_eq!(others.contains("a string"), has(AttributeType::String), "{name}");
+        assert_eq!(others.contains("an element"), has(AttributeType::Element), "{name}");
         let nullable = operator.attributes.iter().any(|attribute| attribute.nullable);
         assert_eq!(row[1].contains("or null"), nullable, "{name}");
         let names = |dtypes: &[DType]| dtypes.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ");

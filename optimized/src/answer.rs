@@ -82,7 +82,7 @@ fn gather_call(signature: &Signature, call: &Call, settings: &Settings) -> Resul
         return Err(Refusal::Unsupported(format!("an output of {bytes} bytes; at most {most} are allowed")));
     }
     let profile = signature.profile(&roles, settings.options.policies());
-    let (plan, filler) = (&plan, signature.filler(profile, params.dtype()));
+    let (plan, filler) = (&plan, signature.filler(profile, params.dtype(), roles.fill_value));
     match params.dtype() {
         DType::String => strings(plan, params, indices),
         dtype if settings.poison => match dtype.size() {

@@ -2,8 +2,8 @@
 //! under a profile.
 
 use gather_spec::{
-    Attribute, BadIndex, Call, DType, DimensionRule, GatherError, NegativeIndex, Profile, Refusal, Shape,
-    Tensor,
+    Attribute, BadIndex, Call, DType, DimensionRule, Element, GatherError, NegativeIndex, Profile, Refusal,
+    Shape, Tensor,
 };
 
 /// What a page has that speaks of any integers as indices.
@@ -171,6 +171,18 @@ pub(crate) fn string_or_null<'a>(call: &'a Call, name: &str) -> Result<Option<&'
     let value = sent(call, name, "a string or null", |value| match value {
         Attribute::Null => Some(None),
         Attribute::String(value) => Some(Some(value.as_str())),
+        _ => None,
+    });
+    value.map(Option::flatten)
+}
+
+/// An element of a dtype, or null, which stands for none.
+pub(crate) fn element_or_null(call: &Call, name: &str, dtype: DType) -> Result<Option<Element>, Refusal> {
+    let value = sent(call, name, "an element of the dtype of the array or null", |value| match value {
+        Attribute::Null => Some(None),
+        Attribute::Element(value) if value.dtype() == dtype && value.rank() == 0 => {
+            Some(Some(value.element(&[])))
+        }
         _ => None,
     });
     value.map(Option::flatten)

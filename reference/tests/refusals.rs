@@ -84,7 +84,7 @@ fn a_promise_of_indices_in_bounds_that_is_broken_is_an_error_here() {
     };
     let mode = jax::lax_gather::Mode::default();
     let refused =
-        jax::lax_gather::gather(&operand, &start_indices, &numbers, &[2], mode, Settings::default());
+        jax::lax_gather::gather(&operand, &start_indices, &numbers, &[2], mode, None, Settings::default());
     let bad = GatherError::IndexOutOfRange { position: vec![1], component: Some(0), index: 2, bound: 2 };
     assert_eq!(refused, Err(bad.into()));
 }

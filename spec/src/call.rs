@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
+use crate::literal::Rows;
 use crate::shape::{MAX_BYTES, nonzero_bytes};
 use crate::{DType, ErrorCode, ErrorFields, GatherError, Refusal, Tensor};
 
@@ -53,6 +54,14 @@ pub enum Attribute {
     String(String),
     /// A list of integers within i64.
     Integers(Vec<i64>),
+    /// One element: a tensor without axes.
+    #[serde(serialize_with = "as_text")]
+    Element(Tensor),
+}
+
+/// An element as its dtype and what it shows.
+fn as_text<S: Serializer>(element: &Tensor, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{} {}", element.dtype(), Rows(element)))
 }
 
 /// A number that is neither infinite nor NaN, equal to another where their bits are.
@@ -92,6 +101,7 @@ impl fmt::Display for Attribute {
             Self::Float(value) => write!(f, "{:?}", value.get()),
             Self::String(value) => write!(f, "{value:?}"),
             Self::Integers(values) => write!(f, "{values:?}"),
+            Self::Element(element) => Rows(element).fmt(f),
         }
     }
 }

@@ -11,7 +11,8 @@ use crate::clause::Evidence;
 use crate::signature::{Fill, ModePolicy};
 use crate::tensor::Sparse;
 use crate::{
-    Basis, Call, DType, ErrorCode, ErrorFields, Profile, Roles, Shape, Tensor, TensorBuilder, TensorError,
+    Attribute, Basis, Call, DType, ErrorCode, ErrorFields, Profile, Roles, Shape, Tensor, TensorBuilder,
+    TensorError,
 };
 
 /// A call together with what may be answered to it.
@@ -109,6 +110,11 @@ impl Case {
         if new.0 != now.0 {
             let params = any::values_as(self.params(), new.0)?;
             case.call.operands.replace(&self.names.params, params);
+            for value in case.call.attributes.values_mut() {
+                if let Attribute::Element(element) = value {
+                    *element = any::values_as(element, new.0)?;
+                }
+            }
             for allowed in case.expect.arms.iter_mut().flat_map(|arm| &mut arm.allowed) {
                 match allowed {
                     Allowed::Output(output) | Allowed::Filled(Filled { zeroed: output, .. }) => {

@@ -269,12 +269,14 @@ impl Signature {
         }
     }
 
-    /// What a slice with a bad index holds in params of a dtype, where that is no error: the operator's fill if the call
-    /// chooses it, and zero otherwise.
+    /// What a slice with a bad index holds in params of a dtype, where that is no error: if the call chooses to fill, the
+    /// fill value that it sends or else the operator's fill, and zero otherwise.
     #[must_use]
-    pub fn filler(&self, profile: Profile, dtype: DType) -> Element {
+    pub fn filler(&self, profile: Profile, dtype: DType, sent: Option<&Tensor>) -> Element {
         let fill = self.fill.filter(|_| profile.bad == BadIndex::Fill);
-        fill.map_or_else(|| Element::zero(dtype), |fill| fill.element(dtype))
+        let by_dtype = || fill.map_or_else(|| Element::zero(dtype), |fill| fill.element(dtype));
+        let sent = sent.filter(|_| fill.is_some()).and_then(|element| element.iter().next());
+        sent.unwrap_or_else(by_dtype)
     }
 
     /// Whether params are flattened, row-major, before anything is gathered: the axis is null, sent or by default.

@@ -270,10 +270,20 @@ def _operands(message):
 def _attributes(attributes):
     if not isinstance(attributes, dict):
         raise Invalid("attributes is no object")
-    for name, value in attributes.items():
-        if not _is_attribute(value):
-            raise Invalid(f"the attribute {name} is no null, boolean, integer within i64, number, string or list of integers")
-    return attributes
+    return {name: _attribute(name, value) for name, value in attributes.items()}
+
+
+def _attribute(name, value):
+    """The value of an attribute; an element is a Tensor of no dims."""
+    if isinstance(value, dict):
+        if value.get("shape") != [] or "data" not in value:
+            raise Invalid(f"the attribute {name} is an object, and no tensor of the shape [] with its data")
+        return _tensor(value, name)
+    if not _is_attribute(value):
+        raise Invalid(
+            f"the attribute {name} is no null, boolean, integer within i64, number, string, list of integers or element"
+        )
+    return value
 
 
 def _is_attribute(value):

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::generate::split_mix;
 
 /// The version of the generators: a case of a seed is the same call as long as this is the same.
-pub const GENERATORS: u32 = 7;
+pub const GENERATORS: u32 = 8;
 
 /// The most cases of a campaign: more than anybody runs, and few enough that counts of them never overflow.
 pub const MOST_CASES: u64 = 1 << 60;

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use gather_spec::dtype::Kind;
 use gather_spec::literal::{Shown, component, parse_scalar};
 use gather_spec::{
-    Allowed, Attributes, BadIndex, Call, DType, Element, ErrorFields, NegativeIndex, Profile, Signatures,
-    Tensor,
+    Allowed, Attribute, Attributes, BadIndex, Call, DType, Element, ErrorFields, NegativeIndex, Profile,
+    Signatures, Tensor,
 };
 
 use super::expect::{allowed, reference};
@@ -27,7 +27,16 @@ pub(super) fn call(call: &Call) -> String {
 }
 
 fn attributes(attributes: &Attributes) -> String {
-    attributes.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>().join(", ")
+    let value = |value: &Attribute| match value {
+        Attribute::Element(element) => single(element),
+        value => value.to_string(),
+    };
+    attributes.iter().map(|(name, one)| format!("{name}: {}", value(one))).collect::<Vec<_>>().join(", ")
+}
+
+/// An element that stands alone.
+fn single(element: &Tensor) -> String {
+    format!("{{ {} }}", body(element).replacen("data:", "element:", 1))
 }
 
 /// What the reference allows, under every profile, as the entry of a case.

@@ -1,5 +1,6 @@
 //! Draws calls at hundreds of thousands a second: tensors are windows on shared elements, and nearly all are tiny.
 
+use gather_spec::dtype::Kind;
 use gather_spec::signature::{AttributeDefault, AttributeRole, AttributeType, OperandRole};
 use gather_spec::tensor::Stored;
 use gather_spec::{
@@ -11,6 +12,7 @@ use super::faults::integer;
 use super::palette::{LENGTH, Palettes, Style};
 use super::parts::{Parts, Wanted, counts_from, default_of};
 use super::sizes::Size;
+use super::slice_sizes;
 use super::values::{Regular, Values};
 use super::windows::{WantedWindows, Windows};
 use super::{Choices, far, paint};
@@ -149,7 +151,8 @@ impl Maker {
         };
         let make = if size == Size::Edge { regular_indices } else { index_tensor };
         let indices = make(index_dtype, parts.indices, bounds, choices).map_err(unmade)?;
-        let roles = Roles { axis, batch_dims, mode, ignored, ..Roles::new(params, indices) };
+        let fill_value = self.fill_value(choices, signature, dtype).map_err(unmade)?;
+        let roles = Roles { axis, batch_dims, mode, fill_value, ignored, ..Roles::new(params, indices) };
         Ok(Some(signature.spell(roles)))
     }
 
@@ -177,10 +180,7 @@ impl Maker {
             }
         }
         let mut window = windows.sent(choices, signature);
-        let sizes = odd_sizes(choices, signature, windows.params.len())?;
-        if sizes.is_some() {
-            window.slice_sizes = None;
-        }
+        let sizes = slice_sizes::operand(choices, signature, &mut window)?;
         let window = Some(window);
         let params = self.params(dtype, windows.params.clone(), size, choices)?;
         let (bounds, style, layout) = (windows.bounds(), Values::draw(choices), choices.below(12));
@@ -190,7 +190,29 @@ impl Maker {
             style.value(choices, row, bounds.get(component).copied().unwrap_or(1))
         });
         let indices = in_layout(stored(index_dtype, shape, values)?, layout)?;
-        Ok(signature.spell(Roles { mode, window, sizes, ignored, ..Roles::new(params, indices) }))
+        let fill_value = self.fill_value(choices, signature, dtype)?;
+        let roles = Roles { mode, fill_value, window, sizes, ignored, ..Roles::new(params, indices) };
+        Ok(signature.spell(roles))
+    }
+
+    /// What a mode fills with, now and then, of an operator whose calls may say it: an element like those of params, or one
+    /// that tells how it is moved.
+    fn fill_value(
+        &self,
+        choices: &mut Choices,
+        signature: &Signature,
+        dtype: DType,
+    ) -> Result<Option<Tensor>, TensorError> {
+        if signature.attribute(AttributeRole::FillValue).is_none() || !choices.once_in(3) {
+            return Ok(None);
+        }
+        if dtype.kind() != Kind::String && dtype != DType::Bool && choices.once_in(2) {
+            return Tensor::filled(dtype, Shape::new([])?, &telling(choices, dtype)).map(Some);
+        }
+        let style = choices.pick(&Style::USUAL);
+        let at = choices.below(LENGTH);
+        let elements = self.palettes.get(dtype, style);
+        Tensor::strided(dtype, Shape::new([])?, Vec::new(), at, elements).map(Some)
     }
 
     /// A window on a palette, in some layout.
@@ -217,6 +239,19 @@ impl Maker {
             if strided { layout(&shape, choices) } else { (shape.row_major_strides(), 0) };
         Tensor::strided(dtype, shape, strides, offset, self.palettes.get(dtype, style))
     }
+}
+
+/// An element that shows how a fill value is moved: zero, minus zero or the lowest value, a NaN with its bits, or
+/// one that no narrower dtype holds.
+fn telling(choices: &mut Choices, dtype: DType) -> Element {
+    let (width, top) = (8 * dtype.size(), choices.pick(&[0u128, 0x8000, 0x7FC1, 0x3FF1, 0xFFFF]));
+    let repeated = top * 0x0001_0001_0001_0001_0001_0001_0001_0001;
+    let bits = match choices.once_in(2) {
+        _ if width < 16 => top >> 8,
+        true => repeated & (u128::MAX >> (128 - width)),
+        false => top << (width - 16),
+    };
+    Element::Bits(bits)
 }
 
 /// Strides and an offset that stay within a palette.
@@ -320,7 +355,10 @@ fn ignored(choices: &mut Choices, signature: &Signature) -> Attributes {
                 AttributeType::Boolean => Attribute::Boolean(choices.once_in(2)),
                 AttributeType::Integer => Attribute::Integer(integer(choices, 0, ODDS)),
                 AttributeType::String => Attribute::String("anything".to_owned()),
-                AttributeType::Integers => Attribute::Integers(vec![integer(choices, 0, ODDS)]),
+                // Only a fill value, which has an effect, is an element.
+                AttributeType::Integers | AttributeType::Element => {
+                    Attribute::Integers(vec![integer(choices, 0, ODDS)])
+                }
             };
             ignored.insert(attribute.name.clone(), value);
         }
@@ -379,7 +417,7 @@ fn by_row(
 }
 
 /// A tensor in a layout, the row-major one mostly.
-fn in_layout(tensor: Tensor, layout: usize) -> Result<Tensor, TensorError> {
+pub(super) fn in_layout(tensor: Tensor, layout: usize) -> Result<Tensor, TensorError> {
     match layout {
         at @ 8.. => Layout::ALL[at - 7].tensor(&tensor),
         _ => Ok(tensor),
@@ -388,7 +426,11 @@ fn in_layout(tensor: Tensor, layout: usize) -> Result<Tensor, TensorError> {
 
 /// A row-major tensor of any dtype from integers, cut to its width.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the values are cut to the width")]
-fn stored(dtype: DType, shape: Shape, values: impl Iterator<Item = i64>) -> Result<Tensor, TensorError> {
+pub(super) fn stored(
+    dtype: DType,
+    shape: Shape,
+    values: impl Iterator<Item = i64>,
+) -> Result<Tensor, TensorError> {
     let strides = shape.row_major_strides();
     let elements = match dtype {
         DType::String => gather_spec::ByteString::store(values.map(|v| v.to_string().into()).collect()),
@@ -401,18 +443,4 @@ fn stored(dtype: DType, shape: Shape, values: impl Iterator<Item = i64>) -> Resu
         },
     };
     Tensor::strided(dtype, shape, strides, 0, elements)
-}
-
-/// Now and then slice sizes of another dtype or rank, all 0, of an operator that has them as an operand.
-fn odd_sizes(
-    choices: &mut Choices,
-    signature: &Signature,
-    rank: usize,
-) -> Result<Option<Tensor>, TensorError> {
-    if signature.slice_sizes_operand().is_none() || !choices.once_in(12) {
-        return Ok(None);
-    }
-    let shape = [1, rank];
-    let (dtype, first) = (choices.pick(&DType::ALL), choices.below(3));
-    Tensor::filled(dtype, Shape::new(&shape[first..])?, &Element::zero(dtype)).map(Some)
 }

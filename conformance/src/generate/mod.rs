@@ -5,6 +5,7 @@
 //! - `edges`: the shapes of one at a size at which kernels change their way;
 //! - `values`: the elements of its indices;
 //! - `windows`: the same of form window, with its dimension numbers;
+//! - `slice_sizes`: of an operator that has them as an operand, in other dtypes;
 //! - `faults`: what puts it one step outside the signature;
 //! - [`Maker`]: all of these together, fast, and of what a backend declares;
 //! - [`grid`]: calls that are listed rather than drawn: all small shapes, and sizes around thresholds;
@@ -21,6 +22,8 @@ mod palette;
 pub(crate) mod parts;
 mod pieces;
 mod sizes;
+mod slice_sizes;
+
 pub(crate) mod values;
 pub(crate) mod windows;
 

@@ -55,7 +55,8 @@ fn defaults_are_what_they_stand_for(lab: &mut Lab<'_>) -> Result<(), Stop> {
             AttributeType::Boolean => Attribute::Boolean(lab.choices.once_in(2)),
             AttributeType::Integer => Attribute::Integer(signed(lab.choices.below(3))),
             AttributeType::String => Attribute::String("anything".to_owned()),
-            AttributeType::Integers => Attribute::Integers(Vec::new()),
+            // Only a fill value, which has an effect, is an element.
+            AttributeType::Integers | AttributeType::Element => Attribute::Integers(Vec::new()),
         };
         spelled.attributes.insert(one.name.clone(), value);
     }

@@ -74,7 +74,7 @@ fn zero_is_padding(lab: &mut Lab<'_>) -> Result<(), Stop> {
         return Err(Stop::Skip("skipped: another policy"));
     }
     let placed = gather.map_indices(|index, bound| gather.within(index, bound).unwrap_or(bound) as i128)?;
-    let filler = gather.signature.filler(gather.profile, gather.params.dtype());
+    let filler = gather.signature.filler(gather.profile, gather.params.dtype(), None);
     let placed = placed.with_params(padded(&gather.params, gather.selected_axes(), &filler)?);
     let outcomes = lab.ask(vec![placed.call(), gather.call()])?;
     agree(&outcomes[0], &outcomes[1])

@@ -6,7 +6,7 @@
 use std::cell::OnceCell;
 
 use gather_spec::shape::nonzero_bytes;
-use gather_spec::signature::{AttributeDefault, AttributeRole, Axis, ModePolicy};
+use gather_spec::signature::{AttributeDefault, AttributeRole, Axis, Misfit, ModePolicy};
 use gather_spec::{
     Attribute, BadIndex, Call, DType, DimensionRule, Element, EmptyAxis, ErrorCode, ErrorFields, Form,
     Outcome, Profile, ReportedError, Roles, Signature, Tensor,
@@ -190,10 +190,22 @@ impl Model {
         profile: Profile,
         threads: usize,
     ) -> Outcome {
-        let sent = match signature.roles(call) {
-            Ok(roles) => roles.cloned(),
-            Err(foreign) => return Outcome::Unsupported(foreign.to_string()),
-        };
+        self.look(signature, call, profile, threads, |asked, dims, indices| {
+            self.outcome(asked, dims, indices)
+        })
+        .unwrap_or_else(|foreign| Outcome::Unsupported(foreign.to_string()))
+    }
+
+    /// Takes a call apart, and gives its parts and the values of its indices to a function.
+    pub(super) fn look<T>(
+        &self,
+        signature: &Signature,
+        call: &Call,
+        profile: Profile,
+        threads: usize,
+        then: impl FnOnce(&Asked<'_>, &Dims, &[i128]) -> T,
+    ) -> Result<T, Misfit> {
+        let sent = signature.roles(call)?.cloned();
         let received = (self.received)(signature, sent);
         let mode = (self.mode)(signature, &received);
         let profile = (self.policies)(mode.map_or(profile, |mode| mode.profile));
@@ -218,26 +230,30 @@ impl Model {
         if asked.by_windows() {
             indices = (self.rows)(&asked, indices);
         }
+        Ok(then(&asked, &dims, &indices))
+    }
+
+    fn outcome(&self, asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Outcome {
         for code in self.order {
-            if (self.faulty)(*code, &asked) {
-                let bytes = (*code == ErrorCode::OutputTooLarge).then(|| size(&asked));
+            if (self.faulty)(*code, asked) {
+                let bytes = (*code == ErrorCode::OutputTooLarge).then(|| size(asked));
                 let is_rule = *code == ErrorCode::DimensionNumbers;
                 let rule = if is_rule { asked.broken_rule() } else { None };
                 return self.refuse(*code, ErrorFields { bytes, rule, ..ErrorFields::default() });
             }
             if *code == ErrorCode::OutputTooLarge
                 && asked.by_windows()
-                && windowed::reads_nothing(&asked, &dims)
+                && windowed::reads_nothing(asked, dims)
             {
                 return Outcome::Unsupported("nothing to read".to_owned());
             }
             if *code == ErrorCode::IndexOutOfRange
-                && let Some(at) = asked.refused(&dims, &indices)
+                && let Some(at) = asked.refused(dims, indices)
             {
-                return self.refuse(*code, (self.offence)(&asked, &dims, &indices, at));
+                return self.refuse(*code, (self.offence)(asked, dims, indices, at));
             }
         }
-        self.gather(&asked, &dims, &indices)
+        self.gather(asked, dims, indices)
     }
 
     fn refuse(&self, code: ErrorCode, fields: ErrorFields) -> Outcome {

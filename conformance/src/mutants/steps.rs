@@ -325,7 +325,8 @@ pub(super) fn offset(_: &Asked<'_>, dims: &Dims, batch: usize, mid: usize, at: &
 
 /// The right element in place of what a bad index would select.
 pub(super) fn filler(asked: &Asked<'_>) -> Element {
-    asked.signature.filler(asked.profile, asked.roles.params.dtype())
+    let roles = asked.roles;
+    asked.signature.filler(asked.profile, roles.params.dtype(), roles.fill_value.as_ref())
 }
 
 /// The right element of a slice.

@@ -24,6 +24,7 @@ pub(super) const FLOAT: u32 = 3;
 pub(super) const TEXT: u32 = 4;
 /// `kind`: `integers` is set.
 pub(super) const INTEGERS: u32 = 5;
+pub(super) const ELEMENT: u32 = 6;
 
 /// The dtype of a number; `DType::ALL` has them in the order of the header, from 1 on.
 pub(super) fn dtype(number: u32) -> Option<DType> {
@@ -88,6 +89,7 @@ pub(super) struct Attribute {
     pub(super) text: *const c_char,
     pub(super) integers: *const i64,
     pub(super) integer_count: u64,
+    pub(super) element: *const Tensor,
 }
 
 #[repr(C)]
@@ -144,6 +146,7 @@ impl Attribute {
             text: std::ptr::null(),
             integers: std::ptr::null(),
             integer_count: 0,
+            element: std::ptr::null(),
         }
     }
 }
@@ -194,8 +197,8 @@ mod tests {
         assert_eq!(number("GATHERSPEC_MAX_RANK"), u32::try_from(crate::protocol::MAX_RANK).unwrap());
         let statuses = ["OUTPUT", "ERROR", "UNSUPPORTED"].map(|name| number(&format!("GATHERSPEC_{name}")));
         assert_eq!(statuses, [OUTPUT, ERROR, UNSUPPORTED]);
-        let kinds = ["NULL", "BOOLEAN", "INTEGER", "FLOAT", "TEXT", "INTEGERS"];
+        let kinds = ["NULL", "BOOLEAN", "INTEGER", "FLOAT", "TEXT", "INTEGERS", "ELEMENT"];
         let kinds = kinds.map(|name| number(&format!("GATHERSPEC_{name}")));
-        assert_eq!(kinds, [0, BOOLEAN, INTEGER, FLOAT, TEXT, INTEGERS]);
+        assert_eq!(kinds, [0, BOOLEAN, INTEGER, FLOAT, TEXT, INTEGERS, ELEMENT]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use gather_spec::{Attribute, Call};
+use gather_spec::{Attribute, Call, Tensor};
 
 use super::abi;
 use super::operand::Operand;
@@ -13,9 +13,11 @@ pub(super) struct Arguments<'a> {
     call: &'a Call,
     texts: Texts,
     operands: Vec<Operand<'a>>,
+    elements: Vec<Operand<'a>>,
     /// What the library gets: the structure and the two arrays that it points to.
     asked: abi::Call,
     listed_operands: Vec<abi::Operand>,
+    listed_elements: Vec<abi::Tensor>,
     attributes: Vec<abi::Attribute>,
 }
 
@@ -41,9 +43,12 @@ impl<'a> Arguments<'a> {
         let operands: Vec<Operand<'_>> = call.operands.tensors().map(Operand::new).collect();
         // What these point to stays where it is when the vectors move.
         let listed_operands = list_operands(&texts, &operands);
-        let attributes = list_attributes(call, &texts);
+        let elements: Vec<Operand<'_>> =
+            call.attributes.values().filter_map(element).map(Operand::new).collect();
+        let listed_elements: Vec<abi::Tensor> = elements.iter().map(Operand::descriptor).collect();
+        let attributes = list_attributes(call, &texts, &listed_elements);
         let asked = describe(&texts, &listed_operands, &attributes);
-        Ok(Self { call, texts, operands, asked, listed_operands, attributes })
+        Ok(Self { call, texts, operands, elements, asked, listed_operands, listed_elements, attributes })
     }
 
     /// What the library gets. It must not outlive this.
@@ -71,7 +76,11 @@ impl<'a> Arguments<'a> {
             "the name of an operand"
         } else if fresh.attributes != self.texts.attributes {
             "the name of an attribute"
-        } else if fresh != self.texts || self.attributes != list_attributes(self.call, &self.texts) {
+        } else if fresh != self.texts
+            || self.attributes != list_attributes(self.call, &self.texts, &self.listed_elements)
+            || !self.elements.iter().map(Operand::descriptor).eq(self.listed_elements.iter().copied())
+            || self.elements.iter().any(Operand::was_changed)
+        {
             "an attribute"
         } else {
             return None;
@@ -113,7 +122,13 @@ fn list_operands(texts: &Texts, operands: &[Operand<'_>]) -> Vec<abi::Operand> {
     texts.operands.iter().zip(operands).map(one).collect()
 }
 
-fn list_attributes(call: &Call, texts: &Texts) -> Vec<abi::Attribute> {
+/// The element that an attribute is, if it is one.
+const fn element(value: &Attribute) -> Option<&Tensor> {
+    if let Attribute::Element(element) = value { Some(element) } else { None }
+}
+
+fn list_attributes(call: &Call, texts: &Texts, elements: &[abi::Tensor]) -> Vec<abi::Attribute> {
+    let mut elements = elements.iter();
     let one = |(at, value): (usize, &Attribute)| {
         let blank = abi::Attribute::blank(texts.attributes[at].as_ptr().cast());
         match value {
@@ -130,6 +145,10 @@ fn list_attributes(call: &Call, texts: &Texts) -> Vec<abi::Attribute> {
                 let list = &texts.lists[at];
                 let integer_count = list.len() as u64;
                 abi::Attribute { kind: abi::INTEGERS, integers: list.as_ptr(), integer_count, ..blank }
+            }
+            Attribute::Element(_) => {
+                let element = elements.next().map_or(std::ptr::null(), std::ptr::from_ref);
+                abi::Attribute { kind: abi::ELEMENT, element, ..blank }
             }
         }
     };

@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 import time
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -89,6 +89,7 @@ class Operator:
         self.attributes: dict[str, Json] = {one["name"]: one for one in signature["attributes"]}
         roles = {one["role"]: one for one in signature["attributes"]}
         self.batch, self.axis, self.mode = roles.get("batch-dims"), roles.get("axis"), roles.get("mode")
+        self.fill_value: Optional[str] = roles["fill-value"]["name"] if "fill-value" in roles else None
         self.numbers = {role: roles.get(role) for role in NUMBERS}
         # Slice sizes that are an operand are a list among the attributes until they are sent.
         self.sizes: Optional[str] = operands["slice-sizes"]["name"] if "slice-sizes" in operands else None
@@ -111,8 +112,11 @@ class Operator:
         require(0 <= b <= most, "batch-dims-out-of-range")
         return b
 
-    def filler(self, bad: str, dtype: str) -> bytes:
+    def filler(self, bad: str, dtype: str, given: Json) -> bytes:
         """The element in place of what a bad index would select."""
+        sent = given.get(self.fill_value) if bad == "fill" and self.fill_value else None
+        if sent:
+            return b64decode(sent["data"])
         if dtype == "string":
             return b""
         size = SIZES[dtype]
@@ -365,7 +369,7 @@ class Oracle(NamedTuple):
         p, source = call.params.shape, call.params.elements
         bounds, inner, mids, rows = p[first:end], prod(p[end:]), prod(p[batch:first]), prod(outer)
         places, k = self.places_of(call, bounds), len(bounds)
-        blank = call.operator.filler(self.bad, output.dtype)
+        blank = call.operator.filler(self.bad, output.dtype, call.attributes)
         strides = [prod(bounds[axis + 1:]) for axis in range(k)]
         for table in range(prod(p[:first]) if 0 not in output.shape else 0):  # of cells, per [batch, mid]
             for row in range(table // mids * rows, (table // mids + 1) * rows):
@@ -380,7 +384,7 @@ class Oracle(NamedTuple):
         _, axis, end, _, output = call.plan()
         p, i = call.params.shape, call.indices.shape
         places = self.places_of(call, p[axis:end])
-        blank = call.operator.filler(self.bad, output.dtype)
+        blank = call.operator.filler(self.bad, output.dtype, call.attributes)
         for flat in range(prod(output.shape)):
             at = [flat // prod(output.shape[dim + 1:]) % size for dim, size in enumerate(output.shape)]
             place = places[number(at, i)]
@@ -399,7 +403,7 @@ class Oracle(NamedTuple):
             for component, value in enumerate(values if self.bad in ("error", "unspecified") else []):
                 require(starts[tuple(row)][component] is not None, "index-out-of-range", position=row, component=component,
                         index=value, bound=bounds[component])
-        blank = call.operator.filler(self.bad, output.dtype)
+        blank = call.operator.filler(self.bad, output.dtype, call.attributes)
         for at in positions(output.shape):
             row = [here for dim, here in enumerate(at) if dim not in numbers.offset]
             start = starts.get(tuple(row), [])
@@ -451,7 +455,7 @@ def number(at: list[int], shape: list[int]) -> int:
     return sum((0 if size == 1 else here) * prod(shape[dim + 1:]) for dim, (here, size) in enumerate(zip(at, shape)))
 
 
-SAMPLES = {"boolean": True, "integer": 0, "string": "clip", "integers": [0]}
+SAMPLES = {"boolean": True, "integer": 0, "string": "clip", "integers": [0]}  # an element has the dtype of params
 HUGE = [2**31, 2**32 + 1, 2**40, 2**58, 2**59, 2**60, 2**61, 2**62, I64_MAX, I64_MAX // 7, I64_MAX // 49]
 ODD_BYTES = b"\0\0\0\0\x01\x7c\x7f\x80\x81\xf0\xff"  # of NaN payloads, infinities, -0.0, subnormals
 TEXTS = [b"", b"\0", b"a\0b", b"\xff\xfe", b"\xc3(", "\u00e9".encode(), b"too long to be kept inline " * 2]
@@ -474,7 +478,7 @@ class Generator(Random):
                 self.spoil_windows(call) if call.operator.windows else self.spoil(call)
             if not faults and self.random() < 0.02:
                 other = self.choice(self.operators).attributes.values()  # of which this operator has some or none
-                call.attributes.update((one["name"], SAMPLES[one["type"]]) for one in other)
+                call.attributes.update((one["name"], SAMPLES[one["type"]]) for one in other if one["type"] in SAMPLES)
             bounds, output = [3], Tensor("u8", [])
             with suppress(Refused):
                 if call.operator.windows:
@@ -486,8 +490,17 @@ class Generator(Random):
             parts = (call.params, call.indices, output)
             if all(prod(part.shape) <= 1500 and part.nominal_bytes() <= I64_MAX for part in parts):
                 call.params.elements = self.elements(call.params)
+                self.set_fill_value(call)
                 call.indices.elements = self.index_elements(call.indices, bounds)
                 return call
+
+    def set_fill_value(self, call: Call) -> None:
+        """An element of the dtype of params, or null, of an operator whose calls may say what a mode fills with."""
+        if call.operator.fill_value and self.random() < 0.4:
+            element = Tensor(call.params.dtype, [])
+            element.elements = self.elements(element)
+            odd = call.params.dtype == "string" or self.random() < 0.2
+            call.attributes[call.operator.fill_value] = None if odd else element.wire()
 
     def valid_call(self) -> Call:
         """A call whose dtypes, shapes and attributes are right; it has no data yet."""

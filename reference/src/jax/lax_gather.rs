@@ -1,11 +1,11 @@
 //! `jax.lax.gather`, by the words and the example of its page, and of those of its dimension numbers and modes.
 
-use gather_spec::{Call, DimensionRule, GatherError, Refusal, Shape, Tensor};
+use gather_spec::{Call, DimensionRule, Element, GatherError, Refusal, Shape, Tensor};
 
 use super::{ARRAY_DTYPES, INDICES_DTYPES, in_bounds, invalid_value};
 use crate::checks::{
-    are_dims, boolean, ensure, index_dtype, index_of, integers, is_unique, needed, only, operands,
-    params_dtype, string_or_null,
+    are_dims, boolean, element_or_null, ensure, index_dtype, index_of, integers, is_unique, needed, only,
+    operands, params_dtype, string_or_null,
 };
 use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
@@ -73,6 +73,7 @@ pub fn gather(
     dimension_numbers: &GatherDimensionNumbers,
     slice_sizes: &[i64],
     mode: Mode,
+    fill_value: Option<Element>,
     settings: Settings,
 ) -> Result<Tensor, Refusal> {
     // jax.lax.gather.vector.needed
@@ -99,11 +100,14 @@ pub fn gather(
         }
     }
 
+    // jax.lax.gather.fill-value.sent
+    let fill_value = fill_value.unwrap_or_else(|| invalid_value(operand.dtype()));
+
     // jax.lax.gather.value.slices
     for position in positions(&shape) {
         let row = slices.row(&position);
         match slices.start(operand, &slices.index_vector(start_indices, &row), mode) {
-            None => out.push(invalid_value(operand.dtype())),
+            None => out.push(fill_value.clone()),
             Some(start) => out.push(operand.element(&slices.place(start, &row, &position))),
         }
     }
@@ -294,6 +298,7 @@ fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
             "unique_indices",
             "indices_are_sorted",
             "mode",
+            "fill_value",
         ],
     )?;
     // jax.lax.gather.unique-indices.promise, jax.lax.gather.indices-are-sorted.promise
@@ -310,10 +315,11 @@ fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
     };
     let slice_sizes = needed(call, "slice_sizes")?;
     let mode = string_or_null(call, "mode")?;
+    let fill_value = element_or_null(call, "fill_value", operand.dtype())?;
     // jax.lax.gather.dtype.operand, jax.lax.gather.dtype.start-indices
     params_dtype(operand, &ARRAY_DTYPES)?;
     index_dtype(start_indices, &INDICES_DTYPES)?;
     // jax.lax.gather.mode.default, jax.lax.gather.mode.listed
     let mode = mode.map_or(Ok(Mode::default()), Mode::named)?;
-    gather(operand, start_indices, &dimension_numbers, &slice_sizes, mode, settings)
+    gather(operand, start_indices, &dimension_numbers, &slice_sizes, mode, fill_value, settings)
 }

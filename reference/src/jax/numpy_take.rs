@@ -1,11 +1,11 @@
 //! `jax.numpy.take`, by the words and the examples of its page.
 
-use gather_spec::{Call, GatherError, Refusal, Tensor};
+use gather_spec::{Call, Element, GatherError, Refusal, Tensor};
 
 use super::{ARRAY_DTYPES, INDICES_DTYPES, in_bounds, invalid_value, normalize_index};
 use crate::checks::{
-    axis_within, flattened, index_at, index_dtype, integer_or_null, only, operands, params_dtype,
-    string_or_null,
+    axis_within, element_or_null, flattened, index_at, index_dtype, integer_or_null, only, operands,
+    params_dtype, string_or_null,
 };
 use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
@@ -69,6 +69,7 @@ pub fn take(
     indices: &Tensor,
     axis: Option<i64>,
     mode: Mode,
+    fill_value: Option<Element>,
     settings: Settings,
 ) -> Result<Tensor, Refusal> {
     // jax.numpy.take.axis.default
@@ -95,6 +96,9 @@ pub fn take(
         }
     }
 
+    // jax.numpy.take.fill-value.sent
+    let fill_value = fill_value.unwrap_or_else(|| invalid_value(a.dtype()));
+
     // jax.numpy.take.value.subarrays
     if !shape.contains(&0) {
         for i in positions(before) {
@@ -103,7 +107,7 @@ pub fn take(
                 for k in positions(after) {
                     out.push(match place {
                         Place::At(at) => a.element_of(&[&*i, &[at], &*k]),
-                        _ => invalid_value(a.dtype()),
+                        _ => fill_value.clone(),
                     });
                 }
             }
@@ -123,12 +127,13 @@ pub(crate) const OPERATOR: Implemented = Implemented {
 /// Answers a call of this operator; the mode is in the call, whatever the settings say.
 fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
     let [a, indices] = operands(call, ["a", "indices"])?;
-    only(call, &["axis", "mode"])?;
+    only(call, &["axis", "mode", "fill_value"])?;
+    let fill_value = element_or_null(call, "fill_value", a.dtype())?;
     let (axis, mode) = (integer_or_null(call, "axis")?.flatten(), string_or_null(call, "mode")?);
     // jax.numpy.take.dtype.a, jax.numpy.take.dtype.indices
     params_dtype(a, &ARRAY_DTYPES)?;
     index_dtype(indices, &INDICES_DTYPES)?;
     // jax.numpy.take.mode.default, jax.numpy.take.mode.listed
     let mode = mode.map_or(Ok(Mode::default()), Mode::named)?;
-    take(a, indices, axis, mode, settings)
+    take(a, indices, axis, mode, fill_value, settings)
 }

@@ -1,11 +1,11 @@
 //! `jax.numpy.take_along_axis`, by the words and the examples of its page.
 
-use gather_spec::{Call, GatherError, Refusal, Tensor};
+use gather_spec::{Call, Element, GatherError, Refusal, Tensor};
 
 use super::{ARRAY_DTYPES, INDICES_DTYPES, in_bounds, invalid_value, normalize_index};
 use crate::checks::{
-    axis_within, flattened, index_at, index_dtype, integer_or_null, only, operands, params_dtype,
-    string_or_null,
+    axis_within, element_or_null, flattened, index_at, index_dtype, integer_or_null, only, operands,
+    params_dtype, string_or_null,
 };
 use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
@@ -59,6 +59,7 @@ pub fn take_along_axis(
     indices: &Tensor,
     axis: Option<i64>,
     mode: Mode,
+    fill_value: Option<Element>,
     settings: Settings,
 ) -> Result<Tensor, Refusal> {
     // jax.numpy.take_along_axis.axis.none
@@ -89,6 +90,9 @@ pub fn take_along_axis(
         }
     }
 
+    // jax.numpy.take_along_axis.fill-value.sent
+    let fill_value = fill_value.unwrap_or_else(|| invalid_value(arr.dtype()));
+
     // jax.numpy.take_along_axis.value.loop, jax.numpy.take_along_axis.fill.inexact and its like
     if !shape.contains(&0) {
         for position in positions(&shape) {
@@ -98,7 +102,7 @@ pub fn take_along_axis(
                     from[axis] = at;
                     out.push(arr.element(&from));
                 }
-                None => out.push(invalid_value(arr.dtype())),
+                None => out.push(fill_value.clone()),
             }
         }
     }
@@ -138,7 +142,8 @@ pub(crate) const OPERATOR: Implemented = Implemented {
 /// Answers a call of this operator; the mode is in the call, whatever the settings say.
 fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
     let [arr, indices] = operands(call, ["arr", "indices"])?;
-    only(call, &["axis", "mode"])?;
+    only(call, &["axis", "mode", "fill_value"])?;
+    let fill_value = element_or_null(call, "fill_value", arr.dtype())?;
     // jax.numpy.take_along_axis.axis.default
     let (axis, mode) = (integer_or_null(call, "axis")?.unwrap_or(Some(-1)), string_or_null(call, "mode")?);
     // jax.numpy.take_along_axis.dtype.arr, jax.numpy.take_along_axis.dtype.indices
@@ -146,5 +151,5 @@ fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
     index_dtype(indices, &INDICES_DTYPES)?;
     // jax.numpy.take_along_axis.mode.default, jax.numpy.take_along_axis.mode.listed
     let mode = mode.map_or(Ok(Mode::default()), Mode::named)?;
-    take_along_axis(arr, indices, axis, mode, settings)
+    take_along_axis(arr, indices, axis, mode, fill_value, settings)
 }

@@ -280,6 +280,10 @@ impl<'a> CaseReader<'a> {
                 let sparse = sized.reader.sparse(&choice.params, params_entry)?;
                 let SliceSizes { window, sizes } = sized.slice_sizes(entry)?;
                 let roles = Roles { window, sizes, ..Roles::new(params, indices) };
+                let attributes = self.with_mode(&attributes, mode);
+                let attributes = sized.with_elements(entry, &choice.params, attributes)?;
+                let sends_fill = attributes.values().any(|value| matches!(value, Attribute::Element(_)));
+                let expecting = CaseReader { reader: Reader { sends_fill, ..sized.reader }, ..sized };
                 let Call { operands, .. } = self.page.spell(roles);
                 cases.push(Case {
                     id: format!("{written}{}", choice.suffix),
@@ -295,16 +299,12 @@ impl<'a> CaseReader<'a> {
                     grid_point: (!point.suffix.is_empty()).then_some(at),
                     large: self.reader.large,
                     sparse: sparse.map(Arc::new),
-                    call: Call {
-                        operator: self.page.operator.clone(),
-                        operands,
-                        attributes: self.with_mode(&attributes, mode),
-                    },
+                    call: Call { operator: self.page.operator.clone(), operands, attributes },
                     names: OperandNames {
                         params: self.page.operand(OperandRole::Params).name.clone(),
                         indices: self.page.operand(OperandRole::Indices).name.clone(),
                     },
-                    expect: sized.expectation(&choice.params, mode, &entry.expect)?,
+                    expect: expecting.expectation(&choice.params, mode, &entry.expect)?,
                 });
             }
         }

@@ -46,6 +46,8 @@ pub(super) struct Reader<'a> {
     pub(super) large: bool,
     /// What the word `fill` stands for, which only an output has: see [`Spoilt`].
     pub(super) spoilt: Option<Spoilt>,
+    /// Whether the call says itself what it fills with.
+    pub(super) sends_fill: bool,
 }
 
 /// What was read: where, as which dtype, with which sizes, and what a word in it stood for.
@@ -71,7 +73,7 @@ static NO_SIZES: Sizes = Sizes::new(Vec::new());
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: Text<'a>, shared: &'a Shared) -> Self {
-        Self { text, shared, sizes: &NO_SIZES, large: is_large(text.file), spoilt: None }
+        Self { text, shared, sizes: &NO_SIZES, large: is_large(text.file), spoilt: None, sends_fill: false }
     }
 
     /// The same, where the names of sizes stand for something.
@@ -288,6 +290,24 @@ impl<'a> Reader<'a> {
                 .wrong(at, "a tensor has exactly one of `data`, `bits` and `fill`")
                 .help("`data: [[1, 2], [3, 4]]`, or `shape: [2, 0]` with `data: []`, or `shape: [2, 3]` with `fill: iota`")),
         }
+    }
+
+    /// One element that stands alone: `{ element: 7 }`, or `{ bits: 0x7fc00001 }` for all of its bits.
+    pub(super) fn single(&self, dtype: &Written, node: &'a Spanned<Node>) -> Result<Tensor, Diagnostic> {
+        let wrong = |message: &str| {
+            Err(self.wrong(node.defined, message).help("such as `{ element: 7 }` or `{ bits: 0x7fc00001 }`"))
+        };
+        let (value, notation) = match &node.value {
+            Node::Mapping(entries) => match entries.as_slice() {
+                [(name, value)] if name.value == "element" => (value, Notation::Data),
+                [(name, value)] if name.value == "bits" => (value, Notation::Bits),
+                _ => return wrong("an element has `element` or `bits`, and nothing else"),
+            },
+            _ => return wrong("an element is a mapping"),
+        };
+        let read = |dtype| self.nested(dtype, None, value, notation);
+        let element = self.values(dtype, node.defined, read)?;
+        if element.rank() == 0 { Ok(element) } else { wrong("an element is no list") }
     }
 
     /// A written shape.

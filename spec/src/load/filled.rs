@@ -79,6 +79,11 @@ impl<'a> Reader<'a> {
                 .wrong(node.defined, "`any-nan` is an element of a float or a complex number")
                 .help("name such a dtype for params, and write no `fill` beside it"));
         }
+        if self.sends_fill && self.has(FILL, node) {
+            return Err(self
+                .wrong(node.defined, "`fill` is what the page fills with, and this call sends a fill value")
+                .help("write the element in place of `fill`"));
+        }
         let zeroed = self.output(dtype, node)?;
         let Some(fill) = fill else { return Ok(Allowed::Output(zeroed)) };
         let numbers = match dtype {

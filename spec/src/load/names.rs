@@ -7,6 +7,7 @@ use crate::yaml::{Node, Spanned};
 use crate::{Attribute, Attributes, Tensor, Window};
 
 use super::cases::CaseReader;
+use super::dtypes::Written;
 use super::families::ClauseMap;
 use super::raw::{CaseEntry, TensorEntry};
 
@@ -124,7 +125,8 @@ impl<'a> CaseReader<'a> {
             let page = self.attribute_called(name)?;
             Ok((page.name.clone(), self.attribute(name, page, value)?))
         };
-        let sent = entries.iter().filter(|(name, _)| !self.is_implied(name));
+        let sent =
+            entries.iter().filter(|(name, value)| !self.is_implied(name) && !self.is_element(name, value));
         let attributes: Attributes = sent.map(attribute).collect::<Result<_, _>>()?;
         match self.page.missing(&attributes) {
             None => Ok(attributes),
@@ -132,6 +134,29 @@ impl<'a> CaseReader<'a> {
                 .wrong(written.defined, format!("{} needs the attribute `{name}`", self.page.operator))
                 .help("it has no default")),
         }
+    }
+
+    /// Whether an attribute is an element, which is read when the dtype of params is known: see `with_elements`.
+    fn is_element(&self, name: &Spanned<String>, value: &'a Spanned<Node>) -> bool {
+        let of_elements = |page: &AttributeSignature| page.r#type == AttributeType::Element;
+        self.attribute_called(name).is_ok_and(of_elements) && !self.reader.text.is_null(value)
+    }
+
+    /// The attributes with those that are elements of the dtype of params.
+    pub(super) fn with_elements(
+        &self,
+        entry: &'a CaseEntry,
+        dtype: &Written,
+        mut attributes: Attributes,
+    ) -> Result<Attributes, Diagnostic> {
+        let Some(Node::Mapping(entries)) = entry.attributes.as_ref().map(|written| &written.value) else {
+            return Ok(attributes);
+        };
+        for (name, value) in entries.iter().filter(|(name, value)| self.is_element(name, value)) {
+            let element = self.reader.single(dtype, value)?;
+            attributes.insert(self.attribute_called(name)?.name.clone(), Attribute::Element(element));
+        }
+        Ok(attributes)
     }
 
     /// Whether a family's attribute is one that the operator lacks, since it has it in one place or as an operand.
@@ -215,7 +240,7 @@ impl<'a> CaseReader<'a> {
             AttributeType::Boolean => {
                 (text.and_then(|text| text.parse().ok()).map(Attribute::Boolean), "true or false")
             }
-            AttributeType::String | AttributeType::Integers => {
+            AttributeType::String | AttributeType::Integers | AttributeType::Element => {
                 (written.map(|text| Attribute::String(text.to_owned())), "a string")
             }
         };

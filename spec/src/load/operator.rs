@@ -157,7 +157,7 @@ impl Signature {
         let operands = operands(text, file.operands, form)?;
         let attributes = attributes(text, file.attributes, form)?;
         let policy = modes::policy(text, &file.form, file.policy, file.modes, &attributes)?;
-        let fill = modes::fill(text, &file.form, &policy, file.fill)?;
+        let fill = modes::fill(text, &file.form, &policy, file.fill, &attributes)?;
         let flattens = modes::flattens(text, file.flatten, &attributes)?;
         let signature = Self {
             operator: Operator::new(file.operator.value.as_str()),
@@ -240,6 +240,7 @@ fn attributes(
                 Some(AttributeType::Integer)
             }
             AttributeRole::Mode => Some(AttributeType::String),
+            AttributeRole::FillValue => Some(AttributeType::Element),
             AttributeRole::Promise => Some(AttributeType::Boolean),
             AttributeRole::Ignored => None,
             AttributeRole::OffsetDims
@@ -251,6 +252,10 @@ fn attributes(
         };
         if let Some(fixed) = fixed.filter(|fixed| *fixed != entry.r#type.value) {
             return Err(text.wrong(entry.r#type.defined, format!("an attribute of this role is {fixed}")));
+        }
+        if entry.r#type.value == AttributeType::Element && role.value != AttributeRole::FillValue {
+            let message = "only a fill value is an element";
+            return Err(text.wrong(entry.r#type.defined, message).help("give it `role: fill-value`"));
         }
         let range = range(text, &name, &entry, form)?;
         let default = default(text, &name, &entry, form)?;

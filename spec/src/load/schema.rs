@@ -113,6 +113,19 @@ enum Attribute {
     Integer(i64),
     String(String),
     Integers(Vec<Number>),
+    Element(Single),
+}
+
+/// One element of the dtype of params: `element`, or all of its `bits`.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct Single {
+    /// A number, a boolean, or a complex number `{ re: 1, im: 2 }`.
+    #[schemars(default)]
+    element: Option<Elements>,
+    /// A bit pattern, such as `0x7fc00001`; complex as `[re, im]`.
+    #[schemars(default)]
+    bits: Option<Elements>,
 }
 
 /// A tensor: `data`, `bits`, or `shape` with `fill`.

@@ -44,6 +44,8 @@ pub struct Roles<T> {
     pub batch_dims: Option<i64>,
     /// The mode, if it is sent.
     pub mode: Option<String>,
+    /// The element that the mode fills with, if it is sent and not null.
+    pub fill_value: Option<T>,
     /// Of [`Form::Window`](super::Form::Window): how the operands are read; none of any other form.
     pub window: Option<Window>,
     /// The operand that holds the slice sizes, of an operator that has one. [`Window::slice_sizes`] has its values, and is
@@ -134,6 +136,7 @@ impl<T> Roles<T> {
             axis: None,
             batch_dims: None,
             mode: None,
+            fill_value: None,
             window: None,
             sizes: None,
             ignored: Attributes::new(),
@@ -151,6 +154,7 @@ impl Roles<&Tensor> {
             axis: self.axis,
             batch_dims: self.batch_dims,
             mode: self.mode.clone(),
+            fill_value: self.fill_value.cloned(),
             window: self.window.clone(),
             sizes: self.sizes.cloned(),
             ignored: self.ignored.clone(),
@@ -234,7 +238,9 @@ impl Signature {
             let Some(attribute) = self.attribute_named(name) else {
                 return Err(Misfit::ForeignAttribute { operator: operator(), name: name.clone() });
             };
-            if !attribute.takes(value) {
+            let params = roles.params.dtype();
+            let other_dtype = matches!(value, Attribute::Element(element) if element.dtype() != params);
+            if !attribute.takes(value) || other_dtype {
                 let (name, value, wanted) = (name.clone(), value.clone(), attribute.takes_what());
                 return Err(Misfit::AttributeType { operator: operator(), name, wanted, value });
             }
@@ -244,7 +250,8 @@ impl Signature {
                 (AttributeRole::BatchDims, Attribute::Integer(dims)) => roles.batch_dims = Some(*dims),
                 (AttributeRole::Mode, Attribute::String(mode)) => roles.mode = Some(mode.clone()),
                 // As if it were not sent.
-                (AttributeRole::Mode, Attribute::Null) => {}
+                (AttributeRole::Mode | AttributeRole::FillValue, Attribute::Null) => {}
+                (AttributeRole::FillValue, Attribute::Element(element)) => roles.fill_value = Some(element),
                 (role, value) if role.is_of_windows() => {
                     // Only the form window has these roles, by the loader.
                     roles.window.get_or_insert_default().set(role, value);
@@ -272,7 +279,7 @@ impl Signature {
     /// The call that roles stand for: the inverse of [`Signature::roles`]. A role that the operator lacks is left out.
     #[must_use]
     pub fn spell(&self, roles: Roles<Tensor>) -> Call {
-        let Roles { params, indices, axis, batch_dims, mode, window, sizes, ignored } = roles;
+        let Roles { params, indices, axis, batch_dims, mode, fill_value, window, sizes, ignored } = roles;
         let of_window = window.as_ref().and_then(|window| vector(window.slice_sizes.as_deref()?));
         let mut sizes = of_window.or(sizes);
         let (mut params, mut indices) = (Some(params), Some(indices));
@@ -290,6 +297,7 @@ impl Signature {
             (AttributeRole::Axis, axis.map(Attribute::from)),
             (AttributeRole::BatchDims, batch_dims.map(Attribute::Integer)),
             (AttributeRole::Mode, mode.map(Attribute::String)),
+            (AttributeRole::FillValue, fill_value.map(Attribute::Element)),
         ];
         let of_window = window.into_iter().flat_map(Window::sent);
         let sent = sent.into_iter().filter_map(|(role, value)| Some((role, value?))).chain(of_window);

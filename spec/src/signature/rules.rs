@@ -43,6 +43,8 @@ pub enum AttributeRole {
     BatchDims,
     /// What becomes of a bad index, by the call.
     Mode,
+    /// What takes the place of what a bad index would select, where the mode fills; null for the operator's own.
+    FillValue,
     /// Accepted, and without effect.
     Ignored,
     /// What the caller vouches for: without effect where it holds, and the page says nothing where it does not.
@@ -75,6 +77,8 @@ pub enum AttributeType {
     String,
     /// A list of integers within i64.
     Integers,
+    /// One element, of the dtype of params.
+    Element,
 }
 
 /// The ranks that an operand may have.
@@ -194,7 +198,10 @@ impl AttributeRole {
 impl AttributeType {
     /// Whether a value is of this type.
     #[must_use]
-    pub const fn takes(self, value: &Attribute) -> bool {
+    pub fn takes(self, value: &Attribute) -> bool {
+        if let (Self::Element, Attribute::Element(element)) = (self, value) {
+            return element.rank() == 0;
+        }
         matches!(
             (self, value),
             (Self::Integer, Attribute::Integer(_))
@@ -263,6 +270,7 @@ impl fmt::Display for AttributeType {
             Self::Boolean => "a boolean",
             Self::String => "a string",
             Self::Integers => "a list of integers",
+            Self::Element => "an element of the dtype of params",
         })
     }
 }

@@ -123,7 +123,9 @@ pub(super) fn fill(
     form: &Spanned<Form>,
     policy: &Policy,
     written: Option<Spanned<Fill>>,
+    attributes: &[AttributeSignature],
 ) -> Result<Option<Fill>, Diagnostic> {
+    let sent = attributes.iter().find(|attribute| attribute.role == AttributeRole::FillValue);
     let fills = match policy {
         Policy::ByMode(modes) => modes.iter().any(|mode| mode.profile.bad == BadIndex::Fill),
         Policy::Permitted(_) => false,
@@ -135,7 +137,13 @@ pub(super) fn fill(
         None if fills => Err(text
             .wrong(form.defined, "a mode fills, and nothing says with what")
             .help("write `fill: { inexact: nan, signed: smallest, unsigned: largest, bool: true }`, say")),
-        written => Ok(written.map(|fill| fill.value)),
+        None => match sent {
+            Some(sent) => Err(text
+                .wrong(form.defined, format!("no mode fills with {}", Quoted(&sent.name)))
+                .help("leave the attribute out, or give a mode `bad: fill`")),
+            None => Ok(None),
+        },
+        Some(fill) => Ok(Some(fill.value)),
     }
 }
 

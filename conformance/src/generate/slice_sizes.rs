@@ -1,0 +1,51 @@
+//! Slice sizes of a gather of windows as an operand, in more dtypes, layouts and widths than the sizes themselves need.
+
+use gather_spec::signature::Window;
+use gather_spec::{DType, Element, Shape, Signature, Tensor, TensorError};
+
+use super::choices::Choices;
+use super::maker::{in_layout, stored};
+
+/// The values that tell how wide a slice size is read, and whether with a sign.
+const TELLING: [i64; 6] = [-1, 128, 200, 255, 256, 1 << 32];
+
+/// The operand that is sent in place of the slice sizes of a window, now and then, of an operator that has one.
+pub(super) fn operand(
+    choices: &mut Choices,
+    signature: &Signature,
+    window: &mut Window,
+) -> Result<Option<Tensor>, TensorError> {
+    let Some(operand) = signature.slice_sizes_operand().filter(|_| choices.once_in(8)) else {
+        return Ok(None);
+    };
+    let sizes = window.slice_sizes.take().unwrap_or_default();
+    let odd = if choices.once_in(3) {
+        zeros(choices, sizes.len())
+    } else {
+        let dtype = choices.pick(&operand.dtypes);
+        in_dtype(choices, dtype, &sizes)
+    };
+    odd.map(Some)
+}
+
+/// Slice sizes of any dtype, perhaps of another rank, all 0.
+fn zeros(choices: &mut Choices, rank: usize) -> Result<Tensor, TensorError> {
+    let shape = [1, rank];
+    let (dtype, first) = (choices.pick(&DType::ALL), choices.below(3));
+    Tensor::filled(dtype, Shape::new(&shape[first..])?, &Element::zero(dtype))
+}
+
+/// Slice sizes in a dtype of integers, cut to its width, in some layout. One may be what another dtype makes of it.
+fn in_dtype(choices: &mut Choices, dtype: DType, sizes: &[i64]) -> Result<Tensor, TensorError> {
+    let mut values = sizes.to_vec();
+    if !values.is_empty() && choices.once_in(2) {
+        let at = choices.below(values.len());
+        values[at] = match choices.below(3) {
+            0 => choices.pick(&TELLING),
+            1 => values[at].wrapping_add(256),
+            _ => values[at].wrapping_add(1 << 32),
+        };
+    }
+    let layout = choices.below(12);
+    in_layout(stored(dtype, Shape::new([values.len()])?, values.into_iter())?, layout)
+}

@@ -1,0 +1,41 @@
+//! What the right model makes of each index of a call, for pictures.
+
+use gather_spec::{Call, Element, Profile, Signature};
+
+use super::model::{CORRECT, Dims, bound_of, multi_index};
+
+/// An index that does not stand for its own value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Moved {
+    /// Its position in indices.
+    pub(crate) position: Vec<usize>,
+    /// Its value.
+    pub(crate) index: i128,
+    /// The size of its axis; of a window, how many starts fit.
+    pub(crate) bound: usize,
+    /// Where it points; `None` if what it selects is filled.
+    pub(crate) to: Option<i128>,
+    /// What the slice of a bad index is filled with.
+    pub(crate) filler: Element,
+}
+
+/// The indices of a call that do not stand for their own values, in their order, under the policies of its mode or, without
+/// one, under a profile. The call must have an output.
+pub(crate) fn moved(signature: &Signature, call: &Call, profile: Profile) -> Vec<Moved> {
+    let model = &CORRECT;
+    let look = model.look(signature, call, profile, 1, |asked, dims, indices| {
+        // Of windows the values stand row by row: these are their places in indices.
+        let places: Vec<i128> = (0..indices.len()).map(|at| at as i128).collect();
+        let places = if asked.by_windows() { (model.rows)(asked, places) } else { places };
+        let filler = (model.filler)(asked);
+        let one = |(at, (index, place)): (usize, (&i128, &i128))| {
+            let bound = bound_of(dims, at);
+            let alone = Dims { bounds: vec![bound], ..dims.clone() };
+            let to = (model.resolve)(asked, &alone, &[*index]).and_then(|to| to.first().copied());
+            let position = multi_index(usize::try_from(*place).unwrap_or(0), asked.indices());
+            (to != Some(*index)).then(|| Moved { position, index: *index, bound, to, filler: filler.clone() })
+        };
+        indices.iter().zip(&places).enumerate().filter_map(one).collect()
+    });
+    look.unwrap_or_default()
+}
