@@ -53,7 +53,7 @@ fn what_is_wrong_with_a_signature_is_said_where_it_stands_with_what_would_be_rig
         ("dtypes: all", "dtypes: []", 7, &["at least one dtype"]),
         ("[i32, i64]", "[i32, i63]", 8, &["`i63`"]),
         ("rank: any", "rank: at-least-9", 8, &["`at-least-9`", "at-least-1"]),
-        ("role: axis", "role: axes", 10, &["`axes`", "axis batch-dims mode ignored"]),
+        ("role: axis", "role: axes", 10, &["`axes`", "axis batch-dims mode fill-value ignored"]),
         ("type: integer", "type: boolean", 10, &["an attribute of this role is an integer"]),
         ("default: batch-dims", "default: last", 10, &["the default of `axis` is an integer"]),
         ("default: 0, ", "", 11, &["`batch_dims` has no `default`"]),
@@ -224,10 +224,10 @@ fn the_words_of_the_form_window_are_read() {
 fn what_is_wrong_with_an_operator_of_form_window_is_said_where_it_stands() {
     let table: &[(&str, &str, usize, &[&str])] = &[
         ("collapsed-size: exactly-1\n", "", 5, &["has a `collapsed-size`, and this one has none"]),
-        ("slice-bound: with-rows", "slice-bound: never", 20, &["`never`", "always with-rows"]),
+        ("slice-bound: with-rows", "slice-bound: never", 21, &["`never`", "always with-rows"]),
         ("default: none", "default: [0]", 10, &["a list that is not sent is empty", "`default: none`"]),
         ("default: none", "default: 'none'", 10, &["a list that is not sent is empty"]),
-        ("bad: clamp }", "bad: clamp, empty-axis: error }", 23, &["some start of a window fits"]),
+        ("bad: clamp }", "bad: clamp, empty-axis: error }", 24, &["some start of a window fits"]),
         ("role: slice-sizes", "role: ignored", 5, &["an attribute of the role `slice-sizes`"]),
     ];
     table.iter().for_each(|row| assert_wrong(WINDOW, row));
