@@ -207,7 +207,7 @@ pub enum Misfit {
         /// What it takes.
         wanted: String,
         /// What it was.
-        value: Attribute,
+        value: Box<Attribute>,
     },
 }
 
@@ -241,7 +241,7 @@ impl Signature {
             let params = roles.params.dtype();
             let other_dtype = matches!(value, Attribute::Element(element) if element.dtype() != params);
             if !attribute.takes(value) || other_dtype {
-                let (name, value, wanted) = (name.clone(), value.clone(), attribute.takes_what());
+                let (name, value, wanted) = (name.clone(), Box::new(value.clone()), attribute.takes_what());
                 return Err(Misfit::AttributeType { operator: operator(), name, wanted, value });
             }
             match (attribute.role, value) {
