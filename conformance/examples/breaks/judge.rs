@@ -32,6 +32,8 @@ pub(crate) enum Step {
     Cases,
     /// By the cases, under other policies.
     CasesElsewhere,
+    /// By the large cases, with the policies that the pages permit.
+    CasesLarge,
     /// By a campaign on the program, with the policies that the pages permit.
     Campaign,
     /// By a campaign on the program, under other policies.
@@ -43,9 +45,10 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Cases,
         Self::CasesElsewhere,
+        Self::CasesLarge,
         Self::Campaign,
         Self::CampaignElsewhere,
         Self::CasesWithin,
@@ -56,6 +59,7 @@ impl Step {
         match self {
             Self::Cases => "cases",
             Self::CasesElsewhere => "cases, other policies",
+            Self::CasesLarge => "large cases",
             Self::Campaign => "campaign",
             Self::CampaignElsewhere => "campaign, other policies",
             Self::CasesWithin => "cases in process",
@@ -83,6 +87,8 @@ pub(crate) struct Judge {
     pub(crate) program: PathBuf,
     /// For reports.
     pub(crate) folder: PathBuf,
+    /// The large cases that it asks too.
+    pub(crate) large: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -132,47 +138,94 @@ struct Group {
     key: BTreeMap<String, serde_json::Value>,
 }
 
+/// What a run says of a program.
+enum Said {
+    Nothing,
+    /// Some cases fail.
+    Cases(String),
+    /// All cases pass; the campaign behind them fails.
+    Campaign(String),
+    /// The run gives no report, or none of the whole.
+    Broken(String),
+}
+
 impl Judge {
     /// The first step that catches the suspect.
     pub(crate) fn catch(&self, suspect: &Suspect<'_>) -> Result<Option<Catch>, String> {
-        for step in Step::ALL {
-            let caught = match step {
-                Step::Cases => self.cases(suspect, POLICIES[0])?,
-                Step::CasesElsewhere => elsewhere(|policies| self.cases(suspect, policies))?,
-                Step::Campaign => self.campaign(suspect, POLICIES[0])?,
-                Step::CampaignElsewhere => elsewhere(|policies| self.campaign(suspect, policies))?,
-                // A broken reference is no oracle for a campaign within its own process, and reads every layout alike.
-                Step::CasesWithin | Step::CampaignWithin if suspect.backend == "reference" => None,
-                Step::CasesWithin => self.cases_within(suspect)?,
-                Step::CampaignWithin => self.campaign_within(suspect)?,
-            };
-            if let Some(by) = caught {
-                return Ok(Some(Catch { step, by }));
+        let served = self.served(suspect)?;
+        // A broken reference is no oracle for a campaign within its own process, and reads every layout alike.
+        if served.is_some() || suspect.backend == "reference" {
+            return Ok(served);
+        }
+        if let Some(by) = self.cases_within(suspect)? {
+            return Ok(Some(Catch { step: Step::CasesWithin, by }));
+        }
+        Ok(self.campaign_within(suspect)?.map(|by| Catch { step: Step::CampaignWithin, by }))
+    }
+
+    /// The first step that catches the suspect as a program. Each run asks for cases and campaign, which takes half the
+    /// time of a run for each; what cases find under any policies goes before what a campaign finds.
+    fn served(&self, suspect: &Suspect<'_>) -> Result<Option<Catch>, String> {
+        let mut drawn = None;
+        for policies in POLICIES {
+            let permitted = policies.is_empty();
+            let named = |by: String| if permitted { by } else { format!("{policies}: {by}") };
+            match self.whole(suspect, policies)? {
+                Said::Nothing => {}
+                Said::Cases(by) | Said::Broken(by) => {
+                    let step = if permitted { Step::Cases } else { Step::CasesElsewhere };
+                    return Ok(Some(Catch { step, by: named(by) }));
+                }
+                Said::Campaign(by) => {
+                    let step = if permitted { Step::Campaign } else { Step::CampaignElsewhere };
+                    drawn = drawn.or(Some(Catch { step, by: named(by) }));
+                }
             }
         }
-        Ok(None)
+        let Some(glob) = &self.large else { return Ok(drawn) };
+        match self.run_program(suspect, "", &["--call-limit", "60", "--suite", "large", "--case", glob])? {
+            Said::Nothing => Ok(drawn),
+            Said::Cases(by) | Said::Campaign(by) | Said::Broken(by) => {
+                Ok(Some(Catch { step: Step::CasesLarge, by }))
+            }
+        }
     }
 
-    /// What the cases say of the program, if anything.
-    fn cases(&self, suspect: &Suspect<'_>, policies: &str) -> Result<Option<String>, String> {
-        let arguments = ["run", "--format", "json", "--call-limit", "5", "--no-campaign"].map(OsString::from);
-        self.run(&self.program, suspect.level, arguments.into_iter().chain(self.served(suspect, policies)))
+    /// What cases and campaign say of the program; it is broken only where cases alone give no report either.
+    fn whole(&self, suspect: &Suspect<'_>, policies: &str) -> Result<Said, String> {
+        let run =
+            |more: &[&str]| self.run_program(suspect, policies, &[&["--call-limit", "5"], more].concat());
+        match run(&[])? {
+            Said::Broken(by) => Ok(match run(&["--no-campaign"])? {
+                Said::Nothing => Said::Campaign(by),
+                said => said,
+            }),
+            said => Ok(said),
+        }
     }
 
-    /// What the campaign at the end of a run says of the program, behind cases that all pass.
-    fn campaign(&self, suspect: &Suspect<'_>, policies: &str) -> Result<Option<String>, String> {
-        let arguments = ["run", "--format", "json", "--call-limit", "5"].map(OsString::from);
-        self.run(&self.program, suspect.level, arguments.into_iter().chain(self.served(suspect, policies)))
+    fn run_program(&self, suspect: &Suspect<'_>, policies: &str, more: &[&str]) -> Result<Said, String> {
+        let arguments = ["run", "--format", "json"].iter().chain(more).map(OsString::from);
+        let colon = if policies.is_empty() { "" } else { ":" };
+        let backend = format!("{}{colon}{policies}", suspect.backend);
+        let command = ["--".into(), suspect.program.as_os_str().to_owned(), "serve".into(), backend.into()];
+        self.run(&self.program, suspect.level, arguments.chain(command))
     }
 
     /// What the cases say in the suspect's own process, where it is asked in other layouts and by several threads.
     fn cases_within(&self, suspect: &Suspect<'_>) -> Result<Option<String>, String> {
-        elsewhere(|policies| {
+        for policies in &POLICIES[1..] {
             let backend = format!("{}:{policies}", suspect.backend);
             let arguments =
                 ["run", "--format", "json", "--no-campaign", "--backend", &backend].map(OsString::from);
-            self.run(suspect.program, suspect.level, arguments.into_iter())
-        })
+            match self.run(suspect.program, suspect.level, arguments.into_iter())? {
+                Said::Nothing => {}
+                Said::Cases(by) | Said::Campaign(by) | Said::Broken(by) => {
+                    return Ok(Some(format!("{policies}: {by}")));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// What campaigns say in the suspect's own process, under all policies in turn.
@@ -186,14 +239,6 @@ impl Judge {
         Ok(None)
     }
 
-    /// The suspect as a program behind `--`, after where reports go.
-    fn served(&self, suspect: &Suspect<'_>, policies: &str) -> impl Iterator<Item = OsString> + use<> {
-        let colon = if policies.is_empty() { "" } else { ":" };
-        let backend = format!("{}{colon}{policies}", suspect.backend);
-        let command = ["--".into(), suspect.program.as_os_str().to_owned(), "serve".into(), backend.into()];
-        command.into_iter()
-    }
-
     fn out(&self) -> [OsString; 2] {
         ["--out".into(), self.folder.join("report").into_os_string()]
     }
@@ -203,32 +248,17 @@ impl Judge {
         program: &Path,
         level: Option<&str>,
         arguments: impl Iterator<Item = OsString>,
-    ) -> Result<Option<String>, String> {
+    ) -> Result<Said, String> {
         let mut arguments: Vec<OsString> = arguments.collect();
         arguments.splice(1..1, self.out());
         let Some(ended) = self.start(program, level, &arguments)? else {
-            return Ok(Some("hangs".to_owned()));
+            return Ok(Said::Broken("hangs".to_owned()));
         };
-        let report: Report = match serde_json::from_slice(&ended.stdout) {
-            Ok(report) => report,
-            Err(_) if ended.code != Some(2) => return Ok(Some(ended.last_words())),
-            Err(wrong) => return Err(format!("{arguments:?}: {wrong}: {}", ended.last_words())),
-        };
-        let fine = |verdict: &str| Verdict::ALL.iter().any(|one| one.is_fine() && one.name() == verdict);
-        for backend in &report.backends {
-            let failing: Vec<&Entry> = backend.results.iter().filter(|entry| !fine(&entry.verdict)).collect();
-            if let Some(first) = failing.first() {
-                return Ok(Some(counted(&failing, first)));
-            }
-            let drawn = backend.campaign.iter().find_map(|part| Some((&part.part, part.kinds.first()?)));
-            if let Some((part, Failure { operator, kind, count })) = drawn {
-                return Ok(Some(format!("{part}: {count}, first {kind} {operator}")));
-            }
-            if let Some(broken) = &backend.broken {
-                return Ok(Some(broken.clone()));
-            }
+        match serde_json::from_slice::<Report>(&ended.stdout) {
+            Ok(report) => Ok(report.said()),
+            Err(_) if ended.code != Some(2) => Ok(Said::Broken(ended.last_words())),
+            Err(wrong) => Err(format!("{arguments:?}: {wrong}: {}", ended.last_words())),
         }
-        Ok(None)
     }
 
     fn fuzz(
@@ -280,14 +310,25 @@ impl Judge {
     }
 }
 
-/// The first thing that is said under policies other than the permitted ones.
-fn elsewhere(judge: impl Fn(&str) -> Result<Option<String>, String>) -> Result<Option<String>, String> {
-    for policies in &POLICIES[1..] {
-        if let Some(by) = judge(policies)? {
-            return Ok(Some(format!("{policies}: {by}")));
+impl Report {
+    /// What it says of the one backend.
+    fn said(self) -> Said {
+        let fine = |verdict: &str| Verdict::ALL.iter().any(|one| one.is_fine() && one.name() == verdict);
+        for backend in self.backends {
+            let failing: Vec<&Entry> = backend.results.iter().filter(|entry| !fine(&entry.verdict)).collect();
+            if let Some(first) = failing.first() {
+                return Said::Cases(counted(&failing, first));
+            }
+            let drawn = backend.campaign.iter().find_map(|part| Some((&part.part, part.kinds.first()?)));
+            if let Some((part, Failure { operator, kind, count })) = drawn {
+                return Said::Campaign(format!("{part}: {count}, first {kind} {operator}"));
+            }
+            if let Some(broken) = backend.broken {
+                return Said::Broken(broken);
+            }
         }
+        Said::Nothing
     }
-    Ok(None)
 }
 
 /// How many cases fail, by operator, and the first.

@@ -10,16 +10,18 @@ mod scratch;
 mod table;
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::Parser;
-use globset::{Glob, GlobMatcher};
+use globset::Glob;
 
 use judge::{Judge, Suspect};
 use round::{Break, HARNESS, Round, file_name};
 use scratch::Scratch;
-use table::{Fate, target};
+use table::{Fate, Table, target};
 
 /// Find breaks of real code.
 #[derive(Parser)]
@@ -27,9 +29,18 @@ struct Arguments {
     /// The round, a file of conformance/breaks, or `harness`
     #[arg(long, value_name = "N")]
     round: String,
-    /// Only breaks with an id that matches; the table is not written then
+    /// Only breaks with an id that matches; the page keeps what it says of the others
     #[arg(long, value_name = "GLOB")]
     only: Option<Glob>,
+    /// Only breaks that the page has no result for, so that a round goes on where it stopped
+    #[arg(long)]
+    resume: bool,
+    /// Only breaks of which the page says this: `survived`, or a step such as `campaign`
+    #[arg(long, value_name = "RESULT", conflicts_with = "resume")]
+    with_result: Vec<String>,
+    /// Also ask these large cases of a break that no other case catches: all of them, `*`, take minutes
+    #[arg(long, value_name = "GLOB")]
+    large: Option<String>,
     /// How many jobs cargo has
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: u32,
@@ -51,53 +62,63 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("the crate lies in a workspace")?;
     let round = Round::read(root, &arguments.round)?;
-    let only = arguments.only.as_ref().map(Glob::compile_matcher);
-    let chosen = |broken: &&Break| only.as_ref().is_none_or(|glob: &GlobMatcher| glob.is_match(&broken.id));
-    let breaks: Vec<&Break> = round.breaks.iter().filter(chosen).collect();
+    let path = root.join(format!("conformance/results/breaks-{}.md", file_name(&arguments.round)));
+    let page = fs::read_to_string(&path).unwrap_or_default();
+    let mut table = Table::read(&arguments.round, &round.breaks, &page);
+    let breaks: Vec<&Break> = round.breaks.iter().filter(|broken| arguments.choose(broken, &table)).collect();
     let folder = arguments.scratch.clone().unwrap_or_else(|| root.join("target/broken"));
     let scratch = Scratch::new(root, &folder, arguments.jobs)?;
-    let of_harness = arguments.round == HARNESS;
-    let judge = if of_harness {
+    let judge = if arguments.round == HARNESS {
         harness::check_unbroken(&scratch, &folder, &breaks)?;
         None
     } else {
-        Some(unbroken(&scratch, folder.clone())?)
-    };
-    let page = |rows: &[(&Break, Fate)]| {
-        if of_harness { table::harness_page(rows) } else { table::page(&arguments.round, rows) }
+        Some(Judge { large: arguments.large.clone(), ..unbroken(&scratch, folder.clone())? })
     };
 
-    let path = root.join(format!("conformance/results/breaks-{}.md", file_name(&arguments.round)));
-    let mut rows = Vec::new();
     for broken in breaks {
+        let start = Instant::now();
         let fate = match &judge {
             Some(judge) => fate(&scratch, judge, broken),
             None => harness::fate(&scratch, &folder, broken),
         };
         let fate = fate.map_err(|wrong| format!("{}: {wrong}", broken.id))?;
-        println!("{} | {}", broken.id, fate.words());
-        rows.push((broken, fate));
-        if only.is_none() {
-            fs::write(&path, page(&rows)).map_err(|error| format!("{}: {error}", path.display()))?;
-        }
-    }
-    if only.is_some() {
-        print!("\n{}", page(&rows));
+        println!("{} | {} | {} s", broken.id, fate.words(broken), start.elapsed().as_secs());
+        table.set(broken, fate);
+        fs::write(&path, table.page()).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(())
 }
 
-/// The unbroken program, in which nothing is found.
+impl Arguments {
+    /// Whether a break is to be run, after what the page says of it.
+    fn choose(&self, broken: &Break, table: &Table<'_>) -> bool {
+        let fate = table.fate(broken).map(|fate| fate.name().trim_matches('*'));
+        let named = self.only.as_ref().is_none_or(|glob| glob.compile_matcher().is_match(&broken.id));
+        let result = &self.with_result;
+        let due = fate.map_or(result.is_empty(), |fate| result.iter().any(|one| one == fate));
+        named && (due || (result.is_empty() && !self.resume))
+    }
+}
+
+/// The unbroken program, in which nothing is found. What an earlier run checked is not checked again.
 fn unbroken(scratch: &Scratch, folder: PathBuf) -> Result<Judge, String> {
     let built = scratch.build()??;
-    let judge = Judge { program: folder.join("gatherspec"), folder };
-    fs::copy(&built, &judge.program).map_err(|error| format!("{}: {error}", built.display()))?;
+    let named = |error: io::Error| format!("{}: {error}", built.display());
+    let checked = folder.join("gatherspec");
+    let program = fs::read(&built).map_err(named)?;
+    if fs::read(&checked).is_ok_and(|before| before == program) {
+        return Ok(Judge { program: checked, folder, large: None });
+    }
+    let mut judge = Judge { program: folder.join("unchecked"), folder, large: None };
+    fs::copy(&built, &judge.program).map_err(named)?;
     for (backend, level) in [("reference", None), ("optimized", None), ("optimized", Some("portable"))] {
         let suspect = Suspect { program: &judge.program, backend, level };
         if let Some(caught) = judge.catch(&suspect)? {
             return Err(format!("unbroken, {backend} fails: {}", caught.by));
         }
     }
+    fs::rename(&judge.program, &checked).map_err(named)?;
+    judge.program = checked;
     Ok(judge)
 }
 
