@@ -57,7 +57,7 @@ pub fn trace(
         None => (numbered, BadIndex::Zero),
     };
     let mut asked = |position: &[usize], index| {
-        let changed = with(&probe, &names.indices, with_index(indices, position, index)?);
+        let changed = with(&probe, &names.indices, with_index(indices, position, &index)?);
         output_of(&mut *blind, &changed)
     };
     let mut selections: Vec<Selection> = Vec::new();
@@ -115,7 +115,7 @@ fn far_index(dtype: DType, bad: BadIndex) -> Element {
 }
 
 /// The indices with one of them replaced.
-fn with_index(indices: &Tensor, position: &[usize], index: Element) -> Option<Tensor> {
+fn with_index(indices: &Tensor, position: &[usize], index: &Element) -> Option<Tensor> {
     let mut changed = TensorBuilder::new(indices.dtype(), indices.shape().clone()).ok()?;
     for at in indices.shape().positions() {
         changed.push(if at == position { index.clone() } else { indices.element(&at) });
