@@ -478,7 +478,7 @@ mod tests {
         };
         let (boolean, integer) = (Attribute::Boolean(true), Attribute::Integer(1));
         let (word, list) = (Attribute::String("clip".to_owned()), Attribute::Integers(vec![0, -1]));
-        let element = Attribute::Element(Tensor::new(DType::I32, [], vec![7u32]).unwrap());
+        let element = Attribute::Element(Box::new(Tensor::new(DType::I32, [], vec![7u32]).unwrap()));
         for page in builtin::signatures() {
             for attribute in &page.attributes {
                 let name = &attribute.name;

@@ -56,7 +56,7 @@ pub enum Attribute {
     Integers(Vec<i64>),
     /// One element: a tensor without axes.
     #[serde(serialize_with = "as_text")]
-    Element(Tensor),
+    Element(Box<Tensor>),
 }
 
 /// An element as its dtype and what it shows.

@@ -112,7 +112,7 @@ impl Case {
             case.call.operands.replace(&self.names.params, params);
             for value in case.call.attributes.values_mut() {
                 if let Attribute::Element(element) = value {
-                    *element = any::values_as(element, new.0)?;
+                    **element = any::values_as(element, new.0)?;
                 }
             }
             for allowed in case.expect.arms.iter_mut().flat_map(|arm| &mut arm.allowed) {

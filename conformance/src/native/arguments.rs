@@ -123,8 +123,8 @@ fn list_operands(texts: &Texts, operands: &[Operand<'_>]) -> Vec<abi::Operand> {
 }
 
 /// The element that an attribute is, if it is one.
-const fn element(value: &Attribute) -> Option<&Tensor> {
-    if let Attribute::Element(element) = value { Some(element) } else { None }
+fn element(value: &Attribute) -> Option<&Tensor> {
+    if let Attribute::Element(element) = value { Some(&**element) } else { None }
 }
 
 fn list_attributes(call: &Call, texts: &Texts, elements: &[abi::Tensor]) -> Vec<abi::Attribute> {

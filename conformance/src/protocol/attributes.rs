@@ -83,7 +83,7 @@ impl<'de> Visitor<'de> for Value {
         if !message.shape.is_empty() || message.file.is_some() || message.offset.is_some() {
             return Err(de::Error::custom("an element has the shape [], and its data in the message"));
         }
-        message.tensor().map(Attribute::Element).map_err(de::Error::custom)
+        message.tensor().map(Box::new).map(Attribute::Element).map_err(de::Error::custom)
     }
 }
 
@@ -110,8 +110,8 @@ mod tests {
             Attribute::Integer(i64::MIN),
             Attribute::String("fill".to_owned()),
             Attribute::Integers(vec![1, -1]),
-            Attribute::Element(nan),
-            Attribute::Element(complex),
+            Attribute::Element(Box::new(nan)),
+            Attribute::Element(Box::new(complex)),
         ];
         for value in values {
             let message = of(value);
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn an_element_is_a_tensor_without_axes_whose_data_is_in_the_message() {
         let one = Tensor::new(DType::U8, [], vec![7_u8]).unwrap();
-        let line = serde_json::to_string(&of(Attribute::Element(one))).unwrap();
+        let line = serde_json::to_string(&of(Attribute::Element(Box::new(one)))).unwrap();
         assert_eq!(line, r#"{"fill_value":{"dtype":"u8","shape":[],"data":"Bw=="}}"#);
         for wrong in [
             r#"{"fill_value":{"dtype":"u8","shape":[1],"data":"Bw=="}}"#,

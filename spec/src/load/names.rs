@@ -154,7 +154,8 @@ impl<'a> CaseReader<'a> {
         };
         for (name, value) in entries.iter().filter(|(name, value)| self.is_element(name, value)) {
             let element = self.reader.single(dtype, value)?;
-            attributes.insert(self.attribute_called(name)?.name.clone(), Attribute::Element(element));
+            attributes
+                .insert(self.attribute_called(name)?.name.clone(), Attribute::Element(Box::new(element)));
         }
         Ok(attributes)
     }

@@ -251,7 +251,9 @@ impl Signature {
                 (AttributeRole::Mode, Attribute::String(mode)) => roles.mode = Some(mode.clone()),
                 // As if it were not sent.
                 (AttributeRole::Mode | AttributeRole::FillValue, Attribute::Null) => {}
-                (AttributeRole::FillValue, Attribute::Element(element)) => roles.fill_value = Some(element),
+                (AttributeRole::FillValue, Attribute::Element(element)) => {
+                    roles.fill_value = Some(&**element);
+                }
                 (role, value) if role.is_of_windows() => {
                     // Only the form window has these roles, by the loader.
                     roles.window.get_or_insert_default().set(role, value);
@@ -297,7 +299,7 @@ impl Signature {
             (AttributeRole::Axis, axis.map(Attribute::from)),
             (AttributeRole::BatchDims, batch_dims.map(Attribute::Integer)),
             (AttributeRole::Mode, mode.map(Attribute::String)),
-            (AttributeRole::FillValue, fill_value.map(Attribute::Element)),
+            (AttributeRole::FillValue, fill_value.map(Box::new).map(Attribute::Element)),
         ];
         let of_window = window.into_iter().flat_map(Window::sent);
         let sent = sent.into_iter().filter_map(|(role, value)| Some((role, value?))).chain(of_window);
