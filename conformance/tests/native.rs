@@ -162,7 +162,7 @@ fn case(first: u32) -> Case {
         id: first.to_string(),
         written: first.to_string(),
         documented: None,
-        clauses: std::sync::Arc::default(),
+        clauses: [].into(),
         basis: Basis::Documented,
         why: None,
         history: Vec::new(),

@@ -62,7 +62,7 @@ pub(super) fn case(name: &str, first: u32) -> Case {
         id: name.to_owned(),
         written: name.to_owned(),
         documented: None,
-        clauses: std::sync::Arc::default(),
+        clauses: [].into(),
         basis: Basis::Documented,
         why: None,
         history: Vec::new(),
