@@ -35,6 +35,11 @@ impl Parts {
             });
         }
         if signature.form == Form::Elements {
+            // Where params may have any rank, scalars too.
+            if signature.operand(OperandRole::Params).rank.least() == 0 && choices.once_in(32) {
+                self.params.clear();
+                self.indices.clear();
+            }
             self.disturb_joined(choices);
         }
         if choices.once_in(12) {

@@ -108,7 +108,18 @@ impl Windows {
         } else {
             windows.empty_and_huge(choices);
         }
+        if choices.once_in(8) {
+            windows.raise_rank_of_rows(choices);
+        }
         windows
+    }
+
+    /// Puts dims in front of those of indices.
+    fn raise_rank_of_rows(&mut self, choices: &mut Choices) {
+        let more = 1 + choices.below(6);
+        self.indices.splice(0..0, (0..more).map(|_| 1 + choices.below(2)));
+        self.numbers.index_vector_dim += signed(more);
+        self.numbers.start_indices_batching_dims.iter_mut().for_each(|dim| *dim += signed(more));
     }
 
     /// Makes a dim of params long that is not shared with indices; windows stay as they are.
@@ -143,6 +154,14 @@ impl Windows {
             list.iter_mut().for_each(|dim| *dim += 2);
         }
         numbers.offset_dims.extend([rank, rank + 1]);
+        // Now and then a window has one element of the huge dim, and a component says where.
+        if choices.once_in(3)
+            && let Some(components) = self.indices.get_mut(vector)
+        {
+            *components += 1;
+            numbers.start_index_map.push(1);
+            self.slice_sizes[1] = 1;
+        }
     }
 
     /// Sometimes has several rows along a dim of indices that is not shared with params, so that an output is larger than
