@@ -16,6 +16,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
+use gather_optimized::Level;
 use globset::Glob;
 
 use judge::{Judge, Suspect};
@@ -76,6 +77,10 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     };
 
     for broken in breaks {
+        if let Some(level) = broken.level.as_deref().filter(|level| !available(level)) {
+            println!("{} | not run: this machine lacks the level {level}", broken.id);
+            continue;
+        }
         let start = Instant::now();
         let fate = match &judge {
             Some(judge) => fate(&scratch, judge, broken),
@@ -87,6 +92,10 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         fs::write(&path, table.page()).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(())
+}
+
+fn available(level: &str) -> bool {
+    Level::available().any(|one| one.name() == level)
 }
 
 impl Arguments {
