@@ -8,8 +8,8 @@
 //!
 //! What a form says of a call is in `forms`: it makes `shapes` that fit each other, which a `plan` keeps. They are tied
 //! to their arrays (`arrays`) and strides (`geometry`); `run` makes a job of them, whose parts check indices block by
-//! block and hand the checked offsets to `kernels`. Instruction sets are chosen in `dispatch` alone, threads are named
-//! in `parallel` alone, and `unsafe` stands in `kernels` and `output` alone.
+//! block and hand the checked offsets to `kernels`, which call the entries of a level. Instruction sets are named in
+//! `levels` alone and threads in `parallel` alone; `unsafe` stands in `kernels`, `levels` and `output` alone.
 
 #![deny(unsafe_code)]
 
@@ -21,6 +21,7 @@ mod forms;
 mod geometry;
 mod index;
 mod kernels;
+mod levels;
 mod offender;
 mod options;
 mod output;
@@ -36,10 +37,11 @@ pub use api::{
     gather, gather_into, gather_nd, gather_nd_into, gather_windows, gather_windows_into, take_along_axis,
     take_along_axis_into,
 };
-pub use dispatch::{LEVEL_VARIABLE, Level};
+pub use dispatch::LEVEL_VARIABLE;
 pub use index::Index;
 #[doc(hidden)]
-pub use kernels::floor;
+pub use kernels::placed_rows::PlacedRows;
+pub use levels::Level;
 pub use options::Options;
 pub use output::{Pool, Pooled};
 pub use plan::Plan;

@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn each_choice_is_kept_and_leaves_the_others_alone() {
-        let threads = NonZeroUsize::new(3).unwrap();
+        let (threads, level) = (NonZeroUsize::new(3).unwrap(), Level::ALL[0]);
         let (bad, negative) = (BadIndex::Clamp, NegativeIndex::Wrap);
         let choices = Choices {
             batch_dims: 2,
@@ -194,7 +194,7 @@ mod tests {
             join: Some(Join::NotLarger),
             profile: Profile { bad, negative },
             empty_axis: EmptyAxis::Zero,
-            level: Some(Level::Portable),
+            level: Some(level),
             threads: Some(Threads::Exactly(threads)),
         };
         let chosen = Options { choices, fill: Zeros };
@@ -205,11 +205,11 @@ mod tests {
             .join(Join::NotLarger)
             .bad_index(bad)
             .negative_index(negative)
-            .level(Level::Portable)
+            .level(level)
             .threads(threads);
         let backwards = Options::new()
             .threads(threads)
-            .level(Level::Portable)
+            .level(level)
             .profile(Profile { bad, negative })
             .join(Join::NotLarger)
             .axis(-1)
@@ -223,7 +223,7 @@ mod tests {
         let modulo = Options::new().bad_index(BadIndex::Clamp).modulo();
         assert_eq!(modulo.policies().bad, BadIndex::Modulo);
         assert_eq!(modulo.bad_index(BadIndex::Zero).policies().bad, BadIndex::Zero);
-        let filled = modulo.axis(1).fill(7u8).level(Level::Portable);
+        let filled = modulo.axis(1).fill(7u8).level(Level::ALL[0]);
         assert_eq!(filled.policies().bad, BadIndex::Fill);
         assert_eq!((filled.fill, filled.choices.axis), (Filled(7), Some(1)));
     }

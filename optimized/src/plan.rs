@@ -4,12 +4,11 @@
 use gather_spec::{DimensionNumbers, Refusal};
 use smallvec::SmallVec;
 
-use crate::Options;
-use crate::dispatch::Level;
 use crate::forms::{elements, nd, take, window};
 use crate::policy::Zeros;
 use crate::shapes::{Shapes, Traits};
 use crate::windows::Windows;
+use crate::{Level, Options};
 
 /// The dims of one tensor; no allocation up to rank 6.
 pub(crate) type Dims = SmallVec<[usize; 6]>;

@@ -3,7 +3,8 @@
 use gather_spec::shape::MAX_BYTES;
 use gather_spec::{EmptyAxis, GatherError, Refusal};
 
-use crate::dispatch::{self, Proof};
+use crate::dispatch;
+use crate::levels::Proof;
 use crate::options::{Choices, Threads};
 use crate::policy::{Bad, Policies};
 use crate::windows::Windows;

@@ -1,5 +1,5 @@
-//! Loops that every instruction set shares: written once, compiled anew inside each level's functions. All are
-//! `inline(always)`, so that they take on the instruction set of the function they stand in.
+//! Loops that all levels share, written once. All are `inline(always)`: each is compiled anew inside the entries of each
+//! level, for the instructions of that level. What they work on is defined here too.
 
 use std::array::from_fn;
 use std::mem::MaybeUninit;
@@ -9,7 +9,7 @@ use crate::index::Index;
 
 /// Index rows of depth `D` and what they select from.
 #[derive(Clone, Copy)]
-pub(super) struct IndexRows<I, const D: usize> {
+pub(crate) struct IndexRows<I, const D: usize> {
     /// The first component of the first row.
     pub first: *const I,
     /// From row to row, in elements.
@@ -30,7 +30,7 @@ pub(super) struct IndexRows<I, const D: usize> {
 /// # Safety
 /// For every row `j < offsets.len()` and component `c`, `first + j * step + at[c]` must be readable.
 #[inline(always)]
-pub(super) unsafe fn check<I: Index, const WRAP: bool, const D: usize, const DENSE: bool>(
+pub(crate) unsafe fn check<I: Index, const WRAP: bool, const D: usize, const DENSE: bool>(
     rows: IndexRows<I, D>,
     offsets: &mut [MaybeUninit<isize>],
 ) -> bool {
@@ -55,24 +55,47 @@ pub(super) unsafe fn check<I: Index, const WRAP: bool, const D: usize, const DEN
     all_good
 }
 
-/// What a copy takes beside the offsets.
+/// Rows of params at checked offsets: the proof that kernels may read them.
 #[derive(Clone, Copy)]
-pub(super) struct Copy {
+pub(crate) struct CheckedRows<'a> {
     /// What offsets count from.
-    pub params: *const u8,
-    /// Where the first row goes; the others follow without gaps.
-    pub output: *mut u8,
-    pub row_bytes: usize,
+    params: *const u8,
+    offsets: &'a [isize],
+    row_bytes: usize,
     /// Whether rows are worth asking for before they are needed.
-    pub prefetch: bool,
+    prefetch: bool,
 }
 
-/// Bytes that should be on their way from memory while rows are copied.
-const BYTES_AHEAD: usize = 8 << 10;
-/// Beyond these lines of a row, the hardware's own prefetcher has noticed.
-const LINES_AHEAD: usize = 8;
+impl<'a> CheckedRows<'a> {
+    /// Rows shorter than this share lines with their neighbours and are never written past the caches.
+    pub(crate) const SHORTEST_STREAMED: usize = 128;
 
-impl Copy {
+    /// The rows of `row_bytes` bytes at these offsets.
+    ///
+    /// # Safety
+    /// For every offset, `params + offset` must be the start of `row_bytes` bytes that are readable during `'a`.
+    #[inline]
+    pub(crate) const unsafe fn new(
+        params: *const u8,
+        offsets: &'a [isize],
+        row_bytes: usize,
+        prefetch: bool,
+    ) -> Self {
+        Self { params, offsets, row_bytes, prefetch }
+    }
+
+    /// The length of each row.
+    #[inline]
+    pub(crate) const fn row_bytes(&self) -> usize {
+        self.row_bytes
+    }
+
+    /// Whether the rows fill an output of so many bytes, one after the other.
+    #[inline(always)]
+    fn fill(&self, output_bytes: usize) -> bool {
+        self.offsets.len().checked_mul(self.row_bytes) == Some(output_bytes)
+    }
+
     /// How many rows to ask for ahead; 0 for none.
     #[inline(always)]
     fn ahead(&self) -> usize {
@@ -80,24 +103,34 @@ impl Copy {
     }
 }
 
-/// Calls `copy_row(source, destination)` for each row in order, asking for later rows meanwhile.
+/// Bytes that should be on their way from memory while rows are copied.
+const BYTES_AHEAD: usize = 8 << 10;
+/// Beyond these lines of a row, the hardware's own prefetcher has noticed.
+const LINES_AHEAD: usize = 8;
+
+/// Calls `copy_row(source, destination)` for each row in order, asking for later rows meanwhile. The source is a row of
+/// `row_bytes` bytes, and the destination has room for it.
 ///
-/// # Safety
-/// For every offset, `params + offset` must be the start of `row_bytes` readable bytes, and `output` must have room
-/// for all rows; `copy_row` may rely on both.
+/// # Panics
+/// If the output is not as long as the rows.
 #[inline(always)]
-pub(super) unsafe fn each_row(copy: Copy, offsets: &[isize], copy_row: impl Fn(*const u8, *mut u8)) {
-    let ahead = copy.ahead();
-    let mut output = copy.output;
+pub(super) fn each_row(
+    rows: CheckedRows<'_>,
+    output: &mut [MaybeUninit<u8>],
+    copy_row: impl Fn(*const u8, *mut u8),
+) {
+    assert!(rows.fill(output.len()), "one row of output for each row");
+    let (ahead, offsets) = (rows.ahead(), rows.offsets);
+    let mut output = output.as_mut_ptr().cast::<u8>();
     for (j, offset) in offsets.iter().enumerate() {
         if ahead > 0 {
             let next = offsets[(j + ahead).min(offsets.len() - 1)];
-            prefetch_row(copy.params.wrapping_offset(next), copy.row_bytes);
+            prefetch_row(rows.params.wrapping_offset(next), rows.row_bytes);
         }
-        // SAFETY: the offset lies within params and row j within the output, by the caller's promise.
+        // SAFETY: the offset was checked for params, and the output has room for as many rows as there are offsets.
         unsafe {
-            copy_row(copy.params.offset(*offset), output);
-            output = output.add(copy.row_bytes);
+            copy_row(rows.params.offset(*offset), output);
+            output = output.add(rows.row_bytes);
         }
     }
 }
@@ -112,7 +145,7 @@ fn prefetch_row(row: *const u8, row_bytes: usize) {
 
 /// Asks for the lines of bytes `from..to` after `start`.
 #[inline]
-pub(super) fn prefetch_lines(start: *const u8, from: usize, to: usize) {
+pub(crate) fn prefetch_lines(start: *const u8, from: usize, to: usize) {
     for at in (from.next_multiple_of(64)..to).step_by(64) {
         prefetch(start.wrapping_add(at));
     }
@@ -120,7 +153,7 @@ pub(super) fn prefetch_lines(start: *const u8, from: usize, to: usize) {
 
 /// Asks for a cache line. Any address will do: nothing is read that could fault.
 #[inline(always)]
-pub(super) fn prefetch(address: *const u8) {
+fn prefetch(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: SSE is part of x86-64, and a prefetch never faults.
     unsafe {
@@ -130,29 +163,21 @@ pub(super) fn prefetch(address: *const u8) {
     let _ = address;
 }
 
-// Runs of consecutive rows are not merged into one copy each. Tried: 32 neighbours of a block sampled, then the block's
-// runs found without branches, fetched ahead and copied whole. On 32 MB of rows from 64 MB, one thread, medians of
-// three alternating runs on a shared machine, in ms without -> with merging: 16-byte rows in runs of 16, 8.1 -> 6.7, and of 64, 9.0 -> 8.0; but in
-// runs of 8, 8.6 -> 10.3; 32-byte rows in runs of 8, 5.1 -> 8.5, of 16, 5.0 -> 6.3, of 64, 3.8 -> 3.6; 64-byte rows in
-// runs of 4 to 64, a third slower; 256-byte rows, at best the same; random rows of 16 bytes, 10.8 -> 11.1. Row by row,
-// requests reach further ahead than whole runs do, and the hardware's own prefetcher follows a run anyway. Repeated
-// rows come from the first cache and still have to be written once each: of 256 bytes, four of each, 1.5 ms against
-// 2.2 ms at random.
-
 /// Copies rows of any length: fixed sizes in straight lines, others up to 512 bytes in two overlapping moves or a loop
 /// of 64 bytes, longer ones by the system's `memcpy`.
 ///
-/// # Safety
-/// As [`each_row`].
+/// # Panics
+/// If the output is not as long as the rows.
 #[inline(always)]
-pub(super) unsafe fn copy_rows(copy: Copy, offsets: &[isize]) {
+pub(super) fn copy_rows(rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
+    let row_bytes = rows.row_bytes;
     macro_rules! fixed {
         ($($bytes:literal)+) => {
-            match copy.row_bytes {
-                // SAFETY: each_row hands over rows of exactly this many bytes.
-                $($bytes => return unsafe {
-                    each_row(copy, offsets, |from, to| copy_nonoverlapping(from, to, $bytes));
-                },)+
+            match row_bytes {
+                $($bytes => return each_row(rows, output, |from, to| {
+                    // SAFETY: each_row hands over rows of exactly this many bytes.
+                    unsafe { copy_nonoverlapping(from, to, $bytes) }
+                }),)+
                 _ => {}
             }
         };
@@ -160,29 +185,27 @@ pub(super) unsafe fn copy_rows(copy: Copy, offsets: &[isize]) {
     fixed!(1 2 3 4 6 8 12 16 24 32 48 64 96 128 192 256);
     macro_rules! overlapping {
         ($bytes:literal) => {
-            // SAFETY: a row has at least this many bytes and at most twice as many, so both moves stay inside it.
-            return unsafe {
-                each_row(copy, offsets, |from, to| {
-                    let second = copy.row_bytes - $bytes;
+            each_row(rows, output, |from, to| {
+                let second = row_bytes - $bytes;
+                // SAFETY: a row has at least this many bytes and at most twice as many, so both moves stay inside it.
+                unsafe {
                     copy_nonoverlapping(from, to, $bytes);
                     copy_nonoverlapping(from.add(second), to.add(second), $bytes);
-                });
-            }
+                }
+            })
         };
     }
-    match copy.row_bytes {
+    match row_bytes {
         0 => {}
         1..4 => overlapping!(2),
         4..8 => overlapping!(4),
         8..16 => overlapping!(8),
         16..32 => overlapping!(16),
         32..64 => overlapping!(32),
-        // SAFETY: as above, and copy_lines is given rows of at least 64 bytes.
-        64..=512 => unsafe { each_row(copy, offsets, |from, to| copy_lines(from, to, copy.row_bytes)) },
-        // SAFETY: rows of row_bytes bytes, by each_row.
-        _ => unsafe {
-            each_row(copy, offsets, |from, to| copy_nonoverlapping(from, to, copy.row_bytes));
-        },
+        // SAFETY: each_row hands over rows of row_bytes bytes, here at least 64.
+        64..=512 => each_row(rows, output, |from, to| unsafe { copy_lines(from, to, row_bytes) }),
+        // SAFETY: each_row hands over rows of row_bytes bytes.
+        _ => each_row(rows, output, |from, to| unsafe { copy_nonoverlapping(from, to, row_bytes) }),
     }
 }
 
@@ -206,23 +229,25 @@ unsafe fn copy_lines(from: *const u8, to: *mut u8, bytes: usize) {
 
 /// Copies rows of one element of `SIZE` bytes.
 ///
-/// # Safety
-/// As [`each_row`], with rows of `SIZE` bytes.
+/// # Panics
+/// If rows have another size, or the output is not as long as the rows.
 #[inline(always)]
-pub(super) unsafe fn pick_elements<const SIZE: usize>(copy: Copy, offsets: &[isize]) {
-    if copy.prefetch {
-        // SAFETY: the caller's promise; a row is one element.
-        return unsafe { each_row(copy, offsets, |from, to| copy_nonoverlapping(from, to, SIZE)) };
+pub(super) fn pick_elements<const SIZE: usize>(rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
+    assert!(rows.row_bytes == SIZE && rows.fill(output.len()), "one element of output for each row");
+    if rows.prefetch {
+        // SAFETY: each_row hands over rows of SIZE bytes.
+        return each_row(rows, output, |from, to| unsafe { copy_nonoverlapping(from, to, SIZE) });
     }
-    for (j, offset) in offsets.iter().enumerate() {
-        // SAFETY: as above.
-        unsafe { copy_nonoverlapping(copy.params.offset(*offset), copy.output.add(j * SIZE), SIZE) };
+    let output = output.as_mut_ptr().cast::<u8>();
+    for (j, offset) in rows.offsets.iter().enumerate() {
+        // SAFETY: the offset was checked for params, and the output has room for as many elements as there are offsets.
+        unsafe { copy_nonoverlapping(rows.params.offset(*offset), output.add(j * SIZE), SIZE) };
     }
 }
 
 /// Dense indices of depth 1 into an axis, one element per index.
 #[derive(Clone, Copy)]
-pub(super) struct Picks<I> {
+pub(crate) struct Picks<I> {
     /// The start of the axis.
     pub params: *const u8,
     /// Its elements, at least one.
@@ -237,14 +262,6 @@ pub(super) struct Picks<I> {
     /// Whether the output is worth writing past the caches, where a level can.
     pub stream: bool,
 }
-
-// Indices are not partitioned by page range before they are followed, although scalars from DRAM are bound by the TLB.
-// Tried: blocks of 32k to 128k indices (1 MiB of extra memory) counted and sorted by ranges of 0.5 to 8 MiB, then
-// gathered range by range with requests ahead, results scattered within the block. 4 M i32 into 256 MB of f32, the
-// shortest of 9 alternating rounds in ms, plain loop with requests ahead -> best partition: pages of 4 KiB, 1 thread
-// 21.8 -> 19.4, 2 threads 21.5 -> 20.5; huge pages, 1 thread 16.5 -> 18.3, 2 threads 14.6 -> 15.5. The machine was
-// shared and medians of the same loop spread by half, so the gain on small pages is within the noise and the loss on
-// huge ones is what two more passes over the indices cost: in a block that small, a page is met only twice.
 
 impl<I> Picks<I> {
     /// Where an element lies, in bytes from the start of the axis; without gaps the stride is known to the compiler.
@@ -272,7 +289,7 @@ impl<I> Picks<I> {
 /// # Panics
 /// If there is no room for `len` copies.
 #[inline(always)]
-pub(super) unsafe fn side_by_side<I: Index>(
+pub(crate) unsafe fn side_by_side<I: Index>(
     first: *const I,
     step: isize,
     room: &mut [MaybeUninit<I>],
@@ -289,16 +306,27 @@ pub(super) unsafe fn side_by_side<I: Index>(
     copies.as_ptr().cast()
 }
 
-// Sorted and repeated indices have no kernel of their own. To know that indices are sorted takes a pass over all of
-// them, and what it would buy is there already: sorted rows of 256 bytes run at 1.15 to 1.4 times the plain loop, sorted
-// scalars at 1.2 to 1.3, by the same requests ahead. Repeated ones are found in the first cache, and each has to be
-// written all the same; the requests ahead cost rows of 256 bytes a tenth there.
-
 /// Elements to ask for ahead.
 const PICKS_AHEAD: usize = 48;
 
 /// Indices that are looked at together, in search of consecutive ones.
 const GROUP: usize = 16;
+
+/// [`pick_checked`] for elements without gaps, or with some.
+///
+/// # Safety
+/// As [`pick_checked`].
+#[inline(always)]
+pub(super) unsafe fn pick_by_stride<I: Index, const SIZE: usize>(picks: Picks<I>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if picks.stride == SIZE.cast_signed() {
+            pick_checked::<I, SIZE, false>(picks)
+        } else {
+            pick_checked::<I, SIZE, true>(picks)
+        }
+    }
+}
 
 /// Copies elements straight from indices; `false` if any index was bad, and then what was written in its place is some
 /// element of the axis. `GAPS` says that the stride is not `SIZE`.
