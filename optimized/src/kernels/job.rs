@@ -5,20 +5,19 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use ndarray::Dimension;
+use ndarray::{ArrayRef, Dimension};
 
 use super::check::{BLOCK, BadIndexFound, Block, CheckedIndices, Indices};
 use super::cursor::Cursor;
 use super::moves::{self, Pick};
 use super::planes::{self, Along, Plane};
 use super::tiles::{self, Tiles};
-use crate::arrays::Arrays;
 use crate::geometry::{Geometry, RowAxis};
 use crate::index::Index;
 use crate::levels::Proof;
 use crate::levels::bodies::{self, CheckedRows, Picks};
 use crate::policy::{Bad, Policies};
-use crate::shapes::{OutputShape, Traits};
+use crate::shapes::{Execution, OutputShape, Shapes};
 
 /// One call on real arrays. Each part of the output belongs to whoever took it, so all methods are safe.
 pub(crate) struct Job<'p, 'o, I> {
@@ -62,24 +61,24 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
     /// The job of gathering into `output`; `room` keeps its geometry.
     ///
     /// # Panics
-    /// If params or the output are empty, or the output is not as long as the arrays say.
+    /// If params or the output are empty, the arrays do not have these shapes, or the output is not as long as they say.
     #[inline(always)] // So that the job is made in its place.
     pub(crate) fn new<A: Copy + Send + Sync, D: Dimension, E: Dimension>(
         room: &'p mut Geometry,
-        arrays: &Arrays<'p, A, I, D, E>,
+        shapes: Shapes<'p>,
+        (params, indices): (&'p ArrayRef<A, D>, &'p ArrayRef<I, E>),
         output: &'o mut [MaybeUninit<A>],
         fill: &'p A,
     ) -> Self {
-        let (params, indices) = (arrays.params(), arrays.indices());
         let params_len = params.len();
-        assert!(params_len > 0 && !output.is_empty());
-        room.set(arrays.shapes(), params.strides(), indices.strides(), size_of::<A>());
+        assert!(params_len > 0 && !output.is_empty() && shapes.fit(params.shape(), indices.shape()));
+        room.set(shapes, params.strides(), indices.strides(), size_of::<A>());
         let geometry: &Geometry = room;
         let output_bytes = geometry.output_bytes();
         assert!(output_bytes == size_of_val(output));
-        let Traits { policies, level, selection, .. } = arrays.shapes().traits;
+        let Execution { policies, level, .. } = shapes.execution;
         let prefetch = params_len.saturating_mul(size_of::<A>()) > CACHED_PARAMS;
-        let along = match selection.output {
+        let along = match shapes.selection.output {
             OutputShape::Slices => None,
             _ => Along::of(geometry, policies, size_of::<A>(), prefetch),
         };
@@ -242,7 +241,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             let (params, start) = (self.params, output.as_mut_ptr().cast());
             let tiles = Tiles { params, output: start, len: axis.len, stride: axis.params };
             // SAFETY: a checked offset is the start of a slice, which has `axis.len` elements; the output has room for them.
-            unsafe { tiles::copy_slices(tiles, self.geometry.row_bytes, checked.offsets()) };
+            unsafe { tiles::copy_slices(tiles, self.geometry.row_bytes, checked) };
             self.fill_bad(checked, output, slices.row_bytes);
             left -= done;
         }
