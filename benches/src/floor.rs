@@ -5,7 +5,7 @@
 //! 128 bytes or more have another floor beside it: gather-optimized's own stores past the caches, at places tested
 //! beforehand.
 
-use gather_optimized::floor::PlacedRows;
+use gather_optimized::PlacedRows;
 
 use crate::geometry::{Geometry, offsets};
 use crate::threads::share;

@@ -1,7 +1,7 @@
 //! A workload ready to run: gather-optimized in its three ways, and the floor, all into the same memory.
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
-use gather_optimized::floor::PlacedRows;
+use gather_optimized::PlacedRows;
 use gather_optimized::{Element, Index, Level, Options, Plan, Pool};
 use gather_spec::tensor::Stored;
 use gather_spec::{ByteString, DType, Form, Refusal, Tensor};

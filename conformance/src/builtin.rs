@@ -79,15 +79,15 @@ pub fn backend_of(
     }
 }
 
-/// The built-in backend `optimized` at one level, a name from [`levels`]; `None` if this machine lacks it.
+/// The built-in backend `optimized` at one level; `None` if this machine lacks it.
 #[must_use]
 pub fn optimized_at(
     signatures: &Signatures,
-    level: &str,
+    level: Level,
     profile: Profile,
     max_output: u64,
 ) -> Option<Box<dyn Backend>> {
-    let level = Level::available().find(|available| available.name() == level)?;
+    let level = Level::available().find(|available| *available == level)?;
     let (signatures, options) = (signatures.clone(), Options::new().level(level));
     Some(Box::new(Optimized::new(signatures, options, profile.into(), max_output)))
 }

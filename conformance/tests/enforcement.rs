@@ -262,7 +262,8 @@ fn reference_and_optimized_never_name_each_other() {
 
 #[test]
 fn unsafe_code_stands_only_where_the_design_allows_it() {
-    let allowed = ["optimized/src/kernels", "optimized/src/output", "conformance/src/native"];
+    let allowed =
+        ["optimized/src/kernels", "optimized/src/levels", "optimized/src/output", "conformance/src/native"];
     for folder in ["spec", "reference", "optimized", "conformance", "benches"] {
         for file in rust_files(&root().join(folder).join("src")) {
             let relative = file.strip_prefix(root()).unwrap().to_string_lossy().into_owned();

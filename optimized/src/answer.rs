@@ -5,9 +5,11 @@ use gather_spec::tensor::Stored;
 use gather_spec::{ByteString, Call, DType, Outcome, Refusal, Signature, Tensor};
 use ndarray::ArrayD;
 
-use crate::policy::Filled;
-use crate::run::Element;
-use crate::{Options, Plan, forms};
+use crate::arrays::Element;
+use crate::forms;
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::policy::{Filled, Zeros};
 
 /// How calls are answered: what no attribute of a call says.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +69,8 @@ fn gather_call(signature: &Signature, call: &Call, settings: &Settings) -> Resul
         flat = roles.params.flattened().map_err(|wrong| Refusal::Unsupported(wrong.to_string()))?;
         roles.params = &flat;
     }
-    let plan = forms::plan(signature, &roles, settings.options.choices)?;
+    let choices = settings.options.choices;
+    let plan = forms::validate(signature, &roles, choices, |shapes| Plan::of(shapes, Zeros))?;
     let (params, indices) = (roles.params, roles.indices);
     let len = plan.shapes().output_len(params.dtype().size())?;
     let rank = plan.output_shape().len();
@@ -81,7 +84,7 @@ fn gather_call(signature: &Signature, call: &Call, settings: &Settings) -> Resul
         let most = settings.max_output;
         return Err(Refusal::Unsupported(format!("an output of {bytes} bytes; at most {most} are allowed")));
     }
-    let profile = signature.profile(&roles, settings.options.policies());
+    let profile = signature.profile(&roles, settings.options.get_profile());
     let (plan, filler) = (&plan, signature.filler(profile, params.dtype(), roles.fill_value));
     match params.dtype() {
         DType::String => strings(plan, params, indices),

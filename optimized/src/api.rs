@@ -1,13 +1,13 @@
-//! The documented functions on arrays, in one call each: the shapes are validated where they lie, no plan is made.
+//! The documented functions on arrays, in one call each: the arrays' own shapes are validated, and no plan is made.
 
 use gather_spec::{DimensionNumbers, Refusal};
 use ndarray::{ArrayD, ArrayRef, Dimension};
 
-use crate::arrays::Arrays;
-use crate::forms::window;
+use crate::arrays::{Arrays, Element};
+use crate::forms::{elements, nd, take, window};
+use crate::index::Index;
+use crate::options::Options;
 use crate::policy::Fill;
-use crate::run::Element;
-use crate::{Index, Options};
 
 /// Gathers slices of params by rows of indices.
 ///
@@ -35,7 +35,8 @@ pub fn gather_nd<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
     indices: &ArrayRef<I, E>,
     options: &Options<Z>,
 ) -> Result<ArrayD<A>, Refusal> {
-    Arrays::gather_nd(params, indices, options)?.run()
+    let shapes = nd::Rules::GATHER_ND.validate(params.shape(), indices.shape(), &options.choices)?;
+    Arrays::new(shapes, params, indices, options.fill.chosen())?.run()
 }
 
 /// [`gather_nd`] into the caller's array, which must be row-major without gaps.
@@ -58,7 +59,8 @@ pub fn gather_nd_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimen
     output: &mut ArrayRef<A, F>,
     options: &Options<Z>,
 ) -> Result<(), Refusal> {
-    Arrays::gather_nd(params, indices, options)?.run_into(output)
+    let shapes = nd::Rules::GATHER_ND.validate(params.shape(), indices.shape(), &options.choices)?;
+    Arrays::new(shapes, params, indices, options.fill.chosen())?.run_into(output)
 }
 
 /// Gathers slices of params along one axis.
@@ -86,7 +88,8 @@ pub fn gather<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
     indices: &ArrayRef<I, E>,
     options: &Options<Z>,
 ) -> Result<ArrayD<A>, Refusal> {
-    Arrays::gather(params, indices, options)?.run()
+    let shapes = take::Rules::GATHER.validate(params.shape(), indices.shape(), &options.choices)?;
+    Arrays::new(shapes, params, indices, options.fill.chosen())?.run()
 }
 
 /// [`gather`] into the caller's array, which must be row-major without gaps.
@@ -109,7 +112,8 @@ pub fn gather_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimensio
     output: &mut ArrayRef<A, F>,
     options: &Options<Z>,
 ) -> Result<(), Refusal> {
-    Arrays::gather(params, indices, options)?.run_into(output)
+    let shapes = take::Rules::GATHER.validate(params.shape(), indices.shape(), &options.choices)?;
+    Arrays::new(shapes, params, indices, options.fill.chosen())?.run_into(output)
 }
 
 /// Gathers one element of params per index, each from the index's own position but for one axis.
@@ -138,7 +142,9 @@ pub fn take_along_axis<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill
     indices: &ArrayRef<I, E>,
     options: &Options<Z>,
 ) -> Result<ArrayD<A>, Refusal> {
-    Arrays::take_along_axis(params, indices, options)?.run()
+    let shapes =
+        elements::Rules::TAKE_ALONG_AXIS.validate(params.shape(), indices.shape(), &options.choices)?;
+    Arrays::new(shapes, params, indices, options.fill.chosen())?.run()
 }
 
 /// [`take_along_axis`] into the caller's array, which must be row-major without gaps.
@@ -162,7 +168,9 @@ pub fn take_along_axis_into<A: Element, I: Index, D: Dimension, E: Dimension, F:
     output: &mut ArrayRef<A, F>,
     options: &Options<Z>,
 ) -> Result<(), Refusal> {
-    Arrays::take_along_axis(params, indices, options)?.run_into(output)
+    let shapes =
+        elements::Rules::TAKE_ALONG_AXIS.validate(params.shape(), indices.shape(), &options.choices)?;
+    Arrays::new(shapes, params, indices, options.fill.chosen())?.run_into(output)
 }
 
 /// Gathers windows of params, each from the start that an index row says.
@@ -216,8 +224,9 @@ pub fn gather_windows<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill<
 ) -> Result<ArrayD<A>, Refusal> {
     let operands =
         window::Operands { params: params.shape(), indices: indices.shape(), numbers, slice_sizes };
-    let windows = window::Rules::GATHER_WINDOWS.windows(operands, &options.choices)?;
-    Arrays::gather_windows(params, indices, &windows, options)?.run()
+    window::Rules::GATHER_WINDOWS.validate(operands, &options.choices, |shapes| {
+        Arrays::new(shapes, params, indices, options.fill.chosen())?.run()
+    })?
 }
 
 /// [`gather_windows`] into the caller's array, which must be row-major without gaps.
@@ -252,6 +261,7 @@ pub fn gather_windows_into<A: Element, I: Index, D: Dimension, E: Dimension, F: 
 ) -> Result<(), Refusal> {
     let operands =
         window::Operands { params: params.shape(), indices: indices.shape(), numbers, slice_sizes };
-    let windows = window::Rules::GATHER_WINDOWS.windows(operands, &options.choices)?;
-    Arrays::gather_windows(params, indices, &windows, options)?.run_into(output)
+    window::Rules::GATHER_WINDOWS.validate(operands, &options.choices, |shapes| {
+        Arrays::new(shapes, params, indices, options.fill.chosen())?.run_into(output)
+    })?
 }

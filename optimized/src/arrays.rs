@@ -1,16 +1,34 @@
-//! The arrays of a call together with the shapes that are known to be theirs, so that nobody checks them again.
+//! The arrays of a call with the shapes that were validated for it, and the ways of running it: into a new array, the
+//! caller's, or memory of a pool.
+
+use std::mem::MaybeUninit;
 
 use gather_spec::Refusal;
-use ndarray::{ArrayRef, Dimension};
+use ndarray::{ArrayD, ArrayRef, Dimension, IxDyn};
 
-use crate::forms::{elements, nd, take};
+use crate::geometry::Geometry;
 use crate::index::Index;
-use crate::policy::Fill;
+use crate::kernels::check::BadIndexFound;
+use crate::kernels::clone_elements::clone_elements;
+use crate::kernels::job::{Job, Written};
+use crate::offender::first_offender;
+use crate::options::Threads;
+use crate::policy::Bad;
 use crate::shapes::Shapes;
-use crate::windows::Windows;
-use crate::{Options, Plan};
+use crate::{output, parallel};
 
-/// Proof that params and indices have the shapes that were validated, and the output a length that fits.
+/// Elements that are moved as bits: any `Copy` type. The default value is what a bad index gives under
+/// [`BadIndex::Zero`](gather_spec::BadIndex::Zero). Widths of 1, 2, 4, 8 and 16 bytes have kernels of their own.
+pub trait Element: Copy + Default + Send + Sync {}
+
+impl<A: Copy + Default + Send + Sync> Element for A {}
+
+/// Below this many bytes of output and indices, waking other threads costs more than they bring.
+const WORTH_THREADS: usize = 256 << 10;
+/// More than this many workers bring nothing on any machine.
+const MOST_WORKERS: usize = 1024;
+
+/// Params and indices of the shapes that were validated, and the length of an output that fits.
 pub(crate) struct Arrays<'a, A, I, D: Dimension, E: Dimension> {
     shapes: Shapes<'a>,
     params: &'a ArrayRef<A, D>,
@@ -21,100 +39,20 @@ pub(crate) struct Arrays<'a, A, I, D: Dimension, E: Dimension> {
 }
 
 impl<'a, A, I: Index, D: Dimension, E: Dimension> Arrays<'a, A, I, D, E> {
-    /// Validates the arrays' own shapes for `gather_nd`.
+    /// The call of these shapes on these arrays.
     ///
     /// # Errors
-    /// Those of [`Plan::gather_nd`], with the size of the elements known.
+    /// `output-too-large`; `Unsupported` if the arrays have other shapes, or their elements no bytes.
     #[inline(always)] // So that the shapes stay in registers.
-    pub(crate) fn gather_nd<F: Fill<A>>(
-        params: &'a ArrayRef<A, D>,
-        indices: &'a ArrayRef<I, E>,
-        options: &'a Options<F>,
-    ) -> Result<Self, Refusal> {
-        Self::new(
-            nd::Rules::GATHER_ND.shapes(params.shape(), indices.shape(), &options.choices)?,
-            params,
-            indices,
-            options.fill.chosen(),
-        )
-    }
-
-    /// Validates the arrays' own shapes for `gather`.
-    ///
-    /// # Errors
-    /// Those of [`Plan::gather`], with the size of the elements known.
-    #[inline(always)] // So that the shapes stay in registers.
-    pub(crate) fn gather<F: Fill<A>>(
-        params: &'a ArrayRef<A, D>,
-        indices: &'a ArrayRef<I, E>,
-        options: &'a Options<F>,
-    ) -> Result<Self, Refusal> {
-        Self::new(
-            take::Rules::GATHER.shapes(params.shape(), indices.shape(), &options.choices)?,
-            params,
-            indices,
-            options.fill.chosen(),
-        )
-    }
-
-    /// Validates the arrays' own shapes for `take_along_axis`.
-    ///
-    /// # Errors
-    /// Those of [`Plan::take_along_axis`], with the size of the elements known.
-    pub(crate) fn take_along_axis<F: Fill<A>>(
-        params: &'a ArrayRef<A, D>,
-        indices: &'a ArrayRef<I, E>,
-        options: &'a Options<F>,
-    ) -> Result<Self, Refusal> {
-        let rules = elements::Rules::TAKE_ALONG_AXIS;
-        Self::new(
-            rules.shapes(params.shape(), indices.shape(), &options.choices)?,
-            params,
-            indices,
-            options.fill.chosen(),
-        )
-    }
-
-    /// Takes the arrays' own shapes for `gather_windows`, for which `windows` must have been found to fit.
-    ///
-    /// # Errors
-    /// `output-too-large`; `Unsupported` if what the output's elements are is undefined, or for a level that this processor
-    /// lacks.
-    pub(crate) fn gather_windows<F: Fill<A>>(
-        params: &'a ArrayRef<A, D>,
-        indices: &'a ArrayRef<I, E>,
-        windows: &'a Windows,
-        options: &'a Options<F>,
-    ) -> Result<Self, Refusal> {
-        let shapes = Shapes::of_windows(params.shape(), indices.shape(), windows, &options.choices)?;
-        Self::new(shapes, params, indices, options.fill.chosen())
-    }
-
-    /// Compares the arrays' shapes with those of a plan.
-    ///
-    /// # Errors
-    /// `Unsupported` if they differ; `output-too-large`.
-    #[inline(always)] // So that the shapes stay in registers.
-    pub(crate) fn of_plan<F: Fill<A>>(
-        plan: &'a Plan<F>,
-        params: &'a ArrayRef<A, D>,
-        indices: &'a ArrayRef<I, E>,
-    ) -> Result<Self, Refusal> {
-        let shapes = plan.shapes();
-        if params.shape() != shapes.params || indices.shape() != shapes.indices {
-            return Err(other_shapes(shapes, params.shape(), indices.shape()));
-        }
-        Self::new(shapes, params, indices, plan.fill().chosen())
-    }
-
-    /// The shapes must be those of the arrays.
-    #[inline(always)]
-    fn new(
+    pub(crate) fn new(
         shapes: Shapes<'a>,
         params: &'a ArrayRef<A, D>,
         indices: &'a ArrayRef<I, E>,
         fill: Option<&'a A>,
     ) -> Result<Self, Refusal> {
+        let Some(shapes) = shapes.on(params.shape(), indices.shape()) else {
+            return Err(other_shapes(shapes, params.shape(), indices.shape()));
+        };
         if size_of::<A>() == 0 {
             return Err(no_bytes());
         }
@@ -122,35 +60,127 @@ impl<'a, A, I: Index, D: Dimension, E: Dimension> Arrays<'a, A, I, D, E> {
         Ok(Self { shapes, params, indices, output_len, fill })
     }
 
-    /// The validated shapes.
-    #[inline]
-    pub(crate) const fn shapes(&self) -> Shapes<'a> {
-        self.shapes
-    }
-
-    /// Params, of the shape that was validated.
-    #[inline]
-    pub(crate) const fn params(&self) -> &'a ArrayRef<A, D> {
-        self.params
-    }
-
-    /// Indices, of the shape that was validated.
-    #[inline]
-    pub(crate) const fn indices(&self) -> &'a ArrayRef<I, E> {
-        self.indices
-    }
-
-    /// What elements with a bad index are, if not the default value of their type.
-    #[inline]
-    pub(crate) const fn fill(&self) -> Option<&'a A> {
-        self.fill
-    }
-
     /// The number of elements of the output.
     #[inline]
     pub(crate) const fn output_len(&self) -> usize {
         self.output_len
     }
+
+    /// The shape of the output, as ndarray wants it.
+    #[inline]
+    pub(crate) fn output_shape(&self) -> IxDyn {
+        let mut shape = IxDyn::zeros(self.shapes.output_rank());
+        let mut places = shape.slice_mut().iter_mut();
+        self.shapes.each_output_dim(|dim| {
+            if let Some(place) = places.next() {
+                *place = dim;
+            }
+        });
+        shape
+    }
+
+    /// The caller's output, if it fits.
+    #[inline]
+    pub(crate) fn output_slice<'o, F: Dimension>(
+        &self,
+        output: &'o mut ArrayRef<A, F>,
+    ) -> Result<&'o mut [A], Refusal> {
+        let (mut found, mut same) = (output.shape().iter(), output.ndim() == self.shapes.output_rank());
+        self.shapes.each_output_dim(|dim| same &= found.next() == Some(&dim));
+        if !same {
+            return Err(self.other_output(output.shape()));
+        }
+        output.as_slice_mut().ok_or_else(with_gaps)
+    }
+
+    #[cold]
+    fn other_output(&self, found: &[usize]) -> Refusal {
+        let wanted = self.output_shape();
+        Refusal::Unsupported(format!("the output has shape {found:?}, not {:?}", wanted.slice()))
+    }
+
+    /// Hands over every element of the output in order.
+    pub(crate) fn each_cloned(&self, mut give: impl FnMut(A)) -> Result<(), Refusal>
+    where
+        A: Clone + Default,
+    {
+        if self.output_len == 0 || self.params.is_empty() {
+            self.refuse_bad_indices()?;
+            (0..self.output_len).for_each(|_| give(self.fill.cloned().unwrap_or_default()));
+            return Ok(());
+        }
+        let give = |element: Option<&A>| give(element.or(self.fill).cloned().unwrap_or_default());
+        clone_elements(self.shapes, self.params, self.indices, give).map_err(|_| self.offence())
+    }
+
+    /// For calls that move nothing: bounds are tested all the same.
+    #[cold]
+    fn refuse_bad_indices(&self) -> Result<(), Refusal> {
+        if matches!(self.shapes.execution.policies.bad, Bad::Fill | Bad::Clamp) {
+            return Ok(());
+        }
+        first_offender(self.shapes, self.indices).map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    #[cold]
+    fn offence(&self) -> Refusal {
+        let vanished = || Refusal::Unsupported("a bad index was found that is not there any more".to_owned());
+        first_offender(self.shapes, self.indices).map_or_else(vanished, Into::into)
+    }
+}
+
+impl<A: Element, I: Index, D: Dimension, E: Dimension> Arrays<'_, A, I, D, E> {
+    /// Gathers into a new array.
+    #[inline]
+    pub(crate) fn run(&self) -> Result<ArrayD<A>, Refusal> {
+        output::fresh(self.output_shape(), self.output_len, |output| self.write(output))
+    }
+
+    /// Gathers into the caller's array.
+    #[inline]
+    pub(crate) fn run_into<F: Dimension>(&self, output: &mut ArrayRef<A, F>) -> Result<(), Refusal> {
+        let slice = self.output_slice(output)?;
+        output::overwrite(slice, |output| self.write(output))
+    }
+
+    /// Writes all of the output.
+    #[inline]
+    pub(crate) fn write<'o>(&self, output: &'o mut [MaybeUninit<A>]) -> Result<Written<'o>, Refusal> {
+        let fill = self.fill.copied().unwrap_or_default();
+        if output.is_empty() || self.params.is_empty() {
+            self.refuse_bad_indices()?;
+            return Ok(Written::filled(output, fill));
+        }
+        let mut room = Geometry::room();
+        let job = Job::new(&mut room, self.shapes, (self.params, self.indices), output, &fill);
+        let written = match self.workers(job.traffic()) {
+            0..=1 => job.work_alone(),
+            workers => on_workers(job, workers),
+        };
+        written.map_err(|_| self.offence())
+    }
+
+    /// How many threads share a job of this many bytes.
+    #[inline]
+    fn workers(&self, traffic: usize) -> usize {
+        match self.shapes.execution.threads {
+            Some(Threads::Exactly(threads)) => threads.get().min(MOST_WORKERS),
+            _ if traffic < WORTH_THREADS => 1,
+            Some(Threads::AtMost(threads)) => threads.get().min(parallel::pool_threads()),
+            None => parallel::pool_threads(),
+        }
+    }
+}
+
+fn on_workers<'o, I: Index>(mut job: Job<'_, 'o, I>, workers: usize) -> Result<Written<'o>, BadIndexFound> {
+    job.split(workers);
+    parallel::on_workers(workers, &|| job.work());
+    job.finish()
+}
+
+#[cold]
+fn with_gaps() -> Refusal {
+    Refusal::Unsupported("the output is not row-major without gaps".to_owned())
 }
 
 #[cold]
@@ -168,10 +198,43 @@ fn no_bytes() -> Refusal {
 
 #[cfg(test)]
 mod tests {
-    use gather_spec::Refusal;
-    use ndarray::{ArrayD, IxDyn};
+    use std::num::NonZeroUsize;
 
+    use ndarray::array;
+
+    use super::*;
+    use crate::forms::take::Rules;
     use crate::{Options, Plan, Pool};
+
+    /// How many threads share so many bytes, in a pool of three.
+    fn workers(options: Options, traffic: usize) -> usize {
+        parallel::in_pool_of(3, || {
+            let (params, indices) = (array![1u8], array![0]);
+            let shapes = Rules::GATHER.validate(params.shape(), indices.shape(), &options.choices);
+            Arrays::new(shapes.unwrap(), &params, &indices, None).unwrap().workers(traffic)
+        })
+    }
+
+    #[test]
+    fn all_threads_share_a_job_from_256_kib_on() {
+        let shared = |traffic| workers(Options::new(), traffic);
+        assert_eq!((shared(0), shared(256 * 1024 - 1), shared(256 * 1024)), (1, 1, 3));
+    }
+
+    #[test]
+    fn as_many_threads_as_were_chosen_share_a_job_of_any_size() {
+        let chosen = |threads| workers(Options::new().threads(NonZeroUsize::new(threads).unwrap()), 0);
+        assert_eq!((chosen(1), chosen(5), chosen(5000)), (1, 5, 1024));
+    }
+
+    #[test]
+    fn a_limit_on_threads_makes_no_small_job_a_shared_one_and_no_large_one_shared_by_more() {
+        let limited = |threads, traffic| {
+            workers(Options::new().at_most_threads(NonZeroUsize::new(threads).unwrap()), traffic)
+        };
+        assert_eq!((limited(2, 0), limited(2, WORTH_THREADS - 1)), (1, 1));
+        assert_eq!([1, 2, 3, 5].map(|threads| limited(threads, WORTH_THREADS)), [1, 2, 3, 3]);
+    }
 
     /// A plan's offsets are right for its own shapes only: on others they would leave the arrays.
     #[test]

@@ -58,7 +58,7 @@ impl Geometry {
     #[inline]
     pub(crate) fn set(&mut self, shapes: Shapes<'_>, params: &[isize], indices: &[isize], element: usize) {
         let size = element.cast_signed();
-        let Selection { batch_dims, axis, depth, row_rank, output } = shapes.traits.selection;
+        let Selection { batch_dims, axis, depth, row_rank, output } = shapes.selection;
         self.rows.clear();
         if output != OutputShape::Slices {
             return self.set_others(shapes, params, indices, element);
@@ -89,7 +89,7 @@ impl Geometry {
     /// The geometry of form elements: each dim of the output steps along params, indices, or both. Inner dims along which
     /// the index stays the same are slices, as those of the other forms.
     fn set_elements(&mut self, shapes: Shapes<'_>, params: &[isize], indices: &[isize], element: usize) {
-        let (size, axis) = (element.cast_signed(), shapes.traits.selection.axis);
+        let (size, axis) = (element.cast_signed(), shapes.selection.axis);
         // A dim of 1 stands for every position, and may have any stride.
         let step =
             |dims: &[usize], strides: &[isize], dim: usize| if dims[dim] == 1 { 0 } else { strides[dim] };
@@ -159,7 +159,7 @@ impl Geometry {
 
     #[inline]
     fn set_components(&mut self, shapes: Shapes<'_>, params: &[isize], indices: &[isize], size: isize) {
-        let Selection { axis, depth, row_rank, .. } = shapes.traits.selection;
+        let Selection { axis, depth, row_rank, .. } = shapes.selection;
         let step = indices.get(row_rank).copied().unwrap_or(0);
         self.components.clear();
         let axes = shapes.params[axis..axis + depth].iter().zip(&params[axis..axis + depth]);

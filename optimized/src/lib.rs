@@ -6,10 +6,10 @@
 //! - Validated once, used often: [`Plan`]. Memory used often: [`Pool`].
 //! - Calls on tensors of any dtype, as a backend answers them: [`answer()`], by the signature of any operator.
 //!
-//! What a form says of a call is in `forms`: it makes `shapes` that fit each other, which a `plan` keeps. They are tied
-//! to their arrays (`arrays`) and strides (`geometry`); `run` makes a job of them, whose parts check indices block by
-//! block and hand the checked offsets to `kernels`. Instruction sets are chosen in `dispatch` alone, threads are named
-//! in `parallel` alone, and `unsafe` stands in `kernels` and `output` alone.
+//! `forms` validates a call: its shapes and attributes become `shapes` that fit each other. The functions of `api` run them
+//! at once, and a `plan` keeps them. `arrays` runs them on arrays of these shapes, whose strides `geometry` knows, as a job
+//! of `kernels`: its parts check indices block by block and hand the checked offsets to the entries of a level. Instruction sets are named in
+//! `levels` alone and threads in `parallel` alone; `unsafe` stands in `kernels`, `levels` and `output` alone.
 
 #![deny(unsafe_code)]
 
@@ -21,13 +21,13 @@ mod forms;
 mod geometry;
 mod index;
 mod kernels;
+mod levels;
 mod offender;
 mod options;
 mod output;
 mod parallel;
 mod plan;
 mod policy;
-mod run;
 mod shapes;
 mod windows;
 
@@ -36,12 +36,13 @@ pub use api::{
     gather, gather_into, gather_nd, gather_nd_into, gather_windows, gather_windows_into, take_along_axis,
     take_along_axis_into,
 };
-pub use dispatch::{LEVEL_VARIABLE, Level};
+pub use arrays::Element;
+pub use dispatch::LEVEL_VARIABLE;
 pub use index::Index;
 #[doc(hidden)]
-pub use kernels::floor;
+pub use kernels::placed_rows::PlacedRows;
+pub use levels::Level;
 pub use options::Options;
 pub use output::{Pool, Pooled};
 pub use plan::Plan;
 pub use policy::{Fill, Filled, Zeros};
-pub use run::Element;

@@ -18,7 +18,7 @@ pub(crate) fn first_offender<I: Index, E: Dimension>(
         return None;
     }
     let mut view = indices.view().into_dyn();
-    let mut row_rank = shapes.traits.selection.row_rank;
+    let mut row_rank = shapes.selection.row_rank;
     if let Some(windows) = shapes.windows {
         view = vector_last(view, windows.vector);
         row_rank = view.ndim() - 1;
@@ -29,11 +29,11 @@ pub(crate) fn first_offender<I: Index, E: Dimension>(
             view.collapse_axis(Axis(axis), 0);
         }
     }
-    let policies = shapes.traits.policies;
+    let policies = shapes.execution.policies;
     match shapes.windows {
         Some(windows) => in_rows(policies, &windows.starts.iter().map(|start| start.bound), &view),
         None if row_rank < view.ndim() => {
-            let bounds = &shapes.params[shapes.traits.selection.axis..];
+            let bounds = &shapes.params[shapes.selection.axis..];
             in_rows(policies, &bounds.iter().copied(), &view)
         }
         None => in_elements(shapes, &view),
@@ -68,8 +68,8 @@ fn in_rows<I: Index>(
 }
 
 fn in_elements<I: Index>(shapes: Shapes<'_>, indices: &ArrayViewD<'_, I>) -> Option<GatherError> {
-    let bound = shapes.params[shapes.traits.selection.axis];
-    let bad = |index: &I| shapes.traits.policies.refuses(*index, bound);
+    let bound = shapes.params[shapes.selection.axis];
+    let bad = |index: &I| shapes.execution.policies.refuses(*index, bound);
     let (at, index) = indices.iter().enumerate().find(|(_, index)| bad(index))?;
     Some(out_of_range(multi_index(at, indices.shape()), None, *index, bound))
 }

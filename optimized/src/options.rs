@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use gather_spec::signature::Join;
 use gather_spec::{BadIndex, EmptyAxis, NegativeIndex, Profile};
 
-use crate::Level;
+use crate::levels::Level;
 use crate::policy::{Filled, Zeros};
 
 /// How to gather. The default is the documented one: no batch dims, the first non-batch axis, bad and negative
@@ -151,9 +151,9 @@ impl<F> Options<F> {
         self
     }
 
-    /// The policies on indices that were chosen.
+    /// Both policies on indices, as they were chosen.
     #[must_use]
-    pub const fn policies(&self) -> Profile {
+    pub const fn get_profile(&self) -> Profile {
         self.choices.profile
     }
 
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn each_choice_is_kept_and_leaves_the_others_alone() {
-        let threads = NonZeroUsize::new(3).unwrap();
+        let (threads, level) = (NonZeroUsize::new(3).unwrap(), Level::ALL[0]);
         let (bad, negative) = (BadIndex::Clamp, NegativeIndex::Wrap);
         let choices = Choices {
             batch_dims: 2,
@@ -194,7 +194,7 @@ mod tests {
             join: Some(Join::NotLarger),
             profile: Profile { bad, negative },
             empty_axis: EmptyAxis::Zero,
-            level: Some(Level::Portable),
+            level: Some(level),
             threads: Some(Threads::Exactly(threads)),
         };
         let chosen = Options { choices, fill: Zeros };
@@ -205,26 +205,26 @@ mod tests {
             .join(Join::NotLarger)
             .bad_index(bad)
             .negative_index(negative)
-            .level(Level::Portable)
+            .level(level)
             .threads(threads);
         let backwards = Options::new()
             .threads(threads)
-            .level(Level::Portable)
+            .level(level)
             .profile(Profile { bad, negative })
             .join(Join::NotLarger)
             .axis(-1)
             .batch_dims(2);
         assert_eq!((forwards, backwards), (chosen, chosen));
-        assert_eq!(Options::new().negative_index(negative).bad_index(bad).policies(), choices.profile);
+        assert_eq!(Options::new().negative_index(negative).bad_index(bad).get_profile(), choices.profile);
     }
 
     #[test]
     fn the_last_policy_on_bad_indices_replaces_those_before() {
         let modulo = Options::new().bad_index(BadIndex::Clamp).modulo();
-        assert_eq!(modulo.policies().bad, BadIndex::Modulo);
-        assert_eq!(modulo.bad_index(BadIndex::Zero).policies().bad, BadIndex::Zero);
-        let filled = modulo.axis(1).fill(7u8).level(Level::Portable);
-        assert_eq!(filled.policies().bad, BadIndex::Fill);
+        assert_eq!(modulo.get_profile().bad, BadIndex::Modulo);
+        assert_eq!(modulo.bad_index(BadIndex::Zero).get_profile().bad, BadIndex::Zero);
+        let filled = modulo.axis(1).fill(7u8).level(Level::ALL[0]);
+        assert_eq!(filled.get_profile().bad, BadIndex::Fill);
         assert_eq!((filled.fill, filled.choices.axis), (Filled(7), Some(1)));
     }
 }

@@ -1,18 +1,17 @@
-//! A plan: the shapes of a call, validated once and kept. The checks are in `forms`, how elements lie in memory is in
-//! `geometry`, running in `run`.
+//! A plan: the shapes of a call, validated once, to be run often. `forms` validates them, and `arrays` runs the call.
 
 use gather_spec::{DimensionNumbers, Refusal};
-use smallvec::SmallVec;
+use ndarray::{ArrayD, ArrayRef, Dimension};
 
-use crate::Options;
-use crate::dispatch::Level;
+use crate::arrays::{Arrays, Element};
 use crate::forms::{elements, nd, take, window};
-use crate::policy::Zeros;
-use crate::shapes::{Shapes, Traits};
+use crate::index::Index;
+use crate::levels::Level;
+use crate::options::Options;
+use crate::output::{self, Pool, Pooled};
+use crate::policy::{Fill, Zeros};
+use crate::shapes::{Dims, Execution, OutputSize, Selection, Shapes};
 use crate::windows::Windows;
-
-/// The dims of one tensor; no allocation up to rank 6.
-pub(crate) type Dims = SmallVec<[usize; 6]>;
 
 /// A call that has been validated for shapes, to be run on any number of arrays of these shapes.
 ///
@@ -36,7 +35,9 @@ pub struct Plan<F = Zeros> {
     output: Dims,
     /// Boxed, since most plans have none.
     windows: Option<Box<Windows>>,
-    traits: Traits,
+    selection: Selection,
+    size: OutputSize,
+    execution: Execution,
     fill: F,
 }
 
@@ -57,7 +58,7 @@ impl<F: Clone> Plan<F> {
     /// ```
     pub fn gather_nd(params: &[usize], indices: &[usize], options: &Options<F>) -> Result<Self, Refusal> {
         nd::Rules::GATHER_ND
-            .shapes(params, indices, &options.choices)
+            .validate(params, indices, &options.choices)
             .map(|shapes| Self::of(shapes, options.fill.clone()))
     }
 
@@ -77,7 +78,7 @@ impl<F: Clone> Plan<F> {
     /// ```
     pub fn gather(params: &[usize], indices: &[usize], options: &Options<F>) -> Result<Self, Refusal> {
         take::Rules::GATHER
-            .shapes(params, indices, &options.choices)
+            .validate(params, indices, &options.choices)
             .map(|shapes| Self::of(shapes, options.fill.clone()))
     }
 
@@ -101,7 +102,7 @@ impl<F: Clone> Plan<F> {
         options: &Options<F>,
     ) -> Result<Self, Refusal> {
         elements::Rules::TAKE_ALONG_AXIS
-            .shapes(params, indices, &options.choices)
+            .validate(params, indices, &options.choices)
             .map(|shapes| Self::of(shapes, options.fill.clone()))
     }
 
@@ -135,20 +136,21 @@ impl<F: Clone> Plan<F> {
         options: &Options<F>,
     ) -> Result<Self, Refusal> {
         let operands = window::Operands { params, indices, numbers, slice_sizes };
-        window::Rules::GATHER_WINDOWS.plan(operands, &options.choices, options.fill.clone())
+        window::Rules::GATHER_WINDOWS
+            .validate(operands, &options.choices, |shapes| Self::of(shapes, options.fill.clone()))
     }
 }
 
 impl<F> Plan<F> {
     /// Keeps shapes that fit each other.
     pub(crate) fn of(shapes: Shapes<'_>, fill: F) -> Self {
-        let Shapes { params, indices, windows, traits } = shapes;
+        let Shapes { params, indices, windows, selection, size, execution } = shapes;
         let windows = windows.cloned().map(Box::new);
         let mut output = Dims::new();
         // Not `collect`, which is called rather than inlined: a twentieth of a tiny call.
         shapes.each_output_dim(|dim| output.push(dim));
         let (params, indices) = (Dims::from_slice(params), Dims::from_slice(indices));
-        Self { params, indices, output, windows, traits, fill }
+        Self { params, indices, output, windows, selection, size, execution, fill }
     }
 
     /// The same plan with another choice of what elements with a bad index are.
@@ -158,22 +160,19 @@ impl<F> Plan<F> {
             indices: self.indices.clone(),
             output: self.output.clone(),
             windows: self.windows.clone(),
-            traits: self.traits,
+            selection: self.selection,
+            size: self.size,
+            execution: self.execution,
             fill,
         }
-    }
-
-    /// What elements with a bad index are.
-    #[inline]
-    pub(crate) const fn fill(&self) -> &F {
-        &self.fill
     }
 
     /// The shapes that the plan is for.
     #[inline]
     pub(crate) fn shapes(&self) -> Shapes<'_> {
-        let windows = self.windows.as_deref();
-        Shapes { params: &self.params, indices: &self.indices, windows, traits: self.traits }
+        let Self { params, indices, windows, selection, size, execution, .. } = self;
+        let (windows, selection, size, execution) = (windows.as_deref(), *selection, *size, *execution);
+        Shapes { params, indices, windows, selection, size, execution }
     }
 
     /// The shape of the output.
@@ -185,7 +184,140 @@ impl<F> Plan<F> {
     /// The instruction set that this plan uses.
     #[must_use]
     pub const fn level(&self) -> Level {
-        self.traits.level.level()
+        self.execution.level.level()
+    }
+}
+
+impl<Z> Plan<Z> {
+    /// The call of this plan on arrays.
+    ///
+    /// # Errors
+    /// Those of [`Arrays::new`].
+    #[inline(always)] // So that the shapes stay in registers.
+    fn on<'a, A, I: Index, D: Dimension, E: Dimension>(
+        &'a self,
+        params: &'a ArrayRef<A, D>,
+        indices: &'a ArrayRef<I, E>,
+    ) -> Result<Arrays<'a, A, I, D, E>, Refusal>
+    where
+        Z: Fill<A>,
+    {
+        Arrays::new(self.shapes(), params, indices, self.fill.chosen())
+    }
+
+    /// Gathers into a new array.
+    ///
+    /// # Errors
+    /// `output-too-large` and `index-out-of-range`; `Unsupported` if the arrays are not of the plan's shapes or
+    /// memory is short.
+    #[inline]
+    pub fn run<A: Element, I: Index, D: Dimension, E: Dimension>(
+        &self,
+        params: &ArrayRef<A, D>,
+        indices: &ArrayRef<I, E>,
+    ) -> Result<ArrayD<A>, Refusal>
+    where
+        Z: Fill<A>,
+    {
+        self.on(params, indices)?.run()
+    }
+
+    /// Gathers into memory of a pool.
+    ///
+    /// # Errors
+    /// As [`Plan::run`].
+    pub fn run_pooled<A: Element, I: Index, D: Dimension, E: Dimension>(
+        &self,
+        params: &ArrayRef<A, D>,
+        indices: &ArrayRef<I, E>,
+        pool: &Pool,
+    ) -> Result<Pooled<A>, Refusal>
+    where
+        Z: Fill<A>,
+    {
+        let arrays = self.on(params, indices)?;
+        pool.fill(arrays.output_shape(), arrays.output_len(), |output| arrays.write(output))
+    }
+
+    /// Gathers into the caller's array, which must be row-major without gaps. Nothing is written before shapes and
+    /// layout are known to fit; after a bad index the array holds unspecified elements.
+    ///
+    /// # Errors
+    /// As [`Plan::run`]; `Unsupported` if the output has another shape or layout.
+    ///
+    /// ```
+    /// use gather_optimized::{Options, Plan};
+    /// use ndarray::{Array1, array};
+    ///
+    /// let plan = Plan::gather(&[3], &[2], &Options::new())?;
+    /// let mut output = Array1::zeros(2);
+    /// plan.run_into(&array![10, 20, 30], &array![2, 1], &mut output)?;
+    /// assert_eq!(output, array![30, 20]);
+    /// # Ok::<(), gather_spec::Refusal>(())
+    /// ```
+    #[inline]
+    pub fn run_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimension>(
+        &self,
+        params: &ArrayRef<A, D>,
+        indices: &ArrayRef<I, E>,
+        output: &mut ArrayRef<A, F>,
+    ) -> Result<(), Refusal>
+    where
+        Z: Fill<A>,
+    {
+        self.on(params, indices)?.run_into(output)
+    }
+
+    /// Gathers elements that are cloned rather than moved, such as strings, into a new array.
+    ///
+    /// # Errors
+    /// As [`Plan::run`].
+    ///
+    /// ```
+    /// use gather_optimized::{Options, Plan};
+    /// use ndarray::array;
+    ///
+    /// let plan = Plan::gather(&[2], &[3], &Options::new())?;
+    /// let names = array!["north".to_owned(), "south".to_owned()];
+    /// let output = plan.run_cloned(&names, &array![1, 1, 0])?;
+    /// assert_eq!(output[[2]], "north");
+    /// # Ok::<(), gather_spec::Refusal>(())
+    /// ```
+    pub fn run_cloned<A: Clone + Default, I: Index, D: Dimension, E: Dimension>(
+        &self,
+        params: &ArrayRef<A, D>,
+        indices: &ArrayRef<I, E>,
+    ) -> Result<ArrayD<A>, Refusal>
+    where
+        Z: Fill<A>,
+    {
+        let arrays = self.on(params, indices)?;
+        let mut elements = output::reserve(arrays.output_len())?;
+        arrays.each_cloned(|element| elements.push(element))?;
+        ArrayD::from_shape_vec(arrays.output_shape(), elements)
+            .map_err(|wrong| Refusal::Unsupported(format!("ndarray refuses the output's shape: {wrong}")))
+    }
+
+    /// Gathers elements that are cloned rather than moved into the caller's array.
+    ///
+    /// # Errors
+    /// As [`Plan::run_into`].
+    pub fn run_cloned_into<A: Clone + Default, I: Index, D: Dimension, E: Dimension, F: Dimension>(
+        &self,
+        params: &ArrayRef<A, D>,
+        indices: &ArrayRef<I, E>,
+        output: &mut ArrayRef<A, F>,
+    ) -> Result<(), Refusal>
+    where
+        Z: Fill<A>,
+    {
+        let arrays = self.on(params, indices)?;
+        let mut places = arrays.output_slice(output)?.iter_mut();
+        arrays.each_cloned(|element| {
+            if let Some(place) = places.next() {
+                *place = element;
+            }
+        })
     }
 }
 
@@ -229,7 +361,7 @@ mod tests {
     #[test]
     fn an_axis_counts_from_params_and_a_batch_from_indices() {
         let plan = Plan::gather(&[2, 3, 4], &[2, 5], &Options::new().batch_dims(-1).axis(-1)).unwrap();
-        assert_eq!((plan.traits.selection.batch_dims, plan.traits.selection.axis), (1, 2));
+        assert_eq!((plan.selection.batch_dims, plan.selection.axis), (1, 2));
         assert_eq!(plan.output_shape(), [2, 3, 5]);
         let one = |axis, b| code(Plan::gather(&[2, 2], &[2, 2], &Options::new().batch_dims(b).axis(axis)));
         assert_eq!(one(i64::MIN, 0), ErrorCode::AxisOutOfRange);

@@ -1,12 +1,18 @@
-//! The shapes of a call that `forms` has validated: what the output is, and how large. No form is known here.
+//! The shapes of a call that `forms` has validated: what the output is, how large, and how the call is run. No form is
+//! known here.
 
 use gather_spec::shape::MAX_BYTES;
 use gather_spec::{EmptyAxis, GatherError, Refusal};
+use smallvec::SmallVec;
 
-use crate::dispatch::{self, Proof};
+use crate::dispatch;
+use crate::levels::Proof;
 use crate::options::{Choices, Threads};
 use crate::policy::{Bad, Policies};
 use crate::windows::Windows;
+
+/// The dims of one tensor; no allocation up to rank 6.
+pub(crate) type Dims = SmallVec<[usize; 6]>;
 
 /// Shapes that fit each other, borrowed from where they are kept: a call that is run once copies none of them.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +21,9 @@ pub(crate) struct Shapes<'a> {
     pub indices: &'a [usize],
     /// Where the output is made of windows, which select by these and not by a selection.
     pub windows: Option<&'a Windows>,
-    pub traits: Traits,
+    pub selection: Selection,
+    pub size: OutputSize,
+    pub execution: Execution,
 }
 
 /// Which axes of params are selected from, and where in indices the index rows lie that select.
@@ -52,17 +60,36 @@ pub(crate) enum OutputShape {
     Windows,
 }
 
-/// What has been found out about a pair of shapes, and how it is to be run.
+/// How many elements the output has.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Traits {
-    pub selection: Selection,
-    /// The product of the non-zero dims of the output.
+pub(crate) struct OutputSize {
+    /// The product of its non-zero dims.
     nonzero: usize,
-    /// Whether the output has a dim of 0.
+    /// Whether it has a dim of 0.
     empty: bool,
+}
+
+/// How a call is run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Execution {
     pub policies: Policies,
     pub level: Proof,
     pub threads: Option<Threads>,
+}
+
+impl OutputSize {
+    /// That of no dims at all.
+    const UNCOUNTED: Self = Self { nonzero: 1, empty: false };
+}
+
+impl Execution {
+    /// # Errors
+    /// `Unsupported` for a level that this processor lacks.
+    #[inline(always)] // So that it stays in registers.
+    fn new(choices: &Choices) -> Result<Self, Refusal> {
+        let level = dispatch::choose(choices.level)?;
+        Ok(Self { policies: Policies::new(choices.profile), level, threads: choices.threads })
+    }
 }
 
 impl<'a> Shapes<'a> {
@@ -77,13 +104,13 @@ impl<'a> Shapes<'a> {
         selection: Selection,
         choices: &Choices,
     ) -> Result<Self, Refusal> {
-        let level = dispatch::choose(choices.level)?;
-        let mut policies = Policies::new(choices.profile);
+        let mut execution = Execution::new(choices)?;
         let selected = selection.axis..selection.axis + selection.depth;
         if choices.empty_axis == EmptyAxis::Error && params[selected].contains(&0) {
-            policies.bad = Bad::Error;
+            execution.policies.bad = Bad::Error;
         }
-        Ok(Self::counted(params, indices, None, Self::uncounted(selection, policies, level, choices)))
+        Ok(Self { params, indices, windows: None, selection, size: OutputSize::UNCOUNTED, execution }
+            .counted())
     }
 
     /// Those of windows that have been found to fit. None of their starts is on an empty axis: where there is an index
@@ -97,53 +124,63 @@ impl<'a> Shapes<'a> {
         windows: &'a Windows,
         choices: &Choices,
     ) -> Result<Self, Refusal> {
-        let level = dispatch::choose(choices.level)?;
-        let traits = Self::uncounted(Selection::WINDOWS, Policies::new(choices.profile), level, choices);
-        let mut shapes = Self::counted(params, indices, Some(windows), traits);
-        if windows.sliced_away.is_some() && !shapes.traits.empty {
+        let execution = Execution::new(choices)?;
+        let (selection, size) = (Selection::WINDOWS, OutputSize::UNCOUNTED);
+        let mut shapes =
+            Self { params, indices, windows: Some(windows), selection, size, execution }.counted();
+        if windows.sliced_away.is_some() && !shapes.size.empty {
             // As good as too large: `output_len` will say why.
-            shapes.traits.nonzero = usize::MAX;
+            shapes.size.nonzero = usize::MAX;
         }
         Ok(shapes)
     }
 
-    /// What is known before the output has been looked at.
+    /// The same, on arrays of these shapes; `None` if they are others.
     #[inline(always)]
-    const fn uncounted(selection: Selection, policies: Policies, level: Proof, choices: &Choices) -> Traits {
-        Traits { selection, nonzero: 1, empty: false, policies, level, threads: choices.threads }
+    pub(crate) fn on(self, params: &'a [usize], indices: &'a [usize]) -> Option<Self> {
+        self.fit(params, indices).then_some(Self { params, indices, ..self })
+    }
+
+    /// Whether these are the shapes of these arrays. It costs nothing where they were borrowed from there.
+    #[inline(always)]
+    pub(crate) fn fit(&self, params: &[usize], indices: &[usize]) -> bool {
+        let same = |one: &[usize], other: &[usize]| std::ptr::eq(one, other) || one == other;
+        same(self.params, params) && same(self.indices, indices)
+    }
+
+    /// Whether the output has no elements.
+    #[inline]
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.size.empty
     }
 
     /// The shapes with the elements of the output counted.
     #[inline(always)]
-    fn counted(
-        params: &'a [usize],
-        indices: &'a [usize],
-        windows: Option<&'a Windows>,
-        traits: Traits,
-    ) -> Self {
-        let mut shapes = Self { params, indices, windows, traits };
-        shapes.each_output_dim(|dim| {
+    fn counted(mut self) -> Self {
+        let OutputSize { mut nonzero, mut empty } = self.size;
+        self.each_output_dim(|dim| {
             if dim == 0 {
-                shapes.traits.empty = true;
+                empty = true;
             } else {
                 // What saturates is too large for every element size, and `output_len` will say so.
-                shapes.traits.nonzero = shapes.traits.nonzero.saturating_mul(dim);
+                nonzero = nonzero.saturating_mul(dim);
             }
         });
-        shapes
+        self.size = OutputSize { nonzero, empty };
+        self
     }
 
     /// The parts of the output's shape where it is made of slices.
     #[inline(always)]
     fn slices(self) -> [&'a [usize]; 3] {
-        let Selection { batch_dims, axis, depth, row_rank, .. } = self.traits.selection;
+        let Selection { batch_dims, axis, depth, row_rank, .. } = self.selection;
         [&self.params[..axis], &self.indices[batch_dims..row_rank], &self.params[axis + depth..]]
     }
 
     /// Hands over the dims of the output in order.
     #[inline(always)] // So that shapes stay in registers.
     pub(crate) fn each_output_dim(self, mut give: impl FnMut(usize)) {
-        if self.traits.selection.output == OutputShape::Slices {
+        if self.selection.output == OutputShape::Slices {
             self.slices().into_iter().flatten().for_each(|dim| give(*dim));
         } else {
             (0..self.output_rank()).for_each(|dim| give(self.other_dim(dim)));
@@ -162,7 +199,7 @@ impl<'a> Shapes<'a> {
     /// A dim of the output where it has the dims of indices.
     #[inline]
     pub(crate) fn joined_dim(self, dim: usize) -> usize {
-        let Selection { axis, output, .. } = self.traits.selection;
+        let Selection { axis, output, .. } = self.selection;
         let repeated = output == OutputShape::Joined && dim != axis && self.indices[dim] == 1;
         if repeated { self.params[dim] } else { self.indices[dim] }
     }
@@ -170,7 +207,7 @@ impl<'a> Shapes<'a> {
     /// The rank of the output.
     #[inline]
     pub(crate) fn output_rank(self) -> usize {
-        match self.traits.selection.output {
+        match self.selection.output {
             OutputShape::Slices => self.slices().map(<[usize]>::len).iter().sum(),
             OutputShape::Indices | OutputShape::Joined => self.indices.len(),
             OutputShape::Windows => self.windows.map_or(0, |windows| windows.axes.len()),
@@ -183,7 +220,7 @@ impl<'a> Shapes<'a> {
     /// `output-too-large`; `Unsupported` if there are elements, but none in params that they could be.
     #[inline]
     pub(crate) fn output_len(self, element: usize) -> Result<usize, Refusal> {
-        let Traits { nonzero, empty, .. } = self.traits;
+        let OutputSize { nonzero, empty } = self.size;
         match nonzero.checked_mul(element) {
             Some(bytes) if isize::try_from(bytes).is_ok() => Ok(if empty { 0 } else { nonzero }),
             _ => Err(self.too_large(element)),

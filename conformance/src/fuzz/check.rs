@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use gather_optimized::Level;
 use gather_spec::{Call, DType, Outcome, Profile, Signatures};
 use serde::{Deserialize, Serialize};
 
@@ -26,8 +27,8 @@ pub struct Question {
 pub struct Way {
     /// The policies that the answer is held to.
     pub profile: Profile,
-    /// The place of the level among all that there may be, 0 for the best one.
-    pub level: usize,
+    /// The level; `None` for the one that the backend chooses.
+    pub level: Option<Level>,
     /// The number of threads.
     pub threads: usize,
     /// Whether the output lies in memory as it comes, rather than in memory full of garbage.
@@ -35,10 +36,21 @@ pub struct Way {
 }
 
 impl Way {
+    /// What the level of a way is drawn from: the backend's own choice, and every level that there is.
+    pub(super) const LEVELS: [Option<Level>; 1 + Level::ALL.len()] = {
+        let mut levels = [None; 1 + Level::ALL.len()];
+        let mut count = 0;
+        while count < Level::ALL.len() {
+            levels[1 + count] = Some(Level::ALL[count]);
+            count += 1;
+        }
+        levels
+    };
+
     /// A way under these policies that follows from the choices: any level, now and then more threads, and mostly an
     /// output that was poisoned before, so that what is left unwritten is found again when the call is made small.
     pub fn draw(choices: &mut Choices, profile: Profile) -> Self {
-        let level = choices.below(4);
+        let level = Self::LEVELS[choices.below(Self::LEVELS.len())];
         // Waking threads takes longer than a small call.
         let threads = match choices.below(128) {
             127 => 5,
@@ -154,4 +166,19 @@ pub trait Check: Sync {
     /// The next step of a case. `asked` and `answers` are those of the steps before; a case that has ended is counted
     /// in the tally.
     fn step(&self, choices: &mut Choices, asked: &[Question], answers: &[Answer], tally: &mut Tally) -> Step;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_campaign_draws_every_level_that_there_is() {
+        let drawn = |seed| Way::draw(&mut Choices::from_seed(seed), Profile::default()).level;
+        let drawn: Vec<Option<Level>> = (0..1000).map(drawn).collect();
+        assert!(drawn.contains(&None), "the level that the backend chooses");
+        for level in Level::ALL {
+            assert!(drawn.contains(&Some(level)), "{level}");
+        }
+    }
 }

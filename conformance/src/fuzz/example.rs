@@ -169,19 +169,10 @@ impl Saver<'_> {
         }
         match self.backend {
             Named::BuiltIn(name) => {
-                let levels = gather_optimized::Level::ALL;
-                let level = (way.level > 0 && name == "optimized").then(|| {
-                    format!(
-                        "{}={} ",
-                        gather_optimized::LEVEL_VARIABLE,
-                        levels[(way.level - 1) % levels.len()]
-                    )
-                });
-                format!(
-                    "{}gatherspec run {cases} --backend {name}:{}",
-                    level.unwrap_or_default(),
-                    way.profile
-                )
+                let level = way.level.filter(|_| name == "optimized");
+                let level = level.map(|level| format!("{}={level} ", gather_optimized::LEVEL_VARIABLE));
+                let level = level.unwrap_or_default();
+                format!("{level}gatherspec run {cases} --backend {name}:{}", way.profile)
             }
             Named::Option(options) => format!("gatherspec run {cases} {options}"),
             Named::Command(command) => format!("gatherspec run {cases} -- {command}"),

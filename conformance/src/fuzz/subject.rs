@@ -4,7 +4,6 @@ use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use gather_optimized::Level;
 use gather_spec::{Call, Profile, Signatures};
 
 use crate::Backend;
@@ -43,12 +42,9 @@ impl Drop for Subjects {
 pub struct InProcess {
     description: Description,
     profiles: Vec<Profile>,
-    /// By profile, then by level: the best one first, then each that there may be.
+    /// By profile, then by level, in the order of [`Way::LEVELS`].
     ways: Vec<Box<dyn Backend>>,
 }
-
-/// How many levels a way chooses from: the best, and each by name.
-const LEVELS: usize = 1 + Level::ALL.len();
 
 thread_local! {
     /// Whether this thread is asking a backend, whose panic is a verdict.
@@ -72,10 +68,9 @@ impl Subject {
         let mut ways = Vec::new();
         for profile in profiles {
             let best = || builtin::backend_of(signatures, name, *profile, MAX_OUTPUT);
-            ways.push(best()?);
-            for level in Level::ALL {
-                let held = || builtin::optimized_at(signatures, level.name(), *profile, MAX_OUTPUT);
-                ways.push((name == "optimized").then(held).flatten().or_else(best)?);
+            for level in Way::LEVELS {
+                let held = |level| builtin::optimized_at(signatures, level, *profile, MAX_OUTPUT);
+                ways.push(level.filter(|_| name == "optimized").and_then(held).or_else(best)?);
             }
         }
         let description = ways.first()?.describe();
@@ -103,7 +98,8 @@ impl Subject {
         match self {
             Self::InProcess(backend) if backend.ways.len() > 1 => {
                 let of = |profile| {
-                    (0..LEVELS).map(move |level| Some(Way { profile, level, threads: 1, fresh: false }))
+                    let way = move |level| Some(Way { profile, level, threads: 1, fresh: false });
+                    Way::LEVELS.into_iter().map(way)
                 };
                 backend.profiles.iter().flat_map(|profile| of(*profile)).collect()
             }
@@ -145,7 +141,8 @@ impl InProcess {
     fn ask(&mut self, question: &Question) -> Answer {
         let Way { profile, level, threads, fresh } = question.way;
         let profile = self.profiles.iter().position(|known| *known == profile).unwrap_or(0);
-        let at = if self.ways.len() == 1 { 0 } else { profile * LEVELS + level % LEVELS };
+        let level = Way::LEVELS.iter().position(|known| *known == level).unwrap_or(0);
+        let at = if self.ways.len() == 1 { 0 } else { profile * Way::LEVELS.len() + level };
         let backend = &mut self.ways[at];
         ASKING.set(true);
         let answered = catch_unwind(AssertUnwindSafe(|| {

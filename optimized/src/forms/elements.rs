@@ -4,7 +4,7 @@
 use gather_spec::signature::{AttributeRole, EmptyIndex, Join, Range};
 use gather_spec::{GatherError, Refusal, Shape, Signature};
 
-use super::{Ranks, range, resolve};
+use super::bounds::{Ranks, range, resolve};
 use crate::options::Choices;
 use crate::shapes::{OutputShape, Selection, Shapes};
 
@@ -43,7 +43,7 @@ impl Rules {
     /// # Errors
     /// `axis-required`, `params-rank`, `indices-rank`, `rank-mismatch`, `axis-out-of-range`, `join-mismatch`, in this
     /// order; `Unsupported` for batch dims.
-    pub(crate) fn shapes<'a>(
+    pub(crate) fn validate<'a>(
         self,
         params: &'a [usize],
         indices: &'a [usize],
@@ -93,7 +93,7 @@ fn joined(params: &[usize], indices: &[usize], axis: usize, join: Join) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Options;
+    use crate::options::Options;
 
     fn rules(join: Join, empty_index: EmptyIndex) -> Rules {
         Rules::new(Ranks::at_least(0, 0), Range::FromMinusRBelowR, join, empty_index)
@@ -101,7 +101,7 @@ mod tests {
 
     /// The shape of the output, or the error.
     fn output(rules: Rules, params: &[usize], indices: &[usize], axis: i64) -> Result<Vec<usize>, Refusal> {
-        let shapes = rules.shapes(params, indices, &Options::new().axis(axis).choices)?;
+        let shapes = rules.validate(params, indices, &Options::new().axis(axis).choices)?;
         let mut dims = Vec::new();
         shapes.each_output_dim(|dim| dims.push(dim));
         assert_eq!(dims.len(), shapes.output_rank());
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn the_first_reason_is_the_answer() {
         let rules = Rules::TAKE_ALONG_AXIS;
-        let without = rules.shapes(&[2], &[2, 2], &Options::new().choices).map(drop);
+        let without = rules.validate(&[2], &[2, 2], &Options::new().choices).map(drop);
         assert_eq!(without, Err(GatherError::AxisRequired.into()));
         let ranks = GatherError::RankMismatch { params: 1, indices: 2 };
         assert_eq!(output(rules, &[2], &[2, 2], 9), Err(ranks.into()));

@@ -4,7 +4,7 @@
 use gather_spec::signature::{AttributeRole, Range};
 use gather_spec::{GatherError, Refusal, Signature};
 
-use super::{Ranks, batch_dims, range, same_batch};
+use super::bounds::{Ranks, batch_dims, range, same_batch};
 use crate::options::Choices;
 use crate::shapes::{OutputShape, Selection, Shapes};
 
@@ -36,7 +36,7 @@ impl Rules {
     /// `params-rank`, `indices-rank`, `batch-dims-out-of-range`, `batch-shape-mismatch`, `index-depth`, in this order;
     /// `Unsupported` for an axis or a join.
     #[inline(always)] // So that they stay in registers.
-    pub(crate) fn shapes<'a>(
+    pub(crate) fn validate<'a>(
         self,
         params: &'a [usize],
         indices: &'a [usize],

@@ -3,7 +3,7 @@
 use gather_spec::signature::{AttributeRole, Range};
 use gather_spec::{GatherError, Refusal, Signature};
 
-use super::{Ranks, batch_dims, range, resolve, same_batch, signed};
+use super::bounds::{Ranks, batch_dims, range, resolve, same_batch, signed};
 use crate::options::Choices;
 use crate::shapes::{OutputShape, Selection, Shapes};
 
@@ -39,7 +39,7 @@ impl Rules {
     /// `params-rank`, `indices-rank`, `batch-dims-out-of-range`, `axis-out-of-range`, `axis-before-batch`,
     /// `batch-shape-mismatch`, in this order; `Unsupported` for a join.
     #[inline(always)] // So that they stay in registers.
-    pub(crate) fn shapes<'a>(
+    pub(crate) fn validate<'a>(
         self,
         params: &'a [usize],
         indices: &'a [usize],

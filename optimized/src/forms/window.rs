@@ -5,11 +5,9 @@ use gather_spec::signature::{CollapsedSize, SliceBound};
 use gather_spec::{DimensionNumbers, DimensionRule, GatherError, Refusal, Signature};
 use smallvec::SmallVec;
 
-use super::{batch_mismatch, signed};
-use crate::Plan;
+use super::bounds::{batch_mismatch, signed};
 use crate::options::Choices;
-use crate::plan::Dims;
-use crate::shapes::Shapes;
+use crate::shapes::{Dims, Shapes};
 use crate::windows::{Start, WindowAxis, Windows};
 
 /// What operators of this form may differ in.
@@ -44,19 +42,18 @@ impl Rules {
         Self::new(exactly_one, signature.slice_bound == SliceBound::WithRows)
     }
 
-    /// A plan for operands that fit each other.
+    /// What `then` makes of the shapes of operands that fit each other.
     ///
     /// # Errors
     /// Those of [`Rules::windows`]; `Unsupported` for a level that this processor lacks.
-    pub(crate) fn plan<F>(
+    pub(crate) fn validate<T>(
         self,
         operands: Operands<'_>,
         choices: &Choices,
-        fill: F,
-    ) -> Result<Plan<F>, Refusal> {
+        then: impl FnOnce(Shapes<'_>) -> T,
+    ) -> Result<T, Refusal> {
         let windows = self.windows(operands, choices)?;
-        let shapes = Shapes::of_windows(operands.params, operands.indices, &windows, choices)?;
-        Ok(Plan::of(shapes, fill))
+        Shapes::of_windows(operands.params, operands.indices, &windows, choices).map(then)
     }
 
     /// How operands that fit each other are read.
@@ -64,7 +61,7 @@ impl Rules {
     /// # Errors
     /// `dimension-numbers`, `slice-size-out-of-range`, `batch-shape-mismatch`, in this order; `Unsupported` for batch dims,
     /// an axis, or a join.
-    pub(crate) fn windows(self, operands: Operands<'_>, choices: &Choices) -> Result<Windows, Refusal> {
+    fn windows(self, operands: Operands<'_>, choices: &Choices) -> Result<Windows, Refusal> {
         if let Some(name) = foreign(choices) {
             return Err(Refusal::Unsupported(format!("gather_windows has no attribute `{name}`")));
         }
@@ -217,10 +214,10 @@ fn distinct(one: &[i64], other: &[i64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Options;
+    use crate::options::Options;
 
     /// A window along the only dim of params that the output keeps, each index a start on the dim that it collapses.
-    fn plan(rules: Rules, indices: &[usize], slice_sizes: [i64; 2]) -> Result<Dims, Refusal> {
+    fn output(rules: Rules, indices: &[usize], slice_sizes: [i64; 2]) -> Result<Dims, Refusal> {
         let vector = signed(indices.len());
         let numbers = DimensionNumbers {
             offset_dims: vec![vector],
@@ -230,8 +227,11 @@ mod tests {
             ..DimensionNumbers::default()
         };
         let operands = Operands { params: &[4, 3], indices, numbers: &numbers, slice_sizes: &slice_sizes };
-        let plan = rules.plan(operands, &Options::new().choices, crate::policy::Zeros)?;
-        Ok(Dims::from_slice(plan.output_shape()))
+        rules.validate(operands, &Options::new().choices, |shapes| {
+            let mut output = Dims::new();
+            shapes.each_output_dim(|dim| output.push(dim));
+            output
+        })
     }
 
     fn shape<const N: usize>(dims: [usize; N]) -> Result<Dims, Refusal> {
@@ -240,8 +240,8 @@ mod tests {
 
     #[test]
     fn an_operator_may_ask_for_exactly_one_element_of_a_collapsed_dim() {
-        let at_most = |size| plan(Rules::GATHER_WINDOWS, &[5], [size, 3]);
-        let exactly = |size| plan(Rules::new(true, false), &[5], [size, 3]);
+        let at_most = |size| output(Rules::GATHER_WINDOWS, &[5], [size, 3]);
+        let exactly = |size| output(Rules::new(true, false), &[5], [size, 3]);
         let rule = DimensionRule::CollapsedSliceSize;
         let broken = || Err(GatherError::DimensionNumbers { rule }.into());
         assert_eq!([0, 1, 2].map(at_most), [shape([5, 3]), shape([5, 3]), broken()]);
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn without_a_row_an_operator_may_take_sizes_beyond_the_dims() {
-        let sized = |rules: Rules, indices: &[usize], size| plan(rules, indices, [1, size]);
+        let sized = |rules: Rules, indices: &[usize], size| output(rules, indices, [1, size]);
         let wrong = |size| Err(GatherError::SliceSizeOutOfRange { dim: 1, size, bound: 3 }.into());
         let any = Rules::new(false, true);
         assert_eq!(sized(any, &[2, 0], 4), shape([2, 0, 4]));

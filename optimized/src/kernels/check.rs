@@ -4,14 +4,11 @@ use std::mem::MaybeUninit;
 
 use gather_spec::NegativeIndex;
 
-use super::bodies::{self, IndexRows};
 use super::cursor::{Cursor, Segment};
-use super::portable;
-#[cfg(target_arch = "x86_64")]
-use super::{avx2, avx512};
-use crate::dispatch::Proof;
 use crate::geometry::{Component, Geometry};
 use crate::index::{Index, nearest, place};
+use crate::levels::Proof;
+use crate::levels::bodies::{self, IndexRows};
 use crate::policy::{Bad, Policies};
 
 /// Rows that are checked before they are copied: the offsets stay in the first cache.
@@ -317,16 +314,12 @@ unsafe fn strict<I: Index, const D: usize>(
     let dense =
         rows.step == D.cast_signed() && rows.base_step == 0 && (0..D).all(|c| rows.at[c] == c.cast_signed());
     let wrap = indices.policies.negative == NegativeIndex::Wrap;
-    // SAFETY: the rows are readable by the caller's promise, the levels proven by their tokens, and dense rows are.
+    // SAFETY: the rows are readable by the caller's promise, and dense where that is what is called.
     unsafe {
-        match (dense, wrap, indices.level) {
-            #[cfg(target_arch = "x86_64")]
-            (true, false, Proof::Avx512(proof)) => avx512::check_indices::dense(proof, rows, offsets),
-            #[cfg(target_arch = "x86_64")]
-            (true, false, Proof::Avx2(proof)) => avx2::check_indices::dense(proof, rows, offsets),
-            (true, false, _) => portable::check_indices::dense(rows, offsets),
-            (_, true, _) => bodies::check::<I, true, D, false>(rows, offsets),
-            (false, false, _) => bodies::check::<I, false, D, false>(rows, offsets),
+        match (dense, wrap) {
+            (true, false) => indices.level.check_dense(rows, offsets),
+            (_, true) => bodies::check::<I, true, D, false>(rows, offsets),
+            (false, false) => bodies::check::<I, false, D, false>(rows, offsets),
         }
     }
 }

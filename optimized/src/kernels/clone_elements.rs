@@ -1,31 +1,31 @@
 //! Elements that are cloned rather than moved, such as strings: in the order of the output, on one thread.
 
-use ndarray::Dimension;
+use ndarray::{ArrayRef, Dimension};
 
 use super::check::{BadIndexFound, Block, Indices};
 use super::cursor::Cursor;
-use crate::arrays::Arrays;
 use crate::geometry::Geometry;
 use crate::index::Index;
 use crate::policy::Bad;
-use crate::shapes::Traits;
+use crate::shapes::{Execution, Shapes};
 
 /// Hands every element of the output to `give`, a bad row's as `None`.
 ///
 /// # Panics
-/// If params or the output are empty.
+/// If params or the output are empty, or the arrays do not have these shapes.
 ///
 /// # Errors
 /// [`BadIndexFound`] if a bad index is an error; elements may have been given before.
 pub(crate) fn clone_elements<A, I: Index, D: Dimension, E: Dimension>(
-    arrays: &Arrays<'_, A, I, D, E>,
+    shapes: Shapes<'_>,
+    params: &ArrayRef<A, D>,
+    indices: &ArrayRef<I, E>,
     mut give: impl FnMut(Option<&A>),
 ) -> Result<(), BadIndexFound> {
-    let (params, indices) = (arrays.params(), arrays.indices());
-    assert!(!params.is_empty() && arrays.output_len() > 0);
+    assert!(!params.is_empty() && !shapes.is_empty() && shapes.fit(params.shape(), indices.shape()));
     let mut geometry = Geometry::room();
-    geometry.set(arrays.shapes(), params.strides(), indices.strides(), size_of::<A>());
-    let Traits { policies, level, .. } = arrays.shapes().traits;
+    geometry.set(shapes, params.strides(), indices.strides(), size_of::<A>());
+    let Execution { policies, level, .. } = shapes.execution;
     let shared = Indices { first: indices.as_ptr(), geometry: &geometry, policies, level };
     let fills = policies.bad == Bad::Fill;
     let mut cursor = Cursor::new(&geometry, 0);

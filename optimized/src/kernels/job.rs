@@ -5,20 +5,19 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use ndarray::Dimension;
+use ndarray::{ArrayRef, Dimension};
 
-use super::bodies::{self, Picks};
 use super::check::{BLOCK, BadIndexFound, Block, CheckedIndices, Indices};
 use super::cursor::Cursor;
 use super::moves::{self, Pick};
 use super::planes::{self, Along, Plane};
 use super::tiles::{self, Tiles};
-use crate::arrays::Arrays;
-use crate::dispatch::Proof;
 use crate::geometry::{Geometry, RowAxis};
 use crate::index::Index;
+use crate::levels::Proof;
+use crate::levels::bodies::{self, CheckedRows, Picks};
 use crate::policy::{Bad, Policies};
-use crate::shapes::{OutputShape, Traits};
+use crate::shapes::{Execution, OutputShape, Shapes};
 
 /// One call on real arrays. Each part of the output belongs to whoever took it, so all methods are safe.
 pub(crate) struct Job<'p, 'o, I> {
@@ -28,8 +27,7 @@ pub(crate) struct Job<'p, 'o, I> {
     indices: *const I,
     output: *mut u8,
     /// One element, for rows with a bad index.
-    fill: *const u8,
-    element: usize,
+    fill: &'p [MaybeUninit<u8>],
     policies: Policies,
     level: Proof,
     prefetch: bool,
@@ -63,24 +61,24 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
     /// The job of gathering into `output`; `room` keeps its geometry.
     ///
     /// # Panics
-    /// If params or the output are empty, or the output is not as long as the arrays say.
+    /// If params or the output are empty, the arrays do not have these shapes, or the output is not as long as they say.
     #[inline(always)] // So that the job is made in its place.
     pub(crate) fn new<A: Copy + Send + Sync, D: Dimension, E: Dimension>(
         room: &'p mut Geometry,
-        arrays: &Arrays<'p, A, I, D, E>,
+        shapes: Shapes<'p>,
+        (params, indices): (&'p ArrayRef<A, D>, &'p ArrayRef<I, E>),
         output: &'o mut [MaybeUninit<A>],
         fill: &'p A,
     ) -> Self {
-        let (params, indices) = (arrays.params(), arrays.indices());
         let params_len = params.len();
-        assert!(params_len > 0 && !output.is_empty());
-        room.set(arrays.shapes(), params.strides(), indices.strides(), size_of::<A>());
+        assert!(params_len > 0 && !output.is_empty() && shapes.fit(params.shape(), indices.shape()));
+        room.set(shapes, params.strides(), indices.strides(), size_of::<A>());
         let geometry: &Geometry = room;
         let output_bytes = geometry.output_bytes();
         assert!(output_bytes == size_of_val(output));
-        let Traits { policies, level, selection, .. } = arrays.shapes().traits;
+        let Execution { policies, level, .. } = shapes.execution;
         let prefetch = params_len.saturating_mul(size_of::<A>()) > CACHED_PARAMS;
-        let along = match selection.output {
+        let along = match shapes.selection.output {
             OutputShape::Slices => None,
             _ => Along::of(geometry, policies, size_of::<A>(), prefetch),
         };
@@ -88,8 +86,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             params: params.as_ptr().cast(),
             indices: indices.as_ptr(),
             output: output.as_mut_ptr().cast(),
-            fill: std::ptr::from_ref(fill).cast(),
-            element: size_of::<A>(),
+            fill: bytes_of(fill),
             policies,
             level,
             prefetch,
@@ -175,20 +172,20 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
     unsafe fn run(&self, rows: Range<usize>) -> Result<(), BadIndexFound> {
         let row_bytes = self.geometry.row_bytes;
         let mut cursor = Cursor::new(self.geometry, rows.start);
-        // SAFETY: `new` made sure that the output has room for all rows.
-        let mut output = unsafe { self.output.add(rows.start * row_bytes) };
+        // SAFETY: these rows are ours.
+        let mut output = unsafe { self.output(&rows) };
         let mut left = rows.len();
         if let Some(along) = self.along {
-            // SAFETY: these rows are ours.
-            return unsafe { self.pick_planes(along, cursor, left, output) };
+            // SAFETY: the output is that of `left` rows from here on.
+            return unsafe { self.pick_planes(along, cursor, left, output.as_mut_ptr().cast()) };
         }
         if let Some(pick) = self.pick {
-            // SAFETY: these rows are ours.
-            return unsafe { self.pick(pick, cursor, left, output) };
+            // SAFETY: the output is that of `left` rows from here on.
+            return unsafe { self.pick(pick, cursor, left, output.as_mut_ptr().cast()) };
         }
         if let Some(axis) = self.scattered {
-            // SAFETY: these rows are ours, and parts are whole slices.
-            return unsafe { self.run_scattered(axis, rows) };
+            // SAFETY: the output is that of these rows, and parts are whole slices.
+            return unsafe { self.run_scattered(axis, rows, output) };
         }
         let mut block = Block::new();
         let indices = self.indices(self.geometry);
@@ -196,14 +193,27 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             // SAFETY: the geometry is that of these arrays, and `left` rows are left.
             let checked = unsafe { block.check(indices, &mut cursor, left)? };
             let done = checked.offsets().len();
-            // SAFETY: the offsets are checked for this job; the output has room for these rows, which are ours.
-            unsafe {
-                self.move_rows(checked, output);
-                output = output.add(done * row_bytes);
-            }
+            let block_of_output = output.split_off_mut(..done * row_bytes).unwrap_or_default();
+            // SAFETY: the indices are checked for the geometry of this job.
+            unsafe { self.move_rows(checked, block_of_output) };
             left -= done;
         }
         Ok(())
+    }
+
+    /// The output of these rows.
+    ///
+    /// # Safety
+    /// Nobody else may have it.
+    #[inline]
+    unsafe fn output(&self, rows: &Range<usize>) -> &'o mut [MaybeUninit<u8>] {
+        let row_bytes = self.geometry.row_bytes;
+        // SAFETY: `new` made sure that the output has room for all rows of the geometry, and the caller that nobody else
+        // has these.
+        unsafe {
+            let start = self.output.add(rows.start * row_bytes);
+            std::slice::from_raw_parts_mut(start.cast(), rows.len() * row_bytes)
+        }
     }
 
     const fn indices<'g>(&self, geometry: &'g Geometry) -> Indices<'g, I> {
@@ -211,12 +221,15 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
     }
 
     /// # Safety
-    /// As `run`; the rows must be whole slices along the innermost axis.
-    unsafe fn run_scattered(&self, axis: RowAxis, rows: Range<usize>) -> Result<(), BadIndexFound> {
+    /// `output` must be the output of these rows, which must be whole slices along the innermost axis.
+    unsafe fn run_scattered(
+        &self,
+        axis: RowAxis,
+        rows: Range<usize>,
+        mut output: &mut [MaybeUninit<u8>],
+    ) -> Result<(), BadIndexFound> {
         let slices = self.geometry.without_innermost();
         let mut cursor = Cursor::new(&slices, rows.start / axis.len);
-        // SAFETY: `new` made sure that the output has room for all rows.
-        let mut output = unsafe { self.output.add(rows.start * self.geometry.row_bytes) };
         let mut left = rows.len() / axis.len;
         let mut block = Block::new();
         while left > 0 {
@@ -224,13 +237,12 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             // slices are left.
             let checked = unsafe { block.check(self.indices(&slices), &mut cursor, left)? };
             let done = checked.offsets().len();
-            let tiles = Tiles { params: self.params, output, len: axis.len, stride: axis.params };
-            // SAFETY: a checked offset is the start of a slice, which has `axis.len` elements; these slices are ours.
-            unsafe {
-                tiles::copy_slices(tiles, self.geometry.row_bytes, checked.offsets());
-                self.fill_bad(checked, output, slices.row_bytes);
-                output = output.add(done * slices.row_bytes);
-            }
+            let output = output.split_off_mut(..done * slices.row_bytes).unwrap_or_default();
+            let (params, start) = (self.params, output.as_mut_ptr().cast());
+            let tiles = Tiles { params, output: start, len: axis.len, stride: axis.params };
+            // SAFETY: a checked offset is the start of a slice, which has `axis.len` elements; the output has room for them.
+            unsafe { tiles::copy_slices(tiles, self.geometry.row_bytes, checked) };
+            self.fill_bad(checked, output, slices.row_bytes);
             left -= done;
         }
         Ok(())
@@ -334,40 +346,32 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
     }
 
     /// # Safety
-    /// The indices must be checked for this job, and `output` must be the place of their rows.
+    /// The indices must be checked for the geometry of this job.
     #[inline]
-    unsafe fn move_rows(&self, checked: CheckedIndices<'_>, output: *mut u8) {
+    unsafe fn move_rows(&self, checked: CheckedIndices<'_>, output: &mut [MaybeUninit<u8>]) {
         let row_bytes = self.geometry.row_bytes;
-        let rows = bodies::Copy { params: self.params, output, row_bytes, prefetch: self.prefetch };
-        // SAFETY: the caller's promise.
-        unsafe {
-            moves::move_rows(self.level, rows, checked.offsets(), self.stream);
-            self.fill_bad(checked, output, row_bytes);
-        }
+        // SAFETY: checked indices are the starts of rows of the geometry, which are that many bytes of params.
+        let rows = unsafe { CheckedRows::new(self.params, checked.offsets(), row_bytes, self.prefetch) };
+        moves::move_rows(self.level, rows, output, self.stream);
+        self.fill_bad(checked, output, row_bytes);
     }
 
-    /// Fills the rows with a bad index where that is the policy.
-    ///
-    /// # Safety
-    /// `output` must be the place of the checked rows, of `row_bytes` bytes each.
+    /// Fills the rows with a bad index, of `row_bytes` bytes each, where that is the policy.
     #[inline]
-    unsafe fn fill_bad(&self, checked: CheckedIndices<'_>, output: *mut u8, row_bytes: usize) {
+    fn fill_bad(&self, checked: CheckedIndices<'_>, output: &mut [MaybeUninit<u8>], row_bytes: usize) {
         if self.policies.bad == Bad::Fill {
             for row in checked.bad_rows() {
-                // SAFETY: a bad row is one of the block.
-                unsafe { self.fill_row(output.add(row * row_bytes), row_bytes) };
+                let row = &mut output[row * row_bytes..][..row_bytes];
+                row.chunks_exact_mut(self.fill.len()).for_each(|element| element.copy_from_slice(self.fill));
             }
         }
     }
+}
 
-    /// # Safety
-    /// `row` must be a row of the output, of `row_bytes` bytes.
-    unsafe fn fill_row(&self, row: *mut u8, row_bytes: usize) {
-        for at in (0..row_bytes).step_by(self.element) {
-            // SAFETY: a row is whole elements, and `fill` is one element.
-            unsafe { std::ptr::copy_nonoverlapping(self.fill, row.add(at), self.element) };
-        }
-    }
+/// The bytes of an element, padding included.
+const fn bytes_of<A: Copy>(element: &A) -> &[MaybeUninit<u8>] {
+    // SAFETY: any bytes are `MaybeUninit<u8>`s, and the element has that many.
+    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(element).cast(), size_of::<A>()) }
 }
 
 /// Proof that every element of a job's output has been written.

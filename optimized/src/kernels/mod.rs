@@ -1,34 +1,28 @@
-//! Everything that touches memory through pointers. A [`Job`](job::Job) is made from real arrays; its parts check
-//! blocks of indices ([`check`]), and only offsets so checked ([`CheckedIndices`](check::CheckedIndices)) reach the kernels that move bytes.
+//! Everything between arrays and the entries of a level. A [`Job`](job::Job) is made from real arrays. Its parts check
+//! blocks of indices ([`check`]), and only offsets so checked ([`CheckedIndices`](check::CheckedIndices)) reach the loops
+//! that move bytes.
 //!
-//! Kernels are named by access pattern; every instruction set has the same files:
-//! - `check_indices`: indices to byte offsets, bounds tested per component;
-//! - `copy_rows`: rows of several bytes, short, long, and long without passing through the caches;
+//! `moves` chooses among the entries that each [level](crate::levels) has, which are named by access pattern:
+//! - `check_dense`: indices to byte offsets, bounds tested per component;
+//! - `copy_rows` and `stream_rows`: rows of several bytes, through the caches or past them;
 //! - `pick_elements`: rows of one element, from checked offsets;
 //! - `pick_checked`: rows of one element straight from indices, the bounds tested in the same loop.
 //!
-//! Two have one loop for all of them: `tiles`, slices whose elements lie apart, and `planes`, elements that each have an
-//! index and a position of their own.
+//! Two loops serve all levels: `tiles`, slices whose elements lie apart, and `planes`, elements that each have an index and
+//! a position of their own.
 
 #![allow(unsafe_code, reason = "kernels work on pointers; each block says why it may")]
 
 use ndarray::{ArrayView, Dimension};
 
-mod bodies;
 pub(crate) mod check;
 pub(crate) mod clone_elements;
 mod cursor;
-pub mod floor;
 pub(crate) mod job;
 mod moves;
+pub(crate) mod placed_rows;
 mod planes;
-mod portable;
 mod tiles;
-
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 
 /// Integers of the same width that differ in sign only.
 pub(crate) trait SameBits<T> {}

@@ -1,54 +1,26 @@
 //! Which kernel moves the rows of a job: by row length, size and level. The decisions are measured ones.
 
+use std::mem::MaybeUninit;
+
 use gather_spec::NegativeIndex;
 
-use super::bodies::{Copy, Picks};
-use super::portable;
-#[cfg(target_arch = "x86_64")]
-use super::{avx2, avx512};
-use crate::dispatch::Proof;
 use crate::geometry::Geometry;
 use crate::index::{Index, Wrapping};
+use crate::levels::Proof;
+use crate::levels::bodies::{CheckedRows, Picks};
 use crate::policy::{Bad, Policies};
 
-/// Moves rows from checked offsets.
-///
-/// # Safety
-/// Every offset must be the start of a row within `rows.params`, and `rows.output` must have room for all of them;
-/// with `stream`, rows must have at least 128 bytes.
+/// Moves rows to an output that is as long as they are, past the caches with `stream` if they are long enough.
 #[inline]
-pub(super) unsafe fn move_rows(level: Proof, rows: Copy, offsets: &[isize], stream: bool) {
-    macro_rules! pick {
-        ($size:literal) => {
-            match level {
-                #[cfg(target_arch = "x86_64")]
-                Proof::Avx512(proof) => avx512::pick_elements::cached::<$size>(proof, rows, offsets),
-                #[cfg(target_arch = "x86_64")]
-                Proof::Avx2(proof) => avx2::pick_elements::cached::<$size>(proof, rows, offsets),
-                Proof::Portable => portable::pick_elements::cached::<$size>(rows, offsets),
-            }
-        };
-    }
-    // SAFETY: the caller's promise; the tokens prove the levels.
-    unsafe {
-        match rows.row_bytes {
-            1 => pick!(1),
-            2 => pick!(2),
-            4 => pick!(4),
-            8 => pick!(8),
-            16 => pick!(16),
-            _ => match level {
-                #[cfg(target_arch = "x86_64")]
-                Proof::Avx512(proof) if stream => avx512::copy_rows::streamed(proof, rows, offsets),
-                #[cfg(target_arch = "x86_64")]
-                Proof::Avx512(proof) => avx512::copy_rows::cached(proof, rows, offsets),
-                #[cfg(target_arch = "x86_64")]
-                Proof::Avx2(proof) if stream => avx2::copy_rows::streamed(proof, rows, offsets),
-                #[cfg(target_arch = "x86_64")]
-                Proof::Avx2(proof) => avx2::copy_rows::cached(proof, rows, offsets),
-                Proof::Portable => portable::copy_rows::cached(rows, offsets),
-            },
-        }
+pub(super) fn move_rows(level: Proof, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>], stream: bool) {
+    match rows.row_bytes() {
+        1 => level.pick_elements::<1>(rows, output),
+        2 => level.pick_elements::<2>(rows, output),
+        4 => level.pick_elements::<4>(rows, output),
+        8 => level.pick_elements::<8>(rows, output),
+        16 => level.pick_elements::<16>(rows, output),
+        CheckedRows::SHORTEST_STREAMED.. if stream => level.stream_rows(rows, output),
+        _ => level.copy_rows(rows, output),
     }
 }
 
@@ -102,7 +74,7 @@ impl Pick {
 /// Moves elements straight from indices; `false` if any index was bad.
 ///
 /// # Safety
-/// As [`super::bodies::pick_checked`], with elements of `pick.size` bytes.
+/// As [`crate::levels::bodies::pick_checked`], with elements of `pick.size` bytes.
 #[inline]
 pub(super) unsafe fn pick_checked<I: Index>(level: Proof, pick: Pick, picks: Picks<I>) -> bool {
     // SAFETY: the caller's promise; wrapping indices have the layout of indices.
@@ -119,28 +91,17 @@ pub(super) unsafe fn pick_checked<I: Index>(level: Proof, pick: Pick, picks: Pic
 }
 
 /// # Safety
-/// As [`super::bodies::pick_checked`], with elements of `size` bytes, one of 1, 2, 4, 8, 16.
+/// As [`crate::levels::bodies::pick_checked`], with elements of `size` bytes, one of 1, 2, 4, 8, 16.
 #[inline]
 unsafe fn pick_sized<I: Index>(level: Proof, size: usize, picks: Picks<I>) -> bool {
-    macro_rules! pick {
-        ($size:literal) => {
-            match level {
-                #[cfg(target_arch = "x86_64")]
-                Proof::Avx512(proof) => avx512::pick_checked::pick::<I, $size>(proof, picks),
-                #[cfg(target_arch = "x86_64")]
-                Proof::Avx2(proof) => avx2::pick_checked::pick::<I, $size>(proof, picks),
-                Proof::Portable => portable::pick_checked::pick::<I, $size>(picks),
-            }
-        };
-    }
-    // SAFETY: the caller's promise; the tokens prove the levels.
+    // SAFETY: the caller's promise.
     unsafe {
         match size {
-            1 => pick!(1),
-            2 => pick!(2),
-            4 => pick!(4),
-            8 => pick!(8),
-            _ => pick!(16),
+            1 => level.pick_checked::<I, 1>(picks),
+            2 => level.pick_checked::<I, 2>(picks),
+            4 => level.pick_checked::<I, 4>(picks),
+            8 => level.pick_checked::<I, 8>(picks),
+            _ => level.pick_checked::<I, 16>(picks),
         }
     }
 }

@@ -4,6 +4,8 @@
 
 use std::ptr::copy_nonoverlapping;
 
+use super::check::CheckedIndices;
+
 /// Slices whose elements lie apart, in an order of their own.
 #[derive(Clone, Copy)]
 pub(super) struct Tiles {
@@ -21,27 +23,27 @@ pub(super) struct Tiles {
 ///
 /// # Safety
 /// As [`copy`], with elements of `size` bytes.
-pub(super) unsafe fn copy_slices(tiles: Tiles, size: usize, offsets: &[isize]) {
+pub(super) unsafe fn copy_slices(tiles: Tiles, size: usize, slices: CheckedIndices<'_>) {
     // SAFETY: the caller's promise.
     unsafe {
         match size {
-            1 => copy::<1>(tiles, offsets),
-            2 => copy::<2>(tiles, offsets),
-            4 => copy::<4>(tiles, offsets),
-            8 => copy::<8>(tiles, offsets),
-            _ => copy::<16>(tiles, offsets),
+            1 => copy::<1>(tiles, slices),
+            2 => copy::<2>(tiles, slices),
+            4 => copy::<4>(tiles, slices),
+            8 => copy::<8>(tiles, slices),
+            _ => copy::<16>(tiles, slices),
         }
     }
 }
 
 /// # Safety
-/// For every offset and `c < len`, `params + offset + c * stride` must be the start of `SIZE` readable bytes, and `output`
-/// must have room for all slices.
-unsafe fn copy<const SIZE: usize>(tiles: Tiles, offsets: &[isize]) {
+/// The slices must be those of `tiles`, so that for every offset and `c < len`, `params + offset + c * stride` is the start
+/// of `SIZE` readable bytes, and `output` must have room for all of them.
+unsafe fn copy<const SIZE: usize>(tiles: Tiles, slices: CheckedIndices<'_>) {
     let width = 64 / SIZE;
     for start in (0..tiles.len).step_by(width) {
         let columns = start..tiles.len.min(start + width);
-        for (j, offset) in offsets.iter().enumerate() {
+        for (j, offset) in slices.offsets().iter().enumerate() {
             let from = tiles.params.wrapping_offset(*offset);
             let output = tiles.output.wrapping_add(j * tiles.len * SIZE);
             for c in columns.clone() {

@@ -13,26 +13,10 @@ use std::mem::MaybeUninit;
 use gather_spec::Refusal;
 use ndarray::{ArrayD, Dimension, IxDyn};
 
+pub(crate) use pages::reserve;
 pub use pool::{Pool, Pooled};
 
 use crate::kernels::job::Written;
-
-/// Memory for `len` elements, none of them initialised.
-///
-/// # Errors
-/// `Unsupported` if the memory cannot be had.
-#[inline]
-pub(crate) fn reserve<A>(len: usize) -> Result<Vec<A>, Refusal> {
-    let mut output = Vec::new();
-    output.try_reserve_exact(len).map_err(|_| out_of_memory(len.saturating_mul(size_of::<A>())))?;
-    pages::prefer_huge(output.spare_capacity_mut());
-    Ok(output)
-}
-
-#[cold]
-fn out_of_memory(bytes: usize) -> Refusal {
-    Refusal::Unsupported(format!("{bytes} bytes for the output could not be reserved"))
-}
 
 /// Lets `fill` write `len` elements into a new array of this shape, which is known to have that many.
 ///

@@ -104,7 +104,7 @@ fn block_layout<A>(len: usize) -> Result<Layout, Refusal> {
     let bytes = len.saturating_mul(size_of::<A>());
     let align = if bytes >= WORTH_HUGE { HUGE_PAGE } else { 64 };
     let layout = Layout::from_size_align(bytes.max(64), align.max(align_of::<A>()));
-    layout.map(|layout| layout.pad_to_align()).map_err(|_| super::out_of_memory(bytes))
+    layout.map(|layout| layout.pad_to_align()).map_err(|_| pages::out_of_memory(bytes))
 }
 
 /// Memory of some layout, not necessarily initialised.
@@ -123,7 +123,7 @@ impl Block {
     fn new(layout: Layout) -> Result<Self, Refusal> {
         // SAFETY: `block_layout` makes no layout of size 0.
         let start = NonNull::new(unsafe { alloc(layout) });
-        let start = start.ok_or_else(|| super::out_of_memory(layout.size()))?;
+        let start = start.ok_or_else(|| pages::out_of_memory(layout.size()))?;
         // SAFETY: the allocation is this large, and nobody else has it.
         let memory = unsafe { std::slice::from_raw_parts_mut(start.as_ptr().cast(), layout.size()) };
         pages::prefer_huge::<u8>(memory);

@@ -1,11 +1,13 @@
-//! For benchmarks only: rows at places that were tested beforehand, moved by the plain loops of the best level without
-//! any check or request ahead. What a gather does beyond that is what it costs.
+//! Rows at offsets that were tested beforehand, for benchmarks only: the default level moves them without any check or
+//! request ahead. What a gather does beyond that is what it costs.
 
-use super::bodies::Copy;
+use std::mem::MaybeUninit;
+
 use super::moves;
 use crate::dispatch;
+use crate::levels::bodies::CheckedRows;
 
-/// Rows of `params` at tested places.
+/// Rows of `params` at tested offsets.
 #[derive(Debug)]
 pub struct PlacedRows<'a> {
     params: &'a [u8],
@@ -16,7 +18,7 @@ pub struct PlacedRows<'a> {
 
 impl<'a> PlacedRows<'a> {
     /// Rows shorter than this share lines with their neighbours and are never written past the caches.
-    pub const SHORTEST_STREAMED: usize = 128;
+    pub const SHORTEST_STREAMED: usize = CheckedRows::SHORTEST_STREAMED;
 
     /// The rows at these offsets, in bytes; `None` if one of them leaves params, or rows are shorter than
     /// [`PlacedRows::SHORTEST_STREAMED`].
@@ -31,16 +33,18 @@ impl<'a> PlacedRows<'a> {
     /// Copies the rows from row `first` on to `output`, as many as it has room for, through the caches or past them.
     ///
     /// # Panics
-    /// If there are not so many rows, or the environment asks for a level that the processor lacks.
+    /// If there are not so many rows, the output is no whole number of rows, or the environment asks for a level that the processor lacks.
     pub fn copy(&self, first: usize, output: &mut [u8], past_the_caches: bool) {
         let rows = output.len() / self.row_bytes;
         let offsets = &self.offsets[first..first + rows];
         let level = dispatch::choose(None).expect("a level that the processor has");
-        let (params, output) = (self.params.as_ptr(), output.as_mut_ptr());
-        let copy = Copy { params, output, row_bytes: self.row_bytes, prefetch: false };
-        // SAFETY: `new` has tested every offset on these params, which are borrowed; there is one offset for each row
-        // that the output has room for; rows are long enough to be streamed.
-        unsafe { moves::move_rows(level, copy, offsets, past_the_caches) };
+        // SAFETY: `new` has tested every offset on these params, which are borrowed.
+        let rows = unsafe { CheckedRows::new(self.params.as_ptr(), offsets, self.row_bytes, false) };
+        // SAFETY: bytes that are initialised are as good as those that need not be, and only whole bytes are written.
+        let output = unsafe {
+            std::slice::from_raw_parts_mut(output.as_mut_ptr().cast::<MaybeUninit<u8>>(), output.len())
+        };
+        moves::move_rows(level, rows, output, past_the_caches);
     }
 }
 

@@ -1,37 +1,81 @@
-//! Rows of one element straight from indices: the bounds test is the mask of a hardware gather.
+//! The level of x86-64 with AVX-512: the loops of `bodies`, compiled for it, rows past the caches, and elements straight
+//! from indices by hardware gathers, whose mask is the bounds test.
 //!
 //! Padding bytes of elements travel in vector registers; no lane is ever looked at.
 
 use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
+use std::ptr::copy_nonoverlapping;
 
-use crate::dispatch::Avx512;
+use super::bodies::{self, CheckedRows, IndexRows, Picks};
+use super::entries::{self, Entries};
 use crate::index::Index;
-use crate::kernels::bodies::{self, Picks};
 
-/// Copies one element of `SIZE` bytes per index; `false` if any index was bad.
-///
-/// # Safety
-/// As [`bodies::pick_checked`].
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-pub(in crate::kernels) unsafe fn pick<I: Index, const SIZE: usize>(_: Avx512, picks: Picks<I>) -> bool {
-    // From DRAM, asking ahead is worth more than gathering eight or sixteen at a time.
-    // SAFETY: the caller's promise; `I` is what its width and sign say.
-    unsafe {
-        match (SIZE, I::SIGNED, size_of::<I>()) {
-            _ if picks.stride != SIZE.cast_signed() => bodies::pick_checked::<I, SIZE, true>(picks),
-            _ if picks.prefetch => bodies::pick_checked::<I, SIZE, false>(picks),
-            // A wrapped index must still fit its type.
-            (_, true, 4) if I::WRAPS && picks.bound > 1 << 31 => {
-                bodies::pick_checked::<I, SIZE, false>(picks)
+/// Proof that the processor has AVX-512 F, BW, DQ and VL.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx512(());
+
+impl Avx512 {
+    /// The proof, if the processor has the level.
+    pub(super) fn detect() -> Option<Self> {
+        let all = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl");
+        all.then_some(Self(()))
+    }
+}
+
+impl Entries for Avx512 {
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    unsafe fn check_dense<I: Index, const D: usize>(
+        self,
+        rows: IndexRows<I, D>,
+        offsets: &mut [MaybeUninit<isize>],
+    ) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { bodies::check::<I, false, D, true>(rows, offsets) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    unsafe fn copy_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
+        bodies::copy_rows(rows, output);
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    unsafe fn stream_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
+        stream_rows(rows, output);
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    unsafe fn pick_elements<const SIZE: usize>(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
+        bodies::pick_elements::<SIZE>(rows, output);
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    unsafe fn pick_checked<I: Index, const SIZE: usize>(self, picks: Picks<I>) -> bool {
+        // From DRAM, asking ahead is worth more than gathering eight or sixteen at a time.
+        // SAFETY: the caller's promise; `I` is what its width and sign say.
+        unsafe {
+            match (SIZE, I::SIGNED, size_of::<I>()) {
+                _ if picks.stride != SIZE.cast_signed() => bodies::pick_checked::<I, SIZE, true>(picks),
+                _ if picks.prefetch => bodies::pick_checked::<I, SIZE, false>(picks),
+                // A wrapped index must still fit its type.
+                (_, true, 4) if I::WRAPS && picks.bound > 1 << 31 => {
+                    bodies::pick_checked::<I, SIZE, false>(picks)
+                }
+                (4, true, 4) => pick_4_by_i32(picks),
+                (8, true, 4) => pick_8_by_i32(picks),
+                (4, true, 8) => pick_4_by_i64(picks),
+                (8, true, 8) => pick_8_by_i64(picks),
+                _ => bodies::pick_checked::<I, SIZE, false>(picks),
             }
-            (4, true, 4) => pick_4_by_i32(picks),
-            (8, true, 4) => pick_8_by_i32(picks),
-            (4, true, 8) => pick_4_by_i64(picks),
-            (8, true, 8) => pick_8_by_i64(picks),
-            _ => bodies::pick_checked::<I, SIZE, false>(picks),
         }
     }
 }
+
+entries::stream_rows!("avx512f,avx512bw,avx512dq,avx512vl", __m512i, _mm512_loadu_si512, _mm512_stream_si512);
 
 macro_rules! gather_loop {
     ($name:ident, $size:literal, $lanes:literal, $index:ty, $width:literal,
@@ -163,3 +207,13 @@ gather_loop!(
     _mm512_storeu_epi64,
     _mm512_stream_si512
 );
+
+#[cfg(test)]
+mod tests {
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_level_is_there_if_and_only_if_its_instructions_are() {
+        let needed = ["avx2", "avx512f", "avx512bw", "avx512dq", "avx512vl"];
+        assert_eq!(super::Avx512::detect().is_some(), super::entries::processor_has(&needed));
+    }
+}

@@ -1,0 +1,112 @@
+//! What rules bound whatever the form: ranks, the ranges of batch dims and axis, and the dims of a batch.
+
+use gather_spec::signature::{AttributeRole, OperandRole, Range};
+use gather_spec::{GatherError, Shape, Signature};
+
+/// The range of an attribute, if the operator has it.
+pub(super) fn range(signature: &Signature, role: AttributeRole) -> Option<Range> {
+    signature.attribute(role)?.range
+}
+
+/// The least ranks of the operands, and the highest of indices.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ranks {
+    params: usize,
+    indices: usize,
+    most_indices: usize,
+}
+
+impl Ranks {
+    pub(super) fn of(signature: &Signature) -> Self {
+        let least = |role| signature.operand(role).rank.least();
+        let most_indices = signature.operand(OperandRole::Indices).rank.most().unwrap_or(usize::MAX);
+        Self { most_indices, ..Self::at_least(least(OperandRole::Params), least(OperandRole::Indices)) }
+    }
+
+    /// These ranks and all above them.
+    pub(super) const fn at_least(params: usize, indices: usize) -> Self {
+        Self { params, indices, most_indices: usize::MAX }
+    }
+
+    #[inline(always)] // So that rules known beforehand cost nothing.
+    pub(super) fn check(self, params: &[usize], indices: &[usize]) -> Result<(), GatherError> {
+        if params.len() < self.params {
+            return Err(GatherError::ParamsRank { rank: params.len(), least: self.params });
+        }
+        if indices.len() < self.indices {
+            return Err(GatherError::IndicesRank { rank: indices.len(), least: self.indices });
+        }
+        if indices.len() > self.most_indices {
+            return Err(GatherError::IndicesRankTooHigh { rank: indices.len(), most: self.most_indices });
+        }
+        Ok(())
+    }
+}
+
+/// The number of batch dims that `value` stands for, within its range and at most `most`, which the form allows.
+#[inline(always)]
+pub(super) fn batch_dims(
+    range: Range,
+    value: i64,
+    (r, q): (usize, usize),
+    most: usize,
+) -> Result<usize, GatherError> {
+    match resolve(range, value, r, q) {
+        Some(batch_dims) if batch_dims <= most => Ok(batch_dims),
+        _ => Err(batch_dims_out_of_range(range, value, (r, q), most)),
+    }
+}
+
+#[cold]
+fn batch_dims_out_of_range(
+    range: Range,
+    batch_dims: i64,
+    (r, q): (usize, usize),
+    most: usize,
+) -> GatherError {
+    let (low, high) = match range {
+        Range::FromMinusRBelowR => (-signed(r), signed(r) - 1),
+        Range::FromMinusQToQ => (-signed(q), signed(q)),
+        Range::From0BelowQToR => (0, signed(r).min(signed(q) - 1)),
+        Range::From0BelowSmallerRank => (0, signed(r.min(q)) - 1),
+    };
+    GatherError::BatchDimsOutOfRange { batch_dims, low, high: high.min(signed(most)) }
+}
+
+/// What a value stands for on params of rank `r` and indices of rank `q`, if it is in range.
+#[inline(always)]
+pub(super) fn resolve(range: Range, value: i64, r: usize, q: usize) -> Option<usize> {
+    match range {
+        Range::FromMinusRBelowR => from_either_end(value, r).filter(|at| *at < r),
+        Range::FromMinusQToQ => from_either_end(value, q).filter(|at| *at <= q),
+        Range::From0BelowQToR => usize::try_from(value).ok().filter(|at| *at < q && *at <= r),
+        Range::From0BelowSmallerRank => usize::try_from(value).ok().filter(|at| *at < q.min(r)),
+    }
+}
+
+/// `value`, counted from the end of `rank` if negative.
+#[inline(always)]
+fn from_either_end(value: i64, rank: usize) -> Option<usize> {
+    let normalised = if value < 0 { value.checked_add(signed(rank))? } else { value };
+    usize::try_from(normalised).ok()
+}
+
+/// Compares the leading `b` dims, which both have.
+#[inline]
+pub(super) fn same_batch(params: &[usize], indices: &[usize], b: usize) -> Result<(), GatherError> {
+    if params[..b] == indices[..b] {
+        return Ok(());
+    }
+    Err(batch_mismatch(&params[..b], &indices[..b]))
+}
+
+#[cold]
+pub(super) fn batch_mismatch(params: &[usize], indices: &[usize]) -> GatherError {
+    let shape = |dims: &[usize]| Shape::new(dims).unwrap_or_default();
+    GatherError::BatchShapeMismatch { params: shape(params), indices: shape(indices) }
+}
+
+/// A rank as the attributes count: ranks are far below 2^63.
+pub(super) fn signed(rank: usize) -> i64 {
+    i64::try_from(rank).unwrap_or(i64::MAX)
+}

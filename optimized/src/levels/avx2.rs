@@ -1,0 +1,64 @@
+//! The level of x86-64 with AVX2: the loops of `bodies`, compiled for it, and rows past the caches.
+
+use std::arch::x86_64::{__m256i, _mm_sfence, _mm256_loadu_si256, _mm256_stream_si256};
+use std::mem::MaybeUninit;
+use std::ptr::copy_nonoverlapping;
+
+use super::bodies::{self, CheckedRows, IndexRows, Picks};
+use super::entries::{self, Entries};
+use crate::index::Index;
+
+/// Proof that the processor has AVX2.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    /// The proof, if the processor has the level.
+    pub(super) fn detect() -> Option<Self> {
+        is_x86_feature_detected!("avx2").then_some(Self(()))
+    }
+}
+
+impl Entries for Avx2 {
+    #[target_feature(enable = "avx2")]
+    unsafe fn check_dense<I: Index, const D: usize>(
+        self,
+        rows: IndexRows<I, D>,
+        offsets: &mut [MaybeUninit<isize>],
+    ) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { bodies::check::<I, false, D, true>(rows, offsets) }
+    }
+
+    #[target_feature(enable = "avx2")]
+    unsafe fn copy_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
+        bodies::copy_rows(rows, output);
+    }
+
+    #[target_feature(enable = "avx2")]
+    unsafe fn stream_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
+        stream_rows(rows, output);
+    }
+
+    #[target_feature(enable = "avx2")]
+    unsafe fn pick_elements<const SIZE: usize>(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
+        bodies::pick_elements::<SIZE>(rows, output);
+    }
+
+    #[target_feature(enable = "avx2")]
+    unsafe fn pick_checked<I: Index, const SIZE: usize>(self, picks: Picks<I>) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { bodies::pick_by_stride::<I, SIZE>(picks) }
+    }
+}
+
+entries::stream_rows!("avx2", __m256i, _mm256_loadu_si256, _mm256_stream_si256);
+
+#[cfg(test)]
+mod tests {
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_level_is_there_if_and_only_if_its_instructions_are() {
+        assert_eq!(super::Avx2::detect().is_some(), super::entries::processor_has(&["avx2"]));
+    }
+}

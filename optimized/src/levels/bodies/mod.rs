@@ -1,0 +1,16 @@
+//! Loops that all levels share, written once. All are `inline(always)`: each is compiled anew inside the entries of each
+//! level, for the instructions of that level. What they work on is defined here too.
+
+mod checked_rows;
+mod index_rows;
+mod picks;
+mod prefetch;
+
+pub(crate) use checked_rows::CheckedRows;
+#[cfg(target_arch = "x86_64")]
+pub(super) use checked_rows::each_row;
+pub(super) use checked_rows::{copy_rows, pick_elements};
+pub(crate) use index_rows::{IndexRows, check};
+pub(crate) use picks::{Picks, side_by_side};
+pub(super) use picks::{pick_by_stride, pick_checked, pick_one};
+pub(crate) use prefetch::prefetch_lines;

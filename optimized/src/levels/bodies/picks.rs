@@ -1,0 +1,191 @@
+//! Elements straight from indices, the bounds tested in the same loop.
+
+use std::array::from_fn;
+use std::mem::MaybeUninit;
+use std::ptr::copy_nonoverlapping;
+
+use super::prefetch::prefetch;
+use crate::index::Index;
+
+/// Dense indices of depth 1 into an axis, one element per index.
+#[derive(Clone, Copy)]
+pub(crate) struct Picks<I> {
+    /// The start of the axis.
+    pub params: *const u8,
+    /// Its elements, at least one.
+    pub bound: usize,
+    /// Between neighbours along the axis, in bytes.
+    pub stride: isize,
+    pub indices: *const I,
+    pub len: usize,
+    pub output: *mut u8,
+    /// Whether elements are worth asking for before they are needed.
+    pub prefetch: bool,
+    /// Whether the output is worth writing past the caches, where a level can.
+    pub stream: bool,
+}
+
+impl<I> Picks<I> {
+    /// Where an element lies, in bytes from the start of the axis; without gaps the stride is known to the compiler.
+    #[inline(always)]
+    fn offset<const SIZE: usize, const GAPS: bool>(&self, place: usize) -> isize {
+        let stride = if GAPS { self.stride } else { SIZE.cast_signed() };
+        place.cast_signed().wrapping_mul(stride)
+    }
+
+    /// Elements before the first that starts a line of the output, from which on wide stores touch one line each. None
+    /// if elements straddle lines.
+    #[inline(always)]
+    pub(in crate::levels) fn head(&self, size: usize) -> usize {
+        let skip = self.output.align_offset(64);
+        if skip.is_multiple_of(size) { (skip / size).min(self.len) } else { 0 }
+    }
+}
+
+/// Indices without gaps: the given ones where they have none, else copies in `room`, which is cheaper than a kernel
+/// without vectors.
+///
+/// # Safety
+/// For every `j < len`, `first + j * step` must be readable.
+///
+/// # Panics
+/// If there is no room for `len` copies.
+#[inline(always)]
+pub(crate) unsafe fn side_by_side<I: Index>(
+    first: *const I,
+    step: isize,
+    room: &mut [MaybeUninit<I>],
+    len: usize,
+) -> *const I {
+    if step == 1 {
+        return first;
+    }
+    let copies = &mut room[..len];
+    for (j, copy) in copies.iter_mut().enumerate() {
+        // SAFETY: the caller's promise.
+        copy.write(unsafe { *first.offset(step * j.cast_signed()) });
+    }
+    copies.as_ptr().cast()
+}
+
+/// Elements to ask for ahead.
+const PICKS_AHEAD: usize = 48;
+
+/// Indices that are looked at together, in search of consecutive ones.
+const GROUP: usize = 16;
+
+/// [`pick_checked`] for elements without gaps, or with some.
+///
+/// # Safety
+/// As [`pick_checked`].
+#[inline(always)]
+pub(in crate::levels) unsafe fn pick_by_stride<I: Index, const SIZE: usize>(picks: Picks<I>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if picks.stride == SIZE.cast_signed() {
+            pick_checked::<I, SIZE, false>(picks)
+        } else {
+            pick_checked::<I, SIZE, true>(picks)
+        }
+    }
+}
+
+/// Copies elements straight from indices; `false` if any index was bad, and then what was written in its place is some
+/// element of the axis. `GAPS` says that the stride is not `SIZE`.
+///
+/// # Safety
+/// `indices` must be `len` readable indices, `params` the start of `bound > 0` elements of `SIZE` bytes, `stride` bytes
+/// apart, `output` of room for `len` elements.
+#[inline(always)]
+pub(in crate::levels) unsafe fn pick_checked<I: Index, const SIZE: usize, const GAPS: bool>(
+    picks: Picks<I>,
+) -> bool {
+    let mut all_good = true;
+    let head = if picks.prefetch { picks.head(SIZE) } else { picks.len };
+    let grouped = head + (picks.len - head) / GROUP * GROUP;
+    // SAFETY: every j is below len, and groups lie between head and grouped.
+    unsafe {
+        // One range after the other: a chain of both asks at every step which it is in.
+        for j in 0..head {
+            all_good &= pick_one::<I, SIZE, GAPS>(picks, j);
+        }
+        for j in grouped..picks.len {
+            all_good &= pick_one::<I, SIZE, GAPS>(picks, j);
+        }
+        for j in (head..grouped).step_by(GROUP) {
+            if j + PICKS_AHEAD < grouped {
+                request_group::<I, SIZE, GAPS>(picks, j + PICKS_AHEAD);
+            }
+            all_good &= pick_group::<I, SIZE, GAPS>(picks, j);
+        }
+    }
+    all_good
+}
+
+/// Asks for the elements of a group. An unchecked index gives an address that is only asked for, never read.
+///
+/// # Safety
+/// As [`pick_checked`], with `j + GROUP <= len`.
+#[inline(always)]
+unsafe fn request_group<I: Index, const SIZE: usize, const GAPS: bool>(picks: Picks<I>, j: usize) {
+    // SAFETY: the caller's promise.
+    let index = |at| unsafe { *picks.indices.add(j + at) };
+    let places: [usize; GROUP] = from_fn(|at| index(at).locate::<false>(picks.bound).0);
+    let address = |place: usize| picks.params.wrapping_offset(picks.offset::<SIZE, GAPS>(place));
+    if !GAPS && places[GROUP - 1].wrapping_sub(places[0]) == GROUP - 1 {
+        // As good as consecutive: their lines are neighbours, and two of them set the hardware on the track.
+        prefetch(address(places[0]));
+        prefetch(address(places[GROUP - 1]));
+    } else {
+        places.iter().for_each(|place| prefetch(address(*place)));
+    }
+}
+
+/// Copies a group, in one move where its indices are consecutive; `false` if any index was bad.
+///
+/// # Safety
+/// As [`pick_checked`], with `j + GROUP <= len`.
+#[inline(always)]
+unsafe fn pick_group<I: Index, const SIZE: usize, const GAPS: bool>(picks: Picks<I>, j: usize) -> bool {
+    // SAFETY: the caller's promise.
+    let located: [(usize, bool); GROUP] =
+        from_fn(|at| unsafe { (*picks.indices.add(j + at)).locate::<false>(picks.bound) });
+    let (first, _) = located[0];
+    let (mut all_good, mut consecutive) = (true, true);
+    for (at, (place, good)) in located.into_iter().enumerate() {
+        all_good &= good;
+        consecutive &= place == first.wrapping_add(at);
+    }
+    let output = picks.output.wrapping_add(j * SIZE);
+    // SAFETY: the output has room for the group; good places lie below the bound, consecutive ones next to each other.
+    unsafe {
+        if all_good && consecutive && !GAPS {
+            copy_nonoverlapping(picks.params.add(first * SIZE), output, GROUP * SIZE);
+        } else if all_good {
+            for (at, (place, _)) in located.into_iter().enumerate() {
+                let from = picks.params.offset(picks.offset::<SIZE, GAPS>(place));
+                copy_nonoverlapping(from, output.add(at * SIZE), SIZE);
+            }
+        } else {
+            (0..GROUP).for_each(|at| _ = pick_one::<I, SIZE, GAPS>(picks, j + at));
+        }
+    }
+    all_good
+}
+
+/// # Safety
+/// As [`pick_checked`], with `j < len`.
+#[inline(always)]
+pub(in crate::levels) unsafe fn pick_one<I: Index, const SIZE: usize, const GAPS: bool>(
+    picks: Picks<I>,
+    j: usize,
+) -> bool {
+    // SAFETY: j < len; the place is below bound, being 0 where the index was bad.
+    unsafe {
+        let (place, good) = (*picks.indices.add(j)).locate::<false>(picks.bound);
+        let place = if good { place } else { 0 };
+        let from = picks.params.offset(picks.offset::<SIZE, GAPS>(place));
+        copy_nonoverlapping(from, picks.output.add(j * SIZE), SIZE);
+        good
+    }
+}

@@ -1,0 +1,109 @@
+//! What each level must have: its entries, which kernels call.
+
+use std::mem::MaybeUninit;
+
+use super::bodies::{CheckedRows, IndexRows, Picks};
+use crate::index::Index;
+
+/// The entries of a level. The type is the proof that the processor has it: only its `detect` makes a value. An entry is
+/// `unsafe` so that it may be compiled for the level's instructions.
+pub(super) trait Entries: Copy {
+    /// Index rows without gaps to byte offsets; `false` if any component was bad.
+    ///
+    /// # Safety
+    /// As [`super::bodies::check`]; the rows must be dense.
+    unsafe fn check_dense<I: Index, const D: usize>(
+        self,
+        rows: IndexRows<I, D>,
+        offsets: &mut [MaybeUninit<isize>],
+    ) -> bool;
+
+    /// Copies rows of several bytes through the caches.
+    ///
+    /// # Safety
+    /// The processor must have the level, of which `self` is the proof.
+    ///
+    /// # Panics
+    /// If the output is not as long as the rows.
+    unsafe fn copy_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]);
+
+    /// Copies rows past the caches, where the level can.
+    ///
+    /// # Safety
+    /// As [`Entries::copy_rows`].
+    ///
+    /// # Panics
+    /// If the output is not as long as the rows, or a row is shorter than [`CheckedRows::SHORTEST_STREAMED`].
+    unsafe fn stream_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]);
+
+    /// Copies rows of one element of `SIZE` bytes.
+    ///
+    /// # Safety
+    /// As [`Entries::copy_rows`].
+    ///
+    /// # Panics
+    /// If rows have another size, or the output is not as long as the rows.
+    unsafe fn pick_elements<const SIZE: usize>(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]);
+
+    /// Copies one element of `SIZE` bytes per index; `false` if any index was bad.
+    ///
+    /// # Safety
+    /// As [`super::bodies::pick_checked`].
+    unsafe fn pick_checked<I: Index, const SIZE: usize>(self, picks: Picks<I>) -> bool;
+}
+
+/// Defines `stream_rows`, a function that copies rows past the caches in vectors of a type: with the level's features, the
+/// type, and the instructions that load a vector and store it past the caches. Padding bytes of elements travel in vector
+/// registers; no lane is ever looked at.
+#[cfg(target_arch = "x86_64")]
+macro_rules! stream_rows {
+    ($features:literal, $vector:ty, $load:ident, $stream:ident) => {
+        /// # Panics
+        /// If the output is not as long as the rows, or a row is shorter than [`CheckedRows::SHORTEST_STREAMED`].
+        #[target_feature(enable = $features)]
+        fn stream_rows(rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
+            assert!(rows.row_bytes() >= CheckedRows::SHORTEST_STREAMED);
+            bodies::each_row(rows, output, |from, to| {
+                // SAFETY: each_row gives whole rows, which the assertion found to be long enough.
+                unsafe { stream_row(from, to, rows.row_bytes()) }
+            });
+            // Streamed stores are not ordered with what tells other threads that the output is complete.
+            _mm_sfence();
+        }
+
+        /// The edges of a row that share a line with its neighbours go through the caches, where the line comes together.
+        ///
+        /// # Safety
+        /// `from` and `to` must be the start of `bytes >= 128` bytes.
+        #[inline]
+        #[target_feature(enable = $features)]
+        unsafe fn stream_row(from: *const u8, to: *mut u8, bytes: usize) {
+            const WIDTH: usize = size_of::<$vector>();
+            let head = to.align_offset(64);
+            let body = head + (bytes - head) / 64 * 64;
+            // SAFETY: head < 64 <= bytes, so every move lies within the row; streamed ones start at multiples of 64.
+            unsafe {
+                if head > 0 {
+                    copy_nonoverlapping(from, to, 64);
+                }
+                for at in (head..body).step_by(WIDTH) {
+                    $stream(to.add(at).cast(), $load(from.add(at).cast()));
+                }
+                if body < bytes {
+                    copy_nonoverlapping(from.add(bytes - 64), to.add(bytes - 64), 64);
+                }
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) use stream_rows;
+
+/// Whether the operating system says that the processor has all of these instructions.
+#[cfg(all(test, target_os = "linux"))]
+pub(super) fn processor_has(instructions: &[&str]) -> bool {
+    let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap();
+    let flags = processors.lines().find_map(|line| line.strip_prefix("flags")).unwrap();
+    instructions.iter().all(|one| flags.split_whitespace().any(|flag| flag == *one))
+}

@@ -1,0 +1,48 @@
+//! The level of every processor: the loops of `bodies` as they are.
+
+use std::mem::MaybeUninit;
+
+use super::bodies::{self, CheckedRows, IndexRows, Picks};
+use super::entries::Entries;
+use crate::index::Index;
+
+/// Proof of what needs none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Portable(());
+
+impl Portable {
+    /// The proof.
+    #[allow(clippy::unnecessary_wraps, reason = "other levels may be missing")]
+    pub(super) const fn detect() -> Option<Self> {
+        Some(Self(()))
+    }
+}
+
+impl Entries for Portable {
+    unsafe fn check_dense<I: Index, const D: usize>(
+        self,
+        rows: IndexRows<I, D>,
+        offsets: &mut [MaybeUninit<isize>],
+    ) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { bodies::check::<I, false, D, true>(rows, offsets) }
+    }
+
+    unsafe fn copy_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
+        bodies::copy_rows(rows, output);
+    }
+
+    /// Stores past the caches need instructions of their own.
+    unsafe fn stream_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
+        bodies::copy_rows(rows, output);
+    }
+
+    unsafe fn pick_elements<const SIZE: usize>(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
+        bodies::pick_elements::<SIZE>(rows, output);
+    }
+
+    unsafe fn pick_checked<I: Index, const SIZE: usize>(self, picks: Picks<I>) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { bodies::pick_by_stride::<I, SIZE>(picks) }
+    }
+}
