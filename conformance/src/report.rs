@@ -159,7 +159,7 @@ impl BackendReport {
 
     /// The entries whose verdict makes the exit status 1.
     pub fn failures(&self) -> impl Iterator<Item = &Entry> {
-        self.results.iter().filter(|entry| !entry.verdict.is_fine())
+        self.results.iter().filter(|entry| entry.verdict.is_failure())
     }
 
     /// How many entries make the exit status 1: cases, and kinds of failures of the campaign.
