@@ -244,7 +244,7 @@ fn apply_to(entry: &mut Entry, case: &Case, about: &[&Deviation]) {
             entry.link.clone_from(&deviation.link);
             entry.finding = deviation.finding;
         }
-        None if observed.is_fine() => {
+        None if !observed.is_failure() => {
             entry.verdict = Verdict::UnexpectedPass;
             entry.observed = Some(observed);
             entry.call.get_or_insert_with(|| call_as_sent(case, entry.dtypes));
@@ -330,7 +330,7 @@ pub fn draft(report: &BackendReport) -> String {
     );
     let mut written: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
     let failed = report.results.iter().filter(|entry| {
-        !entry.verdict.is_fine() && entry.verdict != Verdict::UnexpectedPass
+        entry.verdict.is_failure() && entry.verdict != Verdict::UnexpectedPass
             || entry.verdict == Verdict::KnownDeviation
     });
     for entry in failed {

@@ -158,7 +158,7 @@ impl Suite {
             idle.push(runner);
         }
         let entry = report.results.remove(0);
-        let verdict = if entry.verdict.is_fine() { Ok(()) } else { Err(failure(&report, &entry).into()) };
+        let verdict = if entry.verdict.is_failure() { Err(failure(&report, &entry).into()) } else { Ok(()) };
         if let Ok(mut done) = self.done.lock() {
             done.insert(at, entry);
         }

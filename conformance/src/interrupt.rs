@@ -72,16 +72,16 @@ pub(crate) fn writing() -> Option<RwLockReadGuard<'static, ()>> {
     WRITING.read().ok()
 }
 
-#[cfg(unix)]
+#[cfg(all(unix, feature = "cli"))]
 pub(crate) use unix::{end_if_requested, watch};
 
-#[cfg(not(unix))]
+#[cfg(all(not(unix), feature = "cli"))]
 pub(crate) fn watch() {}
 
-#[cfg(not(unix))]
+#[cfg(all(not(unix), feature = "cli"))]
 pub(crate) fn end_if_requested() {}
 
-#[cfg(unix)]
+#[cfg(all(unix, feature = "cli"))]
 mod unix {
     use std::thread;
     use std::time::{Duration, Instant};

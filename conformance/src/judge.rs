@@ -1,93 +1,50 @@
 //! Judges one outcome against what is allowed. Comparison is on bits; message texts are never compared.
 
-use std::fmt;
-
 use gather_spec::literal::Rows;
-use gather_spec::{Allowed, ErrorCode, ErrorFields, Outcome, ReportedError, Tensor};
+use gather_spec::{Allowed, ErrorCode, ErrorFields, Outcome, ReportedError, Tensor, named};
 use serde::{Deserialize, Serialize};
 
 use crate::words::shown;
 
-/// The judgement of one outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// The outcome is allowed.
-    Pass,
-    /// An output was expected, another one came.
-    WrongOutput,
-    /// An output was expected, an error or `unsupported` came.
-    RejectedGoodInput,
-    /// An error was expected, an output came.
-    AcceptedBadInput,
-    /// Another error was expected.
-    WrongError,
-    /// The backend does not claim to do this.
-    Unsupported,
-    /// The backend died.
-    Crash,
-    /// The backend took too long.
-    Timeout,
-    /// The backend broke the protocol.
-    ProtocolError,
-    /// Repeated runs differ in bits.
-    Nondeterministic,
-    /// An input was changed.
-    InputChanged,
-    /// Not a pass, but covered by a deviation, which says why.
-    KnownDeviation,
-    /// A deviation that did not occur.
-    UnexpectedPass,
+named! {
+    /// The judgement of one outcome.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Verdict: "verdict" {
+        /// The outcome is allowed.
+        Pass = "pass",
+        /// An output was expected, another one came.
+        WrongOutput = "wrong-output",
+        /// An output was expected, an error or `unsupported` came.
+        RejectedGoodInput = "rejected-good-input",
+        /// An error was expected, an output came.
+        AcceptedBadInput = "accepted-bad-input",
+        /// Another error was expected.
+        WrongError = "wrong-error",
+        /// The backend does not claim to do this.
+        Unsupported = "unsupported",
+        /// The backend died.
+        Crash = "crash",
+        /// The backend took too long.
+        Timeout = "timeout",
+        /// The backend broke the protocol.
+        ProtocolError = "protocol-error",
+        /// Repeated runs differ in bits.
+        Nondeterministic = "nondeterministic",
+        /// An input was changed.
+        InputChanged = "input-changed",
+        /// Not a pass, but covered by a deviation, which says why.
+        KnownDeviation = "known-deviation",
+        /// A deviation that did not occur.
+        UnexpectedPass = "unexpected-pass",
+    }
 }
 
 impl Verdict {
-    /// Every verdict, in the order of the matrix.
-    pub const ALL: [Self; 13] = [
-        Self::Pass,
-        Self::WrongOutput,
-        Self::RejectedGoodInput,
-        Self::AcceptedBadInput,
-        Self::WrongError,
-        Self::Unsupported,
-        Self::Crash,
-        Self::Timeout,
-        Self::ProtocolError,
-        Self::Nondeterministic,
-        Self::InputChanged,
-        Self::KnownDeviation,
-        Self::UnexpectedPass,
-    ];
-
-    /// The name used in reports.
+    /// Whether it makes the exit status 1.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::WrongOutput => "wrong-output",
-            Self::RejectedGoodInput => "rejected-good-input",
-            Self::AcceptedBadInput => "accepted-bad-input",
-            Self::WrongError => "wrong-error",
-            Self::Unsupported => "unsupported",
-            Self::Crash => "crash",
-            Self::Timeout => "timeout",
-            Self::ProtocolError => "protocol-error",
-            Self::Nondeterministic => "nondeterministic",
-            Self::InputChanged => "input-changed",
-            Self::KnownDeviation => "known-deviation",
-            Self::UnexpectedPass => "unexpected-pass",
-        }
-    }
-
-    /// Whether it leaves the exit status at 0.
-    #[must_use]
-    pub const fn is_fine(self) -> bool {
-        matches!(self, Self::Pass | Self::Unsupported | Self::KnownDeviation)
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+    pub const fn is_failure(self) -> bool {
+        !matches!(self, Self::Pass | Self::Unsupported | Self::KnownDeviation)
     }
 }
 
@@ -473,7 +430,7 @@ mod tests {
             assert_eq!(serde_json::to_value(verdict).unwrap(), verdict.to_string());
             assert_eq!(verdict.name(), verdict.to_string());
         }
-        let fine: Vec<Verdict> = Verdict::ALL.into_iter().filter(|verdict| verdict.is_fine()).collect();
+        let fine: Vec<Verdict> = Verdict::ALL.into_iter().filter(|verdict| !verdict.is_failure()).collect();
         assert_eq!(fine, [Verdict::Pass, Verdict::Unsupported, Verdict::KnownDeviation]);
     }
 

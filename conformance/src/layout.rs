@@ -1,7 +1,7 @@
 //! The same tensor in different layouts: what an implementation answers must not depend on them.
 
 use gather_spec::tensor::Stored;
-use gather_spec::{ByteString, Call, DType, Shape, Tensor, TensorError};
+use gather_spec::{ByteString, Call, DType, Shape, Tensor, TensorError, named};
 use ndarray::{ArrayViewMutD, Axis, IxDyn, Slice};
 
 /// A window lies in a buffer of at most this many times its elements, or of this many elements if it is small.
@@ -19,38 +19,24 @@ fn bytes(tensor: &Tensor) -> usize {
     tensor.shape().element_count().saturating_mul(tensor.dtype().size())
 }
 
-/// How the elements of a tensor lie in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// Row-major without gaps.
-    Contiguous,
-    /// Column-major: the strides of the transposed tensor.
-    Transposed,
-    /// A window inside a larger buffer: an offset at the front, gaps after every row, garbage around.
-    Offset,
-    /// Every axis runs backwards.
-    Reversed,
-    /// Stride 0 along every axis whose slices are all equal.
-    Broadcast,
+named! {
+    /// How the elements of a tensor lie in memory.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Layout: "layout" {
+        /// Row-major without gaps.
+        Contiguous = "contiguous",
+        /// Column-major: the strides of the transposed tensor.
+        Transposed = "transposed",
+        /// A window inside a larger buffer: an offset at the front, gaps after every row, garbage around.
+        Offset = "offset",
+        /// Every axis runs backwards.
+        Reversed = "reversed",
+        /// Stride 0 along every axis whose slices are all equal.
+        Broadcast = "stride 0",
+    }
 }
 
 impl Layout {
-    /// Every layout.
-    pub const ALL: [Self; 5] =
-        [Self::Contiguous, Self::Transposed, Self::Offset, Self::Reversed, Self::Broadcast];
-
-    /// The name used in reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Contiguous => "contiguous",
-            Self::Transposed => "transposed",
-            Self::Offset => "offset",
-            Self::Reversed => "reversed",
-            Self::Broadcast => "stride 0",
-        }
-    }
-
     /// The same call with both tensors in this layout.
     ///
     /// # Errors

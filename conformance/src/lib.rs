@@ -12,17 +12,25 @@
 //! reference, and [`laws`] are relations between calls that need no reference.
 
 #![deny(unsafe_code)]
+#![cfg_attr(
+    not(feature = "cli"),
+    allow(dead_code, reason = "much that is private is there for the command line")
+)]
 
+#[cfg(feature = "cli")]
 pub mod adapters;
 pub mod backend;
+#[cfg(feature = "cli")]
 pub mod book;
 pub mod builtin;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod deviations;
 pub mod difference;
 mod files;
 pub mod fuzz;
 pub mod generate;
+#[cfg(feature = "harness")]
 mod harness;
 mod interrupt;
 pub mod judge;
@@ -32,8 +40,10 @@ pub mod mutants;
 pub mod native;
 pub mod process;
 pub mod protocol;
+#[cfg(feature = "cli")]
 pub mod questions;
 pub mod report;
+#[cfg(feature = "cli")]
 pub mod results;
 pub mod runner;
 pub mod schemas;
@@ -41,11 +51,14 @@ pub mod select;
 pub mod serve;
 mod shell;
 pub mod show;
+#[cfg(feature = "cli")]
 mod standalone;
 mod style;
 pub mod trace;
 mod words;
 
 pub use backend::Backend;
+#[cfg(feature = "harness")]
 pub use harness::{harness, harness_with};
+#[cfg(feature = "cli")]
 pub use standalone::standalone;

@@ -87,7 +87,7 @@ impl Results {
         for entry in &report.results {
             *operators.entry(entry.operator.clone()).or_default().entry(observed(entry)).or_default() += 1;
         }
-        let failed = |entry: &&Entry| !matches!(observed(entry), Verdict::Pass | Verdict::Unsupported);
+        let failed = |entry: &&Entry| observed(entry).is_failure();
         let kept = |text: &Option<String>| shortened(text.as_deref().unwrap_or_default());
         let deviation = |entry: &Entry| {
             // What is cut is cut around the difference.

@@ -16,7 +16,8 @@ pub struct Selection {
 }
 
 /// A part of the suite that has a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Suite {
     /// At most 400 cases that catch every mutant that the whole suite does, and many breaks of real code
     Smoke,

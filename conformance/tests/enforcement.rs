@@ -226,16 +226,20 @@ fn no_crate_depends_on_what_it_must_not_know() {
     }
 }
 
+/// The crates that a crate pulls in, by name.
+fn pulled(options: &str) -> BTreeSet<String> {
+    let mut cargo = std::process::Command::new(env!("CARGO"));
+    cargo.args("tree --locked --edges normal --prefix none --no-dedupe --package".split(' '));
+    let output = cargo.args(options.split(' ')).current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let tree = String::from_utf8(output.stdout).unwrap();
+    tree.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+}
+
 /// What reads cases stays away from whoever only gathers.
 #[test]
 fn the_fast_gather_pulls_no_yaml_and_few_crates() {
-    let mut cargo = std::process::Command::new(env!("CARGO"));
-    cargo
-        .args("tree --locked --package gather-optimized --edges normal --prefix none --no-dedupe".split(' '));
-    let output = cargo.current_dir(root()).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let tree = String::from_utf8(output.stdout).unwrap();
-    let crates: BTreeSet<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    let crates = pulled("gather-optimized");
     for own in ["gather-optimized", "gather-spec"] {
         assert!(crates.contains(own), "{crates:?}");
     }
@@ -243,6 +247,15 @@ fn the_fast_gather_pulls_no_yaml_and_few_crates() {
         assert!(!crates.contains(reader), "{reader}");
     }
     assert!(crates.len() <= 28, "{} crates: {crates:?}", crates.len());
+}
+
+/// What the command line and the harness need stays away from whoever judges in a program of their own.
+#[test]
+fn the_library_alone_pulls_no_command_line_and_few_crates() {
+    let crates = pulled("gather-conformance --no-default-features");
+    assert!(crates.contains("gather-conformance") && !crates.contains("clap"), "{crates:?}");
+    assert!(crates.len() <= 75, "{} crates: {crates:?}", crates.len());
+    assert!(pulled("gather-conformance").contains("clap"));
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::de::value::SeqAccessDeserializer;
@@ -11,7 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::literal::Rows;
 use crate::shape::{MAX_BYTES, nonzero_bytes};
-use crate::{DType, ErrorCode, ErrorFields, GatherError, Refusal, Tensor};
+use crate::{DType, ErrorCode, ErrorFields, GatherError, Refusal, Tensor, named};
 
 /// The name of a documented function, such as `tf.gather_nd`. The set is open: whatever has a folder under
 /// `spec/operators/` is an operator, and a backend answers those that it knows.
@@ -251,46 +250,52 @@ pub struct Call {
     pub attributes: Attributes,
 }
 
-/// What happens to an index outside its axis.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum BadIndex {
-    /// The call is refused with `index-out-of-range`.
-    #[default]
-    Error,
-    /// One bad component makes the whole slice of its row zero bits.
-    Zero,
-    /// The same with the element that the operator's page names in place of zero bits: see
-    /// [`Fill`](crate::signature::Fill). Only the mode of a call chooses this.
-    Fill,
-    /// Each component is moved to the nearest end of its axis; with an axis of size 0 the slice is zero.
-    Clamp,
-    /// Each component is the Euclidean remainder by the size of its axis. Only the mode of a call chooses this.
-    Modulo,
-    /// Any output of the right shape, or any error.
-    Unspecified,
+named! {
+    /// What happens to an index outside its axis.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum BadIndex: "policy" {
+        /// The call is refused with `index-out-of-range`.
+        #[default]
+        Error = "error",
+        /// One bad component makes the whole slice of its row zero bits.
+        Zero = "zero",
+        /// The same with the element that the operator's page names in place of zero bits: see
+        /// [`Fill`](crate::signature::Fill). Only the mode of a call chooses this.
+        Fill = "fill",
+        /// Each component is moved to the nearest end of its axis; with an axis of size 0 the slice is zero.
+        Clamp = "clamp",
+        /// Each component is the Euclidean remainder by the size of its axis. Only the mode of a call chooses this.
+        Modulo = "modulo",
+        /// Any output of the right shape, or any error.
+        Unspecified = "unspecified",
+    }
 }
 
-/// What a negative index means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum NegativeIndex {
-    /// It is a bad index.
-    #[default]
-    Reject,
-    /// `-s <= i < 0` means `i + s`.
-    Wrap,
+named! {
+    /// What a negative index means.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum NegativeIndex: "policy" {
+        /// It is a bad index.
+        #[default]
+        Reject = "reject",
+        /// `-s <= i < 0` means `i + s`.
+        Wrap = "wrap",
+    }
 }
 
-/// What an index into an axis without elements gives, where a bad index is no error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EmptyAxis {
-    /// A slice of zero bits, or of the element that bad indices are filled with.
-    #[default]
-    Zero,
-    /// The call is refused with `index-out-of-range`.
-    Error,
+named! {
+    /// What an index into an axis without elements gives, where a bad index is no error.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum EmptyAxis: "policy" {
+        /// A slice of zero bits, or of the element that bad indices are filled with.
+        #[default]
+        Zero = "zero",
+        /// The call is refused with `index-out-of-range`.
+        Error = "error",
+    }
 }
 
 /// What the documents leave to device or version, as a backend declares it for an operator.
@@ -334,16 +339,6 @@ impl BadIndex {
     pub const SPECIFIED: [Self; 3] = [Self::Error, Self::Zero, Self::Clamp];
 }
 
-impl EmptyAxis {
-    /// Both policies.
-    pub const ALL: [Self; 2] = [Self::Zero, Self::Error];
-}
-
-impl NegativeIndex {
-    /// Both policies.
-    pub const ALL: [Self; 2] = [Self::Reject, Self::Wrap];
-}
-
 impl Profile {
     /// Every pair of policies that fixes the outcome.
     pub fn all_specified() -> impl Iterator<Item = Self> {
@@ -352,31 +347,6 @@ impl Profile {
             .flat_map(|bad| NegativeIndex::ALL.into_iter().map(move |negative| Self { bad, negative }))
     }
 }
-
-/// Names for the values of a policy, used in case files, in the protocol and on the command line.
-macro_rules! policy_names {
-    ($policy:ident { $($variant:ident => $name:literal),+ }) => {
-        impl fmt::Display for $policy {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(match self { $(Self::$variant => $name),+ })
-            }
-        }
-
-        impl FromStr for $policy {
-            type Err = String;
-
-            fn from_str(name: &str) -> Result<Self, String> {
-                match name {
-                    $($name => Ok(Self::$variant),)+
-                    _ => Err(format!("`{name}` is unknown: one of {} is expected", [$($name),+].join(" "))),
-                }
-            }
-        }
-    };
-}
-
-policy_names!(BadIndex { Error => "error", Zero => "zero", Clamp => "clamp", Fill => "fill", Modulo => "modulo", Unspecified => "unspecified" });
-policy_names!(NegativeIndex { Reject => "reject", Wrap => "wrap" });
 
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,10 +1,8 @@
 //! Clauses, the documents they restate, and the ledger of rulings where documents are silent or disagree.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
-use crate::{ErrorCode, Operator};
+use crate::{ErrorCode, Operator, named};
 
 /// A source page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,25 +75,17 @@ pub struct Renamed {
     pub to: String,
 }
 
-/// How firmly a clause stands, firmest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Basis {
-    /// A document says so.
-    Documented,
-    /// It follows from a documented formula.
-    Derived,
-    /// Documents are silent or disagree; the errata ledger says what was decided and why.
-    Ruling,
-}
-
-impl fmt::Display for Basis {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Documented => "documented",
-            Self::Derived => "derived",
-            Self::Ruling => "ruling",
-        })
+named! {
+    /// How firmly a clause stands, firmest first.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Basis: "basis" {
+        /// A document says so.
+        Documented = "documented",
+        /// It follows from a documented formula.
+        Derived = "derived",
+        /// Documents are silent or disagree; the errata ledger says what was decided and why.
+        Ruling = "ruling",
     }
 }
 

@@ -1,46 +1,47 @@
 //! Element types: their names, widths and kinds. What an element's bits mean when written in YAML is in `literal`.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
-/// The type of a tensor's elements. Gather moves elements and never interprets them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DType {
-    /// An opaque byte: 0 is false, 1 is true, other bytes are moved unchanged.
-    Bool,
-    /// Signed 8-bit integer.
-    I8,
-    /// Unsigned 8-bit integer.
-    U8,
-    /// Signed 16-bit integer.
-    I16,
-    /// Unsigned 16-bit integer.
-    U16,
-    /// Signed 32-bit integer.
-    I32,
-    /// Unsigned 32-bit integer.
-    U32,
-    /// Signed 64-bit integer.
-    I64,
-    /// Unsigned 64-bit integer.
-    U64,
-    /// IEEE 754 binary16.
-    F16,
-    /// The upper half of a binary32.
-    BF16,
-    /// IEEE 754 binary32.
-    F32,
-    /// IEEE 754 binary64.
-    F64,
-    /// Two `f32`, real part first.
-    C64,
-    /// Two `f64`, real part first.
-    C128,
-    /// A string of bytes of any length, not necessarily UTF-8.
-    String,
+use crate::named;
+
+named! {
+    /// The type of a tensor's elements. Gather moves elements and never interprets them.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum DType: "dtype" {
+        /// An opaque byte: 0 is false, 1 is true, other bytes are moved unchanged.
+        Bool = "bool",
+        /// Signed 8-bit integer.
+        I8 = "i8",
+        /// Unsigned 8-bit integer.
+        U8 = "u8",
+        /// Signed 16-bit integer.
+        I16 = "i16",
+        /// Unsigned 16-bit integer.
+        U16 = "u16",
+        /// Signed 32-bit integer.
+        I32 = "i32",
+        /// Unsigned 32-bit integer.
+        U32 = "u32",
+        /// Signed 64-bit integer.
+        I64 = "i64",
+        /// Unsigned 64-bit integer.
+        U64 = "u64",
+        /// IEEE 754 binary16.
+        F16 = "f16",
+        /// The upper half of a binary32.
+        BF16 = "bf16",
+        /// IEEE 754 binary32.
+        F32 = "f32",
+        /// IEEE 754 binary64.
+        F64 = "f64",
+        /// Two `f32`, real part first.
+        C64 = "c64",
+        /// Two `f64`, real part first.
+        C128 = "c128",
+        /// A string of bytes of any length, not necessarily UTF-8.
+        String = "string",
+    }
 }
 
 /// What family a [`DType`] belongs to.
@@ -61,54 +62,6 @@ pub enum Kind {
 }
 
 impl DType {
-    /// Every dtype, in the order in which the protocol lists them.
-    pub const ALL: [Self; 16] = [
-        Self::Bool,
-        Self::I8,
-        Self::U8,
-        Self::I16,
-        Self::U16,
-        Self::I32,
-        Self::U32,
-        Self::I64,
-        Self::U64,
-        Self::F16,
-        Self::BF16,
-        Self::F32,
-        Self::F64,
-        Self::C64,
-        Self::C128,
-        Self::String,
-    ];
-
-    /// The name used in case files and in the protocol.
-    ///
-    /// ```
-    /// # use gather_spec::DType;
-    /// assert_eq!(DType::BF16.name(), "bf16");
-    /// ```
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Bool => "bool",
-            Self::I8 => "i8",
-            Self::U8 => "u8",
-            Self::I16 => "i16",
-            Self::U16 => "u16",
-            Self::I32 => "i32",
-            Self::U32 => "u32",
-            Self::I64 => "i64",
-            Self::U64 => "u64",
-            Self::F16 => "f16",
-            Self::BF16 => "bf16",
-            Self::F32 => "f32",
-            Self::F64 => "f64",
-            Self::C64 => "c64",
-            Self::C128 => "c128",
-            Self::String => "string",
-        }
-    }
-
     /// Bytes per element. A string counts 16, the size of its handle, wherever a size is asked for.
     #[must_use]
     pub const fn size(self) -> usize {
@@ -140,24 +93,3 @@ impl DType {
         matches!(self.kind(), Kind::Signed | Kind::Unsigned)
     }
 }
-
-impl fmt::Display for DType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for DType {
-    type Err = UnknownDType;
-
-    fn from_str(name: &str) -> Result<Self, UnknownDType> {
-        Self::ALL.into_iter().find(|dtype| dtype.name() == name).ok_or_else(|| UnknownDType(name.to_owned()))
-    }
-}
-
-/// A name that is no dtype's.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "unknown dtype `{0}`: one of bool i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64 c64 c128 string is expected"
-)]
-pub struct UnknownDType(pub String);

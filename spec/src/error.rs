@@ -1,113 +1,61 @@
 //! Why a gather is refused: stable codes, in the order in which they are looked for, with their fields.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
-use crate::{DType, DimensionRule, Shape};
+use crate::{DType, DimensionRule, Shape, named};
 
-/// The stable name of a reason to refuse a call. Codes and fields are the contract, message texts are not.
-///
-/// The order of the variants is the order of precedence: the first that applies to a call is the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum ErrorCode {
-    /// The operator's page does not list the dtype of params.
-    ParamsDtype,
-    /// The operator's page does not list the dtype of indices.
-    IndexDtype,
-    /// The operator's page does not list the dtype of another operand, such as an axis.
-    OperandDtype,
-    /// The operator's page does not have the mode.
-    ModeUnknown,
-    /// There is no axis where one is required.
-    AxisRequired,
-    /// The rank of params is not allowed.
-    ParamsRank,
-    /// The rank of indices is not allowed.
-    IndicesRank,
-    /// The shape of another operand, such as an axis, is not allowed.
-    OperandShape,
-    /// Params and indices must have the same rank, and have not.
-    RankMismatch,
-    /// A dim is 0 where the operator's page forbids it.
-    EmptyDim,
-    /// `batch_dims` lies outside its range.
-    BatchDimsOutOfRange,
-    /// `axis` lies outside its range.
-    AxisOutOfRange,
-    /// `axis` comes before the end of the batch dims.
-    AxisBeforeBatch,
-    /// The dimension numbers of a window contradict each other, or the shapes.
-    DimensionNumbers,
-    /// A slice size lies below 0 or beyond its dim.
-    SliceSizeOutOfRange,
-    /// The leading dims of params and indices differ.
-    BatchShapeMismatch,
-    /// A dim off the axis differs in a way that the operator does not allow.
-    JoinMismatch,
-    /// The index rows have too few components, or more than params has dims left.
-    IndexDepth,
-    /// The output would exceed 2^63 - 1 bytes.
-    OutputTooLarge,
-    /// An index lies outside its axis.
-    IndexOutOfRange,
+named! {
+    /// The stable name of a reason to refuse a call. Codes and fields are the contract, message texts are not.
+    ///
+    /// The order of the variants is the order of precedence: the first that applies to a call is the answer.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    #[non_exhaustive]
+    pub enum ErrorCode: "error code" {
+        /// The operator's page does not list the dtype of params.
+        ParamsDtype = "params-dtype",
+        /// The operator's page does not list the dtype of indices.
+        IndexDtype = "index-dtype",
+        /// The operator's page does not list the dtype of another operand, such as an axis.
+        OperandDtype = "operand-dtype",
+        /// The operator's page does not have the mode.
+        ModeUnknown = "mode-unknown",
+        /// There is no axis where one is required.
+        AxisRequired = "axis-required",
+        /// The rank of params is not allowed.
+        ParamsRank = "params-rank",
+        /// The rank of indices is not allowed.
+        IndicesRank = "indices-rank",
+        /// The shape of another operand, such as an axis, is not allowed.
+        OperandShape = "operand-shape",
+        /// Params and indices must have the same rank, and have not.
+        RankMismatch = "rank-mismatch",
+        /// A dim is 0 where the operator's page forbids it.
+        EmptyDim = "empty-dim",
+        /// `batch_dims` lies outside its range.
+        BatchDimsOutOfRange = "batch-dims-out-of-range",
+        /// `axis` lies outside its range.
+        AxisOutOfRange = "axis-out-of-range",
+        /// `axis` comes before the end of the batch dims.
+        AxisBeforeBatch = "axis-before-batch",
+        /// The dimension numbers of a window contradict each other, or the shapes.
+        DimensionNumbers = "dimension-numbers",
+        /// A slice size lies below 0 or beyond its dim.
+        SliceSizeOutOfRange = "slice-size-out-of-range",
+        /// The leading dims of params and indices differ.
+        BatchShapeMismatch = "batch-shape-mismatch",
+        /// A dim off the axis differs in a way that the operator does not allow.
+        JoinMismatch = "join-mismatch",
+        /// The index rows have too few components, or more than params has dims left.
+        IndexDepth = "index-depth",
+        /// The output would exceed 2^63 - 1 bytes.
+        OutputTooLarge = "output-too-large",
+        /// An index lies outside its axis.
+        IndexOutOfRange = "index-out-of-range",
+    }
 }
 
 impl ErrorCode {
-    /// Every code, in order of precedence.
-    pub const ALL: [Self; 20] = [
-        Self::ParamsDtype,
-        Self::IndexDtype,
-        Self::OperandDtype,
-        Self::ModeUnknown,
-        Self::AxisRequired,
-        Self::ParamsRank,
-        Self::IndicesRank,
-        Self::OperandShape,
-        Self::RankMismatch,
-        Self::EmptyDim,
-        Self::BatchDimsOutOfRange,
-        Self::AxisOutOfRange,
-        Self::AxisBeforeBatch,
-        Self::DimensionNumbers,
-        Self::SliceSizeOutOfRange,
-        Self::BatchShapeMismatch,
-        Self::JoinMismatch,
-        Self::IndexDepth,
-        Self::OutputTooLarge,
-        Self::IndexOutOfRange,
-    ];
-
-    /// The name used in case files and in the protocol.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ParamsDtype => "params-dtype",
-            Self::IndexDtype => "index-dtype",
-            Self::OperandDtype => "operand-dtype",
-            Self::ModeUnknown => "mode-unknown",
-            Self::AxisRequired => "axis-required",
-            Self::ParamsRank => "params-rank",
-            Self::IndicesRank => "indices-rank",
-            Self::OperandShape => "operand-shape",
-            Self::RankMismatch => "rank-mismatch",
-            Self::EmptyDim => "empty-dim",
-            Self::BatchDimsOutOfRange => "batch-dims-out-of-range",
-            Self::AxisOutOfRange => "axis-out-of-range",
-            Self::AxisBeforeBatch => "axis-before-batch",
-            Self::DimensionNumbers => "dimension-numbers",
-            Self::SliceSizeOutOfRange => "slice-size-out-of-range",
-            Self::BatchShapeMismatch => "batch-shape-mismatch",
-            Self::JoinMismatch => "join-mismatch",
-            Self::IndexDepth => "index-depth",
-            Self::OutputTooLarge => "output-too-large",
-            Self::IndexOutOfRange => "index-out-of-range",
-        }
-    }
-
     /// The names of what may be stated beside the code: see [`ErrorFields`].
     #[must_use]
     pub const fn fields(self) -> &'static [&'static str] {
@@ -119,28 +67,6 @@ impl ErrorCode {
         }
     }
 }
-
-impl fmt::Display for ErrorCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for ErrorCode {
-    type Err = UnknownErrorCode;
-
-    fn from_str(name: &str) -> Result<Self, UnknownErrorCode> {
-        Self::ALL
-            .into_iter()
-            .find(|code| code.name() == name)
-            .ok_or_else(|| UnknownErrorCode(name.to_owned()))
-    }
-}
-
-/// A name that is no error code's.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown error code `{code}`: one of {known} is expected", code = .0, known = ErrorCode::ALL.map(ErrorCode::name).join(" "))]
-pub struct UnknownErrorCode(pub String);
 
 /// What an error says beside its code. Which fields belong to which code is fixed by the design; a stated field
 /// must be right, an absent one says nothing.

@@ -23,6 +23,8 @@ pub mod error;
 pub mod literal;
 #[cfg(feature = "cases")]
 pub mod load;
+#[doc(hidden)]
+pub mod names;
 #[cfg(feature = "cases")]
 pub mod question;
 pub mod shape;

@@ -1,9 +1,8 @@
 //! How a gather of windows reads its operands: which dims of params, of indices and of the output are what.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
+
+use crate::named;
 
 /// The dimension numbers of a window gather, by StableHLO's words; params is StableHLO's `operand`, of rank r, and indices
 /// its `start_indices`, of rank q.
@@ -25,114 +24,49 @@ pub struct DimensionNumbers {
     pub index_vector_dim: i64,
 }
 
-/// What can be wrong with the dimension numbers of a call, in the order in which it is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DimensionRule {
-    /// There are not r slice sizes.
-    SliceSizesCount,
-    /// The offset, collapsed and batching dims of params are not r together.
-    ParamsDimsCount,
-    /// `index_vector_dim` does not lie in [0, q].
-    IndexVectorDimOutOfRange,
-    /// `start_index_map` does not have one entry for each component of an index row.
-    StartIndexMapCount,
-    /// The offset dims are not ascending, each once.
-    OffsetDimsNotAscending,
-    /// An offset dim is no dim of the output.
-    OffsetDimOutOfRange,
-    /// A dim of params is collapsed twice, or batching twice, or both.
-    CollapsedDimsRepeated,
-    /// The collapsed dims are not sorted.
-    CollapsedDimsUnsorted,
-    /// A collapsed dim is no dim of params.
-    CollapsedDimOutOfRange,
-    /// The slice size of a collapsed dim is not one that the operator's page allows.
-    CollapsedSliceSize,
-    /// The batching dims of params are not sorted.
-    ParamsBatchingDimsUnsorted,
-    /// A batching dim of params is no dim of params.
-    ParamsBatchingDimOutOfRange,
-    /// The slice size of a batching dim is not one that the operator's page allows.
-    BatchingSliceSize,
-    /// A batching dim of indices is given twice.
-    IndicesBatchingDimsRepeated,
-    /// A batching dim of indices is no dim of indices.
-    IndicesBatchingDimOutOfRange,
-    /// The dim of the index vector is a batching dim, too.
-    IndexVectorDimIsBatching,
-    /// Params and indices do not have as many batching dims.
-    BatchingDimsCount,
-    /// A dim of params is started on by two components, or by one although it is batching.
-    StartIndexMapRepeated,
-    /// An entry of `start_index_map` is no dim of params.
-    StartIndexMapOutOfRange,
-}
-
-impl DimensionRule {
-    /// Every rule, in the order in which it is looked for.
-    pub const ALL: [Self; 19] = [
-        Self::SliceSizesCount,
-        Self::ParamsDimsCount,
-        Self::IndexVectorDimOutOfRange,
-        Self::StartIndexMapCount,
-        Self::OffsetDimsNotAscending,
-        Self::OffsetDimOutOfRange,
-        Self::CollapsedDimsRepeated,
-        Self::CollapsedDimsUnsorted,
-        Self::CollapsedDimOutOfRange,
-        Self::CollapsedSliceSize,
-        Self::ParamsBatchingDimsUnsorted,
-        Self::ParamsBatchingDimOutOfRange,
-        Self::BatchingSliceSize,
-        Self::IndicesBatchingDimsRepeated,
-        Self::IndicesBatchingDimOutOfRange,
-        Self::IndexVectorDimIsBatching,
-        Self::BatchingDimsCount,
-        Self::StartIndexMapRepeated,
-        Self::StartIndexMapOutOfRange,
-    ];
-
-    /// The name used in case files and in the protocol.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::SliceSizesCount => "slice-sizes-count",
-            Self::ParamsDimsCount => "params-dims-count",
-            Self::IndexVectorDimOutOfRange => "index-vector-dim-out-of-range",
-            Self::StartIndexMapCount => "start-index-map-count",
-            Self::OffsetDimsNotAscending => "offset-dims-not-ascending",
-            Self::OffsetDimOutOfRange => "offset-dim-out-of-range",
-            Self::CollapsedDimsRepeated => "collapsed-dims-repeated",
-            Self::CollapsedDimsUnsorted => "collapsed-dims-unsorted",
-            Self::CollapsedDimOutOfRange => "collapsed-dim-out-of-range",
-            Self::CollapsedSliceSize => "collapsed-slice-size",
-            Self::ParamsBatchingDimsUnsorted => "params-batching-dims-unsorted",
-            Self::ParamsBatchingDimOutOfRange => "params-batching-dim-out-of-range",
-            Self::BatchingSliceSize => "batching-slice-size",
-            Self::IndicesBatchingDimsRepeated => "indices-batching-dims-repeated",
-            Self::IndicesBatchingDimOutOfRange => "indices-batching-dim-out-of-range",
-            Self::IndexVectorDimIsBatching => "index-vector-dim-is-batching",
-            Self::BatchingDimsCount => "batching-dims-count",
-            Self::StartIndexMapRepeated => "start-index-map-repeated",
-            Self::StartIndexMapOutOfRange => "start-index-map-out-of-range",
-        }
-    }
-}
-
-impl fmt::Display for DimensionRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for DimensionRule {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let known = || Self::ALL.map(Self::name).join(" ");
-        let found = Self::ALL.into_iter().find(|rule| rule.name() == name);
-        found.ok_or_else(|| format!("unknown rule `{name}`: one of {} is expected", known()))
+named! {
+    /// What can be wrong with the dimension numbers of a call, in the order in which it is looked for.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum DimensionRule: "rule" {
+        /// There are not r slice sizes.
+        SliceSizesCount = "slice-sizes-count",
+        /// The offset, collapsed and batching dims of params are not r together.
+        ParamsDimsCount = "params-dims-count",
+        /// `index_vector_dim` does not lie in [0, q].
+        IndexVectorDimOutOfRange = "index-vector-dim-out-of-range",
+        /// `start_index_map` does not have one entry for each component of an index row.
+        StartIndexMapCount = "start-index-map-count",
+        /// The offset dims are not ascending, each once.
+        OffsetDimsNotAscending = "offset-dims-not-ascending",
+        /// An offset dim is no dim of the output.
+        OffsetDimOutOfRange = "offset-dim-out-of-range",
+        /// A dim of params is collapsed twice, or batching twice, or both.
+        CollapsedDimsRepeated = "collapsed-dims-repeated",
+        /// The collapsed dims are not sorted.
+        CollapsedDimsUnsorted = "collapsed-dims-unsorted",
+        /// A collapsed dim is no dim of params.
+        CollapsedDimOutOfRange = "collapsed-dim-out-of-range",
+        /// The slice size of a collapsed dim is not one that the operator's page allows.
+        CollapsedSliceSize = "collapsed-slice-size",
+        /// The batching dims of params are not sorted.
+        ParamsBatchingDimsUnsorted = "params-batching-dims-unsorted",
+        /// A batching dim of params is no dim of params.
+        ParamsBatchingDimOutOfRange = "params-batching-dim-out-of-range",
+        /// The slice size of a batching dim is not one that the operator's page allows.
+        BatchingSliceSize = "batching-slice-size",
+        /// A batching dim of indices is given twice.
+        IndicesBatchingDimsRepeated = "indices-batching-dims-repeated",
+        /// A batching dim of indices is no dim of indices.
+        IndicesBatchingDimOutOfRange = "indices-batching-dim-out-of-range",
+        /// The dim of the index vector is a batching dim, too.
+        IndexVectorDimIsBatching = "index-vector-dim-is-batching",
+        /// Params and indices do not have as many batching dims.
+        BatchingDimsCount = "batching-dims-count",
+        /// A dim of params is started on by two components, or by one although it is batching.
+        StartIndexMapRepeated = "start-index-map-repeated",
+        /// An entry of `start_index_map` is no dim of params.
+        StartIndexMapOutOfRange = "start-index-map-out-of-range",
     }
 }
 

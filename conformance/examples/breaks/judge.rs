@@ -313,7 +313,7 @@ impl Judge {
 impl Report {
     /// What it says of the one backend.
     fn said(self) -> Said {
-        let fine = |verdict: &str| Verdict::ALL.iter().any(|one| one.is_fine() && one.name() == verdict);
+        let fine = |verdict: &str| Verdict::ALL.iter().any(|one| !one.is_failure() && one.name() == verdict);
         for backend in self.backends {
             let failing: Vec<&Entry> = backend.results.iter().filter(|entry| !fine(&entry.verdict)).collect();
             if let Some(first) = failing.first() {

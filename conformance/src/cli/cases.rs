@@ -58,13 +58,6 @@ pub(super) fn check_operators(spec: &Specification, operators: &[String]) -> Res
     }
 }
 
-pub(super) fn parse_basis(name: &str) -> Result<Basis, String> {
-    let all = [Basis::Documented, Basis::Derived, Basis::Ruling];
-    all.into_iter()
-        .find(|basis| basis.to_string() == name)
-        .ok_or_else(|| format!("`{name}` is no basis: documented, derived or ruling is expected"))
-}
-
 /// How much of standard input is read, in bytes: more than a case file may hold, which is refused as such.
 const MOST_OF_STDIN: u64 = 64 << 20;
 

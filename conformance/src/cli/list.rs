@@ -9,7 +9,7 @@ use crate::builtin;
 use crate::select::Suite;
 use crate::words::counted;
 
-use super::cases::{check_operators, parse_basis, selection};
+use super::cases::{check_operators, selection};
 use super::{Failure, Status, print};
 
 #[derive(clap::Args)]
@@ -24,7 +24,7 @@ pub(super) struct List {
     #[arg(long = "case", value_name = "ID|GLOB")]
     patterns: Vec<String>,
     /// Only what rests on this basis or a firmer one (cases, clauses)
-    #[arg(long, value_parser = parse_basis)]
+    #[arg(long)]
     basis: Option<Basis>,
     /// Only cases of this suite
     #[arg(long, value_enum)]

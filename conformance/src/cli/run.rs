@@ -24,7 +24,7 @@ use crate::shell::{option, quoted};
 
 use super::asked::Asked;
 use super::campaign::{self, Short};
-use super::cases::{check_operators, parse_basis, read_files, selection};
+use super::cases::{check_operators, read_files, selection};
 use super::keep::{Kept, default_folder};
 use super::known::Known;
 use super::partial::{not_run, note_missing, with_results};
@@ -51,7 +51,7 @@ pub(super) struct Run {
     #[arg(long = "operator", value_name = "OPERATOR")]
     operators: Vec<String>,
     /// Only cases that rest on this basis or a firmer one: documented, derived, ruling
-    #[arg(long, value_parser = parse_basis)]
+    #[arg(long)]
     basis: Option<Basis>,
     /// Only cases of this suite
     #[arg(long, value_enum)]

@@ -178,7 +178,7 @@ fn ask_chunk(
         };
         let (judgement, actual) = judge(&judged, &answer);
         course.judged |= judgement.verdict != Verdict::Unsupported;
-        if matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported) {
+        if !judgement.verdict.is_failure() {
             continue;
         }
         let result = judged.result(judgement, actual, None);

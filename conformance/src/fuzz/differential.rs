@@ -5,7 +5,7 @@ use gather_spec::{Operator, Outcome, Profile, Signatures};
 use crate::backend::Description;
 use crate::difference::Difference;
 use crate::generate::{Choices, Maker};
-use crate::judge::{Strictness, Verdict, describe_allowed, describe_outcome, is_dtype_error, judge};
+use crate::judge::{Strictness, describe_allowed, describe_outcome, is_dtype_error, judge};
 
 use super::Tally;
 use super::check::{Answer, Broken, Check, Key, Question, Step, Way};
@@ -74,7 +74,7 @@ impl Differential {
             Err(trouble) => trouble.verdict,
             Ok(outcome) => judge(&allowed, roles.params, outcome, declared, self.strictness).verdict,
         };
-        if matches!(verdict, Verdict::Pass | Verdict::Unsupported) {
+        if !verdict.is_failure() {
             let refused = matches!(answer, Ok(Outcome::Unsupported(_)));
             return (if refused { UNSUPPORTED } else { column(expected) }, Step::Well);
         }

@@ -171,7 +171,7 @@ impl<'a> Trial<'a> {
             let backend = || mutant.declaring(self.signatures, *profile, self.narrow);
             let mut runner = InProcess::new(backend, Strictness::Strict);
             let result = runner.run_laid_out(laid.case, |_, layout| Cow::Borrowed(laid.call(layout)));
-            let fails = !matches!(result.verdict, Verdict::Pass | Verdict::Unsupported);
+            let fails = result.verdict.is_failure();
             fails.then(|| Kill {
                 case: result.id,
                 operator: laid.case.call.operator.to_string(),

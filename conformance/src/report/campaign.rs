@@ -139,7 +139,7 @@ impl Campaign {
 
     /// The kinds whose verdict makes the exit status 1.
     pub fn failures(&self) -> impl Iterator<Item = &Kind> {
-        self.kinds.iter().filter(|kind| !kind.entry.verdict.is_fine())
+        self.kinds.iter().filter(|kind| kind.entry.verdict.is_failure())
     }
 
     /// The results, as units that stay whole: `compared 3,980 of 4,000:`, `all agree`.

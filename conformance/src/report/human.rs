@@ -1,6 +1,7 @@
 //! The report for people: every failure with a line to reproduce it, the matrix, and how the run ended.
 
 mod failure;
+#[cfg(feature = "cli")]
 mod matrix;
 mod page;
 
@@ -11,8 +12,10 @@ use anstyle::Style;
 use crate::style;
 use crate::words::{counted, cut};
 
+#[cfg(feature = "cli")]
+use super::Report;
 use super::label::{self, Label};
-use super::{BackendReport, Campaign, Ending, Entry, Kind, Report};
+use super::{BackendReport, Campaign, Ending, Entry, Kind};
 
 pub(super) use page::Page;
 
@@ -23,8 +26,9 @@ const CLAUSES: usize = 5;
 const WHOLE: &str = "report.md";
 
 /// Renders the report with colours; whoever prints it to something that is not a terminal strips them.
+#[cfg(feature = "cli")]
 pub(super) fn render(report: &Report, page: Page) -> String {
-    let labels = report.labels();
+    let labels = Label::of_all(&report.backends);
     let mut text = String::new();
     for (backend, label) in report.backends.iter().zip(&labels) {
         if let Some(why) = &backend.broken {
@@ -118,6 +122,7 @@ fn painted(style: Style, text: &str) -> String {
 }
 
 #[cfg(test)]
+#[cfg(feature = "cli")]
 mod tests {
     use std::collections::BTreeSet;
 
@@ -194,7 +199,8 @@ mod tests {
         for backends in [1, 2, 3, 6] {
             let report = report(backends);
             for width in [80, 120, 200] {
-                let text = matrix::matrix(&report, &report.labels(), Page::wide(width)).to_string();
+                let text =
+                    matrix::matrix(&report, &Label::of_all(&report.backends), Page::wide(width)).to_string();
                 let widest = text.lines().map(UnicodeWidthStr::width).max().unwrap();
                 assert!(widest <= width, "{backends} backends take {widest} of {width} columns:\n{text}");
                 let words: BTreeSet<&str> = text.split_whitespace().collect();
@@ -304,7 +310,10 @@ mod tests {
         let mut report = report(1);
         report.backends[0].backend.name = format!("\u{1b}[2J\n{}", "x".repeat(500));
         let text = plain(&report, Page::wide(80));
-        assert!(!text.contains('\u{1b}') && !report.labels()[0].full().contains('\n'), "{text}");
+        assert!(
+            !text.contains('\u{1b}') && !Label::of_all(&report.backends)[0].full().contains('\n'),
+            "{text}"
+        );
         assert!(text.lines().filter(|line| line.starts_with('│')).all(|line| line.width() <= 80), "{text}");
     }
 }

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use crate::files::write_whole_with;
 use crate::judge::Verdict;
 
+use super::label::Label;
 use super::{BackendReport, Campaign, Entry, Report};
 
 pub(super) fn render(report: &Report) -> String {
@@ -29,7 +30,7 @@ const VALID: &str = "names and texts are valid XML once escaped";
 fn junit(report: &Report) -> Junit {
     let mut junit = Junit::new("gatherspec");
     let operators = report.operators();
-    for (backend, label) in report.backends.iter().zip(report.labels()) {
+    for (backend, label) in report.backends.iter().zip(Label::of_all(&report.backends)) {
         let name = label.name().replace('.', "_");
         junit.add_test_suite(backend_suite(backend, &name));
         let of_operators = operators.par_iter().map(|operator| operator_suite(backend, &name, operator));

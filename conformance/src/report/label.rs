@@ -2,7 +2,7 @@
 
 use crate::words::printable;
 
-use super::{BackendReport, Report};
+use super::BackendReport;
 
 /// The most characters that are shown of a name or an argument.
 const LONGEST: usize = 48;
@@ -43,17 +43,17 @@ impl Label {
     }
 }
 
-impl Report {
-    /// The label of each backend, in order.
-    pub(super) fn labels(&self) -> Vec<Label> {
-        let identities: Vec<String> = self.backends.iter().map(identity).collect();
-        let label = |(backend, identity): (&BackendReport, &String)| Label {
+impl Label {
+    /// The label of each backend of a report, in order.
+    pub(super) fn of_all(backends: &[BackendReport]) -> Vec<Self> {
+        let identities: Vec<String> = backends.iter().map(identity).collect();
+        let label = |(backend, identity): (&BackendReport, &String)| Self {
             identity: identity.clone(),
             name: plain(&backend.backend.name),
             argument: (backend.argument != backend.backend.name).then(|| plain(&backend.argument)),
             ambiguous: identities.iter().filter(|other| *other == identity).count() > 1,
         };
-        self.backends.iter().zip(&identities).map(label).collect()
+        backends.iter().zip(&identities).map(label).collect()
     }
 }
 

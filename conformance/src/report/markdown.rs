@@ -7,7 +7,7 @@ use super::label::Label;
 use super::{BackendReport, Report};
 
 pub(super) fn render(report: &Report) -> String {
-    let labels = report.labels();
+    let labels = Label::of_all(&report.backends);
     let mut text = format!("# GatherSpec {}\n\n| operator |", report.suite);
     for label in &labels {
         let _ = write!(text, " {} |", escaped(&label.full()));

@@ -6,19 +6,22 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::call::Attribute;
+use crate::named;
 
-/// What kind of gather an operator is: the only thing that code may ask about it by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Form {
-    /// One axis of params is replaced by indices: `P[:a] + I[b:] + P[a+1:]`.
-    Take,
-    /// Every element of indices picks one element of params from its own position, on one axis replaced by the index.
-    Elements,
-    /// The last axis of indices holds index rows: `I[:b] + I[b:-1] + P[b+k:]`.
-    Nd,
-    /// An index row is the start of a window of fixed size: its dims stand in the output where dimension numbers say.
-    Window,
+named! {
+    /// What kind of gather an operator is: the only thing that code may ask about it by name.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Form: "form" {
+        /// One axis of params is replaced by indices: `P[:a] + I[b:] + P[a+1:]`.
+        Take = "take",
+        /// Every element of indices picks one element of params from its own position, on one axis replaced by the index.
+        Elements = "elements",
+        /// The last axis of indices holds index rows: `I[:b] + I[b:-1] + P[b+k:]`.
+        Nd = "nd",
+        /// An index row is the start of a window of fixed size: its dims stand in the output where dimension numbers say.
+        Window = "window",
+    }
 }
 
 /// What an operand is for.
@@ -249,17 +252,6 @@ impl Join {
     #[must_use]
     pub fn is_wider_than(self, other: Self) -> bool {
         other == Self::Equal && self != Self::Equal
-    }
-}
-
-impl fmt::Display for Form {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Take => "take",
-            Self::Elements => "elements",
-            Self::Nd => "nd",
-            Self::Window => "window",
-        })
     }
 }
 
