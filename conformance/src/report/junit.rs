@@ -11,7 +11,9 @@ use rayon::prelude::*;
 use crate::files::write_whole_with;
 use crate::judge::Verdict;
 
-use super::{BackendReport, Campaign, Entry, Report};
+use super::campaign::Campaign;
+use super::entry::Entry;
+use super::found::{BackendReport, Report};
 
 pub(super) fn render(report: &Report) -> String {
     junit(report).to_string().expect(VALID)

@@ -2,7 +2,7 @@
 
 use crate::words::printable;
 
-use super::{BackendReport, Report};
+use super::found::{BackendReport, Report};
 
 /// The most characters that are shown of a name or an argument.
 const LONGEST: usize = 48;
