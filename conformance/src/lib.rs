@@ -41,6 +41,7 @@ pub mod select;
 pub mod serve;
 mod shell;
 pub mod show;
+mod signals;
 mod standalone;
 mod style;
 pub mod trace;

@@ -10,11 +10,24 @@ use crate::runner::{CaseResult, Judged};
 
 use super::inputs::Request;
 use super::replies::Answer;
-use super::session::Trouble;
-use super::{Event, Watch};
+use super::trouble::Trouble;
 
 /// How many bytes of calls are under way at a time, unless it is one call.
 const BYTES_UNDER_WAY: usize = 4 << 20;
+
+/// What a run is doing, for whoever shows how far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// A process is being started: for the first time, or again for the time of this number.
+    Starting(usize),
+    /// The reply to the case of this id is due.
+    Waiting(&'a str),
+    /// One more case has its result.
+    Settled,
+}
+
+/// What is told of a run's events, by the thread of the worker that they concern.
+pub type Watch<'a> = &'a (dyn Fn(Event<'_>) + Sync);
 
 /// One sending of a call: the place of its case, and which of its runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

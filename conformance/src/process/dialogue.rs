@@ -12,10 +12,12 @@ use crate::interrupt;
 use crate::judge::Verdict;
 
 use super::inputs::{InputFolder, Request};
+use super::orphans;
 use super::patience::Patience;
+use super::program::{Broken, ProcessBackend};
 use super::replies;
-use super::session::{End, SURVIVES, Session, Trouble};
-use super::{Broken, ProcessBackend, orphans};
+use super::session::{End, SURVIVES, Session};
+use super::trouble::Trouble;
 
 /// How many bytes of calls are under way at a time, unless it is one call.
 const BYTES_UNDER_WAY: usize = 4 << 20;

@@ -2,6 +2,7 @@
 //! is one at a time, so that each failure is that of the call which was asked.
 
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gather_spec::{Case, Outcome};
@@ -11,15 +12,50 @@ use crate::interrupt;
 use crate::judge::{Strictness, Verdict};
 use crate::runner::{CaseResult, Judged};
 
-use super::batch::{Batch, Blame, Doubt, Ran, Sent};
+use super::batch::{Batch, Blame, Doubt, Event, Ran, Sent, Watch};
 use super::inputs::{InputFolder, Request};
 use super::patience::Patience;
+use super::program::{Broken, ProcessBackend};
 use super::replies;
-use super::session::{SURVIVES, Session, Trouble};
-use super::{Broken, Event, Shared, Watch};
+use super::session::{SURVIVES, Session};
+use super::trouble::Trouble;
 
 /// After how many failures in a row a process is not started again.
 const START_FAILURES: usize = 3;
+
+/// What the workers of one run share.
+#[derive(Debug)]
+pub(super) struct Shared<'a> {
+    pub(super) backend: &'a ProcessBackend,
+    /// The next case to take.
+    pub(super) next: AtomicUsize,
+    /// How many restarts have been used up.
+    pub(super) restarts: AtomicUsize,
+    pub(super) remarks: Mutex<Vec<String>>,
+}
+
+impl Shared<'_> {
+    pub(super) fn run_worker(
+        &self,
+        worker: &mut Worker<'_>,
+        cases: &[&Case],
+        watch: Watch<'_>,
+    ) -> Vec<(usize, CaseResult)> {
+        worker.run(cases, &self.next, true, watch)
+    }
+
+    /// Takes one restart from the budget and gives its number, from 1 on; `None` if none is left.
+    fn next_restart(&self) -> Option<usize> {
+        let before = self.restarts.fetch_add(1, Ordering::Relaxed);
+        (before < self.backend.limits.restarts).then_some(before + 1)
+    }
+
+    fn remark(&self, remark: String) {
+        if let Ok(mut remarks) = self.remarks.lock() {
+            remarks.push(remark);
+        }
+    }
+}
 
 /// Drives processes, one after the other.
 #[derive(Debug)]
