@@ -11,14 +11,16 @@
 //! What that may cost is bounded: a run asks again once per worker, and that restart is not counted; a campaign asks
 //! again once per failing call, and a failure that no call repeats alone counts as a restart and ends its pipelining.
 //!
-//! [`ProcessBackend`] says what to start and under which [`Limits`], `run` shares cases out; `child` is the process and its pipes,
-//! `orphans` finds what it leaves behind,
-//! `not_started` says why there is none, `session` the handshake and one pipe full of calls, `replies` reads what comes back, `inputs` writes calls and
-//! large tensors, `batch` keeps the books of which call is where, and `worker` takes cases through sessions, one
-//! after the other as they die. [`Dialogue`] asks calls that are no cases, for campaigns.
+//! [`ProcessBackend`] says what to start and under which [`Limits`]. From the bottom up: `child` is the process and its
+//! pipes, `orphans` finds what it leaves behind, and `not_started` says why there is none; `session` is the handshake
+//! and one pipe full of calls, `inputs` writes calls and large tensors, and `replies` reads what comes back. `client`
+//! takes a queue of calls through sessions, one after the other as they die, and is the same for both who ask: `worker`
+//! asks the cases that `run` shares out, whose results `batch` collects, and [`Dialogue`] calls that are no cases, for
+//! campaigns.
 
 mod batch;
 mod child;
+mod client;
 mod dialogue;
 mod inputs;
 mod not_started;

@@ -1,11 +1,11 @@
 //! The end that a user asks for by SIGINT, SIGTERM, SIGHUP or SIGQUIT. The command line calls [`watch`]; a program that
 //! only uses the library keeps its own signals.
 //!
-//! The first signal while an [`interrupt::Gentle`](crate::interrupt::Gentle) is held only sets a flag, which runs and campaigns look at: they end their
-//! backends, remove their folders and write what they have. Any other signal ends the process at once, but for three
-//! things: children are ended, folders of inputs are removed, and a file that is being written is finished. Where the
-//! gentle end takes longer than `PATIENCE`, the process ends at once too. In the end the signal has its default
-//! action, so that a shell sees what happened.
+//! The first signal while an [`interrupt::Gentle`](crate::interrupt::Gentle) is held only sets a flag, which runs and
+//! campaigns look at: they end their backends, remove their folders and write what they have. Any other signal ends
+//! the process at once, but for three things: children are ended, folders of inputs are removed, and a file that is
+//! being written is finished. Where the gentle end takes longer than `PATIENCE`, the process ends at once too. In the
+//! end the signal has its default action, so that a shell sees what happened.
 
 #[cfg(unix)]
 pub(crate) use unix::{end_if_requested, watch};
