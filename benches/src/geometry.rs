@@ -5,8 +5,6 @@ use std::iter::once;
 
 use gather_spec::Form;
 
-use crate::workloads::Workload;
-
 /// The axes of params, by what becomes of them:
 /// `output[batch, mid, row, inner] = params[batch, mid, indices[batch, row], inner]`, or, where each element of a slice has an
 /// index of its own, `params[batch, indices[batch, row, inner], inner]`.
@@ -27,18 +25,22 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// The loop nest of a workload's call.
+    /// The loop nest of a call of a form with these shapes, which share the first `b` axes.
     ///
     /// # Errors
     /// What is wrong with axis, batch dims or shapes.
-    pub fn of(workload: &Workload) -> Result<Self, String> {
-        let (params, indices) = (&*workload.params.shape, &*workload.indices.shape);
-        let b = workload.batch_dims;
+    pub fn of(
+        form: Form,
+        params: &[usize],
+        indices: &[usize],
+        b: usize,
+        axis: Option<usize>,
+    ) -> Result<Self, String> {
         let common = params.len().min(indices.len());
         if b > common || params[..b] != indices[..b] {
             return Err(format!("params {params:?} and indices {indices:?} do not share {b} batch dims"));
         }
-        match (workload.form, workload.axis) {
+        match (form, axis) {
             (Form::Take, axis) => Self::take(params, indices, b, axis.unwrap_or(b)),
             (Form::Elements, Some(axis)) => Self::elements(params, indices, axis),
             (Form::Elements, None) => Err("the form elements needs an axis".to_owned()),

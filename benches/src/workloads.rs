@@ -188,7 +188,11 @@ impl Workload {
     /// If the workload was changed after it had been read, so that its shapes make no call any more.
     #[must_use]
     pub fn geometry(&self) -> Geometry {
-        Geometry::of(self).expect("checked when the workload was read")
+        self.checked_geometry().expect("checked when the workload was read")
+    }
+
+    fn checked_geometry(&self) -> Result<Geometry, String> {
+        Geometry::of(self.form, &self.params.shape, &self.indices.shape, self.batch_dims, self.axis)
     }
 
     /// The workload on these tensors, which may be a part of its inputs, as a call of some operator of its form.
@@ -268,7 +272,7 @@ impl Workload {
         if matches!(self.indices.layout, Layout::Padded | Layout::Broadcast) {
             return Err("indices are contiguous, transposed or reversed".to_owned());
         }
-        let geometry = Geometry::of(self)?;
+        let geometry = self.checked_geometry()?;
         let positions = geometry.positions();
         let most = if self.indices.dtype == DType::I32 { 1 << 31 } else { 1u128 << 63 };
         if positions == 0 || geometry.indexed.iter().any(|dim| *dim as u128 > most) {

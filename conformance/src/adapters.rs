@@ -6,15 +6,13 @@
 
 mod environment;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-use sha2::{Digest, Sha256};
-
-use environment::Environment;
+pub use environment::Manifest;
+use environment::{Environment, absolute_entries, digest};
 
 /// An adapter, as embedded.
 #[derive(Clone, Copy, Debug)]
@@ -30,22 +28,6 @@ pub struct Adapter {
     /// What it is known for.
     pub deviations: &'static str,
     program: &'static str,
-}
-
-/// What `backend.toml` says.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Manifest {
-    /// Its name, once more.
-    pub name: String,
-    /// What it is, in a line.
-    pub summary: String,
-    /// The oldest Python that it runs on.
-    pub python: String,
-    /// The module that it imports.
-    pub module: String,
-    /// How much is downloaded on first use.
-    pub download: String,
 }
 
 /// How a program is started.
@@ -124,7 +106,9 @@ impl Adapter {
         // Python puts a folder that it runs on its path, also in isolated mode: the kit lies in there.
         let folder = self.place_program(&cache)?;
         let Some(python) = python else {
-            let environment = Environment { adapter: self, cache: &cache, say };
+            let (manifest, needs) = (&self.manifest(), self.needs);
+            let environment =
+                Environment { manifest, needs, requirements: self.requirements, cache: &cache, say };
             let command = vec![environment.python()?.into(), "-I".into(), folder.into()];
             return Ok(Launch { command, environment: Vec::new() });
         };
@@ -161,19 +145,6 @@ fn cache() -> Result<PathBuf, String> {
         .join("gatherspec");
     fs::create_dir_all(&cache).map_err(|error| format!("{} cannot be made: {error}", cache.display()))?;
     Ok(cache)
-}
-
-/// The entries of a search path that do not depend on the current folder. An empty entry stands for that folder.
-fn absolute_entries(path: &OsStr) -> OsString {
-    let entries = std::env::split_paths(path).filter(|entry| entry.is_absolute());
-    std::env::join_paths(entries).expect("what was split can be joined")
-}
-
-/// A short name for a content.
-fn digest(texts: &[&str]) -> String {
-    let mut hash = Sha256::new();
-    texts.iter().for_each(|text| hash.update(text.as_bytes()));
-    hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
@@ -227,12 +198,5 @@ mod tests {
         let adapter = adapter("stablehlo").unwrap();
         let pinned = adapter.needs.lines().find_map(|need| need.strip_prefix("jaxlib==")).unwrap();
         assert!(adapter.program.contains(&format!("\nPINNED = \"{pinned}\"")), "{pinned}");
-    }
-
-    #[test]
-    fn entries_that_depend_on_the_current_folder_do_not_count() {
-        let path = std::env::join_paths(["", "/a", ".", "b/c", "/d e"]).unwrap();
-        assert_eq!(absolute_entries(&path), std::env::join_paths(["/a", "/d e"]).unwrap());
-        assert_eq!(absolute_entries(OsStr::new("")), "");
     }
 }

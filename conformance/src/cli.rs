@@ -1,9 +1,11 @@
 //! The command line `gatherspec`: one file per command, and what they share.
 
 mod asked;
+mod built_in;
 mod campaign;
 mod cases;
 mod check;
+mod ending;
 mod findings;
 mod fuzz;
 mod keep;
@@ -28,12 +30,11 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use gather_spec::{BadIndex, Diagnostic, Signatures, Specification};
+use gather_spec::{Signatures, Specification};
 
-use crate::backend::Backend;
-use crate::builtin::Policies;
-use crate::{builtin, interrupt, native};
+use crate::{builtin, native, signals};
 
+use ending::{Failure, Status};
 use output::{complain, print};
 
 /// What gather does: run it, check it, trust it.
@@ -81,36 +82,6 @@ enum Command {
     },
 }
 
-/// How a command ended, as an exit status.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Status {
-    /// Everything conforms.
-    Conforms = 0,
-    /// Something does not.
-    DoesNotConform = 1,
-    /// Wrong usage or a bad input file.
-    Usage = 2,
-    /// A backend could not be started.
-    Broken = 3,
-}
-
-/// What stopped a command before it could judge anything.
-#[derive(Debug, thiserror::Error)]
-enum Failure {
-    /// Files with something wrong in them.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))]
-    Files(Vec<Diagnostic>),
-    /// A wrong argument.
-    #[error("error: {0}")]
-    Usage(String),
-    /// A backend that cannot be started.
-    #[error("error: {0}")]
-    Broken(String),
-    /// Output that cannot be written.
-    #[error("error: {0}")]
-    Io(#[from] io::Error),
-}
-
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
@@ -135,7 +106,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     if matches!(cli.command, None | Some(Command::Run(_) | Command::Fuzz(_) | Command::Merge(_))) {
-        interrupt::watch();
+        signals::watch();
     }
     let folder = cli.spec.as_deref();
     let result = match &cli.command {
@@ -167,7 +138,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::from(if broken { Status::Broken } else { Status::Usage } as u8)
         }
     };
-    interrupt::end_if_requested();
+    signals::end_if_requested();
     status
 }
 
@@ -236,40 +207,4 @@ fn start_thread(work: Arc<Mutex<mpsc::Receiver<rayon::ThreadBuilder>>>) -> io::R
         thread.into_iter().for_each(rayon::ThreadBuilder::run);
     };
     thread::Builder::new().spawn(run).map(drop)
-}
-
-/// A built-in backend as the command line names it: `reference`, or `reference:bad=zero,negative=wrap`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct BackendArgument {
-    /// As given.
-    text: String,
-    name: String,
-    policies: Policies,
-}
-
-impl BackendArgument {
-    fn parse(text: &str) -> Result<Self, String> {
-        let (name, policies) =
-            text.split_once(':').map_or((text, None), |(name, policies)| (name, Some(policies)));
-        let mut given = Policies::default();
-        for policy in policies.iter().flat_map(|policies| policies.split(',')) {
-            match policy.split_once('=') {
-                Some(("bad", value)) => given.bad = Some(value.parse::<BadIndex>()?.declared()?),
-                Some(("negative", value)) => given.negative = Some(value.parse()?),
-                _ => {
-                    return Err(format!("`{policy}` is no policy: bad=… or negative=… is expected"));
-                }
-            }
-        }
-        if builtin::NAMES.contains(&name) {
-            Ok(Self { text: text.to_owned(), name: name.to_owned(), policies: given })
-        } else {
-            Err(format!("unknown backend `{name}`: one of {} is expected", builtin::NAMES.join(" ")))
-        }
-    }
-
-    fn make(&self, signatures: &Signatures, max_output: u64) -> Box<dyn Backend> {
-        builtin::backend_of(signatures, &self.name, self.policies, max_output)
-            .expect("the name was checked when it was parsed")
-    }
 }

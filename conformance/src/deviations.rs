@@ -18,6 +18,7 @@ use crate::fuzz::Key;
 use crate::judge::Verdict;
 use crate::report::{BackendReport, Departure, Dtypes, Entry, Problem, departures};
 use crate::select::Pattern;
+use crate::words::quoted;
 
 use kinds::KnownKind;
 
@@ -394,9 +395,4 @@ fn profiles(report: &BackendReport) -> String {
         format!("{said}  - profile: {}\n    reason: {reason}\n", quoted(operator))
     };
     all.chunk_by(|one, other| one.operator == other.operator).map(entry).collect()
-}
-
-/// A text as a YAML scalar in double quotes.
-fn quoted(text: &str) -> String {
-    serde_json::to_string(text).expect("a text is plain data")
 }

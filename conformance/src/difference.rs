@@ -172,21 +172,6 @@ fn head(outcome: &Outcome) -> Option<(DType, &[usize])> {
     }
 }
 
-/// The multi-index of an element by its number in row-major order.
-fn position(shape: &[usize], mut number: usize) -> Vec<usize> {
-    let mut position: Vec<usize> = shape
-        .iter()
-        .rev()
-        .map(|dim| {
-            let at = number % dim;
-            number /= dim;
-            at
-        })
-        .collect();
-    position.reverse();
-    position
-}
-
 #[cfg(test)]
 mod tests {
     use gather_spec::Shape;

@@ -52,6 +52,8 @@ pub mod serve;
 mod shell;
 pub mod show;
 #[cfg(feature = "cli")]
+mod signals;
+#[cfg(feature = "cli")]
 mod standalone;
 mod style;
 pub mod trace;

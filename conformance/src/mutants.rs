@@ -2,10 +2,12 @@
 //!
 //! [`all`] lists the mutants, `concern` finds out on which operators each is wrong, [`strength`] runs cases against them, [`narrow`] does so behind
 //! declarations of one dtype pair, [`smoke`] chooses the fewest cases that are as
-//! strong. `model` is a correct gather taken apart into `steps`, and for windows `windowed`; each mutant replaces one of them. They stand by topic
+//! strong. `model` is a correct gather taken apart into `steps`, and for windows `windowed`; what they work on is in `asked` and `positions`. Each mutant
+//! replaces one of them, see `mutant`. They stand by topic
 //! in `axis`, `batch`, `bounds`, `broadcast`, `elements`, `errors`, `fill`, `layout`, `modes`, `payload`, `policy`, `ranks`, `rows`, `slice_sizes`, `threads`, `width`, `window` and `window_rules`;
 //! `memory` is how tensors are misread, and `places` what the right model makes of each index, for pictures.
 
+mod asked;
 mod axis;
 mod batch;
 mod bounds;
@@ -18,10 +20,12 @@ mod layout;
 mod memory;
 mod model;
 mod modes;
+mod mutant;
 pub mod narrow;
 mod payload;
 pub(crate) mod places;
 mod policy;
+mod positions;
 mod ranks;
 mod rows;
 mod slice_sizes;
@@ -36,93 +40,15 @@ mod windowed;
 
 use std::collections::BTreeSet;
 
-use gather_spec::signature::OperandRole;
-use gather_spec::{BadIndex, Call, DType, Form, NegativeIndex, Outcome, Profile, Signature, Signatures};
-
+use gather_spec::Signature;
 use rayon::prelude::*;
 
-use crate::backend::{Backend, Capability, Description, Identity};
-use crate::report::Dtypes;
-
 use concern::Draws;
-use model::{CORRECT, Model};
+pub(crate) use model::answer;
+pub use mutant::{Mutant, correct};
 
 /// How many rounds of calls are drawn at most for a mutant that was wrong on none before.
 const DRAW_ROUNDS: u64 = 20;
-
-/// The policies under which most mutants are run: a bad index is an error, and a negative one is bad.
-const ERROR: Profile = Profile { bad: BadIndex::Error, negative: NegativeIndex::Reject };
-/// A bad index gives zeros.
-const ZERO: Profile = Profile { bad: BadIndex::Zero, negative: NegativeIndex::Reject };
-/// A bad index is clamped.
-const CLAMP: Profile = Profile { bad: BadIndex::Clamp, negative: NegativeIndex::Reject };
-/// Negative indices count from the end.
-const WRAP: Profile = Profile { bad: BadIndex::Error, negative: NegativeIndex::Wrap };
-
-/// A correct implementation but for one step.
-pub struct Mutant {
-    /// Its name, stable.
-    pub id: &'static str,
-    /// What it does, and should not.
-    pub does: &'static str,
-    /// The real bug that it stands for: a public thread, or a tool with its version, or the class of bugs.
-    pub stands_for: &'static str,
-    /// The profiles that it is run under.
-    pub profiles: &'static [Profile],
-    /// Whether it has a setting for the number of threads.
-    threaded: bool,
-    change: fn(&mut Model),
-}
-
-impl Mutant {
-    const fn new(
-        id: &'static str,
-        does: &'static str,
-        stands_for: &'static str,
-        change: fn(&mut Model),
-    ) -> Self {
-        Self { id, does, stands_for, profiles: &[ERROR], threaded: false, change }
-    }
-
-    const fn under(mut self, profiles: &'static [Profile]) -> Self {
-        self.profiles = profiles;
-        self
-    }
-
-    const fn threaded(mut self) -> Self {
-        self.threaded = true;
-        self
-    }
-
-    /// The mutant as a backend of some operators that declares a profile, and every dtype that the pages list.
-    #[must_use]
-    pub fn backend(&self, signatures: &Signatures, profile: Profile) -> Box<dyn Backend> {
-        self.declaring(signatures, profile, None)
-    }
-
-    /// The same, declaring one dtype of params and one of indices only.
-    fn declaring(
-        &self,
-        signatures: &Signatures,
-        profile: Profile,
-        narrow: Option<Dtypes>,
-    ) -> Box<dyn Backend> {
-        let signatures = signatures.clone();
-        let (name, threaded) = (self.id, self.threaded);
-        Box::new(Modelled { name, model: self.model(), signatures, profile, narrow, threaded, threads: 1 })
-    }
-
-    /// Whether it takes a wrong step in calls of a form.
-    fn is_wrong_for(&self, form: Form) -> bool {
-        self.model().is_wrong_for(form)
-    }
-
-    fn model(&self) -> Model {
-        let mut model = CORRECT;
-        (self.change)(&mut model);
-        model
-    }
-}
 
 /// Every mutant, by topic.
 #[must_use]
@@ -150,19 +76,6 @@ pub fn all() -> Vec<&'static Mutant> {
     topics.into_iter().flatten().collect()
 }
 
-/// The model that all mutants are made of, without a mutation, as a backend of some operators: it must answer like the
-/// reference.
-#[must_use]
-pub fn correct(signatures: &Signatures, profile: Profile) -> Box<dyn Backend> {
-    declaring(signatures, profile, None)
-}
-
-/// The same, declaring one dtype of params and one of indices only.
-fn declaring(signatures: &Signatures, profile: Profile, narrow: Option<Dtypes>) -> Box<dyn Backend> {
-    let (name, model, signatures) = ("model", CORRECT, signatures.clone());
-    Box::new(Modelled { name, model, signatures, profile, narrow, threaded: false, threads: 1 })
-}
-
 /// The mutants that are wrong on some of 9,000 usual calls of an operator, by name.
 #[must_use]
 pub fn concerns(signature: &Signature) -> Vec<&'static str> {
@@ -188,56 +101,4 @@ pub fn wrong_on_draws(signature: &Signature, mutants: &BTreeSet<&str>) -> BTreeS
 fn wrong_on(draws: &Draws, wanted: impl Fn(&str) -> bool + Sync) -> Vec<&'static str> {
     let chosen = all().into_par_iter().filter(|mutant| wanted(mutant.id));
     chosen.filter(|mutant| draws.are_wrong_for(mutant)).map(|mutant| mutant.id).collect()
-}
-
-/// What the model without a mutation answers by a signature.
-pub(crate) fn answer(signature: &Signature, call: &Call, profile: Profile) -> Outcome {
-    CORRECT.answer(signature, call, profile, 1)
-}
-
-/// A model as a backend.
-struct Modelled {
-    name: &'static str,
-    model: Model,
-    signatures: Signatures,
-    profile: Profile,
-    /// The only dtypes that it declares.
-    narrow: Option<Dtypes>,
-    threaded: bool,
-    threads: usize,
-}
-
-impl Backend for Modelled {
-    fn describe(&self) -> Description {
-        let declared = |listed: &[DType], only: Option<DType>| -> Vec<DType> {
-            listed.iter().copied().filter(|dtype| only.is_none_or(|only| only == *dtype)).collect()
-        };
-        let capability = |signature: &Signature| {
-            let listed = |role| &*signature.operand(role).dtypes;
-            let dtypes = declared(listed(OperandRole::Params), self.narrow.map(|only| only.params));
-            let index_dtypes = declared(listed(OperandRole::Indices), self.narrow.map(|only| only.indices));
-            let capability = Capability { profile: self.profile, dtypes, index_dtypes };
-            (signature.operator.to_string(), capability)
-        };
-        Description {
-            backend: Identity {
-                name: self.name.to_owned(),
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                language: "Rust".to_owned(),
-            },
-            operators: self.signatures.iter().map(capability).collect(),
-        }
-    }
-
-    fn call(&mut self, call: &Call) -> Outcome {
-        match self.signatures.get(call.operator.as_str()) {
-            Some(signature) => self.model.answer(signature, call, self.profile, self.threads),
-            None => Outcome::Unsupported(format!("the operator `{}` is not modelled", call.operator)),
-        }
-    }
-
-    fn use_threads(&mut self, threads: usize) -> bool {
-        self.threads = threads;
-        self.threaded
-    }
 }

@@ -24,20 +24,11 @@ use gather_spec::Signatures;
 use crate::serve::{Files, answer_all};
 
 use library::Library;
+pub(crate) use library::{BROKEN, CHANGED};
 pub(crate) use limits::limit_memory;
 
 /// The hidden command that loads a library and answers the protocol.
 pub const COMMAND: &str = "serve-library";
-
-/// What `invalid` begins with when a library breaks its contract.
-pub(crate) const BROKEN: &str = "the library breaks its contract: ";
-
-/// What `invalid` begins with when a library has written to an input.
-pub(crate) const CHANGED: &str = "the library changed its input: ";
-
-fn input_changed(operand: &str) -> String {
-    format!("{CHANGED}{operand}")
-}
 
 /// The program and arguments that put a library behind the protocol, for the operators of the specification in a folder,
 /// if it is not the one built in.

@@ -8,12 +8,13 @@ mod attributes;
 mod file;
 mod strict;
 mod tensor;
+mod unusable;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use gather_spec::{
-    Attributes, Call, DimensionRule, ErrorCode, ErrorFields, Operator, Outcome, ReportedError, TensorError,
+    Attributes, Call, DimensionRule, ErrorCode, ErrorFields, Operator, Outcome, ReportedError,
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -24,6 +25,7 @@ pub use gather_spec::shape::MAX_RANK;
 pub(crate) use strict::{from_object, in_json_words, object};
 use strict::{in_order, objects, present};
 pub use tensor::{Data, TensorMessage};
+pub use unusable::Unusable;
 
 /// The version of the protocol that this program speaks.
 pub const PROTOCOL: u64 = 2;
@@ -297,35 +299,6 @@ impl CallMessage {
     }
 }
 
-/// Why there is no call, or no tensor, in a message that keeps the schema.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unusable {
-    /// It breaks a rule of the protocol that no schema states.
-    #[error("{0}")]
-    Invalid(String),
-    /// It asks for what this program or this machine does not do.
-    #[error("{0}")]
-    Unsupported(String),
-}
-
-impl Unusable {
-    fn in_operand(self, name: &str) -> Self {
-        match self {
-            Self::Invalid(why) => Self::Invalid(format!("{name}: {why}")),
-            Self::Unsupported(why) => Self::Unsupported(format!("{name}: {why}")),
-        }
-    }
-}
-
-impl From<TensorError> for Unusable {
-    fn from(error: TensorError) -> Self {
-        match error {
-            TensorError::OutOfMemory { .. } => Self::Unsupported(error.to_string()),
-            _ => Self::Invalid(error.to_string()),
-        }
-    }
-}
-
 /// The call of a message's parts.
 ///
 /// # Errors
@@ -436,14 +409,5 @@ mod tests {
         assert!(invalid.chars().count() < 4100, "{} characters", invalid.chars().count());
         let short = "é".repeat(4000);
         assert_eq!(UnsupportedReply::new(7, &short).unsupported, short);
-    }
-
-    #[test]
-    fn a_lack_of_memory_is_no_fault_of_the_message() {
-        let short = Unusable::from(TensorError::OutOfMemory { bytes: 1 << 40 }).in_operand("params");
-        let why = "params: 1099511627776 bytes for a tensor could not be reserved".to_owned();
-        assert_eq!(short, Unusable::Unsupported(why));
-        let strings = Unusable::from(TensorError::Width(DType::String));
-        assert!(matches!(strings, Unusable::Invalid(_)), "{strings:?}");
     }
 }

@@ -1,22 +1,22 @@
 //! A question as a table, operator by operator: what each expects of the case that answers it, how firmly that stands,
 //! and what libraries did in their kept results. `spec/QUESTIONS.md` is made of these tables.
 
+mod answers;
+
 use std::fmt::Write as _;
 
 use comfy_table::{ContentArrangement, Table, presets};
 use gather_spec::case::Arm;
-use gather_spec::literal::Rows;
 use gather_spec::question::{Answer, Question};
 use gather_spec::signature::{ModePolicy, PermittedPolicies};
-use gather_spec::{Allowed, Basis, Case, NegativeIndex, Profile, Signature, Specification, Tensor};
+use gather_spec::{Basis, Case, NegativeIndex, Profile, Signature, Specification};
 
-use crate::judge::describe_allowed;
 use crate::results::Results;
 use crate::show::call_line;
 use crate::style;
 
-/// The most characters of one answer.
-const LONGEST: usize = 72;
+use answers::{LONGEST, shortened};
+pub(crate) use answers::{cases, in_words};
 
 /// The width of a table in a terminal.
 const WIDTH: u16 = 120;
@@ -106,17 +106,6 @@ pub fn question(spec: &Specification, question: &Question, results: &[Results]) 
 fn columns(rows: &[Row]) -> Vec<usize> {
     let answered = rows.iter().any(|row| !row.libraries.is_empty());
     (0..HEADINGS.len() - usize::from(!answered)).collect()
-}
-
-/// The ids of all cases that answer a question for some operator.
-pub(crate) fn cases(spec: &Specification) -> Vec<&Case> {
-    let pairs =
-        spec.questions.iter().flat_map(|question| spec.operators.iter().map(move |page| (question, page)));
-    let cases = |(question, page): (&Question, &Signature)| match question.answer(spec, page) {
-        Answer::Cases(cases) => cases,
-        Answer::LeftOut(_) | Answer::OtherForm => Vec::new(),
-    };
-    pairs.flat_map(cases).collect()
 }
 
 /// What is asked: for each case that is written once, the call of the first operator that has it.
@@ -271,24 +260,6 @@ fn policies(permitted: &PermittedPolicies, Profile { bad, negative }: Profile) -
     open.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Outcomes in few words, without the dtypes that a case leaves open.
-pub(crate) fn in_words(allowed: &[Allowed]) -> String {
-    let one = |allowed: &Allowed| match allowed {
-        Allowed::Output(tensor) => rows_of(tensor),
-        Allowed::Filled(filled) => filled.tensor().map_or_else(|error| error.to_string(), |it| rows_of(&it)),
-        Allowed::Error(code, _) => format!("error `{code}`"),
-        other => describe_allowed(std::slice::from_ref(other)),
-    };
-    match allowed {
-        [only] => one(only),
-        several => format!("any of {}", several.iter().map(one).collect::<Vec<_>>().join(", ")),
-    }
-}
-
-fn rows_of(tensor: &Tensor) -> String {
-    format!("`{}`", shortened(&Rows(tensor).to_string(), LONGEST))
-}
-
 /// What libraries did, those that did the same together, first those that did as the case expects.
 fn libraries(page: &Signature, case: &Case, results: &[Results]) -> Vec<String> {
     let expected = answer(page, case);
@@ -305,15 +276,6 @@ fn libraries(page: &Signature, case: &Case, results: &[Results]) -> Vec<String> 
     }
     alike.retain(|(_, names)| !names.is_empty());
     alike.into_iter().map(|(words, names)| format!("{}: {words}", names.join(", "))).collect()
-}
-
-/// The beginning of a text.
-fn shortened(text: &str, most: usize) -> String {
-    let mut start: String = text.chars().take(most).collect();
-    if start.len() < text.len() {
-        start.push('…');
-    }
-    start
 }
 
 #[cfg(test)]

@@ -99,6 +99,11 @@ pub(crate) fn cut<T: AsRef<str>>(list: &[T], most: usize, rest_is_in: &str) -> S
     }
 }
 
+/// A text as a YAML scalar in double quotes.
+pub(crate) fn quoted(text: &str) -> String {
+    serde_json::to_string(text).expect("a text is plain data")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
+#[path = "enforcement/imports.rs"]
+mod imports;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

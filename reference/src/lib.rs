@@ -1,7 +1,7 @@
 //! The deliberately naive gather: what the documents say, in their own names and order, and nothing clever.
 //!
 //! One file per operator, in the folder of its ecosystem: [`array_api`], [`jax`], [`numpy`], [`onnx`], [`paddle`], [`stablehlo`], [`tf`], [`torch`]. What they share is in
-//! `checks` (attributes, dtypes, indices) and `output` (sizes). [`answer`] finds the operator of a call.
+//! `checks` (attributes, dtypes, indices) and `output` (sizes); `operator` is what each of them is. [`answer`] finds the operator of a call.
 //!
 //! ```
 //! use gather_reference::{Settings, tf};
@@ -22,41 +22,16 @@ mod checks;
 pub mod jax;
 pub mod numpy;
 pub mod onnx;
+mod operator;
 mod output;
 pub mod paddle;
 pub mod stablehlo;
 pub mod tf;
 pub mod torch;
 
-use gather_spec::{Call, DType, Outcome, Profile, Refusal, Tensor};
+use gather_spec::{Call, Outcome};
 
-/// What a caller chooses beside the call itself.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// What happens to bad and to negative indices.
-    pub profile: Profile,
-    /// The most bytes that an output may take; a larger one is `unsupported`, whatever its indices.
-    pub max_output: u64,
-}
-
-impl Default for Settings {
-    /// `bad: error`, `negative: reject`, 4 GiB.
-    fn default() -> Self {
-        Self { profile: Profile::default(), max_output: 4 << 30 }
-    }
-}
-
-/// An operator that the reference answers.
-#[derive(Clone, Copy, Debug)]
-pub struct Implemented {
-    /// Its name.
-    pub name: &'static str,
-    /// The dtypes of params that its page lists.
-    pub params_dtypes: &'static [DType],
-    /// The dtypes of indices that its page lists.
-    pub index_dtypes: &'static [DType],
-    answer: fn(&Call, Settings) -> Result<Tensor, Refusal>,
-}
+pub use operator::{Implemented, Settings};
 
 /// Every operator that the reference answers, by ecosystem. A new one is a file and a line in its ecosystem's `mod.rs`.
 pub fn operators() -> impl Iterator<Item = &'static Implemented> {

@@ -29,6 +29,8 @@ pub mod names;
 pub mod question;
 pub mod shape;
 pub mod signature;
+#[cfg(feature = "cases")]
+mod specification;
 pub mod tensor;
 pub mod windows;
 #[cfg(feature = "cases")]
@@ -46,9 +48,9 @@ pub use clause::{Basis, Clause};
 pub use diagnostic::Diagnostic;
 pub use dtype::DType;
 pub use error::{ErrorCode, ErrorFields, GatherError, Refusal};
-#[cfg(feature = "cases")]
-pub use load::Specification;
 pub use shape::{Shape, ShapeTooLarge};
 pub use signature::{Form, Roles, Signature, Signatures, Window};
+#[cfg(feature = "cases")]
+pub use specification::Specification;
 pub use tensor::{ByteString, Element, Tensor, TensorBuilder, TensorError};
 pub use windows::{DimensionNumbers, DimensionRule};

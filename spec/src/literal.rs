@@ -9,6 +9,7 @@ use rustc_apfloat::Float;
 use rustc_apfloat::ieee::{BFloat, Half};
 
 use crate::dtype::Kind;
+use crate::tensor::integer;
 use crate::{DType, Element, Tensor};
 
 #[cfg(feature = "cases")]
@@ -53,7 +54,7 @@ impl fmt::Display for Shown<'_> {
                 f.write_str("i")
             }
             (Element::Bits(bits), Kind::Float) => show_float(f, self.0, *bits),
-            (Element::Bits(bits), Kind::Signed) => write!(f, "{}", crate::tensor::integer(self.0, *bits)),
+            (Element::Bits(bits), Kind::Signed) => write!(f, "{}", integer(self.0, *bits)),
             (Element::Bits(bits), _) => write!(f, "{bits}"),
         }
     }
@@ -122,6 +123,12 @@ impl fmt::Display for Rows<'_> {
         }
         let mut left = SHOWN;
         show_rows(f, self.0, &mut Vec::new(), &mut left)
+    }
+}
+
+impl fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.dtype(), Rows(self))
     }
 }
 

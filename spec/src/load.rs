@@ -1,12 +1,13 @@
 //! Loading the specification: embedded in the program, or from a folder. Every case file is found by walking.
 
+mod case_reader;
 mod cases;
 mod closed_form;
 mod data;
 mod dtypes;
 mod elements;
 mod expect;
-mod families;
+pub(crate) mod families;
 mod files;
 mod fill;
 mod filled;
@@ -17,32 +18,31 @@ mod operator;
 mod pairs;
 mod questions;
 mod raw;
+mod reader;
 #[cfg(test)]
 mod schema;
 mod single;
 mod sizes;
+mod version;
+mod written;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use rayon::prelude::*;
 
-use crate::case::Case;
-use crate::clause::{Clause, Document, Erratum, Example, Family, LeftOut, OutOfScope, Renamed};
-use crate::diagnostic::{Diagnostic, Quoted, nearest};
-use crate::question::Question;
-use crate::yaml::{Spanned, Text};
-use crate::{ErrorCode, Signature, Signatures};
+use crate::diagnostic::{Diagnostic, Quoted};
+use crate::signature::Signature;
+use crate::specification::Specification;
+use crate::yaml::Text;
 
 use cases::{Context, Instances, read_cases, read_family};
-use data::is_large;
-use families::{Families, with_nearest};
-use files::{read_all, read_file};
+use families::with_nearest;
+use files::read_all;
 use operator::OperatorPage;
+use reader::is_large;
 pub use single::{Ledger, family_folder};
-
-/// The version of the file forms that this program reads.
-pub const SCHEMA: u32 = 1;
+pub use version::SCHEMA;
 
 static EMBEDDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
@@ -68,42 +68,6 @@ pub fn operators() -> Result<Vec<Signature>, Vec<Diagnostic>> {
         }
     }
     if wrong.is_empty() { Ok(spec.operators) } else { Err(wrong) }
-}
-
-/// All that is written under `spec/`.
-#[derive(Clone, Debug, Default)]
-pub struct Specification {
-    /// The source pages.
-    pub documents: Vec<Document>,
-    /// The documented examples.
-    pub examples: Vec<Example>,
-    /// The ledger of rulings.
-    pub errata: Vec<Erratum>,
-    /// What is no operator here, and why.
-    pub out_of_scope: Vec<OutOfScope>,
-    /// The cases that have another id now.
-    pub renamed: Vec<Renamed>,
-    /// The questions in which operators differ.
-    pub questions: Vec<Question>,
-    /// The operators, by name.
-    pub operators: Vec<Signature>,
-    /// The clauses: operator by operator, each in the order of its file.
-    pub clauses: Vec<Clause>,
-    /// The cases, expanded: operator by operator, topic by topic.
-    pub cases: Vec<Case>,
-    /// The cases of families that an operator of their form does not have.
-    pub left_out: Vec<LeftOut>,
-    clause_at: HashMap<String, usize>,
-    of_families: Families,
-}
-
-/// The cases that accept or reject under one clause.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Coverage<'a> {
-    /// Cases that name the clause and allow an output.
-    pub accepting: Vec<&'a str>,
-    /// Cases that name the clause and allow one of its error codes, by code.
-    pub rejecting: BTreeMap<ErrorCode, Vec<&'a str>>,
 }
 
 /// What the folder of a case file is named after.
@@ -275,80 +239,6 @@ impl Specification {
         self.of_families.check_targets(text, &read.signature, &read.families, clause, &known)
     }
 
-    /// The present id of a case that had this one.
-    #[must_use]
-    pub fn renamed(&self, id: &str) -> Option<String> {
-        self.renamed.iter().find_map(|renamed| {
-            let suffix = id.strip_prefix(renamed.from.as_str())?;
-            (suffix.is_empty() || suffix.starts_with('[')).then(|| format!("{}{suffix}", renamed.to))
-        })
-    }
-
-    /// The families, by form.
-    #[must_use]
-    pub fn families(&self) -> &[Family] {
-        &self.of_families.all
-    }
-
-    /// What the pages say of an operator.
-    #[must_use]
-    pub fn operator(&self, name: &str) -> Option<&Signature> {
-        self.operators.iter().find(|page| page.operator.as_str() == name)
-    }
-
-    /// The signatures of the operators, to be shared.
-    #[must_use]
-    pub fn signatures(&self) -> Signatures {
-        self.operators.iter().cloned().collect()
-    }
-
-    /// The operator that somebody who wrote `name` probably meant.
-    #[must_use]
-    pub fn operator_like(&self, name: &str) -> Option<&str> {
-        nearest(name, self.operators.iter().map(|page| page.operator.as_str()))
-    }
-
-    /// A clause by id.
-    #[must_use]
-    pub fn clause(&self, id: &str) -> Option<&Clause> {
-        self.clause_at.get(id).map(|at| &self.clauses[*at])
-    }
-
-    /// A case by id.
-    #[must_use]
-    pub fn case(&self, id: &str) -> Option<&Case> {
-        self.cases.iter().find(|case| case.id == id)
-    }
-
-    /// A question by id.
-    #[must_use]
-    pub fn question(&self, id: &str) -> Option<&Question> {
-        self.questions.iter().find(|question| question.id == id)
-    }
-
-    /// An entry of the errata ledger by id.
-    #[must_use]
-    pub fn erratum(&self, id: &str) -> Option<&Erratum> {
-        self.errata.iter().find(|erratum| erratum.id == id)
-    }
-
-    /// For each clause, in order, the cases that accept and reject under it.
-    #[must_use]
-    pub fn coverage(&self) -> Vec<Coverage<'_>> {
-        let mut coverage = vec![Coverage::default(); self.clauses.len()];
-        for case in &self.cases {
-            for at in case.clauses.iter().filter_map(|id| self.clause_at.get(id)) {
-                if case.expect.accepts() {
-                    coverage[*at].accepting.push(&case.id);
-                }
-                for code in self.clauses[*at].rejects.iter().filter(|code| case.expect.rejects(**code)) {
-                    coverage[*at].rejecting.entry(*code).or_default().push(&case.id);
-                }
-            }
-        }
-        coverage
-    }
-
     fn read_operator(&mut self, text: Text<'_>, folder: Option<&str>) -> Result<OperatorPage, Diagnostic> {
         let read = Signature::read(text)?;
         let operator = &read.signature.operator;
@@ -359,13 +249,4 @@ impl Specification {
         self.operators.push(read.signature.clone());
         Ok(read)
     }
-}
-
-fn check_schema(text: Text<'_>, schema: &Spanned<u32>, known: u32) -> Result<(), Diagnostic> {
-    if schema.value == known {
-        return Ok(());
-    }
-    Err(text
-        .wrong(schema.defined, format!("schema {} is not known to this program", schema.value))
-        .help(format!("write `schema: {known}`, or use a newer gatherspec")))
 }

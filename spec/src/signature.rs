@@ -7,6 +7,7 @@
 //! ranks and the order of checks are for whoever answers.
 
 mod fill;
+mod policies;
 mod roles;
 mod rules;
 
@@ -14,7 +15,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::call::{Attribute, Attributes, BadIndex, Call, EmptyAxis, NegativeIndex, Operator};
+use crate::call::{Attribute, BadIndex, EmptyAxis, NegativeIndex, Operator};
 use crate::{DType, Element, Profile, Tensor};
 
 pub use fill::{Fill, FillWord};
@@ -148,12 +149,6 @@ impl Signatures {
         self.0.iter().find(|one| one.operator.as_str() == operator)
     }
 
-    /// A call in role terms, if its operator is among these and it has the operands and attributes of that.
-    #[must_use]
-    pub fn roles<'a>(&self, call: &'a Call) -> Option<Roles<&'a Tensor>> {
-        self.get(call.operator.as_str())?.roles(call).ok()
-    }
-
     /// All of them, in the order of the specification.
     pub fn iter(&self) -> std::slice::Iter<'_, Signature> {
         self.0.iter()
@@ -231,35 +226,6 @@ impl Signature {
         }
     }
 
-    /// The mode of a call, sent or by default; none of an operator without, or if the pages do not have it.
-    #[must_use]
-    pub fn mode<T>(&self, call: &Roles<T>) -> Option<&ModePolicy> {
-        self.mode_of(call.mode.as_deref())
-    }
-
-    /// The mode that attributes say, as [`Signature::mode`] does of a call.
-    #[must_use]
-    pub fn mode_sent(&self, attributes: &Attributes) -> Option<&ModePolicy> {
-        let name = &self.attribute(AttributeRole::Mode)?.name;
-        self.mode_of(match attributes.get(name) {
-            Some(Attribute::String(mode)) => Some(mode),
-            _ => None,
-        })
-    }
-
-    fn mode_of(&self, sent: Option<&str>) -> Option<&ModePolicy> {
-        match sent {
-            None => self.modes().first(),
-            Some(sent) => self.modes().iter().find(|one| one.mode == sent),
-        }
-    }
-
-    /// The policies that a call is answered under: those of its mode, or those that the backend declares.
-    #[must_use]
-    pub fn profile<T>(&self, call: &Roles<T>, declared: Profile) -> Profile {
-        self.mode(call).map_or(declared, |mode| mode.profile)
-    }
-
     /// Whether a bad index is an error under some policy that a backend may declare or a call may choose.
     #[must_use]
     pub fn refuses_indices(&self) -> bool {
@@ -277,17 +243,6 @@ impl Signature {
         let by_dtype = || fill.map_or_else(|| Element::zero(dtype), |fill| fill.element(dtype));
         let sent = sent.filter(|_| fill.is_some()).and_then(|element| element.iter().next());
         sent.unwrap_or_else(by_dtype)
-    }
-
-    /// Whether params are flattened, row-major, before anything is gathered: the axis is null, sent or by default.
-    #[must_use]
-    pub fn is_flat<T>(&self, call: &Roles<T>) -> bool {
-        let default = || self.attribute(AttributeRole::Axis).map(|axis| &axis.default);
-        let is_null = match call.axis {
-            Some(axis) => axis == Axis::Null,
-            None => default() == Some(&AttributeDefault::Value(Attribute::Null)),
-        };
-        self.flattens && is_null
     }
 
     /// Whether params and indices can share leading axes.

@@ -13,8 +13,6 @@ mod error;
 mod sparse;
 mod walk;
 
-use std::fmt;
-
 use ndarray::{ArrayViewD, Axis, IxDyn, ShapeBuilder};
 
 pub use builder::TensorBuilder;
@@ -24,6 +22,8 @@ pub use elements::{ByteString, Element, Elements, Stored};
 pub use error::TensorError;
 #[cfg(feature = "cases")]
 pub use sparse::Sparse;
+
+pub(crate) use elements::integer;
 
 use crate::shape::{MAX_BYTES, nonzero_bytes};
 use crate::{DType, Shape};
@@ -97,17 +97,6 @@ impl Tensor {
             return Err(TensorError::Layout { strides, offset, len: elements.len() });
         }
         Ok(Self { dtype, shape, strides, offset, elements })
-    }
-
-    /// A tensor whose elements are all the same; only one is stored.
-    ///
-    /// # Errors
-    /// [`TensorError`] if the shape is too large.
-    pub fn filled(dtype: DType, shape: Shape, element: &Element) -> Result<Self, TensorError> {
-        let mut one = TensorBuilder::new(dtype, Shape::default())?;
-        one.push(element.clone());
-        let strides = vec![0; shape.rank()];
-        Self::strided(dtype, shape, strides, 0, one.finish()?.elements)
     }
 
     /// The element type.
@@ -308,33 +297,6 @@ impl Tensor {
     ) -> Result<Self, TensorError> {
         Self::strided(self.dtype, shape, strides, offset, self.elements)
     }
-
-    /// A tensor of another dtype in the same layout: each element that is stored between its first and its last becomes
-    /// what `map` makes of it.
-    #[cfg(feature = "cases")]
-    pub(crate) fn map_elements(
-        &self,
-        dtype: DType,
-        map: impl Fn(Element) -> Element,
-    ) -> Result<Self, TensorError> {
-        let (low, high) = match self.shape.element_count() {
-            0 => (self.offset, self.offset),
-            _ => {
-                let reaches = self
-                    .shape
-                    .iter()
-                    .zip(&self.strides)
-                    .map(|(dim, stride)| (dim - 1).cast_signed() * stride);
-                let below: isize = reaches.clone().filter(|reach| *reach < 0).sum();
-                let above: isize = reaches.filter(|reach| *reach > 0).sum();
-                (self.offset.wrapping_add_signed(below), self.offset.wrapping_add_signed(above) + 1)
-            }
-        };
-        let mut stored = TensorBuilder::new(dtype, Shape::new([high - low])?)?;
-        (low..high).filter_map(|at| self.elements.get(at)).for_each(|element| stored.push(map(element)));
-        let elements = stored.finish()?.elements;
-        Self::strided(dtype, self.shape.clone(), self.strides.clone(), self.offset - low, elements)
-    }
 }
 
 impl PartialEq for Tensor {
@@ -353,23 +315,6 @@ impl PartialEq for Tensor {
 }
 
 impl Eq for Tensor {}
-
-impl fmt::Debug for Tensor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.dtype, crate::literal::Rows(self))
-    }
-}
-
-/// The value of an integer dtype's bits.
-pub(crate) fn integer(dtype: DType, bits: u128) -> i128 {
-    let unused = 128 - 8 * u32::try_from(dtype.size()).expect("a size of at most 16");
-    let high = bits << unused;
-    if dtype.kind() == crate::dtype::Kind::Signed {
-        high.cast_signed() >> unused
-    } else {
-        (high >> unused).cast_signed()
-    }
-}
 
 /// Whether every element of the shape lies within `len` stored elements.
 fn layout_fits(shape: &Shape, strides: &[isize], offset: usize, len: usize) -> bool {

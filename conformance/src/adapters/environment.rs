@@ -3,16 +3,37 @@
 //! Python runs in isolated mode, and pip installs a file only if its hash is listed in the requirements, whatever its
 //! configuration says about where files come from. Files are built packages, so that pip runs none of their code.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::{Adapter, absolute_entries, digest};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+/// What `backend.toml` says.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// Its name, once more.
+    pub name: String,
+    /// What it is, in a line.
+    pub summary: String,
+    /// The oldest Python that it runs on.
+    pub python: String,
+    /// The module that it imports.
+    pub module: String,
+    /// How much is downloaded on first use.
+    pub download: String,
+}
 
 /// What a making of an environment needs.
 pub(super) struct Environment<'a> {
-    pub(super) adapter: &'a Adapter,
+    pub(super) manifest: &'a Manifest,
+    /// What pip is asked for by name, with the versions.
+    pub(super) needs: &'a str,
+    /// What pip installs: that and all that it needs in turn, with hashes.
+    pub(super) requirements: &'a str,
     pub(super) cache: &'a Path,
     /// Is told what is going on.
     pub(super) say: &'a dyn Fn(&str),
@@ -23,7 +44,7 @@ impl Environment<'_> {
     pub(super) fn python(&self) -> Result<PathBuf, String> {
         let (system, version) = system_python()?;
         // Named by its content, so that adapters with the same requirements share it.
-        let name = format!("environment-{}-python-{version}", digest(&[self.adapter.requirements, &version]));
+        let name = format!("environment-{}-python-{version}", digest(&[self.requirements, &version]));
         let folder = self.cache.join(name);
         let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
         let ready = folder.join("gatherspec-ready");
@@ -31,7 +52,7 @@ impl Environment<'_> {
         let lock = File::create(folder.with_extension("lock")).and_then(|lock| lock.lock().map(|()| lock));
         let _lock = lock.map_err(|error| format!("{} cannot be locked: {error}", folder.display()))?;
         if !ready.is_file() {
-            let name = self.adapter.name;
+            let name = &self.manifest.name;
             (self.say)(&format!("{name}: making a Python {version} environment in {}", folder.display()));
             self.make(&system, &folder, &python)?;
             fs::write(&ready, "")
@@ -42,16 +63,16 @@ impl Environment<'_> {
     }
 
     fn make(&self, system: &Path, folder: &Path, python: &Path) -> Result<(), String> {
-        let (name, manifest) = (self.adapter.name, self.adapter.manifest());
+        let (name, manifest) = (&self.manifest.name, self.manifest);
         run(isolated(system).args(["-m", "venv", "--clear"]).arg(folder)).map_err(|said| {
             format!("Python's venv does not work; on Debian it is the package python3-venv\n{said}")
         })?;
         let requirements = folder.join("requirements.txt");
-        fs::write(&requirements, self.adapter.requirements)
+        fs::write(&requirements, self.requirements)
             .map_err(|error| format!("{} cannot be written: {error}", requirements.display()))?;
         (self.say)(&format!(
             "{name}: installing {} (a download of about {})",
-            self.adapter.needs.split_whitespace().collect::<Vec<_>>().join(" "),
+            self.needs.split_whitespace().collect::<Vec<_>>().join(" "),
             manifest.download
         ));
         let mut pip = isolated(python);
@@ -126,4 +147,29 @@ fn run(command: &mut Command) -> Result<(), String> {
     let said = String::from_utf8_lossy(&said);
     let lines: Vec<&str> = said.lines().collect();
     Err(lines[lines.len().saturating_sub(15)..].join("\n"))
+}
+
+/// The entries of a search path that do not depend on the current folder. An empty entry stands for that folder.
+pub(super) fn absolute_entries(path: &OsStr) -> OsString {
+    let entries = std::env::split_paths(path).filter(|entry| entry.is_absolute());
+    std::env::join_paths(entries).expect("what was split can be joined")
+}
+
+/// A short name for a content.
+pub(super) fn digest(texts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    texts.iter().for_each(|text| hash.update(text.as_bytes()));
+    hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_that_depend_on_the_current_folder_do_not_count() {
+        let path = std::env::join_paths(["", "/a", ".", "b/c", "/d e"]).unwrap();
+        assert_eq!(absolute_entries(&path), std::env::join_paths(["/a", "/d e"]).unwrap());
+        assert_eq!(absolute_entries(OsStr::new("")), "");
+    }
 }

@@ -10,7 +10,7 @@ use crate::fuzz::{Named, Subject, Subjects};
 use crate::judge::Strictness;
 use crate::process::{Dialogue, ProcessBackend};
 
-use super::BackendArgument;
+use super::built_in::BackendArgument;
 use super::process::ProcessOptions;
 
 /// Whom a campaign asks, ready to be asked.

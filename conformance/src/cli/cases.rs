@@ -8,7 +8,7 @@ use gather_spec::{Basis, Case, Specification};
 use crate::select::Selection;
 use crate::words::name;
 
-use super::Failure;
+use super::ending::Failure;
 
 /// The cases of files, of the files in folders, and of standard input.
 pub(super) fn read_files(paths: &[PathBuf], spec: &Specification) -> Result<Vec<Case>, Failure> {

@@ -16,7 +16,8 @@ use crate::judge::{Strictness, Verdict};
 use crate::runner::{CaseResult, Judged};
 use crate::words::counted;
 
-use super::{Failure, Status, complain, print};
+use super::ending::{Failure, Status};
+use super::output::{complain, print};
 
 /// The most bytes of an output that the reference is asked for.
 const MOST_OUTPUT: u64 = 256 << 20;

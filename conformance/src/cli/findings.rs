@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use crate::fuzz::{Corpus, Failing, Report, Shard};
 use crate::words::counted;
 
-use super::{Failure, Status, complain, print};
+use super::ending::{Failure, Status};
+use super::output::{complain, print};
 
 /// Prints what a campaign found and a last line; gives the status. That nothing failed counts only if something was
 /// tested.

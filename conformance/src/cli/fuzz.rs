@@ -23,10 +23,11 @@ use crate::shell::{option, quoted};
 
 use super::asked::Asked;
 use super::cases::case_files_in;
+use super::ending::{Failure, Status};
 use super::findings::{conclude, summary};
 use super::keep::default_folder;
+use super::output::{complain, print};
 use super::process::{Backend, ProcessOptions, edges, jobs, library, seconds};
-use super::{Failure, Status, complain, print};
 
 /// How many cases there are if nothing else is said.
 const CASES: u64 = 1_000_000;

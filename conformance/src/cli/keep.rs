@@ -12,7 +12,7 @@ use crate::files::{check_writable, write_whole};
 use crate::report::{BackendReport, FILES, Named, Report};
 use crate::results::Results;
 
-use super::complain;
+use super::output::complain;
 
 /// Where a run leaves what it found.
 pub(super) struct Kept {

@@ -10,7 +10,8 @@ use crate::select::Suite;
 use crate::words::counted;
 
 use super::cases::{check_operators, selection};
-use super::{Failure, Status, print};
+use super::ending::{Failure, Status};
+use super::output::print;
 
 #[derive(clap::Args)]
 pub(super) struct List {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use crate::fuzz::{Report, merge};
 
+use super::ending::{Failure, Status};
 use super::findings::conclude;
-use super::{Failure, Status};
 
 #[derive(clap::Args)]
 pub(super) struct Merge {

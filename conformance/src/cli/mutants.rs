@@ -7,7 +7,8 @@ use crate::select::{Pattern, Selection, Suite};
 use crate::words::name;
 
 use super::cases::check_operators;
-use super::{Failure, Status, print};
+use super::ending::{Failure, Status};
+use super::output::print;
 
 #[derive(clap::Args)]
 pub(super) struct Mutants {

@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Write};
 
 use crate::style::guarded;
 
-use super::Failure;
+use super::ending::Failure;
 
 /// Prints a text to stdout, with its colours only if that is a terminal.
 pub(super) fn print(text: &str) -> Result<(), Failure> {

@@ -9,7 +9,7 @@ use crate::builtin;
 use crate::process::{Limits, ProcessBackend};
 use crate::shell::option;
 
-use super::BackendArgument;
+use super::built_in::BackendArgument;
 
 /// What `run --backend` names.
 #[derive(Clone, Debug)]

@@ -23,14 +23,16 @@ use crate::select::Suite;
 use crate::shell::{option, quoted};
 
 use super::asked::Asked;
+use super::built_in::BackendArgument;
 use super::campaign::{self, Short};
 use super::cases::{check_operators, read_files, selection};
+use super::ending::{Failure, Status};
 use super::keep::{Kept, default_folder};
 use super::known::Known;
+use super::output::{complain, print};
 use super::partial::{not_run, note_missing, with_results};
 use super::process::{Backend, ProcessOptions, jobs, library, runs};
 use super::progress::Progress;
-use super::{BackendArgument, Cli, Command, Failure, Status, complain, print};
 
 #[derive(clap::Args)]
 pub(super) struct Run {
@@ -96,15 +98,19 @@ pub(super) struct Run {
     command: Vec<OsString>,
 }
 
+/// `run` by itself.
+#[derive(clap::Parser)]
+struct Alone {
+    #[command(flatten)]
+    run: Run,
+}
+
 /// The whole suite on every built-in backend.
 pub(super) fn main_job(
     spec: Result<&'static Specification, Failure>,
     folder: Option<&Path>,
 ) -> Result<Status, Failure> {
-    match Cli::parse_from(["gatherspec", "run"]).command {
-        Some(Command::Run(run)) => run.execute(spec?, folder),
-        _ => unreachable!("`run` is a command"),
-    }
+    Alone::parse_from(["gatherspec"]).run.execute(spec?, folder)
 }
 
 impl Run {

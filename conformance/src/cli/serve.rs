@@ -7,7 +7,8 @@ use gather_spec::{BadIndex, NegativeIndex, Signatures};
 use crate::serve::Files;
 use crate::{builtin, serve};
 
-use super::{BackendArgument, Failure, Status};
+use super::built_in::BackendArgument;
+use super::ending::{Failure, Status};
 
 #[derive(clap::Args)]
 pub(super) struct Serve {

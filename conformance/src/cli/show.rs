@@ -8,7 +8,8 @@ use crate::backend::Backend;
 use crate::words::name;
 use crate::{builtin, questions, results, show};
 
-use super::{Failure, Status, print};
+use super::ending::{Failure, Status};
+use super::output::print;
 
 #[derive(clap::Args)]
 pub(super) struct Show {

@@ -11,8 +11,7 @@ use crate::judge::Verdict;
 use crate::laws::LAWS;
 use crate::report::{BackendReport, Kind, Part, Problem};
 use crate::select::Pattern;
-
-use super::quoted;
+use crate::words::quoted;
 
 /// One entry: of which operator, which kind, and why.
 #[derive(Clone, Debug, Deserialize)]

@@ -7,8 +7,6 @@ use gather_spec::tensor::Stored;
 use gather_spec::{ByteString, DType, Element, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::position;
-
 /// The most elements of tensors that are shown whole.
 pub(super) const WHOLE: usize = 64;
 
@@ -159,6 +157,21 @@ fn alike(dtype: DType, one: &Element, other: &Element) -> bool {
         let [a, b] = [one & magnitude, other & magnitude];
         bits(one) != bits(other) && (a > infinity && b > infinity || a == 0 && b == 0)
     })
+}
+
+/// The multi-index of an element by its number in row-major order.
+pub(super) fn position(shape: &[usize], mut number: usize) -> Vec<usize> {
+    let mut position: Vec<usize> = shape
+        .iter()
+        .rev()
+        .map(|dim| {
+            let at = number % dim;
+            number /= dim;
+            at
+        })
+        .collect();
+    position.reverse();
+    position
 }
 
 #[cfg(test)]

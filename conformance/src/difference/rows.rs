@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{Elements, position};
+use super::elements::{Elements, position};
 
 /// Two aligned rows of elements and a row of marks.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,6 @@
 
 use gather_spec::dtype::Kind;
 use gather_spec::signature::{AttributeDefault, AttributeRole, AttributeType, OperandRole};
-use gather_spec::tensor::Stored;
 use gather_spec::{
     Attribute, Attributes, Call, DType, Element, Form, Operator, Roles, Shape, Signature, Signatures, Tensor,
     TensorError,
@@ -13,11 +12,11 @@ use super::palette::{LENGTH, Palettes, Style};
 use super::parts::{Parts, Wanted, counts_from, default_of};
 use super::sizes::Size;
 use super::slice_sizes;
+use super::stored::{in_layout, stored};
 use super::values::{Regular, Values};
 use super::windows::{WantedWindows, Windows};
-use super::{Choices, far, paint};
+use super::{Choices, far, paint, right};
 use crate::backend::{Capability, Description};
-use crate::layout::Layout;
 
 /// How often a call far from the usual may be disturbed: of two faults the right one must be reported.
 const MOST_FAULTS: usize = 4;
@@ -125,8 +124,8 @@ impl Maker {
         let (mut parts, faults) = match size {
             Size::Far => (far::draw(choices, signature), choices.pick(&[0, MOST_FAULTS])),
             // With a component less, or another axis, a slice would be as long as the axis.
-            Size::Edge => (Parts::draw(choices, signature, &Wanted::of_size(size)), 0),
-            _ => (Parts::draw(choices, signature, &Wanted::of_size(size)), 1),
+            Size::Edge => (right::parts(choices, signature, &Wanted::of_size(size)), 0),
+            _ => (right::parts(choices, signature, &Wanted::of_size(size)), 1),
         };
         let odds = match size {
             Size::Edge => usize::MAX,
@@ -414,33 +413,4 @@ fn by_row(
         value(row, component, bounds.get(component).copied().unwrap_or(1))
     });
     in_layout(stored(dtype, shape, values)?, layout)
-}
-
-/// A tensor in a layout, the row-major one mostly.
-pub(super) fn in_layout(tensor: Tensor, layout: usize) -> Result<Tensor, TensorError> {
-    match layout {
-        at @ 8.. => Layout::ALL[at - 7].tensor(&tensor),
-        _ => Ok(tensor),
-    }
-}
-
-/// A row-major tensor of any dtype from integers, cut to its width.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the values are cut to the width")]
-pub(super) fn stored(
-    dtype: DType,
-    shape: Shape,
-    values: impl Iterator<Item = i64>,
-) -> Result<Tensor, TensorError> {
-    let strides = shape.row_major_strides();
-    let elements = match dtype {
-        DType::String => gather_spec::ByteString::store(values.map(|v| v.to_string().into()).collect()),
-        _ => match dtype.size() {
-            1 => u8::store(values.map(|value| value as u8).collect()),
-            2 => u16::store(values.map(|value| value as u16).collect()),
-            4 => u32::store(values.map(|value| value as u32).collect()),
-            8 => u64::store(values.map(|value| value as u64).collect()),
-            _ => u128::store(values.map(|value| value as u128).collect()),
-        },
-    };
-    Tensor::strided(dtype, shape, strides, 0, elements)
 }

@@ -1,14 +1,10 @@
-//! The shapes of a right call, form by form, in role terms.
+//! The shapes of a right call in role terms: which of their axes are what.
 
 use gather_spec::signature::{AttributeDefault, AttributeRole, Axis, Join, OperandRole, Range, RankRule};
 use gather_spec::{Attribute, Form, Signature};
 
-use super::sizes::{Size, dims, elements, fit};
-use super::{Choices, edges};
-
-/// The most axes of params, and of indices besides batch and index vector, unless a rule asks for more.
-const PARAMS_RANK: usize = 4;
-const OUTER_RANK: usize = 2;
+use super::Choices;
+use super::sizes::{Size, dims};
 
 /// The longest line of indices that a null axis leaves.
 const MOST_ALONG: usize = 70_000;
@@ -32,7 +28,7 @@ impl Wanted {
         Self { batch: (0, 3), outer: 0, some_index: false, size }
     }
 
-    fn dims(&self, choices: &mut Choices, least_rank: usize, most_rank: usize) -> Vec<usize> {
+    pub(super) fn dims(&self, choices: &mut Choices, least_rank: usize, most_rank: usize) -> Vec<usize> {
         let mut dims = dims(choices, self.size, least_rank, most_rank);
         if self.some_index {
             dims.iter_mut().for_each(|dim| *dim = (*dim).max(1));
@@ -54,21 +50,6 @@ pub(crate) struct Parts {
     pub(crate) depth: usize,
     /// Whether params are flattened before anything is selected.
     pub(crate) flat: bool,
-}
-
-impl Parts {
-    /// Parts of a call of this operator.
-    pub(crate) fn draw(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Self {
-        if wanted.size == Size::Edge {
-            return edges::draw(choices, signature, wanted).within_ranks(signature);
-        }
-        match signature.form {
-            Form::Take => take(choices, signature, wanted).within_ranks(signature),
-            Form::Elements => joined(choices, signature, wanted),
-            // Windows have parts of their own: see `windows`.
-            Form::Nd | Form::Window => nd(choices, signature, wanted),
-        }
-    }
 }
 
 impl Parts {
@@ -113,61 +94,6 @@ impl Parts {
     }
 }
 
-fn take(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
-    let (least_params, least_indices) = least_ranks(signature);
-    let (from, to) = batch_range(signature, wanted);
-    let params = wanted.dims(choices, least_params.max(from + 1), wanted.size.rank(PARAMS_RANK));
-    let has_axis = signature.attribute(AttributeRole::Axis).is_some();
-    let axis = from + if has_axis { choices.below(params.len() - from) } else { 0 };
-    let batch = from + choices.below(axis.min(to) - from + 1);
-    let axis = if has_axis { axis } else { batch };
-    let least_outer = wanted.outer.max(least_indices.saturating_sub(batch));
-    let mut indices = wanted.dims(choices, least_outer, wanted.size.rank(OUTER_RANK));
-    indices.splice(0..0, params[..batch].iter().copied());
-    let others = elements(&params[batch..]) / params[axis].max(1);
-    fit(&mut indices, batch, wanted.size.output_elements() / others);
-    Parts { params, indices, batch, axis, depth: 1, flat: false }
-}
-
-fn nd(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
-    let (least_params, least_indices) = least_ranks(signature);
-    let least_depth = signature.least_depth.max(usize::from(wanted.some_index));
-    let (from, to) = batch_range(signature, wanted);
-    let params = wanted.dims(choices, least_params.max(from + least_depth), wanted.size.rank(PARAMS_RANK));
-    let batch = from + choices.below(to.min(most_batch(signature, params.len(), least_depth)) - from + 1);
-    let most_depth = params.len() - batch;
-    let depth = most_depth - choices.below(most_depth - least_depth + 1);
-    let least_outer = wanted.outer.max(least_indices.saturating_sub(batch + 1));
-    let mut indices = wanted.dims(choices, least_outer, wanted.size.rank(OUTER_RANK));
-    indices.splice(0..0, params[..batch].iter().copied());
-    fit(&mut indices, batch, wanted.size.output_elements() / elements(&params[batch + depth..]));
-    indices.push(depth);
-    Parts { params, indices, batch, axis: batch, depth, flat: false }
-}
-
-/// The most batch dims that leave params an axis, where one is asked for, and the components of a row.
-fn most_batch(signature: &Signature, params: usize, least_depth: usize) -> usize {
-    let range = signature.attribute(AttributeRole::BatchDims).and_then(|one| one.range);
-    let least_rest = if range == Some(Range::From0BelowSmallerRank) { 1 } else { 0 };
-    params.saturating_sub(least_depth.max(least_rest))
-}
-
-fn joined(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
-    let (least_params, least_indices) = least_ranks(signature);
-    let least = least_params.max(least_indices).max(1);
-    let mut params = wanted.dims(choices, least, wanted.size.rank(PARAMS_RANK));
-    let axis = choices.below(params.len());
-    let mut indices = params.clone();
-    for dim in (0..params.len()).filter(|dim| *dim != axis) {
-        join(choices, signature.join, &mut params[dim], &mut indices[dim], wanted.some_index);
-    }
-    indices[axis] = 1;
-    let others = elements(&indices).max(elements(&params) / params[axis].max(1));
-    let along = wanted.dims(choices, 1, 1)[0];
-    indices[axis] = along.min((wanted.size.output_elements() / others).max(1));
-    Parts { params, indices, batch: 0, axis, depth: 1, flat: false }
-}
-
 /// Changes one of two equal dims off the axis as far as the join allows.
 pub(super) fn join(
     choices: &mut Choices,
@@ -195,10 +121,6 @@ pub(super) fn join(
 pub(super) fn least_ranks(signature: &Signature) -> (usize, usize) {
     let least = |role| signature.operand(role).rank.least();
     (least(OperandRole::Params), least(OperandRole::Indices))
-}
-
-fn batch_range(signature: &Signature, wanted: &Wanted) -> (usize, usize) {
-    if signature.has_batch() { wanted.batch } else { (0, 0) }
 }
 
 /// What an absent attribute stands for, in a call of these ranks and so many batch dims; `None` if that is out of range.

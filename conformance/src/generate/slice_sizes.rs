@@ -4,7 +4,7 @@ use gather_spec::signature::Window;
 use gather_spec::{DType, Element, Shape, Signature, Tensor, TensorError};
 
 use super::choices::Choices;
-use super::maker::{in_layout, stored};
+use super::stored::{in_layout, stored};
 
 /// The values that tell how wide a slice size is read, and whether with a sign.
 const TELLING: [i64; 6] = [-1, 128, 200, 255, 256, 1 << 32];

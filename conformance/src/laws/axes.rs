@@ -3,10 +3,10 @@
 use gather_spec::signature::{AttributeRole, OperandRole};
 use gather_spec::{Attribute, Form, Signature};
 
+use super::compare::{agree, equal};
 use super::gathers::{Gather, Wish};
-use super::lab::{Lab, Stop, agree, equal};
+use super::lab::{ALL, ANY, EVERY_FORM, Lab, Law, Stop};
 use super::tensors::{integers, reshape, transpose};
-use super::{ALL, ANY, EVERY_FORM, Law};
 
 pub(super) const IDENTITY: Law = Law {
     name: "identity-indices",

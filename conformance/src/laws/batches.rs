@@ -3,10 +3,10 @@
 use gather_spec::signature::{AttributeRole, AttributeType};
 use gather_spec::{Attribute, Call, Form};
 
+use super::compare::agree;
 use super::documented::looped;
 use super::gathers::{Gather, Wish, signed};
-use super::lab::{Lab, Stop, agree};
-use super::{ALL, ANY, EVERY_FORM, Law};
+use super::lab::{ALL, ANY, EVERY_FORM, Lab, Law, Stop};
 use crate::generate::parts::{counts_from, default_of};
 
 pub(super) const BATCH_OF_ROWS_IS_A_LOOP: Law = Law {

@@ -2,10 +2,10 @@
 
 use gather_spec::{ByteString, DType, Element};
 
+use super::compare::{agree, equal};
 use super::gathers::{Gather, Wish};
-use super::lab::{Lab, Stop, agree, equal};
+use super::lab::{ALL, ANY, EVERY_FORM, Lab, Law, Stop};
 use super::tensors::{build, integers, map};
-use super::{ALL, ANY, EVERY_FORM, Law};
 use crate::layout::Layout;
 
 pub(super) const PAYLOAD: Law = Law {
@@ -151,7 +151,7 @@ fn many_rows<'a>(lab: &mut Lab<'a>, drawn: &Gather<'a>, rows: usize) -> Result<G
 }
 
 fn layout(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    if !lab.in_process {
+    if !lab.is_in_process() {
         return Err(Stop::Skip("skipped: the protocol has no layouts"));
     }
     let gather = lab.gather(Wish { batch: (0, 2), bad: true, ..Wish::PLAIN })?;

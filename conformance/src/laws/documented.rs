@@ -3,10 +3,10 @@
 use gather_spec::signature::AttributeRole;
 use gather_spec::{DType, Element, Form, Signature};
 
+use super::compare::{equal, made_of};
 use super::gathers::{Gather, Wish, signed};
-use super::lab::{Lab, Stop, equal, made_of};
+use super::lab::{ALL, ANY, Lab, Law, Stop};
 use super::tensors::{at, build, integers, stack};
-use super::{ALL, ANY, Law};
 use crate::generate::parts::{counts_from, default_of};
 
 pub(super) const SLICE_AT_LOCATION: Law = Law {

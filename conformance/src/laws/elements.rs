@@ -3,10 +3,10 @@
 use gather_spec::signature::{AttributeRole, Join};
 use gather_spec::{Element, Form, Signature};
 
+use super::compare::{agree, equal, made_of};
 use super::gathers::{Gather, Wish};
-use super::lab::{Lab, Stop, agree, equal, made_of};
+use super::lab::{ALL, ANY, Lab, Law, Stop};
 use super::tensors::{build, integers, transpose};
-use super::{ALL, ANY, Law};
 
 pub(super) const ARGSORT_SORTS: Law = Law {
     name: "argsort-sorts-along-the-axis",

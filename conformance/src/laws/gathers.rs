@@ -6,11 +6,12 @@ use gather_spec::dtype::Kind;
 use gather_spec::signature::{AttributeRole, Axis};
 use gather_spec::{BadIndex, Call, DType, Form, NegativeIndex, Profile, Roles, Shape, Signature, Tensor};
 
-use crate::generate::parts::{Parts, Ranks, Wanted, default_of};
+use crate::generate::parts::{Ranks, Wanted, default_of};
 use crate::generate::values::Values;
-use crate::generate::{Size, paint};
+use crate::generate::{Size, paint, right};
 
-use super::lab::{Lab, Stop, joined};
+use super::lab::{Lab, Stop};
+use super::shapes::joined;
 use super::tensors::{counts, integers};
 
 /// What a law asks for.
@@ -173,8 +174,8 @@ impl<'a> Lab<'a> {
         let signature = self.operator()?;
         let (dtype, index_dtype) = self.dtypes(signature)?;
         let Wish { batch, outer, some_index, .. } = wish;
-        let size = Size::draw(self.choices, Some(self.edges_in));
-        let parts = Parts::draw(self.choices, signature, &Wanted { batch, outer, some_index, size });
+        let size = Size::draw(self.choices, Some(self.edges_in()));
+        let parts = right::parts(self.choices, signature, &Wanted { batch, outer, some_index, size });
         let (mode, profile) = self.policies(signature);
         let params = paint::params(dtype, Shape::new(parts.params)?)?;
         let indices = zeros(index_dtype, parts.indices)?;

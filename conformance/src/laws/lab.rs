@@ -1,17 +1,74 @@
-//! Where a law asks calls and says what is wrong with the answers.
+//! What a law is, and the lab in which it asks calls.
 
-use gather_spec::literal::Rows;
-use gather_spec::signature::{AttributeRole, Axis, Join, OperandRole};
-use gather_spec::{Call, DType, Form, Outcome, Profile, Signature, Signatures, Tensor, TensorError};
+use gather_spec::signature::{AttributeRole, OperandRole};
+use gather_spec::{Call, Form, Outcome, Profile, Signature, Signatures, Tensor, TensorError};
 
 use crate::backend::{Capability, Description};
 use crate::difference::Difference;
 use crate::fuzz::{Answer, Question, Way};
 use crate::generate::Choices;
-use crate::generate::parts::{Ranks, counts_from, default_of};
 use crate::judge::{Verdict, describe_outcome};
 
-use super::{Law, Laws};
+use super::shapes::of_output;
+
+/// A relation between calls.
+#[derive(Clone, Copy, Debug)]
+pub struct Law {
+    /// Its name.
+    pub name: &'static str,
+    /// The relation, in a line.
+    pub statement: &'static str,
+    /// The documented example that it stands for, by its id in the inventory.
+    pub example: Option<&'static str>,
+    /// The forms of the operators that it is drawn for.
+    pub forms: &'static [Form],
+    /// The attributes that these operators must have.
+    pub roles: &'static [AttributeRole],
+    /// Which of these operators it is about.
+    pub(super) only: fn(&Signature) -> bool,
+    /// Whether it says anything under these policies.
+    pub(super) speaks: fn(Profile) -> bool,
+    pub(super) check: fn(&mut Lab<'_>) -> Result<(), Stop>,
+}
+
+impl Law {
+    /// Whether it is drawn for an operator.
+    #[must_use]
+    pub fn is_about(&self, signature: &Signature) -> bool {
+        let modes = signature.modes();
+        self.forms.contains(&signature.form)
+            && self.roles.iter().all(|role| signature.attribute(*role).is_some())
+            && (self.only)(signature)
+            && (modes.is_empty() || modes.iter().any(|mode| self.speaks_of(mode.profile)))
+    }
+
+    /// Whether it says anything under these policies.
+    pub(super) fn speaks_of(&self, profile: Profile) -> bool {
+        (self.speaks)(profile)
+    }
+}
+
+/// Of a law that holds for every gather but those of windows, which have laws of their own.
+pub(super) const EVERY_FORM: &[Form] = &[Form::Take, Form::Elements, Form::Nd];
+
+/// Of a law about index rows that stand by themselves, whatever their shape.
+pub(super) const FREE_ROWS: &[Form] = &[Form::Take, Form::Nd];
+
+/// Of a law that is about every operator of its forms with its attributes.
+pub(super) const ALL: fn(&Signature) -> bool = |_| true;
+
+/// Of a law that holds under all policies.
+pub(super) const ANY: fn(Profile) -> bool = |_| true;
+
+/// The backend that laws are asked of.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) description: Description,
+    pub(super) signatures: Signatures,
+    pub(super) in_process: bool,
+    /// One drawn gather in so many is at a size at which kernels change their way.
+    pub(super) edges_in: usize,
+}
 
 /// Why a law does not go on.
 #[derive(Debug)]
@@ -41,14 +98,10 @@ impl From<gather_spec::ShapeTooLarge> for Stop {
 pub(super) struct Lab<'a> {
     pub(super) law: &'a Law,
     pub(super) choices: &'a mut Choices,
-    description: &'a Description,
-    signatures: &'a Signatures,
+    asked: &'a Asked,
     /// Stands for the declared one where a backend follows any.
     profile: Option<Profile>,
     way: Way,
-    pub(super) in_process: bool,
-    /// One drawn gather in so many is at a size at which kernels change their way.
-    pub(super) edges_in: usize,
     answers: &'a [Answer],
     used: usize,
 }
@@ -57,40 +110,38 @@ impl<'a> Lab<'a> {
     pub(super) fn new(
         law: &'a Law,
         choices: &'a mut Choices,
-        about: &'a Laws,
+        asked: &'a Asked,
         profile: Option<Profile>,
         way: Way,
         answers: &'a [Answer],
     ) -> Self {
-        let Laws { description, signatures, in_process, edges_in, .. } = about;
-        Self {
-            law,
-            choices,
-            description,
-            signatures,
-            profile,
-            way,
-            in_process: *in_process,
-            edges_in: *edges_in,
-            answers,
-            used: 0,
-        }
+        Self { law, choices, asked, profile, way, answers, used: 0 }
+    }
+
+    /// Whether the backend runs in this process.
+    pub(super) const fn is_in_process(&self) -> bool {
+        self.asked.in_process
+    }
+
+    /// One drawn gather in so many is at a size at which kernels change their way.
+    pub(super) const fn edges_in(&self) -> usize {
+        self.asked.edges_in
     }
 
     /// The operators that the backend declares.
     pub(super) fn declared(&self) -> impl Iterator<Item = &'a Signature> + use<'a> {
-        let description = self.description;
-        self.signatures.iter().filter(|one| description.operators.contains_key(one.operator.as_str()))
+        let Asked { description, signatures, .. } = self.asked;
+        signatures.iter().filter(|one| description.operators.contains_key(one.operator.as_str()))
     }
 
     /// What the backend declares of an operator that it declares.
     pub(super) fn capability(&self, signature: &Signature) -> &'a Capability {
-        &self.description.operators[signature.operator.as_str()]
+        &self.asked.description.operators[signature.operator.as_str()]
     }
 
     /// The policies that an operator follows here.
     pub(super) fn profile(&self, operator: &str) -> Profile {
-        let declared = self.description.operators.get(operator).map(|known| known.profile);
+        let declared = self.asked.description.operators.get(operator).map(|known| known.profile);
         self.profile.or(declared).unwrap_or_default()
     }
 
@@ -131,7 +182,7 @@ impl<'a> Lab<'a> {
 
     /// Whether a call that a law has made of another is of ranks that its operator takes.
     fn has_allowed_ranks(&self, call: &Call) -> bool {
-        let Some(signature) = self.signatures.get(call.operator.as_str()) else { return false };
+        let Some(signature) = self.asked.signatures.get(call.operator.as_str()) else { return false };
         let allows = |role, tensor: &Tensor| signature.operand(role).rank.allows(tensor.rank());
         signature.roles(call).is_ok_and(|roles| {
             allows(OperandRole::Params, roles.params) && allows(OperandRole::Indices, roles.indices)
@@ -164,7 +215,7 @@ impl<'a> Lab<'a> {
     /// An output is of the dtype of params and of the shape that the form's formula gives, so that it can be taken apart.
     fn has_the_shape_of(&self, call: &Call, outcome: &Outcome) -> Result<(), Stop> {
         let Outcome::Output(output) = outcome else { return Ok(()) };
-        let Some((dtype, shape)) = self.formula(call) else { return Ok(()) };
+        let Some((dtype, shape)) = of_output(&self.asked.signatures, call) else { return Ok(()) };
         if output.dtype() == dtype && output.shape()[..] == *shape {
             return Ok(());
         }
@@ -174,124 +225,5 @@ impl<'a> Lab<'a> {
             actual: describe_outcome(outcome),
             difference: None,
         })
-    }
-
-    /// The dtype and the shape of the output of a call whose attributes are in range.
-    fn formula(&self, call: &Call) -> Option<(DType, Vec<usize>)> {
-        let signature = self.signatures.get(call.operator.as_str())?;
-        let roles = signature.roles(call).ok()?;
-        let (params, indices) = (roles.params.shape(), roles.indices.shape());
-        let resolved = |role, sent: Option<i64>, batch| {
-            let ranks = Ranks { params: params.len(), indices: indices.len(), batch };
-            match sent {
-                None => default_of(signature, role, ranks),
-                Some(value) if value < 0 => {
-                    let end = i64::try_from(counts_from(signature, role, ranks)?).ok()?;
-                    usize::try_from(value + end).ok()
-                }
-                Some(value) => usize::try_from(value).ok(),
-            }
-        };
-        let batch = resolved(AttributeRole::BatchDims, roles.batch_dims, 0)?;
-        let flat = [roles.params.shape().element_count()];
-        let (params, axis) = match roles.axis {
-            _ if signature.is_flat(&roles) => (&flat[..], 0),
-            Some(Axis::Null) => return None,
-            Some(Axis::At(axis)) => (&params[..], resolved(AttributeRole::Axis, Some(axis), batch)?),
-            None => (&params[..], resolved(AttributeRole::Axis, None, batch)?),
-        };
-        let shape = match signature.form {
-            Form::Take => [params.get(..axis)?, indices.get(batch..)?, params.get(axis + 1..)?].concat(),
-            Form::Elements => joined(signature, params, indices, axis)?,
-            Form::Window => super::windows::output_shape(signature, &roles)?,
-            Form::Nd => {
-                let (depth, rows) = indices.split_last()?;
-                [params.get(..batch)?, rows.get(batch..)?, params.get(batch + depth..)?].concat()
-            }
-        };
-        Some((roles.params.dtype(), shape))
-    }
-}
-
-/// The shape of the output of form elements: that of indices, with the dims of params where one of 1 repeats. `None` if the
-/// ranks differ.
-pub(super) fn joined(
-    signature: &Signature,
-    params: &[usize],
-    indices: &[usize],
-    axis: usize,
-) -> Option<Vec<usize>> {
-    let repeats = |dim| signature.join == Some(Join::Broadcast) && dim != axis;
-    let pairs = params.iter().zip(indices).enumerate();
-    let dims =
-        pairs.map(|(dim, (params, indices))| if repeats(dim) && *indices == 1 { *params } else { *indices });
-    (params.len() == indices.len()).then(|| dims.collect())
-}
-
-/// The law's equation: both sides are the same tensor.
-pub(super) fn equal(expected: &Tensor, actual: &Tensor) -> Result<(), Stop> {
-    if expected == actual {
-        return Ok(());
-    }
-    let (one, other) = (Outcome::Output(expected.clone()), Outcome::Output(actual.clone()));
-    let shown = |tensor: &Tensor| format!("{} {} {}", tensor.dtype(), tensor.shape(), Rows(tensor));
-    Err(Stop::Broken {
-        verdict: Verdict::WrongOutput,
-        expected: format!("by the law {}", shown(expected)),
-        actual: shown(actual),
-        difference: Difference::between(&one, &other).map(Box::new),
-    })
-}
-
-/// Both outcomes agree in bits, or in that they are errors, and then in what both state.
-pub(super) fn agree(one: &Outcome, other: &Outcome) -> Result<(), Stop> {
-    match (one, other) {
-        (Outcome::Output(one), Outcome::Output(other)) => equal(one, other),
-        (Outcome::Error(a), Outcome::Error(b)) => {
-            let codes = a.code.is_none() || b.code.is_none() || (a.code == b.code && a.fields == b.fields);
-            if codes { Ok(()) } else { Err(differ(Verdict::WrongError, one, other)) }
-        }
-        (Outcome::Output(_), _) => Err(differ(Verdict::RejectedGoodInput, one, other)),
-        _ => Err(differ(Verdict::AcceptedBadInput, one, other)),
-    }
-}
-
-/// The whole is what the parts make: their outputs put together, or an error if one of them is one.
-pub(super) fn made_of(
-    parts: &[Outcome],
-    whole: &Outcome,
-    together: impl FnOnce(&[Tensor]) -> Result<Tensor, Stop>,
-) -> Result<(), Stop> {
-    let outputs: Result<Vec<Tensor>, &Outcome> = parts
-        .iter()
-        .map(|part| match part {
-            Outcome::Output(output) => Ok(output.clone()),
-            refused => Err(refused),
-        })
-        .collect();
-    match (outputs, whole) {
-        (Ok(outputs), Outcome::Output(whole)) => equal(&together(&outputs)?, whole),
-        (Ok(_), refused) => Err(Stop::Broken {
-            verdict: Verdict::RejectedGoodInput,
-            expected: "an output, since every part has one".to_owned(),
-            actual: describe_outcome(refused),
-            difference: None,
-        }),
-        (Err(refused), Outcome::Output(_)) => Err(Stop::Broken {
-            verdict: Verdict::AcceptedBadInput,
-            expected: format!("an error, since a part has one: {}", describe_outcome(refused)),
-            actual: describe_outcome(whole),
-            difference: None,
-        }),
-        (Err(_), _) => Ok(()),
-    }
-}
-
-fn differ(verdict: Verdict, one: &Outcome, other: &Outcome) -> Stop {
-    Stop::Broken {
-        verdict,
-        expected: format!("as before: {}", describe_outcome(one)),
-        actual: describe_outcome(other),
-        difference: Difference::between(one, other).map(Box::new),
     }
 }

@@ -3,78 +3,31 @@
 //!
 //! A law draws an instance, asks calls in a `lab`, and compares what comes back; each asks only what the backend
 //! declares. `documented` holds the three that the documents state themselves, `batches`, `rows`, `axes`,
-//! `elements`, `windows`, `blind` and `policies` what follows from their formulas; `gathers` draws calls and `tensors` takes tensors
-//! apart, without any gather of ours.
+//! `elements`, `windows`, `blind` and `policies` what follows from their formulas; `gathers` draws calls, `shapes` says what shape
+//! their output has, `tensors` takes tensors apart and `compare` compares, without any gather of ours.
 
 mod axes;
 mod batches;
 mod blind;
+mod compare;
 mod documented;
 mod elements;
 mod gathers;
 mod lab;
 mod policies;
 mod rows;
+mod shapes;
 mod tensors;
 mod windows;
 
-use gather_spec::signature::AttributeRole;
-use gather_spec::{Form, Profile, Signature, Signatures};
+use gather_spec::{Profile, Signatures};
 
 use crate::backend::Description;
 use crate::fuzz::{Answer, BROKEN, Broken, Check, Key, Question, SKIPPED, Step, Tally, Way};
 use crate::generate::{Choices, EDGES_IN};
 
-use lab::{Lab, Stop};
-
-/// A relation between calls.
-#[derive(Clone, Copy, Debug)]
-pub struct Law {
-    /// Its name.
-    pub name: &'static str,
-    /// The relation, in a line.
-    pub statement: &'static str,
-    /// The documented example that it stands for, by its id in the inventory.
-    pub example: Option<&'static str>,
-    /// The forms of the operators that it is drawn for.
-    pub forms: &'static [Form],
-    /// The attributes that these operators must have.
-    pub roles: &'static [AttributeRole],
-    /// Which of these operators it is about.
-    only: fn(&Signature) -> bool,
-    /// Whether it says anything under these policies.
-    speaks: fn(Profile) -> bool,
-    check: fn(&mut Lab<'_>) -> Result<(), Stop>,
-}
-
-impl Law {
-    /// Whether it is drawn for an operator.
-    #[must_use]
-    pub fn is_about(&self, signature: &Signature) -> bool {
-        let modes = signature.modes();
-        self.forms.contains(&signature.form)
-            && self.roles.iter().all(|role| signature.attribute(*role).is_some())
-            && (self.only)(signature)
-            && (modes.is_empty() || modes.iter().any(|mode| self.speaks_of(mode.profile)))
-    }
-
-    /// Whether it says anything under these policies.
-    fn speaks_of(&self, profile: Profile) -> bool {
-        (self.speaks)(profile)
-    }
-}
-
-/// Of a law that holds for every gather but those of windows, which have laws of their own.
-const EVERY_FORM: &[Form] = &[Form::Take, Form::Elements, Form::Nd];
-
-/// Of a law about index rows that stand by themselves, whatever their shape.
-const FREE_ROWS: &[Form] = &[Form::Take, Form::Nd];
-
-/// Of a law that is about every operator of its forms with its attributes.
-const ALL: fn(&Signature) -> bool = |_| true;
-
-/// Of a law that holds under all policies.
-const ANY: fn(Profile) -> bool = |_| true;
+pub use lab::Law;
+use lab::{Asked, Lab, Stop};
 
 /// Every law.
 pub const LAWS: &[Law] = &[
@@ -119,10 +72,7 @@ pub const LAWS: &[Law] = &[
 /// Holds a backend to laws, each case an instance of one of them.
 #[derive(Debug)]
 pub struct Laws {
-    description: Description,
-    signatures: Signatures,
-    in_process: bool,
-    edges_in: usize,
+    asked: Asked,
     /// Each with the policies to draw it under: those that the backend declares, if there are none.
     laws: Vec<(Law, Vec<Profile>)>,
 }
@@ -158,13 +108,13 @@ impl Laws {
         };
         let laws = laws.into_iter().map(under).collect();
         let (description, signatures) = (description.clone(), signatures.clone());
-        Ok(Self { description, signatures, in_process, edges_in: EDGES_IN, laws })
+        Ok(Self { asked: Asked { description, signatures, in_process, edges_in: EDGES_IN }, laws })
     }
 
     /// The same with one drawn gather in so many at a size at which kernels change their way.
     #[must_use]
     pub fn edges_in(self, edges_in: usize) -> Self {
-        Self { edges_in, ..self }
+        Self { asked: Asked { edges_in, ..self.asked }, ..self }
     }
 }
 
@@ -173,7 +123,7 @@ impl Check for Laws {
         let (law, profiles) = &self.laws[choices.below(self.laws.len())];
         let profile = if profiles.is_empty() { None } else { Some(choices.pick(profiles)) };
         let way = Way::draw(choices, profile.unwrap_or_default());
-        let mut lab = Lab::new(law, choices, self, profile, way, answers);
+        let mut lab = Lab::new(law, choices, &self.asked, profile, way, answers);
         let (column, step) = match (law.check)(&mut lab) {
             Err(Stop::Ask(questions)) => return Step::Ask(questions),
             Ok(()) => ("held", Step::Well),
@@ -182,7 +132,7 @@ impl Check for Laws {
                 (why, Step::Well)
             }
             Err(Stop::Broken { verdict, expected, actual, difference }) => {
-                let key = Key::new(Some(law.name), &self.signatures, asked, verdict, None);
+                let key = Key::new(Some(law.name), &self.asked.signatures, asked, verdict, None);
                 (BROKEN, Step::Broken(Box::new(Broken { key, expected, actual, difference })))
             }
         };

@@ -3,10 +3,10 @@
 use gather_spec::signature::AttributeRole;
 use gather_spec::{BadIndex, NegativeIndex};
 
+use super::compare::agree;
 use super::gathers::Wish;
-use super::lab::{Lab, Stop, agree};
+use super::lab::{ALL, EVERY_FORM, Lab, Law, Stop};
 use super::tensors::{integers, padded};
-use super::{ALL, EVERY_FORM, Law};
 
 pub(super) const ZERO_IS_PADDING: Law = Law {
     name: "zero-is-padding",

@@ -2,10 +2,10 @@
 
 use gather_spec::Outcome;
 
+use super::compare::made_of;
 use super::gathers::{Gather, Wish};
-use super::lab::{Lab, Stop, made_of};
+use super::lab::{ALL, ANY, EVERY_FORM, FREE_ROWS, Lab, Law, Stop};
 use super::tensors::{concat, reshape, select};
-use super::{ALL, ANY, EVERY_FORM, FREE_ROWS, Law};
 
 pub(super) const CONCATENATED: Law = Law {
     name: "concatenated-indices",

@@ -5,9 +5,10 @@ use gather_spec::{
     BadIndex, Call, DimensionNumbers, Form, NegativeIndex, Profile, Roles, Shape, Signature, Tensor, Window,
 };
 
-use super::lab::{Lab, Stop, agree, equal, made_of};
+use super::compare::{agree, equal, made_of};
+use super::lab::{ALL, ANY, Lab, Law, Stop};
+use super::shapes::of_windows;
 use super::tensors::{build, counts, integers, transpose};
-use super::{ALL, ANY, Law};
 use crate::generate::values::Values;
 use crate::generate::windows::{WantedWindows, Windows};
 use crate::generate::{Size, paint};
@@ -159,24 +160,6 @@ impl<'a> Lab<'a> {
         let indices = integers(index_dtype, drawn.indices.shape(), value)?;
         Ok(drawn.with_indices(indices))
     }
-}
-
-/// The shape of the output of a call whose dimension numbers are right.
-pub(super) fn output_shape(signature: &Signature, roles: &Roles<&Tensor>) -> Option<Vec<usize>> {
-    let (params, indices) = (roles.params.shape(), roles.indices.shape());
-    let (numbers, slice_sizes) = signature.window(roles.window.as_ref()?, indices.len());
-    let has = |dims: &[i64], dim: usize| dims.iter().any(|one| usize::try_from(*one) == Ok(dim));
-    let vector = usize::try_from(numbers.index_vector_dim).ok()?;
-    let mut rows = (0..indices.len()).filter(|dim| *dim != vector).map(|dim| indices[dim]);
-    let is_left_out =
-        |dim| has(&numbers.collapsed_slice_dims, dim) || has(&numbers.operand_batching_dims, dim);
-    let window: Option<Vec<usize>> = (0..params.len())
-        .filter(|dim| !is_left_out(*dim))
-        .map(|dim| usize::try_from(*slice_sizes.get(dim)?).ok())
-        .collect();
-    let mut window = window?.into_iter();
-    let rank = indices.len() - usize::from(vector < indices.len()) + numbers.offset_dims.len();
-    (0..rank).map(|dim| if has(&numbers.offset_dims, dim) { window.next() } else { rows.next() }).collect()
 }
 
 fn one_element_is_nd(lab: &mut Lab<'_>) -> Result<(), Stop> {
@@ -384,7 +367,7 @@ fn clamped_starts(lab: &mut Lab<'_>) -> Result<(), Stop> {
 fn output_shape_of(drawn: &Drawn<'_>) -> Result<Vec<usize>, Stop> {
     let window = Some(Window::new(drawn.numbers.clone(), drawn.slice_sizes.clone()));
     let roles = Roles { window, ..Roles::new(&drawn.params, &drawn.indices) };
-    output_shape(drawn.signature, &roles).ok_or(Stop::Skip("skipped: no output"))
+    of_windows(drawn.signature, &roles).ok_or(Stop::Skip("skipped: no output"))
 }
 
 fn signed(dim: usize) -> i64 {

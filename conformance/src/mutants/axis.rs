@@ -2,8 +2,8 @@
 
 use gather_spec::ErrorCode;
 
-use super::Mutant;
 use super::model::{self, Asked, from_start};
+use super::mutant::Mutant;
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(

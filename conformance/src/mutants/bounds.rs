@@ -1,7 +1,7 @@
 //! Wrong about which indices are bad.
 
 use super::model::{self, Asked, Dims, count};
-use super::{CLAMP, ERROR, Mutant, WRAP, ZERO};
+use super::mutant::{CLAMP, ERROR, Mutant, WRAP, ZERO};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(

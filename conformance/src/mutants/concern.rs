@@ -6,7 +6,7 @@ use gather_spec::{Call, Outcome, Profile, Signature, Signatures};
 use rayon::prelude::*;
 
 use super::model::CORRECT;
-use super::{CLAMP, ERROR, Mutant, WRAP, ZERO, declaring};
+use super::mutant::{CLAMP, ERROR, Mutant, WRAP, ZERO, declaring};
 use crate::fuzz::{allows, effective, tolerated, without_promise};
 use crate::generate::{Choices, Maker};
 use crate::judge::{Strictness, Verdict, judge};

@@ -5,7 +5,7 @@ use gather_spec::{ErrorCode, Roles, Signature, Tensor};
 
 use super::batch::repeated;
 use super::model::{self, Asked, count};
-use super::{Mutant, WRAP};
+use super::mutant::{ERROR, Mutant, WRAP};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
@@ -207,7 +207,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
             };
         },
     )
-    .under(&[super::ERROR, WRAP]),
+    .under(&[ERROR, WRAP]),
     Mutant::new(
         "ranks-may-differ",
         "does not compare the ranks of params and indices",

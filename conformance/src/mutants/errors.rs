@@ -3,7 +3,7 @@
 use gather_spec::{ErrorCode, ErrorFields};
 
 use super::model::{self, Asked, Dims, ORDER};
-use super::{Mutant, WRAP};
+use super::mutant::{Mutant, WRAP};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(

@@ -1,7 +1,7 @@
 //! Wrong about strides: what is no row-major tensor is read as if it were one.
 
-use super::Mutant;
 use super::memory::misread;
+use super::mutant::Mutant;
 
 const ON_PARAMS: &str =
     "a strided source was read wrongly: https://github.com/huggingface/candle/issues/3710";

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use gather_spec::tensor::Elements;
 use gather_spec::{ByteString, DType, Element, Tensor};
 
-use super::model::GARBAGE;
+/// What lies in memory that nobody wrote.
+pub(super) const GARBAGE: u128 = 0xA5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5;
 
 /// The elements of a tensor in row-major order.
 pub(super) fn row_major(tensor: &Tensor) -> Vec<Element> {

@@ -3,9 +3,9 @@
 use gather_spec::signature::Axis;
 use gather_spec::{BadIndex, EmptyAxis, ErrorCode, NegativeIndex, Profile, Roles, Signature, Tensor};
 
-use super::Mutant;
 use super::memory;
 use super::model::{faulty, tensor, within};
+use super::mutant::Mutant;
 
 pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(

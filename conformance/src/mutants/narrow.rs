@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use gather_spec::{Case, DType, Profile, Signature, Signatures};
 use rayon::prelude::*;
 
+use super::all;
 use super::concern::Draws;
+use super::mutant::{Mutant, declaring};
 use super::strength::{Caught, LaidOut, Strength, Trial};
-use super::{Mutant, all, declaring};
 use crate::backend::Description;
 use crate::report::Dtypes;
 

@@ -9,7 +9,7 @@
 
 use gather_spec::{ByteString, DType, Element};
 
-use super::Mutant;
+use super::mutant::Mutant;
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(

@@ -3,7 +3,7 @@
 use gather_spec::{BadIndex, Element, NegativeIndex, Profile};
 
 use super::model::{self, Pick};
-use super::{CLAMP, ERROR, Mutant, WRAP, ZERO};
+use super::mutant::{CLAMP, ERROR, Mutant, WRAP, ZERO};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(

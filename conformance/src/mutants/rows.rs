@@ -2,8 +2,8 @@
 
 use gather_spec::{DType, Element};
 
-use super::Mutant;
 use super::model::{self, Dims, Pick, count};
+use super::mutant::Mutant;
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(

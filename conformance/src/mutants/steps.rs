@@ -3,32 +3,12 @@
 use gather_spec::shape::MAX_BYTES;
 use gather_spec::signature::{AttributeDefault, AttributeRole, Axis, EmptyIndex, Join, OperandRole, Range};
 use gather_spec::{
-    BadIndex, DType, Element, ErrorCode, ErrorFields, NegativeIndex, Roles, Shape, Signature, Tensor,
-    TensorBuilder,
+    BadIndex, DType, Element, ErrorCode, ErrorFields, NegativeIndex, Roles, Signature, Tensor,
 };
 
-use super::memory;
-use super::model::{Asked, Dims, Pick};
-use super::windowed;
-
-/// The product of dims, 2^63 and more for any that is larger.
-pub(super) fn count(dims: &[usize]) -> usize {
-    if dims.contains(&0) { 0 } else { dims.iter().fold(1, |count, dim| count.saturating_mul(*dim)) }
-}
-
-/// A tensor of some elements, if there are as many as its shape says.
-pub(super) fn tensor(dtype: DType, shape: Vec<usize>, elements: Vec<Element>) -> Option<Tensor> {
-    let mut tensor = TensorBuilder::new(dtype, Shape::new(shape).ok()?).ok()?;
-    elements.into_iter().for_each(|element| tensor.push(element));
-    tensor.finish().ok()
-}
-
-/// Counts from the end where the value is negative.
-pub(super) fn from_start(value: i64, rank: usize) -> Option<usize> {
-    let rank = i64::try_from(rank).ok()?;
-    let value = if value < 0 { value.checked_add(rank)? } else { value };
-    usize::try_from(value).ok()
-}
+use super::asked::{Asked, Dims, Pick};
+use super::positions::{count, from_start, multi_index, row_major, row_major_signed};
+use super::{memory, windowed};
 
 /// The right answer to whether a call deserves an error.
 pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
@@ -183,16 +163,6 @@ pub(super) fn index_at(asked: &Asked<'_>, position: &[usize]) -> usize {
     row_major(&places, asked.indices())
 }
 
-/// The place of a position among dims, row-major; a mutant's position may lie far outside.
-pub(super) fn row_major(position: &[usize], dims: &[usize]) -> usize {
-    position.iter().zip(dims).fold(0, |flat: usize, (at, dim)| flat.saturating_mul(*dim).saturating_add(*at))
-}
-
-/// The same of a position that may be negative.
-pub(super) fn row_major_signed(position: impl Iterator<Item = i128>, dims: &[usize]) -> i128 {
-    position.zip(dims).fold(0, |flat: i128, (at, dim)| flat.saturating_mul(*dim as i128).saturating_add(at))
-}
-
 /// The right element of params for a position of the output: at that position, where a dim of 1 may repeat, with the
 /// coordinate of the axis replaced by the index.
 pub(super) fn origin(asked: &Asked<'_>, position: &[usize], index: i128) -> i128 {
@@ -292,17 +262,6 @@ pub(super) fn offence(asked: &Asked<'_>, dims: &Dims, indices: &[i128], at: usiz
         bound: Some(bound_of(dims, at)),
         ..ErrorFields::default()
     }
-}
-
-/// The multi-index of a place in row-major order.
-pub(super) fn multi_index(mut at: usize, shape: &[usize]) -> Vec<usize> {
-    let mut position = vec![0; shape.len()];
-    for (coordinate, dim) in position.iter_mut().zip(shape).rev() {
-        let dim = (*dim).max(1);
-        *coordinate = at % dim;
-        at /= dim;
-    }
-    position
 }
 
 /// The right coordinates: a bad component makes the whole slice zero, or is moved to the nearer end of its axis.

@@ -8,8 +8,9 @@ use gather_spec::{Call, Case, Profile, Signatures, TensorError};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::all;
 use super::concern::Draws;
-use super::{Mutant, all};
+use super::mutant::Mutant;
 use crate::judge::{Strictness, Verdict};
 use crate::layout::Layout;
 use crate::report::Dtypes;

@@ -1,7 +1,7 @@
 //! Right on one thread, wrong on several.
 
-use super::Mutant;
 use super::model::{self, Asked};
+use super::mutant::Mutant;
 use super::rows::UNWRITTEN;
 
 pub(super) static MUTANTS: &[Mutant] = &[

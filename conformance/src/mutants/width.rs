@@ -3,8 +3,8 @@
 use gather_spec::{DType, ErrorCode, shape::nonzero_bytes};
 
 use super::model::{self, Asked, count};
+use super::mutant::{CLAMP, ERROR, Mutant, ZERO};
 use super::rows::UNWRITTEN;
-use super::{CLAMP, ERROR, Mutant, ZERO};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(

@@ -2,9 +2,10 @@
 
 use gather_spec::BadIndex;
 
+use super::asked::place;
 use super::model::{self, Asked};
-use super::windowed::{self, Numbers, place, split};
-use super::{CLAMP, ERROR, Mutant, ZERO};
+use super::mutant::{CLAMP, ERROR, Mutant, ZERO};
+use super::windowed::{self, Numbers, split};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(

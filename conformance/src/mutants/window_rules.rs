@@ -2,9 +2,10 @@
 
 use gather_spec::{DimensionRule, ErrorCode};
 
+use super::asked::place;
 use super::model::{self, Asked};
-use super::windowed::{breaks, outside, place};
-use super::{CLAMP, Mutant};
+use super::mutant::{CLAMP, Mutant};
+use super::windowed::{breaks, outside};
 
 /// A mutant that does not look for a rule.
 macro_rules! unchecked {

@@ -3,38 +3,9 @@
 use gather_spec::signature::{CollapsedSize, SliceBound};
 use gather_spec::{DimensionNumbers, DimensionRule, ErrorCode};
 
-use super::model::{Asked, Dims, count};
-use super::steps::{multi_index, row_major, row_major_signed};
-
-/// How a call of windows reads its operands.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Numbers {
-    pub(super) numbers: DimensionNumbers,
-    pub(super) slice_sizes: Vec<i64>,
-}
-
-impl Numbers {
-    /// The dims of indices that number rows.
-    pub(super) fn row_dims(&self, rank: usize) -> Vec<usize> {
-        (0..rank).filter(|dim| Some(*dim) != place(self.numbers.index_vector_dim)).collect()
-    }
-
-    /// Whether a dim of params is not in the output.
-    pub(super) fn lacks(&self, dim: usize) -> bool {
-        let DimensionNumbers { collapsed_slice_dims, operand_batching_dims, .. } = &self.numbers;
-        collapsed_slice_dims.iter().chain(operand_batching_dims).any(|one| place(*one) == Some(dim))
-    }
-
-    /// The size of the window along a dim of params, 0 where there is none.
-    pub(super) fn size(&self, dim: usize) -> usize {
-        self.slice_sizes.get(dim).and_then(|size| usize::try_from(*size).ok()).unwrap_or(0)
-    }
-}
-
-/// A dim as a place, if it is one.
-pub(super) fn place(dim: i64) -> Option<usize> {
-    usize::try_from(dim).ok()
-}
+pub(super) use super::asked::Numbers;
+use super::asked::{Asked, Dims, place};
+use super::positions::{count, multi_index, row_major, row_major_signed};
 
 /// The right numbers of a call, with the defaults of what is not sent.
 pub(super) fn numbers(asked: &Asked<'_>) -> Numbers {

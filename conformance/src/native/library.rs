@@ -11,6 +11,16 @@ use super::read;
 use crate::backend::Description;
 use crate::serve::Answering;
 
+/// What `invalid` begins with when a library breaks its contract.
+pub(crate) const BROKEN: &str = "the library breaks its contract: ";
+
+/// What `invalid` begins with when a library has written to an input.
+pub(crate) const CHANGED: &str = "the library changed its input: ";
+
+fn input_changed(operand: &str) -> String {
+    format!("{CHANGED}{operand}")
+}
+
 /// A library that has said who it is.
 #[derive(Debug)]
 pub(super) struct Library {
@@ -75,8 +85,8 @@ impl Answering for Library {
         // SAFETY: `reply` is as the library left it, and nothing that it points to is used any more.
         unsafe { (self.release)(&raw mut reply) };
         match arguments.changed() {
-            Some(what) => Err(super::input_changed(&what)),
-            None => outcome.map_err(|wrong| format!("{}{wrong}", super::BROKEN)),
+            Some(what) => Err(input_changed(&what)),
+            None => outcome.map_err(|wrong| format!("{BROKEN}{wrong}")),
         }
     }
 }

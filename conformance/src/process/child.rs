@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use crate::words::shown;
 use crate::{interrupt, native};
 
-use super::ProcessBackend;
 use super::not_started;
 use super::orphans::{self, Family};
+use super::program::ProcessBackend;
 
 /// How many bytes of standard error are kept: the last ones.
 const STDERR_KEPT: usize = 16 << 10;

@@ -1,8 +1,6 @@
 //! Calls that are no cases, asked of one process after the other. They are pipelined; those that were in flight when a
 //! process failed are asked again one at a time.
 
-use std::collections::VecDeque;
-use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use gather_spec::{Call, Outcome};
@@ -11,14 +9,12 @@ use crate::backend::Description;
 use crate::interrupt;
 use crate::judge::Verdict;
 
-use super::inputs::{InputFolder, Request};
-use super::patience::Patience;
-use super::replies;
-use super::session::{End, SURVIVES, Session, Trouble};
-use super::{Broken, ProcessBackend, orphans};
-
-/// How many bytes of calls are under way at a time, unless it is one call.
-const BYTES_UNDER_WAY: usize = 4 << 20;
+use super::client::{Blame, Client, Doubt, Job};
+use super::inputs::Request;
+use super::orphans;
+use super::program::{Broken, ProcessBackend};
+use super::session::{End, SURVIVES};
+use super::trouble::Trouble;
 
 /// How long calls that are in flight when the time is up may still take: a backend that answers can then be stopped, one
 /// that does not has to be killed.
@@ -28,21 +24,15 @@ const LAST_ANSWERS: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub struct Dialogue {
     backend: ProcessBackend,
-    session: Option<Session>,
-    description: Description,
-    folder: InputFolder,
-    seq: u64,
+    client: Client,
     /// Why the last process ended.
     trouble: String,
     restarts: usize,
     restarts_count: bool,
-    /// Whether the next restart is not counted.
-    restart_is_free: bool,
     /// Whether pipelining has ended, since it failed where no call failed alone.
     one_at_a_time: bool,
     /// Whether a process goes on that cannot be killed.
     survives: bool,
-    patience: Patience,
     /// When to ask no more.
     deadline: Option<Instant>,
 }
@@ -65,60 +55,22 @@ pub struct Answers {
     pub interrupted: Option<Interrupted>,
 }
 
-/// Trouble while several calls were in flight, of which none has failed alone yet.
-struct Doubt {
-    trouble: Trouble,
-    /// Their places; the first one was due.
-    calls: Range<usize>,
-}
-
-/// A call that was sent and not answered yet.
-struct Sent {
-    place: usize,
-    seq: u64,
-    request: Request,
-    mark: u64,
-    at: Instant,
-}
-
-/// A failure that has ended the process.
-enum Failed {
-    /// The reply itself shows that it is that of the call that was due.
-    Due(Trouble),
-    /// It may be that of any call in flight.
-    InFlight(Trouble),
-    /// The time was up before the reply came.
-    OutOfTime,
-}
-
 impl Dialogue {
     /// Starts the process.
     ///
     /// # Errors
     /// [`Broken`] if it cannot be started.
     pub fn start(backend: ProcessBackend) -> Result<Self, Broken> {
-        let folder = InputFolder::new().map_err(|error| Broken {
-            verdict: Verdict::Crash,
-            why: format!("no folder for input files: {error}"),
-            stderr: None,
-        })?;
         orphans::adopt();
-        let patience = Patience::new(&backend.limits);
-        let session = Session::start(&backend)?;
-        let description = session.description.clone();
+        let client = Client::start(&backend, 1)?;
         Ok(Self {
             backend,
-            session: Some(session),
-            description,
-            folder,
-            seq: 1,
+            client,
             trouble: String::new(),
             restarts: 0,
             restarts_count: true,
-            restart_is_free: false,
             one_at_a_time: false,
             survives: false,
-            patience,
             deadline: None,
         })
     }
@@ -126,7 +78,7 @@ impl Dialogue {
     /// What the backend says of itself.
     #[must_use]
     pub const fn description(&self) -> &Description {
-        &self.description
+        self.client.description()
     }
 
     /// Whether restarts are counted from now on, and limited.
@@ -143,11 +95,12 @@ impl Dialogue {
     #[must_use]
     pub fn ask(&mut self, calls: &[&Call]) -> Answers {
         let mut answers: Vec<Result<Outcome, Trouble>> = Vec::with_capacity(calls.len());
-        let mut doubt: Option<Doubt> = None;
-        let interrupted = self.ask_all(calls, &mut answers, &mut doubt).err();
-        if let Some(doubt) = doubt {
+        self.client.clear();
+        self.client.queue((0..calls.len()).map(|call| Job { call, run: 0 }));
+        let interrupted = self.ask_all(calls, &mut answers).err();
+        if let Some(doubt) = self.client.unexplained() {
             // Nobody knows yet whose fault the trouble was.
-            answers.truncate(doubt.calls.start);
+            answers.truncate(doubt.due().call);
         }
         Answers { answers, interrupted }
     }
@@ -156,53 +109,40 @@ impl Dialogue {
         &mut self,
         calls: &[&Call],
         answers: &mut Vec<Result<Outcome, Trouble>>,
-        doubt: &mut Option<Doubt>,
     ) -> Result<(), Interrupted> {
-        let mut under_way: VecDeque<Sent> = VecDeque::new();
-        let mut next = 0;
-        let mut heard = Instant::now();
         while answers.len() < calls.len() {
-            if under_way.is_empty() && self.is_out_of_time() {
+            if self.client.is_quiet() && self.is_out_of_time() {
                 return Err(Interrupted::OutOfTime);
             }
-            if self.session.is_none() {
+            if !self.client.is_up() {
                 self.restart()?;
-                next = answers.len();
             }
-            while next < calls.len() && self.has_room(&under_way, doubt.is_some()) {
-                under_way.push_back(self.send(next, calls[next]));
-                next += 1;
-            }
-            let sent = under_way.pop_front().expect("a call that is not answered is under way");
-            debug_assert_eq!(sent.place, answers.len());
-            let received = self.receive(&sent, heard.max(sent.at), under_way.is_empty());
-            heard = Instant::now();
+            self.fill(calls);
+            debug_assert_eq!(self.client.due().map(|due| due.call), Some(answers.len()));
+            let answer = self.receive()?;
             if interrupt::requested() {
                 return Err(Interrupted::OutOfTime);
             }
-            match received {
-                Err(Failed::OutOfTime) => return Err(Interrupted::OutOfTime),
-                Err(Failed::InFlight(trouble)) if !under_way.is_empty() => {
-                    *doubt = Some(Doubt { trouble, calls: sent.place..next });
-                    self.restart_is_free = true;
-                }
-                Err(Failed::InFlight(trouble) | Failed::Due(trouble)) => {
-                    *doubt = None;
-                    answers.push(Err(trouble));
-                }
-                Ok(answer) => {
-                    doubt.take_if(|_| answer.is_err());
-                    answers.push(answer);
-                }
-            }
-            if self.session.is_none() {
-                under_way.clear();
-            }
-            if let Some(doubt) = doubt.take_if(|doubt| doubt.calls.end == answers.len()) {
+            answers.extend(answer);
+            if self.client.doubt().is_some_and(|doubt| doubt.last().call + 1 == answers.len())
+                && let Some(doubt) = self.client.unexplained()
+            {
                 self.settle(doubt, answers);
             }
         }
         Ok(())
+    }
+
+    /// Sends calls until the window is full, the time is up, or there are none.
+    fn fill(&mut self, calls: &[&Call]) {
+        let limits = self.backend.limits;
+        let window = if self.one_at_a_time { 1 } else { limits.window };
+        while self.client.has_room(window) && (self.client.is_quiet() || !self.is_out_of_time()) {
+            let Some(job) = self.client.next_job() else { return };
+            let (seq, folder) = self.client.next_request();
+            let request = Request::new(seq, calls[job.call], limits.file_above, folder);
+            self.client.send(job, request);
+        }
     }
 
     fn is_out_of_time(&self) -> bool {
@@ -218,92 +158,36 @@ impl Dialogue {
         }
     }
 
-    fn has_room(&self, under_way: &VecDeque<Sent>, doubt: bool) -> bool {
-        if !under_way.is_empty() && self.is_out_of_time() {
-            return false;
+    /// The answer to the call that is next; none if one of several calls in flight has ended the process.
+    fn receive(&mut self) -> Result<Option<Result<Outcome, Trouble>>, Interrupted> {
+        let (limit, is_cut) = self.within_time(self.client.waiting_since(), self.client.limit());
+        let (blame, trouble) = match self.client.receive(limit) {
+            Ok(answered) => return Ok(Some(answered.result)),
+            Err(failed) => failed,
+        };
+        if is_cut && blame == Blame::InFlight && trouble.verdict == Verdict::Timeout {
+            self.survives |= self.client.kill().survives;
+            return Err(Interrupted::OutOfTime);
         }
-        let bytes: usize = under_way.iter().map(|sent| sent.request.len()).sum();
-        let window = if doubt || self.one_at_a_time { 1 } else { self.backend.limits.window };
-        under_way.is_empty() || (under_way.len() < window && bytes < BYTES_UNDER_WAY)
+        // A campaign is not told of calls that were answered before.
+        let blame = if blame == Blame::InFlight { blame } else { Blame::Due };
+        let (payer, End { stderr, survives }) = self.client.fail(blame, &trouble);
+        self.survives |= survives;
+        let trouble = with_last_words(trouble, stderr.as_deref());
+        self.trouble.clone_from(&trouble.what);
+        Ok(payer.map(|_| Err(trouble)))
     }
 
     /// Says what happened while several calls were in flight, none of which has failed alone: a crash or a breach of the
     /// protocol is the fault of the call that was due, since it must not go unseen.
-    fn settle(&mut self, doubt: Doubt, answers: &mut [Result<Outcome, Trouble>]) {
+    fn settle(&mut self, mut doubt: Doubt, answers: &mut [Result<Outcome, Trouble>]) {
         self.one_at_a_time = true;
         self.restarts += usize::from(self.restarts_count);
-        let Doubt { trouble: Trouble { verdict, what }, calls } = doubt;
-        if verdict != Verdict::Timeout {
-            let count = calls.len();
-            let what = format!("{what}, with {count} calls in flight; alone, each of them was answered");
-            answers[calls.start] = Err(Trouble { verdict, what });
+        doubt.trouble = with_last_words(doubt.trouble, doubt.stderr.as_deref());
+        if doubt.trouble.verdict != Verdict::Timeout {
+            let what = doubt.in_words("; alone, each of them was answered");
+            answers[doubt.due().call] = Err(Trouble { what, ..doubt.trouble });
         }
-    }
-
-    fn send(&mut self, place: usize, call: &Call) -> Sent {
-        let seq = self.seq;
-        self.seq += 1;
-        let mut request = Request::new(seq, call, self.backend.limits.file_above, &mut self.folder);
-        let mark = self.session.as_ref().map_or(0, |session| {
-            session.send(request.take_line());
-            session.stderr_mark()
-        });
-        Sent { place, seq, request, mark, at: Instant::now() }
-    }
-
-    /// The answer to the call that is next; after a failure there is no session.
-    fn receive(
-        &mut self,
-        sent: &Sent,
-        since: Instant,
-        alone: bool,
-    ) -> Result<Result<Outcome, Trouble>, Failed> {
-        let (limit, is_cut) = self.within_time(since, self.patience.limit(sent.request.is_virtual));
-        let session = self.session.as_mut().expect("calls are sent to a process");
-        let answered = session.receive(since, limit).map_err(Failed::InFlight).and_then(|line| {
-            let answer = replies::answer(&line);
-            match answer.seq {
-                Some(seq) if seq == sent.seq => answer.outcome.map_err(Failed::Due),
-                Some(seq) => Err(Failed::Due(Trouble::protocol(format!(
-                    "a reply to seq {seq} came when that to {} was due",
-                    sent.seq
-                )))),
-                None => {
-                    let wrong = answer.outcome.err();
-                    Err(Failed::InFlight(wrong.unwrap_or_else(|| Trouble::protocol("the reply has no seq"))))
-                }
-            }
-        });
-        match look_at_inputs(answered, sent, alone) {
-            Ok(result) => {
-                self.patience.answered(since.elapsed());
-                Ok(result)
-            }
-            Err(Failed::InFlight(trouble)) if is_cut && trouble.verdict == Verdict::Timeout => {
-                self.survives |= self.session.take().is_some_and(|session| session.kill(sent.mark).survives);
-                Err(Failed::OutOfTime)
-            }
-            Err(Failed::OutOfTime) => Err(Failed::OutOfTime),
-            Err(Failed::Due(trouble)) => Err(Failed::Due(self.end(sent, trouble))),
-            Err(Failed::InFlight(trouble)) => Err(Failed::InFlight(self.end(sent, trouble))),
-        }
-    }
-
-    /// Ends the process after a failure; adds what it said last.
-    fn end(&mut self, sent: &Sent, trouble: Trouble) -> Trouble {
-        let Trouble { verdict, what } = trouble;
-        if verdict == Verdict::Timeout {
-            self.patience.timed_out(sent.request.is_virtual);
-        }
-        let End { stderr: said, survives } =
-            self.session.take().map(|session| session.kill(sent.mark)).unwrap_or_default();
-        self.survives |= survives;
-        let what = match said.as_deref().and_then(|said| said.trim().lines().next()) {
-            Some(first) => format!("{what}: {first}"),
-            None => what,
-        };
-        self.trouble.clone_from(&what);
-        Trouble { verdict, what }
     }
 
     fn restart(&mut self) -> Result<(), Interrupted> {
@@ -312,7 +196,7 @@ impl Dialogue {
         if self.survives {
             return refuse(SURVIVES.to_owned());
         }
-        if !std::mem::take(&mut self.restart_is_free) && self.restarts_count {
+        if !self.client.take_free_restart() && self.restarts_count {
             if self.restarts >= most {
                 let last = &self.trouble;
                 return refuse(format!("the budget of {most} restarts is used up; at last {last}"));
@@ -322,42 +206,29 @@ impl Dialogue {
         let (start, is_cut) = self.within_time(Instant::now(), self.backend.limits.start);
         let mut backend = self.backend.clone();
         backend.limits.start = start;
-        let session = Session::start(&backend).map_err(|broken| match broken.verdict {
+        let is_same = self.client.restart(&backend).map_err(|broken| match broken.verdict {
             Verdict::Timeout if is_cut => Interrupted::OutOfTime,
             _ => Interrupted::Broken(broken),
         })?;
-        if session.description != self.description {
-            return refuse("after a restart the backend describes itself differently".to_owned());
+        if is_same {
+            Ok(())
+        } else {
+            refuse("after a restart the backend describes itself differently".to_owned())
         }
-        self.session = Some(session);
-        Ok(())
     }
 }
 
-/// The same as for a run: an answer that breaks the protocol may follow from files that have changed, and with other
-/// calls in flight any of these may have changed them.
-fn look_at_inputs(
-    answered: Result<Outcome, Failed>,
-    sent: &Sent,
-    alone: bool,
-) -> Result<Result<Outcome, Trouble>, Failed> {
-    let may_follow = match &answered {
-        Ok(_) => true,
-        Err(Failed::Due(trouble)) => trouble.verdict == Verdict::ProtocolError,
-        Err(Failed::InFlight(_) | Failed::OutOfTime) => false,
-    };
-    let changed = if may_follow { sent.request.changed() } else { None };
-    let trouble = changed.map(|what| Trouble { verdict: Verdict::InputChanged, what });
-    match (answered, trouble) {
-        (answered, None) => answered.map(Ok),
-        (Ok(_), Some(trouble)) if alone => Ok(Err(trouble)),
-        (_, Some(trouble)) => Err(Failed::InFlight(trouble)),
+/// Trouble with the first line that the process said before its end.
+fn with_last_words(trouble: Trouble, said: Option<&str>) -> Trouble {
+    match said.and_then(|said| said.trim().lines().next()) {
+        Some(first) => Trouble { what: format!("{}: {first}", trouble.what), ..trouble },
+        None => trouble,
     }
 }
 
 impl Drop for Dialogue {
     fn drop(&mut self) {
-        if let Some(session) = self.session.take() {
+        if let Some(session) = self.client.take_session() {
             session.stop();
         }
     }

@@ -23,8 +23,8 @@ const BEFORE: [u8; 64] = [0xA5; 64];
 /// A call that is ready to be sent.
 #[derive(Debug)]
 pub(super) struct Request {
-    /// The line, with its end.
-    pub(super) line: Vec<u8>,
+    /// The line, with its end, until it is sent.
+    line: Vec<u8>,
     len: usize,
     /// The files that it names.
     files: Vec<InputFile>,
@@ -122,14 +122,9 @@ impl Request {
         Self { len: line.len(), line, files, is_virtual: is_virtual(call) }
     }
 
-    /// The bytes of the line, taken or not.
-    pub(super) const fn len(&self) -> usize {
-        self.len
-    }
-
-    /// The bytes of the line and of the files beside it.
+    /// The bytes of the line, taken or not, and of the files beside it.
     pub(super) fn held(&self) -> usize {
-        self.files.iter().map(InputFile::size).fold(self.line.len(), usize::saturating_add)
+        self.files.iter().map(InputFile::size).fold(self.len, usize::saturating_add)
     }
 
     /// The line, which is sent once.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gather_spec::{Call, Tensor};
 
-use super::Limits;
+use super::program::Limits;
 
 /// Calls that span more than this, without elements to show for it, are of virtual size.
 const VIRTUAL: u128 = 1 << 32;

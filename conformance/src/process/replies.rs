@@ -16,7 +16,7 @@ use crate::protocol::{
 };
 use crate::words::shown;
 
-use super::session::Trouble;
+use super::trouble::Trouble;
 
 /// How much of a broken line is shown, in characters.
 const EXCERPT: usize = 120;

@@ -11,7 +11,9 @@ use crate::judge::Verdict;
 use crate::protocol::PROTOCOL;
 
 use super::child::{Child, Incoming, how_it_ended};
-use super::{Broken, Limits, ProcessBackend, not_started, orphans, replies};
+use super::program::{Broken, Limits, ProcessBackend};
+use super::trouble::Trouble;
+use super::{not_started, orphans, replies};
 
 /// How often the state of a silent process is looked at.
 const LOOK: Duration = Duration::from_millis(25);
@@ -24,21 +26,6 @@ const SAME_SIGNAL: Duration = Duration::from_millis(100);
 
 /// How long a process that has closed a pipe may take to end.
 const GRACE: Duration = Duration::from_millis(1000);
-
-/// What a process did instead of answering.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
-    /// `crash`, `timeout`, `protocol-error` or `input-changed`.
-    pub verdict: Verdict,
-    /// What happened, in words.
-    pub what: String,
-}
-
-impl Trouble {
-    pub(super) fn protocol(what: impl Into<String>) -> Self {
-        Self { verdict: Verdict::ProtocolError, what: what.into() }
-    }
-}
 
 /// The end of a process.
 #[derive(Debug, Default)]

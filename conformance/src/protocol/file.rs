@@ -10,7 +10,7 @@ use gather_spec::{DType, Shape, Tensor, TensorBuilder};
 
 use crate::files::open_regular;
 
-use super::Unusable;
+use super::unusable::Unusable;
 
 /// How many bytes are read at a time: a whole number of elements of every dtype, and few enough to stay in a cache.
 const BLOCK: usize = 256 << 10;

@@ -4,13 +4,15 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use gather_spec::shape::MAX_RANK;
 use gather_spec::{ByteString, DType, Element, Outcome, Shape, Tensor, TensorBuilder};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
+use super::file;
 use super::strict::present;
-use super::{MAX_RANK, Unusable, file};
+use super::unusable::Unusable;
 
 /// A tensor on the line: its data as base64, or the name of a raw file and an offset into it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use crate::judge::Verdict;
 use crate::laws::LAWS;
 use crate::words::shown;
 
-use super::Entry;
+use super::entry::Entry;
 
 /// What drawn calls or laws came to.
 #[derive(Clone, Debug, Serialize)]

@@ -12,18 +12,18 @@ use anstyle::Style;
 use crate::style;
 use crate::words::{counted, cut};
 
+use super::campaign::{Campaign, Kind};
+use super::entry::Entry;
 #[cfg(feature = "cli")]
-use super::Report;
+use super::found::Report;
+use super::found::{BackendReport, Ending};
 use super::label::{self, Label};
-use super::{BackendReport, Campaign, Ending, Entry, Kind};
 
 pub(super) use page::Page;
+use page::{WHOLE, painted};
 
 /// The most clauses that are named in one list.
 const CLAUSES: usize = 5;
-
-/// Where a list that is cut is whole.
-const WHOLE: &str = "report.md";
 
 /// Renders the report with colours; whoever prints it to something that is not a terminal strips them.
 #[cfg(feature = "cli")]
@@ -50,19 +50,48 @@ pub(super) fn render(report: &Report, page: Page) -> String {
 }
 
 /// How a run of one backend ended, for a program that shows its failures elsewhere and writes no report.
-pub(super) fn ending_of(backend: &BackendReport) -> String {
+fn ending_of(backend: &BackendReport) -> String {
     let mut text = String::new();
     ending(&mut text, backend, &label::identity(backend), Page::of_stdout(), usize::MAX);
     text
 }
 
+impl BackendReport {
+    /// What is needed to mend a failure, in lines for people.
+    pub(crate) fn failure_in_lines(&self, entry: &Entry) -> String {
+        let mut text = String::new();
+        failure(&mut text, self, entry, Page::of_stdout());
+        text
+    }
+
+    /// The same in lines that nothing breaks, with the line that repeats the case.
+    pub(super) fn failure_in_text(&self, entry: &Entry) -> String {
+        let mut text = String::new();
+        failure(&mut text, self, entry, Page::ENDLESS);
+        let _ = writeln!(text, "  {:<10} {}", "reproduce", self.reproduce(entry));
+        text
+    }
+
+    /// What is needed to mend a kind of failures of the campaign, likewise.
+    pub(super) fn kind_in_text(&self, campaign: &Campaign, kind: &Kind) -> String {
+        let mut text = String::new();
+        self::kind(&mut text, self, campaign, kind, Page::ENDLESS);
+        text
+    }
+
+    /// How the run ended, in lines for people, with colours.
+    pub(crate) fn ending(&self) -> String {
+        ending_of(self)
+    }
+}
+
 /// Writes what is known of a failure, without colours.
-pub(super) fn failure(text: &mut String, backend: &BackendReport, entry: &Entry, page: Page) {
+fn failure(text: &mut String, backend: &BackendReport, entry: &Entry, page: Page) {
     failure::fields(text, backend, entry, page);
 }
 
 /// Writes what is known of a kind of failures of a campaign, with the lines that repeat it and without colours.
-pub(super) fn kind(text: &mut String, backend: &BackendReport, campaign: &Campaign, kind: &Kind, page: Page) {
+fn kind(text: &mut String, backend: &BackendReport, campaign: &Campaign, kind: &Kind, page: Page) {
     failure::kind(text, backend, campaign, kind, page);
 }
 
@@ -115,10 +144,6 @@ fn ending(text: &mut String, backend: &BackendReport, name: &str, page: Page, mo
             line(format!("{what}: {}: {list}", counted(clauses.len(), "clause")));
         }
     }
-}
-
-fn painted(style: Style, text: &str) -> String {
-    format!("{style}{text}{style:#}")
 }
 
 #[cfg(test)]

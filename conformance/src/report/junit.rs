@@ -11,8 +11,10 @@ use rayon::prelude::*;
 use crate::files::write_whole_with;
 use crate::judge::Verdict;
 
+use super::campaign::Campaign;
+use super::entry::Entry;
+use super::found::{BackendReport, Report};
 use super::label::Label;
-use super::{BackendReport, Campaign, Entry, Report};
 
 pub(super) fn render(report: &Report) -> String {
     junit(report).to_string().expect(VALID)

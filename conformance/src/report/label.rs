@@ -2,7 +2,7 @@
 
 use crate::words::printable;
 
-use super::BackendReport;
+use super::found::BackendReport;
 
 /// The most characters that are shown of a name or an argument.
 const LONGEST: usize = 48;

@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
+use super::found::{BackendReport, Report};
 use super::label::Label;
-use super::{BackendReport, Report};
 
 pub(super) fn render(report: &Report) -> String {
     let labels = Label::of_all(&report.backends);

@@ -6,66 +6,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use gather_spec::{Allowed, Case, ErrorCode, Specification};
-use serde::Serialize;
-
+use crate::backend::{Description, Identity};
 use crate::judge::Verdict;
-use crate::words::counted;
+use crate::words::{counted, shown};
+use gather_spec::{Allowed, Case, ErrorCode, Specification};
 
-use super::BackendReport;
+use super::found::{Asked, BackendReport, Ending, Summary};
 
 /// Where at least one case in this many was not asked, nothing is said to conform.
 const TENTH: usize = 10;
-
-/// How a run ended for one backend.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Summary {
-    /// The end of the run in one sentence, the same in every form of the report.
-    pub sentence: String,
-    /// How sure that sentence is.
-    pub ending: Ending,
-    /// What makes the exit status other than 0: verdicts, problems, and a backend that was not run.
-    pub failures: usize,
-    /// How many of the chosen cases the backend was asked, by operator that it declares.
-    pub operators: BTreeMap<String, Asked>,
-    /// The operators of chosen cases that the backend does not declare.
-    pub undeclared: Vec<String>,
-    /// Clauses of declared operators that chosen cases test, but none that was asked.
-    pub untested: Vec<String>,
-    /// Clauses that were tested, with the error codes that chosen cases expect of a breach, but none that was asked.
-    pub unrejected: BTreeMap<String, Vec<ErrorCode>>,
-    /// Of all declared operators together, with the cases of a grid counted once as they are written.
-    #[serde(skip)]
-    written: Asked,
-}
-
-/// What the end of a run says of a backend.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Ending {
-    /// More than nine tenths of the cases were asked, and all of them pass.
-    Conforms,
-    /// Nothing fails, but deviations are known.
-    ConformsBut,
-    /// Nothing that was asked fails, but a tenth or more was not asked.
-    AskedInPart,
-    /// No case was asked.
-    #[default]
-    NothingAsked,
-    /// Something fails.
-    Fails,
-    /// The backend was not run.
-    NotRun,
-}
-
-/// How many cases of an operator were asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Asked {
-    /// The cases that were sent to the backend, because it declares their dtypes or they expect a dtype error.
-    pub asked: usize,
-    /// The cases that the run chose.
-    pub cases: usize,
-}
 
 /// How many cases of declared operators were asked, those of a grid counted once as they are written: a thousand sizes of
 /// one case say nothing of the cases that were not asked.
@@ -76,6 +25,28 @@ fn written(report: &BackendReport, cases: &[&Case]) -> Asked {
         *asked.entry(id).or_default() |= entry.was_asked();
     }
     Asked { asked: asked.values().filter(|asked| **asked).count(), cases: asked.len() }
+}
+
+impl BackendReport {
+    /// A report on a backend that was not run.
+    #[must_use]
+    pub fn broken(argument: String, why: &str) -> Self {
+        let backend = Identity { name: argument.clone(), version: String::new(), language: String::new() };
+        let description = Description { backend, operators: BTreeMap::new() };
+        let nothing = Specification::default();
+        let mut report = Self { broken: Some(shown(why)), ..Self::new(argument, &description, &nothing) };
+        report.conclude(&[], &nothing);
+        report
+    }
+
+    /// Sums up the run once every result, deviation and problem is in: [`BackendReport::summary`] and what the clauses
+    /// say. `cases` are those of the results, in their order.
+    pub fn conclude(&mut self, cases: &[&Case], spec: &Specification) {
+        self.summary = Summary::new(self, cases, spec);
+        let unusual = self.entries().filter(|entry| entry.was_asked() && entry.verdict != Verdict::Pass);
+        let said = unusual.flat_map(|entry| entry.clauses.iter()).filter_map(|id| spec.clause(id));
+        self.clauses = said.map(|clause| (clause.id.clone(), clause.text.trim().to_owned())).collect();
+    }
 }
 
 impl Summary {
@@ -101,14 +72,6 @@ impl Summary {
         summary.ending = summary.ending(report);
         summary.sentence = summary.sentence(report);
         summary
-    }
-
-    /// How many cases of declared operators were asked.
-    #[must_use]
-    pub fn asked(&self) -> Asked {
-        let add =
-            |sum: Asked, one: &Asked| Asked { asked: sum.asked + one.asked, cases: sum.cases + one.cases };
-        self.operators.values().fold(Asked::default(), add)
     }
 
     /// What was never tested, and what never rejected under.
@@ -175,15 +138,6 @@ impl Summary {
             Ending::ConformsBut => format!("{share}: conforms{but}"),
             Ending::Conforms => format!("{share}: everything conforms"),
         }
-    }
-
-    /// The clauses that were tested but never rejected under, a line each.
-    pub(super) fn unrejected_lines(&self) -> Vec<String> {
-        let line = |(id, codes): (&String, &Vec<ErrorCode>)| {
-            let codes: Vec<&str> = codes.iter().map(|code| code.name()).collect();
-            format!("{id} ({})", codes.join(", "))
-        };
-        self.unrejected.iter().map(line).collect()
     }
 }
 

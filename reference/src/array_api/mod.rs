@@ -1,31 +1,11 @@
 //! The functions of the Array API standard.
 
+mod dtypes;
 pub mod take;
 pub mod take_along_axis;
 
-use gather_spec::DType;
+pub use dtypes::{INDICES_DTYPES, X_DTYPES};
 
 use crate::Implemented;
-use crate::checks::INTEGERS;
 
 pub(crate) const OPERATORS: &[Implemented] = &[take::OPERATOR, take_along_axis::OPERATOR];
-
-/// The dtypes that the standard has (errata `array-api-dtypes`).
-pub const X_DTYPES: [DType; 13] = [
-    DType::Bool,
-    DType::I8,
-    DType::U8,
-    DType::I16,
-    DType::U16,
-    DType::I32,
-    DType::U32,
-    DType::I64,
-    DType::U64,
-    DType::F32,
-    DType::F64,
-    DType::C64,
-    DType::C128,
-];
-
-/// Its integers (errata `array-api-index-dtypes`).
-pub const INDICES_DTYPES: [DType; 8] = INTEGERS;

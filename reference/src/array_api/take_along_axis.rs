@@ -2,7 +2,7 @@
 
 use gather_spec::{Call, GatherError, Refusal, Tensor};
 
-use super::{INDICES_DTYPES, X_DTYPES};
+use super::dtypes::{INDICES_DTYPES, X_DTYPES};
 use crate::checks::{
     axis_within, index_at, index_dtype, integer, is_refused, only, operands, params_dtype, resolve,
 };

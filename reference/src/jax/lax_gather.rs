@@ -2,7 +2,7 @@
 
 use gather_spec::{Call, DimensionRule, Element, GatherError, Refusal, Shape, Tensor};
 
-use super::{ARRAY_DTYPES, INDICES_DTYPES, in_bounds, invalid_value};
+use super::array::{ARRAY_DTYPES, INDICES_DTYPES, in_bounds, invalid_value};
 use crate::checks::{
     are_dims, boolean, element_or_null, ensure, index_dtype, index_of, integers, is_unique, needed, only,
     operands, params_dtype, string_or_null,

@@ -2,7 +2,7 @@
 
 use gather_spec::{Call, Element, GatherError, Refusal, Tensor};
 
-use super::{ARRAY_DTYPES, INDICES_DTYPES, in_bounds, invalid_value, normalize_index};
+use super::array::{ARRAY_DTYPES, INDICES_DTYPES, in_bounds, invalid_value, normalize_index};
 use crate::checks::{
     axis_within, element_or_null, flattened, index_at, index_dtype, integer_or_null, only, operands,
     params_dtype, string_or_null,

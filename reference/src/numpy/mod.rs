@@ -1,14 +1,11 @@
 //! NumPy's functions.
 
+mod dtypes;
 pub mod take;
 pub mod take_along_axis;
 
-use gather_spec::DType;
+pub use dtypes::INDICES_DTYPES;
 
 use crate::Implemented;
-use crate::checks::INTEGERS;
 
 pub(crate) const OPERATORS: &[Implemented] = &[take::OPERATOR, take_along_axis::OPERATOR];
-
-/// The dtypes of indices, since the pages list none (errata `numpy-index-dtypes`).
-pub const INDICES_DTYPES: [DType; 8] = INTEGERS;

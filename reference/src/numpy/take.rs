@@ -2,7 +2,7 @@
 
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
-use super::INDICES_DTYPES;
+use super::dtypes::INDICES_DTYPES;
 use crate::checks::{
     axis_within, flattened, index_at, index_dtype, integer_or_null, only, operands, params_dtype, string,
 };

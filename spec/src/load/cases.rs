@@ -10,15 +10,17 @@ use crate::case::{Case, OperandNames};
 use crate::clause::LeftOut;
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::signature::{AttributeRole, ModePolicy, OperandRole, Signature};
+use crate::specification::Specification;
 use crate::yaml::{Spanned, Text};
 use crate::{Attribute, Attributes, Basis, Call, Roles};
 
-use super::data::{Reader, Shared};
+use super::case_reader::{CaseReader, Names};
 use super::dtypes::choices;
 use super::grid::points;
-use super::names::{Names, SliceSizes, one_of};
+use super::names::{SliceSizes, one_of};
 use super::raw::{CaseEntry, CaseFile, FamilyFile};
-use super::{Specification, check_schema};
+use super::reader::{Reader, Shared};
+use super::version::check_schema;
 
 /// The version of the form of case files.
 const SCHEMA: u32 = 2;
@@ -217,16 +219,6 @@ fn operator_page<'a>(
         text.wrong(operator.defined, format!("unknown operator {}", Quoted(&operator.value)))
             .help(one_of(&operator.value, &known))
     })
-}
-
-/// Reads the cases of a file as those of one operator.
-#[derive(Clone, Copy)]
-pub(super) struct CaseReader<'a> {
-    pub(super) reader: Reader<'a>,
-    pub(super) spec: &'a Specification,
-    pub(super) page: &'a Signature,
-    in_spec: bool,
-    pub(super) names: Names<'a>,
 }
 
 impl<'a> CaseReader<'a> {

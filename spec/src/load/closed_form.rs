@@ -9,7 +9,7 @@ use crate::literal::{parse_count, parse_scalar};
 use crate::yaml::{Node, Spanned};
 use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
-use super::data::{MAX_ELEMENTS, Reader};
+use super::reader::{MAX_ELEMENTS, Reader};
 
 /// The numbers of a part of a tensor.
 struct Form {

@@ -9,9 +9,10 @@ use crate::signature::OperandRole;
 use crate::yaml::Spanned;
 use crate::{DType, ErrorCode};
 
-use super::cases::CaseReader;
-use super::grid::GridPoint;
+use super::case_reader::CaseReader;
 use super::raw::{CaseEntry, Expect, ForEach, TensorEntry};
+use super::sizes::GridPoint;
+use super::written::Written;
 
 /// The dtype of an operand whose dtype does not matter.
 const ANY: &str = "any";
@@ -22,45 +23,6 @@ pub(super) struct Choice {
     pub(super) indices: Written,
     /// What the choice adds to the id.
     pub(super) suffix: String,
-}
-
-/// The dtype of an operand as it is written.
-#[derive(Clone)]
-pub(super) enum Written {
-    /// A name, in the tensor or in `for-each`.
-    Named(DType),
-    /// `any`: those of its dtypes that the operator's pages list, at least one.
-    Any(Vec<DType>),
-}
-
-impl Written {
-    /// What a case says of its open dtypes.
-    pub(super) fn open(&self) -> Vec<DType> {
-        match self {
-            Self::Named(_) => Vec::new(),
-            Self::Any(dtypes) => dtypes.clone(),
-        }
-    }
-
-    /// The same, with the dtypes of `any` that have so many bytes before the others.
-    fn first_of(&self, bytes: Option<usize>) -> Self {
-        match (self, bytes) {
-            (Self::Any(dtypes), Some(bytes)) => {
-                let mut dtypes = dtypes.clone();
-                dtypes.sort_by_key(|dtype| dtype.size() != bytes);
-                Self::Any(dtypes)
-            }
-            _ => self.clone(),
-        }
-    }
-
-    /// The dtype that the case is loaded with.
-    pub(super) fn dtype(&self) -> DType {
-        match self {
-            Self::Named(dtype) => *dtype,
-            Self::Any(dtypes) => dtypes[0],
-        }
-    }
 }
 
 /// The dtypes of both operands; in a family's case, those that the operator lists.

@@ -7,7 +7,7 @@ use crate::shape::MAX_RANK;
 use crate::yaml::{Node, Spanned};
 use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
-use super::data::Reader;
+use super::reader::Reader;
 
 /// How an element is written.
 #[derive(Clone, Copy, PartialEq)]

@@ -6,9 +6,9 @@ use crate::signature::{Fill, ModePolicy};
 use crate::yaml::{Node, Spanned};
 use crate::{Attributes, BadIndex, EmptyAxis, ErrorCode, ErrorFields, NegativeIndex, Profile};
 
-use super::cases::CaseReader;
-use super::dtypes::Written;
+use super::case_reader::CaseReader;
 use super::raw::{ArmEntry, CaseEntry, Expect};
+use super::written::Written;
 
 impl<'a> CaseReader<'a> {
     /// What a case expects; of an operator whose calls choose, what it expects in this mode.

@@ -16,16 +16,16 @@ use crate::signature::{Form, Signature};
 use crate::yaml::Text;
 
 use super::raw::{ClauseEntry, FamiliesEntry, FamilyClausesFile};
-use super::{SCHEMA, check_schema};
+use super::version::{SCHEMA, check_schema};
 
 /// Which clause of an operator stands for which clause of its form's family.
 pub(super) type ClauseMap = BTreeMap<String, String>;
 
 /// The families of a specification, and what its operators take of them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Families {
+pub(crate) struct Families {
     /// The families, by name.
-    pub(super) all: Vec<Family>,
+    pub(crate) all: Vec<Family>,
     /// By operator, each with the name of its form's family.
     maps: HashMap<String, (String, ClauseMap)>,
 }

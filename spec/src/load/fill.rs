@@ -6,7 +6,7 @@ use crate::yaml::{Node, Spanned};
 use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
 use super::closed_form::PLACES;
-use super::data::{MAX_ELEMENTS, Reader};
+use super::reader::{MAX_ELEMENTS, Reader};
 
 impl<'a> Reader<'a> {
     /// A tensor of a shape, which stands at `at`, by its `fill`.

@@ -9,8 +9,8 @@ use crate::dtype::Kind;
 use crate::signature::{Fill, FillWord};
 use crate::yaml::{Node, Spanned};
 
-use super::data::Reader;
-use super::dtypes::Written;
+use super::reader::{Reader, Spoilt};
+use super::written::Written;
 
 /// The words.
 const FILL: &str = "fill";
@@ -19,30 +19,6 @@ const ANY_NAN: &str = "any-nan";
 /// What `any-nan` stands for; it is not written of other dtypes.
 const NAN: Fill =
     Fill { inexact: FillWord::Nan, signed: FillWord::Zero, unsigned: FillWord::Zero, bool: FillWord::Zero };
-
-/// What a word is read as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Spoilt {
-    /// Zero bits.
-    Zero,
-    /// Another element, which tells its places from those of zeros.
-    Marked,
-}
-
-impl Spoilt {
-    /// The bits, of any dtype but string.
-    pub(super) const fn bits(self) -> u128 {
-        match self {
-            Self::Zero => 0,
-            Self::Marked => 1,
-        }
-    }
-
-    /// The number of a closed form.
-    pub(super) const fn number(self) -> i128 {
-        self.bits().cast_signed()
-    }
-}
 
 impl<'a> Reader<'a> {
     /// What a node stands for if it is one of the words in an output.

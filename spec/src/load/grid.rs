@@ -6,10 +6,10 @@ use std::rc::Rc;
 use crate::diagnostic::{Diagnostic, Quoted, nearest};
 use crate::yaml::Spanned;
 
-use super::data::Reader;
 use super::pairs::in_pairs;
 use super::raw::ForEach;
-use super::sizes::Sizes;
+use super::reader::Reader;
+use super::sizes::{GridPoint, Sizes};
 
 /// The most lists, and the most values of one.
 const MAX_LISTS: usize = 8;
@@ -18,18 +18,6 @@ const MAX_VALUES: usize = 100;
 /// The names of lists that choose among the dtypes of `any`.
 const ELEMENT_BYTES: &str = "element-bytes";
 const INDEX_BYTES: &str = "index-bytes";
-
-/// One combination; by default that of no sizes.
-#[derive(Debug, Default)]
-pub(super) struct GridPoint {
-    pub(super) sizes: Sizes,
-    /// How wide elements of params under `any` are, on a backend that has a dtype of this width.
-    pub(super) element_bytes: Option<usize>,
-    /// Likewise, of indices.
-    pub(super) index_bytes: Option<usize>,
-    /// What it adds to the id, such as `n=16,m=64,element-bytes=8`.
-    pub(super) suffix: String,
-}
 
 /// One list: a name, and what may stand for it.
 struct List<'e> {

@@ -3,10 +3,11 @@
 use crate::Basis;
 use crate::clause::{Clause, Section};
 use crate::diagnostic::Diagnostic;
+use crate::specification::Specification;
 use crate::yaml::Text;
 
 use super::raw::{ClausesFile, DocumentsFile, ErrataFile, InventoryFile, OutOfScopeFile, RenamedFile};
-use super::{SCHEMA, Specification, check_schema};
+use super::version::{SCHEMA, check_schema};
 
 impl Specification {
     pub(super) fn read_documents(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {

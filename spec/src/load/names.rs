@@ -6,19 +6,9 @@ use crate::signature::{AttributeRole, AttributeSignature, AttributeType, Operand
 use crate::yaml::{Node, Spanned};
 use crate::{Attribute, Attributes, Tensor, Window};
 
-use super::cases::CaseReader;
-use super::dtypes::Written;
-use super::families::ClauseMap;
+use super::case_reader::{CaseReader, Names};
 use super::raw::{CaseEntry, TensorEntry};
-
-/// The names that a file uses.
-#[derive(Clone, Copy)]
-pub(super) enum Names<'a> {
-    /// Those of the operator's page.
-    Page,
-    /// Those of a family: its name, and what the operator takes of it.
-    Family(&'a str, &'a ClauseMap),
-}
+use super::written::Written;
 
 /// The slice sizes that are an operand, in role terms or as they are.
 #[derive(Default)]

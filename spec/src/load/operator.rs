@@ -1,64 +1,27 @@
 //! From an `operator.yaml` as written to a [`Signature`].
 
+mod entries;
 mod forms;
 mod lists;
 mod modes;
 #[cfg(test)]
 mod tests;
 
-use serde::Deserialize;
-
-use crate::call::{Attribute, BadIndex, EmptyAxis, NegativeIndex, Operator};
+use crate::call::{Attribute, Operator};
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::signature::{
-    AttributeDefault, AttributeRole, AttributeSignature, AttributeType, CollapsedSize, EmptyIndex, Fill,
-    Form, Join, OperandRole, OperandSignature, Range, RankRule, Signature, SliceBound, Tolerated,
+    AttributeDefault, AttributeRole, AttributeSignature, AttributeType, Form, OperandRole, OperandSignature,
+    Range, Signature, Tolerated,
 };
-use crate::yaml::{Node, Spanned, Text};
+use crate::yaml::{Spanned, Text};
 
+use self::entries::{AttributeEntry, OperandEntry, OperatorFile, ScalarEntry};
 use self::forms::OfForm;
-use self::lists::{Dtypes, Words};
-use super::check_schema;
-use super::raw::{FamiliesEntry, InOrder, present};
+use super::raw::{FamiliesEntry, InOrder};
+use super::version::check_schema;
 
 /// The version of this form.
 const SCHEMA: u32 = 2;
-
-/// `operator.yaml`.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct OperatorFile {
-    schema: Spanned<u32>,
-    operator: Spanned<String>,
-    summary: String,
-    documents: Vec<Spanned<String>>,
-    form: Spanned<Form>,
-    operands: Spanned<InOrder<OperandEntry>>,
-    #[serde(default)]
-    attributes: InOrder<AttributeEntry>,
-    #[serde(default, deserialize_with = "present")]
-    policy: Option<Spanned<PolicyEntry>>,
-    #[serde(default, deserialize_with = "present")]
-    modes: Option<Spanned<InOrder<Spanned<ModeEntry>>>>,
-    #[serde(default, deserialize_with = "present")]
-    fill: Option<Spanned<Fill>>,
-    #[serde(default, deserialize_with = "present")]
-    flatten: Option<Spanned<FlattenEntry>>,
-    #[serde(default)]
-    tolerates: TolerancesEntry,
-    #[serde(default, deserialize_with = "present")]
-    depth: Option<Spanned<DepthEntry>>,
-    #[serde(default, deserialize_with = "present")]
-    join: Option<Spanned<Join>>,
-    #[serde(default, deserialize_with = "present")]
-    empty_index: Option<Spanned<EmptyIndex>>,
-    #[serde(default, deserialize_with = "present")]
-    collapsed_size: Option<Spanned<CollapsedSize>>,
-    #[serde(default, deserialize_with = "present")]
-    slice_bound: Option<Spanned<SliceBound>>,
-    #[serde(default)]
-    families: FamiliesEntry,
-}
 
 /// What an `operator.yaml` says.
 pub(super) struct OperatorPage {
@@ -69,81 +32,6 @@ pub(super) struct OperatorPage {
     pub(super) families: FamiliesEntry,
     /// Where the operator is named.
     pub(super) named: serde_yaml::Location,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct OperandEntry {
-    role: Spanned<OperandRole>,
-    dtypes: Spanned<Dtypes>,
-    rank: Spanned<RankRule>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AttributeEntry {
-    role: Spanned<AttributeRole>,
-    r#type: Spanned<AttributeType>,
-    #[serde(default)]
-    nullable: bool,
-    #[serde(default, deserialize_with = "present")]
-    default: Option<Spanned<Node>>,
-    #[serde(default, deserialize_with = "present")]
-    range: Option<Spanned<Range>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PolicyEntry {
-    negative: Spanned<Words<NegativeIndex>>,
-    bad: Spanned<Words<BadIndex>>,
-}
-
-/// What a mode chooses. The remainder leaves no negative index open.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct ModeEntry {
-    #[serde(default, deserialize_with = "present")]
-    negative: Option<Spanned<NegativeIndex>>,
-    bad: Spanned<BadIndex>,
-    #[serde(default, deserialize_with = "present")]
-    empty_axis: Option<Spanned<EmptyAxis>>,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum FlattenEntry {
-    WhenAxisNull,
-}
-
-/// What the pages say of scalar params where they promise nothing.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum ScalarEntry {
-    Unspecified,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct TolerancesEntry {
-    #[serde(default)]
-    params_dtypes: Dtypes,
-    #[serde(default)]
-    index_dtypes: Dtypes,
-    #[serde(default, deserialize_with = "present")]
-    scalar_params: Option<ScalarEntry>,
-    #[serde(default, deserialize_with = "present")]
-    indices_rank: Option<RankRule>,
-    #[serde(default, deserialize_with = "present")]
-    join: Option<Spanned<Join>>,
-    #[serde(default, deserialize_with = "present")]
-    depth: Option<Spanned<usize>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DepthEntry {
-    least: usize,
 }
 
 impl Signature {

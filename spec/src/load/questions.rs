@@ -13,12 +13,14 @@ use serde::de::value::{Error, StrDeserializer};
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::question::Question;
 use crate::signature::Form;
+use crate::specification::Specification;
 use crate::yaml::{Node, Spanned, Text};
 use crate::{Case, Operator, Signature};
 
 use super::families::with_nearest;
+use super::files::read_file;
 use super::raw::InOrder;
-use super::{SCHEMA, Specification, check_schema, read_file};
+use super::version::{SCHEMA, check_schema};
 
 /// The file as written.
 #[derive(Deserialize)]

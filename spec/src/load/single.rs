@@ -6,11 +6,12 @@ use crate::case::Case;
 use crate::clause::{Clause, FamilyClause};
 use crate::diagnostic::Diagnostic;
 use crate::signature::Signature;
+use crate::specification::Specification;
 use crate::yaml::Text;
 
 use super::cases::{Context, read_cases, read_family};
 use super::families::Families;
-use super::{Specification, read_file};
+use super::files::read_file;
 
 impl Specification {
     /// The cases of a file that is not part of the specification, checked against its clauses.

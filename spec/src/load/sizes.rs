@@ -132,6 +132,18 @@ fn too_large(sign: char) -> String {
     format!("the result of `{sign}` is too large")
 }
 
+/// One combination; by default that of no sizes.
+#[derive(Debug, Default)]
+pub(super) struct GridPoint {
+    pub(super) sizes: Sizes,
+    /// How wide elements of params under `any` are, on a backend that has a dtype of this width.
+    pub(super) element_bytes: Option<usize>,
+    /// Likewise, of indices.
+    pub(super) index_bytes: Option<usize>,
+    /// What it adds to the id, such as `n=16,m=64,element-bytes=8`.
+    pub(super) suffix: String,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

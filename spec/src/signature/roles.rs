@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{AttributeDefault, AttributeRole, AttributeSignature, Form, OperandRole, Signature};
+use super::{AttributeDefault, AttributeRole, AttributeSignature, Form, OperandRole, Signature, Signatures};
 use crate::call::{Attribute, Attributes, Call, Operator};
 use crate::{DType, DimensionNumbers, Tensor};
 
@@ -359,4 +359,12 @@ fn integers(vector: &Tensor, rank: usize) -> Option<Vec<i64>> {
 fn vector(values: &[i64]) -> Option<Tensor> {
     let bits: Vec<u64> = values.iter().map(|value| value.cast_unsigned()).collect();
     Tensor::new(DType::I64, [bits.len()], bits).ok()
+}
+
+impl Signatures {
+    /// A call in role terms, if its operator is among these and it has the operands and attributes of that.
+    #[must_use]
+    pub fn roles<'a>(&self, call: &'a Call) -> Option<Roles<&'a Tensor>> {
+        self.get(call.operator.as_str())?.roles(call).ok()
+    }
 }

@@ -131,6 +131,46 @@ pub(super) fn reserved<T>(count: usize) -> Result<Vec<T>, TensorError> {
     Ok(elements)
 }
 
+impl Tensor {
+    /// A tensor whose elements are all the same; only one is stored.
+    ///
+    /// # Errors
+    /// [`TensorError`] if the shape is too large.
+    pub fn filled(dtype: DType, shape: Shape, element: &Element) -> Result<Self, TensorError> {
+        let mut one = TensorBuilder::new(dtype, Shape::default())?;
+        one.push(element.clone());
+        let strides = vec![0; shape.rank()];
+        Self::strided(dtype, shape, strides, 0, one.finish()?.elements)
+    }
+
+    /// A tensor of another dtype in the same layout: each element that is stored between its first and its last becomes
+    /// what `map` makes of it.
+    #[cfg(feature = "cases")]
+    pub(crate) fn map_elements(
+        &self,
+        dtype: DType,
+        map: impl Fn(Element) -> Element,
+    ) -> Result<Self, TensorError> {
+        let (low, high) = match self.shape.element_count() {
+            0 => (self.offset, self.offset),
+            _ => {
+                let reaches = self
+                    .shape
+                    .iter()
+                    .zip(&self.strides)
+                    .map(|(dim, stride)| (dim - 1).cast_signed() * stride);
+                let below: isize = reaches.clone().filter(|reach| *reach < 0).sum();
+                let above: isize = reaches.filter(|reach| *reach > 0).sum();
+                (self.offset.wrapping_add_signed(below), self.offset.wrapping_add_signed(above) + 1)
+            }
+        };
+        let mut stored = TensorBuilder::new(dtype, Shape::new([high - low])?)?;
+        (low..high).filter_map(|at| self.elements.get(at)).for_each(|element| stored.push(map(element)));
+        let elements = stored.finish()?.elements;
+        Self::strided(dtype, self.shape.clone(), self.strides.clone(), self.offset - low, elements)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

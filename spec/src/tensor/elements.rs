@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::DType;
+use crate::dtype::Kind;
 
 /// A string of bytes, cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -161,3 +162,10 @@ macro_rules! stored {
 }
 
 stored!(u8 => B1, u16 => B2, u32 => B4, u64 => B8, u128 => B16, ByteString => Strings);
+
+/// The value of an integer dtype's bits.
+pub(crate) fn integer(dtype: DType, bits: u128) -> i128 {
+    let unused = 128 - 8 * u32::try_from(dtype.size()).expect("a size of at most 16");
+    let high = bits << unused;
+    if dtype.kind() == Kind::Signed { high.cast_signed() >> unused } else { (high >> unused).cast_signed() }
+}

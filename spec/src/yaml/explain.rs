@@ -4,7 +4,8 @@
 use serde_yaml::budget::BudgetBreach;
 use serde_yaml::{Error, Location, Spanned};
 
-use super::{MAX_DEPTH, MAX_NODES, Node, Text, options, place};
+use super::node::Node;
+use super::text::{MAX_DEPTH, MAX_NODES, Text, options, place};
 use crate::diagnostic::{Diagnostic, Place, Quoted, lines, nearest};
 
 const START: Place = Place { line: 1, column: 1 };

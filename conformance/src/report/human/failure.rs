@@ -13,10 +13,11 @@ use crate::judge::{UNSUPPORTED, Verdict};
 use crate::style;
 use crate::words::cut;
 
+use super::super::campaign::{Campaign, Kind as FailedKind};
+use super::super::entry::Entry;
+use super::super::found::BackendReport;
 use super::super::label::Label;
-use super::super::{BackendReport, Campaign, Entry, Kind as FailedKind};
-use super::page::filled;
-use super::{Page, WHOLE, painted};
+use super::page::{Page, WHOLE, filled, painted};
 
 /// The most ids that are named of a group.
 const IDS: usize = 8;

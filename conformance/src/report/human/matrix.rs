@@ -5,8 +5,8 @@
 use comfy_table::{Table, presets};
 use unicode_width::UnicodeWidthStr as _;
 
+use super::super::found::{BackendReport, Report};
 use super::super::label::{Label, shortened};
-use super::super::{BackendReport, Report};
 use super::page::{Page, filled};
 
 /// The most characters of one word in a heading.

@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal as _;
 
+use anstyle::Style;
 use unicode_width::UnicodeWidthStr as _;
 
 /// The width of tables where neither a terminal nor `COLUMNS` gives one.
@@ -9,6 +10,9 @@ const TABLE: usize = 120;
 
 /// The narrowest page that anything is laid out for.
 const NARROWEST: usize = 40;
+
+/// Where a list that is cut is whole.
+pub(super) const WHOLE: &str = "report.md";
 
 /// How wide a page is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +71,11 @@ pub(super) fn filled<'a>(units: impl IntoIterator<Item = &'a str>, width: usize)
         }
     }
     lines
+}
+
+/// A text in a style.
+pub(super) fn painted(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
 }
 
 #[cfg(test)]

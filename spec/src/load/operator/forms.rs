@@ -1,7 +1,7 @@
 //! What an `operator.yaml` says of one form only: `join` and `empty-index` of elements, `depth` of nd, and which of them
 //! `tolerates` may widen.
 
-use super::{OperatorFile, TolerancesEntry};
+use super::entries::{OperatorFile, TolerancesEntry};
 use crate::diagnostic::Diagnostic;
 use crate::signature::{
     AttributeRole, CollapsedSize, EmptyIndex, Form, Join, OperandRole, RankRule, SliceBound,

@@ -1,7 +1,7 @@
 //! Who chooses what becomes of a bad index: the device, under the pairs that the pages permit, or the call, by its mode;
 //! and whether a null axis flattens params.
 
-use super::{FlattenEntry, ModeEntry, PolicyEntry};
+use super::entries::{FlattenEntry, ModeEntry, PolicyEntry};
 use crate::Profile;
 use crate::call::{Attribute, BadIndex, NegativeIndex};
 use crate::diagnostic::{Diagnostic, Quoted};

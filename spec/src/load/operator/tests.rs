@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::Profile;
+use crate::call::{BadIndex, EmptyAxis, NegativeIndex};
 use crate::load::Specification;
-use crate::signature::ModePolicy;
+use crate::signature::{CollapsedSize, EmptyIndex, Join, ModePolicy, SliceBound};
 
 const TAKE: &str = include_str!("../../../operators/tf/gather/operator.yaml");
 const ND: &str = include_str!("../../../operators/tf/gather_nd/operator.yaml");

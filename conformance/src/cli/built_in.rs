@@ -1,0 +1,42 @@
+//! Built-in backends on the command line.
+
+use gather_spec::{BadIndex, Signatures};
+
+use crate::backend::Backend;
+use crate::builtin::{self, Policies};
+
+/// A built-in backend as the command line names it: `reference`, or `reference:bad=zero,negative=wrap`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct BackendArgument {
+    /// As given.
+    pub(super) text: String,
+    pub(super) name: String,
+    pub(super) policies: Policies,
+}
+
+impl BackendArgument {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let (name, policies) =
+            text.split_once(':').map_or((text, None), |(name, policies)| (name, Some(policies)));
+        let mut given = Policies::default();
+        for policy in policies.iter().flat_map(|policies| policies.split(',')) {
+            match policy.split_once('=') {
+                Some(("bad", value)) => given.bad = Some(value.parse::<BadIndex>()?.declared()?),
+                Some(("negative", value)) => given.negative = Some(value.parse()?),
+                _ => {
+                    return Err(format!("`{policy}` is no policy: bad=… or negative=… is expected"));
+                }
+            }
+        }
+        if builtin::NAMES.contains(&name) {
+            Ok(Self { text: text.to_owned(), name: name.to_owned(), policies: given })
+        } else {
+            Err(format!("unknown backend `{name}`: one of {} is expected", builtin::NAMES.join(" ")))
+        }
+    }
+
+    pub(super) fn make(&self, signatures: &Signatures, max_output: u64) -> Box<dyn Backend> {
+        builtin::backend_of(signatures, &self.name, self.policies, max_output)
+            .expect("the name was checked when it was parsed")
+    }
+}

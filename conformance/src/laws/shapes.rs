@@ -1,0 +1,75 @@
+//! The shape of the output that the formula of each form gives.
+
+use gather_spec::signature::{AttributeRole, Axis, Join};
+use gather_spec::{Call, DType, Form, Roles, Signature, Signatures, Tensor};
+
+use crate::generate::parts::{Ranks, counts_from, default_of};
+
+/// The dtype and the shape of the output of a call whose attributes are in range.
+pub(super) fn of_output(signatures: &Signatures, call: &Call) -> Option<(DType, Vec<usize>)> {
+    let signature = signatures.get(call.operator.as_str())?;
+    let roles = signature.roles(call).ok()?;
+    let (params, indices) = (roles.params.shape(), roles.indices.shape());
+    let resolved = |role, sent: Option<i64>, batch| {
+        let ranks = Ranks { params: params.len(), indices: indices.len(), batch };
+        match sent {
+            None => default_of(signature, role, ranks),
+            Some(value) if value < 0 => {
+                let end = i64::try_from(counts_from(signature, role, ranks)?).ok()?;
+                usize::try_from(value + end).ok()
+            }
+            Some(value) => usize::try_from(value).ok(),
+        }
+    };
+    let batch = resolved(AttributeRole::BatchDims, roles.batch_dims, 0)?;
+    let flat = [roles.params.shape().element_count()];
+    let (params, axis) = match roles.axis {
+        _ if signature.is_flat(&roles) => (&flat[..], 0),
+        Some(Axis::Null) => return None,
+        Some(Axis::At(axis)) => (&params[..], resolved(AttributeRole::Axis, Some(axis), batch)?),
+        None => (&params[..], resolved(AttributeRole::Axis, None, batch)?),
+    };
+    let shape = match signature.form {
+        Form::Take => [params.get(..axis)?, indices.get(batch..)?, params.get(axis + 1..)?].concat(),
+        Form::Elements => joined(signature, params, indices, axis)?,
+        Form::Window => of_windows(signature, &roles)?,
+        Form::Nd => {
+            let (depth, rows) = indices.split_last()?;
+            [params.get(..batch)?, rows.get(batch..)?, params.get(batch + depth..)?].concat()
+        }
+    };
+    Some((roles.params.dtype(), shape))
+}
+
+/// The shape of the output of form elements: that of indices, with the dims of params where one of 1 repeats. `None` if the
+/// ranks differ.
+pub(super) fn joined(
+    signature: &Signature,
+    params: &[usize],
+    indices: &[usize],
+    axis: usize,
+) -> Option<Vec<usize>> {
+    let repeats = |dim| signature.join == Some(Join::Broadcast) && dim != axis;
+    let pairs = params.iter().zip(indices).enumerate();
+    let dims =
+        pairs.map(|(dim, (params, indices))| if repeats(dim) && *indices == 1 { *params } else { *indices });
+    (params.len() == indices.len()).then(|| dims.collect())
+}
+
+/// The shape of the output of a call whose dimension numbers are right.
+pub(super) fn of_windows(signature: &Signature, roles: &Roles<&Tensor>) -> Option<Vec<usize>> {
+    let (params, indices) = (roles.params.shape(), roles.indices.shape());
+    let (numbers, slice_sizes) = signature.window(roles.window.as_ref()?, indices.len());
+    let has = |dims: &[i64], dim: usize| dims.iter().any(|one| usize::try_from(*one) == Ok(dim));
+    let vector = usize::try_from(numbers.index_vector_dim).ok()?;
+    let mut rows = (0..indices.len()).filter(|dim| *dim != vector).map(|dim| indices[dim]);
+    let is_left_out =
+        |dim| has(&numbers.collapsed_slice_dims, dim) || has(&numbers.operand_batching_dims, dim);
+    let window: Option<Vec<usize>> = (0..params.len())
+        .filter(|dim| !is_left_out(*dim))
+        .map(|dim| usize::try_from(*slice_sizes.get(dim)?).ok())
+        .collect();
+    let mut window = window?.into_iter();
+    let rank = indices.len() - usize::from(vector < indices.len()) + numbers.offset_dims.len();
+    (0..rank).map(|dim| if has(&numbers.offset_dims, dim) { window.next() } else { rows.next() }).collect()
+}

@@ -1,0 +1,147 @@
+//! A mutant: the right model with one step changed, and either of them as a backend.
+
+use gather_spec::signature::OperandRole;
+use gather_spec::{BadIndex, Call, DType, Form, NegativeIndex, Outcome, Profile, Signature, Signatures};
+
+use crate::backend::{Backend, Capability, Description, Identity};
+use crate::report::Dtypes;
+
+use super::model::{CORRECT, Model};
+
+/// The policies under which most mutants are run: a bad index is an error, and a negative one is bad.
+pub(super) const ERROR: Profile = Profile { bad: BadIndex::Error, negative: NegativeIndex::Reject };
+/// A bad index gives zeros.
+pub(super) const ZERO: Profile = Profile { bad: BadIndex::Zero, negative: NegativeIndex::Reject };
+/// A bad index is clamped.
+pub(super) const CLAMP: Profile = Profile { bad: BadIndex::Clamp, negative: NegativeIndex::Reject };
+/// Negative indices count from the end.
+pub(super) const WRAP: Profile = Profile { bad: BadIndex::Error, negative: NegativeIndex::Wrap };
+
+/// A correct implementation but for one step.
+pub struct Mutant {
+    /// Its name, stable.
+    pub id: &'static str,
+    /// What it does, and should not.
+    pub does: &'static str,
+    /// The real bug that it stands for: a public thread, or a tool with its version, or the class of bugs.
+    pub stands_for: &'static str,
+    /// The profiles that it is run under.
+    pub profiles: &'static [Profile],
+    /// Whether it has a setting for the number of threads.
+    pub(super) threaded: bool,
+    change: fn(&mut Model),
+}
+
+impl Mutant {
+    pub(super) const fn new(
+        id: &'static str,
+        does: &'static str,
+        stands_for: &'static str,
+        change: fn(&mut Model),
+    ) -> Self {
+        Self { id, does, stands_for, profiles: &[ERROR], threaded: false, change }
+    }
+
+    pub(super) const fn under(mut self, profiles: &'static [Profile]) -> Self {
+        self.profiles = profiles;
+        self
+    }
+
+    pub(super) const fn threaded(mut self) -> Self {
+        self.threaded = true;
+        self
+    }
+
+    /// The mutant as a backend of some operators that declares a profile, and every dtype that the pages list.
+    #[must_use]
+    pub fn backend(&self, signatures: &Signatures, profile: Profile) -> Box<dyn Backend> {
+        self.declaring(signatures, profile, None)
+    }
+
+    /// The same, declaring one dtype of params and one of indices only.
+    pub(super) fn declaring(
+        &self,
+        signatures: &Signatures,
+        profile: Profile,
+        narrow: Option<Dtypes>,
+    ) -> Box<dyn Backend> {
+        let signatures = signatures.clone();
+        let (name, threaded) = (self.id, self.threaded);
+        Box::new(Modelled { name, model: self.model(), signatures, profile, narrow, threaded, threads: 1 })
+    }
+
+    /// Whether it takes a wrong step in calls of a form.
+    pub(super) fn is_wrong_for(&self, form: Form) -> bool {
+        self.model().is_wrong_for(form)
+    }
+
+    pub(super) fn model(&self) -> Model {
+        let mut model = CORRECT;
+        (self.change)(&mut model);
+        model
+    }
+}
+
+/// The model that all mutants are made of, without a mutation, as a backend of some operators: it must answer like the
+/// reference.
+#[must_use]
+pub fn correct(signatures: &Signatures, profile: Profile) -> Box<dyn Backend> {
+    declaring(signatures, profile, None)
+}
+
+/// The same, declaring one dtype of params and one of indices only.
+pub(super) fn declaring(
+    signatures: &Signatures,
+    profile: Profile,
+    narrow: Option<Dtypes>,
+) -> Box<dyn Backend> {
+    let (name, model, signatures) = ("model", CORRECT, signatures.clone());
+    Box::new(Modelled { name, model, signatures, profile, narrow, threaded: false, threads: 1 })
+}
+
+/// A model as a backend.
+struct Modelled {
+    name: &'static str,
+    model: Model,
+    signatures: Signatures,
+    profile: Profile,
+    /// The only dtypes that it declares.
+    narrow: Option<Dtypes>,
+    threaded: bool,
+    threads: usize,
+}
+
+impl Backend for Modelled {
+    fn describe(&self) -> Description {
+        let declared = |listed: &[DType], only: Option<DType>| -> Vec<DType> {
+            listed.iter().copied().filter(|dtype| only.is_none_or(|only| only == *dtype)).collect()
+        };
+        let capability = |signature: &Signature| {
+            let listed = |role| &*signature.operand(role).dtypes;
+            let dtypes = declared(listed(OperandRole::Params), self.narrow.map(|only| only.params));
+            let index_dtypes = declared(listed(OperandRole::Indices), self.narrow.map(|only| only.indices));
+            let capability = Capability { profile: self.profile, dtypes, index_dtypes };
+            (signature.operator.to_string(), capability)
+        };
+        Description {
+            backend: Identity {
+                name: self.name.to_owned(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                language: "Rust".to_owned(),
+            },
+            operators: self.signatures.iter().map(capability).collect(),
+        }
+    }
+
+    fn call(&mut self, call: &Call) -> Outcome {
+        match self.signatures.get(call.operator.as_str()) {
+            Some(signature) => self.model.answer(signature, call, self.profile, self.threads),
+            None => Outcome::Unsupported(format!("the operator `{}` is not modelled", call.operator)),
+        }
+    }
+
+    fn use_threads(&mut self, threads: usize) -> bool {
+        self.threads = threads;
+        self.threaded
+    }
+}

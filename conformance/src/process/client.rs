@@ -1,0 +1,334 @@
+//! What runs and campaigns share: a queue of calls, one process after the other, and the calls in flight.
+//!
+//! A failed process takes every call in flight with it. Where one of several may have failed, none of them pays: the
+//! trouble is in doubt until one of them has failed alone, and all are asked again.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use gather_spec::Outcome;
+
+use crate::backend::Description;
+use crate::judge::Verdict;
+
+use super::inputs::{InputFolder, Request};
+use super::patience::Patience;
+use super::program::{Broken, ProcessBackend};
+use super::replies;
+use super::session::{End, Session};
+use super::trouble::Trouble;
+
+/// How many bytes of calls are in flight at a time, unless it is one call.
+const BYTES_IN_FLIGHT: usize = 4 << 20;
+
+/// One sending of a call: its place among the calls, and which of its runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Job {
+    pub(super) call: usize,
+    pub(super) run: usize,
+}
+
+/// A call that was sent and not answered yet.
+#[derive(Debug)]
+struct Sent {
+    job: Job,
+    request: Request,
+    /// How much had come from standard error.
+    mark: u64,
+    seq: u64,
+    at: Instant,
+}
+
+/// Which call pays for trouble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Blame {
+    /// The one whose reply was due: the reply itself shows it.
+    Due,
+    /// One of those in flight: nothing says which.
+    InFlight,
+    /// None of them: the reply names another seq, of a call that was answered before or that nobody has asked.
+    Stray(u64),
+}
+
+/// A call that was answered, or that pays for the end of its process.
+#[derive(Debug)]
+pub(super) struct Answered {
+    pub(super) job: Job,
+    /// The outcome, or what the process did beside answering.
+    pub(super) result: Result<Outcome, Trouble>,
+    /// How much had come from standard error when it was sent.
+    pub(super) mark: u64,
+    /// How long it was waited for.
+    pub(super) took: Duration,
+}
+
+/// Trouble with several calls in flight, of which none has failed alone yet.
+#[derive(Debug)]
+pub(super) struct Doubt {
+    pub(super) trouble: Trouble,
+    pub(super) stderr: Option<String>,
+    /// What was in flight; the first one was due.
+    jobs: Vec<Job>,
+}
+
+/// Drives processes, one after the other.
+#[derive(Debug)]
+pub(super) struct Client {
+    session: Option<Session>,
+    description: Description,
+    folder: InputFolder,
+    /// The next number for a call.
+    seq: u64,
+    patience: Patience,
+    waiting: VecDeque<Job>,
+    in_flight: VecDeque<Sent>,
+    /// When the last reply came.
+    heard: Instant,
+    doubt: Option<Doubt>,
+    /// Whether the next restart is not counted.
+    restart_is_free: bool,
+}
+
+impl Client {
+    /// Starts the first process; calls are numbered from `seq`.
+    ///
+    /// # Errors
+    /// [`Broken`] if it cannot be started.
+    pub(super) fn start(backend: &ProcessBackend, seq: u64) -> Result<Self, Broken> {
+        let folder = InputFolder::new().map_err(|error| Broken {
+            verdict: Verdict::Crash,
+            why: format!("no folder for input files: {error}"),
+            stderr: None,
+        })?;
+        let session = Session::start(backend)?;
+        Ok(Self {
+            description: session.description.clone(),
+            session: Some(session),
+            folder,
+            seq,
+            patience: Patience::new(&backend.limits),
+            waiting: VecDeque::new(),
+            in_flight: VecDeque::new(),
+            heard: Instant::now(),
+            doubt: None,
+            restart_is_free: false,
+        })
+    }
+
+    /// Starts the next process; gives whether it describes itself as the first one did, else it is ended again.
+    ///
+    /// # Errors
+    /// [`Broken`] if it cannot be started.
+    pub(super) fn restart(&mut self, backend: &ProcessBackend) -> Result<bool, Broken> {
+        let session = Session::start(backend)?;
+        let is_same = session.description == self.description;
+        self.session = Some(session).filter(|_| is_same);
+        Ok(is_same)
+    }
+
+    /// Whether the next restart is not counted; the one after it is.
+    pub(super) const fn take_free_restart(&mut self) -> bool {
+        std::mem::replace(&mut self.restart_is_free, false)
+    }
+
+    /// What the backend says of itself.
+    pub(super) const fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// Whether there is a process.
+    pub(super) const fn is_up(&self) -> bool {
+        self.session.is_some()
+    }
+
+    /// The process, which is no longer this client's.
+    pub(super) fn take_session(&mut self) -> Option<Session> {
+        self.session.take()
+    }
+
+    /// Puts calls at the end of the queue.
+    pub(super) fn queue(&mut self, jobs: impl IntoIterator<Item = Job>) {
+        self.waiting.extend(jobs);
+    }
+
+    /// Forgets the queue and what is in flight.
+    pub(super) fn clear(&mut self) {
+        self.waiting.clear();
+        self.in_flight.clear();
+    }
+
+    /// Takes the next call off the queue.
+    pub(super) fn next_job(&mut self) -> Option<Job> {
+        self.waiting.pop_front()
+    }
+
+    /// Whether no call is in flight.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.in_flight.is_empty()
+    }
+
+    /// Whether another call may be sent, of so many at a time; while trouble is in doubt it is one.
+    pub(super) fn has_room(&self, window: usize) -> bool {
+        let bytes = self.in_flight.iter().map(|sent| sent.request.held()).fold(0, usize::saturating_add);
+        let window = if self.doubt.is_some() { 1 } else { window };
+        self.is_quiet() || (self.in_flight.len() < window && bytes < BYTES_IN_FLIGHT)
+    }
+
+    /// The number of the next call, and where its files go.
+    pub(super) const fn next_request(&mut self) -> (u64, &mut InputFolder) {
+        (self.seq, &mut self.folder)
+    }
+
+    /// Sends the request that was made for the next number.
+    pub(super) fn send(&mut self, job: Job, mut request: Request) {
+        let Some(session) = &self.session else { return };
+        let mark = session.stderr_mark();
+        session.send(request.take_line());
+        self.in_flight.push_back(Sent { job, request, mark, seq: self.seq, at: Instant::now() });
+        self.seq += 1;
+    }
+
+    /// The call whose reply is due.
+    pub(super) fn due(&self) -> Option<Job> {
+        self.in_flight.front().map(|sent| sent.job)
+    }
+
+    /// Since when the next reply has been waited for.
+    pub(super) fn waiting_since(&self) -> Instant {
+        self.in_flight.front().map_or(self.heard, |sent| sent.at.max(self.heard))
+    }
+
+    /// How long it may take.
+    pub(super) fn limit(&self) -> Duration {
+        self.patience.limit(self.in_flight.front().is_some_and(|sent| sent.request.is_virtual))
+    }
+
+    /// Takes the reply that is due. After an error the calls are still in flight: see [`Client::fail`].
+    pub(super) fn receive(&mut self, limit: Duration) -> Result<Answered, (Blame, Trouble)> {
+        let since = self.waiting_since();
+        let session = self.session.as_mut().expect("calls are sent to a process");
+        let line = session.receive(since, limit).map_err(|trouble| (Blame::InFlight, trouble))?;
+        let result = self.with_inputs_looked_at(self.read(&line))?;
+        self.patience.answered(since.elapsed());
+        Ok(self.answered(result))
+    }
+
+    /// What a line says if it answers the call that is due; else who pays, and for what.
+    pub(super) fn read(&self, line: &[u8]) -> Result<Outcome, (Blame, Trouble)> {
+        let answer = replies::answer(line);
+        let due = self.in_flight.front().map(|sent| sent.seq);
+        let Some(seq) = answer.seq else {
+            let wrong = answer.outcome.err();
+            return Err((
+                Blame::InFlight,
+                wrong.unwrap_or_else(|| Trouble::protocol("the reply has no seq")),
+            ));
+        };
+        if Some(seq) == due {
+            return answer.outcome.map_err(|trouble| (Blame::Due, trouble));
+        }
+        let due = due.map_or_else(|| "none".to_owned(), |due| due.to_string());
+        Err(if self.in_flight.iter().any(|sent| sent.seq == seq) {
+            let what = format!("the reply to seq {seq} came when that to seq {due} was due");
+            (Blame::Due, Trouble::protocol(what))
+        } else {
+            let what = format!("a reply to seq {seq} came, which was not asked; due was {due}");
+            (Blame::Stray(seq), Trouble::protocol(what))
+        })
+    }
+
+    /// What an answer comes to when the files of its call are looked at. If they have changed while other calls were in
+    /// flight, any of these may have done it. An answer that breaks the protocol is then no more than what follows from
+    /// it.
+    fn with_inputs_looked_at(
+        &self,
+        answered: Result<Outcome, (Blame, Trouble)>,
+    ) -> Result<Result<Outcome, Trouble>, (Blame, Trouble)> {
+        let may_follow = match &answered {
+            Ok(_) => true,
+            Err((blame, trouble)) => *blame == Blame::Due && trouble.verdict == Verdict::ProtocolError,
+        };
+        let due = self.in_flight.front().filter(|_| may_follow);
+        let trouble = due
+            .and_then(|sent| sent.request.changed())
+            .map(|what| Trouble { verdict: Verdict::InputChanged, what });
+        match (answered, trouble) {
+            (answered, None) => answered.map(Ok),
+            (Ok(_), Some(trouble)) if self.in_flight.len() == 1 => Ok(Err(trouble)),
+            (_, Some(trouble)) => Err((Blame::InFlight, trouble)),
+        }
+    }
+
+    /// Takes the call that is due out of flight. One that failed explains what is in doubt.
+    fn answered(&mut self, result: Result<Outcome, Trouble>) -> Answered {
+        let took = self.waiting_since().elapsed();
+        self.heard = Instant::now();
+        let sent = self.in_flight.pop_front().expect("a reply is waited for only if a call is in flight");
+        if result.is_err() {
+            let was_there = |doubt: &mut Doubt| doubt.jobs.iter().any(|job| job.call == sent.job.call);
+            self.doubt.take_if(was_there);
+        }
+        Answered { job: sent.job, result, mark: sent.mark, took }
+    }
+
+    /// What the process wrote to standard error since a call was sent, as far as no other call has shown it.
+    pub(super) fn stderr(&mut self, mark: u64) -> Option<String> {
+        self.session.as_mut()?.stderr(mark)
+    }
+
+    /// Ends the process after trouble, and puts what was in flight back into the queue; gives the call that pays. Of
+    /// several in flight none does until it has failed alone: then the restart is free.
+    pub(super) fn fail(&mut self, blame: Blame, trouble: &Trouble) -> (Option<Answered>, End) {
+        if trouble.verdict == Verdict::Timeout {
+            self.patience.timed_out(self.in_flight.front().is_some_and(|sent| sent.request.is_virtual));
+        }
+        let end = self.kill();
+        let payer = match blame {
+            Blame::Stray(_) => None,
+            Blame::InFlight if self.in_flight.len() > 1 => {
+                let jobs = self.in_flight.iter().map(|sent| sent.job).collect();
+                self.doubt = Some(Doubt { trouble: trouble.clone(), stderr: end.stderr.clone(), jobs });
+                self.restart_is_free = true;
+                None
+            }
+            Blame::Due | Blame::InFlight => Some(self.answered(Err(trouble.clone()))),
+        };
+        while let Some(sent) = self.in_flight.pop_back() {
+            self.waiting.push_front(sent.job);
+        }
+        (payer, end)
+    }
+
+    /// Ends the process at once.
+    pub(super) fn kill(&mut self) -> End {
+        let mark = self.in_flight.front().map_or(0, |sent| sent.mark);
+        self.session.take().map(|session| session.kill(mark)).unwrap_or_default()
+    }
+
+    /// Whether there is trouble that no call has explained.
+    pub(super) const fn doubt(&self) -> Option<&Doubt> {
+        self.doubt.as_ref()
+    }
+
+    /// Takes the trouble that no call has explained.
+    pub(super) const fn unexplained(&mut self) -> Option<Doubt> {
+        self.doubt.take()
+    }
+}
+
+impl Doubt {
+    /// The call that was due.
+    pub(super) fn due(&self) -> Job {
+        self.jobs[0]
+    }
+
+    /// The call that was sent last.
+    pub(super) fn last(&self) -> Job {
+        self.jobs[self.jobs.len() - 1]
+    }
+
+    /// What happened, in words.
+    pub(super) fn in_words(&self, alone: &str) -> String {
+        format!("{}, with {} calls in flight{alone}", self.trouble.what, self.jobs.len())
+    }
+}

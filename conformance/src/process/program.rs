@@ -1,0 +1,94 @@
+//! What to start, and what it may take.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::judge::Verdict;
+
+/// A program that speaks the protocol, and how it is run.
+#[derive(Clone, Debug)]
+pub struct ProcessBackend {
+    /// The program; found on the path if it has no folder.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// What is set in its environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// What it may take.
+    pub limits: Limits,
+    /// How many processes run at a time.
+    pub jobs: usize,
+    /// How often each call is sent.
+    pub repeat: usize,
+}
+
+/// What a process may take before it is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The time from its start until it has described itself.
+    pub start: Duration,
+    /// The time for one call: from when it is the next to be answered until it is.
+    pub call: Duration,
+    /// The same for a call of virtual size, which has an empty tensor and spans more than 2^32 positions: four times what
+    /// the slowest call before took if that is more, and at most `call`. Once three of them have timed out, the others
+    /// get a quarter of this, or twice what the slowest call took.
+    pub virtual_call: Duration,
+    /// The time from `stop` until it has ended.
+    pub stop: Duration,
+    /// The longest line that is read from it, in bytes.
+    pub reply: usize,
+    /// The address space of it and of each of its children, in bytes; kept on Linux only.
+    pub memory: Option<u64>,
+    /// How often it is started anew, all workers together. The one restart after which the calls that were in flight
+    /// are asked again alone does not count.
+    pub restarts: usize,
+    /// How many calls are under way at a time, per process.
+    pub window: usize,
+    /// Tensors of at least this many bytes are sent as a file.
+    pub file_above: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            start: Duration::from_secs(120),
+            call: Duration::from_secs(20),
+            // An allocator that cannot serve an output waits up to 10 s for memory to be freed before it gives up.
+            virtual_call: Duration::from_secs(12),
+            stop: Duration::from_secs(5),
+            reply: 256 << 20,
+            memory: Some(16 << 30),
+            restarts: 200,
+            window: 64,
+            file_above: 64 << 10,
+        }
+    }
+}
+
+/// Why a backend is not run at all.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{why}{}", stderr.as_ref().map(|text| format!("\nit wrote to stderr:\n{text}")).unwrap_or_default())]
+pub struct Broken {
+    /// What it did: `crash`, `timeout` or `protocol-error` at its start, or the verdict of the first trivial call.
+    pub verdict: Verdict,
+    /// What happened, in words.
+    pub why: String,
+    /// What it wrote to its standard error meanwhile.
+    pub stderr: Option<String>,
+}
+
+impl ProcessBackend {
+    /// A program under the usual limits, as one process.
+    #[must_use]
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            limits: Limits::default(),
+            jobs: 1,
+            repeat: 1,
+        }
+    }
+}

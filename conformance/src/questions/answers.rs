@@ -1,0 +1,48 @@
+//! Which cases answer questions, and answers in few words.
+
+use gather_spec::literal::Rows;
+use gather_spec::question::{Answer, Question};
+use gather_spec::{Allowed, Case, Signature, Specification, Tensor};
+
+use crate::judge::describe_allowed;
+
+/// The most characters of one answer.
+pub(super) const LONGEST: usize = 72;
+
+/// The ids of all cases that answer a question for some operator.
+pub(crate) fn cases(spec: &Specification) -> Vec<&Case> {
+    let pairs =
+        spec.questions.iter().flat_map(|question| spec.operators.iter().map(move |page| (question, page)));
+    let cases = |(question, page): (&Question, &Signature)| match question.answer(spec, page) {
+        Answer::Cases(cases) => cases,
+        Answer::LeftOut(_) | Answer::OtherForm => Vec::new(),
+    };
+    pairs.flat_map(cases).collect()
+}
+
+/// Outcomes in few words, without the dtypes that a case leaves open.
+pub(crate) fn in_words(allowed: &[Allowed]) -> String {
+    let one = |allowed: &Allowed| match allowed {
+        Allowed::Output(tensor) => rows_of(tensor),
+        Allowed::Filled(filled) => filled.tensor().map_or_else(|error| error.to_string(), |it| rows_of(&it)),
+        Allowed::Error(code, _) => format!("error `{code}`"),
+        other => describe_allowed(std::slice::from_ref(other)),
+    };
+    match allowed {
+        [only] => one(only),
+        several => format!("any of {}", several.iter().map(one).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+fn rows_of(tensor: &Tensor) -> String {
+    format!("`{}`", shortened(&Rows(tensor).to_string(), LONGEST))
+}
+
+/// The beginning of a text.
+pub(super) fn shortened(text: &str, most: usize) -> String {
+    let mut start: String = text.chars().take(most).collect();
+    if start.len() < text.len() {
+        start.push('…');
+    }
+    start
+}

@@ -1,0 +1,64 @@
+//! The forms in which a report is printed and written.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use crate::files::{write_whole, write_whole_with};
+
+use super::found::Report;
+use super::{human, junit, markdown};
+
+/// The form of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// A matrix, and every failure with a line to reproduce it.
+    Human,
+    /// One JSON object.
+    Json,
+    /// JUnit XML.
+    Junit,
+    /// Markdown, for a page or a pull request.
+    Markdown,
+}
+
+/// The files of a report, and their forms.
+pub(crate) const FILES: [(&str, Format); 3] =
+    [("report.json", Format::Json), ("report.xml", Format::Junit), ("report.md", Format::Markdown)];
+
+impl Report {
+    /// The report in a form.
+    #[must_use]
+    pub fn render(&self, format: Format) -> String {
+        match format {
+            Format::Human => human::render(self, human::Page::of_stdout()),
+            Format::Json => serde_json::to_string_pretty(self).expect("a report is plain data") + "\n",
+            Format::Junit => junit::render(self),
+            Format::Markdown => markdown::render(self),
+        }
+    }
+
+    /// Writes `report.json`, `report.xml` and `report.md`, each whole or not at all; gives the folder.
+    ///
+    /// # Errors
+    /// If the folder or a file cannot be written. The other files are written all the same.
+    pub fn write(&self, folder: &Path) -> io::Result<PathBuf> {
+        std::fs::create_dir_all(folder)?;
+        let write = |(name, format)| self.write_form(&folder.join(name), format);
+        let written: Vec<io::Result<()>> = FILES.into_par_iter().map(write).collect();
+        written.into_iter().collect::<io::Result<()>>()?;
+        Ok(folder.to_owned())
+    }
+
+    fn write_form(&self, path: &Path, format: Format) -> io::Result<()> {
+        match format {
+            Format::Json => write_whole_with(path, |file| {
+                serde_json::to_writer_pretty(&mut *file, self)?;
+                file.write_all(b"\n")
+            }),
+            Format::Junit => junit::write(self, path),
+            Format::Human | Format::Markdown => write_whole(path, self.render(format).as_bytes()),
+        }
+    }
+}

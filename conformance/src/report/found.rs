@@ -1,0 +1,294 @@
+//! What a run found, as data, and what can be asked of it.
+
+use std::collections::BTreeMap;
+
+use gather_spec::{ErrorCode, Specification};
+use serde::Serialize;
+
+use crate::backend::{Description, Identity};
+use crate::judge::Verdict;
+
+use super::campaign::{Campaign, Part};
+use super::departure::{Departure, Problem, departures};
+use super::entry::Entry;
+
+/// The version of the JSON form.
+pub const SCHEMA: u32 = 1;
+
+/// What a run found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Version of this form.
+    pub schema: u32,
+    /// The version of the suite.
+    pub suite: String,
+    /// The signal by which the user has ended the run, if so: cases may lack their results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interrupted: Option<String>,
+    /// What each backend did, in the order in which they were named.
+    pub backends: Vec<BackendReport>,
+}
+
+/// What one backend did.
+#[derive(Clone, Debug, Serialize)]
+pub struct BackendReport {
+    /// What the command line calls it: `reference:bad=zero`.
+    pub argument: String,
+    /// The options that a line which repeats a case needs besides the backend, such as `--cases my.yaml`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
+    /// Who it is.
+    pub backend: Identity,
+    /// How the run ended for it, and what it was not asked.
+    pub summary: Summary,
+    /// What the clauses say of which some case does not pass, by id.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub clauses: BTreeMap<String, String>,
+    /// Why it was not run: it could not be started, or fails whatever it is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub broken: Option<String>,
+    /// Policies that it declares and the documents do not permit.
+    pub departures: Vec<Departure>,
+    /// What does not conform and is no case's: a departure without a reason, a reason without a departure.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
+    /// What else was noticed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+    /// The cases, in order.
+    pub results: Vec<Entry>,
+    /// The campaign that followed them: drawn calls, then laws.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub campaign: Vec<Campaign>,
+    /// What names it on a command line.
+    #[serde(skip)]
+    pub named: Named,
+}
+
+/// How a command line names a backend.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Named {
+    /// By `--backend` and the argument.
+    #[default]
+    Option,
+    /// By `--library` and the argument, which is a file.
+    Library,
+    /// By `--` and the argument, which is a command.
+    Command,
+}
+
+/// How a run ended for one backend.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// The end of the run in one sentence, the same in every form of the report.
+    pub sentence: String,
+    /// How sure that sentence is.
+    pub ending: Ending,
+    /// What makes the exit status other than 0: verdicts, problems, and a backend that was not run.
+    pub failures: usize,
+    /// How many of the chosen cases the backend was asked, by operator that it declares.
+    pub operators: BTreeMap<String, Asked>,
+    /// The operators of chosen cases that the backend does not declare.
+    pub undeclared: Vec<String>,
+    /// Clauses of declared operators that chosen cases test, but none that was asked.
+    pub untested: Vec<String>,
+    /// Clauses that were tested, with the error codes that chosen cases expect of a breach, but none that was asked.
+    pub unrejected: BTreeMap<String, Vec<ErrorCode>>,
+    /// Of all declared operators together, with the cases of a grid counted once as they are written.
+    #[serde(skip)]
+    pub(super) written: Asked,
+}
+
+/// What the end of a run says of a backend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// More than nine tenths of the cases were asked, and all of them pass.
+    Conforms,
+    /// Nothing fails, but deviations are known.
+    ConformsBut,
+    /// Nothing that was asked fails, but a tenth or more was not asked.
+    AskedInPart,
+    /// No case was asked.
+    #[default]
+    NothingAsked,
+    /// Something fails.
+    Fails,
+    /// The backend was not run.
+    NotRun,
+}
+
+/// How many cases of an operator were asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Asked {
+    /// The cases that were sent to the backend, because it declares their dtypes or they expect a dtype error.
+    pub asked: usize,
+    /// The cases that the run chose.
+    pub cases: usize,
+}
+
+impl Report {
+    /// An empty report of this version of the suite.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            schema: SCHEMA,
+            suite: env!("CARGO_PKG_VERSION").to_owned(),
+            interrupted: None,
+            backends: Vec::new(),
+        }
+    }
+
+    /// Whether every backend was run, every verdict is fine and there are no other problems.
+    #[must_use]
+    pub fn conforms(&self) -> bool {
+        let fine = |backend: &BackendReport| {
+            backend.broken.is_none() && backend.problems.is_empty() && backend.failed() == 0
+        };
+        self.backends.iter().all(fine)
+    }
+
+    /// Whether some backend was not run.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        self.backends.iter().any(|backend| backend.broken.is_some())
+    }
+
+    /// The parts of the campaign that some backend had.
+    pub(super) fn parts(&self) -> impl Iterator<Item = Part> {
+        let has =
+            |part: &Part| self.backends.iter().any(|backend| !backend.campaign_in_words(*part).is_empty());
+        [Part::Drawn, Part::Laws].into_iter().filter(has)
+    }
+
+    /// The operators that occur, in order.
+    pub(super) fn operators(&self) -> Vec<&str> {
+        let entries = self.backends.iter().flat_map(|backend| &backend.results);
+        let mut operators: Vec<&str> = entries.map(|entry| entry.operator.as_str()).collect();
+        operators.sort_unstable();
+        operators.dedup();
+        operators
+    }
+}
+
+impl Default for Report {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Summary {
+    /// How many cases of declared operators were asked.
+    #[must_use]
+    pub fn asked(&self) -> Asked {
+        let add =
+            |sum: Asked, one: &Asked| Asked { asked: sum.asked + one.asked, cases: sum.cases + one.cases };
+        self.operators.values().fold(Asked::default(), add)
+    }
+
+    /// The clauses that were tested but never rejected under, a line each.
+    pub(super) fn unrejected_lines(&self) -> Vec<String> {
+        let line = |(id, codes): (&String, &Vec<ErrorCode>)| {
+            let codes: Vec<&str> = codes.iter().map(|code| code.name()).collect();
+            format!("{id} ({})", codes.join(", "))
+        };
+        self.unrejected.iter().map(line).collect()
+    }
+}
+
+impl BackendReport {
+    /// A report on a backend of which nothing is known but its description.
+    #[must_use]
+    pub fn new(argument: String, description: &Description, spec: &Specification) -> Self {
+        Self {
+            argument,
+            sources: Vec::new(),
+            backend: description.backend.shown(),
+            summary: Summary::default(),
+            clauses: BTreeMap::new(),
+            broken: None,
+            departures: departures(description, spec),
+            problems: Vec::new(),
+            remarks: Vec::new(),
+            results: Vec::new(),
+            campaign: Vec::new(),
+            named: Named::Option,
+        }
+    }
+
+    /// The clauses of an entry, each with what it says.
+    pub(super) fn clauses_in_words<'a>(&'a self, entry: &'a Entry) -> impl Iterator<Item = String> + 'a {
+        entry.clauses.iter().map(|id| match self.clauses.get(id) {
+            Some(said) => format!("{id}: {}", said.replace('\n', " ")),
+            None => id.clone(),
+        })
+    }
+
+    /// The entries whose verdict makes the exit status 1.
+    pub fn failures(&self) -> impl Iterator<Item = &Entry> {
+        self.results.iter().filter(|entry| entry.verdict.is_failure())
+    }
+
+    /// How many entries make the exit status 1: cases, and kinds of failures of the campaign.
+    pub(super) fn failed(&self) -> usize {
+        self.failures().count() + self.campaign.iter().flat_map(Campaign::failures).count()
+    }
+
+    /// Everything with a verdict: cases, and kinds of failures of the campaign.
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        let kinds = self.campaign.iter().flat_map(|campaign| &campaign.kinds);
+        self.results.iter().chain(kinds.map(|kind| &kind.entry))
+    }
+
+    /// The results of a part of the campaign, as units that stay whole; none if there was no campaign.
+    pub(super) fn campaign_in_words(&self, part: Part) -> Vec<String> {
+        let of_part = self.campaign.iter().find(|campaign| campaign.part == part);
+        of_part.map(Campaign::in_words).unwrap_or_default()
+    }
+
+    /// What became of an operator, as units that stay whole: `asked 30 of 299:`, `29 pass,`, `1 crash`.
+    pub(super) fn outcome_in_words(&self, operator: &str) -> Vec<String> {
+        let mut units = vec![self.asked_in_words(operator)];
+        let mut counts: BTreeMap<(Verdict, Option<Verdict>), usize> = BTreeMap::new();
+        for entry in self.of_operator(operator).filter(|entry| entry.was_asked()) {
+            let observed = entry.observed.filter(|_| entry.verdict == Verdict::KnownDeviation);
+            *counts.entry((entry.verdict, observed)).or_default() += 1;
+        }
+        for ((verdict, observed), count) in counts {
+            let mark = if units.len() == 1 { ':' } else { ',' };
+            units.last_mut().expect("it holds a unit").push(mark);
+            units.push(format!("{count} {verdict}"));
+            units.extend(observed.map(|observed| format!("({observed})")));
+        }
+        units
+    }
+
+    /// How much of an operator was asked: `asked 30 of 299`, or `not declared`.
+    pub(super) fn asked_in_words(&self, operator: &str) -> String {
+        let cases = self.of_operator(operator).count();
+        if self.broken.is_some() {
+            "not run".to_owned()
+        } else if self.of_operator(operator).all(|entry| entry.profile.is_none()) {
+            "not declared".to_owned()
+        } else {
+            let asked = self.of_operator(operator).filter(|entry| entry.was_asked()).count();
+            format!("asked {asked} of {cases}")
+        }
+    }
+
+    /// The entries of an operator.
+    pub(super) fn of_operator<'a>(&'a self, operator: &'a str) -> impl Iterator<Item = &'a Entry> {
+        self.results.iter().filter(move |entry| entry.operator == operator)
+    }
+
+    /// The line that repeats one case.
+    pub(super) fn reproduce(&self, entry: &Entry) -> String {
+        let sources: String = self.sources.iter().map(|source| format!("{source} ")).collect();
+        let (argument, id) = (&self.argument, &entry.id);
+        match self.named {
+            Named::Option => format!("gatherspec run {sources}--backend {argument} --case '{id}'"),
+            Named::Library => format!("gatherspec run {sources}--library {argument} --case '{id}'"),
+            Named::Command => format!("gatherspec run {sources}--case '{id}' -- {argument}"),
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The dtypes of NumPy's indices.
+
+use gather_spec::DType;
+
+use crate::checks::INTEGERS;
+
+/// The dtypes of indices, since the pages list none (errata `numpy-index-dtypes`).
+pub const INDICES_DTYPES: [DType; 8] = INTEGERS;

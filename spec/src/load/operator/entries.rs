@@ -1,0 +1,124 @@
+//! `operator.yaml` as it is written.
+
+use serde::Deserialize;
+
+use crate::call::{BadIndex, EmptyAxis, NegativeIndex};
+use crate::signature::{
+    AttributeRole, AttributeType, CollapsedSize, EmptyIndex, Fill, Form, Join, OperandRole, Range, RankRule,
+    SliceBound,
+};
+use crate::yaml::{Node, Spanned};
+
+use super::super::raw::{FamiliesEntry, InOrder, present};
+use super::lists::{Dtypes, Words};
+
+/// `operator.yaml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct OperatorFile {
+    pub(super) schema: Spanned<u32>,
+    pub(super) operator: Spanned<String>,
+    pub(super) summary: String,
+    pub(super) documents: Vec<Spanned<String>>,
+    pub(super) form: Spanned<Form>,
+    pub(super) operands: Spanned<InOrder<OperandEntry>>,
+    #[serde(default)]
+    pub(super) attributes: InOrder<AttributeEntry>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) policy: Option<Spanned<PolicyEntry>>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) modes: Option<Spanned<InOrder<Spanned<ModeEntry>>>>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) fill: Option<Spanned<Fill>>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) flatten: Option<Spanned<FlattenEntry>>,
+    #[serde(default)]
+    pub(super) tolerates: TolerancesEntry,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) depth: Option<Spanned<DepthEntry>>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) join: Option<Spanned<Join>>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) empty_index: Option<Spanned<EmptyIndex>>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) collapsed_size: Option<Spanned<CollapsedSize>>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) slice_bound: Option<Spanned<SliceBound>>,
+    #[serde(default)]
+    pub(super) families: FamiliesEntry,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OperandEntry {
+    pub(super) role: Spanned<OperandRole>,
+    pub(super) dtypes: Spanned<Dtypes>,
+    pub(super) rank: Spanned<RankRule>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AttributeEntry {
+    pub(super) role: Spanned<AttributeRole>,
+    pub(super) r#type: Spanned<AttributeType>,
+    #[serde(default)]
+    pub(super) nullable: bool,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) default: Option<Spanned<Node>>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) range: Option<Spanned<Range>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PolicyEntry {
+    pub(super) negative: Spanned<Words<NegativeIndex>>,
+    pub(super) bad: Spanned<Words<BadIndex>>,
+}
+
+/// What a mode chooses. The remainder leaves no negative index open.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct ModeEntry {
+    #[serde(default, deserialize_with = "present")]
+    pub(super) negative: Option<Spanned<NegativeIndex>>,
+    pub(super) bad: Spanned<BadIndex>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) empty_axis: Option<Spanned<EmptyAxis>>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum FlattenEntry {
+    WhenAxisNull,
+}
+
+/// What the pages say of scalar params where they promise nothing.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ScalarEntry {
+    Unspecified,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct TolerancesEntry {
+    #[serde(default)]
+    pub(super) params_dtypes: Dtypes,
+    #[serde(default)]
+    pub(super) index_dtypes: Dtypes,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) scalar_params: Option<ScalarEntry>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) indices_rank: Option<RankRule>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) join: Option<Spanned<Join>>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) depth: Option<Spanned<usize>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DepthEntry {
+    pub(super) least: usize,
+}

@@ -1,0 +1,46 @@
+//! What a call of an operator chooses, and what follows from it.
+
+use super::{AttributeDefault, AttributeRole, Axis, ModePolicy, Roles, Signature};
+use crate::call::{Attribute, Attributes, Profile};
+
+impl Signature {
+    /// The mode of a call, sent or by default; none of an operator without, or if the pages do not have it.
+    #[must_use]
+    pub fn mode<T>(&self, call: &Roles<T>) -> Option<&ModePolicy> {
+        self.mode_of(call.mode.as_deref())
+    }
+
+    /// The mode that attributes say, as [`Signature::mode`] does of a call.
+    #[must_use]
+    pub fn mode_sent(&self, attributes: &Attributes) -> Option<&ModePolicy> {
+        let name = &self.attribute(AttributeRole::Mode)?.name;
+        self.mode_of(match attributes.get(name) {
+            Some(Attribute::String(mode)) => Some(mode),
+            _ => None,
+        })
+    }
+
+    fn mode_of(&self, sent: Option<&str>) -> Option<&ModePolicy> {
+        match sent {
+            None => self.modes().first(),
+            Some(sent) => self.modes().iter().find(|one| one.mode == sent),
+        }
+    }
+
+    /// The policies that a call is answered under: those of its mode, or those that the backend declares.
+    #[must_use]
+    pub fn profile<T>(&self, call: &Roles<T>, declared: Profile) -> Profile {
+        self.mode(call).map_or(declared, |mode| mode.profile)
+    }
+
+    /// Whether params are flattened, row-major, before anything is gathered: the axis is null, sent or by default.
+    #[must_use]
+    pub fn is_flat<T>(&self, call: &Roles<T>) -> bool {
+        let default = || self.attribute(AttributeRole::Axis).map(|axis| &axis.default);
+        let is_null = match call.axis {
+            Some(axis) => axis == Axis::Null,
+            None => default() == Some(&AttributeDefault::Value(Attribute::Null)),
+        };
+        self.flattens && is_null
+    }
+}

@@ -1,0 +1,123 @@
+//! All that is written down about operators, and what can be looked up in it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::case::Case;
+use crate::clause::{Clause, Document, Erratum, Example, Family, LeftOut, OutOfScope, Renamed};
+use crate::diagnostic::nearest;
+use crate::error::ErrorCode;
+use crate::load::families::Families;
+use crate::question::Question;
+use crate::signature::{Signature, Signatures};
+
+/// All that is written under `spec/`.
+#[derive(Clone, Debug, Default)]
+pub struct Specification {
+    /// The source pages.
+    pub documents: Vec<Document>,
+    /// The documented examples.
+    pub examples: Vec<Example>,
+    /// The ledger of rulings.
+    pub errata: Vec<Erratum>,
+    /// What is no operator here, and why.
+    pub out_of_scope: Vec<OutOfScope>,
+    /// The cases that have another id now.
+    pub renamed: Vec<Renamed>,
+    /// The questions in which operators differ.
+    pub questions: Vec<Question>,
+    /// The operators, by name.
+    pub operators: Vec<Signature>,
+    /// The clauses: operator by operator, each in the order of its file.
+    pub clauses: Vec<Clause>,
+    /// The cases, expanded: operator by operator, topic by topic.
+    pub cases: Vec<Case>,
+    /// The cases of families that an operator of their form does not have.
+    pub left_out: Vec<LeftOut>,
+    pub(crate) clause_at: HashMap<String, usize>,
+    pub(crate) of_families: Families,
+}
+
+/// The cases that accept or reject under one clause.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Coverage<'a> {
+    /// Cases that name the clause and allow an output.
+    pub accepting: Vec<&'a str>,
+    /// Cases that name the clause and allow one of its error codes, by code.
+    pub rejecting: BTreeMap<ErrorCode, Vec<&'a str>>,
+}
+
+impl Specification {
+    /// The present id of a case that had this one.
+    #[must_use]
+    pub fn renamed(&self, id: &str) -> Option<String> {
+        self.renamed.iter().find_map(|renamed| {
+            let suffix = id.strip_prefix(renamed.from.as_str())?;
+            (suffix.is_empty() || suffix.starts_with('[')).then(|| format!("{}{suffix}", renamed.to))
+        })
+    }
+
+    /// The families, by form.
+    #[must_use]
+    pub fn families(&self) -> &[Family] {
+        &self.of_families.all
+    }
+
+    /// What the pages say of an operator.
+    #[must_use]
+    pub fn operator(&self, name: &str) -> Option<&Signature> {
+        self.operators.iter().find(|page| page.operator.as_str() == name)
+    }
+
+    /// The signatures of the operators, to be shared.
+    #[must_use]
+    pub fn signatures(&self) -> Signatures {
+        self.operators.iter().cloned().collect()
+    }
+
+    /// The operator that somebody who wrote `name` probably meant.
+    #[must_use]
+    pub fn operator_like(&self, name: &str) -> Option<&str> {
+        nearest(name, self.operators.iter().map(|page| page.operator.as_str()))
+    }
+
+    /// A clause by id.
+    #[must_use]
+    pub fn clause(&self, id: &str) -> Option<&Clause> {
+        self.clause_at.get(id).map(|at| &self.clauses[*at])
+    }
+
+    /// A case by id.
+    #[must_use]
+    pub fn case(&self, id: &str) -> Option<&Case> {
+        self.cases.iter().find(|case| case.id == id)
+    }
+
+    /// A question by id.
+    #[must_use]
+    pub fn question(&self, id: &str) -> Option<&Question> {
+        self.questions.iter().find(|question| question.id == id)
+    }
+
+    /// An entry of the errata ledger by id.
+    #[must_use]
+    pub fn erratum(&self, id: &str) -> Option<&Erratum> {
+        self.errata.iter().find(|erratum| erratum.id == id)
+    }
+
+    /// For each clause, in order, the cases that accept and reject under it.
+    #[must_use]
+    pub fn coverage(&self) -> Vec<Coverage<'_>> {
+        let mut coverage = vec![Coverage::default(); self.clauses.len()];
+        for case in &self.cases {
+            for at in case.clauses.iter().filter_map(|id| self.clause_at.get(id)) {
+                if case.expect.accepts() {
+                    coverage[*at].accepting.push(&case.id);
+                }
+                for code in self.clauses[*at].rejects.iter().filter(|code| case.expect.rejects(**code)) {
+                    coverage[*at].rejecting.entry(*code).or_default().push(&case.id);
+                }
+            }
+        }
+        coverage
+    }
+}
