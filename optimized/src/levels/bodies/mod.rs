@@ -6,11 +6,14 @@ mod index_rows;
 mod picks;
 mod prefetch;
 
-pub(crate) use checked_rows::CheckedRows;
-#[cfg(target_arch = "x86_64")]
+#[allow(unused_imports, reason = "only some levels store past the caches")]
 pub(super) use checked_rows::each_row;
 pub(super) use checked_rows::{copy_rows, pick_elements};
+pub(super) use picks::pick_by_stride;
+#[allow(unused_imports, reason = "only some levels choose among the loops for single elements")]
+pub(super) use picks::{pick_checked, pick_one};
+
+pub(crate) use checked_rows::CheckedRows;
 pub(crate) use index_rows::{IndexRows, check};
 pub(crate) use picks::{Picks, side_by_side};
-pub(super) use picks::{pick_by_stride, pick_checked, pick_one};
 pub(crate) use prefetch::prefetch_lines;
