@@ -281,7 +281,7 @@ fn what_cannot_be_loaded_is_said_and_ends_with_status_3() {
     let (status, text) = gatherspec(&nonsense);
     assert!(status == Some(3) && text.contains("it cannot be loaded"), "{status:?} {text}");
     let (status, text) = gatherspec(&folder.path().join("libnowhere.so"));
-    assert!(status == Some(2) && text.contains("there is no file"), "{status:?} {text}");
+    assert!(status == Some(2) && text.contains("no such file"), "{status:?} {text}");
 
     for (define, words) in [
         ("-DNO_CALL", "it exports no gatherspec_call"),
