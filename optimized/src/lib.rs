@@ -45,3 +45,8 @@ pub use output::{Pool, Pooled};
 pub use plan::Plan;
 pub use policy::{Fill, Filled, Zeros};
 pub use run::Element;
+
+/// The examples of the page are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Page;
