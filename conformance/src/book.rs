@@ -19,7 +19,7 @@ pub fn markdown(spec: &Specification) -> String {
         operator(&mut text, spec, page);
     }
     text.push_str(
-        "\n## Rulings\n\nWhere the documents are silent or disagree, this is what holds, and why.\n",
+        "\n## Rulings\n\nEach ruling decides a point on which the documents are silent or disagree, and gives the evidence.\n",
     );
     for erratum in &spec.errata {
         let _ = write!(text, "\n### {}: {}\n\n", erratum.id, sentence(&erratum.title));
@@ -59,17 +59,17 @@ pub fn markdown(spec: &Specification) -> String {
 }
 
 const OPENING: &str = "\
-<!-- Generated from the YAML files beside it. A test keeps it in step: see CONTRIBUTING.md. -->
+<!-- Generated from the YAML files beside it, and checked by a test: see CONTRIBUTING.md. -->
 
 # What gather does
 
-Each paragraph below is a clause: one statement of one page, in our own words, with an id that never changes. Its
-**basis** is *documented* (a page says so), *derived* (it follows from a formula of the page) or *ruling* (the pages
-are silent or disagree, and the rulings at the end say what holds). After a bar stand the error codes that a breach
-of the clause gives.
+Each item below is a clause: one statement of one page, in our own words, with an id that never changes. Its **basis**
+is *documented* (a page says so), *derived* (it follows from a formula of a page) or *ruling* (the pages are silent or
+disagree; the [rulings](#rulings) at the end decide). After the bar are the error codes that a breach of the clause
+gives. [README.md](README.md) explains the folder, and `gatherspec show CLAUSE` lists the cases of a clause.
 
-Notation: params has rank r, indices has rank q, k is `indices.shape[-1]`, b is `batch_dims`. When several errors
-apply, the first in this order is the answer: ";
+Notation: params has rank r, indices has rank q, k is `indices.shape[-1]`, b is `batch_dims`. If several errors apply,
+the first in this order is reported: ";
 
 /// `spec/families/LEFT-OUT.md`: the cases of families that an operator of their form does not have, and why.
 #[must_use]
@@ -106,13 +106,13 @@ fn left_out_of(text: &mut String, spec: &Specification, page: &Signature) {
 }
 
 /// What the page of cases that are left out begins with.
-const LEFT_OUT: &str = "<!-- Generated from the YAML files beside it. A test keeps it in step: see CONTRIBUTING.md. -->
+const LEFT_OUT: &str = "<!-- Generated from the YAML files beside it, and checked by a test: see CONTRIBUTING.md. -->
 
-# Cases of families that an operator does not have
+# Family cases that an operator does not have
 
-An operator has every case of its form's family whose clauses it maps, whose attributes it has and whose dtypes its
-page lists. Here are the others, operator by operator, with the reason. A case that moves here by mistake is a case
-that no backend is asked any more, so this page is checked in: read its changes.
+An operator has each case of its form's family whose clauses it maps, whose attributes it has and whose dtypes its page
+lists. This page lists the other cases, by operator, with the reason. Read its changes: a case that appears here by
+mistake no longer runs on any backend.
 ";
 
 fn operator(text: &mut String, spec: &Specification, page: &Signature) {

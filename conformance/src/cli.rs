@@ -37,29 +37,29 @@ use crate::{builtin, native, signals};
 use ending::{Failure, Status};
 use output::{complain, print};
 
-/// What gather does: run it, check it, trust it.
+/// Test gather implementations against the public documents of gather operators.
 ///
-/// Without a command, the whole suite runs on the built-in backends.
+/// Without a command, run the whole suite on the built-in backends.
 #[derive(Parser)]
 #[command(name = "gatherspec", version, max_term_width = 110)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Read the specification from this folder instead of the one built in
+    /// Read the specification from this folder instead of the built-in one
     #[arg(long, global = true, value_name = "DIR")]
     spec: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Validate backends, several side by side
+    /// Run the suite on one or more backends
     Run(Box<run::Run>),
-    /// List what there is
+    /// List cases, clauses, operators, questions, backends or documents
     List(list::List),
-    /// Show one case as a picture, a clause with its rulings and cases, an operator with its clauses, or a question with
-    /// the answer of every operator
+    /// Draw a case, or print a clause with its rulings and cases, an operator with its clauses, or a question with the
+    /// answer of every operator
     Show(show::Show),
-    /// Answer the backend protocol on stdin and stdout
+    /// Serve a built-in backend on stdin and stdout, by the backend protocol
     Serve(serve::Serve),
     /// Answer the backend protocol on behalf of a library: what `run --library` starts
     #[command(name = native::COMMAND, hide = true)]
@@ -67,17 +67,17 @@ enum Command {
         /// The shared library
         library: PathBuf,
     },
-    /// Ask random calls by the million: compare with the reference, or hold to laws
+    /// Test a backend with random calls, against the reference or by laws
     Fuzz(Box<fuzz::Fuzz>),
-    /// Join the reports of the shards of a campaign
+    /// Merge the reports of the shards of a campaign
     Merge(merge::Merge),
-    /// Lint case files and clause files, or compare a document with the text that its clauses were read from
+    /// Lint files of the specification, or compare a document with the text that its clauses were read from
     Check(check::Check),
-    /// How strong the suite is: which cases catch which deliberately wrong implementation
+    /// Measure the suite: which cases catch which deliberately wrong implementation
     Mutants(mutants::Mutants),
     /// Print shell completions
     Completions {
-        /// The shell
+        /// Shell to complete for
         shell: clap_complete::Shell,
     },
 }

@@ -26,16 +26,23 @@ const HEADINGS: [&str; 5] = ["operator", "answer", "basis", "case", "libraries"]
 
 /// What the page of questions begins with.
 const OPENING: &str = "\
-<!-- Generated from questions.yaml and conformance/results. A test keeps it in step: see CONTRIBUTING.md. -->
+<!-- Generated from questions.yaml and conformance/results, and checked by a test: see CONTRIBUTING.md. -->
 
 # Where gathers differ
 
-Each question is asked of an operator by one case, and the answer is what the case expects: an output, or an error by its
-code. Above each table stands one call per case. Where the documents permit several policies for a bad index, each has its
-answer, and *anything* is any output of the right shape or any error; where the call chooses a mode, each mode has one. The basis is the weakest of the case's clauses: *silent* says that the
-documents leave the answer open or disagree, so that a ruling gives it. A dash says that the operator has no such case, and
-why; operators of a form that a question is not about are left out. Libraries stand beside an answer where their kept results
-hold one. Results that were kept before a case answered a question hold it only where it differs from what is expected.
+One case answers each question for an operator. The call of the case is above the table; the answer is the output or the
+error code that the case expects.
+
+- **Policies and modes.** Where the documents permit several policies for a bad index, each has its answer. *anything* is
+  any output of the right shape, or any error. Where the call chooses a mode, each mode has its answer.
+- **Basis** is the weakest basis of the case's clauses. *silent* means that the documents leave the answer open or
+  disagree, and a ruling decides.
+- **A dash** means that the operator has no such case, with the reason. Operators of a form that the question does not
+  concern are left out.
+- **Libraries** are the recorded answers of real libraries. Older results record an answer only where it differs from the
+  expected one.
+
+`gatherspec show QUESTION` prints one of these tables.
 
 ";
 

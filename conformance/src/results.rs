@@ -203,7 +203,9 @@ pub fn page(folder: &Path) -> io::Result<String> {
     let mut text = INTRODUCTION.to_owned();
     matrix(&mut text, &results);
     if folder.join("mutants.md").is_file() {
-        text.push_str("\nHow strong the suite itself is: [the mutants that it kills](mutants.md).\n");
+        text.push_str(
+            "\n[Which mutants the suite catches](mutants.md) says how strong the suite itself is.\n",
+        );
     }
     backends(&mut text, &results);
     text.push_str(FINDINGS);
@@ -227,21 +229,20 @@ pub fn read(folder: &Path) -> io::Result<Vec<Results>> {
 const INTRODUCTION: &str = "\
 # What frameworks do
 
-The whole suite on third-party backends. Each JSON file here is one backend in one version, written by
-`gatherspec run --backend NAME --results conformance/results`; this page is made of them by
-`GATHERSPEC_BLESS=1 cargo test --test generated`, and a test holds it to them.
+Results of the whole suite on third-party backends. Each JSON file here holds one backend in one version, written by
+`gatherspec run --backend NAME --results conformance/results`. `GATHERSPEC_BLESS=1 cargo test --test generated` makes
+this page from them, and a test compares the two.
 
-Counts are of verdicts as observed. Every one that is neither `pass` nor `unsupported` is explained by an entry in the
-backend's `deviations.yaml`: a mistake, or where the idiom ends that stands in for an operator which the framework has
-not. `unsupported` are dtypes or operators that a backend does not declare.
+The matrix counts verdicts as observed. An entry in the backend's `deviations.yaml` explains each one that is neither
+`pass` nor `unsupported`: a bug, or a limit of the idiom that emulates an operator which the framework lacks.
+`unsupported` counts the cases whose dtypes a backend does not declare.
 
 ";
 
 const FINDINGS: &str = "
 ## Findings
 
-What a user of the framework should know, with one of its cases each. Memory that was never written looks different
-in every run.
+What users of a framework should know, each with one of its cases. Uninitialised memory looks different in every run.
 ";
 
 fn matrix(text: &mut String, results: &[Results]) {

@@ -19,9 +19,9 @@ pub struct Selection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Suite {
-    /// At most 400 cases that catch every mutant that the whole suite does, and many breaks of real code
+    /// At most 400 cases that catch every mutant that the whole suite catches, and many breaks of real code
     Smoke,
-    /// Calls with outputs above 8 and 64 MiB and with params beyond 2^32 elements and bytes, which no other run takes
+    /// Outputs above 8 and 64 MiB, and params beyond 2^32 elements and bytes; these cases are in no other suite
     Large,
 }
 

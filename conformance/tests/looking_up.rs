@@ -124,7 +124,7 @@ fn questions_are_listed_and_shown_operator_by_operator() {
     assert!(text.contains("libraries") && text.contains("numpy 2.4.6"), "{text}");
     assert_eq!(
         refused(&["show", "tf.gather", "--results", "../results"]),
-        "error: --results goes with a question\n"
+        "error: --results needs a question\n"
     );
     assert!(refused(&["show", "minus-one", "--results", "nowhere"]).contains("nowhere"));
     assert!(refused(&["show", "minus-on"]).contains("minus-one"));

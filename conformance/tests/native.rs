@@ -255,11 +255,21 @@ fn a_library_is_fuzzed_and_repeated_by_its_file() {
 
 #[test]
 fn the_lines_of_the_readme_build_and_run_the_example() {
-    let readme = std::fs::read_to_string(here("../README.md")).unwrap();
-    let block = readme.split("```sh\n").find(|block| block.contains("--library")).unwrap();
+    run_lines("../README.md", "cc", "everything conforms");
+}
+
+#[test]
+fn the_lines_of_the_page_build_and_run_the_library_in_cpp() {
+    run_lines("C.md", "c++", "nothing that was asked fails");
+}
+
+/// Runs the first lines of a page that build a library, beside this folder: the run ends with these words.
+fn run_lines(page: &str, compiler: &str, ending: &str) {
+    let page = std::fs::read_to_string(here(page)).unwrap();
+    let block = page.split("```sh\n").find(|block| block.contains("--library")).unwrap();
     let lines = block.split("```").next().unwrap();
-    if Command::new("cc").arg("--version").output().is_err() {
-        let _ = writeln!(std::io::stderr(), "skipped: there is no C compiler cc");
+    if Command::new(compiler).arg("--version").output().is_err() {
+        let _ = writeln!(std::io::stderr(), "skipped: there is no compiler {compiler}");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -270,7 +280,7 @@ fn the_lines_of_the_readme_build_and_run_the_example() {
     let output =
         shell.args(["-e", "-c", lines]).current_dir(folder.path()).env("PATH", path).output().unwrap();
     let printed = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && printed.contains("everything conforms"), "{output:?}");
+    assert!(output.status.success() && printed.contains(ending), "{output:?}");
 }
 
 #[test]
@@ -281,7 +291,7 @@ fn what_cannot_be_loaded_is_said_and_ends_with_status_3() {
     let (status, text) = gatherspec(&nonsense);
     assert!(status == Some(3) && text.contains("it cannot be loaded"), "{status:?} {text}");
     let (status, text) = gatherspec(&folder.path().join("libnowhere.so"));
-    assert!(status == Some(2) && text.contains("there is no file"), "{status:?} {text}");
+    assert!(status == Some(2) && text.contains("no such file"), "{status:?} {text}");
 
     for (define, words) in [
         ("-DNO_CALL", "it exports no gatherspec_call"),

@@ -1,4 +1,4 @@
-//! The README's adapter, taken from its page as it stands: it runs, and is as short as it says. On `python3` or the
+//! The adapter of `PYTHON.md`, taken from its page as it stands: it runs, and is as short as it says. On `python3` or the
 //! interpreter that `GATHERSPEC_PYTHON` names; without NumPy there this test says that it was skipped.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
@@ -10,10 +10,10 @@ use std::process::Command;
 use serde_json::Value;
 
 #[test]
-fn the_adapter_of_the_readme_is_short_and_runs() {
+fn the_adapter_of_the_page_is_short_and_runs() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
-    let adapter = readme.split("```python\n").nth(1).unwrap().split("```").next().unwrap();
+    let page = std::fs::read_to_string(root.join("conformance/PYTHON.md")).unwrap();
+    let adapter = page.split("```python\n").nth(1).unwrap().split("```").next().unwrap();
     assert!(adapter.lines().count() < 30, "{} lines", adapter.lines().count());
 
     let python = std::env::var("GATHERSPEC_PYTHON").unwrap_or_else(|_| "python3".to_owned());

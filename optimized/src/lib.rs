@@ -46,3 +46,8 @@ pub use options::Options;
 pub use output::{Pool, Pooled};
 pub use plan::Plan;
 pub use policy::{Fill, Filled, Zeros};
+
+/// The examples of the page are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Page;

@@ -24,14 +24,14 @@ impl BackendArgument {
                 Some(("bad", value)) => given.bad = Some(value.parse::<BadIndex>()?.declared()?),
                 Some(("negative", value)) => given.negative = Some(value.parse()?),
                 _ => {
-                    return Err(format!("`{policy}` is no policy: bad=… or negative=… is expected"));
+                    return Err(format!("`{policy}` is not a policy; expected bad=… or negative=…"));
                 }
             }
         }
         if builtin::NAMES.contains(&name) {
             Ok(Self { text: text.to_owned(), name: name.to_owned(), policies: given })
         } else {
-            Err(format!("unknown backend `{name}`: one of {} is expected", builtin::NAMES.join(" ")))
+            Err(format!("unknown backend `{name}`; expected one of {}", builtin::NAMES.join(" ")))
         }
     }
 

@@ -41,7 +41,7 @@ pub(super) fn selection(
     match selection.unmatched(cases) {
         None => Ok(selection),
         Some(pattern) => Err(Failure::Usage(format!(
-            "--case `{}` matches no case; see `gatherspec list cases`",
+            "--case `{}` matches no case\nhelp: `gatherspec list cases` prints every id",
             name(pattern.as_str())
         ))),
     }
@@ -52,7 +52,10 @@ pub(super) fn check_operators(spec: &Specification, operators: &[String]) -> Res
     match operators.iter().find(|name| spec.operator(name).is_none()) {
         None => Ok(()),
         Some(unknown) => {
-            let problem = format!("unknown operator `{}`; see `gatherspec list operators`", name(unknown));
+            let problem = format!(
+                "unknown operator `{}`\nhelp: `gatherspec list operators` prints every name",
+                name(unknown)
+            );
             Err(Failure::Usage(problem))
         }
     }
@@ -75,7 +78,7 @@ fn case_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
     let files = case_files_in(path)?;
     if files.is_empty() {
-        return Err(Failure::Usage(format!("{} holds no .yaml file", path.display())));
+        return Err(Failure::Usage(format!("{} contains no .yaml file", path.display())));
     }
     Ok(files)
 }

@@ -27,11 +27,11 @@ const LARGEST_PAGE: u64 = 64 << 20;
 
 #[derive(clap::Args)]
 pub(super) struct Check {
-    /// Case files, or files called operator.yaml, clauses.yaml, errata.yaml, inventory.yaml or
+    /// Files to lint: case files, or files called operator.yaml, clauses.yaml, errata.yaml, inventory.yaml or
     /// questions.yaml
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// FILE is the present text of this document; say which clauses to read again if it has changed
+    /// Compare FILE, the present text of this document, with the text that was read; name the clauses to read again
     #[arg(long, value_name = "ID")]
     document: Option<String>,
 }
@@ -61,10 +61,10 @@ impl Check {
     fn page(&self, spec: &Specification, id: &str) -> Result<Status, Failure> {
         let document = spec.documents.iter().find(|document| document.id == id).ok_or_else(|| {
             let known: Vec<&str> = spec.documents.iter().map(|document| document.id.as_str()).collect();
-            Failure::Usage(format!("unknown document `{id}`: one of {} is expected", known.join(" ")))
+            Failure::Usage(format!("unknown document `{id}`\nhelp: name one of {}", known.join(" ")))
         })?;
         let [file] = self.files.as_slice() else {
-            return Err(Failure::Usage("--document compares exactly one FILE".to_owned()));
+            return Err(Failure::Usage("--document takes exactly one FILE".to_owned()));
         };
         let found = digest(file)?;
         if found == document.sha256 {

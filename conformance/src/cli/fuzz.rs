@@ -34,56 +34,56 @@ const CASES: u64 = 1_000_000;
 
 #[derive(clap::Args)]
 pub(super) struct Fuzz {
-    /// A built-in backend, with policies if it is to be held to some rather than to all in turn; or an adapter, such
-    /// as numpy; or the path of a program that answers the backend protocol
+    /// Backend to test: a built-in one, under all policies in turn unless some are given; an adapter, such as numpy; or
+    /// the path of a program that answers the backend protocol
     #[arg(long, value_name = "NAME[:POLICIES]|PATH", value_parser = Backend::parse)]
     backend: Option<Backend>,
-    /// A shared library that implements gatherspec.h
+    /// Shared library to test, which implements gatherspec.h
     #[arg(long, value_name = "FILE", value_parser = library, conflicts_with = "backend")]
     library: Option<PathBuf>,
-    /// What the answers are compared with
+    /// Backend to compare with
     #[arg(long, value_name = "NAME", value_parser = ["reference"], default_value = "reference")]
     against: String,
-    /// Ask for relations between calls instead: they hold for every input, so that nothing is compared with
+    /// Check laws instead: relations between calls that hold for every input and need no reference
     #[arg(long, conflicts_with = "against")]
     laws: bool,
-    /// Only this law, by name
+    /// Check only this law
     #[arg(long = "law", value_name = "NAME", requires = "laws")]
     chosen: Vec<String>,
-    /// How many cases the campaign has [default: 1000000, or without end if there is a --time]
+    /// Number of cases to draw [default: 1000000, or no limit with --time]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=MOST_CASES))]
     cases: Option<u64>,
-    /// Stop so many seconds after the backend has started, whatever is being done
+    /// Stop this many seconds after the start of the backend, whatever is in progress
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time: Option<Duration>,
-    /// What every case follows from, together with its number
+    /// Seed of the campaign; each case follows from it and from the number of the case
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// One call in N is at a size at which kernels change their way; such calls take longer than the others
+    /// Draw one call in N at a size at which kernels switch to another code path; such calls take longer
     #[arg(long = "edges", value_name = "N", default_value_t = EDGES_IN, value_parser = edges)]
     edges_in: usize,
-    /// Only part K of N: the parts of a campaign are the whole, without overlap
+    /// Run only part K of N; the parts cover the campaign without overlap
     #[arg(long, value_name = "K/N", default_value = "1/1")]
     shard: Shard,
-    /// Write counterexamples as case files into this folder; the cases that are there already are asked first
+    /// Save counterexamples as case files in this folder; cases that are already there are replayed first
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
-    /// The report, written at every checkpoint
+    /// File to write the report to, at every checkpoint
     /// [default: fuzz.json, or fuzz-K-of-N.json for a shard, in target/gatherspec or gatherspec-report]
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Go on where the report says that the campaign was interrupted
+    /// Continue the interrupted campaign of the report
     #[arg(long)]
     resume: bool,
-    /// The time between checkpoints, at least that of a few cases
+    /// Time between checkpoints, or longer if a few cases take longer
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "5")]
     checkpoint: Duration,
-    /// How many workers there are [default: the number of cores; of a program 1]
+    /// Number of workers [default: number of cores; 1 for a program]
     #[arg(long, value_name = "N", value_parser = jobs)]
     jobs: Option<NonZeroUsize>,
     #[command(flatten)]
     process: ProcessOptions,
-    /// A program that answers the backend protocol, with its arguments
+    /// Program that answers the backend protocol, with its arguments
     #[arg(last = true, value_name = "CMD", help_heading = "Arguments")]
     command: Vec<OsString>,
 }
@@ -124,7 +124,7 @@ impl Fuzz {
                 }
             };
             for failing in report.corpus.iter().flat_map(|corpus| &corpus.failing) {
-                complain(format_args!("fails still or again: {} {}", failing.verdict, failing.id));
+                complain(format_args!("still failing: {} {}", failing.verdict, failing.id));
             }
         }
         let pace = Pace { end, checkpoint: self.checkpoint };
@@ -158,7 +158,7 @@ impl Fuzz {
             Stopped::Broken(broken) => {
                 let report = report.display();
                 complain(format_args!(
-                    "{broken}\nthe cases until the last checkpoint are in {report}; --resume goes on"
+                    "{broken}\nthe cases up to the last checkpoint are in {report}; --resume continues"
                 ));
                 Ok(Status::Broken)
             }
@@ -221,7 +221,7 @@ impl Fuzz {
             Ok(before)
         } else {
             Err(Failure::Usage(format!(
-                "{} is of another campaign: it cannot be resumed with these options",
+                "{} is the report of another campaign; these options cannot resume it",
                 path.display()
             )))
         }
@@ -320,6 +320,7 @@ impl Fuzz {
 }
 
 fn one_backend() -> Failure {
-    let what = "one backend is fuzzed: --backend NAME, --library FILE, or a command behind --";
+    let what =
+        "`fuzz` tests exactly one backend\nhelp: use --backend NAME, --library FILE, or a command after --";
     Failure::Usage(what.to_owned())
 }

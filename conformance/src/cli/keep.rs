@@ -45,7 +45,7 @@ impl Kept {
         let lost = draft.and_then(|path| Some((path, Deviations::lost_by_a_draft(path)?)));
         match lost {
             Some((path, what)) => Err(format!(
-                "{} holds {what}, which a draft in its place would lose; help: name another file",
+                "{} holds {what}, which a draft in its place would lose\nhelp: name another file",
                 path.display()
             )),
             None => Ok(kept),

@@ -18,19 +18,19 @@ pub(super) struct List {
     /// What to list
     #[arg(value_enum)]
     what: What,
-    /// Only of this operator (cases, clauses)
+    /// List only cases or clauses of this operator
     #[arg(long = "operator", value_name = "OPERATOR")]
     operators: Vec<String>,
-    /// Only cases with this id, or matching this glob
+    /// List only the case with this id, or the cases that match this glob
     #[arg(long = "case", value_name = "ID|GLOB")]
     patterns: Vec<String>,
-    /// Only what rests on this basis or a firmer one (cases, clauses)
+    /// List only cases or clauses with this basis or a firmer one
     #[arg(long)]
     basis: Option<Basis>,
-    /// Only cases of this suite
+    /// List only cases of this suite
     #[arg(long, value_enum)]
     suite: Option<Suite>,
-    /// What is printed: a line each, or a JSON array of objects
+    /// Format of the output: a line each, or a JSON array of objects
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }

@@ -9,10 +9,10 @@ use super::findings::conclude;
 
 #[derive(clap::Args)]
 pub(super) struct Merge {
-    /// The reports of all shards, one each
+    /// Reports of all shards, one each
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Write the report of the whole campaign here
+    /// Write the report of the whole campaign to this file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }

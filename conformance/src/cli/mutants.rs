@@ -12,16 +12,16 @@ use super::output::print;
 
 #[derive(clap::Args)]
 pub(super) struct Mutants {
-    /// Leave out the cases with this id, or matching this glob (`*` also matches `/`)
+    /// Leave out the case with this id, or the cases that match this glob (`*` also matches `/`)
     #[arg(long, value_name = "ID|GLOB")]
     without: Vec<String>,
-    /// Only the cases of this operator, and the mutants that are wrong on it
+    /// Use only cases of this operator, and the mutants that are wrong on it
     #[arg(long = "operator", value_name = "OPERATOR")]
     operators: Vec<String>,
-    /// Only the cases of this suite
+    /// Use only cases of this suite
     #[arg(long, value_enum)]
     suite: Option<Suite>,
-    /// What is printed; json and markdown name every mutant, json every case that catches it
+    /// Format of the output; json and markdown name every mutant, json also every case that catches it
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
 }
@@ -36,7 +36,7 @@ enum Format {
 impl Mutants {
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
         if self.suite == Some(Suite::Large) {
-            return Err(Failure::Usage("the large cases are not run on mutants".to_owned()));
+            return Err(Failure::Usage("mutants do not run on the large cases".to_owned()));
         }
         check_operators(spec, &self.operators)?;
         let suite = Selection::new(&[], &self.operators, None).map_err(Failure::Usage)?.of_suite(self.suite);

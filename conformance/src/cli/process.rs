@@ -39,11 +39,11 @@ impl Backend {
         let adapters = ADAPTERS.iter().map(|adapter| adapter.name);
         let names = builtin::NAMES.into_iter().chain(adapters).collect::<Vec<_>>().join(" ");
         Err(if is_path {
-            format!("there is no program {text}")
+            format!("no such program: `{text}`")
         } else {
             format!(
-                "unknown backend `{text}`: one of {names} is expected, or the path of a program, such as ./{text}; a \
-                 program with arguments goes behind --"
+                "unknown backend `{text}`\nhelp: name one of {names}, or the path of a program, such as ./{text}; put a program \
+                 with arguments after --"
             )
         })
     }
@@ -53,29 +53,29 @@ impl Backend {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Backends that are programs")]
 pub(super) struct ProcessOptions {
-    /// The Python that adapters run on, with their libraries installed [default: an environment that is made for each]
+    /// Python interpreter for adapters, with their libraries installed [default: an environment made for each adapter]
     #[arg(long, value_name = "PATH")]
     pub(super) python: Option<PathBuf>,
-    /// How long a program may take to start
+    /// Time limit for the start of a program
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "120")]
     start_limit: Duration,
-    /// How long it may take for a call
+    /// Time limit for a call
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "20")]
     call_limit: Duration,
-    /// The same for a call that has an empty tensor and spans more than 2^32 positions; longer if other calls take longer
-    /// than a quarter of it, shorter once two of them have timed out
+    /// Time limit for a call with an empty tensor that spans more than 2^32 positions; at least 4 times the slowest call
+    /// so far, and a sixth once two such calls have timed out
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "12")]
     virtual_limit: Duration,
-    /// The longest line that it may write, in bytes
+    /// Longest line that a program may write, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().reply)]
     reply_limit: usize,
-    /// The address space that it may have (on Linux), in bytes; 0: any
+    /// Address space of a program, in bytes, on Linux; 0 for no limit
     #[arg(long, value_name = "BYTES", default_value_t = 16 << 30)]
     memory_limit: u64,
-    /// How often it is started again after it has died, hung or babbled
+    /// Times to restart a program that crashed, hung or broke the protocol
     #[arg(long, value_name = "N", default_value_t = Limits::default().restarts)]
     restarts: usize,
-    /// Tensors of at least this many bytes are sent as a file, and looked at afterwards
+    /// Size in bytes from which a tensor is sent as a file; the file is checked for changes after the call
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().file_above)]
     file_above: usize,
 }
@@ -147,12 +147,12 @@ pub(super) fn edges(text: &str) -> Result<usize, String> {
 
 fn count(text: &str, most: usize) -> Result<NonZeroUsize, String> {
     let number = text.parse().ok().filter(|number: &NonZeroUsize| number.get() <= most);
-    number.ok_or_else(|| format!("a number from 1 to {most} is expected"))
+    number.ok_or_else(|| format!("expected a number from 1 to {most}"))
 }
 
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
-    let wrong = |_| format!("`{text}` is no number of seconds");
-    let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is no number of seconds"))?;
+    let wrong = |_| format!("`{text}` is not a number of seconds");
+    let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
     let duration = Duration::try_from_secs_f64(seconds).map_err(wrong)?;
     if duration > Duration::from_secs(1_000_000) {
         Err("at most 1000000 seconds".to_owned())
@@ -164,5 +164,5 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
 /// A file that is there; what it holds is found out by loading it.
 pub(super) fn library(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
-    if path.is_file() { Ok(path) } else { Err(format!("there is no file {text}")) }
+    if path.is_file() { Ok(path) } else { Err(format!("no such file: `{text}`")) }
 }

@@ -36,64 +36,64 @@ use super::progress::Progress;
 
 #[derive(clap::Args)]
 pub(super) struct Run {
-    /// A built-in backend, with policies if wanted: reference:bad=zero,negative=wrap; or an adapter, such
-    /// as numpy; or the path of a program that answers the backend protocol [default: all that are built in]
+    /// Backend to test: a built-in one, with policies if wanted (reference:bad=zero,negative=wrap); an adapter, such as
+    /// numpy; or the path of a program that answers the backend protocol [default: all built-in backends]
     #[arg(long = "backend", value_name = "NAME[:POLICIES]|PATH", value_parser = Backend::parse)]
     backends: Vec<Backend>,
-    /// A shared library that implements gatherspec.h
+    /// Shared library to test, which implements gatherspec.h
     #[arg(long = "library", value_name = "FILE", value_parser = library)]
     libraries: Vec<PathBuf>,
-    /// Only cases with this id, or matching this glob (`*` also matches `/`)
+    /// Run only the case with this id, or the cases that match this glob (`*` also matches `/`)
     #[arg(long = "case", value_name = "ID|GLOB")]
     patterns: Vec<String>,
-    /// Run the cases of this file, of the .yaml files in this folder, or of stdin if it is `-`, instead of those built in
+    /// Run the cases of this file, of the .yaml files in this folder, or of stdin (`-`) instead of the built-in ones
     #[arg(long = "cases", value_name = "FILE|DIR|-")]
     files: Vec<PathBuf>,
-    /// Only cases of this operator
+    /// Run only cases of this operator
     #[arg(long = "operator", value_name = "OPERATOR")]
     operators: Vec<String>,
-    /// Only cases that rest on this basis or a firmer one: documented, derived, ruling
+    /// Run only cases with this basis or a firmer one: documented, derived, ruling
     #[arg(long)]
     basis: Option<Basis>,
-    /// Only cases of this suite
+    /// Run only cases of this suite
     #[arg(long, value_enum)]
     suite: Option<Suite>,
-    /// How many cases run at a time [default: the number of cores], or processes of a program [default: 1]
+    /// Cases to run in parallel [default: number of cores]; for a program, processes to start [default: 1]
     #[arg(long, value_name = "N", value_parser = jobs)]
     jobs: Option<NonZeroUsize>,
-    /// Run every case this many times; differing answers are `nondeterministic`
+    /// Run every case N times; a case whose answers differ is `nondeterministic`
     #[arg(long, value_name = "N", default_value = "1", value_parser = runs)]
     repeat: NonZeroUsize,
-    /// How many calls are drawn after the cases and compared with the reference, and half as many laws are checked; the
-    /// calls are the same in every run, and those of other operators than --operator are left out
+    /// Random calls to compare with the reference after the cases, and half as many instances of laws to check; they are
+    /// the same in every run, and --operator restricts them too
     /// [default: 4000, or none with --case, --cases, --basis or --suite]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=MOST_CASES))]
     campaign: Option<u64>,
-    /// Run the cases alone
+    /// Run only the cases, without random calls and laws
     #[arg(long, conflicts_with = "campaign")]
     no_campaign: bool,
-    /// The most bytes that an output of a built-in backend takes
+    /// Largest output of a built-in backend, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = builtin::MAX_OUTPUT)]
     max_output: u64,
-    /// The folder for report.json, report.xml and report.md
+    /// Folder to write report.json, report.xml and report.md to
     /// [default: target/gatherspec in a Cargo workspace, else gatherspec-report]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// What is printed
+    /// Format of the printed report
     #[arg(long, value_enum, default_value = "human")]
     format: Format,
-    /// Known deviations of a backend that is a program, a YAML file; one file per backend
+    /// YAML file with the known deviations of a backend that is a program; one file per backend
     #[arg(long, value_name = "FILE")]
     deviations: Vec<PathBuf>,
-    /// Draft such a file for the one backend of this run; the reasons are left to you
+    /// Draft a file of known deviations for the only backend of this run; the reasons are left to you
     #[arg(long, value_name = "FILE")]
     write_deviations: Option<PathBuf>,
-    /// Write what each backend that is a program did in the whole suite to DIR/NAME-VERSION.json
+    /// Write the results of each backend that is a program, on the whole suite, to DIR/NAME-VERSION.json
     #[arg(long, value_name = "DIR", conflicts_with_all = ["patterns", "files", "operators", "basis", "suite"])]
     results: Option<PathBuf>,
     #[command(flatten)]
     process: ProcessOptions,
-    /// A program that answers the backend protocol (conformance/PROTOCOL.md), with its arguments
+    /// Program that answers the backend protocol (conformance/PROTOCOL.md), with its arguments
     #[arg(last = true, value_name = "CMD", help_heading = "Arguments")]
     command: Vec<OsString>,
 }
@@ -132,11 +132,11 @@ impl Run {
         }
         let count = backends.len() + self.libraries.len() + usize::from(!self.command.is_empty());
         if self.write_deviations.is_some() && count != 1 {
-            return Err(Failure::Usage("--write-deviations drafts a file for one backend".to_owned()));
+            return Err(Failure::Usage("--write-deviations takes exactly one backend".to_owned()));
         }
         let is_built_in = |backend: &Backend| matches!(backend, Backend::BuiltIn(_));
         if self.results.is_some() && count == backends.iter().filter(|one| is_built_in(one)).count() {
-            return Err(Failure::Usage("--results keeps what programs do, and no backend is one".to_owned()));
+            return Err(Failure::Usage("--results needs a backend that is a program".to_owned()));
         }
 
         let out = self.out.clone().unwrap_or_else(default_folder);
@@ -290,7 +290,7 @@ impl Run {
         job.progress.backend(adapter.name);
         let say = |text: &str| job.progress.say(text);
         let known = Deviations::parse(adapter.name, adapter.deviations, job.spec, &job.spec.cases)
-            .map_err(|wrong| format!("what is known of it does not fit this specification\n{wrong}"));
+            .map_err(|wrong| format!("its known deviations do not fit this specification\n{wrong}"));
         let prepared =
             known.and_then(|known| Ok((known, adapter.launch(self.process.python.as_deref(), &say)?)));
         match prepared {
@@ -389,7 +389,7 @@ impl Run {
         let chosen: Vec<&Case> = cases.iter().filter(|case| selection.wants(case)).collect();
         if chosen.is_empty() {
             return Err(Failure::Usage(
-                "no case is wanted by these options; see `gatherspec list cases`".to_owned(),
+                "no case matches these options\nhelp: `gatherspec list cases` prints every id".to_owned(),
             ));
         }
         Ok(chosen)

@@ -12,20 +12,19 @@ use super::ending::{Failure, Status};
 
 #[derive(clap::Args)]
 pub(super) struct Serve {
-    /// A built-in backend
+    /// Built-in backend to serve
     #[arg(value_parser = BackendArgument::parse)]
     backend: BackendArgument,
-    /// What happens to an index outside its axis: error, zero, clamp
+    /// What an index outside its axis gives: error, zero, clamp
     #[arg(long, value_parser = parse_bad_index)]
     bad: Option<BadIndex>,
-    /// What a negative index means: reject, wrap
+    /// Meaning of a negative index: reject, wrap
     #[arg(long)]
     negative: Option<NegativeIndex>,
-    /// The most bytes that an output takes; a larger one is `unsupported`
+    /// Largest output, in bytes; a larger one is answered `unsupported`
     #[arg(long, value_name = "BYTES", default_value_t = builtin::MAX_OUTPUT)]
     max_output: u64,
-    /// Answer `unsupported` to tensors in files; without this, any file that you may read is read for a client that
-    /// names it
+    /// Answer `unsupported` to tensors in files; without this, a client may name any regular file that you may read
     #[arg(long)]
     no_files: bool,
 }
@@ -47,5 +46,5 @@ fn parse_bad_index(name: &str) -> Result<BadIndex, String> {
     name.parse()
         .ok()
         .filter(|policy| BadIndex::SPECIFIED.contains(policy))
-        .ok_or_else(|| format!("`{name}` is unknown: one of error zero clamp is expected"))
+        .ok_or_else(|| format!("`{name}` is not a policy; expected error, zero or clamp"))
 }

@@ -13,10 +13,10 @@ use super::output::print;
 
 #[derive(clap::Args)]
 pub(super) struct Show {
-    /// The id of a case, of a case of a family, of a clause or of a question, or the name of an operator
+    /// Id of a case, of a case of a family, of a clause or of a question, or name of an operator
     #[arg(value_name = "CASE|CLAUSE|OPERATOR|QUESTION")]
     id: String,
-    /// With a question: show what libraries answered, from this folder of kept results
+    /// Folder of kept results: show what libraries answered to the question
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
 }
@@ -25,7 +25,7 @@ impl Show {
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
         let question = spec.question(&self.id);
         if question.is_none() && self.results.is_some() {
-            return Err(Failure::Usage("--results goes with a question".to_owned()));
+            return Err(Failure::Usage("--results needs a question".to_owned()));
         }
         let text = if let Some(case) = spec.case(&self.id) {
             show::case(spec, case, &reference)
@@ -54,7 +54,7 @@ impl Show {
 
     fn unknown(&self, spec: &Specification) -> String {
         if let Some(renamed) = spec.renamed(&self.id) {
-            return format!("the case `{}` is called `{renamed}` now", name(&self.id));
+            return format!("the case `{}` was renamed to `{renamed}`", name(&self.id));
         }
         let clauses = spec.clauses.iter().map(|clause| &clause.id);
         let questions = spec.questions.iter().map(|question| &question.id);

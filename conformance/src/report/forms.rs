@@ -13,7 +13,7 @@ use super::{human, junit, markdown};
 /// The form of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// A matrix, and every failure with a line to reproduce it.
+    /// A matrix, and every failure with a command that reproduces it.
     Human,
     /// One JSON object.
     Json,
