@@ -1,10 +1,9 @@
-//! Deliberately wrong implementations: a suite is worth what it catches, and this says what that is.
+//! Mutants: deliberately wrong implementations. A suite is worth what it catches, so every mutant must be caught.
 //!
-//! [`all`] lists the mutants, `concern` finds out on which operators each is wrong, [`strength`] runs cases against them, [`narrow`] does so behind
-//! declarations of one dtype pair, [`smoke`] chooses the fewest cases that are as
-//! strong. `model` is a correct gather taken apart into `steps`, and for windows `windowed`; each mutant replaces one of them. They stand by topic
-//! in `axis`, `batch`, `bounds`, `broadcast`, `elements`, `errors`, `fill`, `layout`, `modes`, `payload`, `policy`, `ranks`, `rows`, `slice_sizes`, `threads`, `width`, `window` and `window_rules`;
-//! `memory` is how tensors are misread, and `places` what the right model makes of each index, for pictures.
+//! `model` is a correct gather in steps (`steps`, and `windowed` for form window); a [`Mutant`] replaces one of them.
+//! [`all`] lists the mutants, one module per topic. `concern` finds out on which operators a mutant is wrong. [`strength`]
+//! runs cases against all mutants, [`narrow`] does so behind declarations of one dtype pair, and [`smoke`] chooses few
+//! cases that are nearly as strong as all. `memory` reads tensors, wrongly if need be; `places` serves `show`.
 
 mod axis;
 mod batch;
@@ -47,10 +46,10 @@ use crate::report::Dtypes;
 use concern::Draws;
 use model::{CORRECT, Model};
 
-/// How many rounds of calls are drawn at most for a mutant that was wrong on none before.
+/// The most rounds of calls to draw for a mutant that has not been wrong on any.
 const DRAW_ROUNDS: u64 = 20;
 
-/// The policies under which most mutants are run: a bad index is an error, and a negative one is bad.
+/// The profile of most mutants: a bad index is an error, and so is a negative one.
 const ERROR: Profile = Profile { bad: BadIndex::Error, negative: NegativeIndex::Reject };
 /// A bad index gives zeros.
 const ZERO: Profile = Profile { bad: BadIndex::Zero, negative: NegativeIndex::Reject };
@@ -59,17 +58,17 @@ const CLAMP: Profile = Profile { bad: BadIndex::Clamp, negative: NegativeIndex::
 /// Negative indices count from the end.
 const WRAP: Profile = Profile { bad: BadIndex::Error, negative: NegativeIndex::Wrap };
 
-/// A correct implementation but for one step.
+/// A correct implementation except for one step.
 pub struct Mutant {
-    /// Its name, stable.
+    /// Its stable name.
     pub id: &'static str,
-    /// What it does, and should not.
+    /// What it does wrong.
     pub does: &'static str,
     /// The real bug that it stands for: a public thread, or a tool with its version, or the class of bugs.
     pub stands_for: &'static str,
-    /// The profiles that it is run under.
+    /// The profiles to run it under.
     pub profiles: &'static [Profile],
-    /// Whether it has a setting for the number of threads.
+    /// Whether it lets the runner set the number of threads.
     threaded: bool,
     change: fn(&mut Model),
 }
@@ -94,13 +93,13 @@ impl Mutant {
         self
     }
 
-    /// The mutant as a backend of some operators that declares a profile, and every dtype that the pages list.
+    /// The mutant as a backend for some operators, which declares a profile and every dtype that the pages list.
     #[must_use]
     pub fn backend(&self, signatures: &Signatures, profile: Profile) -> Box<dyn Backend> {
         self.declaring(signatures, profile, None)
     }
 
-    /// The same, declaring one dtype of params and one of indices only.
+    /// The same, declaring only one dtype of params and one of indices.
     fn declaring(
         &self,
         signatures: &Signatures,
@@ -112,7 +111,7 @@ impl Mutant {
         Box::new(Modelled { name, model: self.model(), signatures, profile, narrow, threaded, threads: 1 })
     }
 
-    /// Whether it takes a wrong step in calls of a form.
+    /// Whether calls of a form take its wrong step.
     fn is_wrong_for(&self, form: Form) -> bool {
         self.model().is_wrong_for(form)
     }
@@ -150,27 +149,26 @@ pub fn all() -> Vec<&'static Mutant> {
     topics.into_iter().flatten().collect()
 }
 
-/// The model that all mutants are made of, without a mutation, as a backend of some operators: it must answer like the
-/// reference.
+/// The model without a mutation, as a backend for some operators. It must answer like the reference.
 #[must_use]
 pub fn correct(signatures: &Signatures, profile: Profile) -> Box<dyn Backend> {
     declaring(signatures, profile, None)
 }
 
-/// The same, declaring one dtype of params and one of indices only.
+/// The same, declaring only one dtype of params and one of indices.
 fn declaring(signatures: &Signatures, profile: Profile, narrow: Option<Dtypes>) -> Box<dyn Backend> {
     let (name, model, signatures) = ("model", CORRECT, signatures.clone());
     Box::new(Modelled { name, model, signatures, profile, narrow, threaded: false, threads: 1 })
 }
 
-/// The mutants that are wrong on some of 9,000 usual calls of an operator, by name.
+/// The names of the mutants that are wrong on one of 9,000 usual calls of an operator.
 #[must_use]
 pub fn concerns(signature: &Signature) -> Vec<&'static str> {
     wrong_on(&Draws::usual(signature, None), |_| true)
 }
 
-/// Those of these mutants that are wrong on some call of an operator, usual or far: 10,000 calls, and for a mutant that is
-/// wrong on none of them as many more in each of a few rounds.
+/// Those of `mutants` that are wrong on a usual or far call of an operator. Draws 10,000 calls, and for mutants that are
+/// right on all of them as many more in each of a few further rounds.
 #[must_use]
 pub fn wrong_on_draws(signature: &Signature, mutants: &BTreeSet<&str>) -> BTreeSet<&'static str> {
     let mut seen = BTreeSet::new();
@@ -190,7 +188,7 @@ fn wrong_on(draws: &Draws, wanted: impl Fn(&str) -> bool + Sync) -> Vec<&'static
     chosen.filter(|mutant| draws.are_wrong_for(mutant)).map(|mutant| mutant.id).collect()
 }
 
-/// What the model without a mutation answers by a signature.
+/// The answer of the model without a mutation.
 pub(crate) fn answer(signature: &Signature, call: &Call, profile: Profile) -> Outcome {
     CORRECT.answer(signature, call, profile, 1)
 }
@@ -201,7 +199,7 @@ struct Modelled {
     model: Model,
     signatures: Signatures,
     profile: Profile,
-    /// The only dtypes that it declares.
+    /// The only dtypes to declare, if not all.
     narrow: Option<Dtypes>,
     threaded: bool,
     threads: usize,

@@ -1,4 +1,4 @@
-//! What a run found, and its forms: a matrix for people, JSON, JUnit and Markdown.
+//! The result of a run, and its formats: a matrix for people, JSON, JUnit and Markdown.
 
 mod campaign;
 mod departure;
@@ -33,52 +33,52 @@ pub use summary::{Asked, Ending, Summary};
 /// The version of the JSON form.
 pub const SCHEMA: u32 = 1;
 
-/// What a run found.
+/// The result of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Version of this form.
+    /// The version of this format.
     pub schema: u32,
     /// The version of the suite.
     pub suite: String,
-    /// The signal by which the user has ended the run, if so: cases may lack their results.
+    /// The signal with which the user ended the run, if so. Some cases may lack results then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interrupted: Option<String>,
-    /// What each backend did, in the order in which they were named.
+    /// The result of each backend, in the order in which they were named.
     pub backends: Vec<BackendReport>,
 }
 
-/// What one backend did.
+/// The result of one backend.
 #[derive(Clone, Debug, Serialize)]
 pub struct BackendReport {
-    /// What the command line calls it: `reference:bad=zero`.
+    /// Its name on the command line: `reference:bad=zero`.
     pub argument: String,
-    /// The options that a line which repeats a case needs besides the backend, such as `--cases my.yaml`.
+    /// Other options that a command line needs to repeat a case, such as `--cases my.yaml`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
-    /// Who it is.
+    /// Its self-description.
     pub backend: Identity,
-    /// How the run ended for it, and what it was not asked.
+    /// How its run ended, and what it was not asked.
     pub summary: Summary,
-    /// What the clauses say of which some case does not pass, by id.
+    /// The texts of the clauses for which some case does not pass, by id.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub clauses: BTreeMap<String, String>,
-    /// Why it was not run: it could not be started, or fails whatever it is asked.
+    /// Why it was not run: it could not be started, or fails on every call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken: Option<String>,
-    /// Policies that it declares and the documents do not permit.
+    /// The policies that it declares and the documents do not permit.
     pub departures: Vec<Departure>,
-    /// What does not conform and is no case's: a departure without a reason, a reason without a departure.
+    /// Problems that belong to no case, such as a departure without a reason, or a reason without a departure.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
-    /// What else was noticed.
+    /// Further remarks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
     /// The cases, in order.
     pub results: Vec<Entry>,
-    /// The campaign that followed them: drawn calls, then laws.
+    /// The campaign after the cases: drawn calls, then laws.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub campaign: Vec<Campaign>,
-    /// What names it on a command line.
+    /// How a command line names it.
     #[serde(skip)]
     pub named: Named,
 }

@@ -1,4 +1,4 @@
-//! Counterexamples that were saved before: they are asked first, and those that still fail are reported.
+//! The regression corpus: cases that earlier campaigns saved. They are replayed before new ones are generated.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -17,38 +17,38 @@ use super::example::Saver;
 use super::plan::{MOST_CASES, Shard};
 use super::subject::Subject;
 
-/// How many questions are asked at a time.
+/// Questions per batch.
 const CHUNK: usize = 256;
 
-/// A case that was saved before.
+/// A case that an earlier campaign saved.
 #[derive(Clone, Debug)]
 pub struct Saved {
-    /// The file that holds it.
+    /// Its file.
     pub file: PathBuf,
     /// The case.
     pub case: Case,
 }
 
-/// What the cases that were saved before come to today.
+/// The results of the saved cases.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Corpus {
-    /// How many there are.
+    /// The number of saved cases.
     pub cases: u64,
     /// How many of them the backend does not support.
     pub unsupported: u64,
-    /// How many of them were not asked, or not in every way, before the time was up.
+    /// How many of them were not replayed, or not under every [`Way`], before the time was up.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unasked: u64,
-    /// Those that fail.
+    /// The cases that fail.
     pub failing: Vec<Failing>,
 }
 
-/// A case that was saved before, and fails.
+/// A saved case that fails.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Failing {
-    /// The file that holds it.
+    /// Its file.
     pub file: String,
     /// Its id.
     pub id: String,
@@ -56,9 +56,9 @@ pub struct Failing {
     pub verdict: Verdict,
     /// What was allowed, in words.
     pub expected: String,
-    /// What was answered, in words.
+    /// What the backend answered, in words.
     pub actual: String,
-    /// A line that repeats it.
+    /// A command line that repeats it.
     pub replay: String,
 }
 
@@ -67,7 +67,7 @@ const fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// What becomes of a case over all ways of asking it.
+/// The state of a saved case while all ways are tried.
 #[derive(Default)]
 struct Course {
     judged: bool,
@@ -76,7 +76,7 @@ struct Course {
 }
 
 impl Shard {
-    /// Whether the cases of a file are asked by this shard: each by exactly one, whatever files there are beside it.
+    /// Whether this shard replays the cases of a file. Exactly one shard does, regardless of the other files.
     #[must_use]
     pub fn has_file(self, name: &str) -> bool {
         let digest = Sha256::digest(name.as_bytes());
@@ -86,8 +86,8 @@ impl Shard {
 }
 
 impl Corpus {
-    /// Asks a backend all of them until `end`, as `run` would: in every way that campaigns have of it, held to what the
-    /// cases expect. Of a case that fails in several ways the first is told.
+    /// Replays all of them until `end`, as `run` would: under every way of a built-in backend, judged by what the
+    /// cases expect. Of a case that fails in several ways, only the first failure is reported.
     ///
     /// # Errors
     /// [`process::Broken`] if a process cannot be started again.
@@ -100,7 +100,7 @@ impl Corpus {
     ) -> Result<Self, process::Broken> {
         let mut courses: Vec<(&Saved, Course)> =
             saved.iter().map(|saved| (saved, Course::default())).collect();
-        // What is known to crash must not use up the restarts of what is to be found.
+        // Cases known to crash must not use up the restarts that the new cases need.
         subject.count_restarts(false);
         subject.stop_at(end);
         for way in subject.ways() {
@@ -123,7 +123,7 @@ impl Corpus {
         Ok(Self { cases: saved.len() as u64, unsupported, unasked, failing })
     }
 
-    /// Whether its numbers can be true together.
+    /// Whether its numbers are consistent with each other.
     pub(super) fn adds_up(&self) -> bool {
         let parts = [self.unsupported, self.unasked, self.failing.len() as u64];
         let all = parts.into_iter().try_fold(0u64, u64::checked_add);
@@ -136,7 +136,7 @@ impl Corpus {
         self.cases - self.unsupported - self.unasked
     }
 
-    /// Takes in what another shard found.
+    /// Adds the results of another shard.
     pub(super) fn join(&mut self, other: &Self) {
         for (sum, more) in [
             (&mut self.cases, other.cases),
@@ -201,7 +201,7 @@ fn judge(judged: &Judged<'_>, answer: &Answer) -> (Judgement, String) {
     }
 }
 
-/// What a backend says of itself, held to the policies of a way, if it has any of its own.
+/// The description of the backend with the policies of `way` in place of the declared ones.
 fn under(description: &Description, way: Option<Way>) -> Description {
     let mut description = description.clone();
     if let Some(way) = way {

@@ -1,4 +1,4 @@
-//! Random calls, compared with the reference.
+//! The check that compares a backend with the reference, one random call per case.
 
 use gather_spec::{Operator, Outcome, Profile, Signatures};
 
@@ -12,7 +12,8 @@ use super::check::{Answer, Broken, Check, Key, Question, Step, Way};
 use super::expect::{allowed, reference};
 use super::tally::{NOT_SENT, TOO_LARGE, UNSUPPORTED};
 
-/// Calls of so many indices are often shared by several threads: waking these takes no longer than the calls.
+/// From this many indices on, waking threads is cheap beside the call, so the number of threads is drawn from all of
+/// `THREADS`.
 const MANY: usize = 256;
 const THREADS: [usize; 5] = [1, 3, 4, 2, 7];
 
@@ -22,13 +23,13 @@ pub struct Differential {
     description: Description,
     signatures: Signatures,
     maker: Maker,
-    /// The policies to choose from; those that the backend declares, if there are none.
+    /// The policies to draw from. If empty, the backend is judged under those that it declares.
     profiles: Vec<Profile>,
     strictness: Strictness,
 }
 
 impl Differential {
-    /// For a backend of this description, held to its profile, or in turn to each of some `profiles`.
+    /// Judges the backend under its declared policies or, if `profiles` is not empty, under one of those per call.
     #[must_use]
     pub fn new(
         description: &Description,
@@ -41,13 +42,13 @@ impl Differential {
         Self { description, signatures, maker, profiles, strictness }
     }
 
-    /// The same with one call in so many at a size at which kernels change their way.
+    /// Draws one call in `edges_in` at a size at which kernels switch between code paths.
     #[must_use]
     pub fn edges_in(self, edges_in: usize) -> Self {
         Self { maker: self.maker.edges_in(edges_in), ..self }
     }
 
-    /// A question, or the operator of one that cannot be made.
+    /// Draws a question. The error names the operator whose call could not be made.
     fn draw(&self, choices: &mut Choices) -> Result<Option<Question>, Operator> {
         let profile = if self.profiles.is_empty() { None } else { Some(choices.pick(&self.profiles)) };
         let way = Way::draw(choices, profile.unwrap_or_default());
@@ -60,7 +61,7 @@ impl Differential {
         Ok(Some(Question { call, way: Way { profile, threads, ..way } }))
     }
 
-    /// What an answer that is not the reference's comes to, and the column that counts it.
+    /// Judges an answer that differs from the reference's. Returns the column that counts the case, and the step.
     fn judge(&self, question: &Question, expected: &Outcome, answer: &Answer) -> (&'static str, Step) {
         let Question { call, way } = question;
         let allowed = allowed(&self.signatures, call, way.profile, expected);
@@ -83,7 +84,7 @@ impl Differential {
             _ => None,
         };
         let key = Key::new(None, &self.signatures, std::slice::from_ref(question), verdict, code);
-        // Without an answer there is nothing that could be counted as an output or an error.
+        // Without an answer, the case is neither an output nor an error.
         let column = if answer.is_err() { verdict.name() } else { column(expected) };
         let (actual, difference) = match answer {
             Err(trouble) => (trouble.what.clone(), None),
@@ -96,7 +97,7 @@ impl Differential {
         (column, Step::Broken(Box::new(Broken { key, expected, actual, difference })))
     }
 
-    /// Whether a call is sent: its dtypes are declared, or must be refused.
+    /// Whether to send a call: the backend declares its dtypes, or must reject them.
     fn is_sent(&self, question: &Question) -> bool {
         let declared = self.description.operators.get(question.call.operator.as_str());
         let roles = self.signatures.roles(&question.call);
@@ -130,7 +131,7 @@ impl Check for Differential {
     }
 }
 
-/// What the reference says, as a column.
+/// The column for what the reference gives.
 fn column(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Output(_) => "output",

@@ -1,4 +1,4 @@
-//! Elements that many tensors share: drawing a call must not cost more than answering it.
+//! Elements that many tensors share, because drawing a call must not cost more than answering it.
 
 use std::sync::OnceLock;
 
@@ -8,31 +8,31 @@ use gather_spec::{ByteString, DType};
 
 use super::paint;
 
-/// How many elements a palette has: more than nearly any window on it needs.
+/// The number of shared elements: enough for nearly every drawn tensor.
 pub(super) const LENGTH: usize = 1 << 14;
 
-/// What the elements of a drawn tensor look like, the plainest first.
+/// The kind of elements of a drawn tensor, the plainest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
-    /// 0, 1, 2… as numbers: what is best to read.
+    /// 0, 1, 2…, which are the easiest to read.
     Counted,
-    /// Every byte of an element says where it came from.
+    /// Every byte reveals which element it came from.
     Painted,
     /// NaNs with payloads, zeros with a sign, odd bool bytes, strings that are no text.
     Odd,
-    /// Strings whose lengths take one byte, two and three; other elements are painted.
+    /// Strings whose lengths need one, two or three bytes. Elements of other dtypes are painted.
     Long,
 }
 
 impl Style {
     const ALL: [Self; 4] = [Self::Counted, Self::Painted, Self::Odd, Self::Long];
-    /// What to choose from for a few elements.
+    /// The kinds for tensors of a few elements.
     pub(super) const USUAL: [Self; 4] = [Self::Counted, Self::Painted, Self::Odd, Self::Painted];
-    /// What to choose from for many, whose period is no power of two.
+    /// The kinds for tensors of many elements: their period is not a power of two.
     pub(super) const FAR_APART: [Self; 2] = [Self::Painted, Self::Odd];
 }
 
-/// Elements of every dtype in every style, made when they are needed first.
+/// Elements of every dtype in every style, computed on first use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Palettes;
 
@@ -63,7 +63,7 @@ fn palette(dtype: DType, style: Style) -> Elements {
 }
 
 fn element(dtype: DType, style: Style, at: usize) -> u128 {
-    // The smallest period is that of a bool; 2^11 counts are exact in every other dtype of two bytes.
+    // Bool has the shortest period. Counts up to 2^11 are exact in every other two-byte dtype.
     let period = match dtype {
         DType::Bool => 2,
         _ if dtype.size() == 1 => 128,
@@ -77,7 +77,7 @@ fn element(dtype: DType, style: Style, at: usize) -> u128 {
     }
 }
 
-/// Patterns that a float, a bool or a sign would not survive, between painted ones.
+/// Bit patterns that a conversion to float, bool or another sign would change, between painted elements.
 fn odd(dtype: DType, at: usize) -> u128 {
     let width = 8 * u32::try_from(dtype.size()).unwrap_or(1);
     let all = u128::MAX >> (128 - width);
@@ -104,7 +104,7 @@ fn string(style: Style, at: usize) -> ByteString {
     }
 }
 
-/// Every second string is short; the longest is at the front only, since it takes its time.
+/// Every second string is short. The longest ones occur only at the front, since they are slow.
 fn long_string(at: usize) -> ByteString {
     let length = match at % 8 {
         1 => 255,
@@ -113,7 +113,7 @@ fn long_string(at: usize) -> ByteString {
         7 if at < 16 => 1 << 16,
         _ => return ByteString::from(format!("s{at}")),
     };
-    // Another first byte and another last one for each, and a period of 251 between them.
+    // First and last bytes differ between strings, and the bytes between them have a period of 251.
     ByteString::from(
         (0..length).map(|byte| u8::try_from((at * 7 + byte) % 251).unwrap_or(0)).collect::<Vec<u8>>(),
     )

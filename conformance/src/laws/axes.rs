@@ -1,4 +1,4 @@
-//! Laws between gathers of different axes, depths and operators.
+//! Laws that relate gathers along different axes, with different depths, or by different operators.
 
 use gather_spec::signature::{AttributeRole, OperandRole};
 use gather_spec::{Attribute, Form, Signature};
@@ -101,7 +101,7 @@ fn composed(lab: &mut Lab<'_>) -> Result<(), Stop> {
     if drawn.signature.form == Form::Elements {
         return composed_along_the_axis(lab, &drawn);
     }
-    // The rows of indices form one axis.
+    // Flattens the rows of indices into one axis.
     let count: usize = drawn.indices.shape()[drawn.outer_axes()].iter().product();
     let first_dims = drawn.index_dims(&[count], drawn.selected_axes().len());
     let first = drawn.with_indices(reshape(&drawn.indices, &first_dims)?);
@@ -116,7 +116,7 @@ fn composed(lab: &mut Lab<'_>) -> Result<(), Stop> {
     equal(&sides[0], &sides[1])
 }
 
-/// Every gather is along the same axis, off which the second indices are like the first.
+/// Along a single axis: off it, the second indices have the shape of the first.
 fn composed_along_the_axis(lab: &mut Lab<'_>, first: &Gather<'_>) -> Result<(), Stop> {
     let mut dims = first.indices.shape().to_vec();
     let count = dims[first.axis];
@@ -203,7 +203,7 @@ fn axis_by_transposing(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let turned = Gather { params: transpose(&gather.params, &order)?, axis: 0, ..gather.clone() };
     let sides = lab.outputs(vec![gather.call(), turned.call()])?;
     let taken = gather.indices.rank();
-    // Back behind the axes that came before.
+    // Moves the axes of indices back behind the axes that precede the gathered one.
     let back: Vec<usize> =
         (taken..taken + axis).chain(0..taken).chain(taken + axis..taken + rank - 1).collect();
     equal(&transpose(&sides[1], &back)?, &sides[0])

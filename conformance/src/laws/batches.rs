@@ -1,4 +1,4 @@
-//! Laws about attributes: batches of rows, defaults, and what counts from the end.
+//! Laws about attributes: batches as loops, defaults, and values that count from the end.
 
 use gather_spec::signature::{AttributeRole, AttributeType};
 use gather_spec::{Attribute, Call, Form};
@@ -55,7 +55,7 @@ fn defaults_are_what_they_stand_for(lab: &mut Lab<'_>) -> Result<(), Stop> {
             AttributeType::Boolean => Attribute::Boolean(lab.choices.once_in(2)),
             AttributeType::Integer => Attribute::Integer(signed(lab.choices.below(3))),
             AttributeType::String => Attribute::String("anything".to_owned()),
-            // Only a fill value, which has an effect, is an element.
+            // An element attribute is a fill value, which has an effect.
             AttributeType::Integers | AttributeType::Element => Attribute::Integers(Vec::new()),
         };
         spelled.attributes.insert(one.name.clone(), value);
@@ -72,13 +72,13 @@ fn negative_counts_from_the_end(lab: &mut Lab<'_>) -> Result<(), Stop> {
     };
     let batch_dims = from_end(AttributeRole::BatchDims, gather.batch).or(Some(signed(gather.batch)));
     let axis = from_end(AttributeRole::Axis, gather.axis).or(Some(signed(gather.axis)));
-    // An axis that is the default stays away now and then.
+    // An axis equal to its default is sometimes omitted.
     let is_default = default_of(gather.signature, AttributeRole::Axis, ranks) == Some(gather.axis);
     let axis = axis.filter(|_| !is_default || lab.choices.once_in(2));
     both(lab, &gather, gather.spell(axis, batch_dims))
 }
 
-/// Asks a call in both spellings.
+/// Asks the same call in both spellings, which must agree.
 fn both(lab: &mut Lab<'_>, gather: &Gather<'_>, other: Call) -> Result<(), Stop> {
     let outcomes = lab.ask(vec![gather.call(), other])?;
     agree(&outcomes[0], &outcomes[1])

@@ -1,4 +1,4 @@
-//! Laws about what a gather must not see: payloads, dtypes, layouts.
+//! Laws about what a gather must not depend on: payloads, dtypes, layouts.
 
 use gather_spec::{ByteString, DType, Element};
 
@@ -52,14 +52,14 @@ pub(super) const LAYOUT: Law = Law {
     check: layout,
 };
 
-/// One beyond the rows that 15, and 16, bits count: whoever counts rows in the dtype of the indices goes wrong there.
+/// One more than the rows that 15 and 16 bits can count. A kernel that counts rows in the index dtype overflows there.
 const MANY_ROWS: [usize; 2] = [(1 << 15) + 1, (1 << 16) + 1];
 
 fn payload(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let gather = lab.gather(Wish { batch: (0, 2), ..Wish::PLAIN })?;
     let dtype = gather.params.dtype();
     let unused = 128 - 8 * u32::try_from(dtype.size()).unwrap_or(16);
-    // A bool has two values that every language knows.
+    // Only the two values that every language agrees on.
     let mask = if dtype == DType::Bool { 1 } else { u128::MAX >> unused };
     let change = |element: Element| match element {
         Element::Bits(bits) => Element::Bits(bits ^ mask),
@@ -106,7 +106,7 @@ fn dtype(lab: &mut Lab<'_>) -> Result<(), Stop> {
     equal(&expected, &sides[0])
 }
 
-/// The element that stands for a number, 0 for the zero of the dtype.
+/// The element for a number; 0 gives the zero of the dtype.
 fn numbered(dtype: DType, number: u128) -> Element {
     match dtype {
         DType::String if number == 0 => Element::zero(dtype),
@@ -140,7 +140,7 @@ fn index_dtype(lab: &mut Lab<'_>) -> Result<(), Stop> {
     agree(&outcomes[0], &outcomes[1])
 }
 
-/// More rows than narrow indices count, of two elements.
+/// A call with more rows than narrow indices can count, from params of two elements.
 fn many_rows<'a>(lab: &mut Lab<'a>, drawn: &Gather<'a>, rows: usize) -> Result<Gather<'a>, Stop> {
     let params =
         build(drawn.params.dtype(), &[2], |position| numbered(drawn.params.dtype(), position[0] as u128))?;

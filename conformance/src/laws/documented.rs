@@ -1,4 +1,4 @@
-//! The three laws that a page states itself; each counts as a documented example.
+//! The three laws that a document itself states. Each also counts as a documented example.
 
 use gather_spec::signature::AttributeRole;
 use gather_spec::{DType, Element, Form, Signature};
@@ -42,8 +42,8 @@ pub(super) const ARGSORT_SORTS: Law = Law {
     check: argsort_sorts,
 };
 
-/// `tf-gather/12`: the slice of the result at a location of indices equals the slice of params, along the axis, at the
-/// index that stands there.
+/// `tf-gather/12`: the slice of the output at a position of indices equals the slice of params, along the axis, at the
+/// index in that position.
 fn slice_at_location(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let gather = lab.gather(Wish { batch: (0, 2), ..Wish::PLAIN })?;
     let output = lab.output(gather.call())?;
@@ -61,13 +61,13 @@ fn slice_at_location(lab: &mut Lab<'_>) -> Result<(), Stop> {
     equal(&expected, &output)
 }
 
-/// `tf-gather/14`: one batch dim equals a loop over the first axis, with the axis reduced by one.
+/// `tf-gather/14`: a batch dim equals a loop over the first axis, with the axis reduced by one.
 fn batch_is_a_loop(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let whole = lab.gather(Wish { batch: (1, 3), bad: true, ..Wish::PLAIN })?;
     looped(lab, &whole)
 }
 
-/// A call with a batch, against the calls of a loop over its first axis.
+/// Compares a call that has a batch with a loop over its first axis.
 pub(super) fn looped(lab: &mut Lab<'_>, whole: &Gather<'_>) -> Result<(), Stop> {
     let mut calls = Vec::new();
     for turn in 0..whole.params.shape()[0] {
@@ -87,7 +87,7 @@ pub(super) fn looped(lab: &mut Lab<'_>, whole: &Gather<'_>) -> Result<(), Stop> 
     made_of(&outcomes, &batched, |parts| stack(whole.params.dtype(), parts, &shape[1..]))
 }
 
-/// `tf-gather/17`: gathering by the argsort of the last axis, with batch_dims = -1, yields the sorted values.
+/// `tf-gather/17`: gathering by the argsort of the last axis, with `batch_dims = -1`, sorts the values.
 fn argsort_sorts(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let law = lab.law;
     let sorts = |signature: &&Signature| {
@@ -113,7 +113,7 @@ fn argsort_sorts(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let (mode, profile) = lab.policies(signature);
     let last = rank - 1;
     let gather = Gather { signature, params: values, indices: order, axis: last, batch: last, mode, profile };
-    // The last axis from the end, where that is allowed; an axis that is the default stays away now and then.
+    // Counts the last axis from the end where that is allowed. An axis equal to its default is sometimes omitted.
     let ranks = gather.ranks();
     let from_end = |role| counts_from(signature, role, ranks).map_or(signed(last), |_| -1);
     let is_default = default_of(signature, AttributeRole::Axis, ranks) == Some(last);
@@ -122,7 +122,7 @@ fn argsort_sorts(lab: &mut Lab<'_>) -> Result<(), Stop> {
     equal(&sorted, &lab.output(call)?)
 }
 
-/// The place of the value that stands at this position once its row is sorted; equal values keep their order.
+/// The index of the value that sorting moves to this position. The sort is stable.
 fn nth_smallest(position: &[usize], len: usize, value: &impl Fn(&[usize]) -> i128) -> usize {
     let (nth, row) = position.split_last().expect("a rank of at least 1");
     let mut places: Vec<usize> = (0..len).collect();

@@ -1,4 +1,4 @@
-//! Laws of the form elements, where each index picks one element at its own position.
+//! Laws of form elements, in which each index picks one element at its own position.
 
 use gather_spec::signature::{AttributeRole, Join};
 use gather_spec::{Element, Form, Signature};
@@ -52,16 +52,16 @@ pub(super) const SMALLER_IS_SLICED: Law = Law {
     check: smaller_is_sliced,
 };
 
-/// The elements are numbers in some order, all different, so that there is one way to sort them.
+/// The elements are distinct numbers in some order, so there is exactly one way to sort them.
 fn argsort_sorts(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let drawn = lab.gather(Wish::PLAIN)?;
     let (axis, dims, dtype) = (drawn.axis, drawn.params.shape().clone(), drawn.params.dtype());
     let count = dims[axis];
-    // Of a bool there are two.
+    // A bool has two distinct values.
     if dims.element_count() > 250 || count > if dtype == gather_spec::DType::Bool { 2 } else { 120 } {
         return Err(Stop::Skip("skipped: the elements cannot be told apart"));
     }
-    // Where a number stands in the order of its line: another place in each line.
+    // The rank of a number in its line. It differs from line to line.
     let turn = lab.choices.below(count);
     let step = lab.choices.pick(&[1, count.saturating_sub(1).max(1)]);
     let rank = |position: &[usize]| {
@@ -124,7 +124,7 @@ fn axes_permuted(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let rank = first.params.rank();
     let mut order: Vec<usize> = (0..rank).collect();
     for at in 1..rank {
-        // The simplest draw changes places with the neighbour.
+        // The simplest draw swaps neighbours.
         let other = at - 1 - lab.choices.below(at).min(at - 1);
         order.swap(at, other);
     }
@@ -139,8 +139,8 @@ fn axes_permuted(lab: &mut Lab<'_>) -> Result<(), Stop> {
     made_of(&outcomes[..1], &outcomes[1], |parts| transpose(&parts[0], &order))
 }
 
-/// What lies beyond indices off the axis is not read. Where both must be equal, indices are cut with params, and the output
-/// with them.
+/// Params beyond indices are not read off the axis. Where the two must be equal there, params is cut to match, and the
+/// output with it.
 fn smaller_is_sliced(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let whole = lab.gather(Wish { bad: true, ..Wish::PLAIN })?;
     let cut_to = |tensor: &gather_spec::Tensor, dims: &[usize]| {
@@ -164,7 +164,7 @@ fn smaller_is_sliced(lab: &mut Lab<'_>) -> Result<(), Stop> {
             let params = cut_to(&whole.params, &along(&kept, &whole.params))?;
             let shape = indices.shape().clone();
             let part = whole.with_params(params).with_indices(indices);
-            // A bad index may be cut away, so only a whole without one says what the part is.
+            // The cut may remove a bad index, so the whole call says something about the part only if it has none.
             let outcomes = lab.ask(vec![whole.call(), part.call()])?;
             match &outcomes[0] {
                 gather_spec::Outcome::Output(_) => {

@@ -1,4 +1,8 @@
-//! Where a law asks calls and says what is wrong with the answers.
+//! Runs one instance of a law: it draws, asks calls and compares the answers.
+//!
+//! A law is straight-line code. Where it asks calls that are not answered yet, it returns early with [`Stop::Ask`]; once
+//! the answers are in, it runs again from the start on the same draws and gets further. This works because a law draws
+//! everything before it asks the first call.
 
 use gather_spec::literal::Rows;
 use gather_spec::signature::{AttributeRole, Axis, Join, OperandRole};
@@ -13,14 +17,14 @@ use crate::judge::{Verdict, describe_outcome};
 
 use super::{Law, Laws};
 
-/// Why a law does not go on.
+/// Why a law returns early.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// It needs answers first, and is then asked again from the start.
+    /// It needs answers to these questions, and then runs again from the start.
     Ask(Vec<Question>),
-    /// There is nothing to say here; says why.
+    /// The law does not apply, for this reason.
     Skip(&'static str),
-    /// It does not hold.
+    /// The law is violated.
     Broken { verdict: Verdict, expected: String, actual: String, difference: Option<Box<Difference>> },
 }
 
@@ -36,18 +40,17 @@ impl From<gather_spec::ShapeTooLarge> for Stop {
     }
 }
 
-/// The place of one instance of a law: its draws, whom it asks, and what was answered so far. Everything is drawn
-/// before the first call is asked.
+/// One instance of a law: its draws, the backend's declaration, and the answers so far.
 pub(super) struct Lab<'a> {
     pub(super) law: &'a Law,
     pub(super) choices: &'a mut Choices,
     description: &'a Description,
     signatures: &'a Signatures,
-    /// Stands for the declared one where a backend follows any.
+    /// Replaces the declared profile for a backend that can follow any.
     profile: Option<Profile>,
     way: Way,
     pub(super) in_process: bool,
-    /// One drawn gather in so many is at a size at which kernels change their way.
+    /// One drawn gather in so many has a size at which kernels switch between code paths.
     pub(super) edges_in: usize,
     answers: &'a [Answer],
     used: usize,
@@ -83,18 +86,18 @@ impl<'a> Lab<'a> {
         self.signatures.iter().filter(|one| description.operators.contains_key(one.operator.as_str()))
     }
 
-    /// What the backend declares of an operator that it declares.
+    /// What the backend declares for an operator.
     pub(super) fn capability(&self, signature: &Signature) -> &'a Capability {
         &self.description.operators[signature.operator.as_str()]
     }
 
-    /// The policies that an operator follows here.
+    /// The policies under which an operator is judged here.
     pub(super) fn profile(&self, operator: &str) -> Profile {
         let declared = self.description.operators.get(operator).map(|known| known.profile);
         self.profile.or(declared).unwrap_or_default()
     }
 
-    /// Asks calls; gives their outcomes, of which none is `unsupported`.
+    /// Asks calls and returns their outcomes. None of them is `unsupported`: the law is skipped in that case.
     pub(super) fn ask(&mut self, calls: Vec<Call>) -> Result<Vec<Outcome>, Stop> {
         if !calls.iter().all(|call| self.has_allowed_ranks(call)) {
             return Err(Stop::Skip("skipped: a rank beyond the operator's rule"));
@@ -129,7 +132,7 @@ impl<'a> Lab<'a> {
         Ok(outcomes)
     }
 
-    /// Whether a call that a law has made of another is of ranks that its operator takes.
+    /// Whether the operator accepts the ranks of a call that a law derived from another one.
     fn has_allowed_ranks(&self, call: &Call) -> bool {
         let Some(signature) = self.signatures.get(call.operator.as_str()) else { return false };
         let allows = |role, tensor: &Tensor| signature.operand(role).rank.allows(tensor.rank());
@@ -138,7 +141,7 @@ impl<'a> Lab<'a> {
         })
     }
 
-    /// Asks calls that are right by their making; gives their outputs.
+    /// Asks calls that are valid by construction, and returns their outputs.
     pub(super) fn outputs(&mut self, calls: Vec<Call>) -> Result<Vec<Tensor>, Stop> {
         let outcomes = self.ask(calls)?;
         outcomes
@@ -156,12 +159,12 @@ impl<'a> Lab<'a> {
             .collect()
     }
 
-    /// Asks one call that is right by its making.
+    /// Asks a call that is valid by construction.
     pub(super) fn output(&mut self, call: Call) -> Result<Tensor, Stop> {
         Ok(self.outputs(vec![call])?.remove(0))
     }
 
-    /// An output is of the dtype of params and of the shape that the form's formula gives, so that it can be taken apart.
+    /// Checks the dtype and the shape of an output first, so that laws can take it apart without further checks.
     fn has_the_shape_of(&self, call: &Call, outcome: &Outcome) -> Result<(), Stop> {
         let Outcome::Output(output) = outcome else { return Ok(()) };
         let Some((dtype, shape)) = self.formula(call) else { return Ok(()) };
@@ -213,8 +216,8 @@ impl<'a> Lab<'a> {
     }
 }
 
-/// The shape of the output of form elements: that of indices, with the dims of params where one of 1 repeats. `None` if the
-/// ranks differ.
+/// The output shape of form elements: that of indices, except that an index dim of 1 takes the dim of params where
+/// dims of 1 repeat. `None` if the ranks differ.
 pub(super) fn joined(
     signature: &Signature,
     params: &[usize],
@@ -228,7 +231,7 @@ pub(super) fn joined(
     (params.len() == indices.len()).then(|| dims.collect())
 }
 
-/// The law's equation: both sides are the same tensor.
+/// Requires that two tensors are equal.
 pub(super) fn equal(expected: &Tensor, actual: &Tensor) -> Result<(), Stop> {
     if expected == actual {
         return Ok(());
@@ -243,7 +246,7 @@ pub(super) fn equal(expected: &Tensor, actual: &Tensor) -> Result<(), Stop> {
     })
 }
 
-/// Both outcomes agree in bits, or in that they are errors, and then in what both state.
+/// Requires that two outcomes agree: equal outputs, or two errors whose codes and fields, where both have a code, are equal.
 pub(super) fn agree(one: &Outcome, other: &Outcome) -> Result<(), Stop> {
     match (one, other) {
         (Outcome::Output(one), Outcome::Output(other)) => equal(one, other),
@@ -256,7 +259,7 @@ pub(super) fn agree(one: &Outcome, other: &Outcome) -> Result<(), Stop> {
     }
 }
 
-/// The whole is what the parts make: their outputs put together, or an error if one of them is one.
+/// Requires that the whole equals what `together` makes of the outputs of the parts, or is an error if a part is one.
 pub(super) fn made_of(
     parts: &[Outcome],
     whole: &Outcome,

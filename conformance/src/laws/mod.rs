@@ -1,10 +1,9 @@
-//! Laws: relations between calls that hold for every input, so that no reference is needed. They are asked of any
-//! backend, also of one whose right answers nobody knows.
+//! Laws: relations between calls that hold for every input. They need no reference, so they also test a backend whose
+//! right answers nobody knows.
 //!
-//! A law draws an instance, asks calls in a `lab`, and compares what comes back; each asks only what the backend
-//! declares. `documented` holds the three that the documents state themselves, `batches`, `rows`, `axes`,
-//! `elements`, `windows`, `blind` and `policies` what follows from their formulas; `gathers` draws calls and `tensors` takes tensors
-//! apart, without any gather of ours.
+//! A law draws an instance, asks calls that the backend declares, and compares the answers; `lab` runs it. `documented`
+//! holds the laws that documents state. `batches`, `rows`, `axes`, `elements`, `windows`, `blind` and `policies` hold those
+//! that follow from the formulas. `gathers` draws calls; `tensors` takes tensors apart without any gather of ours.
 
 mod axes;
 mod batches;
@@ -32,23 +31,23 @@ use lab::{Lab, Stop};
 pub struct Law {
     /// Its name.
     pub name: &'static str,
-    /// The relation, in a line.
+    /// The relation, in one line.
     pub statement: &'static str,
-    /// The documented example that it stands for, by its id in the inventory.
+    /// The id of the documented example that it transcribes.
     pub example: Option<&'static str>,
-    /// The forms of the operators that it is drawn for.
+    /// The forms of operators that it is about.
     pub forms: &'static [Form],
-    /// The attributes that these operators must have.
+    /// The attributes that these operators need.
     pub roles: &'static [AttributeRole],
-    /// Which of these operators it is about.
+    /// Further conditions on the operator.
     only: fn(&Signature) -> bool,
-    /// Whether it says anything under these policies.
+    /// Whether it applies under a profile.
     speaks: fn(Profile) -> bool,
     check: fn(&mut Lab<'_>) -> Result<(), Stop>,
 }
 
 impl Law {
-    /// Whether it is drawn for an operator.
+    /// Whether it is about an operator.
     #[must_use]
     pub fn is_about(&self, signature: &Signature) -> bool {
         let modes = signature.modes();
@@ -58,22 +57,22 @@ impl Law {
             && (modes.is_empty() || modes.iter().any(|mode| self.speaks_of(mode.profile)))
     }
 
-    /// Whether it says anything under these policies.
+    /// Whether it applies under a profile.
     fn speaks_of(&self, profile: Profile) -> bool {
         (self.speaks)(profile)
     }
 }
 
-/// Of a law that holds for every gather but those of windows, which have laws of their own.
+/// For laws of every gather except windows, which have laws of their own.
 const EVERY_FORM: &[Form] = &[Form::Take, Form::Elements, Form::Nd];
 
-/// Of a law about index rows that stand by themselves, whatever their shape.
+/// For laws about index rows that are independent of each other.
 const FREE_ROWS: &[Form] = &[Form::Take, Form::Nd];
 
-/// Of a law that is about every operator of its forms with its attributes.
+/// For laws without further conditions on the operator.
 const ALL: fn(&Signature) -> bool = |_| true;
 
-/// Of a law that holds under all policies.
+/// For laws that apply under all policies.
 const ANY: fn(Profile) -> bool = |_| true;
 
 /// Every law.
@@ -116,23 +115,23 @@ pub const LAWS: &[Law] = &[
     policies::LATER_ROWS,
 ];
 
-/// Holds a backend to laws, each case an instance of one of them.
+/// The check that tests a backend against laws, one instance per case.
 #[derive(Debug)]
 pub struct Laws {
     description: Description,
     signatures: Signatures,
     in_process: bool,
     edges_in: usize,
-    /// Each with the policies to draw it under: those that the backend declares, if there are none.
+    /// Each law with the profiles to draw it under. If there are none, the declared ones apply.
     laws: Vec<(Law, Vec<Profile>)>,
 }
 
 impl Laws {
-    /// All laws, or those that are `chosen` by name, for a backend of this description, under its profile, or in turn
-    /// under each of some `profiles` that the law speaks of. Only a backend in this process knows layouts.
+    /// All laws, or those in `chosen`, for a backend with this description. They are drawn under the declared policies,
+    /// or under those of `profiles` to which the law applies. Only a backend in this process sees layouts.
     ///
     /// # Errors
-    /// The name that is none.
+    /// The first name in `chosen` that is not a law's.
     pub fn new(
         description: &Description,
         signatures: &Signatures,
@@ -161,7 +160,7 @@ impl Laws {
         Ok(Self { description, signatures, in_process, edges_in: EDGES_IN, laws })
     }
 
-    /// The same with one drawn gather in so many at a size at which kernels change their way.
+    /// Draws one gather in `edges_in` at a size at which kernels switch between code paths.
     #[must_use]
     pub fn edges_in(self, edges_in: usize) -> Self {
         Self { edges_in, ..self }

@@ -1,4 +1,4 @@
-//! Laws about indices out of range, each for the policies that it speaks of.
+//! Laws about indices out of range, each for the policies to which it applies.
 
 use gather_spec::signature::AttributeRole;
 use gather_spec::{BadIndex, NegativeIndex};
@@ -63,7 +63,7 @@ pub(super) const LATER_ROWS: Law = Law {
     check: later_rows,
 };
 
-/// The policies that put an element in place of what a bad index would select.
+/// The policies that fill the slice of a bad index.
 const FILLS: [BadIndex; 2] = [BadIndex::Zero, BadIndex::Fill];
 
 const WISH: Wish = Wish { batch: (0, 2), bad: true, ..Wish::PLAIN };

@@ -1,4 +1,4 @@
-//! Laws about rows of indices: what is done to the rows is done to the slices of the output.
+//! Laws about index rows: concatenating, permuting or repeating them does the same to the slices of the output.
 
 use gather_spec::Outcome;
 
@@ -51,7 +51,7 @@ pub(super) const RESHAPED: Law = Law {
     check: reshaped,
 };
 
-/// Any call with an axis of indices to do something to.
+/// A valid call with at least one outer axis of indices.
 const WISH: Wish = Wish { batch: (0, 2), outer: 1, bad: true, ..Wish::PLAIN };
 
 fn concatenated(lab: &mut Lab<'_>) -> Result<(), Stop> {
@@ -70,7 +70,7 @@ fn permuted(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let len = first.indices.shape()[axis];
     let mut places: Vec<usize> = (0..len).collect();
     for at in 1..len {
-        // The simplest draw changes places with the neighbour.
+        // The simplest draw swaps neighbours.
         let other = at - 1 - lab.choices.below(at).min(at - 1);
         places.swap(at, other);
     }
@@ -87,7 +87,7 @@ fn repeated(lab: &mut Lab<'_>) -> Result<(), Stop> {
     selected(lab, &first, axis, &places)
 }
 
-/// The rows at some places, each row at least once, give the slices at these places.
+/// Requires that selecting index rows, each at least once, selects the same slices of the output.
 fn selected(lab: &mut Lab<'_>, first: &Gather<'_>, axis: usize, places: &[usize]) -> Result<(), Stop> {
     let second = first.with_indices(select(&first.indices, axis, places)?);
     let outcomes: Vec<Outcome> = lab.ask(vec![first.call(), second.call()])?;

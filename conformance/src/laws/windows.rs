@@ -1,4 +1,4 @@
-//! Laws of the form window, where each index row is the start of a window.
+//! Laws of form window, in which each index row is the start of a window.
 
 use gather_spec::signature::AttributeRole;
 use gather_spec::{
@@ -89,7 +89,7 @@ pub(super) const CLAMPED_STARTS: Law = Law {
     check: clamped_starts,
 };
 
-/// A call by its parts.
+/// A call in parts.
 #[derive(Clone)]
 struct Drawn<'a> {
     signature: &'a Signature,
@@ -123,7 +123,7 @@ impl Drawn<'_> {
         self.numbers.offset_dims.iter().any(|one| usize::try_from(*one) == Ok(dim))
     }
 
-    /// The dims of the output that are not a window's, or those that are.
+    /// The dims of the output that are a window's (`of_window`), or the others.
     fn output_dims(&self, of_window: bool) -> Vec<usize> {
         let rows = self.indices.rank() - usize::from(self.vector().is_some());
         let rank = rows + self.numbers.offset_dims.len();
@@ -136,7 +136,7 @@ impl Drawn<'_> {
 }
 
 impl<'a> Lab<'a> {
-    /// A call of windows, each of which has an element, and of which some are out of range if so wished.
+    /// Draws a call in which every window has an element. With `bad`, some windows are out of range.
     fn windows(&mut self, batching: (usize, usize), bad: bool) -> Result<Drawn<'a>, Stop> {
         let signature = self.operator()?;
         let (dtype, index_dtype) = self.dtypes(signature)?;
@@ -161,7 +161,7 @@ impl<'a> Lab<'a> {
     }
 }
 
-/// The shape of the output of a call whose dimension numbers are right.
+/// The output shape of a call with valid dimension numbers.
 pub(super) fn output_shape(signature: &Signature, roles: &Roles<&Tensor>) -> Option<Vec<usize>> {
     let (params, indices) = (roles.params.shape(), roles.indices.shape());
     let (numbers, slice_sizes) = signature.window(roles.window.as_ref()?, indices.len());
@@ -259,7 +259,7 @@ fn batching_is_a_loop(lab: &mut Lab<'_>) -> Result<(), Stop> {
     ) else {
         return Err(Stop::Skip("skipped: no batching dim"));
     };
-    // The dim of the output that the batching dim of indices is.
+    // The dim of the output that corresponds to the batching dim of indices.
     let before = (0..other).filter(|dim| Some(*dim) != whole.vector()).count();
     let axis = whole.output_dims(false)[before];
     let mut calls = Vec::new();
@@ -279,7 +279,7 @@ fn batching_is_a_loop(lab: &mut Lab<'_>) -> Result<(), Stop> {
     })
 }
 
-/// One turn of the loop over the first batching dim, which is `own` of params, `other` of indices and `axis` of the output.
+/// One iteration of the loop over a batching dim, which is `own` of params, `other` of indices and `axis` of the output.
 fn without_batching<'a>(
     whole: &Drawn<'a>,
     own: usize,
@@ -307,7 +307,7 @@ fn without_batching<'a>(
     Ok(Drawn { params, indices, numbers, slice_sizes, ..whole.clone() })
 }
 
-/// The part at a place along an axis, without that axis.
+/// The sub-tensor at a coordinate of an axis, without that axis.
 fn at_turn(tensor: &Tensor, axis: usize, turn: usize) -> Result<Tensor, Stop> {
     let mut dims = tensor.shape().to_vec();
     dims.remove(axis);
@@ -337,7 +337,7 @@ fn components_permuted(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let depth = first.indices.shape()[vector];
     let mut order: Vec<usize> = (0..depth).collect();
     for at in 1..depth {
-        // The simplest draw changes places with the neighbour.
+        // The simplest draw swaps neighbours.
         let other = at - 1 - lab.choices.below(at).min(at - 1);
         order.swap(at, other);
     }

@@ -1,7 +1,7 @@
-//! A correct gather taken apart: every step is a field of [`Model`], so that a mutant replaces one and nothing else.
+//! A correct gather in steps. Every step is a field of [`Model`], so a mutant replaces one step and nothing else.
 //!
-//! The right steps are in `steps`. They are total: whatever a mutant lets through, the next step goes on with something, and memory outside a
-//! tensor reads as [`GARBAGE`].
+//! `steps` holds the right steps. Every step is total: it must go on with whatever a mutant in front of it lets through.
+//! Reads outside a tensor give [`GARBAGE`].
 
 use std::cell::OnceCell;
 
@@ -21,48 +21,48 @@ pub(super) use super::steps::{
     row_major_signed, size, tensor, within,
 };
 
-/// What lies in memory that nobody wrote.
+/// The contents of memory that was never written.
 pub(super) const GARBAGE: u128 = 0xA5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5;
 
-/// The most bytes that a model answers with.
+/// The largest output that a model computes, in bytes.
 const MOST_BYTES: u128 = 1 << 26;
 
-/// Where a slice of the output comes from: its place in params, counted in elements; `None` if it is zero.
+/// The source of a slice of the output: its offset in params in elements, or `None` for a slice to be filled.
 pub(super) type Pick = Option<i128>;
 
-/// The steps of a gather.
+/// The steps of a gather, roughly in the order in which they are taken.
 #[derive(Clone, Copy, PartialEq)]
 #[allow(
     unpredictable_function_pointer_comparisons,
     reason = "merged functions do the same, and a step that nobody replaced is a copy"
 )]
 pub(super) struct Model {
-    /// The call as it is received, in role terms.
+    /// The call as received, in role terms.
     pub(super) received: fn(&Signature, Roles<Tensor>) -> Roles<Tensor>,
-    /// The mode of a call, of an operator with modes.
+    /// The mode of a call, for operators with modes.
     pub(super) mode: for<'a> fn(&'a Signature, &Roles<Tensor>) -> Option<&'a ModePolicy>,
-    /// The policies that are followed.
+    /// The policies to follow.
     pub(super) policies: fn(Profile) -> Profile,
-    /// What an index into an empty axis gives by the mode.
+    /// What an index into an empty axis gives under the mode.
     pub(super) empty_axis: fn(EmptyAxis) -> EmptyAxis,
     pub(super) filler: fn(&Asked<'_>) -> Element,
-    /// The call with its params flattened, where it asks for that.
+    /// The call with params flattened, if it asks for that.
     pub(super) flatten: fn(&Signature, Roles<Tensor>) -> Roles<Tensor>,
-    /// What is checked, in this order.
+    /// The checks, in this order.
     pub(super) order: &'static [ErrorCode],
     /// Whether a call deserves an error.
     pub(super) faulty: fn(ErrorCode, &Asked<'_>) -> bool,
-    /// The batch dims, counted from the start, if they are in range.
+    /// The number of batch dims, if it is in range.
     pub(super) batch_dims: fn(&Asked<'_>) -> Option<usize>,
     /// The first gathered axis, counted from the start, if it is in range.
     pub(super) axis: fn(&Asked<'_>) -> Option<usize>,
-    /// Whether indices without elements excuse their shape, of form elements.
+    /// Form elements: whether indices without elements are exempt from the rules about their shape.
     pub(super) exempt: fn(&Asked<'_>) -> bool,
     /// The parts of both shapes.
     pub(super) dims: fn(&Asked<'_>) -> Dims,
     /// The shape of the output.
     pub(super) output_shape: fn(&Dims) -> Vec<usize>,
-    /// The size that is held against the limit of 2^63 - 1 bytes.
+    /// The size of the output that is checked against the limit of 2^63 - 1 bytes.
     pub(super) bytes: fn(&[usize], DType) -> u128,
     /// The elements of params, row-major.
     pub(super) read_params: fn(&Tensor) -> Vec<Element>,
@@ -70,51 +70,51 @@ pub(super) struct Model {
     pub(super) read_indices: fn(&Tensor) -> Vec<Element>,
     /// The value of an index.
     pub(super) index: fn(DType, u128) -> i128,
-    /// Where an index points, if it is in range of an axis of this size.
+    /// The coordinate that an index selects, if it is in range of an axis of this size.
     pub(super) within: fn(&Asked<'_>, i128, usize) -> Option<i128>,
-    /// The place, among all index values, of the one that is named in an error.
+    /// The position, among all index values, of the one that an error reports.
     pub(super) offender: fn(&Asked<'_>, &Dims, &[i128]) -> Option<usize>,
-    /// What an error says of the index value at this place.
+    /// The fields of the error about the index value at this position.
     pub(super) offence: fn(&Asked<'_>, &Dims, &[i128], usize) -> ErrorFields,
-    /// The coordinates that an index row stands for; `None` for a slice of zeros.
+    /// The coordinates that an index row selects; `None` for a slice to be filled.
     pub(super) resolve: fn(&Asked<'_>, &Dims, &[i128]) -> Option<Vec<i128>>,
-    /// The place of a slice in params: by number of batch, number of mid position and coordinates.
+    /// The offset of a slice in params: by batch number, mid number and coordinates.
     pub(super) offset: fn(&Asked<'_>, &Dims, usize, usize, &[i128]) -> i128,
-    /// The place, among all index values, of the one for a position of the output, of form elements.
+    /// Form elements: the position, among all index values, of the one for a position of the output.
     pub(super) index_at: fn(&Asked<'_>, &[usize]) -> usize,
-    /// The place in params of the element for a position of the output, of form elements: by its index.
+    /// Form elements: the offset in params of the element for a position of the output, given its index.
     pub(super) origin: fn(&Asked<'_>, &[usize], i128) -> i128,
-    /// How a call of windows reads its operands.
+    /// Form window: the dimension numbers of the call.
     pub(super) numbers: fn(&Asked<'_>) -> Numbers,
-    /// Whether a call of windows breaks a rule.
+    /// Form window: whether a call breaks a rule.
     pub(super) breaks: fn(DimensionRule, &Asked<'_>) -> bool,
-    /// The dims of an output of windows, from those of the rows and those of a window.
+    /// Form window: the dims of the output, from those of the rows and those of a window.
     pub(super) combine: fn(&Numbers, &[usize], &[usize]) -> Vec<usize>,
-    /// How many starts of a window fit along a dim.
+    /// Form window: how many starts fit along a dim.
     pub(super) fit: fn(&Asked<'_>, i64) -> usize,
-    /// The index values of windows, row by row.
+    /// Form window: the index values in row order.
     pub(super) rows: fn(&Asked<'_>, Vec<i128>) -> Vec<i128>,
-    /// The number of the row for a position of an output of windows.
+    /// Form window: the number of the row for a position of the output.
     pub(super) row: fn(&Asked<'_>, &[usize]) -> usize,
-    /// Where a window begins, by its row's components.
+    /// Form window: the start of a window, from the components of its row.
     pub(super) full_start: fn(&Asked<'_>, &[i128]) -> Vec<i128>,
-    /// Where it lies along batching dims, by the position of its row.
+    /// Form window: the coordinates along batching dims, from the position of the row.
     pub(super) full_batching: fn(&Asked<'_>, &[usize]) -> Vec<i128>,
-    /// A position within the window, by dims of params.
+    /// Form window: the coordinates within the window, by dims of params.
     pub(super) full_offset: fn(&Asked<'_>, &[usize]) -> Vec<i128>,
-    /// The slices of the output, in their order.
+    /// The slices of the output, in order.
     pub(super) arrange: fn(&Asked<'_>, &Dims, Vec<Pick>) -> Vec<Pick>,
-    /// One element of a slice: by its place in the slice.
+    /// One element of a slice, by its position in the slice.
     pub(super) element: fn(&Asked<'_>, &Dims, &[Element], Pick, usize) -> Element,
-    /// An element on its way.
+    /// An element as it is copied.
     pub(super) moved: fn(DType, Element) -> Element,
-    /// The elements of the output, before they are handed over.
+    /// The elements of the output, before they are returned.
     pub(super) finish: fn(&Asked<'_>, &Dims, &mut Vec<Element>),
-    /// The code that is reported for an error.
+    /// The code to report for an error.
     pub(super) code: fn(ErrorCode) -> Option<ErrorCode>,
 }
 
-/// The model without a mutation. Every other one is a copy of it, so that steps which nobody replaced are equal.
+/// The model without a mutation. All other models are copies of it, so that unchanged steps compare equal.
 pub(super) static CORRECT: Model = Model::correct();
 
 impl Model {
@@ -162,7 +162,7 @@ impl Model {
         }
     }
 
-    /// Takes over the steps that calls of a form never take; a test of `concern` holds this against drawn calls.
+    /// Copies the steps that calls of a form never take. A test in `concern` checks this against drawn calls.
     pub(super) const fn take_over_unused(&mut self, form: Form, other: &Self) {
         if !matches!(form, Form::Window) {
             (self.numbers, self.breaks, self.combine) = (other.numbers, other.breaks, other.combine);
@@ -175,14 +175,14 @@ impl Model {
         }
     }
 
-    /// Whether calls of a form take a step that is not the right one.
+    /// Whether calls of a form take a step that differs from the right one.
     pub(super) fn is_wrong_for(&self, form: Form) -> bool {
         let mut used = *self;
         used.take_over_unused(form, &CORRECT);
         used != CORRECT
     }
 
-    /// Answers a call of the operator of a signature.
+    /// Answers a call of the signature's operator.
     pub(super) fn answer(
         &self,
         signature: &Signature,
@@ -196,7 +196,7 @@ impl Model {
         .unwrap_or_else(|foreign| Outcome::Unsupported(foreign.to_string()))
     }
 
-    /// Takes a call apart, and gives its parts and the values of its indices to a function.
+    /// Splits a call into its parts and passes them, with the index values, to a function.
     pub(super) fn look<T>(
         &self,
         signature: &Signature,
@@ -287,7 +287,7 @@ impl Model {
             .map_or_else(|| Outcome::Unsupported("no such tensor".to_owned()), Outcome::Output)
     }
 
-    /// Where each slice of the output comes from: batch by batch, mid position by mid position, row by row.
+    /// The source of each slice of the output, by batch, mid position and row.
     fn picks(&self, asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Vec<Pick> {
         let rows = count(&dims.outer);
         let mut picks = Vec::new();
@@ -308,7 +308,7 @@ impl Model {
         picks
     }
 
-    /// Where each element of the output comes from, of form elements.
+    /// Form elements: the source of each element of the output.
     fn element_picks(&self, asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Vec<Pick> {
         let pick = |at: usize| {
             let position = multi_index(at, &dims.outer);
@@ -319,7 +319,7 @@ impl Model {
         (0..count(&dims.outer)).map(pick).collect()
     }
 
-    /// Where each element of the output comes from, of form window.
+    /// Form window: the source of each element of the output.
     fn window_picks(&self, asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Vec<Pick> {
         let rows = indices.len().checked_div(dims.depth).unwrap_or(0);
         let starts: Vec<_> = (0..rows)
@@ -337,7 +337,7 @@ impl Model {
     }
 }
 
-/// What is checked, the first first.
+/// The checks, in order of precedence.
 pub(super) const ORDER: [ErrorCode; 19] = [
     ErrorCode::ParamsDtype,
     ErrorCode::IndexDtype,
@@ -360,16 +360,16 @@ pub(super) const ORDER: [ErrorCode; 19] = [
     ErrorCode::IndexOutOfRange,
 ];
 
-/// A call, and under which circumstances it is answered.
+/// A call with everything that its answer depends on.
 pub(super) struct Asked<'a> {
     pub(super) model: &'a Model,
     pub(super) roles: &'a Roles<Tensor>,
     pub(super) signature: &'a Signature,
     pub(super) profile: Profile,
-    /// What an index into an empty axis gives, where bad indices are not refused.
+    /// What an index into an empty axis gives, if bad indices are not rejected.
     pub(super) empty_axis: EmptyAxis,
     pub(super) threads: usize,
-    /// How a call of windows reads its operands, once it was looked at.
+    /// Cached by [`Asked::numbers`].
     pub(super) numbers: OnceCell<Numbers>,
 }
 
@@ -384,7 +384,7 @@ impl Asked<'_> {
         self.roles.indices.shape()
     }
 
-    /// Whether the last axis of indices holds index rows.
+    /// Whether the last axis of indices holds the components of index rows.
     pub(super) const fn by_rows(&self) -> bool {
         match self.signature.form {
             Form::Take | Form::Elements | Form::Window => false,
@@ -392,32 +392,32 @@ impl Asked<'_> {
         }
     }
 
-    /// Whether index rows are the starts of windows.
+    /// Whether index rows are starts of windows.
     pub(super) const fn by_windows(&self) -> bool {
         matches!(self.signature.form, Form::Window)
     }
 
-    /// How a call of windows reads its operands.
+    /// The dimension numbers of a call of form window.
     pub(super) fn numbers(&self) -> &Numbers {
         self.numbers.get_or_init(|| (self.model.numbers)(self))
     }
 
-    /// The first rule that a call of windows breaks.
+    /// The first rule that a call of form window breaks.
     pub(super) fn broken_rule(&self) -> Option<DimensionRule> {
         DimensionRule::ALL.into_iter().find(|rule| (self.model.breaks)(*rule, self))
     }
 
-    /// The number of components of an index row, where there are rows.
+    /// The number of components of an index row, if there are index rows.
     pub(super) fn components(&self) -> Option<usize> {
         self.indices().last().copied().filter(|_| self.by_rows())
     }
 
-    /// The batch dims as they were sent, or as the signature has them where they were not.
+    /// The number of batch dims as sent, or its default.
     pub(super) fn given_batch(&self) -> i64 {
         given_batch(self.signature, self.roles)
     }
 
-    /// The axis as it was sent, or as the signature has it where it was not; `None` if it is the batch dims.
+    /// The axis as sent, or its default; `None` if that is the number of batch dims.
     pub(super) fn given_axis(&self) -> Option<i64> {
         let default = self.signature.attribute(AttributeRole::Axis).map(|one| &one.default);
         match (self.roles.axis, default) {
@@ -428,22 +428,22 @@ impl Asked<'_> {
         }
     }
 
-    /// The batch dims, counted from the start, if they are in range; none for an operator without.
+    /// The number of batch dims, if it is in range; 0 for an operator without batches.
     pub(super) fn batch_dims(&self) -> Option<usize> {
         if self.signature.has_batch() { (self.model.batch_dims)(self) } else { Some(0) }
     }
 
-    /// The batch dims, 0 if they are out of range.
+    /// The number of batch dims, or 0 if it is out of range.
     pub(super) fn batch(&self) -> usize {
         self.batch_dims().unwrap_or(0)
     }
 
-    /// Whether both operands join dim by dim.
+    /// Whether the operands join dim by dim.
     pub(super) const fn by_elements(&self) -> bool {
         matches!(self.signature.form, Form::Elements)
     }
 
-    /// Whether indices without elements excuse their shape.
+    /// Whether indices without elements are exempt from the rules about their shape.
     pub(super) fn exempt(&self) -> bool {
         (self.model.exempt)(self)
     }
@@ -454,12 +454,12 @@ impl Asked<'_> {
         if has_axis { (self.model.axis)(self) } else { axis(self) }
     }
 
-    /// Where an index points, if it is in range.
+    /// The coordinate that an index selects, if it is in range.
     pub(super) fn within(&self, index: i128, bound: usize) -> Option<i128> {
         (self.model.within)(self, index, bound)
     }
 
-    /// Whether bad indices are refused.
+    /// Whether bad indices are rejected.
     pub(super) fn refuses(&self) -> bool {
         matches!(self.profile.bad, BadIndex::Error | BadIndex::Unspecified)
     }
@@ -470,7 +470,7 @@ impl Asked<'_> {
     }
 }
 
-/// The batch dims as they were sent, or as the signature has them where they were not.
+/// The number of batch dims as sent, or its default.
 pub(super) fn given_batch(signature: &Signature, roles: &Roles<Tensor>) -> i64 {
     let default = signature.attribute(AttributeRole::BatchDims).map(|one| &one.default);
     roles.batch_dims.unwrap_or(match default {
@@ -479,8 +479,8 @@ pub(super) fn given_batch(signature: &Signature, roles: &Roles<Tensor>) -> i64 {
     })
 }
 
-/// The parts of both shapes: params is batch, mid, bounds, inner; indices is batch, outer and, of rows, the depth. Of form
-/// elements there are the bound of the axis and, as outer, the whole shape of the output.
+/// The parts of both shapes: params has batch, mid, bounds and inner dims; indices has batch and outer dims and, for
+/// index rows, the depth. In form elements, `bounds` holds the size of the axis, and `outer` the whole output shape.
 #[derive(Clone)]
 pub(super) struct Dims {
     pub(super) batch: Vec<usize>,

@@ -1,4 +1,4 @@
-//! The report for people: every failure with a line to reproduce it, the matrix, and how the run ended.
+//! The report for people: failures with a line to reproduce each, the matrix, and how the run ended.
 
 mod failure;
 mod matrix;
@@ -16,13 +16,13 @@ use super::{BackendReport, Campaign, Ending, Entry, Kind, Report};
 
 pub(super) use page::Page;
 
-/// The most clauses that are named in one list.
+/// The most clauses to name in one list.
 const CLAUSES: usize = 5;
 
-/// Where a list that is cut is whole.
+/// Where to find a list in full that is cut here.
 const WHOLE: &str = "report.md";
 
-/// Renders the report with colours; whoever prints it to something that is not a terminal strips them.
+/// Renders the report with colours. Output other than a terminal must strip them.
 pub(super) fn render(report: &Report, page: Page) -> String {
     let labels = report.labels();
     let mut text = String::new();
@@ -45,24 +45,24 @@ pub(super) fn render(report: &Report, page: Page) -> String {
     text
 }
 
-/// How a run of one backend ended, for a program that shows its failures elsewhere and writes no report.
+/// How the run of one backend ended, for a program that shows failures elsewhere and writes no report.
 pub(super) fn ending_of(backend: &BackendReport) -> String {
     let mut text = String::new();
     ending(&mut text, backend, &label::identity(backend), Page::of_stdout(), usize::MAX);
     text
 }
 
-/// Writes what is known of a failure, without colours.
+/// Writes a failure, without colours.
 pub(super) fn failure(text: &mut String, backend: &BackendReport, entry: &Entry, page: Page) {
     failure::fields(text, backend, entry, page);
 }
 
-/// Writes what is known of a kind of failures of a campaign, with the lines that repeat it and without colours.
+/// Writes a kind of failures of a campaign, with the lines that repeat it, without colours.
 pub(super) fn kind(text: &mut String, backend: &BackendReport, campaign: &Campaign, kind: &Kind, page: Page) {
     failure::kind(text, backend, campaign, kind, page);
 }
 
-/// What there is to say of a backend beside its cases, below its name.
+/// Writes problems and remarks below the name of the backend.
 fn remarks(text: &mut String, backend: &BackendReport, label: &Label, page: Page) {
     let mut is_first = true;
     let mut line = |style: Style, said: &str| {
@@ -74,7 +74,7 @@ fn remarks(text: &mut String, backend: &BackendReport, label: &Label, page: Page
     backend.departures.iter().for_each(|departure| line(Style::new(), &departure.to_string()));
     backend.problems.iter().for_each(|problem| line(style::BAD, &problem.to_string()));
     backend.remarks.iter().for_each(|remark| line(Style::new(), remark));
-    // A line for all known deviations that have the same verdict and reason, and for all notes that are the same.
+    // One line for all known deviations with the same verdict and reason, and one for all equal notes.
     let known = backend.entries().filter_map(|entry| Some((entry.label(), entry.reason.as_deref()?)));
     let mut known: Vec<(String, &str)> = known.collect();
     known.sort_unstable();
@@ -88,7 +88,7 @@ fn remarks(text: &mut String, backend: &BackendReport, label: &Label, page: Page
     }
 }
 
-/// The last words on a backend: the sentence, and what it was not asked, at most so many clauses of each list.
+/// Writes how a run ended, and what the backend was not asked, with at most `most` clauses in each list.
 fn ending(text: &mut String, backend: &BackendReport, name: &str, page: Page, most: usize) {
     let summary = &backend.summary;
     let style = match summary.ending {

@@ -1,7 +1,7 @@
-//! What a backend was asked of the chosen cases and what not, and the sentence in which a run ends.
+//! What a backend was asked of the selected cases and what not, and the sentence that ends a run.
 //!
-//! Everything here is counted over the cases that the run chose: with `--case`, `--operator`, `--basis` or `--suite`
-//! nothing is said of the others. What is written once as a sentence stands in every form of the report.
+//! All counts are over the cases that the run selected. With `--case`, `--operator`, `--basis` or `--suite` nothing is
+//! said about the others. Every format of the report uses the same sentence.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,38 +14,38 @@ use crate::words::counted;
 
 use super::BackendReport;
 
-/// Where at least one case in this many was not asked, nothing is said to conform.
+/// If one case in this many or more was not asked, no backend is said to conform.
 const TENTH: usize = 10;
 
 /// How a run ended for one backend.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// The end of the run in one sentence, the same in every form of the report.
+    /// How the run ended, in one sentence.
     pub sentence: String,
-    /// How sure that sentence is.
+    /// What that sentence claims.
     pub ending: Ending,
     /// What makes the exit status other than 0: verdicts, problems, and a backend that was not run.
     pub failures: usize,
-    /// How many of the chosen cases the backend was asked, by operator that it declares.
+    /// By operator that the backend declares, how many of the selected cases it was asked.
     pub operators: BTreeMap<String, Asked>,
-    /// The operators of chosen cases that the backend does not declare.
+    /// The operators of selected cases that the backend does not declare.
     pub undeclared: Vec<String>,
-    /// Clauses of declared operators that chosen cases test, but none that was asked.
+    /// Clauses of declared operators that selected cases test, but none that was asked.
     pub untested: Vec<String>,
-    /// Clauses that were tested, with the error codes that chosen cases expect of a breach, but none that was asked.
+    /// Clauses that were tested, with the error codes that selected cases expect for a breach, but none that was asked.
     pub unrejected: BTreeMap<String, Vec<ErrorCode>>,
-    /// Of all declared operators together, with the cases of a grid counted once as they are written.
+    /// The sum over all declared operators, where all sizes of one grid case count as one case.
     #[serde(skip)]
     written: Asked,
 }
 
-/// What the end of a run says of a backend.
+/// What a run says about a backend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
     /// More than nine tenths of the cases were asked, and all of them pass.
     Conforms,
-    /// Nothing fails, but deviations are known.
+    /// Nothing fails apart from known deviations.
     ConformsBut,
     /// Nothing that was asked fails, but a tenth or more was not asked.
     AskedInPart,
@@ -63,12 +63,12 @@ pub enum Ending {
 pub struct Asked {
     /// The cases that were sent to the backend, because it declares their dtypes or they expect a dtype error.
     pub asked: usize,
-    /// The cases that the run chose.
+    /// The cases that the run selected.
     pub cases: usize,
 }
 
-/// How many cases of declared operators were asked, those of a grid counted once as they are written: a thousand sizes of
-/// one case say nothing of the cases that were not asked.
+/// How many cases of declared operators were asked, where all sizes of one grid case count as one case. Otherwise a
+/// thousand sizes of a single case would outweigh all cases that were not asked.
 fn written(report: &BackendReport, cases: &[&Case]) -> Asked {
     let mut asked: BTreeMap<&str, bool> = BTreeMap::new();
     for (entry, case) in report.results.iter().zip(cases).filter(|(entry, _)| entry.profile.is_some()) {
@@ -79,7 +79,7 @@ fn written(report: &BackendReport, cases: &[&Case]) -> Asked {
 }
 
 impl Summary {
-    /// Counts the results of `cases`, which stand in the same order as the entries of the report.
+    /// Summarizes the results of `cases`, which are in the order of the report's entries.
     pub(super) fn new(report: &BackendReport, cases: &[&Case], spec: &Specification) -> Self {
         let mut summary = Self {
             failures: report.failed() + report.problems.len() + usize::from(report.broken.is_some()),
@@ -111,7 +111,7 @@ impl Summary {
         self.operators.values().fold(Asked::default(), add)
     }
 
-    /// What was never tested, and what never rejected under.
+    /// Finds the clauses that were never tested, or never rejected under.
     fn count_clauses(&mut self, report: &BackendReport, cases: &[&Case], spec: &Specification) {
         let mut tested: BTreeMap<&str, bool> = BTreeMap::new();
         let mut rejected: BTreeMap<(&str, ErrorCode), bool> = BTreeMap::new();
@@ -130,7 +130,7 @@ impl Summary {
         let missing = tested.iter().filter(|(_, tested)| !**tested);
         self.untested = missing.map(|(id, _)| (*id).to_owned()).collect();
         for ((id, code), _) in rejected.iter().filter(|(_, rejected)| !**rejected) {
-            // What was not tested at all is named once.
+            // Clauses that were not tested at all are already listed.
             if tested.get(id) == Some(&true) {
                 self.unrejected.entry((*id).to_owned()).or_default().push(*code);
             }
@@ -177,7 +177,7 @@ impl Summary {
         }
     }
 
-    /// The clauses that were tested but never rejected under, a line each.
+    /// The clauses that were tested but never rejected under, one line each.
     pub(super) fn unrejected_lines(&self) -> Vec<String> {
         let line = |(id, codes): (&String, &Vec<ErrorCode>)| {
             let codes: Vec<&str> = codes.iter().map(|code| code.name()).collect();
@@ -196,7 +196,7 @@ fn known(report: &BackendReport) -> impl Iterator<Item = Verdict> {
     known.map(|entry| entry.observed.unwrap_or(entry.verdict))
 }
 
-/// The known deviations, the worst of them named: `40 known deviations, 3 of them crashes`.
+/// The known deviations in words, with the worst ones named: `40 known deviations, 3 of them crashes`.
 fn known_in_words(report: &BackendReport) -> Option<String> {
     let all = known(report).count();
     let mut words = counted(all, "known deviation");
