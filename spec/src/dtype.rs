@@ -1,4 +1,4 @@
-//! Element types: their names, widths and kinds. What an element's bits mean when written in YAML is in `literal`.
+//! Element types: their names, widths and kinds. `literal` defines what elements look like in YAML.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DType {
-    /// An opaque byte: 0 is false, 1 is true, other bytes are moved unchanged.
+    /// An opaque byte: 0 is false, 1 is true, and any other byte is preserved.
     Bool,
     /// Signed 8-bit integer.
     I8,
@@ -39,11 +39,11 @@ pub enum DType {
     C64,
     /// Two `f64`, real part first.
     C128,
-    /// A string of bytes of any length, not necessarily UTF-8.
+    /// A byte string of any length, not necessarily UTF-8.
     String,
 }
 
-/// What family a [`DType`] belongs to.
+/// The kind of a [`DType`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `bool`
@@ -61,7 +61,7 @@ pub enum Kind {
 }
 
 impl DType {
-    /// Every dtype, in the order in which the protocol lists them.
+    /// Every dtype, in the order of the protocol.
     pub const ALL: [Self; 16] = [
         Self::Bool,
         Self::I8,
@@ -109,7 +109,7 @@ impl DType {
         }
     }
 
-    /// Bytes per element. A string counts 16, the size of its handle, wherever a size is asked for.
+    /// Bytes per element. A string counts as 16, the size of its handle.
     #[must_use]
     pub const fn size(self) -> usize {
         match self {
@@ -121,7 +121,7 @@ impl DType {
         }
     }
 
-    /// The family of this dtype.
+    /// The kind of this dtype.
     #[must_use]
     pub const fn kind(self) -> Kind {
         match self {
@@ -155,7 +155,7 @@ impl FromStr for DType {
     }
 }
 
-/// A name that is no dtype's.
+/// The error for a name that no dtype has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "unknown dtype `{0}`: one of bool i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64 c64 c128 string is expected"

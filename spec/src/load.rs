@@ -1,4 +1,4 @@
-//! Loading the specification: embedded in the program, or from a folder. Every case file is found by walking.
+//! Loads the specification, either the embedded one or that of a folder. Case files are found by walking the folders.
 
 mod cases;
 mod closed_form;
@@ -41,15 +41,15 @@ use files::{read_all, read_file};
 use operator::OperatorPage;
 pub use single::{Ledger, family_folder};
 
-/// The version of the file forms that this program reads.
+/// The version of the file formats that this program reads.
 pub const SCHEMA: u32 = 1;
 
 static EMBEDDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
-/// The operators that this program was built with, without their clauses and cases, which take longer to read.
+/// The embedded operators, without their clauses and cases, which take longer to read.
 ///
 /// # Errors
-/// All that is wrong with their files.
+/// Everything that is wrong with their files.
 ///
 /// ```
 /// use gather_spec::signature::AttributeRole;
@@ -70,28 +70,28 @@ pub fn operators() -> Result<Vec<Signature>, Vec<Diagnostic>> {
     if wrong.is_empty() { Ok(spec.operators) } else { Err(wrong) }
 }
 
-/// All that is written under `spec/`.
+/// The content of `spec/`.
 #[derive(Clone, Debug, Default)]
 pub struct Specification {
-    /// The source pages.
+    /// The source documents.
     pub documents: Vec<Document>,
     /// The documented examples.
     pub examples: Vec<Example>,
-    /// The ledger of rulings.
+    /// The errata ledger.
     pub errata: Vec<Erratum>,
-    /// What is no operator here, and why.
+    /// What is deliberately not an operator here, and why.
     pub out_of_scope: Vec<OutOfScope>,
-    /// The cases that have another id now.
+    /// The cases whose ids have changed.
     pub renamed: Vec<Renamed>,
-    /// The questions in which operators differ.
+    /// The questions on which operators differ.
     pub questions: Vec<Question>,
     /// The operators, by name.
     pub operators: Vec<Signature>,
-    /// The clauses: operator by operator, each in the order of its file.
+    /// The clauses, by operator and then in the order of the file.
     pub clauses: Vec<Clause>,
-    /// The cases, expanded: operator by operator, topic by topic.
+    /// The cases after expansion, by operator and then by topic.
     pub cases: Vec<Case>,
-    /// The cases of families that an operator of their form does not have.
+    /// The family cases that operators of the form do not have.
     pub left_out: Vec<LeftOut>,
     clause_at: HashMap<String, usize>,
     of_families: Families,
@@ -100,13 +100,13 @@ pub struct Specification {
 /// The cases that accept or reject under one clause.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage<'a> {
-    /// Cases that name the clause and allow an output.
+    /// The cases that cite the clause and allow an output.
     pub accepting: Vec<&'a str>,
-    /// Cases that name the clause and allow one of its error codes, by code.
+    /// The cases that cite the clause and allow one of its error codes, by code.
     pub rejecting: BTreeMap<ErrorCode, Vec<&'a str>>,
 }
 
-/// What the folder of a case file is named after.
+/// What a case file's folder is named after.
 enum Folder<'a> {
     /// An operator.
     Operator(String),
@@ -115,10 +115,10 @@ enum Folder<'a> {
 }
 
 impl Specification {
-    /// The specification that this program was built with.
+    /// The embedded specification.
     ///
     /// # Errors
-    /// All that is wrong with the files.
+    /// Everything that is wrong with the files.
     ///
     /// ```
     /// let spec = gather_spec::Specification::embedded().unwrap();
@@ -128,23 +128,23 @@ impl Specification {
         Self::load(EMBEDDED, false)
     }
 
-    /// The same with the large cases, which take longer to read and are not for every run.
+    /// Like [`Specification::embedded`], with the large cases, which take longer to read and are not for every run.
     ///
     /// # Errors
-    /// All that is wrong with the files.
+    /// Everything that is wrong with the files.
     pub fn embedded_with_large() -> Result<Self, Vec<Diagnostic>> {
         Self::load(EMBEDDED, true)
     }
 
-    /// The specification in a folder like this repository's `spec/`.
+    /// The specification in a folder that is laid out like this repository's `spec/`.
     ///
     /// # Errors
-    /// All that is wrong with the files, or that the folder cannot be read.
+    /// Everything that is wrong with the files, or why the folder cannot be read.
     pub fn from_dir(root: &Path) -> Result<Self, Vec<Diagnostic>> {
         Self::read_dir(root, false)
     }
 
-    /// The same with the large cases.
+    /// Like [`Specification::from_dir`], with the large cases.
     ///
     /// # Errors
     /// As [`Specification::from_dir`].
@@ -156,7 +156,7 @@ impl Specification {
         let files = read_all(root)?;
         let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
         let spec = Self::load(&files, large)?;
-        // For the files that are built in, a test does this.
+        // For the embedded files, a test checks this.
         for (name, bytes) in files.iter().filter(|(name, _)| *name == "questions.yaml") {
             let checked = Text::new(name, bytes).and_then(|text| spec.check_questions(text));
             checked.map_err(|diagnostic| vec![diagnostic])?;
@@ -168,7 +168,7 @@ impl Specification {
         let mut spec = Self::default();
         let mut wrong = Vec::new();
         let (mut operators, mut clause_files, mut case_files) = (Vec::new(), Vec::new(), Vec::new());
-        // Ledgers, families and operators first, then clauses, then cases: each refers to those before it.
+        // Ledgers, families and operators first, then clauses, then cases: each kind refers to the ones before it.
         for (name, bytes) in files.iter().filter(|(name, _)| large || !is_large(name)) {
             let text = match Text::new(name, bytes) {
                 Ok(text) => text,
@@ -225,7 +225,7 @@ impl Specification {
         if wrong.is_empty() { Ok(spec) } else { Err(wrong) }
     }
 
-    /// Reads case files, in parallel, and puts their cases in order.
+    /// Reads case files in parallel and sorts their cases.
     fn read_all_cases(&mut self, files: &[(Text<'_>, Folder<'_>)], wrong: &mut Vec<Diagnostic>) {
         let read = |(text, folder): &(Text<'_>, Folder<'_>)| {
             let mut wrong = Vec::new();
@@ -275,7 +275,7 @@ impl Specification {
         self.of_families.check_targets(text, &read.signature, &read.families, clause, &known)
     }
 
-    /// The present id of a case that had this one.
+    /// The new id of a renamed case.
     #[must_use]
     pub fn renamed(&self, id: &str) -> Option<String> {
         self.renamed.iter().find_map(|renamed| {
@@ -290,7 +290,7 @@ impl Specification {
         &self.of_families.all
     }
 
-    /// What the pages say of an operator.
+    /// The signature of an operator.
     #[must_use]
     pub fn operator(&self, name: &str) -> Option<&Signature> {
         self.operators.iter().find(|page| page.operator.as_str() == name)
@@ -302,7 +302,7 @@ impl Specification {
         self.operators.iter().cloned().collect()
     }
 
-    /// The operator that somebody who wrote `name` probably meant.
+    /// The operator whose name is closest to a misspelt one.
     #[must_use]
     pub fn operator_like(&self, name: &str) -> Option<&str> {
         nearest(name, self.operators.iter().map(|page| page.operator.as_str()))
@@ -332,7 +332,7 @@ impl Specification {
         self.errata.iter().find(|erratum| erratum.id == id)
     }
 
-    /// For each clause, in order, the cases that accept and reject under it.
+    /// For each clause, in order, the cases that accept and those that reject under it.
     #[must_use]
     pub fn coverage(&self) -> Vec<Coverage<'_>> {
         let mut coverage = vec![Coverage::default(); self.clauses.len()];

@@ -1,6 +1,6 @@
-//! Questions in which the dialects of gather differ, and the case that answers each for an operator.
+//! Questions on which the dialects of gather differ, and the cases that answer them.
 //!
-//! A question names cases and answers nothing itself: the answer of an operator is what it expects of the case.
+//! A question names cases, and contains no answers: the answer of an operator is what its case expects.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::case::Case;
 use crate::signature::Signature;
 use crate::{Operator, Specification};
 
-/// One question, such as what the index -1 means.
+/// A question, such as what the index -1 means.
 ///
 /// ```
 /// use gather_spec::Specification;
@@ -23,24 +23,24 @@ use crate::{Operator, Specification};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Question {
-    /// Stable id, such as `minus-one`.
+    /// Its stable id, such as `minus-one`.
     pub id: String,
     /// The question, as a sentence.
     pub question: String,
-    /// By form, the cases of its family, as `<topic>/<name>`; the first that an operator has answers for it.
+    /// By form, cases of its family as `<topic>/<name>`. The first that an operator has is its answer.
     pub family: BTreeMap<String, Vec<String>>,
-    /// By operator, the id of its own case, which answers in place of the family's.
+    /// By operator, the id of its own case, which takes precedence over the family's.
     pub cases: BTreeMap<Operator, String>,
 }
 
-/// How a question is answered for one operator.
+/// The answer to a question for one operator.
 #[derive(Clone, Debug)]
 pub enum Answer<'a> {
-    /// By these cases: one, or one per mode.
+    /// These cases: one, or one per mode.
     Cases(Vec<&'a Case>),
-    /// Not at all: the operator has none of the cases, for this reason.
+    /// None: the operator has none of the cases, for this reason.
     LeftOut(String),
-    /// Not at all: the question is about other forms.
+    /// None: the question is about other forms.
     OtherForm,
 }
 
@@ -62,8 +62,8 @@ impl Question {
     }
 }
 
-/// Whether a case is the one of a family that `name` stands for: `<topic>/<name>`, perhaps with the dtypes of `for-each`
-/// behind it, as in `dtypes/numbers[i8]`.
+/// Whether a case is the family case called `name`: `<topic>/<name>`, optionally followed by the dtypes of `for-each`, as in
+/// `dtypes/numbers[i8]`.
 fn is_named(case: &Case, form: &str, name: &str) -> bool {
     let (plain, choice) = split(name);
     let family = case.family.as_deref().and_then(|id| id.strip_prefix(form)?.strip_prefix('/'));
@@ -75,7 +75,7 @@ fn is_named(case: &Case, form: &str, name: &str) -> bool {
     family == Some(plain) && choice.is_none_or(chosen)
 }
 
-/// A name, and what it says of the dtypes of `for-each`.
+/// Splits a name into the plain name and the dtypes of `for-each`.
 fn split(name: &str) -> (&str, Option<&str>) {
     match name.strip_suffix(']').and_then(|name| name.split_once('[')) {
         Some((plain, choice)) => (plain, Some(choice)),
@@ -83,7 +83,7 @@ fn split(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The first case of that name in each mode, the default mode first.
+/// The first case with that name in each mode, the default mode first.
 fn one_per_mode<'s>(own: &[&'s Case], page: &Signature, form: &str, name: &str) -> Vec<&'s Case> {
     let named = || own.iter().copied().filter(|case| is_named(case, form, name));
     if page.modes().is_empty() {
@@ -95,7 +95,7 @@ fn one_per_mode<'s>(own: &[&'s Case], page: &Signature, form: &str, name: &str) 
         .collect()
 }
 
-/// Why an operator has none of these cases.
+/// Why an operator has none of the cases.
 fn why_not(spec: &Specification, page: &Signature, form: &str, names: &[String]) -> String {
     let left_out = names.iter().find_map(|name| {
         let id = format!("{form}/{}", split(name).0);

@@ -1,76 +1,76 @@
-//! How a gather of windows reads its operands: which dims of params, of indices and of the output are what.
+//! Dimension numbers of form window: the meaning of each dim of params, indices and the output.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The dimension numbers of a window gather, by StableHLO's words; params is StableHLO's `operand`, of rank r, and indices
+/// The dimension numbers of a window gather, named as in StableHLO. Params is StableHLO's `operand`, of rank r, and indices
 /// its `start_indices`, of rank q.
 ///
-/// Nothing is checked here: [`DimensionRule`] names what can be wrong.
+/// Nothing is checked here. [`DimensionRule`] lists what can be wrong.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DimensionNumbers {
-    /// The dims of the output that hold the window's own dims, ascending.
+    /// The dims of the output that are dims of the window, ascending.
     pub offset_dims: Vec<i64>,
-    /// The dims of params of which a window has one element, and which the output lacks, ascending.
+    /// The dims of params along which a window has one element and which the output lacks, ascending.
     pub collapsed_slice_dims: Vec<i64>,
     /// The dims of params that are shared with indices, ascending.
     pub operand_batching_dims: Vec<i64>,
-    /// The dims of indices that are shared with params, each with the one at the same place in `operand_batching_dims`.
+    /// The dims of indices that are shared with params, in the order of `operand_batching_dims`.
     pub start_indices_batching_dims: Vec<i64>,
-    /// The dim of params that each component of an index row is a start on.
+    /// For each component of an index row, the dim of params that it is a start on.
     pub start_index_map: Vec<i64>,
-    /// The dim of indices that holds the components; q if each index is a row of one component.
+    /// The dim of indices that holds the components; q if every index is a row of one component.
     pub index_vector_dim: i64,
 }
 
-/// What can be wrong with the dimension numbers of a call, in the order in which it is looked for.
+/// The ways in which dimension numbers can be wrong, in the order of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DimensionRule {
-    /// There are not r slice sizes.
+    /// The number of slice sizes is not r.
     SliceSizesCount,
-    /// The offset, collapsed and batching dims of params are not r together.
+    /// The offset, collapsed and batching dims of params do not add up to r.
     ParamsDimsCount,
-    /// `index_vector_dim` does not lie in [0, q].
+    /// `index_vector_dim` is not in [0, q].
     IndexVectorDimOutOfRange,
-    /// `start_index_map` does not have one entry for each component of an index row.
+    /// `start_index_map` does not have one entry per component of an index row.
     StartIndexMapCount,
-    /// The offset dims are not ascending, each once.
+    /// The offset dims are not strictly ascending.
     OffsetDimsNotAscending,
-    /// An offset dim is no dim of the output.
+    /// An offset dim is not a dim of the output.
     OffsetDimOutOfRange,
-    /// A dim of params is collapsed twice, or batching twice, or both.
+    /// A dim of params is collapsed twice, batching twice, or both.
     CollapsedDimsRepeated,
     /// The collapsed dims are not sorted.
     CollapsedDimsUnsorted,
-    /// A collapsed dim is no dim of params.
+    /// A collapsed dim is not a dim of params.
     CollapsedDimOutOfRange,
-    /// The slice size of a collapsed dim is not one that the operator's page allows.
+    /// The operator does not allow the slice size of a collapsed dim.
     CollapsedSliceSize,
     /// The batching dims of params are not sorted.
     ParamsBatchingDimsUnsorted,
-    /// A batching dim of params is no dim of params.
+    /// A batching dim of params is not a dim of params.
     ParamsBatchingDimOutOfRange,
-    /// The slice size of a batching dim is not one that the operator's page allows.
+    /// The operator does not allow the slice size of a batching dim.
     BatchingSliceSize,
-    /// A batching dim of indices is given twice.
+    /// A batching dim of indices occurs twice.
     IndicesBatchingDimsRepeated,
-    /// A batching dim of indices is no dim of indices.
+    /// A batching dim of indices is not a dim of indices.
     IndicesBatchingDimOutOfRange,
-    /// The dim of the index vector is a batching dim, too.
+    /// The dim of the index vector is also a batching dim.
     IndexVectorDimIsBatching,
-    /// Params and indices do not have as many batching dims.
+    /// Params and indices have different numbers of batching dims.
     BatchingDimsCount,
-    /// A dim of params is started on by two components, or by one although it is batching.
+    /// A dim of params is the start of two components, or of one although it is batching.
     StartIndexMapRepeated,
-    /// An entry of `start_index_map` is no dim of params.
+    /// An entry of `start_index_map` is not a dim of params.
     StartIndexMapOutOfRange,
 }
 
 impl DimensionRule {
-    /// Every rule, in the order in which it is looked for.
+    /// Every rule, in the order of the checks.
     pub const ALL: [Self; 19] = [
         Self::SliceSizesCount,
         Self::ParamsDimsCount,

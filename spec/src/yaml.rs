@@ -1,4 +1,4 @@
-//! Reading YAML under a budget, with a place for everything: typed structs by serde, free-form parts as [`Node`].
+//! Parses YAML within limits, keeping the position of every node: typed structs by serde, free-form parts as [`Node`].
 
 mod explain;
 
@@ -11,16 +11,16 @@ use serde_yaml::options::{MergeKeyPolicy, NonFiniteFloatPolicy};
 
 use crate::diagnostic::{Diagnostic, Place, lines};
 
-/// The largest file that is read, in bytes.
+/// The largest file to read, in bytes.
 pub(crate) const MAX_FILE_BYTES: usize = 8 << 20;
 
-/// How deep sequences and mappings may be nested.
+/// The deepest nesting of sequences and mappings.
 const MAX_DEPTH: usize = 80;
 
 /// The most sequences, mappings and scalars in a file.
 const MAX_NODES: usize = 400_000;
 
-/// A file at hand: its name and its text.
+/// A file: its name and its text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Text<'a> {
     pub(crate) file: &'a str,
@@ -28,7 +28,7 @@ pub(crate) struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// The text of a file's bytes, without a byte order mark.
+    /// Decodes a file. Skips a byte order mark.
     pub(crate) fn new(file: &'a str, bytes: &'a [u8]) -> Result<Self, Diagnostic> {
         if bytes.len() > MAX_FILE_BYTES {
             return Err(too_long(file, bytes.len() as u64));
@@ -48,18 +48,18 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Reads the whole text as one document.
+    /// Parses the text as a single document.
     pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T, Diagnostic> {
         serde_yaml::from_str_with_options(self.text, options())
             .map_err(|error| explain::explain(*self, &error))
     }
 
-    /// Something wrong with the node at `location`.
+    /// A problem with the node at `location`.
     pub(crate) fn wrong(&self, location: serde_yaml::Location, message: impl Into<String>) -> Diagnostic {
         Diagnostic::at(self.file, self.text, place(location), message)
     }
 
-    /// What a scalar says, as written, or the content of a quoted, folded or literal one.
+    /// The text of a scalar: as written, or the content if it is quoted, folded or literal.
     pub(crate) fn scalar(&self, node: &'a Spanned<Node>) -> Option<&'a str> {
         let Node::Scalar(content) = &node.value else { return None };
         let raw = self.raw(node)?;
@@ -69,7 +69,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// What stands in the file where a node is, quotes included.
+    /// The source text of a node, including quotes.
     fn raw(&self, node: &Spanned<Node>) -> Option<&'a str> {
         let span = node.defined.span();
         let start = usize::try_from(span.byte_offset()?).ok()?;
@@ -77,25 +77,25 @@ impl<'a> Text<'a> {
         self.text.get(start..end)
     }
 
-    /// Whether a scalar is quoted, so that YAML takes it for text.
+    /// Whether a scalar is quoted, which makes it a string in YAML.
     pub(crate) fn is_quoted(&self, node: &Spanned<Node>) -> bool {
         self.raw(node).is_some_and(|raw| raw.starts_with(['"', '\'']))
     }
 
-    /// Whether a scalar is a plain null, which a string must not be by accident.
+    /// Whether a scalar is a plain null, which may be a mistake where a string is expected.
     pub(crate) fn is_null(&self, node: &'a Spanned<Node>) -> bool {
         matches!(node.value, Node::Scalar(None))
             && matches!(self.scalar(node), Some("" | "~" | "null" | "Null" | "NULL"))
     }
 }
 
-/// A file beyond [`MAX_FILE_BYTES`].
+/// The error for a file larger than [`MAX_FILE_BYTES`].
 pub(crate) fn too_long(file: &str, bytes: u64) -> Diagnostic {
     Diagnostic::file(file, format!("the file has {bytes} bytes; at most {MAX_FILE_BYTES} are read"))
         .help("split it, or write large tensors with `fill`")
 }
 
-/// What is read, and how much of it at most: every limit is far above what a case file needs.
+/// The accepted subset of YAML, and limits, all of them far above what a case file needs.
 fn options() -> serde_yaml::Options {
     let mut options = serde_yaml::options! {
         budget: serde_yaml::budget! {
@@ -121,21 +121,21 @@ fn place(location: serde_yaml::Location) -> Place {
     Place { line: count(location.line()), column: count(location.column()) }
 }
 
-/// A YAML node whose meaning depends on what surrounds it, such as the data of a tensor.
+/// A YAML node whose meaning depends on its context, such as the data of a tensor.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
-    /// A scalar; the text is kept if YAML takes it for a string, else it is found in the source.
+    /// A scalar. The text is kept if YAML treats it as a string; otherwise it is in the source.
     Scalar(Option<String>),
     /// A sequence.
     Sequence(Vec<Spanned<Node>>),
     /// A mapping.
     Mapping(Vec<(Spanned<String>, Spanned<Node>)>),
-    /// Something with a tag before it, such as `!!binary`, which would say how to read it.
+    /// A node with a tag, such as `!!binary`, which would change how to read it.
     Tagged,
 }
 
 impl Node {
-    /// What the node is, for messages.
+    /// The kind of node, for messages.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::Scalar(_) => "a scalar",

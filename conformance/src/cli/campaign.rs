@@ -1,4 +1,4 @@
-//! The campaign behind the cases of `run`: drawn calls and laws, few and always the same, by the machinery of `fuzz`.
+//! The campaign after the cases of `run`: a few drawn calls and laws, the same in every run.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,26 +21,26 @@ use super::progress::Progress;
 /// What drawn calls are compared with.
 const REFERENCE: &str = "reference";
 
-/// How long making the failures of a program small may take, all kinds together.
+/// The time limit for shrinking the failures of a program, all kinds together.
 const TIME_TO_SHRINK: Duration = Duration::from_secs(20);
 
 /// The campaign of a run.
 pub(super) struct Short<'a> {
     pub(super) spec: &'a Specification,
     pub(super) signatures: Signatures,
-    /// How many calls are drawn; there are half as many laws.
+    /// The number of calls to draw. Half as many laws are checked.
     pub(super) drawn: u64,
-    /// The operators that are asked; all, if there are none.
+    /// The operators to ask about; empty for all.
     pub(super) operators: &'a [String],
-    /// Where the cases of failures are written.
+    /// The folder for cases of failures.
     pub(super) found: PathBuf,
-    /// The options that a line which repeats a case needs besides the backend.
+    /// The options besides the backend that a command line needs to repeat a case.
     pub(super) options: String,
     pub(super) progress: &'a Progress,
 }
 
 impl Short<'_> {
-    /// Whether a backend that does everything it is known for has every kind of failure that is listed.
+    /// Whether the campaign is complete, so that every listed deviation must occur.
     fn is_whole(&self) -> bool {
         self.drawn == SHORT.drawn && self.operators.is_empty()
     }
@@ -52,7 +52,7 @@ impl Short<'_> {
         }
     }
 
-    /// Runs both parts on a backend, and adds what they find to its report.
+    /// Runs both parts on a backend and adds the results to its report.
     pub(super) fn run(&self, mut asked: Asked, known: &Deviations, report: &mut BackendReport) {
         let mut is_whole = self.is_whole();
         for part in [Part::Drawn, Part::Laws] {
@@ -67,7 +67,7 @@ impl Short<'_> {
         known.apply_to_campaign(report, is_whole);
     }
 
-    /// One part: what it found, and what ended it too early.
+    /// Runs one part. Returns its results, and why it ended early if it did.
     fn part(
         &self,
         part: Part,
@@ -142,7 +142,7 @@ impl Short<'_> {
         }
     }
 
-    /// The line that repeats a part on a backend.
+    /// The command line that repeats a part.
     fn repeat(&self, part: Part, named: &Named) -> String {
         let laws = if part == Part::Laws { "--laws " } else { "" };
         let (seed, edges, cases) = (SHORT.seed, SHORT.edges_in, self.cases(part));
@@ -156,7 +156,7 @@ impl Short<'_> {
     }
 }
 
-/// The folder of the cases of failures, inside that of the report.
+/// The folder for cases of failures, inside that of the report.
 pub(super) fn folder(out: &Path) -> PathBuf {
     out.join("found")
 }

@@ -28,7 +28,7 @@ use super::keep::default_folder;
 use super::process::{Backend, ProcessOptions, edges, jobs, library, seconds};
 use super::{Failure, Status, complain, print};
 
-/// How many cases there are if nothing else is said.
+/// The default number of cases.
 const CASES: u64 = 1_000_000;
 
 #[derive(clap::Args)]
@@ -88,7 +88,7 @@ pub(super) struct Fuzz {
 }
 
 impl Fuzz {
-    /// Runs the campaign by a specification, which was read from a folder if it is not the one built in.
+    /// Runs the campaign. `folder` holds the specification, unless it is the embedded one.
     pub(super) fn execute(&self, spec: &Specification, folder: Option<&Path>) -> Result<Status, Failure> {
         let signatures = spec.signatures();
         let mut asked = match self.asked(&signatures, folder)? {
@@ -113,7 +113,7 @@ impl Fuzz {
         let options = self.options(folder, &named);
         let saver = Saver { spec, folder: self.save.as_deref(), backend: &named, options: &options };
         silence_backends();
-        // What a resumed campaign has saved itself was not there before.
+        // A resumed campaign does not replay the cases that it saved itself.
         if report.done == 0 && report.corpus.is_none() {
             report.corpus = match self.ask_saved(&mut asked, &saver, end)? {
                 Ok(corpus) => corpus,
@@ -144,14 +144,14 @@ impl Fuzz {
         match done {
             Ok(report) => conclude(&report, &format!("report: {}\n", path.display())),
             Err(stopped) => {
-                // What was found until then is shown even if standard output cannot be written either.
+                // Shows the results so far even if standard output cannot be written either.
                 let _ = print(&summary(&latest));
                 Self::stopped(stopped, &path)
             }
         }
     }
 
-    /// How a campaign ends that was given up.
+    /// The exit status of an aborted campaign.
     fn stopped(why: Stopped, report: &Path) -> Result<Status, Failure> {
         match why {
             Stopped::Broken(broken) => {
@@ -165,7 +165,7 @@ impl Fuzz {
         }
     }
 
-    /// What each case does: it compares, or it asks for relations.
+    /// The check to run: the reference or laws.
     fn check(
         &self,
         asked: &Asked,
@@ -201,7 +201,7 @@ impl Fuzz {
         }
     }
 
-    /// The report to go on with.
+    /// The report to continue, or a new one.
     fn start(&self, path: &Path, campaign: Campaign, backend: Identity) -> Result<Report, Failure> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder)?;
@@ -226,7 +226,7 @@ impl Fuzz {
         }
     }
 
-    /// What this shard's part of the cases that were saved before comes to; `None` if there are none.
+    /// Replays this shard's part of the saved cases; `None` if there are none.
     fn ask_saved(
         &self,
         asked: &mut Asked,
@@ -259,7 +259,7 @@ impl Fuzz {
         if wrong.is_empty() { Ok(saved) } else { Err(Failure::Files(wrong)) }
     }
 
-    /// The options that a line which repeats a case needs besides the backend.
+    /// The options besides the backend that a command line needs to repeat a case.
     fn options(&self, folder: Option<&Path>, named: &Named) -> String {
         let mut options: Vec<String> =
             folder.map(|folder| option("--spec", folder.display())).into_iter().collect();
@@ -277,7 +277,7 @@ impl Fuzz {
         self.report.clone().unwrap_or_else(|| default_folder().join(name))
     }
 
-    /// Starts the backend; the inner error says why it cannot be.
+    /// Starts the backend. The inner error says why it cannot be started.
     fn asked(
         &self,
         signatures: &Signatures,

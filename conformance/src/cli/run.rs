@@ -1,4 +1,4 @@
-//! `gatherspec run`, and the main job of the bare command.
+//! `gatherspec run`, which is also what the bare command does.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -96,7 +96,7 @@ pub(super) struct Run {
     command: Vec<OsString>,
 }
 
-/// The whole suite on every built-in backend.
+/// Runs the whole suite on every built-in backend.
 pub(super) fn main_job(
     spec: Result<&'static Specification, Failure>,
     folder: Option<&Path>,
@@ -108,12 +108,12 @@ pub(super) fn main_job(
 }
 
 impl Run {
-    /// Whether the large cases are needed, too.
+    /// Whether to load the large cases.
     pub(super) fn wants_large(&self) -> bool {
         self.suite == Some(Suite::Large)
     }
 
-    /// Runs the cases of a specification, which was read from a folder if it is not the one built in.
+    /// Runs the cases. `folder` holds the specification, unless it is the embedded one.
     pub(super) fn execute(&self, spec: &Specification, folder: Option<&Path>) -> Result<Status, Failure> {
         let own = if self.files.is_empty() { None } else { Some(read_files(&self.files, spec)?) };
         let all_cases = own.as_ref().unwrap_or(&spec.cases);
@@ -151,7 +151,7 @@ impl Run {
             found,
         };
         silence_backends();
-        // Like the specification, it lives until the process ends.
+        // Leaked, because freeing it takes time, and the process ends soon.
         let report = Box::leak(Box::new(Report { backends: self.run_all(&backends, &job), ..Report::new() }));
         process::end_children();
         progress.clear();
@@ -163,7 +163,7 @@ impl Run {
             backend.conclude(&cases, spec);
         });
 
-        // What was found is kept and printed before anything that is wrong beside it.
+        // Results are saved and printed before any other problem is reported.
         let ((written, mut wrong), text) =
             rayon::join(|| kept.write(report, spec), || report.render(self.format));
         drop(gentle);
@@ -190,7 +190,7 @@ impl Run {
         })
     }
 
-    /// Runs every backend. One that cannot be run costs the others nothing.
+    /// Runs every backend. One that cannot be run does not affect the others.
     fn run_all(&self, backends: &[Backend], job: &Job<'_>) -> Vec<BackendReport> {
         let nothing = Deviations::default();
         let run = |backend: &Backend| match backend {
@@ -252,7 +252,7 @@ impl Run {
         report
     }
 
-    /// The campaign that follows the cases of a backend, if there is one.
+    /// The campaign after the cases, if there is one.
     fn short<'a>(&'a self, job: &'a Job<'_>, options: Vec<String>) -> Option<Short<'a>> {
         let chooses_cases = !self.patterns.is_empty()
             || !self.files.is_empty()
@@ -276,7 +276,7 @@ impl Run {
         })
     }
 
-    /// Runs an embedded adapter, with what is known of it.
+    /// Runs an embedded adapter with its known deviations.
     fn run_adapter(&self, adapter: &Adapter, job: &Job<'_>) -> BackendReport {
         if let Some(report) = not_run(adapter.name) {
             return report;
@@ -295,8 +295,8 @@ impl Run {
         }
     }
 
-    /// Runs a program with its arguments. What is known of it is applied, what goes wrong with it is reported. A
-    /// file of the command line stands in for what is built in.
+    /// Runs a program. Applies its known deviations; a file given on the command line replaces the embedded ones. Problems
+    /// go into the report.
     fn run_program(
         &self,
         argument: &str,
@@ -343,7 +343,7 @@ impl Run {
         report
     }
 
-    /// Runs the campaign on a program whose cases have run.
+    /// Runs the campaign on a program.
     fn campaign_on(
         &self,
         named: &Named,
@@ -368,7 +368,7 @@ impl Run {
         }
     }
 
-    /// The options that a line which repeats a case needs besides the backend.
+    /// The options besides the backend that a command line needs to repeat a case.
     fn sources(&self, job: &Job<'_>) -> Vec<String> {
         let folder = job.folder.map(|folder| option("--spec", folder.display()));
         let files = self.files.iter().map(|file| option("--cases", file.display()));
@@ -394,16 +394,16 @@ fn asked_nothing(backend: &BackendReport) -> bool {
     backend.summary.ending == Ending::NothingAsked
 }
 
-/// What is done with each backend.
+/// What is common to all backends of a run.
 struct Job<'a> {
     spec: &'a Specification,
-    /// Where the specification was read from, if it is not the one built in.
+    /// The folder of the specification, unless it is the embedded one.
     folder: Option<&'a Path>,
     cases: &'a [&'a Case],
     /// The operators of these cases.
     operators: BTreeSet<&'a str>,
     progress: &'a Progress,
     deviations: &'a Known,
-    /// Where the cases of failures of the campaign are written.
+    /// The folder for cases of failures of the campaign.
     found: PathBuf,
 }

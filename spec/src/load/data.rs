@@ -1,4 +1,4 @@
-//! From written tensors to [`Tensor`]s: nested data, bits and fills, checked element by element.
+//! Reads tensors of case files: nested data, bits and fills, checked element by element.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -20,55 +20,54 @@ use super::grid::GridPoint;
 use super::raw::TensorEntry;
 use super::sizes::Sizes;
 
-/// The most elements that a tensor in a case file may have.
+/// The most elements of a tensor in a case file.
 pub(super) const MAX_ELEMENTS: usize = 1 << 24;
 
-/// The most bytes that the stored elements of a file's tensors may take together; a fill with one value stores one.
+/// The limit on the stored elements of all tensors of a file, in bytes. A constant fill stores one element.
 const MAX_STORED_BYTES: usize = 64 << 20;
 
-/// The same of a file of large cases.
+/// The same limit for a file of large cases.
 const MAX_STORED_BYTES_LARGE: usize = 256 << 20;
 
-/// The files of the suite of large calls, one for each form.
+/// The name of files with large cases. Each form has one.
 const LARGE: &str = "large.yaml";
 
-/// What a stored string is taken to cost: its handle, its count of users, and an allocation.
+/// The estimated cost of a stored string in bytes: its handle, its reference count, and an allocation.
 const STRING_BYTES: usize = 64;
 
-/// Turns written tensors of one file into tensors, within the file's budget of bytes.
+/// Reads the tensors of one file within the file's memory budget.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a> {
     pub(super) text: Text<'a>,
     pub(super) shared: &'a Shared,
-    /// What the names of sizes stand for.
+    /// The values of named sizes.
     pub(super) sizes: &'a Sizes,
-    /// Whether tensors may have any number of elements, as long as few of them are stored.
+    /// Whether tensors may have any number of elements, provided that few are stored.
     pub(super) large: bool,
-    /// What the word `fill` stands for, which only an output has: see [`Spoilt`].
+    /// What the word `fill` stands for, which is allowed in outputs only; see [`Spoilt`].
     pub(super) spoilt: Option<Spoilt>,
-    /// Whether the call says itself what it fills with.
+    /// Whether the call sends its own fill value.
     pub(super) sends_fill: bool,
 }
 
-/// What was read: where, as which dtype, with which sizes, and what a word in it stood for.
+/// A cache key: position, dtype, sizes, and the meaning of `fill`.
 type Reading = (serde_yaml::Location, DType, Sizes, Option<Spoilt>);
 
-/// What has been read of a file so far.
+/// What the cases of a file share.
 #[derive(Default)]
 pub(super) struct Shared {
     stored: Cell<usize>,
-    /// What stands at one place, read as a dtype and with some sizes, is one tensor for every case: those of a family's
-    /// operators share it.
+    /// Tensors by position, dtype and sizes, so that all operators of a family share them.
     read: RefCell<HashMap<Reading, Tensor>>,
-    /// The numbers that closed forms pass, by dtype and modulo.
+    /// The numbers of closed forms, by dtype and modulo.
     pub(super) numbers: RefCell<HashMap<(DType, Option<i128>), Tensor>>,
-    /// The same under `any`, each beside its elements of a dtype.
+    /// Numbers under `any`, each with its elements in a dtype.
     elements: RefCell<HashMap<(StorageId, DType), (Tensor, Tensor)>>,
-    /// What the `for-each` at a place stands for.
+    /// The expansion of the `for-each` at a position.
     pub(super) grids: RefCell<HashMap<serde_yaml::Location, Rc<[GridPoint]>>>,
 }
 
-/// No size has a name.
+/// For cases without named sizes.
 static NO_SIZES: Sizes = Sizes::new(Vec::new());
 
 impl<'a> Reader<'a> {
@@ -76,7 +75,7 @@ impl<'a> Reader<'a> {
         Self { text, shared, sizes: &NO_SIZES, large: is_large(text.file), spoilt: None, sends_fill: false }
     }
 
-    /// The same, where the names of sizes stand for something.
+    /// Sets the values of named sizes.
     pub(super) const fn with_sizes<'s>(self, sizes: &'s Sizes) -> Reader<'s>
     where
         'a: 's,
@@ -84,7 +83,7 @@ impl<'a> Reader<'a> {
         Reader { sizes, ..self }
     }
 
-    /// The number that a node stands for, with its names.
+    /// Reads a number, in which named sizes may occur.
     pub(super) fn number(&self, node: &'a Spanned<Node>) -> Result<i128, Diagnostic> {
         let text = self.text.scalar(node).unwrap_or_default();
         if let Some(spoilt) = self.spoilt(node) {
@@ -99,7 +98,7 @@ impl<'a> Reader<'a> {
         self.sizes.number(text).map_err(wrong)
     }
 
-    /// The same, of a number that is not negative, such as a position.
+    /// Reads a number that must not be negative, such as a coordinate.
     pub(super) fn count_of(&self, node: &'a Spanned<Node>) -> Result<usize, Diagnostic> {
         let number = self.number(node)?;
         usize::try_from(number).map_err(|_| {
@@ -108,7 +107,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The params of a case, from their written form.
+    /// Reads the params of a case.
     pub(super) fn params(
         &self,
         dtype: &Written,
@@ -118,7 +117,7 @@ impl<'a> Reader<'a> {
         self.values(dtype, at, |dtype| self.tensor(dtype, entry, at))
     }
 
-    /// The params of a case if they are zero but for some places, which needs a dtype of its own.
+    /// Reads sparse params, which are zero except in some places. They need a fixed dtype.
     pub(super) fn sparse(
         &self,
         dtype: &Written,
@@ -137,14 +136,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The output of a case: nested data, or a mapping like that of an operand without its dtype.
+    /// Reads the output of a case: nested data, or a mapping like that of an operand, without a dtype.
     pub(super) fn output(&self, dtype: &Written, node: &'a Spanned<Node>) -> Result<Tensor, Diagnostic> {
         let reader = Self { spoilt: Some(Spoilt::Zero), ..*self };
         self.values(dtype, node.defined, |dtype| reader.output_of(dtype, node))
     }
 
-    /// A tensor whose dtype is named, or one of `any`, whose numbers are read and then turned into elements of its
-    /// first dtype. It must be possible in each of the others, too.
+    /// Reads a tensor with a fixed dtype, or one under `any`: then the numbers are read, and converted to its first dtype. The
+    /// tensor must be possible in all the other dtypes as well.
     fn values(
         &self,
         dtype: &Written,
@@ -160,7 +159,7 @@ impl<'a> Reader<'a> {
                 wrong.or_help("the elements of a tensor of dtype `any` are whole numbers from 0 to 255")
             })?;
             self.check_widest(open, numbers.shape(), at)?;
-            // Read as strings one at a time, stored as the first.
+            // They may later be read as strings, but only one dtype is stored at a time.
             self.check_stored(numbers.stored_count().saturating_mul(STRING_BYTES), at)?;
             self.elements_of(&numbers, open[0], at)
         })?;
@@ -168,7 +167,7 @@ impl<'a> Reader<'a> {
         Ok(values)
     }
 
-    /// Numbers under `any` as elements of a dtype; numbers that tensors share become elements that they share.
+    /// Converts numbers under `any` to a dtype. Tensors that share numbers will share elements.
     fn elements_of(
         &self,
         numbers: &Tensor,
@@ -195,7 +194,7 @@ impl<'a> Reader<'a> {
         elements.window(numbers.shape().clone(), numbers.strides().to_vec(), numbers.offset()).map_err(bad)
     }
 
-    /// What stands at a place, read as a dtype: made once, then shared.
+    /// Reads the tensor at a position, or returns it from the cache.
     pub(super) fn once(
         &self,
         dtype: DType,
@@ -211,7 +210,7 @@ impl<'a> Reader<'a> {
         Ok(tensor)
     }
 
-    /// The indices of a case, from their written form. They must be possible in each dtype of `any`.
+    /// Reads the indices of a case. They must be possible in every dtype of `any`.
     pub(super) fn indices(
         &self,
         dtype: &Written,
@@ -225,7 +224,7 @@ impl<'a> Reader<'a> {
         Ok(indices)
     }
 
-    /// Whether a tensor of the widest of some dtypes may have a shape.
+    /// Checks that a shape is possible in the widest of some dtypes.
     fn check_widest(
         &self,
         open: &[DType],
@@ -241,7 +240,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A tensor from its written form; `at` is where the form stands.
+    /// Reads a tensor. `at` is its position in the file.
     pub(super) fn tensor(
         &self,
         dtype: DType,
@@ -270,7 +269,7 @@ impl<'a> Reader<'a> {
         self.written(dtype, get("shape"), [get("data"), get("bits"), get("fill")], node.defined)
     }
 
-    /// A tensor by its shape, if stated, and one of data, bits and fill.
+    /// Reads a tensor from its shape, if given, and exactly one of data, bits and fill.
     fn written(
         &self,
         dtype: DType,
@@ -292,7 +291,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// One element that stands alone: `{ element: 7 }`, or `{ bits: 0x7fc00001 }` for all of its bits.
+    /// Reads a single element: `{ element: 7 }`, or `{ bits: 0x7fc00001 }` for its exact bits.
     pub(super) fn single(&self, dtype: &Written, node: &'a Spanned<Node>) -> Result<Tensor, Diagnostic> {
         let wrong = |message: &str| {
             Err(self.wrong(node.defined, message).help("such as `{ element: 7 }` or `{ bits: 0x7fc00001 }`"))
@@ -310,7 +309,7 @@ impl<'a> Reader<'a> {
         if element.rank() == 0 { Ok(element) } else { wrong("an element is no list") }
     }
 
-    /// A written shape.
+    /// Reads a shape.
     pub(super) fn shape(&self, node: &'a Spanned<Node>) -> Result<Shape, Diagnostic> {
         let Node::Sequence(dims) = &node.value else {
             return Err(self
@@ -337,7 +336,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Takes a tensor's elements from the file's budget, before memory is reserved for them.
+    /// Charges a tensor's elements to the file's budget before memory is allocated for them.
     pub(super) fn count(
         &self,
         dtype: DType,
@@ -351,7 +350,7 @@ impl<'a> Reader<'a> {
         self.spend(count.saturating_mul(stored_size(dtype)), at)
     }
 
-    /// Takes bytes from the budget of the file.
+    /// Charges bytes to the file's budget.
     pub(super) fn spend(&self, bytes: usize, at: serde_yaml::Location) -> Result<(), Diagnostic> {
         let stored = self.shared.stored.get().saturating_add(bytes);
         self.check_stored(stored, at)?;
@@ -383,12 +382,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether the cases of a file belong to the suite of large calls, by its name.
+/// Whether a file holds large cases, by its name.
 pub(super) fn is_large(file: &str) -> bool {
     Path::new(file).file_name().is_some_and(|name| name == LARGE)
 }
 
-/// What an element is taken to cost.
+/// The estimated cost of an element in bytes.
 const fn stored_size(dtype: DType) -> usize {
     if matches!(dtype, DType::String) { STRING_BYTES } else { dtype.size() }
 }

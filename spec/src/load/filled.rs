@@ -1,6 +1,5 @@
-//! Outputs in which a word stands for elements: `fill` for what a bad index gives, which is zero bits under the policy
-//! zero and the operator's own element where a mode fills with one, and `any-nan` for a NaN of which no bits are
-//! promised.
+//! Words for elements in an output. `fill` is what a bad index gives: zero bits under the policy `zero`, the operator's own
+//! element in a mode that fills. `any-nan` is a NaN whose bits are not defined.
 
 use crate::any;
 use crate::case::{Allowed, Filled};
@@ -12,25 +11,25 @@ use crate::yaml::{Node, Spanned};
 use super::data::Reader;
 use super::dtypes::Written;
 
-/// The words.
+/// The words in YAML.
 const FILL: &str = "fill";
 const ANY_NAN: &str = "any-nan";
 
-/// What `any-nan` stands for; it is not written of other dtypes.
+/// The fill that `any-nan` stands for. It is not allowed in other dtypes.
 const NAN: Fill =
     Fill { inexact: FillWord::Nan, signed: FillWord::Zero, unsigned: FillWord::Zero, bool: FillWord::Zero };
 
-/// What a word is read as.
+/// What to read a word as. An output is read twice, and the elements that differ are those that the word wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Spoilt {
     /// Zero bits.
     Zero,
-    /// Another element, which tells its places from those of zeros.
+    /// Another element.
     Marked,
 }
 
 impl Spoilt {
-    /// The bits, of any dtype but string.
+    /// The bits, for any dtype but string.
     pub(super) const fn bits(self) -> u128 {
         match self {
             Self::Zero => 0,
@@ -38,14 +37,14 @@ impl Spoilt {
         }
     }
 
-    /// The number of a closed form.
+    /// The number in a closed form.
     pub(super) const fn number(self) -> i128 {
         self.bits().cast_signed()
     }
 }
 
 impl<'a> Reader<'a> {
-    /// What a node stands for if it is one of the words in an output.
+    /// What to read a node as, if it is one of the words in an output.
     pub(super) fn spoilt(&self, node: &'a Spanned<Node>) -> Option<Spoilt> {
         self.spoilt.filter(|_| self.is(FILL, node) || self.is(ANY_NAN, node))
     }
@@ -62,7 +61,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What an output allows of an operator that fills with `fill`, if its call does.
+    /// The allowed output for an operator that fills with `fill`, if its call does.
     pub(super) fn allowed_output(
         &self,
         dtype: &Written,

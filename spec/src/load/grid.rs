@@ -1,5 +1,5 @@
-//! The sizes that `for-each` lists, and the combinations of them that a written case stands for: each value of each
-//! list with each value of each other list, unless `at-most` rules the two out.
+//! The sizes that `for-each` lists, and their combinations: every value of each list occurs with every value of each other
+//! list, unless `at-most` excludes the two.
 
 use std::rc::Rc;
 
@@ -11,39 +11,39 @@ use super::pairs::in_pairs;
 use super::raw::ForEach;
 use super::sizes::Sizes;
 
-/// The most lists, and the most values of one.
+/// The most lists, and the most values of a list.
 const MAX_LISTS: usize = 8;
 const MAX_VALUES: usize = 100;
 
-/// The names of lists that choose among the dtypes of `any`.
+/// The lists that choose among the dtypes of `any`.
 const ELEMENT_BYTES: &str = "element-bytes";
 const INDEX_BYTES: &str = "index-bytes";
 
-/// One combination; by default that of no sizes.
+/// One combination. The default has no sizes.
 #[derive(Debug, Default)]
 pub(super) struct GridPoint {
     pub(super) sizes: Sizes,
-    /// How wide elements of params under `any` are, on a backend that has a dtype of this width.
+    /// The preferred width of params elements under `any`, for a backend that has a dtype of this width.
     pub(super) element_bytes: Option<usize>,
-    /// Likewise, of indices.
+    /// The preferred width of indices.
     pub(super) index_bytes: Option<usize>,
-    /// What it adds to the id, such as `n=16,m=64,element-bytes=8`.
+    /// The part of the id for this combination, such as `n=16,m=64,element-bytes=8`.
     pub(super) suffix: String,
 }
 
-/// One list: a name, and what may stand for it.
+/// A list: its name, and its values.
 struct List<'e> {
     name: &'e str,
     values: Vec<usize>,
 }
 
-/// A product of lists and the most that it may come to.
+/// A limit on the product of some lists.
 struct AtMost {
     lists: Vec<usize>,
     most: usize,
 }
 
-/// The combinations that a `for-each` stands for: a single one without a size if it lists no sizes.
+/// The combinations of a `for-each`. Without sizes, a single empty one.
 pub(super) fn points(
     reader: &Reader<'_>,
     each: Option<&Spanned<ForEach>>,

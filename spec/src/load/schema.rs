@@ -1,5 +1,5 @@
-//! The JSON Schema of case files, so that editors complete and check while one types. It says the same as the
-//! loader, less precisely: `spec/case-file.schema.json` is generated from here and held against every case file.
+//! The JSON Schema of case files, for completion and checks in editors. It is less precise than the loader.
+//! `spec/case-file.schema.json` is generated from it, and a test validates every case file against it.
 
 #![allow(dead_code, reason = "the types are there to be described")]
 
