@@ -10,7 +10,7 @@ use crate::checks::INTEGERS;
 
 pub(crate) const OPERATORS: &[Implemented] = &[take::OPERATOR, take_along_axis::OPERATOR];
 
-/// The dtypes that the standard has (errata `array-api-dtypes`).
+/// The dtypes of the standard (errata `array-api-dtypes`).
 pub const X_DTYPES: [DType; 13] = [
     DType::Bool,
     DType::I8,
@@ -27,5 +27,5 @@ pub const X_DTYPES: [DType; 13] = [
     DType::C128,
 ];
 
-/// Its integers (errata `array-api-index-dtypes`).
+/// The standard's integer dtypes (errata `array-api-index-dtypes`).
 pub const INDICES_DTYPES: [DType; 8] = INTEGERS;

@@ -13,7 +13,7 @@ use crate::checks::{ALL_BUT_STRINGS, INTEGERS};
 pub(crate) const OPERATORS: &[Implemented] =
     &[lax_gather::OPERATOR, numpy_take::OPERATOR, numpy_take_along_axis::OPERATOR];
 
-/// The dtypes that an array may have (errata `jax-params-dtypes`).
+/// The dtypes of arrays (errata `jax-params-dtypes`).
 pub const ARRAY_DTYPES: [DType; 15] = ALL_BUT_STRINGS;
 
 /// Integer types.
@@ -34,12 +34,12 @@ fn invalid_value(dtype: DType) -> Element {
     })
 }
 
-/// An index with negative ones counted from the end.
+/// An index, counted from the end if it is negative.
 const fn normalize_index(index: i128, size: usize) -> i128 {
     if index < 0 { index + size as i128 } else { index }
 }
 
-/// The place on an axis of a size, if it is one.
+/// The coordinate for an index, if it is in bounds.
 fn in_bounds(index: i128, size: usize) -> Option<usize> {
     usize::try_from(index).ok().filter(|place| *place < size)
 }

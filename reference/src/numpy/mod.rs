@@ -10,5 +10,5 @@ use crate::checks::INTEGERS;
 
 pub(crate) const OPERATORS: &[Implemented] = &[take::OPERATOR, take_along_axis::OPERATOR];
 
-/// The dtypes of indices, since the pages list none (errata `numpy-index-dtypes`).
+/// The dtypes of indices. The pages list none, so all integers are accepted (errata `numpy-index-dtypes`).
 pub const INDICES_DTYPES: [DType; 8] = INTEGERS;
