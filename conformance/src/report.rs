@@ -55,7 +55,7 @@ pub struct BackendReport {
     /// Other options that a command line needs to repeat a case, such as `--cases my.yaml`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
-    /// Its self-description.
+    /// Its identity.
     pub backend: Identity,
     /// How its run ended, and what it was not asked.
     pub summary: Summary,

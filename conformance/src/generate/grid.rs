@@ -111,7 +111,7 @@ pub fn rows(
     let mut values = Vec::new();
     for at in 0..count {
         for axis in axes {
-            // Runs and repetitions alternate.
+            // Eight consecutive rows alternate with eight random ones.
             let run = at / 8 % 2 == 0;
             values.push(if run { at % axis } else { choices.below(*axis) });
         }
