@@ -135,7 +135,7 @@ impl Adapter {
         Ok(Launch { command: vec![python.into(), folder.into()], environment })
     }
 
-    /// Writes adapter and kit to the cache, in a folder named by their content, so that versions do not mix.
+    /// Writes adapter and kit to the cache, in a folder named by a hash of their content, to keep versions apart.
     fn place_program(&self, cache: &Path) -> Result<PathBuf, String> {
         let folder = cache.join(format!("{}-{}", self.name, digest(&[self.program, KIT.1])));
         let cannot = |error: io::Error| format!("{} cannot be written: {error}", folder.display());

@@ -94,7 +94,7 @@ impl fmt::Display for Verdict {
 /// How much a backend must say about its errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strictness {
-    /// Codes and fields may be missing, so that any error passes where one is expected. For backends of third parties.
+    /// Codes and fields may be missing; any error then passes where one is expected. For backends of third parties.
     Lenient,
     /// Codes and fields are required.
     Strict,

@@ -108,12 +108,12 @@ pub enum Format {
     Markdown,
 }
 
-/// The files of a report, and their forms.
+/// The files of a report, with their formats.
 pub(crate) const FILES: [(&str, Format); 3] =
     [("report.json", Format::Json), ("report.xml", Format::Junit), ("report.md", Format::Markdown)];
 
 impl Report {
-    /// An empty report of this version of the suite.
+    /// An empty report.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -139,7 +139,7 @@ impl Report {
         self.backends.iter().any(|backend| backend.broken.is_some())
     }
 
-    /// The report in a form.
+    /// Renders the report in a format.
     #[must_use]
     pub fn render(&self, format: Format) -> String {
         match format {
@@ -150,10 +150,10 @@ impl Report {
         }
     }
 
-    /// Writes `report.json`, `report.xml` and `report.md`, each whole or not at all; gives the folder.
+    /// Writes `report.json`, `report.xml` and `report.md`, each atomically, and returns the folder.
     ///
     /// # Errors
-    /// If the folder or a file cannot be written. The other files are written all the same.
+    /// If the folder or a file cannot be written. The other files are written nevertheless.
     pub fn write(&self, folder: &Path) -> io::Result<PathBuf> {
         std::fs::create_dir_all(folder)?;
         let write = |(name, format)| self.write_form(&folder.join(name), format);
@@ -173,7 +173,7 @@ impl Report {
         }
     }
 
-    /// The parts of the campaign that some backend had.
+    /// The parts of the campaign that some backend has.
     fn parts(&self) -> impl Iterator<Item = Part> {
         let has =
             |part: &Part| self.backends.iter().any(|backend| !backend.campaign_in_words(*part).is_empty());
@@ -197,7 +197,7 @@ impl Default for Report {
 }
 
 impl BackendReport {
-    /// A report on a backend of which nothing is known but its description.
+    /// An empty report on a backend, from its description.
     #[must_use]
     pub fn new(argument: String, description: &Description, spec: &Specification) -> Self {
         Self {
@@ -227,8 +227,8 @@ impl BackendReport {
         report
     }
 
-    /// Sums up the run once every result, deviation and problem is in: [`BackendReport::summary`] and what the clauses
-    /// say. `cases` are those of the results, in their order.
+    /// Completes the report once every result, deviation and problem is in: sets [`BackendReport::summary`] and the texts of
+    /// clauses. `cases` are those of the results, in the same order.
     pub fn conclude(&mut self, cases: &[&Case], spec: &Specification) {
         self.summary = Summary::new(self, cases, spec);
         let unusual = self.entries().filter(|entry| entry.was_asked() && entry.verdict != Verdict::Pass);
@@ -236,14 +236,14 @@ impl BackendReport {
         self.clauses = said.map(|clause| (clause.id.clone(), clause.text.trim().to_owned())).collect();
     }
 
-    /// What is needed to mend a failure, in lines for people.
+    /// What is needed to fix a failure, in lines for people.
     pub(crate) fn failure_in_lines(&self, entry: &Entry) -> String {
         let mut text = String::new();
         human::failure(&mut text, self, entry, human::Page::of_stdout());
         text
     }
 
-    /// The same in lines that nothing breaks, with the line that repeats the case.
+    /// The same without line breaks for width, and with the line that repeats the case.
     fn failure_in_text(&self, entry: &Entry) -> String {
         let mut text = String::new();
         human::failure(&mut text, self, entry, human::Page::ENDLESS);
@@ -251,14 +251,14 @@ impl BackendReport {
         text
     }
 
-    /// What is needed to mend a kind of failures of the campaign, likewise.
+    /// The same for a kind of failures of the campaign.
     fn kind_in_text(&self, campaign: &Campaign, kind: &Kind) -> String {
         let mut text = String::new();
         human::kind(&mut text, self, campaign, kind, human::Page::ENDLESS);
         text
     }
 
-    /// The clauses of an entry, each with what it says.
+    /// The clauses of an entry with their texts.
     fn clauses_in_words<'a>(&'a self, entry: &'a Entry) -> impl Iterator<Item = String> + 'a {
         entry.clauses.iter().map(|id| match self.clauses.get(id) {
             Some(said) => format!("{id}: {}", said.replace('\n', " ")),
@@ -281,19 +281,19 @@ impl BackendReport {
         self.failures().count() + self.campaign.iter().flat_map(Campaign::failures).count()
     }
 
-    /// Everything with a verdict: cases, and kinds of failures of the campaign.
+    /// Everything that has a verdict: cases, and kinds of failures of the campaign.
     fn entries(&self) -> impl Iterator<Item = &Entry> {
         let kinds = self.campaign.iter().flat_map(|campaign| &campaign.kinds);
         self.results.iter().chain(kinds.map(|kind| &kind.entry))
     }
 
-    /// The results of a part of the campaign, as units that stay whole; none if there was no campaign.
+    /// The results of a part of the campaign, as units that are never broken; empty if there was no campaign.
     fn campaign_in_words(&self, part: Part) -> Vec<String> {
         let of_part = self.campaign.iter().find(|campaign| campaign.part == part);
         of_part.map(Campaign::in_words).unwrap_or_default()
     }
 
-    /// What became of an operator, as units that stay whole: `asked 30 of 299:`, `29 pass,`, `1 crash`.
+    /// The results for an operator, as units that are never broken: `asked 30 of 299:`, `29 pass,`, `1 crash`.
     fn outcome_in_words(&self, operator: &str) -> Vec<String> {
         let mut units = vec![self.asked_in_words(operator)];
         let mut counts: BTreeMap<(Verdict, Option<Verdict>), usize> = BTreeMap::new();
@@ -310,7 +310,7 @@ impl BackendReport {
         units
     }
 
-    /// How much of an operator was asked: `asked 30 of 299`, or `not declared`.
+    /// How many cases of an operator were asked: `asked 30 of 299`, or `not declared`.
     fn asked_in_words(&self, operator: &str) -> String {
         let cases = self.of_operator(operator).count();
         if self.broken.is_some() {
@@ -328,7 +328,7 @@ impl BackendReport {
         self.results.iter().filter(move |entry| entry.operator == operator)
     }
 
-    /// The line that repeats one case.
+    /// The command line that repeats a case.
     fn reproduce(&self, entry: &Entry) -> String {
         let sources: String = self.sources.iter().map(|source| format!("{source} ")).collect();
         let (argument, id) = (&self.argument, &entry.id);

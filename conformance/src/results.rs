@@ -427,7 +427,7 @@ mod tests {
         }
         assert_eq!(kept[0].answers.len(), 2);
         assert_eq!(kept[0].answer("tf.gather/axis/zero"), None);
-        // A file that was kept before differences were.
+        // A file that was stored before there were differences.
         let text = std::fs::read_to_string(&path).unwrap();
         let old: String = text.lines().filter(|line| !line.contains("\"difference\"")).collect();
         assert!(text.contains("\"difference\"") && !old.contains("\"difference\""));

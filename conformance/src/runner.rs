@@ -391,7 +391,7 @@ mod tests {
     use super::*;
     use crate::builtin;
 
-    /// The reference, but for the outcome of some runs: told by how many came before and by the number of threads.
+    /// The reference, except that the outcome of some runs depends on the number of earlier runs and on the threads.
     struct Moody {
         reference: Box<dyn Backend>,
         runs: usize,

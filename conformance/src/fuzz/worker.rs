@@ -41,7 +41,7 @@ const TIME_TO_SHRINK: Duration = Duration::from_secs(30);
 pub(super) struct Job<'a> {
     pub(super) campaign: &'a Campaign,
     pub(super) shard: Shard,
-    /// The next place of the shard that nobody has taken.
+    /// The place of the next case to take.
     pub(super) next: &'a AtomicU64,
     pub(super) end: u64,
     pub(super) deadline: Instant,

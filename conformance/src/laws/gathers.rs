@@ -1,4 +1,4 @@
-//! Drawn gathers. A gather is kept in parts, so that a law can exchange one of them.
+//! Drawn gathers, in parts, so that a law can exchange one of them.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! Finds out which operators a mutant is wrong on, by comparing it with the right model on drawn calls.
 //!
-//! A mutant must be caught on these operators, and only there: on any other it gives right answers, so that no case could
-//! catch it.
+//! A mutant must be caught on these operators, and only there: on any other it gives right answers, and no case can catch
+//! it.
 
 use std::collections::BTreeMap;
 

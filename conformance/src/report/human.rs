@@ -221,7 +221,7 @@ mod tests {
             }
             assert!(form.contains("reproduce  gatherspec fuzz --laws "), "{form}");
         }
-        // What is known is no failure.
+        // A known failure is not shown as one.
         assert!(!text.contains("rejected-good-input, strings on"), "{text}");
         assert!(
             junit.contains("name=\"law permuted-indices: tf.gather rejected-good-input, strings\""),
