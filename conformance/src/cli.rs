@@ -1,6 +1,5 @@
 //! The command line `gatherspec`: one file per command, and what the commands share.
 
-mod asked;
 mod campaign;
 mod cases;
 mod check;
@@ -18,6 +17,7 @@ mod progress;
 mod run;
 mod serve;
 mod show;
+mod target;
 
 use std::ffi::OsString;
 use std::io;

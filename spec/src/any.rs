@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use crate::literal::{complex, parse_count};
+use crate::literal::{bits_of_count, complex};
 use crate::tensor::integer;
 use crate::{DType, Element, Tensor, TensorError};
 
@@ -57,7 +57,7 @@ impl OpenDtypes {
 /// The element of a dtype for a number under `any`. It is the number itself, except that i8 takes its byte, a complex
 /// dtype has it in both parts, and a string has its decimal digits, or is empty for 0.
 fn element(dtype: DType, number: u8) -> Element {
-    let count = |dtype| parse_count(dtype, number.into()).unwrap_or_default();
+    let count = |dtype| bits_of_count(dtype, number.into()).unwrap_or_default();
     match dtype {
         DType::String if number == 0 => Element::zero(dtype),
         DType::String => Element::Bytes(number.to_string().into()),

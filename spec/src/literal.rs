@@ -12,7 +12,7 @@ use crate::dtype::Kind;
 use crate::{DType, Element, Tensor};
 
 #[cfg(feature = "cases")]
-pub use parse::{complex, parse_bits, parse_count, parse_scalar};
+pub use parse::{bits_of_count, complex, parse_bits, parse_scalar};
 
 /// The dtype of one component: of the real or the imaginary part of a complex dtype, the dtype itself for others.
 #[must_use]

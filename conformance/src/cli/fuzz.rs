@@ -21,11 +21,11 @@ use crate::native;
 use crate::process;
 use crate::shell::{option, quoted};
 
-use super::asked::Asked;
 use super::cases::case_files_in;
 use super::findings::{conclude, summary};
 use super::keep::default_folder;
 use super::process::{Backend, ProcessOptions, edges, jobs, library, seconds};
+use super::target::Target;
 use super::{Failure, Status, complain, print};
 
 /// The default number of cases.
@@ -91,31 +91,31 @@ impl Fuzz {
     /// Runs the campaign. `folder` holds the specification, unless it is the embedded one.
     pub(super) fn execute(&self, spec: &Specification, folder: Option<&Path>) -> Result<Status, Failure> {
         let signatures = spec.signatures();
-        let mut asked = match self.asked(&signatures, folder)? {
-            Ok(asked) => asked,
+        let mut target = match self.target(&signatures, folder)? {
+            Ok(target) => target,
             Err(broken) => {
                 complain(&broken);
                 return Ok(Status::Broken);
             }
         };
         let end = self.time.map(|time| Instant::now() + time);
-        let description = asked.subjects.0[0].description().clone();
+        let description = target.subjects.0[0].description().clone();
         if let Some(why) = description.nothing_to_test(spec) {
-            complain(format_args!("nothing can be tested of {}: {why}", asked.argument));
+            complain(format_args!("nothing can be tested of {}: {why}", target.argument));
             return Ok(Status::Broken);
         }
         let unknown = description.unknown_operators(spec);
         unknown.iter().for_each(|said| complain(format_args!("the backend {said}")));
-        let check = self.check(&asked, &description.of_known_operators(spec), &signatures)?;
+        let check = self.check(&target, &description.of_known_operators(spec), &signatures)?;
         let path = self.report_path();
-        let mut report = self.start(&path, self.campaign(&asked.argument), description.backend)?;
-        let named = asked.named.clone();
+        let mut report = self.start(&path, self.campaign(&target.argument), description.backend)?;
+        let named = target.named.clone();
         let options = self.options(folder, &named);
         let saver = Saver { spec, folder: self.save.as_deref(), backend: &named, options: &options };
         silence_backends();
         // A resumed campaign does not replay the cases that it saved itself.
         if report.done == 0 && report.corpus.is_none() {
-            report.corpus = match self.ask_saved(&mut asked, &saver, end)? {
+            report.corpus = match self.ask_saved(&mut target, &saver, end)? {
                 Ok(corpus) => corpus,
                 Err(broken) => {
                     complain(&broken);
@@ -130,7 +130,7 @@ impl Fuzz {
         let (mut shown, mut latest) = (0, report.clone());
         let gentle = Gentle::new();
         let done =
-            drive_with(report, &*check, &mut asked.subjects, pace, Shrinking::ALL, &saver, &mut |report| {
+            drive_with(report, &*check, &mut target.subjects, pace, Shrinking::ALL, &saver, &mut |report| {
                 for group in report.groups.iter().filter(|group| group.example.is_some()).skip(shown) {
                     complain(format_args!("found: {}", group.key));
                     shown += 1;
@@ -138,7 +138,7 @@ impl Fuzz {
                 latest.clone_from(report);
                 report.write(&path)
             });
-        drop(asked);
+        drop(target);
         process::end_children();
         drop(gentle);
         match done {
@@ -168,17 +168,17 @@ impl Fuzz {
     /// The check to run: the reference or laws.
     fn check(
         &self,
-        asked: &Asked,
+        target: &Target,
         description: &Description,
         signatures: &Signatures,
     ) -> Result<Box<dyn Check>, Failure> {
         if !self.laws {
-            let profiles = asked.profiles.clone();
-            let check = Differential::new(description, signatures, profiles, asked.strictness);
+            let profiles = target.profiles.clone();
+            let check = Differential::new(description, signatures, profiles, target.strictness);
             return Ok(Box::new(check.edges_in(self.edges_in)));
         }
-        let in_process = matches!(asked.named, Named::BuiltIn(_));
-        let laws = Laws::new(description, signatures, &asked.profiles, in_process, &self.chosen);
+        let in_process = matches!(target.named, Named::BuiltIn(_));
+        let laws = Laws::new(description, signatures, &target.profiles, in_process, &self.chosen);
         Ok(Box::new(laws.map_err(Failure::Usage)?.edges_in(self.edges_in)))
     }
 
@@ -229,7 +229,7 @@ impl Fuzz {
     /// Replays this shard's part of the saved cases; `None` if there are none.
     fn ask_saved(
         &self,
-        asked: &mut Asked,
+        target: &mut Target,
         saver: &Saver<'_>,
         end: Option<Instant>,
     ) -> Result<Result<Option<Corpus>, process::Broken>, Failure> {
@@ -240,7 +240,7 @@ impl Fuzz {
         if saved.is_empty() {
             return Ok(Ok(None));
         }
-        Ok(Corpus::ask(&saved, &mut asked.subjects.0[0], asked.strictness, saver, end).map(Some))
+        Ok(Corpus::ask(&saved, &mut target.subjects.0[0], target.strictness, saver, end).map(Some))
     }
 
     fn saved(&self, folder: &Path, spec: &Specification) -> Result<Vec<Saved>, Failure> {
@@ -278,11 +278,11 @@ impl Fuzz {
     }
 
     /// Starts the backend. The inner error says why it cannot be started.
-    fn asked(
+    fn target(
         &self,
         signatures: &Signatures,
         folder: Option<&Path>,
-    ) -> Result<Result<Asked, String>, Failure> {
+    ) -> Result<Result<Target, String>, Failure> {
         if let (Some(path), None, []) = (&self.library, &self.backend, self.command.as_slice()) {
             let named = Named::Option(option("--library", path.display()));
             let launch = Launch::from(&native::command(path, folder)?[..]);
@@ -290,7 +290,7 @@ impl Fuzz {
         }
         match (&self.backend, self.command.as_slice()) {
             _ if self.library.is_some() => Err(one_backend()),
-            (Some(Backend::BuiltIn(backend)), []) => Ok(Ok(Asked::built_in(backend, signatures, self.jobs))),
+            (Some(Backend::BuiltIn(backend)), []) => Ok(Ok(Target::built_in(backend, signatures, self.jobs))),
             (Some(Backend::Adapter(adapter)), []) => {
                 let launch = match adapter.launch(self.process.python.as_deref(), &|text| complain(text)) {
                     Ok(launch) => launch,
@@ -313,8 +313,8 @@ impl Fuzz {
         }
     }
 
-    fn program(&self, launch: &Launch, argument: String, named: Named) -> Result<Asked, String> {
-        Asked::program(&self.process, launch, (argument, named), self.jobs)
+    fn program(&self, launch: &Launch, argument: String, named: Named) -> Result<Target, String> {
+        Target::program(&self.process, launch, (argument, named), self.jobs)
     }
 }
 

@@ -22,7 +22,6 @@ use crate::runner::InProcess;
 use crate::select::Suite;
 use crate::shell::{option, quoted};
 
-use super::asked::Asked;
 use super::campaign::{self, Short};
 use super::cases::{check_operators, parse_basis, read_files, selection};
 use super::keep::{Kept, default_folder};
@@ -30,6 +29,7 @@ use super::known::Known;
 use super::partial::{not_run, note_missing, with_results};
 use super::process::{Backend, ProcessOptions, jobs, library, runs};
 use super::progress::Progress;
+use super::target::Target;
 use super::{BackendArgument, Cli, Command, Failure, Status, complain, print};
 
 #[derive(clap::Args)]
@@ -247,7 +247,7 @@ impl Run {
         let results: Vec<Option<Entry>> = pool.install(|| job.cases.par_iter().map_init(make, run).collect());
         report.results = results.into_iter().flatten().collect();
         if let Some(short) = self.short(job, Vec::new()) {
-            short.run(Asked::built_in(backend, &signatures, self.jobs), &Deviations::default(), &mut report);
+            short.run(Target::built_in(backend, &signatures, self.jobs), &Deviations::default(), &mut report);
         }
         report
     }
@@ -359,8 +359,8 @@ impl Run {
             Named::Library => fuzz::Named::Option(format!("--library {argument}")),
             Named::Command => fuzz::Named::Command(argument.clone()),
         };
-        match Asked::program(&self.process, launch, (argument, named), self.jobs) {
-            Ok(asked) => short.run(asked, known, report),
+        match Target::program(&self.process, launch, (argument, named), self.jobs) {
+            Ok(target) => short.run(target, known, report),
             Err(why) => {
                 let (part, done, cases) = (Part::Drawn, 0, short.drawn);
                 report.problems.push(Problem::CampaignEnded { why, part, done, cases });

@@ -58,14 +58,14 @@ pub enum Step {
     /// Asks these questions, in addition to those asked so far.
     Ask(Vec<Question>),
     /// The property holds, or does not apply.
-    Well,
+    Done,
     /// The property is violated.
-    Broken(Box<Broken>),
+    Violated(Box<Violation>),
 }
 
 /// A violated property.
 #[derive(Clone, Debug)]
-pub struct Broken {
+pub struct Violation {
     /// The group of failures that it belongs to.
     pub key: Key,
     /// What was allowed, in words.

@@ -69,7 +69,7 @@ const fn is_zero(count: &u64) -> bool {
 
 /// The state of a saved case while all ways are tried.
 #[derive(Default)]
-struct Course {
+struct Attempt {
     judged: bool,
     unasked: bool,
     failing: Option<Failing>,
@@ -98,28 +98,28 @@ impl Corpus {
         saver: &Saver<'_>,
         end: Option<Instant>,
     ) -> Result<Self, process::Broken> {
-        let mut courses: Vec<(&Saved, Course)> =
-            saved.iter().map(|saved| (saved, Course::default())).collect();
+        let mut attempts: Vec<(&Saved, Attempt)> =
+            saved.iter().map(|saved| (saved, Attempt::default())).collect();
         // Cases known to crash must not use up the restarts that the new cases need.
         subject.count_restarts(false);
         subject.stop_at(end);
         for way in subject.ways() {
             let description = under(subject.description(), way);
-            for chunk in courses.chunks_mut(CHUNK) {
+            for chunk in attempts.chunks_mut(CHUNK) {
                 if end.is_some_and(|end| Instant::now() >= end) {
-                    chunk.iter_mut().for_each(|(_, course)| course.unasked = true);
+                    chunk.iter_mut().for_each(|(_, attempt)| attempt.unasked = true);
                     continue;
                 }
                 ask_chunk(chunk, way.unwrap_or_default(), &description, subject, strictness, saver)?;
             }
         }
         subject.count_restarts(true);
-        let count = |which: fn(&Course) -> bool| {
-            courses.iter().filter(|(_, course)| course.failing.is_none() && which(course)).count() as u64
+        let count = |which: fn(&Attempt) -> bool| {
+            attempts.iter().filter(|(_, attempt)| attempt.failing.is_none() && which(attempt)).count() as u64
         };
-        let unasked = count(|course| course.unasked);
-        let unsupported = count(|course| !course.unasked && !course.judged);
-        let failing = courses.into_iter().filter_map(|(_, course)| course.failing).collect();
+        let unasked = count(|attempt| attempt.unasked);
+        let unsupported = count(|attempt| !attempt.unasked && !attempt.judged);
+        let failing = attempts.into_iter().filter_map(|(_, attempt)| attempt.failing).collect();
         Ok(Self { cases: saved.len() as u64, unsupported, unasked, failing })
     }
 
@@ -151,7 +151,7 @@ impl Corpus {
 }
 
 fn ask_chunk(
-    chunk: &mut [(&Saved, Course)],
+    chunk: &mut [(&Saved, Attempt)],
     way: Way,
     description: &Description,
     subject: &mut Subject,
@@ -159,10 +159,10 @@ fn ask_chunk(
     saver: &Saver<'_>,
 ) -> Result<(), process::Broken> {
     let mut asked = Vec::with_capacity(chunk.len());
-    for (saved, course) in chunk.iter_mut().filter(|(_, course)| course.failing.is_none()) {
+    for (saved, attempt) in chunk.iter_mut().filter(|(_, attempt)| attempt.failing.is_none()) {
         if let Ok(judged) = Judged::new(description, &saved.case, strictness) {
             let question = Question { call: saved.case.call.clone(), way };
-            asked.push((*saved, course, judged, question));
+            asked.push((*saved, attempt, judged, question));
         }
     }
     let questions: Vec<&Question> = asked.iter().map(|(.., question)| question).collect();
@@ -171,18 +171,18 @@ fn ask_chunk(
         return Err(broken);
     }
     let mut answers = answers.into_iter();
-    for (saved, course, judged, _) in asked {
+    for (saved, attempt, judged, _) in asked {
         let Some(answer) = answers.next() else {
-            course.unasked = true;
+            attempt.unasked = true;
             continue;
         };
         let (judgement, actual) = judge(&judged, &answer);
-        course.judged |= judgement.verdict != Verdict::Unsupported;
+        attempt.judged |= judgement.verdict != Verdict::Unsupported;
         if matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported) {
             continue;
         }
         let result = judged.result(judgement, actual, None);
-        course.failing = Some(Failing {
+        attempt.failing = Some(Failing {
             file: saved.file.display().to_string(),
             id: result.id,
             verdict: result.verdict,

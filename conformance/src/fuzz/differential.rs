@@ -4,11 +4,11 @@ use gather_spec::{Operator, Outcome, Profile, Signatures};
 
 use crate::backend::Description;
 use crate::difference::Difference;
-use crate::generate::{Choices, Maker};
+use crate::generate::{CallGenerator, Choices};
 use crate::judge::{Strictness, Verdict, describe_allowed, describe_outcome, is_dtype_error, judge};
 
 use super::Tally;
-use super::check::{Answer, Broken, Check, Key, Question, Step, Way};
+use super::check::{Answer, Check, Key, Question, Step, Violation, Way};
 use super::expect::{allowed, reference};
 use super::tally::{NOT_SENT, TOO_LARGE, UNSUPPORTED};
 
@@ -22,7 +22,7 @@ const THREADS: [usize; 5] = [1, 3, 4, 2, 7];
 pub struct Differential {
     description: Description,
     signatures: Signatures,
-    maker: Maker,
+    generator: CallGenerator,
     /// The policies to draw from. If empty, the backend is judged under those that it declares.
     profiles: Vec<Profile>,
     strictness: Strictness,
@@ -37,22 +37,22 @@ impl Differential {
         profiles: Vec<Profile>,
         strictness: Strictness,
     ) -> Self {
-        let maker = Maker::new(description, signatures);
+        let generator = CallGenerator::new(description, signatures);
         let (description, signatures) = (description.clone(), signatures.clone());
-        Self { description, signatures, maker, profiles, strictness }
+        Self { description, signatures, generator, profiles, strictness }
     }
 
     /// Draws one call in `edges_in` at a size at which kernels switch between code paths.
     #[must_use]
     pub fn edges_in(self, edges_in: usize) -> Self {
-        Self { maker: self.maker.edges_in(edges_in), ..self }
+        Self { generator: self.generator.edges_in(edges_in), ..self }
     }
 
     /// Draws a question. The error names the operator whose call could not be made.
     fn draw(&self, choices: &mut Choices) -> Result<Option<Question>, Operator> {
         let profile = if self.profiles.is_empty() { None } else { Some(choices.pick(&self.profiles)) };
         let way = Way::draw(choices, profile.unwrap_or_default());
-        let made = self.maker.call(choices).map_err(|unmade| unmade.operator)?;
+        let made = self.generator.call(choices).map_err(|draw_error| draw_error.operator)?;
         let Some(call) = made else { return Ok(None) };
         let declared = || self.description.operators.get(call.operator.as_str()).map(|known| known.profile);
         let profile = profile.or_else(declared).unwrap_or_default();
@@ -66,10 +66,10 @@ impl Differential {
         let Question { call, way } = question;
         let allowed = allowed(&self.signatures, call, way.profile, expected);
         if allowed.is_empty() {
-            return (column(expected), Step::Well);
+            return (column(expected), Step::Done);
         }
         let declared = self.description.operators.get(call.operator.as_str());
-        let Some(roles) = self.signatures.roles(call) else { return (column(expected), Step::Well) };
+        let Some(roles) = self.signatures.roles(call) else { return (column(expected), Step::Done) };
         let declared = declared.is_some_and(|known| known.covers(&roles));
         let verdict = match answer {
             Err(trouble) => trouble.verdict,
@@ -77,7 +77,7 @@ impl Differential {
         };
         if matches!(verdict, Verdict::Pass | Verdict::Unsupported) {
             let refused = matches!(answer, Ok(Outcome::Unsupported(_)));
-            return (if refused { UNSUPPORTED } else { column(expected) }, Step::Well);
+            return (if refused { UNSUPPORTED } else { column(expected) }, Step::Done);
         }
         let code = match expected {
             Outcome::Error(error) => error.code.map(|code| code.to_string()),
@@ -94,7 +94,7 @@ impl Differential {
             }
         };
         let expected = describe_allowed(&allowed);
-        (column, Step::Broken(Box::new(Broken { key, expected, actual, difference })))
+        (column, Step::Violated(Box::new(Violation { key, expected, actual, difference })))
     }
 
     /// Whether to send a call: the backend declares its dtypes, or must reject them.
@@ -119,11 +119,11 @@ impl Check for Differential {
                 Err(operator) => Some(operator),
             };
             tally.count(operator.as_ref().map_or("no operator", Operator::as_str), NOT_SENT);
-            return Step::Well;
+            return Step::Done;
         };
         let expected = reference(&question.call, question.way.profile);
         let (column, step) = match answer {
-            Ok(outcome) if expected.agrees(outcome) => (column(&expected), Step::Well),
+            Ok(outcome) if expected.agrees(outcome) => (column(&expected), Step::Done),
             answer => self.judge(question, &expected, answer),
         };
         tally.count(question.call.operator.as_str(), column);

@@ -5,7 +5,7 @@
 //! 1. **Draw.** A [`Campaign`] gives each case number a seed, and a [`Shard`] selects case numbers. The [`Check`] draws
 //!    [`Question`]s from the seed: [`Differential`] compares with the reference, [laws](crate::laws) relate calls.
 //! 2. **Ask.** A worker asks a [`Subject`], a built-in backend or a process, in chunks; [`drive()`] runs the workers.
-//! 3. **Judge.** The check finds nothing, or a [`Broken`] property. Failures with equal [`Key`]s form one group.
+//! 3. **Judge.** The check finds nothing, or a [`Violation`]. Failures with equal [`Key`]s form one group.
 //! 4. **Shrink.** `shrink` makes the draws of a group's first failure fewer and smaller while the key stays the same.
 //! 5. **Save.** `example` writes a case file. Later campaigns replay the saved files first, as the [`Corpus`].
 //!
@@ -27,7 +27,7 @@ mod tally;
 mod worker;
 mod yaml;
 
-pub use check::{Answer, Broken, Check, Key, Question, Step, Way};
+pub use check::{Answer, Check, Key, Question, Step, Violation, Way};
 pub use corpus::{Corpus, Failing, Saved};
 pub use differential::Differential;
 pub use drive::{Pace, Shrinking, Stopped, drive, drive_with};

@@ -32,7 +32,7 @@ impl Check for OfOperators<'_> {
                     None => Step::Ask(questions),
                     Some(question) => {
                         tally.count(question.call.operator.as_str(), NOT_CHOSEN);
-                        Step::Well
+                        Step::Done
                     }
                 }
             }

@@ -19,7 +19,7 @@ use crate::generate::Choices;
 use crate::interrupt;
 use crate::process::{self, Answers, Interrupted};
 
-use super::check::{Answer, Broken, Check, Key, Question, Step};
+use super::check::{Answer, Check, Key, Question, Step, Violation};
 use super::plan::{Campaign, Shard};
 use super::shrink::shrink;
 use super::{Subject, Tally};
@@ -236,7 +236,7 @@ impl<'a> Worker<'a> {
             part.digest = part.digest.wrapping_add(digest(case.number, self.choices.drawn()));
         }
         match step {
-            Step::Well => {}
+            Step::Done => {}
             Step::Ask(questions) => {
                 if case.asked.is_empty() {
                     case.asked = questions;
@@ -245,7 +245,7 @@ impl<'a> Worker<'a> {
                 }
                 under_way.push(case);
             }
-            Step::Broken(broken) => {
+            Step::Violated(broken) => {
                 let (key, number) = (broken.key.clone(), case.number);
                 let draws = self.choices.drawn().to_vec();
                 let small = Small { draws, broken: Some(*broken), questions: case.asked };
@@ -274,8 +274,8 @@ impl<'a> Worker<'a> {
             let mut choices = Choices::from_draws(draws.to_vec());
             let broken =
                 match self.check.step(&mut choices, &case.asked, &case.answers, &mut Tally::default()) {
-                    Step::Well => None,
-                    Step::Broken(broken) => Some(*broken),
+                    Step::Done => None,
+                    Step::Violated(broken) => Some(*broken),
                     Step::Ask(questions) => {
                         case.asked.extend(questions);
                         self.ask(std::slice::from_mut(&mut case)).map_or(Ok(()), Err)?;
@@ -356,7 +356,7 @@ impl<'a> Worker<'a> {
 pub(super) struct Small {
     pub(super) draws: Vec<u64>,
     /// `None` if the failure did not occur again, so it does not occur every time.
-    pub(super) broken: Option<Broken>,
+    pub(super) broken: Option<Violation>,
     pub(super) questions: Vec<Question>,
 }
 

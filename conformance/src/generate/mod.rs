@@ -8,8 +8,8 @@
 //! - `windows`: shapes and dimension numbers of form window;
 //! - `slice_sizes`: slice sizes as an operand;
 //! - `faults`: changes that put a call one step outside the signature;
-//! - `palette`: elements of params, shared by many tensors;
-//! - [`Maker`]: combines all of these into calls that a backend declares;
+//! - `shared`: elements of params, shared by many tensors;
+//! - [`CallGenerator`]: combines all of these into calls that a backend declares;
 //! - [`grid`]: calls that are enumerated: all small shapes, and sizes around thresholds;
 //! - [`paint`]: elements that reveal where they came from.
 
@@ -17,12 +17,12 @@ mod choices;
 mod edges;
 mod far;
 mod faults;
+mod generator;
 pub mod grid;
-mod maker;
 pub mod paint;
-mod palette;
 pub(crate) mod parts;
 mod pieces;
+mod shared;
 mod sizes;
 mod slice_sizes;
 
@@ -31,5 +31,5 @@ pub(crate) mod windows;
 
 pub use choices::Choices;
 pub(crate) use choices::split_mix;
-pub use maker::{EDGES_IN, Maker, Unmade};
+pub use generator::{CallGenerator, DrawError, EDGES_IN};
 pub(crate) use sizes::Size;

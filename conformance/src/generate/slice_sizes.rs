@@ -4,7 +4,7 @@ use gather_spec::signature::Window;
 use gather_spec::{DType, Element, Shape, Signature, Tensor, TensorError};
 
 use super::choices::Choices;
-use super::maker::{in_layout, stored};
+use super::generator::{in_layout, stored};
 
 /// Values that reveal the width at which a slice size is read, and whether it is read as signed.
 const TELLING: [i64; 6] = [-1, 128, 200, 255, 256, 1 << 32];

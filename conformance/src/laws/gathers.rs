@@ -10,12 +10,12 @@ use crate::generate::parts::{Parts, Ranks, Wanted, default_of};
 use crate::generate::values::Values;
 use crate::generate::{Size, paint};
 
-use super::lab::{Lab, Stop, joined};
+use super::instance::{Instance, Stop, joined};
 use super::tensors::{counts, integers};
 
 /// What a law needs of a drawn gather.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Wish {
+pub(super) struct Needs {
     /// The range of the number of batch dims, for operators that have them. The law must ask for that role to set a least
     /// number of 1 or more.
     pub(super) batch: (usize, usize),
@@ -27,7 +27,7 @@ pub(super) struct Wish {
     pub(super) some_index: bool,
 }
 
-impl Wish {
+impl Needs {
     /// Any valid call without a batch.
     pub(super) const PLAIN: Self = Self { batch: (0, 0), outer: 0, bad: false, some_index: false };
 }
@@ -167,12 +167,12 @@ impl Gather<'_> {
     }
 }
 
-impl<'a> Lab<'a> {
+impl<'a> Instance<'a> {
     /// Draws a gather of an operator and dtypes that the backend declares.
-    pub(super) fn gather(&mut self, wish: Wish) -> Result<Gather<'a>, Stop> {
+    pub(super) fn gather(&mut self, needs: Needs) -> Result<Gather<'a>, Stop> {
         let signature = self.operator()?;
         let (dtype, index_dtype) = self.dtypes(signature)?;
-        let Wish { batch, outer, some_index, .. } = wish;
+        let Needs { batch, outer, some_index, .. } = needs;
         let size = Size::draw(self.choices, Some(self.edges_in));
         let parts = Parts::draw(self.choices, signature, &Wanted { batch, outer, some_index, size });
         let (mode, profile) = self.policies(signature);
@@ -180,7 +180,7 @@ impl<'a> Lab<'a> {
         let indices = zeros(index_dtype, parts.indices)?;
         let gather =
             Gather { signature, params, indices, axis: parts.axis, batch: parts.batch, mode, profile };
-        let bad = wish.bad && profile.bad != BadIndex::Unspecified && self.choices.once_in(3);
+        let bad = needs.bad && profile.bad != BadIndex::Unspecified && self.choices.once_in(3);
         self.with_drawn_indices(gather, bad)
     }
 

@@ -1,7 +1,7 @@
 //! Laws: relations between calls that hold for every input. They need no reference, so they also test a backend whose
 //! right answers nobody knows.
 //!
-//! A law draws an instance, asks calls that the backend declares, and compares the answers; `lab` runs it. `documented`
+//! A law draws an instance, asks calls that the backend declares, and compares the answers; `instance` runs it. `documented`
 //! holds the laws that documents state. `batches`, `rows`, `axes`, `elements`, `windows`, `blind` and `policies` hold those
 //! that follow from the formulas. `gathers` draws calls; `tensors` takes tensors apart without any gather of ours.
 
@@ -11,7 +11,7 @@ mod blind;
 mod documented;
 mod elements;
 mod gathers;
-mod lab;
+mod instance;
 mod policies;
 mod rows;
 mod tensors;
@@ -21,10 +21,10 @@ use gather_spec::signature::AttributeRole;
 use gather_spec::{Form, Profile, Signature, Signatures};
 
 use crate::backend::Description;
-use crate::fuzz::{Answer, BROKEN, Broken, Check, Key, Question, SKIPPED, Step, Tally, Way};
+use crate::fuzz::{Answer, BROKEN, Check, Key, Question, SKIPPED, Step, Tally, Violation, Way};
 use crate::generate::{Choices, EDGES_IN};
 
-use lab::{Lab, Stop};
+use instance::{Instance, Stop};
 
 /// A relation between calls.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,7 @@ pub struct Law {
     only: fn(&Signature) -> bool,
     /// Whether it applies under a profile.
     speaks: fn(Profile) -> bool,
-    check: fn(&mut Lab<'_>) -> Result<(), Stop>,
+    check: fn(&mut Instance<'_>) -> Result<(), Stop>,
 }
 
 impl Law {
@@ -172,17 +172,17 @@ impl Check for Laws {
         let (law, profiles) = &self.laws[choices.below(self.laws.len())];
         let profile = if profiles.is_empty() { None } else { Some(choices.pick(profiles)) };
         let way = Way::draw(choices, profile.unwrap_or_default());
-        let mut lab = Lab::new(law, choices, self, profile, way, answers);
-        let (column, step) = match (law.check)(&mut lab) {
+        let mut instance = Instance::new(law, choices, self, profile, way, answers);
+        let (column, step) = match (law.check)(&mut instance) {
             Err(Stop::Ask(questions)) => return Step::Ask(questions),
-            Ok(()) => ("held", Step::Well),
+            Ok(()) => ("held", Step::Done),
             Err(Stop::Skip(why)) => {
                 debug_assert!(why.starts_with(SKIPPED), "{why} is counted as if it had been tested");
-                (why, Step::Well)
+                (why, Step::Done)
             }
             Err(Stop::Broken { verdict, expected, actual, difference }) => {
                 let key = Key::new(Some(law.name), &self.signatures, asked, verdict, None);
-                (BROKEN, Step::Broken(Box::new(Broken { key, expected, actual, difference })))
+                (BROKEN, Step::Violated(Box::new(Violation { key, expected, actual, difference })))
             }
         };
         tally.count(law.name, column);

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::model::CORRECT;
 use super::{CLAMP, ERROR, Mutant, WRAP, ZERO, declaring};
 use crate::fuzz::{allows, effective, tolerated, without_promise};
-use crate::generate::{Choices, Maker};
+use crate::generate::{CallGenerator, Choices};
 use crate::judge::{Strictness, Verdict, judge};
 use crate::report::Dtypes;
 
@@ -46,10 +46,10 @@ impl Draws {
         let description = declaring(&only, Profile::default(), narrow).describe();
         let capability = &description.operators[signature.operator.as_str()];
         // Hundreds of mutants answer each call, so no call should be larger than needed.
-        let maker = Maker::new(&description, &only).without_edges();
+        let generator = CallGenerator::new(&description, &only).without_edges();
         let call = |choices: &mut Choices, at: u64| {
             choices.reseed(round * (USUAL + FAR) + at);
-            let drawn = if at < USUAL { maker.call(choices) } else { maker.far_call(choices) };
+            let drawn = if at < USUAL { generator.call(choices) } else { generator.far_call(choices) };
             drawn.ok().flatten().filter(|call| {
                 narrow.is_none() || signature.roles(call).is_ok_and(|roles| capability.covers(&roles))
             })

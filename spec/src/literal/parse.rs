@@ -61,7 +61,7 @@ pub fn complex(dtype: DType, re: u128, im: u128) -> u128 {
 
 /// The bits of a small number as an element, if the dtype represents it exactly. `fill: iota` writes these.
 #[must_use]
-pub fn parse_count(dtype: DType, count: usize) -> Option<u128> {
+pub fn bits_of_count(dtype: DType, count: usize) -> Option<u128> {
     let bits = 8 * u32::try_from(dtype.size()).ok()?;
     match dtype.kind() {
         Kind::Bool => (count < 2).then_some(count as u128),
@@ -173,18 +173,21 @@ mod tests {
 
     #[test]
     fn an_iota_ends_where_a_count_is_not_exact() {
-        assert_eq!(parse_count(DType::F16, 2048), Some(0x6800));
-        assert_eq!(parse_count(DType::F16, 2049), None);
-        assert_eq!(parse_count(DType::U8, 256), None);
-        assert_eq!(parse_count(DType::Bool, 2), None);
-        assert_eq!((parse_count(DType::I8, 127), parse_count(DType::I8, 128)), (Some(127), None));
-        assert_eq!(parse_count(DType::C64, 3), Some(0x4040_0000));
+        assert_eq!(bits_of_count(DType::F16, 2048), Some(0x6800));
+        assert_eq!(bits_of_count(DType::F16, 2049), None);
+        assert_eq!(bits_of_count(DType::U8, 256), None);
+        assert_eq!(bits_of_count(DType::Bool, 2), None);
+        assert_eq!((bits_of_count(DType::I8, 127), bits_of_count(DType::I8, 128)), (Some(127), None));
+        assert_eq!(bits_of_count(DType::C64, 3), Some(0x4040_0000));
         assert_eq!(
-            (parse_count(DType::F32, 1 << 24), parse_count(DType::F32, (1 << 24) + 1)),
+            (bits_of_count(DType::F32, 1 << 24), bits_of_count(DType::F32, (1 << 24) + 1)),
             (Some(0x4B80_0000), None)
         );
-        assert_eq!(parse_count(DType::F32, (1 << 24) + 2), Some(0x4B80_0001));
-        assert_eq!((parse_count(DType::F64, 0), parse_count(DType::C128, 3)), (Some(0), Some(0x4008 << 48)));
-        assert_eq!(parse_count(DType::F64, (1 << 53) + 1), None);
+        assert_eq!(bits_of_count(DType::F32, (1 << 24) + 2), Some(0x4B80_0001));
+        assert_eq!(
+            (bits_of_count(DType::F64, 0), bits_of_count(DType::C128, 3)),
+            (Some(0), Some(0x4008 << 48))
+        );
+        assert_eq!(bits_of_count(DType::F64, (1 << 53) + 1), None);
     }
 }

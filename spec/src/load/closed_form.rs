@@ -5,7 +5,7 @@
 mod places;
 
 use crate::diagnostic::{Diagnostic, Quoted};
-use crate::literal::{parse_count, parse_scalar};
+use crate::literal::{bits_of_count, parse_scalar};
 use crate::yaml::{Node, Spanned};
 use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
@@ -414,7 +414,7 @@ impl Painter {
             return Ok(Element::Bytes(("0".repeat(zeros) + &digits).into()));
         }
         let bits = match usize::try_from(number) {
-            Ok(count) => parse_count(self.dtype, count),
+            Ok(count) => bits_of_count(self.dtype, count),
             Err(_) => parse_scalar(self.dtype, &number.to_string()).ok(),
         };
         bits.map(Element::Bits).ok_or_else(|| format!("{} does not hold {number}", self.dtype))

@@ -15,7 +15,7 @@ use crate::{DType, Element, Shape, Tensor};
 use super::closed_form::PLACES;
 use super::dtypes::Written;
 use super::elements::Notation;
-use super::filled::Spoilt;
+use super::filled::Placeholder;
 use super::grid::GridPoint;
 use super::raw::TensorEntry;
 use super::sizes::Sizes;
@@ -44,14 +44,14 @@ pub(super) struct Reader<'a> {
     pub(super) sizes: &'a Sizes,
     /// Whether tensors may have any number of elements, provided that few are stored.
     pub(super) large: bool,
-    /// What the word `fill` stands for, which is allowed in outputs only; see [`Spoilt`].
-    pub(super) spoilt: Option<Spoilt>,
+    /// What the word `fill` stands for, which is allowed in outputs only; see [`Placeholder`].
+    pub(super) placeholder: Option<Placeholder>,
     /// Whether the call sends its own fill value.
     pub(super) sends_fill: bool,
 }
 
 /// A cache key: position, dtype, sizes, and the meaning of `fill`.
-type Reading = (serde_yaml::Location, DType, Sizes, Option<Spoilt>);
+type Reading = (serde_yaml::Location, DType, Sizes, Option<Placeholder>);
 
 /// What the cases of a file share.
 #[derive(Default)]
@@ -72,7 +72,14 @@ static NO_SIZES: Sizes = Sizes::new(Vec::new());
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: Text<'a>, shared: &'a Shared) -> Self {
-        Self { text, shared, sizes: &NO_SIZES, large: is_large(text.file), spoilt: None, sends_fill: false }
+        Self {
+            text,
+            shared,
+            sizes: &NO_SIZES,
+            large: is_large(text.file),
+            placeholder: None,
+            sends_fill: false,
+        }
     }
 
     /// Sets the values of named sizes.
@@ -86,8 +93,8 @@ impl<'a> Reader<'a> {
     /// Reads a number, in which named sizes may occur.
     pub(super) fn number(&self, node: &'a Spanned<Node>) -> Result<i128, Diagnostic> {
         let text = self.text.scalar(node).unwrap_or_default();
-        if let Some(spoilt) = self.spoilt(node) {
-            return Ok(spoilt.number());
+        if let Some(placeholder) = self.placeholder(node) {
+            return Ok(placeholder.number());
         }
         let plain = text.strip_prefix('-').unwrap_or(text);
         if self.sizes.is_empty() && (plain.is_empty() || !plain.bytes().all(|b| b.is_ascii_digit())) {
@@ -138,7 +145,7 @@ impl<'a> Reader<'a> {
 
     /// Reads the output of a case: nested data, or a mapping like that of an operand, without a dtype.
     pub(super) fn output(&self, dtype: &Written, node: &'a Spanned<Node>) -> Result<Tensor, Diagnostic> {
-        let reader = Self { spoilt: Some(Spoilt::Zero), ..*self };
+        let reader = Self { placeholder: Some(Placeholder::Zero), ..*self };
         self.values(dtype, node.defined, |dtype| reader.output_of(dtype, node))
     }
 
@@ -201,7 +208,7 @@ impl<'a> Reader<'a> {
         at: serde_yaml::Location,
         make: impl FnOnce() -> Result<Tensor, Diagnostic>,
     ) -> Result<Tensor, Diagnostic> {
-        let key = (at, dtype, self.sizes.clone(), self.spoilt);
+        let key = (at, dtype, self.sizes.clone(), self.placeholder);
         if let Some(tensor) = self.shared.read.borrow().get(&key) {
             return Ok(tensor.clone());
         }

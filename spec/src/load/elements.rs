@@ -98,8 +98,8 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn element(&self, dtype: DType, node: &'a Spanned<Node>) -> Result<Element, Diagnostic> {
-        if let Some(spoilt) = self.spoilt(node).filter(|_| dtype != DType::String) {
-            return Ok(Element::Bits(spoilt.bits()));
+        if let Some(placeholder) = self.placeholder(node).filter(|_| dtype != DType::String) {
+            return Ok(Element::Bits(placeholder.bits()));
         }
         match (dtype.kind(), &node.value) {
             (Kind::String, _) => self.string(node),

@@ -1,7 +1,7 @@
 //! Reads a `fill`: a single value, numbers that count up, or a closed form.
 
 use crate::diagnostic::Diagnostic;
-use crate::literal::parse_count;
+use crate::literal::bits_of_count;
 use crate::yaml::{Node, Spanned};
 use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
     /// so checking the last two is enough.
     fn check_iota(&self, dtype: DType, count: usize, at: serde_yaml::Location) -> Result<(), Diagnostic> {
         let Some(last) = count.checked_sub(1).filter(|_| dtype != DType::String) else { return Ok(()) };
-        let lost = |i: usize| parse_count(dtype, i).is_none();
+        let lost = |i: usize| bits_of_count(dtype, i).is_none();
         if lost(last) {
             return Err(self.wrong(at, format!("iota ends at {last}, which {dtype} does not hold exactly")));
         }
@@ -93,6 +93,6 @@ impl<'a> Reader<'a> {
 fn nth(dtype: DType, i: usize) -> Element {
     match dtype {
         DType::String => Element::Bytes(i.to_string().into()),
-        _ => Element::Bits(parse_count(dtype, i).unwrap_or_default()),
+        _ => Element::Bits(bits_of_count(dtype, i).unwrap_or_default()),
     }
 }

@@ -21,14 +21,14 @@ const NAN: Fill =
 
 /// What to read a word as. An output is read twice, and the elements that differ are those that the word wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Spoilt {
+pub(super) enum Placeholder {
     /// Zero bits.
     Zero,
     /// Another element.
     Marked,
 }
 
-impl Spoilt {
+impl Placeholder {
     /// The bits, for any dtype but string.
     pub(super) const fn bits(self) -> u128 {
         match self {
@@ -45,8 +45,8 @@ impl Spoilt {
 
 impl<'a> Reader<'a> {
     /// What to read a node as, if it is one of the words in an output.
-    pub(super) fn spoilt(&self, node: &'a Spanned<Node>) -> Option<Spoilt> {
-        self.spoilt.filter(|_| self.is(FILL, node) || self.is(ANY_NAN, node))
+    pub(super) fn placeholder(&self, node: &'a Spanned<Node>) -> Option<Placeholder> {
+        self.placeholder.filter(|_| self.is(FILL, node) || self.is(ANY_NAN, node))
     }
 
     fn is(&self, word: &str, node: &'a Spanned<Node>) -> bool {
@@ -89,11 +89,11 @@ impl<'a> Reader<'a> {
             Written::Named(dtype) => *dtype,
             Written::Any(_) => any::NUMBERS,
         };
-        let read = |spoilt| {
-            let reader = Self { spoilt: Some(spoilt), ..*self };
+        let read = |placeholder| {
+            let reader = Self { placeholder: Some(placeholder), ..*self };
             reader.once(numbers, node.defined, || reader.output_of(numbers, node))
         };
-        let (zero, marked) = (read(Spoilt::Zero)?, read(Spoilt::Marked)?);
+        let (zero, marked) = (read(Placeholder::Zero)?, read(Placeholder::Marked)?);
         let differs = zero.iter().zip(marked.iter()).enumerate().filter(|(_, (zero, marked))| zero != marked);
         let at = differs.map(|(at, _)| at).collect();
         Ok(Allowed::Filled(Filled { zeroed, at, fill }))

@@ -41,7 +41,7 @@ impl From<gather_spec::ShapeTooLarge> for Stop {
 }
 
 /// One instance of a law: its draws, the backend's declaration, and the answers so far.
-pub(super) struct Lab<'a> {
+pub(super) struct Instance<'a> {
     pub(super) law: &'a Law,
     pub(super) choices: &'a mut Choices,
     description: &'a Description,
@@ -56,7 +56,7 @@ pub(super) struct Lab<'a> {
     used: usize,
 }
 
-impl<'a> Lab<'a> {
+impl<'a> Instance<'a> {
     pub(super) fn new(
         law: &'a Law,
         choices: &'a mut Choices,

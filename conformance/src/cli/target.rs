@@ -14,7 +14,7 @@ use super::BackendArgument;
 use super::process::ProcessOptions;
 
 /// The backend of a campaign, ready for use.
-pub(super) struct Asked {
+pub(super) struct Target {
     pub(super) subjects: Subjects,
     pub(super) named: Named,
     /// Its name in the report, as given on the command line.
@@ -24,7 +24,7 @@ pub(super) struct Asked {
     pub(super) strictness: Strictness,
 }
 
-impl Asked {
+impl Target {
     /// A built-in backend, under the given policies or, without any, under all of them.
     pub(super) fn built_in(
         backend: &BackendArgument,

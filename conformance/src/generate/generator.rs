@@ -9,8 +9,8 @@ use gather_spec::{
 };
 
 use super::faults::integer;
-use super::palette::{LENGTH, Palettes, Style};
 use super::parts::{Parts, Wanted, counts_from, default_of};
+use super::shared::{LENGTH, SharedElements, Style};
 use super::sizes::Size;
 use super::slice_sizes;
 use super::values::{Regular, Values};
@@ -31,9 +31,9 @@ pub const EDGES_IN: usize = 1024;
 
 /// Draws calls that a backend declares, and now and then one that it does not.
 #[derive(Debug)]
-pub struct Maker {
+pub struct CallGenerator {
     declared: Vec<(Signature, Capability)>,
-    palettes: Palettes,
+    shared: SharedElements,
     wide: bool,
     edges_in: Option<usize>,
 }
@@ -41,14 +41,14 @@ pub struct Maker {
 /// An error: a tensor of a drawn call cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{operator}: {error}")]
-pub struct Unmade {
+pub struct DrawError {
     /// The operator of the call.
     pub operator: Operator,
     /// Why the tensor cannot be made.
     pub error: TensorError,
 }
 
-impl Maker {
+impl CallGenerator {
     /// A generator for the operators that a backend declares and that have a signature.
     #[must_use]
     pub fn new(description: &Description, signatures: &Signatures) -> Self {
@@ -56,7 +56,7 @@ impl Maker {
             Some((signatures.get(name)?.clone(), capability.clone()))
         };
         let declared = description.operators.iter().filter_map(known).collect();
-        Self { declared, palettes: Palettes, wide: false, edges_in: Some(EDGES_IN) }
+        Self { declared, shared: SharedElements, wide: false, edges_in: Some(EDGES_IN) }
     }
 
     /// Draws calls with higher ranks and larger dims, for tests that can take their time.
@@ -80,19 +80,19 @@ impl Maker {
     /// Draws a call; `None` if the backend declares no known operator.
     ///
     /// # Errors
-    /// [`Unmade`] if its tensors are too large, or memory is short.
+    /// [`DrawError`] if its tensors are too large, or memory is short.
     ///
     /// ```
-    /// use gather_conformance::generate::{Choices, Maker};
+    /// use gather_conformance::generate::{Choices, CallGenerator};
     /// use gather_conformance::{Backend, builtin};
     /// let reference = builtin::backend("reference", builtin::Policies::default(), 1 << 20).unwrap();
     /// let signatures: gather_spec::Signatures = gather_spec::load::operators().unwrap().into_iter().collect();
-    /// let maker = Maker::new(&reference.describe(), &signatures);
-    /// let call = maker.call(&mut Choices::from_draws(vec![]))?.unwrap();
+    /// let generator = CallGenerator::new(&reference.describe(), &signatures);
+    /// let call = generator.call(&mut Choices::from_draws(vec![]))?.unwrap();
     /// assert!(signatures.get(call.operator.as_str()).is_some());
-    /// # Ok::<(), gather_conformance::generate::Unmade>(())
+    /// # Ok::<(), gather_conformance::generate::DrawError>(())
     /// ```
-    pub fn call(&self, choices: &mut Choices) -> Result<Option<Call>, Unmade> {
+    pub fn call(&self, choices: &mut Choices) -> Result<Option<Call>, DrawError> {
         let size = |choices: &mut Choices| match self.wide {
             true => Size::Wide,
             false => Size::draw(choices, self.edges_in),
@@ -104,8 +104,8 @@ impl Maker {
     /// have.
     ///
     /// # Errors
-    /// As for [`Maker::call`].
-    pub fn far_call(&self, choices: &mut Choices) -> Result<Option<Call>, Unmade> {
+    /// As for [`CallGenerator::call`].
+    pub fn far_call(&self, choices: &mut Choices) -> Result<Option<Call>, DrawError> {
         self.call_of(choices, |_| Size::Far)
     }
 
@@ -113,15 +113,15 @@ impl Maker {
         &self,
         choices: &mut Choices,
         size: impl FnOnce(&mut Choices) -> Size,
-    ) -> Result<Option<Call>, Unmade> {
+    ) -> Result<Option<Call>, DrawError> {
         if self.declared.is_empty() {
             return Ok(None);
         }
         let (signature, capability) = &self.declared[choices.below(self.declared.len())];
         let size = size(choices);
         if signature.form == Form::Window {
-            let unmade = |error| Unmade { operator: signature.operator.clone(), error };
-            return self.windows(choices, signature, capability, size).map(Some).map_err(unmade);
+            let draw_error = |error| DrawError { operator: signature.operator.clone(), error };
+            return self.windows(choices, signature, capability, size).map(Some).map_err(draw_error);
         }
         let (mut parts, faults) = match size {
             Size::Far => (far::draw(choices, signature), choices.pick(&[0, MOST_FAULTS])),
@@ -141,8 +141,8 @@ impl Maker {
         (0..faults).for_each(|_| parts.disturb(choices, signature));
         let dtype = listed_or_any(choices, &capability.dtypes);
         let index_dtype = listed_or_any(choices, &capability.index_dtypes);
-        let unmade = |error| Unmade { operator: signature.operator.clone(), error };
-        let params = self.params(dtype, parts.params, size, choices).map_err(unmade)?;
+        let draw_error = |error| DrawError { operator: signature.operator.clone(), error };
+        let params = self.params(dtype, parts.params, size, choices).map_err(draw_error)?;
         // A fault may have removed axes.
         let dims = params.shape();
         let flat = [dims.element_count()];
@@ -151,8 +151,8 @@ impl Maker {
             false => &dims[parts.axis.min(dims.len())..(parts.axis + parts.depth).min(dims.len())],
         };
         let make = if size == Size::Edge { regular_indices } else { index_tensor };
-        let indices = make(index_dtype, parts.indices, bounds, choices).map_err(unmade)?;
-        let fill_value = self.fill_value(choices, signature, dtype).map_err(unmade)?;
+        let indices = make(index_dtype, parts.indices, bounds, choices).map_err(draw_error)?;
+        let fill_value = self.fill_value(choices, signature, dtype).map_err(draw_error)?;
         let roles = Roles { axis, batch_dims, mode, fill_value, ignored, ..Roles::new(params, indices) };
         Ok(Some(signature.spell(roles)))
     }
@@ -212,7 +212,7 @@ impl Maker {
         }
         let style = choices.pick(&Style::USUAL);
         let at = choices.below(LENGTH);
-        let elements = self.palettes.get(dtype, style);
+        let elements = self.shared.get(dtype, style);
         Tensor::strided(dtype, Shape::new([])?, Vec::new(), at, elements).map(Some)
     }
 
@@ -238,7 +238,7 @@ impl Maker {
         }
         let (strides, offset) =
             if strided { layout(&shape, choices) } else { (shape.row_major_strides(), 0) };
-        Tensor::strided(dtype, shape, strides, offset, self.palettes.get(dtype, style))
+        Tensor::strided(dtype, shape, strides, offset, self.shared.get(dtype, style))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use gather_spec::literal::parse_count;
+use gather_spec::literal::bits_of_count;
 use gather_spec::tensor::{Elements, Stored};
 use gather_spec::{ByteString, DType};
 
@@ -34,21 +34,21 @@ impl Style {
 
 /// Elements of every dtype in every style, computed on first use.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Palettes;
+pub(super) struct SharedElements;
 
-static PALETTES: [OnceLock<Elements>; DType::ALL.len() * Style::ALL.len()] =
+static SHARED: [OnceLock<Elements>; DType::ALL.len() * Style::ALL.len()] =
     [const { OnceLock::new() }; DType::ALL.len() * Style::ALL.len()];
 
-impl Palettes {
+impl SharedElements {
     pub(super) fn get(self, dtype: DType, style: Style) -> Elements {
         let style = if dtype != DType::String && style == Style::Long { Style::Painted } else { style };
         let at = dtype as usize * Style::ALL.len() + style as usize;
-        PALETTES[at].get_or_init(|| palette(dtype, style)).clone()
+        SHARED[at].get_or_init(|| shared(dtype, style)).clone()
     }
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "an element's bits lie in the low end of the u128")]
-fn palette(dtype: DType, style: Style) -> Elements {
+fn shared(dtype: DType, style: Style) -> Elements {
     let bits = || (0..LENGTH).map(move |at| element(dtype, style, at));
     match dtype {
         DType::String => ByteString::store((0..LENGTH).map(|at| string(style, at)).collect()),
@@ -71,7 +71,7 @@ fn element(dtype: DType, style: Style, at: usize) -> u128 {
         _ => 2048,
     };
     match style {
-        Style::Counted => parse_count(dtype, at % period).unwrap_or_default(),
+        Style::Counted => bits_of_count(dtype, at % period).unwrap_or_default(),
         Style::Painted | Style::Long => paint::bits(dtype, at as u128),
         Style::Odd => odd(dtype, at),
     }
