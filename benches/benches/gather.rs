@@ -1,5 +1,5 @@
 //! Every workload at every level, on 1 and 2 threads, with each kind of output: `workload/level/threads/output`.
-//! Inputs are made, and outputs verified, only for what the filter of `cargo bench -- FILTER` lets through.
+//! Makes inputs and verifies outputs only for workloads that the filter of `cargo bench -- FILTER` selects.
 
 #![forbid(unsafe_code)]
 
@@ -14,13 +14,13 @@ use gather_benches::verify::Samples;
 use gather_benches::{How, Inputs, Subject, Workload, subject, threads, workloads};
 use gather_optimized::{Level, Plan};
 
-/// Outputs of this many bytes and more take milliseconds, so each sample is one batch of equal size.
+/// Outputs of at least this many bytes take milliseconds, so each sample is a single batch.
 const LARGE: usize = 1 << 20;
 
-/// Outputs of fewer bytes than this are for one thread only.
+/// Outputs of fewer bytes are measured on one thread only.
 const TINY: usize = 4 << 10;
 
-/// Where the output goes.
+/// The memory for the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Output {
     Into,
@@ -52,7 +52,7 @@ fn main() {
     criterion.final_summary();
 }
 
-/// Everything about a workload that takes time to make.
+/// The parts of a workload that take time to make.
 struct Made {
     inputs: Inputs,
     samples: Samples,
@@ -66,7 +66,7 @@ fn each_way(workload: &Workload, group: &mut BenchmarkGroup<'_, WallTime>) {
             let mut ready = None;
             for (name, output) in OUTPUTS {
                 if differs(workload, level, threads, output) {
-                    // Criterion calls this once per sample; what it needs is made once.
+                    // Criterion calls this once per sample, so what it needs is cached.
                     group.bench_function(format!("{level}/{threads}/{name}"), |bencher| {
                         let made = made.get_or_init(|| Made::of(workload));
                         ready.get_or_insert_with(|| Ready::of(workload, made, how)).run(output, bencher);
@@ -77,8 +77,8 @@ fn each_way(workload: &Workload, group: &mut BenchmarkGroup<'_, WallTime>) {
     }
 }
 
-/// Whether a combination can differ from one measured before. Strings are cloned one by one, with no level, second
-/// thread or pool; a tiny call on two threads would measure how long it takes to wake one.
+/// Whether a combination can differ from those measured before. Strings are cloned one by one, without level, second
+/// thread or pool. A tiny call on two threads would only measure waking a thread.
 fn differs(workload: &Workload, level: Level, threads: usize, output: Output) -> bool {
     let plain = Level::available().next() == Some(level) && threads == 1 && output != Output::Pooled;
     let tiny = workload.output_bytes() < TINY;
@@ -93,7 +93,7 @@ impl Made {
     }
 }
 
-/// A workload at one level on some threads, verified.
+/// A verified workload at one level on some threads.
 struct Ready<'a> {
     subject: Box<dyn Subject + 'a>,
     plan: Plan,

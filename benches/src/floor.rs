@@ -1,8 +1,8 @@
-//! Floors: the same rows or elements as a gather, in the same order, moved by the best plain loop of safe Rust.
+//! Floors: the same rows or elements as in a gather, in the same order, moved by the best plain loop of safe Rust.
 //!
-//! Offsets are not validated. A slice cannot be indexed in safe Rust without a comparison, so a loop contains one per
-//! row; it has no other check. Loops are compiled for each short row length, longer rows are one `memcpy` each. Rows of
-//! 128 bytes or more have another floor beside it: gather-optimized's own stores past the caches, at places tested
+//! A floor does not validate indices. Safe Rust cannot index a slice without a comparison, so each loop has one per
+//! row, but no other check. Short row lengths have loops compiled for them; longer rows are one `memcpy` each. For rows of
+//! at least 128 bytes there is a second floor: gather-optimized's own stores past the caches, with positions validated
 //! beforehand.
 
 use gather_optimized::PlacedRows;
@@ -10,9 +10,9 @@ use gather_optimized::PlacedRows;
 use crate::geometry::{Geometry, offsets};
 use crate::threads::share;
 
-/// An index as a number of places. Negative ones never occur in workloads.
+/// An index type. Workloads have no negative indices.
 pub trait Place: Copy + Send + Sync {
-    /// The place, wrapped around if negative.
+    /// The index as a position. A negative index would wrap around.
     fn place(self) -> usize;
 }
 
@@ -29,32 +29,32 @@ impl Place for i64 {
     }
 }
 
-/// Where the rows of a workload lie. All distances count the units that the storage is made of: bytes, or strings.
+/// The positions of a workload's rows. All distances are in units of the storage: bytes, or strings.
 #[derive(Clone, Debug)]
 pub struct Floor {
-    /// Index rows per batch.
+    /// The number of index rows per batch.
     rows: usize,
-    /// How often each batch of index rows is used, one time after the other.
+    /// How many times in a row each batch of index rows is used.
     mids: usize,
-    /// For each use of a batch, the distance of params at its multi-index of zeros.
+    /// For each use of a batch, the offset in params for a multi-index of zeros.
     bases: Vec<usize>,
-    /// The distance of neighbours along each axis that is selected from. It wraps around if negative.
+    /// The strides of the gathered axes. Negative strides wrap around.
     strides: Vec<usize>,
-    /// The number of index values of a row.
+    /// The number of index values per row.
     indices_per_row: usize,
-    /// Whether each element of a slice has an index of its own.
+    /// Whether each element of a slice has its own index.
     each: bool,
-    /// Units of the slice that an index row selects.
+    /// The length in units of the slice that an index row selects.
     row_len: usize,
-    /// The distances of the slice's elements from its first; none if they lie side by side and share an index.
+    /// The distances of the slice's elements from its first one; `None` if they are contiguous and share an index.
     scattered: Option<Vec<usize>>,
     /// Units per element.
     element: usize,
 }
 
 impl Floor {
-    /// The floor of a loop nest over params that begin `offset` elements into their storage; `element` says how many
-    /// units of the storage make an element.
+    /// The floor of a loop nest over params that start `offset` elements into their storage. An element has `element` units
+    /// of the storage.
     #[must_use]
     pub fn new(geometry: &Geometry, strides: &[isize], offset: usize, element: usize) -> Self {
         let strides: Vec<isize> = strides.iter().map(|stride| stride * element.cast_signed()).collect();
@@ -77,17 +77,17 @@ impl Floor {
         }
     }
 
-    /// Moves elements that are bytes, the indices being contiguous.
+    /// Moves elements as bytes. Indices are contiguous.
     ///
     /// # Panics
-    /// If an index is outside its axis so far that it leaves the storage, or slices are not those of the shapes.
+    /// If an index is so far out of range that it leaves the storage, or the lengths do not fit the shapes.
     pub fn copy<I: Place>(&self, params: &[u8], indices: &[I], output: &mut [u8], threads: usize) {
         share(output, self.row_len, threads, |first, part| {
             self.segments(first, indices, part, |base, rows, out| self.copy_rows(params, base, rows, out));
         });
     }
 
-    /// The rows at their places, if they are long enough to be written past the caches; the indices are contiguous.
+    /// The rows with their positions, if they are long enough for stores past the caches. Indices are contiguous.
     pub fn placed<'p, I: Place>(&self, params: &'p [u8], indices: &[I]) -> Option<PlacedRows<'p>> {
         if self.scattered.is_some() || self.row_len < PlacedRows::SHORTEST_STREAMED {
             return None;
@@ -101,15 +101,15 @@ impl Floor {
         PlacedRows::new(params, rows.collect(), self.row_len)
     }
 
-    /// Copies rows past the caches: [`Floor::copy`], but for the stores.
+    /// Like [`Floor::copy`], with stores past the caches.
     ///
     /// # Panics
-    /// If the rows are not those of this floor or the output is not as long.
+    /// If the rows are not from this floor, or the output has another length.
     pub fn copy_past_caches(&self, rows: &PlacedRows<'_>, output: &mut [u8], threads: usize) {
         share(output, self.row_len, threads, |first, part| rows.copy(first, part, true));
     }
 
-    /// Clones elements one by one on one thread, the indices being contiguous.
+    /// Clones elements one by one on one thread. Indices are contiguous.
     ///
     /// # Panics
     /// As [`Floor::copy`].
@@ -135,7 +135,7 @@ impl Floor {
         });
     }
 
-    /// Cuts a part of the output, `first` rows after its beginning, where a batch of index rows starts anew.
+    /// Splits a part of the output, which starts at row `first`, where a batch of index rows starts again.
     fn segments<T, I>(
         &self,
         mut first: usize,
@@ -177,7 +177,7 @@ impl Floor {
         by_width!(1 2 4 8 16 32 64 128 256);
     }
 
-    /// Whether every row begins a multiple of `width` into the storage.
+    /// Whether every row starts at a multiple of `width` in the storage.
     fn is_grid(&self, base: usize, width: usize) -> bool {
         base.is_multiple_of(width)
             && self.strides.iter().all(|stride| stride.cast_signed() % width.cast_signed() == 0)
@@ -241,7 +241,7 @@ impl Floor {
     }
 }
 
-/// Rows at the sum of index times stride, over the components of each index row.
+/// Copies rows whose position is the dot product of index row and strides.
 fn dot<const W: usize, const K: usize, I: Place>(
     params: &[[u8; W]],
     base: usize,

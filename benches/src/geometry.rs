@@ -1,26 +1,26 @@
-//! The shapes of a workload as one loop nest, for floors and samples. It repeats what the documents say, on purpose
-//! without the help of gather-optimized, whose output it has to predict.
+//! The shapes of a workload as one loop nest, for floors and samples. It implements the documents' formulas a second time,
+//! deliberately without gather-optimized, whose output it predicts.
 
 use std::iter::once;
 
 use gather_spec::Form;
 
-/// The axes of params, by what becomes of them:
-/// `output[batch, mid, row, inner] = params[batch, mid, indices[batch, row], inner]`, or, where each element of a slice has an
-/// index of its own, `params[batch, indices[batch, row, inner], inner]`.
+/// The axes of params by purpose:
+/// `output[batch, mid, row, inner] = params[batch, mid, indices[batch, row], inner]` or, if each element of a slice has its
+/// own index, `params[batch, indices[batch, row, inner], inner]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Geometry {
-    /// Dims that params and indices share.
+    /// The dims that params and indices share.
     pub batch: Vec<usize>,
-    /// Dims between the batch and the axis; none for the form nd.
+    /// The dims between the batch and the axis; empty in form nd.
     pub mid: Vec<usize>,
-    /// The axes that an index row selects from.
+    /// The gathered axes.
     pub indexed: Vec<usize>,
-    /// Dims of the slice that an index row selects.
+    /// The dims of the slice that an index row selects.
     pub inner: Vec<usize>,
-    /// Index rows per batch.
+    /// The number of index rows per batch.
     pub rows: usize,
-    /// Whether each element of a slice has an index of its own: of the form elements only.
+    /// Whether each element of a slice has its own index, which occurs in form elements only.
     pub each: bool,
 }
 
@@ -28,7 +28,7 @@ impl Geometry {
     /// The loop nest of a call of a form with these shapes, which share the first `b` axes.
     ///
     /// # Errors
-    /// What is wrong with axis, batch dims or shapes.
+    /// What is wrong with the axis, the batch dims or the shapes.
     pub fn of(
         form: Form,
         params: &[usize],
@@ -64,7 +64,7 @@ impl Geometry {
         })
     }
 
-    /// Indices have the dims of params off the axis; after it they may all be 1, which selects whole slices.
+    /// Form elements. Indices have the dims of params off the axis; after it they may all be 1, which selects whole slices.
     fn elements(params: &[usize], indices: &[usize], axis: usize) -> Result<Self, String> {
         if params.len() != indices.len() || axis >= params.len() {
             return Err(format!("params {params:?} and indices {indices:?} do not share an axis {axis}"));
@@ -98,7 +98,7 @@ impl Geometry {
         })
     }
 
-    /// The number of index values of a row.
+    /// The number of index values per row.
     #[must_use]
     pub fn indices_per_row(&self) -> usize {
         if self.each { self.row_len() } else { self.indexed.len() }
@@ -110,31 +110,31 @@ impl Geometry {
         self.batch.iter().product()
     }
 
-    /// How often each index row of a batch is used.
+    /// How many times each index row of a batch is used.
     #[must_use]
     pub fn mids(&self) -> usize {
         self.mid.iter().product()
     }
 
-    /// The number of places that an index row may name.
+    /// The number of positions that an index row can select.
     #[must_use]
     pub fn positions(&self) -> usize {
         self.indexed.iter().product()
     }
 
-    /// Elements of the slice that an index row selects.
+    /// The number of elements in the slice that an index row selects.
     #[must_use]
     pub fn row_len(&self) -> usize {
         self.inner.iter().product()
     }
 
-    /// Elements of the output.
+    /// The number of elements in the output.
     #[must_use]
     pub fn output_len(&self) -> usize {
         [self.batches(), self.mids(), self.rows, self.row_len()].iter().product()
     }
 
-    /// Where an axis of params goes, as ranges over its axes: batch, mid, indexed, inner.
+    /// Splits a list with one entry per axis of params into batch, mid, indexed and inner.
     pub(crate) fn split<'s, S>(&self, per_axis: &'s [S]) -> [&'s [S]; 4] {
         let (batch, rest) = per_axis.split_at(self.batch.len());
         let (mid, rest) = rest.split_at(self.mid.len());
@@ -143,8 +143,8 @@ impl Geometry {
     }
 }
 
-/// The distance from the first element of every multi-index of `dims`, in row-major order. Distances wrap around, as
-/// strides may be negative.
+/// The offsets of all multi-indices of `dims` from the first element, in row-major order. They wrap around, since strides may
+/// be negative.
 pub(crate) fn offsets(dims: &[usize], strides: &[isize]) -> Vec<usize> {
     let axes = dims.iter().zip(strides);
     axes.fold(once(0).collect(), |outer: Vec<usize>, (dim, stride)| {

@@ -1,4 +1,4 @@
-//! Params and indices of a workload: painted and drawn, the same on every machine. Nothing is timed here.
+//! Params and indices of a workload, painted and drawn. They are the same on every machine, and nothing here is timed.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use crate::workloads::{Distribution, Layout};
 
 /// The longest run of [`Distribution::Runs`].
 const LONGEST_RUN: u64 = 32;
-/// How many positions [`Distribution::Repeated`] chooses from.
+/// How many positions [`Distribution::Repeated`] draws from.
 const FEW: u64 = 64;
-/// By how many elements a row of [`Layout::Padded`] is longer than its window.
+/// How many elements longer than its window a row of [`Layout::Padded`] is.
 const PADDING: usize = 16;
 
 /// The inputs of one workload.
@@ -25,18 +25,18 @@ const PADDING: usize = 16;
 pub struct Inputs {
     /// The tensor to gather from.
     pub params: Params,
-    /// The tensor that says what to gather.
+    /// The indices.
     pub indices: Indices,
 }
 
-/// Params, as a tensor and as the storage that it is a window on.
+/// Params as a tensor, and as its storage.
 #[derive(Clone, Debug)]
 pub struct Params {
     /// The tensor.
     pub tensor: Tensor,
     /// Its storage, shared.
     pub elements: Elements,
-    /// Where in the storage its first element lies.
+    /// The position of the tensor's first element in the storage.
     pub offset: usize,
 }
 
@@ -53,7 +53,7 @@ impl Inputs {
     /// Makes the inputs of a workload.
     ///
     /// # Errors
-    /// [`TensorError`] if params cannot be made; a [`Workload`] that was read always can if there is memory.
+    /// [`TensorError`] if there is not enough memory for params.
     pub fn of(workload: &Workload) -> Result<Self, TensorError> {
         let params = Params::of(workload)?;
         let drawn = positions(&workload.geometry(), workload.indices.distribution, workload.seed);
@@ -73,7 +73,7 @@ impl Inputs {
         Ok(Self { params, indices })
     }
 
-    /// The same inputs with params on huge pages, where the system gives them. Strings stay where they are.
+    /// The same inputs with params on huge pages, if the system provides them. Strings are not moved.
     ///
     /// # Errors
     /// [`TensorError`] if memory is short.
@@ -92,10 +92,10 @@ impl Inputs {
         Ok(Self { params: Params { tensor, elements, offset }, indices: self.indices })
     }
 
-    /// The workload as a call that backends can answer. Indices are copied, params are shared.
+    /// The workload as a call for backends. Indices are copied, params are shared.
     ///
     /// # Errors
-    /// That no operator takes the workload, or that memory is short.
+    /// If no operator fits the workload, or memory is short.
     pub fn call(&self, workload: &Workload) -> Result<Call, String> {
         let indices = self.indices.tensor().map_err(|wrong| wrong.to_string())?;
         workload.call(self.params.tensor.clone(), indices)
@@ -113,7 +113,7 @@ impl Params {
 }
 
 impl Indices {
-    /// The same indices as a tensor, copied.
+    /// A copy of the indices as a tensor.
     ///
     /// # Errors
     /// [`TensorError`] if memory is short.
@@ -131,7 +131,7 @@ impl Indices {
     }
 }
 
-/// Strides, the place of the first element, and how many elements are stored.
+/// The strides, the position of the first element, and the number of stored elements.
 fn place(shape: &Shape, layout: Layout) -> (Vec<isize>, usize, usize) {
     let (count, rank) = (shape.element_count(), shape.rank());
     let mut strides = shape.row_major_strides();
@@ -179,7 +179,7 @@ fn paint(dtype: DType, len: usize) -> Elements {
     }
 }
 
-/// The position that each index row names, or each of its elements, batch after batch.
+/// The positions that index rows, or their elements, select, batch by batch.
 fn positions(geometry: &Geometry, distribution: Distribution, seed: u64) -> Vec<u64> {
     let mut draw = Draw { random: Pcg64Mcg::seed_from_u64(seed), bound: geometry.positions() as u64 };
     let drawn = geometry.rows * if geometry.each { geometry.row_len() } else { 1 };
@@ -196,7 +196,7 @@ struct Draw {
 }
 
 impl Draw {
-    /// A random number below `bound`. The bias of one part in 2^64 / `bound` does not matter here.
+    /// A random number below `bound`. Its bias of `bound` / 2^64 does not matter here.
     fn below(&mut self, bound: u64) -> u64 {
         let wide = u128::from(self.random.next_u64()) * u128::from(bound);
         u64::try_from(wide >> 64).expect("the high half of a product")
@@ -228,7 +228,7 @@ impl Draw {
     }
 }
 
-/// Each position as its components on the axes `dims`; as it is if there are none to split it into.
+/// Splits positions into their components on the axes `dims`, or keeps them if there are no such axes.
 fn components<I>(positions: Vec<u64>, dims: Option<&[usize]>, convert: impl Fn(u64) -> I) -> Vec<I> {
     let Some(dims) = dims else { return positions.into_iter().map(convert).collect() };
     let mut all = Vec::with_capacity(positions.len() * dims.len());
@@ -244,7 +244,7 @@ fn components<I>(positions: Vec<u64>, dims: Option<&[usize]>, convert: impl Fn(u
     all
 }
 
-/// The elements, given in row-major order, as an array of this layout.
+/// The elements, given in row-major order, as an array with this layout.
 fn array<I: Copy + Default>(shape: &[usize], mut elements: Vec<I>, layout: Layout) -> ArrayD<I> {
     let whole = "as many indices as the shape has were drawn";
     if layout == Layout::Reversed {

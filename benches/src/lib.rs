@@ -1,10 +1,11 @@
-//! The workloads of GatherSpec and everything that is needed to time them. What is timed is verified first.
+//! The workloads of GatherSpec, and everything needed to time them. Nothing is timed before its output is verified.
 //!
-//! - [`workloads`]: the one list, `workloads.yaml`, read and checked; [`geometry`]: its shapes as one loop nest.
-//! - [`inputs`]: params and indices made from a workload, the same on every machine.
-//! - [`mod@subject`]: a workload ready to run, by gather-optimized and by its [`floor`], the best plain loop.
-//! - [`verify`]: whether both agree with gather-reference.
-//! - [`roofline`]: what the memory system allows; [`timing`]: contenders in turn, medians; [`threads`]: sharing work.
+//! - [`workloads`] reads and checks `workloads.yaml`, the only list; [`geometry`] turns shapes into a loop nest.
+//! - [`inputs`] makes params and indices of a workload, the same on every machine.
+//! - [`mod@subject`] runs a workload by gather-optimized and by its [`floor`], the best plain loop.
+//! - [`verify`] compares both with gather-reference.
+//! - [`roofline`] measures the limits of the memory system, [`timing`] interleaves contenders and takes medians,
+//!   [`threads`] shares work.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! What the memory system allows: parallel copies and random reads, by plain safe Rust.
+//! The limits of the memory system: parallel copies and random reads in plain safe Rust.
 
 use std::hint::black_box;
 
@@ -7,20 +7,20 @@ use ndarray::{Array2, arr1};
 
 use crate::threads::share;
 
-/// A piece that libc's `memcpy` never moves past the caches.
+/// A size of which libc's `memcpy` never stores past the caches.
 const PLAIN_PIECE: usize = 16 << 10;
 
-/// How a copy is cut up.
+/// How to split a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copy {
-    /// In pieces of 16 KiB, which go through the caches.
+    /// Into pieces of 16 KiB, which are written through the caches.
     Pieces,
-    /// In one `memcpy` per thread, which libc moves with non-temporal stores once it is larger than its threshold
-    /// (glibc: about three quarters of the last-level cache). Safe Rust has no other way to ask for them.
+    /// Into one `memcpy` per thread. Above a threshold (in glibc, about three quarters of the last-level cache), libc uses
+    /// non-temporal stores. Safe Rust has no other way to request them.
     Whole,
 }
 
-/// Copies `from` to `to`, which is as long.
+/// Copies `from` to `to`, which has the same length.
 ///
 /// # Panics
 /// If `from` is shorter.
@@ -47,8 +47,8 @@ pub fn copy(from: &[u8], to: &mut [u8], threads: usize, how: Copy) {
 #[repr(align(64))]
 pub struct Line(pub [u32; 16]);
 
-/// Reads `count` random elements of a table; `read` turns one into a number. Addresses depend on no earlier read, so
-/// that as many are under way as the processor manages.
+/// Reads `count` random elements of a table; `read` turns each into a number. No address depends on an earlier read, so as
+/// many reads are in flight as the processor supports.
 pub fn random_reads<T: Sync>(table: &[T], count: usize, threads: usize, read: impl Fn(&T) -> u32 + Sync) {
     const READS_PER_SHARE: usize = 4096;
     let mut sums = vec![0u32; count.div_ceil(READS_PER_SHARE)];
@@ -63,7 +63,7 @@ pub fn random_reads<T: Sync>(table: &[T], count: usize, threads: usize, read: im
     black_box(sums);
 }
 
-/// A place below `len` without visible order.
+/// A pseudorandom position below `len`.
 fn scatter(number: usize, len: usize) -> usize {
     let mut mixed = (number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed ^= mixed >> 32;
@@ -72,7 +72,7 @@ fn scatter(number: usize, len: usize) -> usize {
     usize::try_from(wide >> 64).unwrap_or(0)
 }
 
-/// The same elements on huge pages, where the system gives them: an output of gather-optimized, which asks for them.
+/// The same elements on huge pages, if the system provides them: in an output of gather-optimized, which requests them.
 ///
 /// # Panics
 /// If memory is short.

@@ -1,4 +1,4 @@
-//! A workload ready to run: gather-optimized in its three ways, and the floor, all into the same memory.
+//! A workload ready to run: by gather-optimized in three ways, and by its floor, all with the same output memory.
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use gather_optimized::PlacedRows;
@@ -11,20 +11,20 @@ use crate::Workload;
 use crate::floor::{Floor, Place};
 use crate::inputs::{Indices, Inputs};
 
-/// How gather-optimized is to run: what no workload says.
+/// The settings of gather-optimized that are not part of a workload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct How {
-    /// The instruction set; the best one if absent.
+    /// The instruction-set level; `None` for the best one.
     pub level: Option<Level>,
-    /// The number of threads; as many as pay if absent.
+    /// The number of threads; `None` for as many as are worthwhile.
     pub threads: Option<std::num::NonZeroUsize>,
 }
 
 impl How {
-    /// The options of a workload run this way.
+    /// The options for a workload with these settings.
     #[must_use]
     pub fn options(self, workload: &Workload) -> Options {
-        // What is no rank is refused by the plan.
+        // The plan rejects a number that is no valid rank.
         let signed = |dims: usize| i64::try_from(dims).unwrap_or(i64::MAX);
         let options = Options::new().profile(workload.policy).batch_dims(signed(workload.batch_dims));
         let options = workload.axis.map_or(options, |axis| options.axis(signed(axis)));
@@ -32,17 +32,17 @@ impl How {
         self.threads.map_or(options, |threads| options.threads(threads))
     }
 
-    /// The plan of a workload run this way.
+    /// The plan for a workload with these settings.
     ///
     /// # Errors
-    /// `Unsupported` if the processor lacks the level; nothing else for a workload that was read.
+    /// `Unsupported` if the processor lacks the level. Workloads cause no other error.
     pub fn plan(self, workload: &Workload) -> Result<Plan, Refusal> {
         let (params, indices) = (&workload.params.shape, &workload.indices.shape);
         match workload.form {
             Form::Take => Plan::gather(params, indices, &self.options(workload)),
             Form::Elements => Plan::take_along_axis(params, indices, &self.options(workload)),
             Form::Nd => Plan::gather_nd(params, indices, &self.options(workload)),
-            // No workload that was read is of this form.
+            // `workloads` rejects this form.
             Form::Window => Err(Refusal::Unsupported("a workload has no dimension numbers".to_owned())),
         }
     }
@@ -52,43 +52,43 @@ fn same_bits(same: bool, name: &str) -> Result<(), String> {
     if same { Ok(()) } else { Err(format!("the outputs of fresh and {name} differ")) }
 }
 
-/// A workload with its inputs, whatever their types. Outputs are kept, so that `run_into` and `run_floor` write to warm memory.
+/// A workload with its inputs, of any type. The output is reused, so `run_into` and `run_floor` write to warm memory.
 pub trait Subject {
-    /// Gathers into the kept output.
+    /// Gathers into the reused output.
     ///
     /// # Errors
     /// Those of [`Plan::run_into`].
     fn run_into(&mut self, plan: &Plan) -> Result<(), Refusal>;
 
-    /// Plans, gathers into a new array and drops it, as a user's call does.
+    /// Plans, gathers into a new array and drops it, like a user's call.
     ///
     /// # Errors
     /// Those of [`Plan::run`].
     fn run_fresh(&self, how: How) -> Result<(), Refusal>;
 
-    /// Gathers into memory of a pool and gives it back.
+    /// Gathers into memory from a pool, and returns it.
     ///
     /// # Errors
-    /// Those of [`Plan::run_pooled`]; `Unsupported` for strings, which no pool holds.
+    /// Those of [`Plan::run_pooled`]; `Unsupported` for strings, which pools do not support.
     fn run_pooled(&self, plan: &Plan) -> Result<(), Refusal>;
 
-    /// Moves the same elements to the kept output by the best plain loop.
+    /// Moves the same elements into the reused output by the best plain loop.
     fn run_floor(&mut self, threads: usize);
 
-    /// Moves the same rows to the kept output past the caches; `false` if they are too short for that.
+    /// Moves the same rows into the reused output with stores past the caches; `false` if they are too short for that.
     fn run_floor_past_caches(&mut self, threads: usize) -> bool;
 
-    /// Runs everything and compares all of the bits, the kept output being spoilt in between.
+    /// Runs everything and compares all outputs bit by bit. The reused output is overwritten in between.
     ///
     /// # Errors
-    /// Which two differ.
+    /// Which two outputs differ.
     fn agree(&mut self, how: How) -> Result<(), String>;
 
-    /// Whether `count` elements of the kept output from `at` are those of the row-major `expected` from `from`.
+    /// Whether `count` elements of the reused output from `at` on equal those of the row-major `expected` from `from` on.
     fn holds(&self, at: usize, expected: &Tensor, from: usize, count: usize) -> bool;
 }
 
-/// The workload on these inputs, ready to run; its output has been written once.
+/// A workload with inputs, ready to run. Its output has been written once.
 ///
 /// # Errors
 /// `Unsupported` if memory is short.
@@ -124,17 +124,17 @@ fn clone_run<I: Index>(
     plan.run_cloned(params, indices)
 }
 
-/// What subjects of every element type are made of.
+/// What subjects of all element types have in common.
 struct Parts<'a, T, I> {
     workload: &'a Workload,
     params: ArrayViewD<'a, T>,
     stored: &'a [T],
     indices: &'a ArrayD<I>,
-    /// What the floor reads: the indices themselves, or a contiguous copy if they are strided.
+    /// Indices for the floor: the indices themselves, or a contiguous copy if they are strided.
     contiguous: CowArray<'a, I, IxDyn>,
     output: ArrayD<T>,
     floor: Floor,
-    /// What the floor past the caches reads.
+    /// Rows for the floor past the caches.
     placed: Option<PlacedRows<'a>>,
     pool: Pool,
 }
@@ -154,7 +154,7 @@ impl<'a, T: Stored, I: Index> Parts<'a, T, I> {
         let seen = params.tensor.view::<T>().zip(T::slice(&params.elements));
         let (view, stored) =
             seen.ok_or_else(|| Refusal::Unsupported("params of another width".to_owned()))?;
-        // The first output is kept: large ones of gather-optimized lie on huge pages.
+        // Keeps the first output, because gather-optimized allocates large ones on huge pages.
         let output = run(&How::default().plan(workload)?, &view, indices)?;
         let floor = Floor::new(&workload.geometry(), params.tensor.strides(), params.offset, units);
         Ok(Self {
@@ -181,7 +181,7 @@ impl<'a, T: Stored, I: Index> Parts<'a, T, I> {
     }
 }
 
-/// Elements that are moved as bits.
+/// A subject whose elements are moved as bits.
 struct Bits<'a, T, I>(Parts<'a, T, I>);
 
 impl<'a, T: Stored + Element + Pod, I: Index + Place> Bits<'a, T, I> {
@@ -250,7 +250,7 @@ impl<T: Stored + Element + Pod + PartialEq, I: Index + Place> Subject for Bits<'
     }
 }
 
-/// Elements that are cloned.
+/// A subject whose elements are cloned.
 struct Strings<'a, I>(Parts<'a, ByteString, I>);
 
 impl<I: Index + Place> Subject for Strings<'_, I> {

@@ -1,22 +1,22 @@
-//! Sharing an output among threads, for floors and rooflines. They take parts from a common supply like
-//! gather-optimized does, on the same rayon pool, so that scheduling makes no difference.
+//! Shares an output among threads, for floors and rooflines. Like gather-optimized, they take parts from a common supply on
+//! the same rayon pool, so that scheduling makes no difference.
 
 use std::sync::{Mutex, PoisonError};
 
-/// Parts per thread: one that is held up leaves its share to the others.
+/// The number of parts per thread. If a thread is delayed, the others take over its parts.
 const PARTS_PER_THREAD: usize = 4;
 
-/// Makes the pool, which gather-optimized uses too, of this many threads; to be called before anything runs on it.
+/// Sets the size of the pool, which gather-optimized uses as well. Call this before anything runs on it.
 ///
 /// # Panics
-/// If there is a pool already.
+/// If the pool exists already.
 pub fn provide(threads: usize) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
     pool.build_global().expect("the first to ask for threads");
 }
 
-/// Cuts `output` into parts that are multiples of `unit` and lets `threads` threads work on them: `work` gets the
-/// number of units before its part, and the part.
+/// Splits `output` into parts that are multiples of `unit`, for `threads` threads. `work` gets the number of units before
+/// its part, and the part.
 pub fn share<T: Send>(output: &mut [T], unit: usize, threads: usize, work: impl Fn(usize, &mut [T]) + Sync) {
     if threads <= 1 {
         return work(0, output);

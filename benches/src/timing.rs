@@ -1,13 +1,13 @@
-//! Contenders in turn (A B A B …), so that a slow moment of the machine meets all of them, and medians.
+//! Times contenders in turn (A B A B …), so that a slow moment of the machine affects all of them, and takes medians.
 
 use std::time::{Duration, Instant};
 
-/// A contender is called as often per round as fits this time, so that clocks and wake-ups do not count.
+/// The least duration of a round. A contender is called repeatedly to fill it, which makes clocks and wake-ups negligible.
 const SHORTEST_ROUND: Duration = Duration::from_millis(2);
 
-/// The median duration of one call of each contender, in seconds, in the order given. `run` makes the call of the
-/// contender that it is given. Every turn begins with as many calls that are not counted: they meet caches and sleeping
-/// threads as the contender before left them, which favours whoever comes after one that moves the same data.
+/// The median duration in seconds of one call of each contender, in the given order. `run` calls a contender. Each turn
+/// starts with the same number of uncounted calls. Without them, caches and sleeping threads would be in the state that
+/// the previous contender left, which favours a contender that follows one with the same data.
 pub fn interleave<K: Copy>(contenders: &[K], rounds: usize, mut run: impl FnMut(K)) -> Vec<f64> {
     let calls: Vec<u32> = contenders.iter().map(|contender| calls_per_round(|| run(*contender))).collect();
     let mut seconds = vec![Vec::with_capacity(rounds); contenders.len()];
@@ -22,7 +22,7 @@ pub fn interleave<K: Copy>(contenders: &[K], rounds: usize, mut run: impl FnMut(
     seconds.iter_mut().map(|seconds| median(seconds)).collect()
 }
 
-/// How many calls fill the shortest round, by doubling until they do.
+/// The number of calls that fill the shortest round, found by doubling.
 fn calls_per_round(mut call: impl FnMut()) -> u32 {
     call();
     let mut calls = 1;

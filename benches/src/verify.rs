@@ -1,4 +1,4 @@
-//! Whether what is timed is right: a sample of output rows against gather-reference, everything against everything else.
+//! Verifies what is timed: a sample of output rows against gather-reference, and all ways of running against each other.
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +8,10 @@ use crate::geometry::{Geometry, offsets};
 use crate::inputs::{Indices, Inputs};
 use crate::{How, Subject, Workload};
 
-/// About how many elements the reference is asked for.
+/// Approximately how many elements to ask the reference for.
 const SAMPLED_ELEMENTS: usize = 100_000;
 
-/// The reference's answers to some rows of a workload.
+/// The reference's answers for some rows of a workload.
 #[derive(Debug)]
 pub struct Samples {
     samples: Vec<Sample>,
@@ -20,20 +20,20 @@ pub struct Samples {
     bytes: usize,
 }
 
-/// The reference's answer to some rows of one batch.
+/// The reference's answer for some rows of one batch.
 #[derive(Debug)]
 struct Sample {
     expected: Tensor,
-    /// Where each of its rows lies in the output of the whole workload, in elements.
+    /// The offsets of these rows in the output of the whole workload, in elements.
     places: Vec<usize>,
 }
 
 impl Samples {
-    /// Asks the reference for rows spread evenly over the first, middle and last batch, always with the first and
+    /// Asks the reference for rows that are spread evenly over the first, middle and last batch, including the first and the
     /// last row of each.
     ///
     /// # Errors
-    /// What the reference answers instead of an output.
+    /// The reference's answer, if it is no output.
     pub fn of(workload: &Workload, inputs: &Inputs) -> Result<Self, String> {
         let geometry = workload.geometry();
         let batches = spread(geometry.batches(), 3);
@@ -55,17 +55,17 @@ impl Samples {
         Ok(all)
     }
 
-    /// How long the reference took for each byte of output that it was asked for, in nanoseconds.
+    /// How long the reference took per byte of its outputs, in nanoseconds.
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "a count of bytes, to be reported with three digits")]
     pub fn reference_ns_per_byte(&self) -> f64 {
         self.took.as_secs_f64() * 1e9 / self.bytes as f64
     }
 
-    /// Checks that the kept output of a subject has the rows that the reference gave.
+    /// Compares the reused output of a subject with the reference's rows.
     ///
     /// # Errors
-    /// Where the first difference is.
+    /// The position of the first difference.
     pub fn check(&self, subject: &dyn Subject) -> Result<(), String> {
         for sample in &self.samples {
             for (row, place) in sample.places.iter().enumerate() {
@@ -87,7 +87,7 @@ impl Samples {
     }
 }
 
-/// Up to `most` of the numbers below `count`, evenly spread, the first and the last among them.
+/// At most `most` numbers below `count`, evenly spread, including the first and the last.
 fn spread(count: usize, most: usize) -> Vec<usize> {
     let n = most.min(count);
     if n <= 1 {
@@ -96,14 +96,14 @@ fn spread(count: usize, most: usize) -> Vec<usize> {
     (0..n).map(|i| usize::try_from(i as u128 * (count as u128 - 1) / (n as u128 - 1)).unwrap_or(0)).collect()
 }
 
-/// Where the sampled rows of a batch lie in the whole output, in the order in which the sample has them.
+/// The offsets of the sampled rows of a batch in the whole output, in the sample's order.
 fn places(geometry: &Geometry, batch: usize, rows: &[usize]) -> Vec<usize> {
     let segments = (0..geometry.mids()).map(|mid| batch * geometry.mids() + mid);
     let numbers = segments.flat_map(|segment| rows.iter().map(move |row| segment * geometry.rows + row));
     numbers.map(|number| number * geometry.row_len()).collect()
 }
 
-/// The call for some rows of one batch: a window on the same params, batch dims of 1, and as many index rows.
+/// The call for some rows of one batch: a view of the same params, batch dims of 1, and only these index rows.
 fn sample_call(
     workload: &Workload,
     inputs: &Inputs,
@@ -129,14 +129,14 @@ fn sample_call(
         Form::Nd | Form::Window => shape.push(geometry.indexed.len()),
     }
     let numbers = rows.iter().map(|row| batch * geometry.rows + row);
-    // An index that serves a whole slice is written out for each element of it.
+    // The reference needs an index per element, so an index for a whole slice is repeated.
     let repeats = workload.form == Form::Elements && !geometry.each;
     let times = if repeats { geometry.row_len() } else { 1 };
     let indices = index_rows(&inputs.indices, numbers, geometry.indices_per_row(), times, shape)?;
     workload.call(window.map_err(|wrong| wrong.to_string())?, indices)
 }
 
-/// The index rows of these numbers, each index so many times.
+/// The index rows with these numbers, with each index repeated.
 fn index_rows(
     indices: &Indices,
     numbers: impl Iterator<Item = usize>,

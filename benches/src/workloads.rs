@@ -1,4 +1,4 @@
-//! The list of workloads: what `workloads.yaml` may say, read strictly. Nothing is allocated or run here.
+//! Reads and checks `workloads.yaml`, the list of workloads. Nothing is allocated or run here.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -9,39 +9,39 @@ use serde::Deserialize;
 
 use crate::geometry::Geometry;
 
-/// The list that this crate was built with.
+/// The embedded list.
 pub const EMBEDDED: &str = include_str!("../workloads.yaml");
 
-/// The operators that a workload can be asked of.
+/// The embedded operators, one of which can be called for each workload.
 static OPERATORS: LazyLock<Vec<Signature>> =
     LazyLock::new(|| load::operators().expect("a test reads the embedded operators"));
 
-/// One workload: a call of a form by its shapes, in role terms, and how its inputs are drawn.
+/// A workload: the shapes of a call in role terms, and how to draw its inputs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Workload {
-    /// The stable name, in lower case with hyphens.
+    /// Its stable name, in lower case with hyphens.
     pub id: String,
-    /// What kind of gather it is.
+    /// The form of the call.
     pub form: Form,
     /// The tensor to gather from.
     pub params: ParamsSpec,
-    /// The tensor that says what to gather.
+    /// The indices.
     pub indices: IndicesSpec,
-    /// The axis of the forms take and elements; of take without one the first below the batch.
+    /// The axis, in forms take and elements. The default for take is the first one after the batch.
     #[serde(default)]
     pub axis: Option<usize>,
-    /// How many leading axes params and indices share.
+    /// The number of leading dims that params and indices share.
     #[serde(default)]
     pub batch_dims: usize,
     /// What bad and negative indices give.
     #[serde(default)]
     pub policy: Profile,
-    /// What the indices are drawn from.
+    /// The seed for drawing indices.
     pub seed: u64,
 }
 
-/// What params are like.
+/// A description of params.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ParamsSpec {
@@ -49,12 +49,12 @@ pub struct ParamsSpec {
     pub dtype: DType,
     /// The dims.
     pub shape: Vec<usize>,
-    /// How the elements lie in memory.
+    /// The memory layout.
     #[serde(default)]
     pub layout: Layout,
 }
 
-/// What indices are like.
+/// A description of indices.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IndicesSpec {
@@ -62,15 +62,15 @@ pub struct IndicesSpec {
     pub dtype: DType,
     /// The dims.
     pub shape: Vec<usize>,
-    /// Which elements are chosen, and in what order.
+    /// The distribution of the indices.
     pub distribution: Distribution,
-    /// How the elements lie in memory: `contiguous`, `transposed` or `reversed`.
+    /// The memory layout: `contiguous`, `transposed` or `reversed`.
     #[serde(default)]
     pub layout: Layout,
 }
 
-/// Which index rows are drawn; positions count the elements of the axes that are selected from, in row-major order.
-/// Each batch is drawn on its own.
+/// How to draw index rows. Positions count the elements of the gathered axes in row-major order. Each batch is drawn
+/// separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distribution {
@@ -82,11 +82,11 @@ pub enum Distribution {
     Runs,
     /// Random choices among 64 random positions.
     Repeated,
-    /// 0, 1, 2, …, starting again after the last position.
+    /// 0, 1, 2, …, restarting after the last position.
     Sequential,
 }
 
-/// How the elements of a tensor lie in memory.
+/// The memory layout of a tensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
@@ -95,33 +95,33 @@ pub enum Layout {
     Contiguous,
     /// Column-major: the strides of the transposed tensor.
     Transposed,
-    /// A window on rows that are 16 elements longer, from their second element on.
+    /// A window of rows that are 16 elements longer, starting at their second element.
     Padded,
-    /// Every axis runs backwards.
+    /// All axes reversed.
     Reversed,
     /// Stride 0 along the first axis.
     Broadcast,
 }
 
-/// Why a list of workloads is refused.
+/// An invalid list of workloads.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkloadError {
-    /// The text is no list of workloads.
+    /// The text is not a list of workloads.
     #[error("{0}")]
     Yaml(String),
-    /// The list was written for another reader.
+    /// The list has an unknown schema version.
     #[error("schema {0} is unknown: this reader takes schema 2")]
     Schema(u32),
     /// Two workloads have the same id.
     #[error("the id `{0}` is used twice")]
     DuplicateId(String),
-    /// A workload contradicts itself.
+    /// A workload is inconsistent.
     #[error("workload `{id}`: {why}")]
     Invalid {
         /// Its id.
         id: String,
-        /// What is wrong with it.
+        /// What is wrong.
         why: String,
     },
 }
@@ -133,10 +133,10 @@ struct List {
     workloads: Vec<Workload>,
 }
 
-/// The workloads of the list that this crate was built with, in its order.
+/// The workloads of the embedded list, in order.
 ///
 /// # Panics
-/// If that list is broken, which a test rules out.
+/// If the list is invalid, which a test excludes.
 ///
 /// ```
 /// let workloads = gather_benches::workloads::embedded();
@@ -147,10 +147,10 @@ pub fn embedded() -> Vec<Workload> {
     parse(EMBEDDED).expect("the embedded list is read by a test")
 }
 
-/// Reads a list of workloads.
+/// Parses a list of workloads.
 ///
 /// # Errors
-/// [`WorkloadError`]: unknown keys, an id that is not new, shapes, axis or batch dims that make no call.
+/// [`WorkloadError`] for unknown keys, repeated ids, and shapes, axes or batch dims that do not form a valid call.
 ///
 /// ```
 /// let text = "
@@ -185,7 +185,7 @@ impl Workload {
     /// The loop nest of the call.
     ///
     /// # Panics
-    /// If the workload was changed after it had been read, so that its shapes make no call any more.
+    /// If the workload was modified and its shapes are no longer valid.
     #[must_use]
     pub fn geometry(&self) -> Geometry {
         self.checked_geometry().expect("checked when the workload was read")
@@ -195,10 +195,10 @@ impl Workload {
         Geometry::of(self.form, &self.params.shape, &self.indices.shape, self.batch_dims, self.axis)
     }
 
-    /// The workload on these tensors, which may be a part of its inputs, as a call of some operator of its form.
+    /// The call of an operator of the workload's form, on these tensors, which may be a part of its inputs.
     ///
     /// # Errors
-    /// That the specification has no operator which takes it.
+    /// If no operator of the specification fits the workload.
     pub fn call(&self, params: Tensor, indices: Tensor) -> Result<Call, String> {
         let fits = |signature: &&Signature| {
             self.is_for(signature) && self.joins(signature, params.shape(), indices.shape())
@@ -207,7 +207,7 @@ impl Workload {
         let signature = signature.ok_or_else(|| format!("no operator takes workload `{}`", self.id))?;
         let signed = |dims: usize| i64::try_from(dims).map_err(|wrong| wrong.to_string());
         let mut roles = Roles::new(params, indices);
-        // Operators of one form differ in what an absent axis means.
+        // The default of an absent axis depends on the operator.
         roles.axis = match self.form {
             Form::Take | Form::Elements => Some(signed(self.axis.unwrap_or(self.batch_dims))?.into()),
             Form::Nd | Form::Window => None,
@@ -216,7 +216,7 @@ impl Workload {
         Ok(signature.spell(roles))
     }
 
-    /// Whether an operator takes the workload.
+    /// Whether an operator fits the workload.
     fn is_for(&self, signature: &Signature) -> bool {
         let takes = |role, dtype, shape: &[usize]| {
             let operand = signature.operand(role);
@@ -234,19 +234,19 @@ impl Workload {
             && signature.permitted().is_some_and(|permitted| permitted.permits(self.policy))
     }
 
-    /// Whether the dims off the axis are as the operator wants them, of the form elements.
+    /// For form elements: whether the dims off the axis satisfy the operator's join rule.
     fn joins(&self, signature: &Signature, params: &[usize], indices: &[usize]) -> bool {
         let fits = |(dim, (params, indices)): (usize, (&usize, &usize))| match signature.join {
             _ if Some(dim) == self.axis => true,
             None => true,
-            // Smaller indices would leave a part of the output out.
+            // With smaller indices, a part of the output would be missing.
             Some(Join::Equal | Join::NotLarger) => params == indices,
             Some(Join::Broadcast) => params == indices || *indices == 1,
         };
         params.iter().zip(indices).enumerate().all(fits)
     }
 
-    /// Bytes of the output; a string counts 16.
+    /// The size of the output in bytes. A string counts as 16.
     ///
     /// # Panics
     /// As [`Workload::geometry`].

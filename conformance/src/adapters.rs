@@ -1,8 +1,8 @@
-//! Adapters for third parties, embedded so that an installed program needs no checkout. They are placed in the user's
-//! cache directory and run there, in Python environments that `environment` makes on first use.
+//! Adapters for third-party libraries. They are embedded, so an installed program needs no checkout. An adapter is written
+//! to the user's cache directory and runs there, in a Python environment that `environment` creates on first use.
 //!
-//! Nothing of the current folder is run: an adapter starts in Python's isolated mode, and neither a relative entry of
-//! `PATH` or `PYTHONPATH` nor a relative cache directory counts.
+//! Nothing from the current folder is run: adapters start in Python's isolated mode, and relative entries of `PATH` and
+//! `PYTHONPATH` and a relative cache directory are ignored.
 
 mod environment;
 
@@ -17,36 +17,36 @@ use environment::{Environment, absolute_entries, digest};
 /// An adapter, as embedded.
 #[derive(Clone, Copy, Debug)]
 pub struct Adapter {
-    /// Its name: the name of its folder.
+    /// Its name, which is that of its folder.
     pub name: &'static str,
-    /// What it is and what it needs: `backend.toml`.
+    /// `backend.toml`.
     manifest: &'static str,
-    /// What pip is asked for by name, with the versions.
+    /// The packages that it needs, with versions: `requirements.in`.
     needs: &'static str,
-    /// What pip installs: that and all that it needs in turn, with the hashes of the files that count as each.
+    /// What pip installs: those packages with all their dependencies, each with the hashes of its files.
     requirements: &'static str,
-    /// What it is known for.
+    /// Its known deviations.
     pub deviations: &'static str,
     program: &'static str,
 }
 
-/// How a program is started.
+/// How to start a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// The program and its arguments.
     pub command: Vec<OsString>,
-    /// What is set in its environment.
+    /// Additional environment variables.
     pub environment: Vec<(OsString, OsString)>,
 }
 
 impl From<&[OsString]> for Launch {
-    /// A command in the environment as it is.
+    /// Starts a command without additional environment variables.
     fn from(command: &[OsString]) -> Self {
         Self { command: command.to_vec(), environment: Vec::new() }
     }
 }
 
-/// The variables that tell Python where modules lie, compiled ones included.
+/// The variables that tell Python where to find modules and their bytecode.
 const PLACES_OF_MODULES: [&str; 4] = ["PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONPYCACHEPREFIX"];
 
 /// The file that every adapter imports.
@@ -80,30 +80,30 @@ pub const ADAPTERS: &[Adapter] = adapters![
     "tensorflow-xla"
 ];
 
-/// The adapter of that name.
+/// The adapter with this name.
 #[must_use]
 pub fn adapter(name: &str) -> Option<&'static Adapter> {
     ADAPTERS.iter().find(|adapter| adapter.name == name)
 }
 
 impl Adapter {
-    /// What its `backend.toml` says.
+    /// Parses its `backend.toml`.
     ///
     /// # Panics
-    /// Never: a test reads them all.
+    /// Never: a test parses them all.
     #[must_use]
     pub fn manifest(&self) -> Manifest {
         toml::from_str(self.manifest).expect("a test reads every manifest")
     }
 
-    /// What starts it: the given interpreter, or that of an environment of its own, which is made on first use while
-    /// `say` is told what is going on.
+    /// How to start the adapter: with the given interpreter, or with that of an environment of its own, which is created
+    /// on first use. `say` reports progress.
     ///
     /// # Errors
-    /// What is missing, and what to do about it.
+    /// What is missing, and how to fix that.
     pub fn launch(&self, python: Option<&Path>, say: &dyn Fn(&str)) -> Result<Launch, String> {
         let cache = cache()?;
-        // Python puts a folder that it runs on its path, also in isolated mode: the kit lies in there.
+        // Even in isolated mode, Python adds the folder that it runs to its path. That is how the adapter finds the kit.
         let folder = self.place_program(&cache)?;
         let Some(python) = python else {
             let (manifest, needs) = (&self.manifest(), self.needs);
@@ -112,14 +112,14 @@ impl Adapter {
             let command = vec![environment.python()?.into(), "-I".into(), folder.into()];
             return Ok(Launch { command, environment: Vec::new() });
         };
-        // The libraries of an interpreter that the user names may be the user's own or come by PYTHONPATH, both of
-        // which isolated mode would hide.
+        // Not in isolated mode: the libraries of an interpreter that the user names may be in the user's site-packages or on
+        // PYTHONPATH, both of which isolated mode ignores.
         let given = |name: &&str| std::env::var_os(name).map(|path| (name.into(), absolute_entries(&path)));
         let environment = PLACES_OF_MODULES.iter().filter_map(given).collect();
         Ok(Launch { command: vec![python.into(), folder.into()], environment })
     }
 
-    /// Writes the adapter and the kit into the cache, by their content, so that versions do not mix.
+    /// Writes adapter and kit to the cache, in a folder named by a hash of their content, to keep versions apart.
     fn place_program(&self, cache: &Path) -> Result<PathBuf, String> {
         let folder = cache.join(format!("{}-{}", self.name, digest(&[self.program, KIT.1])));
         let cannot = |error: io::Error| format!("{} cannot be written: {error}", folder.display());
@@ -134,9 +134,9 @@ impl Adapter {
     }
 }
 
-/// Where environments lie: `gatherspec` in the user's cache directory.
+/// The folder of all environments: `gatherspec` in the user's cache directory.
 fn cache() -> Result<PathBuf, String> {
-    // What a relative one holds is up to whoever made the current folder.
+    // A relative one would depend on the current folder, whose content may come from anybody.
     let from = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = from("XDG_CACHE_HOME")
         .or_else(|| from("HOME").map(|home| home.join(".cache")))

@@ -1,4 +1,4 @@
-//! What a backend is: anything that describes itself and answers calls.
+//! The trait [`Backend`], and how a backend describes itself.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -8,55 +8,55 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::name;
 
-/// Answers calls. One instance is used by one thread at a time; a panic counts as a crash, and the instance that
-/// panicked is thrown away.
+/// Anything that answers calls. An instance is used by one thread at a time. A panic counts as a crash, and the instance
+/// is discarded.
 pub trait Backend: Send {
-    /// Who this is and what it can do.
+    /// The backend's name, operators, dtypes and policies.
     fn describe(&self) -> Description;
 
     /// Answers one call. The tensors may have any strides.
     fn call(&mut self, call: &Call) -> Outcome;
 
-    /// Makes this many threads share the work of each call from now on, however small it is; `false` says that there is
-    /// no such setting. It is for tests, where more threads than pay are wanted.
+    /// Makes every later call use exactly this many threads, however small the call is. Returns `false` if there is no
+    /// such setting. It exists for tests, which need more threads than are worthwhile.
     fn use_threads(&mut self, _threads: usize) -> bool {
         false
     }
 
-    /// Lets each call from now on use at most this many threads, and fewer where more do not pay; `None` lifts the
-    /// limit. `false` says that the backend cannot promise that.
+    /// Makes every later call use at most this many threads; `None` lifts the limit. Returns `false` if the backend
+    /// cannot promise that.
     fn limit_threads(&mut self, _most: Option<NonZeroUsize>) -> bool {
         false
     }
 
-    /// The most threads that a call may use now; `None` says that the backend does not know.
+    /// The most threads that a call may currently use; `None` if unknown.
     fn most_threads(&self) -> Option<NonZeroUsize> {
         None
     }
 
-    /// Asks that outputs be full of garbage before they are filled, or not, from the next call on; `false` says that
-    /// there is no such setting. With it what is left unwritten shows every time, whatever the memory held before.
+    /// Fills the output buffers of later calls with garbage first, or stops doing so. Returns `false` if there is no such
+    /// setting. Poisoning reveals elements that a kernel does not write, whatever was in memory before.
     fn poison_outputs(&mut self, _poison: bool) -> bool {
         false
     }
 }
 
-/// Who a backend is and what it can do.
+/// A backend's self-description.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Description {
-    /// Who it is.
+    /// Its name, version and language.
     pub backend: Identity,
-    /// What it can do, by operator; an operator that is missing is not supported.
+    /// Its capabilities by operator. An operator that is missing is not supported.
     pub operators: BTreeMap<String, Capability>,
 }
 
-/// How many unknown operators are named, and how much of a name.
+/// How many unknown operators to name, and how much of each name.
 const NAMED: usize = 5;
 const NAME: usize = 48;
 
 impl Description {
-    /// Why nothing can be tested, whatever is asked: no operator that the specification has is declared with dtypes.
+    /// Why nothing can be tested: the backend declares no operator of the specification with dtypes. `None` if it does.
     #[must_use]
     pub fn nothing_to_test(&self, spec: &Specification) -> Option<String> {
         let has_dtypes =
@@ -70,7 +70,7 @@ impl Description {
         Some(std::iter::once(why).chain(unknown).collect())
     }
 
-    /// What it declares of the operators that the specification has.
+    /// The description without operators that the specification does not have.
     #[must_use]
     pub fn of_known_operators(&self, spec: &Specification) -> Self {
         let known = self.operators.iter().filter(|(name, _)| spec.operator(name).is_some());
@@ -78,8 +78,8 @@ impl Description {
         Self { backend: self.backend.clone(), operators }
     }
 
-    /// The operators that it declares and the specification does not have, in sentences. Another version of the
-    /// specification may have them; or they are misspelt, and then nothing of them is tested.
+    /// A sentence for each declared operator that the specification does not have. Another version may have it, or its
+    /// name is misspelt and nothing of it is tested.
     #[must_use]
     pub fn unknown_operators(&self, spec: &Specification) -> Vec<String> {
         let unknown: Vec<&String> =
@@ -102,7 +102,7 @@ impl Description {
     }
 }
 
-/// Who a backend is.
+/// The identity of a backend.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
@@ -110,11 +110,11 @@ pub struct Identity {
     pub name: String,
     /// Its version.
     pub version: String,
-    /// The language it is written in.
+    /// The language that it is written in.
     pub language: String,
 }
 
-/// What a backend can do of one operator.
+/// What a backend supports of one operator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Capability {
@@ -128,7 +128,7 @@ pub struct Capability {
 }
 
 impl Identity {
-    /// The same in words that are fit to be shown, whatever the backend says of itself.
+    /// The identity in printable text, whatever the backend sent.
     #[must_use]
     pub fn shown(&self) -> Self {
         Self { name: name(&self.name), version: name(&self.version), language: name(&self.language) }
@@ -136,7 +136,7 @@ impl Identity {
 }
 
 impl Capability {
-    /// Whether the dtypes of a call in role terms are declared.
+    /// Whether the dtypes of a call are declared.
     #[must_use]
     pub fn covers(&self, call: &Roles<&Tensor>) -> bool {
         self.dtypes.contains(&call.params.dtype()) && self.index_dtypes.contains(&call.indices.dtype())

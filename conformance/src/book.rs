@@ -1,4 +1,4 @@
-//! `spec/SPECIFICATION.md`: the clauses and rulings as one text, to be read from top to bottom.
+//! Renders `spec/SPECIFICATION.md`, the clauses and rulings as one text, and `spec/families/LEFT-OUT.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use gather_spec::{Basis, Case, Clause, ErrorCode, Signature, Specification};
 
 use crate::words::counted;
 
-/// The whole text.
+/// The content of `spec/SPECIFICATION.md`.
 #[must_use]
 pub fn markdown(spec: &Specification) -> String {
     let mut text = String::from(OPENING);
@@ -71,7 +71,7 @@ gives. [README.md](README.md) explains the folder, and `gatherspec show CLAUSE` 
 Notation: params has rank r, indices has rank q, k is `indices.shape[-1]`, b is `batch_dims`. If several errors apply,
 the first in this order is reported: ";
 
-/// `spec/families/LEFT-OUT.md`: the cases of families that an operator of their form does not have, and why.
+/// The content of `spec/families/LEFT-OUT.md`: for each operator, the cases of its form that it does not have, and why.
 #[must_use]
 pub fn left_out(spec: &Specification) -> String {
     let mut text = String::from(LEFT_OUT);
@@ -86,7 +86,7 @@ pub fn left_out(spec: &Specification) -> String {
     text
 }
 
-/// The id of a case in its family, if that is this one.
+/// The id of a case within a family, if it belongs to that family.
 fn of_family<'c>(case: &'c Case, family: &str) -> Option<&'c str> {
     case.family.as_deref().filter(|id| id.strip_prefix(family).is_some_and(|rest| rest.starts_with('/')))
 }
@@ -105,7 +105,7 @@ fn left_out_of(text: &mut String, spec: &Specification, page: &Signature) {
     }
 }
 
-/// What the page of cases that are left out begins with.
+/// The beginning of `LEFT-OUT.md`.
 const LEFT_OUT: &str = "<!-- Generated from the YAML files beside it, and checked by a test: see CONTRIBUTING.md. -->
 
 # Family cases that an operator does not have
@@ -159,7 +159,7 @@ fn operator(text: &mut String, spec: &Specification, page: &Signature) {
     }
 }
 
-/// The area in a clause's id, if the clause belongs to the operator of the prefix.
+/// The area part of a clause's id, if the clause belongs to the operator.
 fn area<'a>(clause: &'a Clause, prefix: &str) -> Option<&'a str> {
     let (area, name) = clause.id.strip_prefix(prefix)?.split_once('.')?;
     (!name.contains('.')).then_some(area)
@@ -209,7 +209,7 @@ fn full_stop(text: &str) -> String {
     if text.ends_with('.') { text.to_owned() } else { format!("{text}.") }
 }
 
-/// One line that ends with a full stop.
+/// The text on one line, ending with a full stop.
 fn sentence(text: &str) -> String {
     full_stop(&flat(text))
 }

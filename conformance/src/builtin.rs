@@ -1,4 +1,4 @@
-//! The backends that come with the program, by name.
+//! The built-in backends, by name.
 
 use std::num::NonZeroUsize;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use crate::backend::{Backend, Capability, Description, Identity};
 /// The names of the built-in backends.
 pub const NAMES: [&str; 2] = ["reference", "optimized"];
 
-/// The policies of a built-in backend. One that is not given is, operator by operator, the first that the pages permit.
+/// The policies of a built-in backend. Where one is `None`, each operator uses the first that its pages permit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Policies {
     /// What happens to an index outside its axis.
@@ -29,7 +29,7 @@ impl From<Profile> for Policies {
 }
 
 impl Policies {
-    /// The policies for an operator; those of one whose calls choose say nothing.
+    /// The policies for an operator. They have no meaning for an operator whose calls choose.
     #[must_use]
     pub fn of(self, signature: &Signature) -> Profile {
         let Some(permitted) = signature.permitted() else { return Profile::default() };
@@ -39,7 +39,7 @@ impl Policies {
         }
     }
 
-    /// The policies for an operator of this name.
+    /// The policies for the operator with this name.
     fn of_operator(self, signatures: &Signatures, operator: &str) -> Profile {
         match (signatures.get(operator), self) {
             (Some(signature), _) => self.of(signature),
@@ -50,7 +50,7 @@ impl Policies {
     }
 }
 
-/// A built-in backend of the operators that this program was built with; `None` if there is none of that name.
+/// A built-in backend for the embedded operators; `None` if the name is unknown.
 ///
 /// ```
 /// use gather_conformance::builtin;
@@ -62,8 +62,8 @@ pub fn backend(name: &str, policies: impl Into<Policies>, max_output: u64) -> Op
     backend_of(signatures(), name, policies, max_output)
 }
 
-/// A built-in backend of the operators of a specification; `None` if there is none of that name. `optimized` answers by
-/// these signatures. The reference answers what it implements, and takes only policies from them.
+/// A built-in backend for the operators of a specification; `None` if the name is unknown. `optimized` follows these
+/// signatures. The reference answers the operators that it implements, and takes only policies from the signatures.
 #[must_use]
 pub fn backend_of(
     signatures: &Signatures,
@@ -92,10 +92,10 @@ pub fn optimized_at(
     Some(Box::new(Optimized::new(signatures, options, profile.into(), max_output)))
 }
 
-/// The operators that this program was built with.
+/// The embedded operators.
 ///
 /// # Panics
-/// If their files are wrong, which no released program has.
+/// If the embedded files are invalid, which tests exclude.
 #[must_use]
 pub fn signatures() -> &'static Signatures {
     static BUILT_IN: LazyLock<Signatures> = LazyLock::new(|| {
@@ -105,10 +105,10 @@ pub fn signatures() -> &'static Signatures {
     &BUILT_IN
 }
 
-/// The most bytes that an output of a built-in backend takes, unless told otherwise: 4 GiB.
+/// The default limit on the output of a built-in backend, in bytes: 4 GiB.
 pub const MAX_OUTPUT: u64 = 4 << 30;
 
-/// The instruction sets that a built-in backend can be held to on this machine, by name.
+/// The instruction-set levels of a built-in backend that this machine supports, by name.
 #[must_use]
 pub fn levels(name: &str) -> Vec<&'static str> {
     match name {
@@ -134,7 +134,7 @@ impl Backend for Reference {
         gather_reference::answer(call, Settings { profile, max_output: self.max_output })
     }
 
-    /// It has one thread, which no limit forbids.
+    /// Always `true`: the reference has a single thread.
     fn limit_threads(&mut self, _: Option<NonZeroUsize>) -> bool {
         true
     }
@@ -144,8 +144,8 @@ impl Backend for Reference {
     }
 }
 
-/// The environment variable `GATHERSPEC_LEVEL` forces its instruction set; a level that the processor lacks makes
-/// every answer `unsupported`.
+/// The environment variable `GATHERSPEC_LEVEL` forces an instruction-set level. If the processor lacks it, every answer is
+/// `unsupported`.
 struct Optimized {
     signatures: Signatures,
     settings: gather_optimized::Settings,
@@ -204,7 +204,7 @@ impl Backend for Optimized {
     }
 }
 
-/// The description of a built-in backend from its table of operators: name, dtypes of params, dtypes of indices.
+/// The description of a built-in backend, from its table of operators with the dtypes of params and indices.
 fn describe<'a>(
     name: &str,
     signatures: &Signatures,

@@ -1,6 +1,5 @@
-//! The command line `gatherspec`: one file per command, and what they share.
+//! The command line `gatherspec`: one file per command, and what the commands share.
 
-mod asked;
 mod built_in;
 mod campaign;
 mod cases;
@@ -20,6 +19,7 @@ mod progress;
 mod run;
 mod serve;
 mod show;
+mod target;
 
 use std::ffi::OsString;
 use std::io;
@@ -94,7 +94,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are no errors; the rest exits with 2.
+            // Help and version are no errors. Everything else exits with 2.
             let text = error.render().ansi().to_string();
             if error.use_stderr() {
                 complain(text.trim_end());
@@ -130,7 +130,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let status = match result {
         Ok(status) => ExitCode::from(status as u8),
-        // Whoever is served has had enough.
+        // The client closed the pipe.
         Err(Failure::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             complain(&failure);
@@ -151,7 +151,7 @@ fn serve_library(library: &Path, signatures: &Signatures) -> Result<Status, Fail
 }
 
 impl Cli {
-    /// The specification. It lives until the process ends, so that nobody walks over all cases to free them one by one.
+    /// Loads the specification. It lives until the process ends, because freeing all cases one by one takes time.
     fn load(&self) -> Result<&'static Specification, Failure> {
         start_threads();
         let large = match &self.command {
@@ -169,7 +169,7 @@ impl Cli {
         .map_err(Failure::Files)
     }
 
-    /// The operators alone: those built in are there without reading any case.
+    /// The operators alone. The embedded ones need no cases to be read.
     fn signatures(&self) -> Result<Signatures, Failure> {
         match &self.spec {
             None => Ok(builtin::signatures().clone()),
@@ -178,18 +178,18 @@ impl Cli {
     }
 }
 
-/// Starts the threads that share the work, as many as the system gives. Without any, this thread does it all: left to
-/// itself, rayon would panic.
+/// Starts the pool of worker threads, as many as the system provides. Without any, this thread does all the work; rayon
+/// by itself would panic.
 fn start_threads() {
     let wished = std::env::var("RAYON_NUM_THREADS").ok().and_then(|number| number.parse().ok());
     let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let number = wished.filter(|number| *number > 0).unwrap_or_else(cores).min(process::MOST_JOBS);
-    // They are started first and become the pool: how many there will be a moment later cannot be known.
+    // They are started before the pool, which then takes them over: how many will start later cannot be known in advance.
     let (give, work) = mpsc::channel::<rayon::ThreadBuilder>();
     let work = Arc::new(Mutex::new(work));
     let started = (0..number).map_while(|_| start_thread(Arc::clone(&work)).ok()).count();
     let threads = rayon::ThreadPoolBuilder::new();
-    // An error says that they have been started before, which is as good.
+    // An error means that the pool exists already, which is fine.
     let _ = match started {
         0 => threads.num_threads(1).use_current_thread().build_global(),
         some => {
@@ -199,7 +199,7 @@ fn start_threads() {
     };
 }
 
-/// Starts a thread that becomes one of the pool, or ends if there is none.
+/// Starts a thread that becomes part of the pool, or ends if there is no pool.
 fn start_thread(work: Arc<Mutex<mpsc::Receiver<rayon::ThreadBuilder>>>) -> io::Result<()> {
     let run = move || {
         let thread = work.lock().ok().and_then(|work| work.recv().ok());

@@ -1,5 +1,5 @@
-//! Deviations as data: verdicts other than `pass` that a backend is known for, each with a reason. Strict both ways:
-//! what does not occur, what matches nothing and what has no reason are errors.
+//! Known deviations: verdicts other than `pass` that are expected of a backend, each with a reason. The check is strict
+//! both ways: an entry that does not occur, matches no case or gives no reason is an error.
 
 mod kinds;
 #[cfg(test)]
@@ -22,19 +22,19 @@ use crate::words::quoted;
 
 use kinds::KnownKind;
 
-/// The version of the file form.
+/// The version of the file format.
 const SCHEMA: u32 = 1;
 
-/// The most bytes of a file.
+/// The largest file to read, in bytes.
 const LARGEST: u64 = 8 << 20;
 
-/// A file of deviations, checked against the cases that there are.
+/// A file of deviations, checked against the cases.
 #[derive(Clone, Debug, Default)]
 pub struct Deviations {
-    /// The name that the backend gives itself; absent: whichever backend the file is given for.
+    /// The backend that the file is for, by its declared name; `None` for any.
     pub backend: Option<String>,
     entries: Vec<Deviation>,
-    /// Of drawn calls, and of laws.
+    /// Those of drawn calls, and of laws.
     kinds: Vec<KnownKind>,
 }
 
@@ -47,36 +47,36 @@ struct File {
     deviations: Option<Vec<Deviation>>,
     /// Kinds of drawn calls that fail.
     drawn: Option<Vec<KnownKind>>,
-    /// Laws that do not hold.
+    /// Laws that are violated.
     laws: Option<Vec<KnownKind>>,
 }
 
-/// One entry: where, what, and why.
+/// An entry: where, what, and why.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Deviation {
     /// Cases by id or glob.
     #[serde(default)]
     case: Option<Pattern>,
-    /// Cases by a clause that they test, or a glob of it; with `case`, those that match both.
+    /// Cases by a clause that they test, or a glob of it. With `case`, those that match both.
     #[serde(default)]
     clause: Option<Pattern>,
-    /// Operators, by name or glob, whose declared policies the documents do not permit.
+    /// Operators, by name or glob, for which the backend declares policies that the documents do not permit.
     #[serde(default)]
     profile: Option<Pattern>,
-    /// What is observed; several where the behaviour is random.
+    /// The observed verdict; several if the behaviour is random.
     #[serde(default, deserialize_with = "one_or_several")]
     verdict: Vec<Verdict>,
-    /// Why.
+    /// The reason.
     #[serde(default)]
     reason: String,
     /// A public thread or page.
     #[serde(default)]
     link: Option<String>,
-    /// Whether it is a mistake that users of the backend should know, which puts it on the page of results.
+    /// Whether this is a bug that users of the backend should know of. If so, it is on the results page.
     #[serde(default)]
     finding: bool,
-    /// The versions of the backend that it concerns, as a glob; absent: all.
+    /// The affected versions of the backend, as a glob; `None` for all.
     #[serde(default)]
     versions: Option<Pattern>,
 }
@@ -98,16 +98,16 @@ impl Deviations {
     /// Reads a file.
     ///
     /// # Errors
-    /// All that is wrong with it, a line each.
+    /// Everything that is wrong with it, one line each.
     pub fn read(path: &Path, spec: &Specification, cases: &[Case]) -> Result<Self, String> {
         let text = files::read_text(path, LARGEST)?;
         Self::parse(&path.display().to_string(), &text, spec, cases)
     }
 
-    /// Reads the text of a file, called `name` in messages, for these cases.
+    /// Parses the text of a file, which messages call `name`, and checks it against these cases.
     ///
     /// # Errors
-    /// All that is wrong with it, a line each.
+    /// Everything that is wrong with it, one line each.
     ///
     /// ```
     /// use gather_conformance::deviations::Deviations;
@@ -150,25 +150,25 @@ impl Deviations {
         }
     }
 
-    /// Adds what another file knows.
+    /// Adds the entries of another file.
     pub fn extend(&mut self, other: &Self) {
         self.entries.extend(other.entries.iter().cloned());
         self.kinds.extend(other.kinds.iter().cloned());
     }
 
-    /// Whether a kind of failure of this version of the backend is known.
+    /// Whether a kind of failure is known for this version of the backend.
     #[must_use]
     pub fn knows(&self, key: &Key, version: &str) -> bool {
         kinds::knows(&self.kinds, key, version)
     }
 
-    /// Turns the kinds of failures of the campaign that are known into `known-deviation`. Where it was the `whole` campaign
-    /// of a run, an entry that did not occur is a problem.
+    /// Gives known kinds of failures the verdict `known-deviation`. If the report covers the `whole` campaign of a run,
+    /// an entry that did not occur is a problem.
     pub fn apply_to_campaign(&self, report: &mut BackendReport, whole: bool) {
         kinds::apply(&self.kinds, report, whole);
     }
 
-    /// Turns what is known into `known-deviation`, and what is known but did not occur into `unexpected-pass`.
+    /// Gives known failures the verdict `known-deviation`, and passes of known failures `unexpected-pass`.
     pub fn apply(&self, report: &mut BackendReport, cases: &[&Case]) {
         let version = report.backend.version.clone();
         let entries: Vec<&Deviation> = self.entries.iter().filter(|entry| entry.concerns(&version)).collect();
@@ -179,8 +179,8 @@ impl Deviations {
         }
     }
 
-    /// Settles the policies that a backend declares for the operators of a run and the documents do not permit: each
-    /// needs an entry, and each entry a departure.
+    /// Matches departures of the declared policies with entries. Each departure needs an entry, and each entry a
+    /// departure.
     pub fn apply_to_profile(
         &self,
         report: &mut BackendReport,
@@ -196,7 +196,7 @@ impl Deviations {
             .filter_map(|entry| Some((entry.profile.as_ref()?, entry)))
             .filter(|(profile, _)| operators.iter().any(|operator| profile.fits(operator)))
             .collect();
-        // A pattern may fit operators of the run and depart in others.
+        // A pattern may match operators of this run whose policies are permitted, and depart for others.
         let all = departures(description, spec);
         let occurs = |profile: &Pattern| all.iter().any(|departure| profile.fits(&departure.operator));
         let missing = about.iter().filter(|(profile, _)| !occurs(profile));
@@ -216,7 +216,7 @@ impl Deviations {
         report.problems.extend(missing);
     }
 
-    /// What a file holds that a draft in its place would lose, if anything.
+    /// What a draft that replaced this file would lose, if anything.
     pub(crate) fn lost_by_a_draft(path: &Path) -> Option<&'static str> {
         if std::fs::metadata(path).map_or(0, |file| file.len()) == 0 {
             return None;
@@ -256,14 +256,14 @@ fn apply_to(entry: &mut Entry, case: &Case, about: &[&Deviation]) {
     }
 }
 
-/// The call of a case in words, in the dtypes that it was sent in.
+/// The call of a case in words, in the dtypes in which it was sent.
 fn call_as_sent(case: &Case, dtypes: Option<Dtypes>) -> String {
     let sent = dtypes.and_then(|sent| case.within(&[sent.params], &[sent.indices]).ok());
     crate::show::call_line(sent.as_ref().map_or(&case.call, |case| &case.call))
 }
 
 impl Deviation {
-    /// Whether it concerns this version of the backend.
+    /// Whether it applies to this version of the backend.
     fn concerns(&self, version: &str) -> bool {
         self.versions.as_ref().is_none_or(|glob| glob.fits(version))
     }
@@ -275,7 +275,7 @@ impl Deviation {
         (self.case.is_some() || self.clause.is_some()) && by_case && by_clause
     }
 
-    /// What is wrong with it.
+    /// Everything that is wrong with the entry.
     fn wrong(&self, spec: &Specification, cases: &[Case]) -> Vec<String> {
         let mut wrong = Vec::new();
         let of_cases = self.case.is_some() || self.clause.is_some();
@@ -306,7 +306,7 @@ impl Deviation {
         wrong
     }
 
-    /// Where it is, in words.
+    /// The patterns of the entry, in words.
     fn pattern(&self) -> String {
         let parts = [("case", &self.case), ("clause", &self.clause), ("profile", &self.profile)];
         let parts =
@@ -319,7 +319,7 @@ impl Deviation {
     }
 }
 
-/// A file that covers every failure of a backend, but for the reasons, which are for people to find.
+/// A deviations file that covers every failure of a report, with the reasons left for people to fill in.
 #[must_use]
 pub fn draft(report: &BackendReport) -> String {
     let mut text = format!(
@@ -378,7 +378,7 @@ pub fn draft(report: &BackendReport) -> String {
     text
 }
 
-/// Entries for the operators whose declared policies the documents do not permit, with the reasons that are known.
+/// Entries for departures of the declared policies, with the reasons that are known.
 fn profiles(report: &BackendReport) -> String {
     let unexplained = report.problems.iter().filter_map(|problem| match problem {
         Problem::Unexplained(departure) => Some(departure),

@@ -1,7 +1,7 @@
-//! Where two outputs differ: dtype, shape, or the first element and how many more, with a window around it.
+//! The difference between two outputs: dtype, shape, or the first differing element with its neighbours, and a count.
 //!
-//! [`Difference`] is data, the same in every form of a report; `elements` finds the elements that differ and shows
-//! them so that different bits read differently, and `rows` lays the window out as two aligned rows.
+//! [`Difference`] is data, the same in every format of a report. `elements` finds the differing elements and renders them
+//! so that different bits give different texts; `rows` aligns them in two rows.
 
 mod elements;
 mod rows;
@@ -14,8 +14,8 @@ use crate::judge::{Verdict, describe_allowed};
 pub use elements::{Elements, Window};
 pub use rows::Rows;
 
-/// Where an output differs from the one that was expected; of a `nondeterministic` call, where a later answer differs
-/// from the first, which then stands in for what was expected.
+/// The difference between an output and the expected one. For a `nondeterministic` call, the first answer takes the place
+/// of the expected output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Difference {
@@ -25,35 +25,35 @@ pub struct Difference {
     /// The shapes, if they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<Pair>,
-    /// The elements that differ, where dtype and shape agree.
+    /// The elements that differ, if dtype and shape agree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elements: Option<Elements>,
-    /// What else was allowed, in words.
+    /// Other allowed outcomes, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub alternatives: Vec<String>,
 }
 
-/// A property of both sides.
+/// A property of both outputs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pair {
-    /// As it was expected.
+    /// The expected one.
     pub expected: String,
-    /// As it was answered.
+    /// The actual one.
     pub actual: String,
 }
 
-/// What the two sides of a difference are called.
+/// How to name the two sides of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sides {
-    /// The one that was expected, or came first.
+    /// The expected side, or the earlier answer.
     pub expected: &'static str,
-    /// The one that was answered, or came later.
+    /// The actual side, or the later answer.
     pub actual: &'static str,
 }
 
 impl Sides {
-    /// The sides of a failure with this verdict.
+    /// The names for a failure with this verdict.
     #[must_use]
     pub const fn of(verdict: Verdict) -> Self {
         match verdict {
@@ -64,7 +64,7 @@ impl Sides {
 }
 
 impl Difference {
-    /// Where two outcomes differ; none if one of them is no output, or they agree.
+    /// The difference between two outcomes; `None` if they are equal or not both outputs.
     #[must_use]
     pub fn between(expected: &Outcome, actual: &Outcome) -> Option<Self> {
         let ((dtype, shape), (other_dtype, other_shape)) = (head(expected)?, head(actual)?);
@@ -75,7 +75,7 @@ impl Difference {
         difference.is_some().then_some(difference)
     }
 
-    /// Where an outcome differs from the nearest output that is allowed.
+    /// The difference between an outcome and the nearest allowed output.
     pub(crate) fn from_allowed(allowed: &[Allowed], params: &Tensor, outcome: &Outcome) -> Option<Self> {
         let differences = allowed.iter().enumerate().filter_map(|(at, one)| match one {
             Allowed::Output(expected) => {
@@ -107,7 +107,7 @@ impl Difference {
         }
     }
 
-    /// What was expected and what was answered where both are too long to show: their windows.
+    /// Expected and actual elements around the first difference, if the tensors are too long to show in full.
     pub(crate) fn texts(&self) -> Option<(String, String)> {
         self.elements
             .as_ref()
@@ -115,12 +115,12 @@ impl Difference {
             .map(|elements| self.allowing(elements, None))
     }
 
-    /// What was expected and what was answered around the first element that differs, in about so many columns.
+    /// Expected and actual elements around the first difference, in about `width` columns.
     pub(crate) fn texts_within(&self, width: usize) -> Option<(String, String)> {
         self.elements.as_ref().map(|elements| self.allowing(elements, Some(width)))
     }
 
-    /// Both sides, and with the expected one what else was allowed.
+    /// Both sides in words. The expected one includes the other allowed outcomes.
     fn allowing(&self, elements: &Elements, width: Option<usize>) -> (String, String) {
         let (expected, actual) = elements.texts(width);
         let allowed: Vec<&str> =
@@ -132,7 +132,7 @@ impl Difference {
         self.dtype.is_some() || self.shape.is_some() || self.elements.is_some()
     }
 
-    /// How far apart the sides are.
+    /// A measure of how far apart the sides are, for finding the nearest allowed output.
     fn extent(&self) -> (bool, bool, usize) {
         let differing = self.elements.as_ref().map_or(0, |elements| elements.differing);
         (self.dtype.is_some(), self.shape.is_some(), differing)

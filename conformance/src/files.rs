@@ -1,5 +1,5 @@
-//! Files that a path of the command line names: read as far as they are regular and small enough, written whole or not at
-//! all, and never in place of a device, a pipe or a folder.
+//! Access to files that the command line names. Reads only regular files of limited size. Writes a file completely or not
+//! at all, and never over a device, a pipe or a folder.
 
 use std::fs::{self, File, FileType, Metadata, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Read as _};
@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 
 use crate::interrupt;
 
-/// The content of a text file of at most so many bytes.
+/// Reads a text file of at most `most` bytes.
 ///
 /// # Errors
-/// What is wrong with it, its path included.
+/// A message with the path.
 pub(crate) fn read_text(path: &Path, most: u64) -> Result<String, String> {
     String::from_utf8(read_bytes(path, most)?)
         .map_err(|error| format!("{}: this file is not UTF-8: {error}", path.display()))
 }
 
-/// The content of a file of at most so many bytes.
+/// Reads a file of at most `most` bytes.
 ///
 /// # Errors
-/// What is wrong with it, its path included.
+/// A message with the path.
 pub(crate) fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let wrong = |what: String| format!("{}: {what}", path.display());
     let cannot = |error: io::Error| wrong(error.to_string());
@@ -27,7 +27,7 @@ pub(crate) fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     let size = file.metadata().map_err(cannot)?.len();
     let mut bytes = Vec::new();
     if size <= most {
-        // It may grow while it is read.
+        // The file may grow while it is read.
         file.take(most + 1).read_to_end(&mut bytes).map_err(cannot)?;
     }
     if size > most || bytes.len() as u64 > most {
@@ -36,14 +36,14 @@ pub(crate) fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Opens a regular file for reading. Nothing else is opened: a named pipe would make this wait for whoever writes to it,
-/// and to open a device can have effects.
+/// Opens a regular file for reading, and nothing else: opening a named pipe would block until somebody writes to it, and
+/// opening a device can have side effects.
 ///
 /// # Errors
 /// If the path leads to anything else, or cannot be opened.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     check(&fs::metadata(path)?)?;
-    // It may have become something else by now.
+    // Checked again after opening, since the path may lead to something else by now.
     let file = open_without_waiting(path)?;
     check(&file.metadata()?)?;
     Ok(file)
@@ -86,7 +86,7 @@ fn kind(file_type: FileType) -> &'static str {
     if file_type.is_dir() { "a directory" } else { "something else" }
 }
 
-/// Writes a file so that it appears whole or not at all. A link to a regular file stays a link.
+/// Writes a file atomically. A link to a regular file stays a link.
 ///
 /// # Errors
 /// If the path names something other than a regular file, or cannot be written.
@@ -94,7 +94,7 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write_whole_with(path, |file| file.write_all(bytes))
 }
 
-/// The same with a content that `write` streams, so that it is never held as a whole.
+/// Like [`write_whole`], for content that `write` streams so that it is never in memory as a whole.
 pub(crate) fn write_whole_with(
     path: &Path,
     write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
@@ -108,7 +108,7 @@ pub(crate) fn write_whole_with(
     Ok(())
 }
 
-/// Checks, as far as it can be known beforehand, that a file can be written.
+/// Checks, as far as that can be known in advance, that a file can be written.
 ///
 /// # Errors
 /// As [`write_whole`].
@@ -117,7 +117,7 @@ pub(crate) fn check_writable(path: &Path) -> io::Result<()> {
     beside(&path, before.as_ref()).map(drop)
 }
 
-/// The file that a path leads to, and what is there now.
+/// Resolves the file that a path leads to, with its current metadata.
 fn target(path: &Path) -> io::Result<(PathBuf, Option<Metadata>)> {
     let found = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((path.to_owned(), None)),
@@ -135,7 +135,7 @@ fn target(path: &Path) -> io::Result<(PathBuf, Option<Metadata>)> {
     }
 }
 
-/// A temporary file in the folder of another, with the permissions that the other has or a new file gets.
+/// A temporary file in the same folder, with the permissions of the other file or of a new one.
 fn beside(path: &Path, before: Option<&Metadata>) -> io::Result<tempfile::NamedTempFile> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {

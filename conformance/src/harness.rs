@@ -1,4 +1,4 @@
-//! The cases as tests of an implementation in Rust: `cargo test` runs them, `cargo test NAME` some of them.
+//! The cases as tests of a Rust implementation: `cargo test` runs all, `cargo test NAME` some of them.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -19,10 +19,10 @@ use crate::style::guarded;
 type Factory = dyn Fn() -> Box<dyn Backend> + Send + Sync;
 type Runner = InProcess<Box<dyn Fn() -> Box<dyn Backend> + Send>>;
 
-/// Runs the suite on the backends that a factory makes, as the `main` of a test with `harness = false`.
+/// Runs the suite on the backends that a factory makes. This is the `main` of a test with `harness = false`.
 ///
-/// Each case is a test named by its id. One instance serves one thread at a time; a panic is `crash`, and the
-/// instance is made anew. Cases that the backend does not declare are shown as ignored.
+/// Each case is a test named by its id. An instance is used by one thread at a time. A panic gives the verdict `crash`,
+/// and the factory makes a new instance. Cases that the backend does not declare are shown as ignored.
 ///
 /// ```no_run
 /// use std::process::ExitCode;
@@ -46,7 +46,7 @@ pub fn harness<B: Backend + 'static>(factory: impl Fn() -> B + Send + Sync + 'st
     run(boxed(factory), None)
 }
 
-/// The same, with a file of known deviations. They are strict: one that does not occur fails its test.
+/// Like [`harness`], with a file of known deviations. A listed deviation that does not occur fails its test.
 #[must_use]
 pub fn harness_with<B: Backend + 'static>(
     factory: impl Fn() -> B + Send + Sync + 'static,
@@ -76,7 +76,7 @@ fn run(factory: Arc<Factory>, deviations: Option<&Path>) -> ExitCode {
     let (chosen, trials): (Vec<Option<usize>>, Vec<Trial>) = trials.into_iter().unzip();
     let conclusion = libtest_mimic::run(&arguments, trials);
     if !arguments.list && !chosen.is_empty() {
-        // Lines in JSON stay alone on standard output.
+        // With JSON output, standard output must hold nothing else.
         match arguments.format {
             Some(FormatSetting::Json) => drop(write!(anstream::stderr(), "{}", suite.ending(&chosen))),
             _ => drop(write!(anstream::stdout(), "{}", suite.ending(&chosen))),
@@ -85,19 +85,19 @@ fn run(factory: Arc<Factory>, deviations: Option<&Path>) -> ExitCode {
     conclusion.exit_code()
 }
 
-/// What the tests share.
+/// The state that all tests share.
 struct Suite {
     spec: Specification,
     factory: Arc<Factory>,
     deviations: Deviations,
     description: Description,
-    /// Runners that no test is using.
+    /// Runners that no test is using at the moment.
     idle: Mutex<Vec<Runner>>,
-    /// What became of the cases that ran, by their place in the specification.
+    /// The results so far, by the position of the case in the specification.
     done: Mutex<BTreeMap<usize, Entry>>,
 }
 
-/// The tests, each with the place of its case; the last one is about the profile.
+/// The tests, each with the position of its case. The last test checks the profile and has none.
 fn trials(suite: &Arc<Suite>) -> Vec<(Option<usize>, Trial)> {
     let mut trials = Vec::new();
     for (at, case) in suite.spec.cases.iter().enumerate() {
@@ -133,13 +133,13 @@ impl Suite {
         Ok(Self { spec, factory, deviations, description, idle, done: Mutex::default() })
     }
 
-    /// A runner for one test at a time.
+    /// A runner for exclusive use by one test.
     fn take(&self) -> Runner {
         let idle = self.idle.lock().ok().and_then(|mut idle| idle.pop());
         idle.unwrap_or_else(|| runner(&self.factory))
     }
 
-    /// A report with no results yet.
+    /// A report without results.
     fn report(&self) -> BackendReport {
         let mut report = BackendReport::new(String::new(), &self.description, &self.spec);
         let operators = self.spec.operators.iter().map(|page| page.operator.as_str());
@@ -165,7 +165,7 @@ impl Suite {
         verdict
     }
 
-    /// How the run ended, over the tests that were not filtered out. A case that did not run was not asked.
+    /// How the run ended, over the tests that were not filtered out. Cases that did not run count as not asked.
     fn ending(&self, chosen: &[Option<usize>]) -> String {
         let mut report = self.report();
         if !chosen.contains(&None) {

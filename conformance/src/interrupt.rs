@@ -3,21 +3,21 @@
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{RwLock, RwLockReadGuard};
 
-/// The first signal that came; 0 before.
+/// The first signal received; 0 for none.
 pub(crate) static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
-/// How many [`Gentle`]s there are.
+/// The number of live [`Gentle`]s.
 pub(crate) static GENTLE: AtomicUsize = AtomicUsize::new(0);
 
-/// Held for reading while a file is written.
+/// Locked for reading while a file is written.
 pub(crate) static WRITING: RwLock<()> = RwLock::new(());
 
-/// Whether the user has asked for the end.
+/// Whether the user has asked the program to end.
 pub(crate) fn requested() -> bool {
     SIGNAL.load(Ordering::Relaxed) != 0
 }
 
-/// The name of the signal by which the user has asked for the end.
+/// The name of the signal with which the user did.
 pub(crate) fn signal() -> Option<&'static str> {
     name(SIGNAL.load(Ordering::Relaxed))
 }
@@ -43,7 +43,7 @@ pub(crate) const fn name(signal: i32) -> Option<&'static str> {
     })
 }
 
-/// While this lives, whoever holds it looks at [`requested`] and ends by itself.
+/// While this lives, its owner polls [`requested`] and ends by itself.
 #[derive(Debug)]
 pub(crate) struct Gentle(());
 
@@ -60,7 +60,7 @@ impl Drop for Gentle {
     }
 }
 
-/// Keeps the process from ending while a file is written, so that it appears whole and leaves no other behind.
+/// Delays the end of the process until the guard is dropped, so that a file is complete and no temporary file stays behind.
 pub(crate) fn writing() -> Option<RwLockReadGuard<'static, ()>> {
     WRITING.read().ok()
 }

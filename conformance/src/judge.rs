@@ -1,4 +1,4 @@
-//! Judges one outcome against what is allowed. Comparison is on bits; message texts are never compared.
+//! Judges an outcome against the allowed ones. Compares bits, and never the text of messages.
 
 use gather_spec::literal::Rows;
 use gather_spec::{Allowed, ErrorCode, ErrorFields, Outcome, ReportedError, Tensor, named};
@@ -7,21 +7,21 @@ use serde::{Deserialize, Serialize};
 use crate::words::shown;
 
 named! {
-    /// The judgement of one outcome.
+    /// The judgement of an outcome.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum Verdict: "verdict" {
         /// The outcome is allowed.
         Pass = "pass",
-        /// An output was expected, another one came.
+        /// An output was expected, and a different one was given.
         WrongOutput = "wrong-output",
-        /// An output was expected, an error or `unsupported` came.
+        /// An output was expected, but the backend gave an error or `unsupported`.
         RejectedGoodInput = "rejected-good-input",
-        /// An error was expected, an output came.
+        /// An error was expected, but the backend gave an output.
         AcceptedBadInput = "accepted-bad-input",
-        /// Another error was expected.
+        /// A different error was expected.
         WrongError = "wrong-error",
-        /// The backend does not claim to do this.
+        /// The backend does not claim to support this call.
         Unsupported = "unsupported",
         /// The backend died.
         Crash = "crash",
@@ -31,11 +31,11 @@ named! {
         ProtocolError = "protocol-error",
         /// Repeated runs differ in bits.
         Nondeterministic = "nondeterministic",
-        /// An input was changed.
+        /// The backend changed an input.
         InputChanged = "input-changed",
-        /// Not a pass, but covered by a deviation, which says why.
+        /// Not a pass, but a deviation covers it and gives the reason.
         KnownDeviation = "known-deviation",
-        /// A deviation that did not occur.
+        /// A known deviation that did not occur.
         UnexpectedPass = "unexpected-pass",
     }
 }
@@ -48,25 +48,25 @@ impl Verdict {
     }
 }
 
-/// How much a backend has to say of its errors.
+/// How much a backend must say about its errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strictness {
-    /// Codes and fields may be missing: the built-in backends aside, an error is an error.
+    /// Codes and fields may be missing; any error then passes where one is expected. For backends of third parties.
     Lenient,
-    /// Code and fields must be given.
+    /// Codes and fields are required.
     Strict,
 }
 
-/// A verdict, and what there is to say beside it.
+/// A verdict with a remark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
-    /// What was not checked, for a pass.
+    /// For a pass, what was not checked.
     pub note: Option<&'static str>,
 }
 
-/// Judges the outcome of a call that was sent. `dtype_declared` says whether the backend claims its dtypes.
+/// Judges the outcome of a call that was sent. `dtype_declared` says whether the backend declares the dtypes.
 #[must_use]
 pub fn judge(
     allowed: &[Allowed],
@@ -88,7 +88,7 @@ pub fn judge(
         });
     }
     let passes = allowed.iter().filter_map(|one| passes(one, params, outcome, strictness));
-    // Of several that pass, the one that was checked in full.
+    // Of several allowed outcomes that match, prefer one that was checked in full.
     if let Some(checked) = passes.min() {
         let note = if let Checked::But(note) = checked { Some(note) } else { None };
         return Judgement { verdict: Verdict::Pass, note };
@@ -107,7 +107,7 @@ const fn allows_output(allowed: &Allowed) -> bool {
     matches!(allowed, Allowed::Output(_) | Allowed::Filled(_) | Allowed::Shape(_))
 }
 
-/// Whether this allows the refusal of a dtype, so that its case is sent whatever is declared.
+/// Whether this allows rejecting a dtype. Such a case is sent even in dtypes that the backend does not declare.
 #[must_use]
 pub fn is_dtype_error(allowed: &Allowed) -> bool {
     matches!(
@@ -116,14 +116,14 @@ pub fn is_dtype_error(allowed: &Allowed) -> bool {
     )
 }
 
-/// How far an outcome that passes was checked.
+/// How much of an outcome that passes was checked.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Checked {
     InFull,
     But(&'static str),
 }
 
-/// Whether one allowed outcome is what was answered.
+/// Whether an outcome matches an allowed one.
 fn passes(allowed: &Allowed, params: &Tensor, outcome: &Outcome, strictness: Strictness) -> Option<Checked> {
     let holds = match (allowed, outcome) {
         (Allowed::Error(code, fields), Outcome::Error(error)) => {
@@ -187,7 +187,7 @@ fn field<T: PartialEq>(expected: Option<T>, actual: Option<T>) -> Field {
     }
 }
 
-/// What is allowed, in words.
+/// The allowed outcomes, in words.
 #[must_use]
 pub fn describe_allowed(allowed: &[Allowed]) -> String {
     let one = |allowed: &Allowed| match allowed {
@@ -204,10 +204,10 @@ pub fn describe_allowed(allowed: &[Allowed]) -> String {
     allowed.iter().map(one).collect::<Vec<_>>().join(" | ")
 }
 
-/// How the words of an [`Outcome::Unsupported`] begin.
+/// The prefix of the text for [`Outcome::Unsupported`].
 pub(crate) const UNSUPPORTED: &str = "unsupported: ";
 
-/// An outcome, in words that are fit to be shown, whatever the backend says.
+/// An outcome in words. Safe to print, whatever the backend says.
 #[must_use]
 pub fn describe_outcome(outcome: &Outcome) -> String {
     shown(&match outcome {

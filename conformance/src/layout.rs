@@ -1,33 +1,33 @@
-//! The same tensor in different layouts: what an implementation answers must not depend on them.
+//! Memory layouts of tensors. An implementation's answer must not depend on them.
 
 use gather_spec::tensor::Stored;
 use gather_spec::{ByteString, Call, DType, Shape, Tensor, TensorError, named};
 use ndarray::{ArrayViewMutD, Axis, IxDyn, Slice};
 
-/// A window lies in a buffer of at most this many times its elements, or of this many elements if it is small.
+/// The buffer around a window has at most this many times its elements, or [`MOST_PADDED`] elements for a small window.
 const MOST_PADDING: usize = 4;
 const MOST_PADDED: usize = 1 << 12;
 
-/// How many elements of garbage lie before a window.
+/// Elements of garbage in front of a window.
 const FRONT: usize = 3;
 
-/// Tensors of more bytes than this are not copied.
+/// Larger tensors, in bytes, are not copied.
 const MOST_SPREAD: usize = 256 << 20;
 
-/// How many bytes the elements of a tensor take one by one.
+/// The size of a tensor in dense form, in bytes.
 fn bytes(tensor: &Tensor) -> usize {
     tensor.shape().element_count().saturating_mul(tensor.dtype().size())
 }
 
 named! {
-    /// How the elements of a tensor lie in memory.
+    /// How the elements of a tensor are arranged in memory.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Layout: "layout" {
         /// Row-major without gaps.
         Contiguous = "contiguous",
         /// Column-major: the strides of the transposed tensor.
         Transposed = "transposed",
-        /// A window inside a larger buffer: an offset at the front, gaps after every row, garbage around.
+        /// A window in a larger buffer: garbage in front, after every row, and behind.
         Offset = "offset",
         /// Every axis runs backwards.
         Reversed = "reversed",
@@ -37,7 +37,7 @@ named! {
 }
 
 impl Layout {
-    /// The same call with both tensors in this layout.
+    /// The same call with both operands in this layout.
     ///
     /// # Errors
     /// [`TensorError`] if memory is short.
@@ -72,16 +72,16 @@ impl Layout {
             return Ok(tensor.clone());
         }
         match self {
-            // What no memory should hold stays the window that it is.
+            // A view too large to be stored densely stays as it is.
             Self::Contiguous if bytes(tensor) > MOST_SPREAD => Ok(tensor.clone()),
             _ => self.placed(tensor),
         }
     }
 
-    /// Stores the elements in the order of this layout and describes where each of them lies.
+    /// Stores the elements in the order of this layout, with strides that give the same tensor.
     fn placed(self, tensor: &Tensor) -> Result<Tensor, TensorError> {
         let (shape, strides) = (tensor.shape(), tensor.strides());
-        // A window on the same elements, in the order in which they are to be stored.
+        // A view of the same elements in the order in which they are to be stored.
         let stored = |dims: Vec<usize>, strides: Vec<isize>, first: isize| {
             let first = tensor.offset().wrapping_add_signed(first);
             let window =
@@ -119,7 +119,7 @@ impl Layout {
     }
 }
 
-/// Whether all slices along an axis are equal: all but the last equal the one after it.
+/// Whether all slices along an axis are equal, which is checked by comparing each with the next.
 fn slices_are_equal(tensor: &Tensor, axis: usize) -> Result<bool, TensorError> {
     let mut dims = tensor.shape().to_vec();
     dims[axis] -= 1;
@@ -171,8 +171,8 @@ fn surrounded<T: Stored>(tensor: &Tensor, garbage: T) -> Result<Tensor, TensorEr
     )
 }
 
-/// The shape of a buffer around a window of this shape. Each axis is one longer, so that rows have gaps after them,
-/// the last axis first: with many axes the buffer of one element would fill the machine.
+/// The shape of the buffer for a window of this shape. Axes grow by one, which leaves gaps after rows, from the last axis on
+/// and only up to a limit: with many axes, the buffer for a single element would fill the memory.
 fn padded(shape: &Shape) -> Result<Shape, TensorError> {
     let mut count = shape.element_count();
     let most = count.saturating_mul(MOST_PADDING).max(MOST_PADDED);

@@ -1,15 +1,17 @@
-//! Runs the cases of GatherSpec against gather implementations and judges what they answer.
+//! Runs the cases of GatherSpec against implementations of gather and judges the answers.
 //!
-//! A case travels one way: its call goes to a [`backend`] (a [`builtin`] one, say) through the [`runner`], which
-//! repeats it over [`layout`]s and threads, or to a [`process`] of its own, such as one of the [`adapters`] or a
-//! [`native`] library; the outcome goes to the [`judge`]; and the verdict goes into a [`report`], with the
-//! [`difference`] between two outputs and what [`deviations`] explain. [`results`] keep what is worth it.
-//! [`harness()`] makes tests of a backend in Rust out of all that, [`standalone()`] a program. [`protocol`] and [`serve`] put a backend behind a
-//! pipe, [`schemas`] says so in JSON Schema, [`show`] draws a case by a [`trace`], [`questions`] compare operators, [`book`]
-//! writes the specification as one text, [`select`] chooses cases, and [`cli`] is the binary `gatherspec`.
+//! A call goes to a [`backend`]: a [`builtin`] one through the [`runner`], which repeats it over [`layout`]s and threads,
+//! or a program in a [`process`] of its own, such as one of the [`adapters`] or a [`native`] library. The [`judge`] turns
+//! the outcome into a verdict, and the verdict goes into a [`report`], with the [`difference`] between outputs and the
+//! [`deviations`] that explain it. [`results`] stores reports.
 //!
-//! Beside the cases there are calls without end: [`generate`] makes them, [`fuzz`] runs campaigns of them against the
-//! reference, and [`laws`] are relations between calls that need no reference.
+//! - Test a backend in Rust: [`harness()`] for `cargo test`, [`standalone()`] for a program.
+//! - Speak the protocol: [`protocol`] has the messages, [`serve`] answers them for a backend, [`schemas`] describes them.
+//! - Read the specification: [`show`] draws a case by means of a [`trace`], [`questions`] compares operators, [`book`]
+//!   renders everything as one text, [`select`] selects cases.
+//! - Beyond the cases: [`generate`] makes calls, [`fuzz`] runs campaigns against the reference, [`laws`] need no
+//!   reference, and [`mutants`] measure the strength of the suite.
+//! - [`cli`] is the binary `gatherspec`.
 
 #![deny(unsafe_code)]
 #![cfg_attr(

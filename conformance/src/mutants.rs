@@ -1,11 +1,10 @@
-//! Deliberately wrong implementations: a suite is worth what it catches, and this says what that is.
+//! Mutants: deliberately wrong implementations. A suite is worth what it catches, so every mutant must be caught.
 //!
-//! [`all`] lists the mutants, `concern` finds out on which operators each is wrong, [`strength`] runs cases against them, [`narrow`] does so behind
-//! declarations of one dtype pair, [`smoke`] chooses the fewest cases that are as
-//! strong. `model` is a correct gather taken apart into `steps`, and for windows `windowed`; what they work on is in `asked` and `positions`. Each mutant
-//! replaces one of them, see `mutant`. They stand by topic
-//! in `axis`, `batch`, `bounds`, `broadcast`, `elements`, `errors`, `fill`, `layout`, `modes`, `payload`, `policy`, `ranks`, `rows`, `slice_sizes`, `threads`, `width`, `window` and `window_rules`;
-//! `memory` is how tensors are misread, and `places` what the right model makes of each index, for pictures.
+//! `model` is a correct gather in steps (`steps`, and `windowed` for form window), which work on what `asked` and
+//! `positions` hold; a [`Mutant`] replaces one of them. [`all`] lists the mutants, one module per topic. `concern` finds out
+//! on which operators a mutant is wrong. [`strength`] runs cases against all mutants, [`narrow`] does so behind declarations
+//! of one dtype pair, and [`smoke`] chooses few cases that are nearly as strong as all. `memory` reads tensors, wrongly if
+//! need be; `places` serves `show`.
 
 mod asked;
 mod axis;
@@ -47,7 +46,7 @@ use concern::Draws;
 pub(crate) use model::answer;
 pub use mutant::{Mutant, correct};
 
-/// How many rounds of calls are drawn at most for a mutant that was wrong on none before.
+/// The most rounds of calls to draw for a mutant that has not been wrong on any.
 const DRAW_ROUNDS: u64 = 20;
 
 /// Every mutant, by topic.
@@ -76,14 +75,14 @@ pub fn all() -> Vec<&'static Mutant> {
     topics.into_iter().flatten().collect()
 }
 
-/// The mutants that are wrong on some of 9,000 usual calls of an operator, by name.
+/// The names of the mutants that are wrong on one of 9,000 usual calls of an operator.
 #[must_use]
 pub fn concerns(signature: &Signature) -> Vec<&'static str> {
     wrong_on(&Draws::usual(signature, None), |_| true)
 }
 
-/// Those of these mutants that are wrong on some call of an operator, usual or far: 10,000 calls, and for a mutant that is
-/// wrong on none of them as many more in each of a few rounds.
+/// Those of `mutants` that are wrong on a usual or far call of an operator. Draws 10,000 calls, and for mutants that are
+/// right on all of them as many more in each of a few further rounds.
 #[must_use]
 pub fn wrong_on_draws(signature: &Signature, mutants: &BTreeSet<&str>) -> BTreeSet<&'static str> {
     let mut seen = BTreeSet::new();

@@ -1,10 +1,9 @@
-//! Native libraries that implement `conformance/include/gatherspec.h`, loaded into a process of their own: `gatherspec
-//! run --library` starts this program once more with the hidden command [`COMMAND`], which puts the library behind the
-//! backend protocol. What it breaks there is judged like what any other program breaks.
+//! Native libraries that implement `conformance/include/gatherspec.h`. Each is loaded into a process of its own:
+//! `gatherspec run --library` starts this program again with the hidden command [`COMMAND`], which serves the library over
+//! the backend protocol. A library that crashes thus crashes only that process, like any other program.
 //!
-//! `abi` has the structures of the header, `operand` and `arguments` lay out what goes in, `read` looks through what
-//! comes out, and `library` calls; `limits` has nothing to do with libraries but that it needs unsafe code, which the
-//! crate has here only.
+//! `abi` mirrors the header. `operand` and `arguments` lay out inputs, `read` validates outputs, and `library` makes the
+//! calls. `limits` is here only because it needs unsafe code, which this module alone may contain.
 
 #![allow(unsafe_code, reason = "calling a library cannot be proven safe; each block says what it rests on")]
 
@@ -30,13 +29,13 @@ pub(crate) use limits::limit_memory;
 /// The hidden command that loads a library and answers the protocol.
 pub const COMMAND: &str = "serve-library";
 
-/// The program and arguments that put a library behind the protocol, for the operators of the specification in a folder,
-/// if it is not the one built in.
+/// The command that serves a library over the protocol. `specification` is the folder of the operators, unless they are the
+/// embedded ones.
 ///
 /// # Errors
-/// If this program cannot find itself, or the current folder.
+/// If the path of this program or the current folder cannot be determined.
 pub fn command(library: &Path, specification: Option<&Path>) -> io::Result<Vec<OsString>> {
-    // A name without a folder would be looked for among the system's libraries.
+    // The dynamic loader would search the system's folders for a name without a folder.
     let library = std::path::absolute(library)?;
     let mut command = vec![std::env::current_exe()?.into(), COMMAND.into(), library.into()];
     if let Some(folder) = specification {
@@ -45,10 +44,10 @@ pub fn command(library: &Path, specification: Option<&Path>) -> io::Result<Vec<O
     Ok(command)
 }
 
-/// Why a library is not served.
+/// Why a library cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum NotServed {
-    /// It cannot be loaded, is of another version, or says nonsense about itself.
+    /// It cannot be loaded, has another ABI version, or describes itself wrongly.
     #[error("{library}: {why}")]
     Library {
         /// The file.
@@ -56,13 +55,12 @@ pub enum NotServed {
         /// What is wrong.
         why: String,
     },
-    /// Reading or writing fails.
+    /// Reading or writing failed.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// Loads a library and answers the protocol on stdin and stdout on its behalf. What the library itself prints goes to
-/// stderr.
+/// Loads a library and answers the protocol for it on stdin and stdout. What the library itself prints goes to stderr.
 ///
 /// # Errors
 /// [`NotServed`].
@@ -73,7 +71,7 @@ pub fn serve(path: &Path, signatures: &Signatures) -> Result<(), NotServed> {
     Ok(answer_all(&mut library, signatures, Files::Allowed, io::stdin().lock(), output)?)
 }
 
-/// Standard output for this program alone: its number leads to stderr from now on.
+/// Reserves standard output for the protocol: the descriptor that the library sees leads to stderr.
 #[cfg(unix)]
 fn take_stdout() -> io::Result<impl io::Write> {
     let own = rustix::io::dup(rustix::stdio::stdout())?;

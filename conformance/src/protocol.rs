@@ -1,8 +1,7 @@
-//! The messages of the backend protocol, version 1: one JSON object per line. `PROTOCOL.md` explains them to whoever
-//! writes a backend.
+//! The messages of the backend protocol: one JSON object per line. `PROTOCOL.md` explains them to authors of backends.
 //!
-//! Harness and backend both read and write through these types, which refuse unknown keys. How strictly is up to
-//! `strict`; how a tensor is put on the line, or found in a file, to `tensor`, and an attribute that is one to `attributes`.
+//! Harness and backend both read and write these types, which reject unknown keys. `strict` rejects what serde would
+//! accept beyond that, `tensor` and `file` handle tensors in messages and in files, and `attributes` handles attributes.
 
 mod attributes;
 mod file;
@@ -27,10 +26,10 @@ use strict::{in_order, objects, present};
 pub use tensor::{Data, TensorMessage};
 pub use unusable::Unusable;
 
-/// The version of the protocol that this program speaks.
+/// The version of the protocol.
 pub const PROTOCOL: u64 = 2;
 
-/// What a message asks for.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Command {
@@ -40,7 +39,7 @@ pub enum Command {
     Call,
     /// A call to time.
     Time,
-    /// The last message; the end of input means the same.
+    /// The last message. The end of input has the same meaning.
     Stop,
 }
 
@@ -74,7 +73,7 @@ pub struct StopMessage {
     pub cmd: Command,
 }
 
-/// Tensors on the line, by name, in the order in which they stand there.
+/// The tensors of a message by name, in the order of the message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OperandMessages(pub Vec<(String, TensorMessage)>);
 
@@ -90,13 +89,13 @@ impl<'de> Deserialize<'de> for OperandMessages {
     }
 }
 
-/// A call on the line.
+/// A request to answer a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CallMessage {
     /// `call`
     pub cmd: Command,
-    /// Comes back with the reply.
+    /// Repeated in the reply.
     pub seq: u64,
     /// The operator.
     pub operator: Operator,
@@ -107,13 +106,13 @@ pub struct CallMessage {
     pub attributes: Attributes,
 }
 
-/// A call to time, on the line.
+/// A request to time a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TimeMessage {
     /// `time`
     pub cmd: Command,
-    /// Comes back with the reply.
+    /// Repeated in the reply.
     pub seq: u64,
     /// The operator.
     pub operator: Operator,
@@ -122,11 +121,11 @@ pub struct TimeMessage {
     /// Attributes by name.
     #[serde(with = "attributes")]
     pub attributes: Attributes,
-    /// How many durations to give.
+    /// The number of durations to return.
     pub rounds: u32,
-    /// The least duration of a round, in nanoseconds; a round repeats the call to reach it.
+    /// The least duration of a round, in nanoseconds. A round repeats the call until it has lasted that long.
     pub min_round_ns: u64,
-    /// The most threads that a call may use; absent: as many as for a user who says nothing of threads.
+    /// The most threads of a call; if absent, as many as the backend uses by default.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub threads: Option<NonZeroUsize>,
     /// Where the output goes.
@@ -135,10 +134,10 @@ pub struct TimeMessage {
 }
 
 impl Request {
-    /// The request on a line.
+    /// Parses a request.
     ///
     /// # Errors
-    /// What to answer to a line that is no request: its `seq`, if that can be made out, and what is wrong where.
+    /// The reply to a line that is no valid request: its `seq`, if that can be read, and what is wrong where.
     pub fn parse(line: &[u8]) -> Result<Self, InvalidReply> {
         #[derive(Deserialize)]
         struct Seq {
@@ -163,16 +162,16 @@ impl Request {
     }
 }
 
-/// Where the output of a timed call goes.
+/// The memory for the output of a timed call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OutputMemory {
     /// New memory for each call.
     #[default]
     Fresh,
-    /// Memory from a pool of the backend's.
+    /// Memory from a pool of the backend.
     Pooled,
-    /// Memory of the caller's, used again.
+    /// Memory of the caller, reused.
     Into,
 }
 
@@ -182,27 +181,27 @@ pub enum OutputMemory {
 pub struct Started {
     /// The version that the backend speaks.
     pub protocol: u64,
-    /// Who it is.
+    /// Its identity.
     #[serde(deserialize_with = "object")]
     pub backend: Identity,
-    /// What it can do.
+    /// Its capabilities by operator.
     #[serde(deserialize_with = "objects")]
     pub operators: BTreeMap<String, Capability>,
 }
 
-/// The answer to a call, a timing, or a broken message.
+/// The answer to a call, a timing, or an invalid message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Reply {
     /// The gathered tensor.
     Output(OutputReply),
-    /// The call is refused.
+    /// The call is rejected.
     Error(ErrorReply),
-    /// The backend does not do such calls.
+    /// The backend does not support the call.
     Unsupported(UnsupportedReply),
     /// Durations.
     Timed(TimedReply),
-    /// The message was broken.
+    /// The message is invalid.
     Invalid(InvalidReply),
 }
 
@@ -242,7 +241,7 @@ pub struct UnsupportedReply {
 pub struct TimedReply {
     pub seq: u64,
     pub nanoseconds: Vec<f64>,
-    /// The most threads that a call could use; absent if the backend does not know.
+    /// The most threads that a call could use; absent if unknown.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub threads: Option<NonZeroUsize>,
 }
@@ -252,13 +251,13 @@ pub struct TimedReply {
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "the protocol names its fields")]
 pub struct InvalidReply {
-    /// Null if it cannot be read, never absent.
+    /// Null if it cannot be read. Never absent.
     #[serde(deserialize_with = "Option::deserialize")]
     pub seq: Option<u64>,
     pub invalid: String,
 }
 
-/// An error on the line: the fields stand beside the code.
+/// An error in a message, with its fields next to the code.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "see `gather_spec::ErrorFields`")]
@@ -299,10 +298,10 @@ impl CallMessage {
     }
 }
 
-/// The call of a message's parts.
+/// Builds a call from the parts of a message.
 ///
 /// # Errors
-/// What is wrong with them, and in which operand.
+/// What is wrong, and in which operand.
 pub fn call(
     operator: &Operator,
     operands: &OperandMessages,
@@ -317,7 +316,7 @@ pub fn call(
 }
 
 impl Reply {
-    /// The reply for an outcome; `unsupported` for an output of more axes than a message has.
+    /// The reply for an outcome. An output with more axes than a message allows gives `unsupported`.
     #[must_use]
     pub fn new(seq: u64, outcome: &Outcome) -> Self {
         let rank = match outcome {
@@ -341,7 +340,7 @@ impl Reply {
 }
 
 impl UnsupportedReply {
-    /// The reply that says why, in not too many words.
+    /// The reply with a reason, shortened.
     #[must_use]
     pub fn new(seq: u64, why: &str) -> Self {
         Self { seq, unsupported: shown(why) }
@@ -349,7 +348,7 @@ impl UnsupportedReply {
 }
 
 impl InvalidReply {
-    /// The reply that says what is wrong, in not too many words.
+    /// The reply with an explanation, shortened.
     #[must_use]
     pub fn new(seq: Option<u64>, what: &str) -> Self {
         Self { seq, invalid: shown(what) }
@@ -363,7 +362,7 @@ impl ErrorMessage {
         Self { message, code, position, component, index, bound, bytes, rule }
     }
 
-    /// The error that the message reports.
+    /// The reported error.
     #[must_use]
     pub fn into_error(self) -> ReportedError {
         let Self { message, code, position, component, index, bound, bytes, rule } = self;

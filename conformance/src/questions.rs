@@ -1,5 +1,5 @@
-//! A question as a table, operator by operator: what each expects of the case that answers it, how firmly that stands,
-//! and what libraries did in their kept results. `spec/QUESTIONS.md` is made of these tables.
+//! Renders a question as a table: for each operator the expected answer, its basis, and what libraries did according to
+//! the stored results. `spec/QUESTIONS.md` consists of these tables.
 
 mod answers;
 
@@ -24,7 +24,7 @@ const WIDTH: u16 = 120;
 /// The headings of a table.
 const HEADINGS: [&str; 5] = ["operator", "answer", "basis", "case", "libraries"];
 
-/// What the page of questions begins with.
+/// The beginning of the page.
 const OPENING: &str = "\
 <!-- Generated from questions.yaml and conformance/results, and checked by a test: see CONTRIBUTING.md. -->
 
@@ -46,7 +46,7 @@ error code that the case expects.
 
 ";
 
-/// One row of a table: an operator, or some of its modes.
+/// A row of a table: an operator, or some of its modes.
 #[derive(Default)]
 struct Row {
     operator: String,
@@ -56,7 +56,7 @@ struct Row {
     libraries: Vec<String>,
 }
 
-/// The page of all questions.
+/// The content of `spec/QUESTIONS.md`.
 #[must_use]
 pub fn page(spec: &Specification, results: &[Results]) -> String {
     let mut text = OPENING.to_owned();
@@ -87,7 +87,7 @@ fn section(text: &mut String, spec: &Specification, question: &Question, results
     }
 }
 
-/// A question with its answers, for a terminal.
+/// One question with its answers, for a terminal.
 #[must_use]
 pub fn question(spec: &Specification, question: &Question, results: &[Results]) -> String {
     let name = style::NAME;
@@ -109,13 +109,13 @@ pub fn question(spec: &Specification, question: &Question, results: &[Results]) 
     text
 }
 
-/// The columns that a table has: that of libraries only where some library answered.
+/// The columns of a table. That of libraries is left out if no library answered.
 fn columns(rows: &[Row]) -> Vec<usize> {
     let answered = rows.iter().any(|row| !row.libraries.is_empty());
     (0..HEADINGS.len() - usize::from(!answered)).collect()
 }
 
-/// What is asked: for each case that is written once, the call of the first operator that has it.
+/// The calls of a question: for each case as written, that of the first operator that has it.
 fn calls(spec: &Specification, question: &Question) -> Vec<(String, String)> {
     let mut calls: Vec<(String, String)> = Vec::new();
     for page in in_order(spec) {
@@ -129,14 +129,14 @@ fn calls(spec: &Specification, question: &Question) -> Vec<(String, String)> {
     calls
 }
 
-/// The operators, those of one form together.
+/// The operators, grouped by form.
 fn in_order(spec: &Specification) -> Vec<&Signature> {
     let mut pages: Vec<&Signature> = spec.operators.iter().collect();
     pages.sort_by_key(|page| page.form);
     pages
 }
 
-/// The operators of the forms that are asked.
+/// The rows for all operators of the question's forms.
 fn rows(spec: &Specification, question: &Question, results: &[Results]) -> Vec<Row> {
     let mut rows = Vec::new();
     for page in in_order(spec) {
@@ -153,7 +153,7 @@ fn rows(spec: &Specification, question: &Question, results: &[Results]) -> Vec<R
     rows
 }
 
-/// One row for all modes that give the same, and one for each mode that the case is not asked in.
+/// The rows of an operator: one for all modes with the same answer, and one for each mode without a case.
 fn of_operator(spec: &Specification, page: &Signature, cases: &[&Case], results: &[Results]) -> Vec<Row> {
     let mut rows: Vec<(Vec<&str>, Row)> = Vec::new();
     for case in cases {
@@ -184,7 +184,7 @@ fn of_operator(spec: &Specification, page: &Signature, cases: &[&Case], results:
     rows.into_iter().map(named).collect()
 }
 
-/// The modes that a case of a family is not asked in although others depend on the policies, and why.
+/// The modes in which a family case does not run although its answer depends on policies, and why.
 fn modes_left_out<'p>(
     spec: &Specification,
     page: &'p Signature,
@@ -199,10 +199,10 @@ fn modes_left_out<'p>(
     page.modes().iter().filter_map(left_out).collect()
 }
 
-/// Before what a negative index gives where it counts from the end.
+/// The prefix of an answer to a negative index that counts from the end.
 const WRAPS: &str = "wraps: ";
 
-/// The word for a basis that is none: the documents are silent.
+/// The word for a ruling: the documents are silent.
 const SILENT: &str = "silent";
 
 const fn basis(basis: Basis) -> &'static str {
@@ -219,7 +219,7 @@ fn local(case: &Case) -> &str {
     case.id.strip_prefix(operator).and_then(|rest| rest.strip_prefix('/')).unwrap_or(&case.id)
 }
 
-/// What a case expects, under each policy that makes a difference.
+/// The expected outcome of a case, under each policy where it differs.
 fn answer(page: &Signature, case: &Case) -> String {
     let Some(permitted) = page.permitted() else {
         return case.expect.arms.first().map(|arm| in_words(&arm.allowed)).unwrap_or_default();
@@ -252,13 +252,13 @@ fn pairs(permitted: &PermittedPolicies) -> Vec<Profile> {
         .collect()
 }
 
-/// Whether a case expects what it does because a negative index wraps.
+/// Whether the expected outcome rests on a negative index that wraps.
 fn wraps(case: &Case, profile: Profile) -> bool {
     let arm = case.expect.arms.iter().find(|arm: &&Arm| arm.when.matches(profile));
     arm.is_some_and(|arm| arm.when.negative == Some(NegativeIndex::Wrap))
 }
 
-/// The policies of a pair that the documents leave open.
+/// Those policies of a pair that the documents leave open.
 fn policies(permitted: &PermittedPolicies, Profile { bad, negative }: Profile) -> String {
     let open = [
         (permitted.bad.len() > 1).then(|| bad.to_string()),
@@ -267,7 +267,7 @@ fn policies(permitted: &PermittedPolicies, Profile { bad, negative }: Profile) -
     open.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// What libraries did, those that did the same together, first those that did as the case expects.
+/// What libraries did, grouped by answer. The group that agrees with the case is first.
 fn libraries(page: &Signature, case: &Case, results: &[Results]) -> Vec<String> {
     let expected = answer(page, case);
     let expected = expected.strip_prefix(WRAPS).unwrap_or(&expected);

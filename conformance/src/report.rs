@@ -1,4 +1,4 @@
-//! What a run found, and its forms: a matrix for people, JSON, JUnit and Markdown.
+//! The result of a run, and its formats: a matrix for people, JSON, JUnit and Markdown.
 
 mod campaign;
 mod departure;

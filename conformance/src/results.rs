@@ -1,4 +1,4 @@
-//! What backends did in the whole suite, kept: a JSON file per backend and version, and the page that is made of them.
+//! Stored results of the whole suite: a JSON file per backend and version, and the page that is generated from them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -14,36 +14,36 @@ use crate::judge::Verdict;
 use crate::questions;
 use crate::report::{BackendReport, Entry, write_whole};
 
-/// The version of the form of the files.
+/// The version of the file format.
 const SCHEMA: u32 = 1;
 
-/// The most characters of a call or an outcome that are kept.
+/// The most characters to store of a call or an outcome.
 const LONGEST: usize = 300;
 
-/// The most characters of the name and of the version of a backend in the name of its file.
+/// The most characters of a backend's name, and of its version, in a file name.
 const LONGEST_PART: usize = 60;
 
-/// What one version of a backend did.
+/// The results of one version of a backend.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Results {
-    /// Version of this form.
+    /// The version of this format.
     pub schema: u32,
     /// The version of the suite.
     pub suite: String,
-    /// What the command line calls it.
+    /// Its name on the command line.
     pub argument: String,
-    /// Who it is.
+    /// Its identity.
     pub backend: Identity,
     /// Where it ran: system and processor.
     pub platform: String,
-    /// How often each verdict was observed, by operator.
+    /// By operator, how often each verdict was observed.
     pub operators: BTreeMap<String, BTreeMap<Verdict, usize>>,
-    /// Policies that it declares and the documents do not permit, with the reason.
+    /// The policies that it declares and the documents do not permit, each with the reason.
     pub departures: Vec<String>,
-    /// What it was asked and did not pass.
+    /// The cases that it was asked and did not pass.
     pub deviations: Vec<Deviation>,
-    /// What it answered to the cases of questions, in few words; absent from files that were kept before there were any.
+    /// Its answers to the cases of questions, in few words. Files from before there were questions lack them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answers: BTreeMap<String, String>,
 }
@@ -52,34 +52,34 @@ pub struct Results {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Deviation {
-    /// The case.
+    /// The case's id.
     pub case: String,
     /// The clauses that it tests.
     pub clauses: Vec<String>,
     /// The verdict.
     pub observed: Verdict,
-    /// The call, in words; long ones are cut.
+    /// The call in words, shortened if it is long.
     pub call: String,
-    /// What the documents allow, likewise.
+    /// What was allowed, likewise.
     pub expected: String,
     /// What was answered, likewise.
     pub actual: String,
-    /// Where an output differs, in words.
+    /// The difference between outputs, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<String>,
-    /// Why, if that is known.
+    /// The reason, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Where it is talked about, or the source that does it.
+    /// A link to a discussion, or to the responsible source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
-    /// Whether its users should know it.
+    /// Whether users of the backend should know of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub finding: bool,
 }
 
 impl Results {
-    /// What is kept of a report on the whole suite of a specification.
+    /// Extracts the results from a report on the whole suite.
     #[must_use]
     pub fn new(report: &BackendReport, spec: &Specification) -> Self {
         let observed = |entry: &Entry| entry.observed.unwrap_or(entry.verdict);
@@ -90,7 +90,7 @@ impl Results {
         let failed = |entry: &&Entry| observed(entry).is_failure();
         let kept = |text: &Option<String>| shortened(text.as_deref().unwrap_or_default());
         let deviation = |entry: &Entry| {
-            // What is cut is cut around the difference.
+            // Long outputs are shortened around the difference.
             let texts = entry.difference.as_ref().and_then(|difference| difference.texts_within(LONGEST));
             let (expected, actual) = texts.map_or_else(
                 || (kept(&entry.expected), kept(&entry.actual)),
@@ -122,7 +122,7 @@ impl Results {
         }
     }
 
-    /// What the backend answered to a case, in few words, if that was kept.
+    /// The answer to a case of a question in few words, if it was stored.
     #[must_use]
     pub fn answer(&self, case: &str) -> Option<String> {
         let deviation = || self.deviations.iter().find(|deviation| deviation.case == case);
@@ -132,12 +132,12 @@ impl Results {
             .or_else(|| deviation().map(|one| in_few_words(one.observed, &one.actual)))
     }
 
-    /// Writes the file of this backend and version; gives its path.
+    /// Writes the file of this backend and version, and returns its path.
     ///
     /// # Errors
     /// If it cannot be written.
     pub fn write(&self, folder: &Path) -> io::Result<PathBuf> {
-        // What a backend says of itself is no path, and may be longer than a name of a file.
+        // A backend's name may contain path separators, and may be longer than a file name.
         let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
         let part = |text: &str| text.chars().map(plain).take(LONGEST_PART).collect::<String>();
         let path = folder.join(format!("{}-{}.json", part(&self.backend.name), part(&self.backend.version)));
@@ -148,8 +148,8 @@ impl Results {
     }
 }
 
-/// What a backend answered to the cases that questions name, for the operators that it has. A pass is told by what was
-/// allowed under its profile.
+/// A backend's answers to the cases of questions, for the operators that it supports. For a pass, that is the outcome allowed
+/// under its profile.
 fn answers(report: &BackendReport, spec: &Specification) -> BTreeMap<String, String> {
     let supported = |entry: &&Entry| entry.verdict != Verdict::Unsupported;
     let has: HashSet<&str> = report.results.iter().filter(supported).map(|entry| &*entry.operator).collect();
@@ -166,7 +166,7 @@ fn answers(report: &BackendReport, spec: &Specification) -> BTreeMap<String, Str
     questions::cases(spec).into_iter().filter_map(answer).collect()
 }
 
-/// What is no pass, in few words: an error without its text, and an output without dtype and shape.
+/// An answer that did not pass, in few words: an error without its message, an output without dtype and shape.
 fn in_few_words(observed: Verdict, actual: &str) -> String {
     let value = |actual: &str| actual.split_once("] ").map(|(_, value)| value.replace('`', "'"));
     match observed {
@@ -184,7 +184,7 @@ fn in_few_words(observed: Verdict, actual: &str) -> String {
     }
 }
 
-/// The beginning of a text. Behind an empty line stands the stack of whoever raised an error.
+/// The beginning of a text, without the stack trace that follows an empty line.
 fn shortened(text: &str) -> String {
     let text = text.split("\n\n").next().unwrap_or_default();
     let mut start: String = text.chars().take(LONGEST).collect();
@@ -194,10 +194,10 @@ fn shortened(text: &str) -> String {
     start.replace('\n', " ")
 }
 
-/// The page that the files of a folder make.
+/// The results page, generated from the files in a folder.
 ///
 /// # Errors
-/// If a file cannot be read, or is none of these.
+/// If a file cannot be read, or does not hold results.
 pub fn page(folder: &Path) -> io::Result<String> {
     let results = read(folder)?;
     let mut text = INTRODUCTION.to_owned();
@@ -213,10 +213,10 @@ pub fn page(folder: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// The results that a folder keeps, by the names of their files.
+/// The results in a folder, ordered by file name.
 ///
 /// # Errors
-/// If a file cannot be read, or is none of these.
+/// If a file cannot be read, or does not hold results.
 pub fn read(folder: &Path) -> io::Result<Vec<Results>> {
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
@@ -259,7 +259,7 @@ fn matrix(text: &mut String, results: &[Results]) {
     }
 }
 
-/// Stands for an operator that a backend does not support at all.
+/// The cell for an operator that a backend does not support.
 const NOTHING: &str = "–";
 
 /// Counts in words.
@@ -286,7 +286,7 @@ fn backends(text: &mut String, results: &[Results]) {
     }
 }
 
-/// The findings of a backend: one case for all that have the same verdict and reason.
+/// The findings of a backend, with one case for all that share verdict and reason.
 fn findings(text: &mut String, of: &Results) {
     let mut by_reason: BTreeMap<(&str, Verdict), Vec<&Deviation>> = BTreeMap::new();
     for deviation in of.deviations.iter().filter(|deviation| deviation.finding) {
@@ -428,7 +428,7 @@ mod tests {
         }
         assert_eq!(kept[0].answers.len(), 2);
         assert_eq!(kept[0].answer("tf.gather/axis/zero"), None);
-        // A file that was kept before differences were.
+        // A file that was stored before there were differences.
         let text = std::fs::read_to_string(&path).unwrap();
         let old: String = text.lines().filter(|line| !line.contains("\"difference\"")).collect();
         assert!(text.contains("\"difference\"") && !old.contains("\"difference\""));

@@ -1,4 +1,4 @@
-//! Runs cases on an in-process backend: every layout, every number of threads, one disagreement decides.
+//! Runs cases on a backend in this process: in every layout and with every number of threads. Any failing run decides.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,40 +14,40 @@ use crate::judge::{
 use crate::layout::Layout;
 use crate::words::shown;
 
-/// The numbers of threads that a backend which can choose is run with.
+/// The numbers of threads to try, for a backend that lets the runner choose.
 const THREADS: [usize; 3] = [1, 2, 5];
 
 /// Why a case whose tensors are too large is not run.
 const NO_MEMORY: &str = "no memory for its tensors";
 
-/// What became of one case.
+/// The result of one case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseResult {
-    /// The case.
+    /// The case's id.
     pub id: String,
-    /// The call as it was sent, its open dtypes filled in; absent if it was not.
+    /// The call as sent, with open dtypes filled in; `None` if it was not sent.
     pub call: Option<Call>,
-    /// The profile that it was judged under; absent if the operator is not supported.
+    /// The profile that it was judged under; `None` if the operator is not supported.
     pub profile: Option<Profile>,
     /// The verdict.
     pub verdict: Verdict,
     /// What was allowed, in words; empty for a pass.
     pub expected: String,
-    /// What was answered, in words; likewise.
+    /// What was answered, in words; empty for a pass.
     pub actual: String,
-    /// Where the output differs from the one that was expected, or from an earlier one.
+    /// The difference between the output and the expected one, or an earlier one.
     pub difference: Option<Box<Difference>>,
-    /// The layout and number of threads at which the verdict fell, unless at the first run.
+    /// The layout and the number of threads of the failing run, if it was not the first run.
     pub at: Option<String>,
     /// What was not checked.
     pub note: Option<String>,
-    /// What the backend wrote to its standard error meanwhile.
+    /// What the backend wrote to standard error during the call.
     pub stderr: Option<String>,
-    /// How long it took, all runs together; absent for a case that was not asked.
+    /// The time of all runs together; `None` if the case was not sent.
     pub duration: Option<Duration>,
 }
 
-/// A backend in this process, made anew by its factory when it panics.
+/// A backend in this process. Its factory recreates it after a panic.
 pub struct InProcess<F> {
     factory: F,
     backend: Option<Box<dyn Backend>>,
@@ -66,28 +66,28 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         Self { factory, backend: Some(backend), description, threads, repeat: 1, strictness }
     }
 
-    /// Makes every run a number of runs.
+    /// Repeats every run.
     #[must_use]
     pub const fn repeat(mut self, times: usize) -> Self {
         self.repeat = times;
         self
     }
 
-    /// Who the backend is.
+    /// The backend's self-description.
     pub const fn description(&self) -> &Description {
         &self.description
     }
 
-    /// Runs one case over all layouts and numbers of threads, in dtypes that the backend declares.
+    /// Runs one case in all layouts and with all numbers of threads, in dtypes that the backend declares.
     pub fn run(&mut self, case: &Case) -> CaseResult {
         if case.large {
-            // A second copy of hundreds of megabytes would only show what the first has shown.
+            // A large case has one layout only: copies of hundreds of megabytes would not reveal anything new.
             return self.run_laid_out(case, |call, _| Cow::Owned(Ok(call.clone())));
         }
         self.run_laid_out(case, |call, layout| Cow::Owned(layout.apply(call)))
     }
 
-    /// The same, with the layouts of the case's call made by somebody else.
+    /// Like [`InProcess::run`], but the caller supplies the call in each layout.
     pub(crate) fn run_laid_out<'c>(
         &mut self,
         case: &Case,
@@ -107,7 +107,7 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         }
     }
 
-    /// Runs a case that the backend declares.
+    /// Runs a case of an operator that the backend declares.
     fn run_judged<'c>(
         &mut self,
         judged: &Judged<'_>,
@@ -130,8 +130,8 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         judged.answered(&outcome, None)
     }
 
-    /// Runs a call in one layout, with every number of threads and as often as wanted: what was answered every time,
-    /// if that passes.
+    /// Runs a call in one layout, with every number of threads and as often as requested. Returns the common outcome of
+    /// all runs if it passes.
     fn run_layout(
         &mut self,
         judged: &Judged<'_>,
@@ -157,7 +157,7 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
                 {
                     return Err(Box::new(judged.varies(first, &outcome, self.place((layout, *threads)))));
                 }
-                // Runs that may differ are judged one by one, the others all at once.
+                // If outcomes may vary, each is judged; otherwise all are equal, and the caller judges one.
                 if judged.may_vary() && judged.judge(&outcome).verdict != Verdict::Pass {
                     return Err(Box::new(judged.answered(&outcome, at.map(|run| self.place(run)))));
                 }
@@ -172,7 +172,7 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         Err(Box::new(judged.answered(&outcome, at)))
     }
 
-    /// One run; the verdict and what happened if there is no outcome to be judged.
+    /// Runs a call once. The error is the verdict, with a description, of a run without an outcome to judge.
     fn run_once(
         &mut self,
         judged: &Judged<'_>,
@@ -182,7 +182,7 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         let backend = self.backend.get_or_insert_with(|| (self.factory)());
         let answered = catch_unwind(AssertUnwindSafe(|| {
             backend.use_threads(threads);
-            // The first runs write where they happen to write, the others over garbage.
+            // The first number of threads writes to memory as it is, the others to poisoned outputs.
             backend.poison_outputs(threads != THREADS[0]);
             backend.call(call)
         }));
@@ -206,8 +206,8 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
     }
 }
 
-/// The layouts that a case is run in: all, of one size among many the first and one more, in turns, and of a large one
-/// the first alone.
+/// The layouts to run a case in: all of them; for one size of a grid the first and, in turns, one other; for a large case
+/// only the first.
 fn layouts(large: bool, grid_point: Option<usize>) -> impl Iterator<Item = Layout> {
     let [first, others @ ..] = Layout::ALL;
     let wanted = move |at: usize| !large && grid_point.is_none_or(|point| point % others.len() == at);
@@ -215,11 +215,11 @@ fn layouts(large: bool, grid_point: Option<usize>) -> impl Iterator<Item = Layou
         .chain(others.into_iter().enumerate().filter(move |(at, _)| wanted(*at)).map(|(_, one)| one))
 }
 
-/// A case under the profile that a backend declares, and in dtypes that it declares.
+/// A case for one backend: under the profile and in dtypes that the backend declares.
 #[derive(Clone, Debug)]
 pub(crate) struct Judged<'a> {
     pub(crate) case: Cow<'a, Case>,
-    /// The call with its elements stored one by one, where that differs from the case's.
+    /// The call with its elements stored densely, if that differs from the case's call.
     spread: Option<Call>,
     profile: Profile,
     allowed: Vec<Allowed>,
@@ -228,7 +228,7 @@ pub(crate) struct Judged<'a> {
 }
 
 impl<'a> Judged<'a> {
-    /// A case that is to be sent to a backend of this description; the result of one that is not.
+    /// Prepares a case for a backend with this description. The error is the result of a case that is not to be sent.
     pub(crate) fn new(
         description: &Description,
         case: &'a Case,
@@ -249,11 +249,11 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// The same, with the elements of a case of a grid, whose tensors are windows on few numbers, stored one by one, since
-    /// they are compared again and again.
+    /// Stores the elements of a grid case densely. Its tensors are views of few numbers, which makes repeated comparison
+    /// slow.
     ///
     /// # Errors
-    /// [`TensorError`] if there is no memory for params that are held sparsely.
+    /// [`TensorError`] if there is no memory for params that are stored sparsely.
     pub(crate) fn spread(mut self) -> Result<Self, TensorError> {
         if let Some(sparse) = &self.case.sparse {
             let mut call = self.case.call.clone();
@@ -265,7 +265,7 @@ impl<'a> Judged<'a> {
         {
             self.spread = Some(call);
             if self.case.large {
-                // What is compared once stays small.
+                // The outputs of a large case are compared only once, so they stay as they are.
                 return Ok(self);
             }
             for allowed in &mut self.allowed {
@@ -279,7 +279,7 @@ impl<'a> Judged<'a> {
         Ok(self)
     }
 
-    /// The call that is sent.
+    /// The call to send.
     pub(crate) fn call(&self) -> &Call {
         self.spread.as_ref().unwrap_or(&self.case.call)
     }
@@ -297,17 +297,17 @@ impl<'a> Judged<'a> {
         judge(&self.allowed, self.params(), outcome, self.declared, self.strictness)
     }
 
-    /// Whether every backend with this declaration must answer it, with the one output that is allowed.
+    /// Whether exactly one output is allowed, and the backend declares the dtypes.
     pub(crate) fn has_one_output(&self) -> bool {
         self.declared && matches!(self.allowed.as_slice(), [Allowed::Output(_) | Allowed::Filled(_)])
     }
 
-    /// Whether even repeated runs may differ.
+    /// Whether repeated runs may differ.
     pub(crate) fn may_vary(&self) -> bool {
         self.allowed.iter().any(|allowed| matches!(allowed, Allowed::Unspecified | Allowed::AnyError))
     }
 
-    /// The result of an answer. Only what does not pass is described.
+    /// The result of an answer. A pass gets no description, which would take time.
     pub(crate) fn answered(&self, outcome: &Outcome, at: Option<String>) -> CaseResult {
         let judgement = self.judge(outcome);
         if judgement.verdict == Verdict::Pass {
@@ -334,7 +334,7 @@ impl<'a> Judged<'a> {
         CaseResult { difference: difference.map(Box::new), ..result }
     }
 
-    /// A result that no answer gives.
+    /// A result without an answer.
     pub(crate) fn result(&self, judgement: Judgement, actual: String, at: Option<String>) -> CaseResult {
         self.described(judgement, describe_allowed(&self.allowed), actual, at)
     }
@@ -348,7 +348,7 @@ impl<'a> Judged<'a> {
     ) -> CaseResult {
         CaseResult {
             id: self.case.id.clone(),
-            // As it is written, it takes less memory than its elements one by one.
+            // As written in the case, the call takes less memory than in dense form.
             call: Some(self.case.call.clone()),
             profile: Some(self.profile),
             verdict: judgement.verdict,
@@ -391,7 +391,7 @@ mod tests {
     use super::*;
     use crate::builtin;
 
-    /// The reference, but for the outcome of some runs: told by how many came before and by the number of threads.
+    /// The reference, except that the outcome of some runs depends on the number of earlier runs and on the threads.
     struct Moody {
         reference: Box<dyn Backend>,
         runs: usize,

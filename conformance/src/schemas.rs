@@ -1,19 +1,19 @@
-//! JSON Schemas of the protocol's messages, for those who write an adapter or a harness elsewhere. Written out rather
-//! than derived: the types of `protocol` cannot say that a tensor has `data` or else `file` and `offset`. Every
-//! property has a description in JSON's words; `PROTOCOL.md` has the rules that no schema can state.
+//! JSON Schemas of the protocol's messages, for authors of adapters and harnesses in other languages. Written by hand,
+//! because the types in `protocol` cannot express that a tensor has either `data`, or `file` and `offset`. Every property
+//! has a description in the terms of JSON; `PROTOCOL.md` has the rules that no schema can state.
 
 use gather_spec::{DType, DimensionRule, ErrorCode};
 use serde_json::{Value, json};
 
 use crate::protocol::{MAX_RANK, PROTOCOL};
 
-/// The schemas that are checked in, by file name under `conformance/schemas/`.
+/// The checked-in schemas, by file name under `conformance/schemas/`.
 #[must_use]
 pub fn all() -> [(&'static str, Value); 2] {
     [("harness.schema.json", harness()), ("backend.schema.json", backend())]
 }
 
-/// What a harness sends: one of these per line.
+/// The messages of a harness, one per line.
 #[must_use]
 pub fn harness() -> Value {
     let mut definitions = shared();
@@ -46,7 +46,7 @@ pub fn harness() -> Value {
     schema("What a harness sends: one object per line", &messages, definitions)
 }
 
-/// What a backend answers: one of these per line.
+/// The messages of a backend, one per line.
 #[must_use]
 pub fn backend() -> Value {
     let mut definitions = shared();
@@ -90,7 +90,7 @@ fn start() -> Value {
     )
 }
 
-/// The properties of a call, to be answered or to be timed.
+/// The properties of a call to answer or to time.
 fn with_call(cmd: &str) -> Value {
     let attributes = json!({ "type": "object", "additionalProperties": message("attribute") });
     json!({
@@ -261,7 +261,7 @@ fn schema(title: &str, messages: &[Value], definitions: Value) -> Value {
     schema
 }
 
-/// What both directions have: tensors with their elements in the message.
+/// The definitions that both directions share: tensors with their elements in the message.
 fn shared() -> Value {
     let base64 = || json!({ "type": "string", "pattern": "^[A-Za-z0-9+/]*={0,2}$" });
     let strings = json!({ "type": "array", "items": base64() });
@@ -288,7 +288,7 @@ fn shared() -> Value {
     })
 }
 
-/// An object of exactly these keys, of which some may be absent.
+/// An object with exactly these keys. Those in `optional` may be absent.
 fn object(description: &str, properties: Value, optional: &[&str]) -> Value {
     let keys = properties.as_object().into_iter().flat_map(|properties| properties.keys());
     let required: Vec<&String> = keys.filter(|key| !optional.contains(&key.as_str())).collect();
@@ -322,7 +322,7 @@ fn text(description: &str) -> Value {
     described(json!({ "type": "string" }), description)
 }
 
-/// Every dtype but one.
+/// Every dtype except one.
 fn dtypes(without: DType) -> Value {
     let names: Vec<&str> =
         DType::ALL.iter().filter(|dtype| **dtype != without).map(|dtype| dtype.name()).collect();
@@ -337,7 +337,7 @@ fn shape() -> Value {
     described(dims, &text)
 }
 
-/// A number of things in memory.
+/// A number of threads.
 fn threads() -> Value {
     json!({ "type": "integer", "minimum": 1, "maximum": u64::MAX })
 }
@@ -346,7 +346,7 @@ fn size() -> Value {
     json!({ "type": "integer", "minimum": 0, "maximum": i64::MAX })
 }
 
-/// A number that a counter of 64 bits holds.
+/// A 64-bit count.
 fn count() -> Value {
     json!({ "type": "integer", "minimum": 0, "maximum": u64::MAX })
 }

@@ -1,4 +1,4 @@
-//! Choosing cases: by id or glob, operator, basis and suite.
+//! Selects cases by id or glob, operator, basis and suite.
 
 use gather_spec::{Basis, Case};
 use globset::{Glob, GlobSet};
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::words;
 
-/// Which cases are wanted; what is absent does not restrict.
+/// Which cases to select. Absent criteria do not restrict.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     patterns: Vec<Pattern>,
@@ -25,11 +25,11 @@ pub enum Suite {
     Large,
 }
 
-/// The cases of the smoke suite, as `smoke::choose` chooses them.
+/// The smoke suite, as chosen by `smoke::choose`.
 const SMOKE: &str = include_str!("../suites/smoke.txt");
 
 impl Suite {
-    /// Whether a case belongs to it.
+    /// Whether a case belongs to the suite.
     fn has(self, case: &Case) -> bool {
         match self {
             Self::Smoke => smoke_ids().any(|id| id == case.id),
@@ -43,7 +43,7 @@ pub fn smoke_ids() -> impl Iterator<Item = &'static str> {
     SMOKE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// The most characters of a pattern: more than any id, or choice of ids, has, and few enough that no glob takes long.
+/// The most characters of a pattern: more than any id needs, and few enough that no glob is slow.
 const LONGEST: usize = 4000;
 
 /// An id, or a glob of ids.
@@ -55,7 +55,7 @@ pub(crate) struct Pattern {
 }
 
 impl Selection {
-    /// A selection by ids or globs, operators, and the weakest basis allowed. Several of one kind widen it.
+    /// A selection by ids or globs, operators, and the weakest basis allowed. Several values of one criterion are alternatives.
     ///
     /// # Errors
     /// What is wrong with a pattern.
@@ -64,14 +64,14 @@ impl Selection {
         Ok(Self { patterns, operators: operators.to_vec(), basis, suite: None })
     }
 
-    /// The same, of the cases of one suite only.
+    /// Restricts the selection to one suite.
     #[must_use]
     pub const fn of_suite(mut self, suite: Option<Suite>) -> Self {
         self.suite = suite;
         self
     }
 
-    /// Whether a case is wanted.
+    /// Whether a case is selected.
     #[must_use]
     pub fn wants(&self, case: &Case) -> bool {
         let by_operator = self.operators.is_empty()
@@ -85,43 +85,43 @@ impl Selection {
 }
 
 impl Selection {
-    /// The first pattern that no case fits, if there is one.
+    /// The first pattern that matches no case.
     pub(crate) fn unmatched(&self, cases: &[Case]) -> Option<&Pattern> {
         self.patterns.iter().find(|pattern| !cases.iter().any(|case| pattern.matches(case)))
     }
 }
 
 impl Pattern {
-    /// A pattern as it is written.
+    /// Parses a pattern.
     ///
     /// # Errors
-    /// What is wrong with it. One that is too long or too intricate is no different from one that is broken.
+    /// What is wrong with it. A pattern that is too long or too complex is an error like a malformed one.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         let wrong = |what: &str| format!("the pattern `{}` {what}", words::name(text));
         if text.chars().nth(LONGEST).is_some() {
             return Err(wrong(&format!("has more than {LONGEST} characters")));
         }
-        // A set reports what a single glob panics at: a pattern that is too large to compile.
+        // A set returns an error for a glob that is too large to compile. A single glob would panic.
         let glob = Glob::new(text).and_then(|glob| GlobSet::new([glob]));
         let glob = glob
             .map_err(|error| wrong(&format!("cannot be read: {}", words::name(&error.kind().to_string()))))?;
         Ok(Self { text: text.to_owned(), glob })
     }
 
-    /// Whether a case has the id, or an id like it, or comes from a case of a family that has.
+    /// Whether the pattern matches the id of a case, or that of the case or family case that it derives from.
     pub(crate) fn matches(&self, case: &Case) -> bool {
         self.fits(&case.id)
             || self.fits(&case.written)
             || case.family.as_ref().is_some_and(|family| self.fits(family))
     }
 
-    /// Whether a text is the pattern or like it. An id such as `…[f16,i64]` is found as it stands, although brackets
-    /// mean something else in a glob.
+    /// Whether a text equals or matches the pattern. Equality comes first, so that an id such as `…[f16,i64]` is found
+    /// although brackets have a meaning in globs.
     pub(crate) fn fits(&self, text: &str) -> bool {
         self.text == text || self.glob.is_match(text)
     }
 
-    /// The pattern as it is written.
+    /// The pattern as written.
     pub(crate) fn as_str(&self) -> &str {
         &self.text
     }

@@ -1,4 +1,4 @@
-//! Answers the protocol on behalf of a backend: what `gatherspec serve` does.
+//! Answers the protocol for a backend. `gatherspec serve` runs this.
 
 use std::io::{self, BufRead, Read, Write};
 use std::num::NonZeroUsize;
@@ -15,44 +15,44 @@ use crate::protocol::{
 };
 use crate::words::counted;
 
-/// The longest line that is read, in bytes. Larger tensors go through a `file`.
+/// The longest line to read, in bytes. Larger tensors need a `file`.
 pub const MAX_LINE: u64 = 256 << 20;
 
-/// The most memory that the buffer of a line keeps from one message to the next, in bytes.
+/// How much memory the line buffer keeps between messages, in bytes.
 const KEPT: usize = 1 << 20;
 
-/// The most rounds that one `time` message may ask for.
+/// The most rounds of one `time` message.
 pub const MAX_ROUNDS: u32 = 100_000;
 
-/// The longest that one `time` message may ask all its rounds to last.
+/// The longest total duration of the rounds of one `time` message.
 pub const LONGEST_TIMING: Duration = Duration::from_secs(3600);
 
-/// Whether operands may lie in files. What a client names is read with the rights of this process.
+/// Whether operands may be in files. Files are read with the permissions of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Files {
     /// Any regular file that this process can read.
     Allowed,
-    /// None: such calls are `unsupported`.
+    /// None. Such calls are `unsupported`.
     Forbidden,
 }
 
-/// What is behind the protocol: a backend, or what stands in for one and cannot always answer.
+/// What is behind the protocol: a backend, or a stand-in whose answers can fail.
 pub(crate) trait Answering {
-    /// Who this is and what it can do.
+    /// The backend's self-description.
     fn describe(&self) -> Description;
 
     /// Answers one call.
     ///
     /// # Errors
-    /// Why there is no answer, which goes out as `invalid`.
+    /// Why there is no answer. The reply is `invalid`.
     fn answer(&mut self, call: &Call) -> Result<Outcome, String>;
 
-    /// Lets each call from now on use at most this many threads; see [`Backend::limit_threads`].
+    /// See [`Backend::limit_threads`].
     fn limit_threads(&mut self, _most: Option<NonZeroUsize>) -> bool {
         false
     }
 
-    /// The most threads that a call may use now, if that is known.
+    /// See [`Backend::most_threads`].
     fn most_threads(&self) -> Option<NonZeroUsize> {
         None
     }
@@ -76,7 +76,7 @@ impl Answering for &mut dyn Backend {
     }
 }
 
-/// Answers requests from `input` on `output` until `stop` or the end of input. Operands may lie in any file that this
+/// Answers requests from `input` on `output` until `stop` or the end of input. Operands may be in any file that this
 /// process can read; [`serve_with`] can forbid that.
 ///
 /// # Errors
@@ -85,7 +85,7 @@ pub fn serve(backend: &mut dyn Backend, input: impl BufRead, output: impl Write)
     serve_with(backend, builtin::signatures(), Files::Allowed, input, output)
 }
 
-/// The same for the operators of a specification, and says whether operands may lie in files.
+/// Like [`serve`], for the operators of any specification, and with a choice about files.
 ///
 /// # Errors
 /// If reading or writing fails.
@@ -99,7 +99,7 @@ pub fn serve_with(
     answer_all(&mut backend, signatures, files, input, output)
 }
 
-/// The same for what cannot always answer.
+/// Like [`serve_with`], for backends whose answers can fail.
 pub(crate) fn answer_all(
     backend: &mut impl Answering,
     signatures: &Signatures,
@@ -136,10 +136,10 @@ enum Line {
     End,
 }
 
-/// Reads one line without its end; of a line that is too long only the end is looked for.
+/// Reads one line without its end. If the line is too long, skips to its end.
 fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
     line.clear();
-    // A long line before this one must not cost its memory for ever.
+    // Releases the memory of an earlier long line.
     line.shrink_to(KEPT);
     let read = input.take(MAX_LINE + 1).read_until(b'\n', line)?;
     if read == 0 {
@@ -153,11 +153,11 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
     Ok(Line::TooLong)
 }
 
-/// What answers messages: a backend, and what is known of the messages that it should not see.
+/// The server: a backend, with what is needed to reject messages that it must not see.
 struct Server<'a, A> {
     backend: &'a mut A,
     files: Files,
-    /// The documented operators, whose attributes have types.
+    /// The documented operators, for the types of their attributes.
     signatures: &'a Signatures,
 }
 
@@ -167,7 +167,7 @@ impl<A: Answering> Server<'_, A> {
         Started { protocol: PROTOCOL, backend: description.backend, operators: description.operators }
     }
 
-    /// The call of a message's parts, if it may be answered.
+    /// Builds the call of a message, if it may be answered.
     fn call(
         &self,
         operator: &Operator,
@@ -189,8 +189,8 @@ impl<A: Answering> Server<'_, A> {
         }
     }
 
-    /// Times a call: each round repeats it until the round has lasted long enough. The threads are left alone unless
-    /// the message limits them, and then only for as long as the timing lasts.
+    /// Times a call. Each round repeats it until the round has lasted long enough. A limit on threads in the message
+    /// applies only for the duration of the timing.
     fn time(&mut self, message: &TimeMessage) -> Reply {
         let TimeMessage { seq, operator, operands, attributes, rounds, threads, .. } = message;
         let call = check_timing(message).and_then(|()| self.call(operator, operands, attributes));
@@ -215,8 +215,8 @@ impl<A: Answering> Server<'_, A> {
     }
 }
 
-/// Whether the operands are those of the operator, and every attribute that it has is of its type. Names of attributes
-/// that the operator lacks are up to the backend.
+/// Checks that the operands are those of the operator, and that its attributes have the right types. Attributes that the
+/// operator does not have are up to the backend.
 fn check_names_and_types(
     signatures: &Signatures,
     operator: &Operator,
@@ -252,7 +252,7 @@ fn check_names_and_types(
     Ok(())
 }
 
-/// Whether a timing is one that is done here: the schema allows a time beyond any patience.
+/// Checks that a timing is within limits: the schema allows unreasonable durations.
 fn check_timing(message: &TimeMessage) -> Result<(), Unusable> {
     let (rounds, min_round_ns) = (message.rounds, message.min_round_ns);
     let unsupported = |why: String| Err(Unusable::Unsupported(why));
@@ -286,7 +286,7 @@ fn unusable(seq: u64, why: Unusable) -> Reply {
     }
 }
 
-/// The nanoseconds per call of one round; an outcome that is no output ends it.
+/// Runs one round and returns the nanoseconds per call. Fails if an outcome is not an output.
 #[allow(clippy::cast_precision_loss, reason = "durations and counts far below 2^53")]
 fn round(
     backend: &mut impl Answering,

@@ -1,16 +1,16 @@
-//! Words of a command line that a shell takes as they were meant.
+//! Quotes words for a shell.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
 
 use gather_spec::diagnostic::is_invisible;
 
-/// An option with its value, as a shell takes it.
+/// An option with its value, quoted.
 pub(crate) fn option(name: &str, value: impl Display) -> String {
     format!("{name} {}", quoted(&[value.to_string().into()]))
 }
 
-/// A command as a shell takes it, on one line that is fit to be shown.
+/// A command on one line, quoted and printable.
 pub(crate) fn quoted(command: &[OsString]) -> String {
     command.iter().map(|word| quoted_word(word)).collect::<Vec<_>>().join(" ")
 }
@@ -24,7 +24,7 @@ fn quoted_word(word: &OsStr) -> String {
     }
 }
 
-/// A word of any bytes, in the notation that bash, zsh and POSIX of 2024 share.
+/// A word of arbitrary bytes, in the notation that bash, zsh and POSIX 2024 share.
 fn escaped(word: &OsStr) -> String {
     let mut text = "$'".to_owned();
     let bytes = |text: &mut String, bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! A case as a picture, a clause with all that hangs on it, and an operator with its clauses.
+//! Draws a case as a picture, a clause with its rulings and cases, and an operator with its clauses.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ use crate::mutants::places::{Moved, moved};
 use crate::style;
 use crate::trace::{Selection, trace};
 
-/// Gives a backend for a profile: the one that a picture is drawn with.
+/// Makes the backend for a profile that a picture is drawn with.
 pub type Make<'a> = &'a dyn Fn(Profile) -> Box<dyn Backend>;
 
 /// A call on one line: operator, operands, attributes.
@@ -34,7 +34,7 @@ pub fn call_line(call: &Call) -> String {
     format!("{}({})", call.operator, all.join(", "))
 }
 
-/// A case: what it tests, the call, which slice of params goes where in the output, and what is expected.
+/// Draws a case: what it tests, the call, which slice of params goes where in the output, and the expected outcome.
 #[must_use]
 pub fn case(spec: &Specification, case: &Case, make: Make<'_>) -> String {
     let mut text = format!("{}\n\n", painted(style::NAME, &case.id));
@@ -80,7 +80,7 @@ pub fn case(spec: &Specification, case: &Case, make: Make<'_>) -> String {
     text
 }
 
-/// A case of a family: the case of each operator that has it, and why the others do not.
+/// Lists the operators that have a case of a family, and why others do not.
 #[must_use]
 pub fn family_case(spec: &Specification, id: &str) -> Option<String> {
     let is_it = |case: &&Case| case.family.as_deref() == Some(id);
@@ -98,7 +98,7 @@ pub fn family_case(spec: &Specification, id: &str) -> Option<String> {
     Some(text)
 }
 
-/// Which operands of a case have any dtype, and which dtypes they are shown in.
+/// The operands of a case that may have any dtype, with the dtypes that are shown.
 fn open_dtypes(case: &Case) -> Option<String> {
     let operands = [
         (!case.open.params.is_empty(), &case.names.params, case.params().dtype()),
@@ -112,7 +112,7 @@ fn open_dtypes(case: &Case) -> Option<String> {
     (!shown.is_empty()).then(|| shown.join("; "))
 }
 
-/// A call and its outcome under a profile, drawn with the backends that `make` gives.
+/// Draws a call and its outcome under a profile, with the backends that `make` gives.
 #[must_use]
 pub fn call(call: &Call, names: &OperandNames, profile: Profile, make: Make<'_>) -> String {
     let outcome = make(profile).call(call);
@@ -145,7 +145,7 @@ pub fn call(call: &Call, names: &OperandNames, profile: Profile, make: Make<'_>)
     text
 }
 
-/// A line for each index that does not stand for its own value: what it becomes, under which mode or policy.
+/// One line for each index that does not select its own value: what it becomes, under which mode or policy.
 fn moved_lines(signature: &Signature, call: &Call, names: &OperandNames, profile: Profile) -> Vec<String> {
     let Ok(roles) = signature.roles(call) else { return Vec::new() };
     let (profile, chosen) = match signature.mode(&roles) {
@@ -177,12 +177,12 @@ fn moved_lines(signature: &Signature, call: &Call, names: &OperandNames, profile
     lines
 }
 
-/// A number with the words for one or for several.
+/// A count with its noun in singular or plural.
 fn counted(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }
 
-/// How many indices that do not stand for their own values are listed.
+/// The most such indices to list.
 const MOST_MOVED: usize = 16;
 
 fn tensor(text: &mut String, name: &str, color: Style, tensor: &Tensor) {
@@ -190,7 +190,7 @@ fn tensor(text: &mut String, name: &str, color: Style, tensor: &Tensor) {
     let _ = writeln!(text, "  {} {head:<14} {}", painted(color, &format!("{name:<11}")), Rows(tensor));
 }
 
-/// One line: index, what it selects, where that goes.
+/// One line: the index, what it selects, and where that goes.
 fn arrow(text: &mut String, call: &Call, names: &OperandNames, output: &Tensor, selection: &Selection) {
     let selected = |name: &str, places: &[Vec<usize>]| match call.operands.get(name) {
         Some(tensor) => format!("{name}{} = {}", slice(places, tensor.shape()), part(tensor, places)),
@@ -208,7 +208,7 @@ fn arrow(text: &mut String, call: &Call, names: &OperandNames, output: &Tensor, 
     );
 }
 
-/// Positions in the notation of slices: `[1, :, 0]`. A dim that is neither fixed nor whole is shown as a list.
+/// Positions as a slice: `[1, :, 0]`. A dim that is neither fixed nor complete is shown as a list.
 fn slice(positions: &[Vec<usize>], shape: &Shape) -> String {
     let axes: Vec<String> = (0..shape.rank())
         .map(|axis| match values(positions, axis).as_slice() {
@@ -220,7 +220,7 @@ fn slice(positions: &[Vec<usize>], shape: &Shape) -> String {
     format!("[{}]", axes.join(", "))
 }
 
-/// The elements at the positions, in rows along the axes that are not fixed.
+/// The elements at the positions, in rows along the axes that vary.
 fn part(tensor: &Tensor, positions: &[Vec<usize>]) -> String {
     let counts = (0..tensor.rank()).map(|axis| values(positions, axis).len());
     let dims: Vec<usize> = counts.filter(|count| *count > 1).collect();
@@ -241,7 +241,7 @@ fn values(positions: &[Vec<usize>], axis: usize) -> Vec<usize> {
     values
 }
 
-/// A clause: its text, where it stands, what was ruled, and the cases that test it.
+/// Shows a clause: its text, source and rulings, and the cases that test it.
 #[must_use]
 pub fn clause(spec: &Specification, clause: &Clause) -> String {
     let mut text = format!("{}\n\n  {}\n\n", painted(style::NAME, &clause.id), clause.text.trim());
@@ -265,7 +265,7 @@ pub fn clause(spec: &Specification, clause: &Clause) -> String {
     text
 }
 
-/// Ids of cases, of those of a grid only one each, as it is written, with the number of its sizes.
+/// Case ids in which all sizes of a grid case count as one, with the number of sizes.
 fn without_sizes(spec: &Specification, ids: &[&str]) -> Vec<String> {
     let mut counted: Vec<(&str, usize)> = Vec::new();
     for id in ids {
@@ -280,7 +280,7 @@ fn without_sizes(spec: &Specification, ids: &[&str]) -> Vec<String> {
     counted.into_iter().map(named).collect()
 }
 
-/// An operator: what its pages say of it as a whole, and its clauses.
+/// Shows an operator: what its pages say about it as a whole, and its clauses.
 #[must_use]
 pub fn operator(spec: &Specification, page: &Signature) -> String {
     let name = page.operator.as_str();

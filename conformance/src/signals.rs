@@ -1,11 +1,11 @@
-//! The end that a user asks for by SIGINT, SIGTERM, SIGHUP or SIGQUIT. The command line calls [`watch`]; a program that
-//! only uses the library keeps its own signals.
+//! Handles SIGINT, SIGTERM, SIGHUP and SIGQUIT for the command line, which calls [`watch`]. Programs that use only the
+//! library keep their own signal handling.
 //!
-//! The first signal while an [`interrupt::Gentle`](crate::interrupt::Gentle) is held only sets a flag, which runs and
-//! campaigns look at: they end their backends, remove their folders and write what they have. Any other signal ends
-//! the process at once, but for three things: children are ended, folders of inputs are removed, and a file that is
-//! being written is finished. Where the gentle end takes longer than `PATIENCE`, the process ends at once too. In the
-//! end the signal has its default action, so that a shell sees what happened.
+//! While an [`interrupt::Gentle`](crate::interrupt::Gentle) exists, the first signal only sets a flag. Runs and campaigns
+//! poll it; they stop their backends, remove their folders and write the results so far. Any further signal, or more than
+//! `PATIENCE`, ends the process at once, as does the first signal without a `Gentle`. Even then, child processes are
+//! killed, input folders removed, and a file that is being written is completed. The process ends by the signal's default
+//! action, so a shell sees the signal.
 
 #[cfg(unix)]
 pub(crate) use unix::{end_if_requested, watch};
@@ -30,27 +30,27 @@ mod unix {
     use crate::interrupt::{GENTLE, SIGNAL, WRITING};
     use crate::process;
 
-    /// Sent for a file that would grow beyond what the system allows. Once it is watched, the write fails instead.
+    /// Sent when a file would exceed the size limit. If the signal is handled, the write fails with an error instead.
     const TOO_LARGE: i32 = Signal::XFSZ.as_raw();
 
-    /// How long a gentle end may take.
+    /// The time limit for a gentle end.
     const PATIENCE: Duration = Duration::from_secs(10);
 
-    /// How long a file that is being written is waited for.
+    /// How long to wait for a file that is being written.
     const WRITE: Duration = Duration::from_secs(1);
 
-    /// Watches for signals from now on, but for those that this process was started to ignore, as under `nohup`.
+    /// Starts to watch for signals, except those that the parent made this process ignore, as `nohup` does.
     pub(crate) fn watch() {
         let ignored = ignored();
         let wanted = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, TOO_LARGE].into_iter();
         let wanted = wanted.filter(|signal| ignored >> (signal - 1) & 1 == 0);
         process::adopt_children();
-        // Without the thread a signal ends this process as it ends any other.
+        // Without this thread, a signal simply ends the process.
         let Ok(mut signals) = Signals::new(wanted) else { return };
         let _ = thread::Builder::new().spawn(move || signals.forever().for_each(received));
     }
 
-    /// Ends the process if the user has asked for it.
+    /// Ends the process if the user asked for that.
     pub(crate) fn end_if_requested() {
         match SIGNAL.load(Ordering::SeqCst) {
             0 => {}
@@ -66,7 +66,7 @@ mod unix {
         if !first || signal == SIGQUIT || GENTLE.load(Ordering::SeqCst) == 0 {
             end(signal);
         }
-        // What waits for a program that is no backend, such as pip, goes on when that has ended.
+        // Code that waits for a program other than a backend, such as pip, continues once that program has ended.
         process::kill_children();
         let _ = thread::Builder::new().spawn(move || {
             thread::sleep(PATIENCE);
@@ -87,7 +87,7 @@ mod unix {
         std::process::exit(128 + signal);
     }
 
-    /// The signals that are ignored, a bit each; known on Linux only.
+    /// The ignored signals as a bit set. Known on Linux only.
     fn ignored() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

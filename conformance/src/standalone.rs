@@ -1,4 +1,4 @@
-//! A program that is a backend in Rust and validates itself: what the crates under `conformance/backends/` are.
+//! The `main` of a backend in Rust that tests itself, as the crates under `conformance/backends/` do.
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -8,10 +8,10 @@ use std::process::ExitCode;
 use crate::backend::Backend;
 use crate::{cli, serve};
 
-/// The `main` of a backend with a file of its known deviations.
+/// The `main` of a backend, with the file of its known deviations.
 ///
-/// The program runs the suite on itself, in a process of its own, so that a panic or worse costs one call; it takes the
-/// options of `gatherspec run`. With the one argument `serve` it answers the backend protocol.
+/// The program runs the suite on itself in a separate process, so that a crash fails only one call. It takes the options of
+/// `gatherspec run`. With the single argument `serve` it answers the backend protocol.
 ///
 /// ```no_run
 /// use std::process::ExitCode;
@@ -45,7 +45,7 @@ pub fn standalone<B: Backend>(make: impl FnOnce() -> B, deviations: impl AsRef<P
     };
     let mut line: Vec<OsString> = ["gatherspec", "run", "--deviations"].map(OsString::from).to_vec();
     line.push(deviations.as_ref().into());
-    // Each panic costs one.
+    // Each panic costs one restart.
     line.extend(["--restarts", "1000"].map(OsString::from));
     line.extend(given);
     line.extend(["--".into(), program.into(), "serve".into()]);

@@ -1,5 +1,5 @@
-//! The few colours of the program. Texts are rendered with them; whoever prints to something that is not a
-//! terminal strips them.
+//! The colours of the program's output. Texts always contain them; the code that prints to anything but a terminal strips
+//! them.
 
 use std::borrow::Cow;
 
@@ -8,24 +8,24 @@ use gather_spec::diagnostic::is_invisible;
 
 use crate::words::printable;
 
-/// What conforms.
+/// Passes.
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-/// What does not.
+/// Failures.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
-/// Names of things that one can ask for.
+/// Names that the user can ask for.
 pub(crate) const NAME: Style = Style::new().bold();
-/// Of params and what is taken from it.
+/// Elements of params.
 pub(crate) const PARAMS: Style = AnsiColor::Cyan.on_default();
-/// Of indices.
+/// Elements of indices.
 pub(crate) const INDICES: Style = AnsiColor::Yellow.on_default();
-/// Of the output.
+/// Elements of the output.
 pub(crate) const OUTPUT: Style = AnsiColor::Green.on_default();
-/// What was not asked, or deviates as it is known to.
+/// Cases that were not asked, and known deviations.
 pub(crate) const UNSURE: Style = AnsiColor::Yellow.on_default();
 
-/// A text of which a terminal obeys nothing but colours: the last guard before it is printed.
+/// The text with every control sequence but colours escaped: the last check before printing.
 ///
-/// What is painted here is made of texts from everywhere, such as files, arguments and names of folders.
+/// Needed because printed texts contain file contents, arguments and folder names.
 pub(crate) fn guarded(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|c| is_invisible(c) && c != '\n' && c != '\t') {
         return Cow::Borrowed(text);

@@ -1,9 +1,9 @@
-//! Which index selects which slice and where it goes, found by asking an implementation.
+//! Finds out which index selects which slice and where it goes, by asking an implementation.
 //!
-//! No operator is known here. The call is repeated with params numbered 1, 2, 3, …, so that each output element
-//! tells where it came from; and twice per index, with that index 0 and then far out of range under a policy that is no
-//! error: `bad: zero` or, where the mode of a call chooses, a mode that fills or else one that clamps. What differs is what
-//! the index selects. Slices that come from no place in params are left out.
+//! This knows nothing about operators. It repeats the call with params numbered 1, 2, 3, …, so that each output element
+//! reveals its source. Then, for each index, it runs the call twice: with that index 0, and with it far out of range, under
+//! `bad: zero` or in a mode that fills or clamps. The elements that differ are those that the index selects. Elements
+//! that do not come from params are left out.
 
 use gather_spec::case::OperandNames;
 use gather_spec::dtype::Kind;
@@ -15,10 +15,10 @@ use gather_spec::{
 
 use crate::backend::Backend;
 
-/// The most elements that are traced.
+/// The largest output to trace, in elements.
 const MOST: usize = 256;
 
-/// One index (or row of them), what it selects and where that goes: multi-indices, in row-major order.
+/// An index, or a row of indices, with what it selects and where that goes: multi-indices in row-major order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     /// Positions in indices.
@@ -29,7 +29,7 @@ pub struct Selection {
     pub output: Vec<Vec<usize>>,
 }
 
-/// Traces a call through backends that `make` gives for a profile; `None` if there is no output, or too much.
+/// Traces a call on the backends that `make` gives; `None` if there is no output, or the output is too large.
 pub fn trace(
     call: &Call,
     names: &OperandNames,
@@ -48,7 +48,7 @@ pub fn trace(
         call
     };
     let mut numbered = with(call, &names.params, numbered(params.shape())?);
-    // A fill value has the dtype that params had.
+    // A fill value must have the dtype of params, which has just changed.
     numbered.attributes.retain(|_, value| !matches!(value, Attribute::Element(_)));
     let sources = output_of(&mut *make(profile), &numbered).filter(small)?;
     let mut blind = make(Profile { bad: BadIndex::Zero, negative: NegativeIndex::Reject });
@@ -81,20 +81,20 @@ pub fn trace(
     Some(selections)
 }
 
-/// Params of the given shape that hold 1, 2, 3, …, in a dtype that every operator takes.
+/// Params of the given shape with the elements 1, 2, 3, …, in a dtype that every operator accepts.
 fn numbered(shape: &Shape) -> Option<Tensor> {
     let count = u64::try_from(shape.element_count()).ok()?;
     Tensor::new(DType::I64, shape.to_vec(), (1..=count).collect::<Vec<u64>>()).ok()
 }
 
-/// Where in params a numbered element came from.
+/// The position in params of a numbered element.
 fn source(element: &Element, shape: &Shape) -> Option<Vec<usize>> {
     let Element::Bits(number) = element else { return None };
     let at = usize::try_from(number.checked_sub(1)?).ok()?;
     shape.positions().nth(at)
 }
 
-/// The call in a mode that is no error, and its policy: one that fills, or one that clamps.
+/// The call in a mode in which a bad index is no error: one that fills, otherwise one that clamps.
 fn blind_mode(signature: &Signature, call: &Call) -> Option<(Call, BadIndex)> {
     let of = |bad| signature.modes().iter().find(|mode| mode.profile.bad == bad);
     let mode = of(BadIndex::Fill).or_else(|| of(BadIndex::Clamp))?;
@@ -104,7 +104,7 @@ fn blind_mode(signature: &Signature, call: &Call) -> Option<(Call, BadIndex)> {
     Some((call, mode.profile.bad))
 }
 
-/// An index that selects something else than 0 does: one that is bad, or the last one where it is clamped.
+/// An index that selects something other than 0 does: a bad one, or the last one if indices are clamped.
 fn far_index(dtype: DType, bad: BadIndex) -> Element {
     let (sign, signed) = (1 << (8 * dtype.size() - 1), dtype.kind() == Kind::Signed);
     Element::Bits(match bad {
@@ -114,7 +114,7 @@ fn far_index(dtype: DType, bad: BadIndex) -> Element {
     })
 }
 
-/// The indices with one of them replaced.
+/// The indices with the one at `position` replaced.
 fn with_index(indices: &Tensor, position: &[usize], index: &Element) -> Option<Tensor> {
     let mut changed = TensorBuilder::new(indices.dtype(), indices.shape().clone()).ok()?;
     for at in indices.shape().positions() {

@@ -1,25 +1,24 @@
-//! Counts and lists in words, and texts of strangers: what a backend, a file or an argument says is shown, but obeyed by
-//! no terminal and never longer than a reader wants.
+//! Counts and lists in words, and untrusted texts. What a backend, a file or an argument says is escaped, so that a terminal
+//! does not interpret it, and shortened.
 
 use std::borrow::Cow;
 use std::fmt::Display;
 
 use gather_spec::diagnostic::is_invisible;
 
-/// The most characters of a text of a stranger, half of them from its beginning and half from its end.
+/// The most characters of an untrusted text to show, half from its beginning and half from its end.
 const CHARACTERS: usize = 4000;
 
 /// The most lines of such a text, likewise.
 const LINES: usize = 60;
 
-/// The fewest characters that are left out.
+/// The fewest characters worth leaving out.
 const LEAST: usize = 400;
 
-/// The most characters of a name of a stranger.
+/// The most characters of an untrusted name.
 const NAME: usize = 200;
 
-/// A text in which every character is seen: those that a terminal would obey, or nobody would see, are escaped. Line
-/// feeds and tabs stay.
+/// The text with invisible characters, and those that a terminal would interpret, escaped. Line feeds and tabs stay.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_harmless) {
         return Cow::Borrowed(text);
@@ -31,13 +30,13 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(seen)
 }
 
-/// Whether no terminal obeys a character, and everybody sees it.
+/// Whether a character is visible and has no meaning to a terminal.
 fn is_harmless(c: char) -> bool {
     !is_invisible(c) || c == '\n' || c == '\t'
 }
 
-/// A text of a stranger, fit to be shown: printable, and of a long one its beginning and its end, with a count of what
-/// is left out between them. What is shown is not cut again, even with a few words around it.
+/// An untrusted text, made printable. A long one keeps its beginning and end, with a count of what is left out. The result
+/// is never shortened again, even with a few words around it.
 pub(crate) fn shown(text: &str) -> String {
     let (start, end) = (beginning(text), text.len() - ending(text).len());
     let left_out = text.get(start.len()..end).map_or(0, |middle| middle.chars().count());
@@ -47,21 +46,21 @@ pub(crate) fn shown(text: &str) -> String {
     format!("{} … {left_out} characters left out … {}", printable(start), printable(&text[end..]))
 }
 
-/// The half of a long text that is shown from its beginning.
+/// The part of a long text that is shown from its beginning.
 fn beginning(text: &str) -> &str {
     let line = text.match_indices('\n').nth(LINES / 2 - 1).map_or(text.len(), |(at, _)| at + 1);
     let character = beyond(text.char_indices()).map_or(text.len(), |(at, _)| at);
     &text[..line.min(character)]
 }
 
-/// The half of a long text that is shown from its end.
+/// The part of a long text that is shown from its end.
 fn ending(text: &str) -> &str {
     let line = text.rmatch_indices('\n').nth(LINES / 2 - 1).map_or(0, |(at, _)| at + 1);
     let character = beyond(text.char_indices().rev()).map_or(0, |(at, c)| at + c.len_utf8());
     &text[line.max(character)..]
 }
 
-/// The first character that half of the shown characters leave no place for.
+/// The first character beyond half of the limit.
 fn beyond(mut characters: impl Iterator<Item = (usize, char)>) -> Option<(usize, char)> {
     let mut printed = 0;
     characters.find(|(_, c)| {
@@ -70,7 +69,7 @@ fn beyond(mut characters: impl Iterator<Item = (usize, char)>) -> Option<(usize,
     })
 }
 
-/// A name of a stranger, fit to be shown: printable, on one line and not long.
+/// An untrusted name, made printable, on one line and short.
 pub(crate) fn name(text: &str) -> String {
     let start: String =
         text.chars().take(NAME).map(|c| if c == '\n' || c == '\t' { ' ' } else { c }).collect();
@@ -80,7 +79,7 @@ pub(crate) fn name(text: &str) -> String {
 
 /// A count with its noun: `1 case`, `2 crashes`.
 ///
-/// The noun takes `-es` behind `s` and `sh`, else `-s`.
+/// The noun takes `-es` after `s` and `sh`, otherwise `-s`.
 pub(crate) fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     let ending = match noun {
         _ if count == N::from(1) => "",
@@ -90,7 +89,7 @@ pub(crate) fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: 
     format!("{count} {noun}{ending}")
 }
 
-/// The first of a list, and how many are left out: `a, b and 3 more in report.md`.
+/// The first items of a list, and how many are left out: `a, b and 3 more in report.md`.
 pub(crate) fn cut<T: AsRef<str>>(list: &[T], most: usize, rest_is_in: &str) -> String {
     let shown: Vec<&str> = list.iter().take(most).map(AsRef::as_ref).collect();
     match list.len() - shown.len() {
@@ -99,7 +98,7 @@ pub(crate) fn cut<T: AsRef<str>>(list: &[T], most: usize, rest_is_in: &str) -> S
     }
 }
 
-/// A text as a YAML scalar in double quotes.
+/// A text as a double-quoted YAML scalar.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::to_string(text).expect("a text is plain data")
 }

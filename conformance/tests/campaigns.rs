@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use gather_conformance::backend::Description;
 use gather_conformance::fuzz::{
-    Answer, Broken, Campaign, Check, Corpus, Differential, GENERATORS, Key, MergeError, Named, Pace,
-    Question, Report, Saved, Saver, Shard, Step, Subject, Tally, Way, drive, merge,
+    Answer, Campaign, Check, Corpus, Differential, GENERATORS, Key, MergeError, Named, Pace, Question,
+    Report, Saved, Saver, Shard, Step, Subject, Tally, Violation, Way, drive, merge,
 };
-use gather_conformance::generate::{Choices, EDGES_IN, Maker};
+use gather_conformance::generate::{CallGenerator, Choices, EDGES_IN};
 use gather_conformance::judge::{Strictness, Verdict};
 use gather_conformance::laws::{LAWS, Laws};
 use gather_conformance::runner::InProcess;
@@ -512,14 +512,14 @@ fn a_broken_law_is_shown_with_its_calls_which_become_cases() {
 /// Every form that a saved case can have is read back as the call that it was drawn as.
 #[test]
 fn whatever_is_drawn_can_be_saved_and_read_back() {
-    struct Never(Maker);
+    struct Never(CallGenerator);
     impl Check for Never {
         fn step(&self, choices: &mut Choices, asked: &[Question], answers: &[Answer], _: &mut Tally) -> Step {
             let Some(first) = asked.first() else {
                 let number = choices.below(1 << 40);
                 // Dims that are too large for a tensor are drawn to be refused.
                 let drawn = self.0.call(&mut Choices::from_seed(number as u64));
-                let Some(call) = drawn.unwrap_or_default() else { return Step::Well };
+                let Some(call) = drawn.unwrap_or_default() else { return Step::Done };
                 let way = Way { threads: number, ..Way::default() };
                 return Step::Ask(vec![Question { call, way }]);
             };
@@ -528,7 +528,7 @@ fn whatever_is_drawn_can_be_saved_and_read_back() {
             let mut key = Key::new(None, &signatures(), asked, Verdict::Crash, None);
             key.law = Some(first.way.threads.to_string());
             let nothing = String::new();
-            Step::Broken(Box::new(Broken {
+            Step::Violated(Box::new(Violation {
                 key,
                 expected: nothing.clone(),
                 actual: nothing,
@@ -540,14 +540,14 @@ fn whatever_is_drawn_can_be_saved_and_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let named = Named::BuiltIn("reference".to_owned());
     let saver = Saver { spec: &spec, folder: Some(folder.path()), backend: &named, options: "" };
-    let maker = Never(Maker::new(&wraps().describe(), &signatures()));
+    let generator = Never(CallGenerator::new(&wraps().describe(), &signatures()));
     let start = report("reference", "nothing", 9, 300, Shard::WHOLE);
-    let found = drive(start, &maker, vec![subject("reference")], PACE, &saver, &mut |_| Ok(())).unwrap();
+    let found = drive(start, &generator, vec![subject("reference")], PACE, &saver, &mut |_| Ok(())).unwrap();
     assert!(found.groups.len() > 290, "{}", found.groups.len());
     for group in &found.groups {
         let example = group.example.as_ref().unwrap();
         let number = group.key.law.as_ref().unwrap().parse().unwrap();
-        let call = maker.0.call(&mut Choices::from_seed(number)).unwrap().unwrap();
+        let call = generator.0.call(&mut Choices::from_seed(number)).unwrap().unwrap();
         let cases = spec
             .read_case_file(&folder.path().join(&example.files[0]))
             .unwrap_or_else(|wrong| panic!("{}", wrong[0]));

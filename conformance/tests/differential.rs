@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use std::sync::LazyLock;
 
 use gather_conformance::builtin::{self, MAX_OUTPUT};
-use gather_conformance::generate::{Choices, Maker, grid};
+use gather_conformance::generate::{CallGenerator, Choices, grid};
 use gather_conformance::layout::Layout;
 use gather_optimized::{Level, Options, Settings};
 use gather_spec::signature::AttributeRole;
@@ -24,9 +24,9 @@ const THREADS: [usize; 3] = [1, 2, 5];
 static SIGNATURES: LazyLock<Signatures> =
     LazyLock::new(|| gather_spec::load::operators().expect("the embedded files").into_iter().collect());
 
-static MAKER: LazyLock<Maker> = LazyLock::new(|| {
+static GENERATOR: LazyLock<CallGenerator> = LazyLock::new(|| {
     let optimized = builtin::backend("optimized", Profile::default(), MAX_OUTPUT).expect("its name");
-    Maker::new(&optimized.describe(), &SIGNATURES).wide()
+    CallGenerator::new(&optimized.describe(), &SIGNATURES).wide()
 });
 
 /// An operator that the typed functions answer too: the one of its form that has every attribute.
@@ -273,7 +273,7 @@ proptest! {
     /// Drawn calls of all operators; proptest shrinks the draws, and smaller draws mean simpler calls.
     #[test]
     fn drawn_calls(draws in prop::collection::vec(any::<u64>(), 0..48), way in any::<usize>(), profile in 0usize..6) {
-        let drawn = MAKER.call(&mut Choices::from_draws(draws));
+        let drawn = GENERATOR.call(&mut Choices::from_draws(draws));
         // Dims that are too large for a tensor are drawn to be refused.
         let Ok(Some(call)) = drawn else { return Ok(()) };
         let ways = Way::all();
@@ -287,7 +287,7 @@ proptest! {
 fn most_drawn_calls_are_right() {
     let profile = Profile { bad: BadIndex::Zero, negative: NegativeIndex::Reject };
     let outputs = (0..1000).filter(|seed| {
-        let call = MAKER.call(&mut Choices::from_seed(*seed)).ok().flatten();
+        let call = GENERATOR.call(&mut Choices::from_seed(*seed)).ok().flatten();
         call.is_some_and(|call| matches!(reference(&call, profile), Outcome::Output(_)))
     });
     let outputs = outputs.count();

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use gather_conformance::generate::{Choices, Maker};
+use gather_conformance::generate::{CallGenerator, Choices};
 use gather_conformance::judge::{Strictness, Verdict};
 use gather_conformance::mutants::strength::{Strength, measure};
 use gather_conformance::mutants::{all, correct, narrow, smoke, wrong_on_draws};
@@ -152,10 +152,10 @@ fn the_model_without_a_mutation_answers_random_calls_like_the_reference() {
     for profile in Profile::all_specified() {
         let mut reference = builtin::backend("reference", profile, builtin::MAX_OUTPUT).unwrap();
         let mut model = correct(&signatures, profile);
-        let maker = Maker::new(&model.describe(), &signatures).wide();
+        let generator = CallGenerator::new(&model.describe(), &signatures).wide();
         for seed in 0..2000 {
             // Dims that are too large for a tensor are drawn to be refused.
-            let Ok(Some(call)) = maker.call(&mut Choices::from_seed(seed)) else { continue };
+            let Ok(Some(call)) = generator.call(&mut Choices::from_seed(seed)) else { continue };
             let (expected, actual) = (comparable(&mut *reference, &call), comparable(&mut *model, &call));
             if matches!(expected, Outcome::Unsupported(_)) {
                 // The output is larger than the reference makes, whatever the indices are.

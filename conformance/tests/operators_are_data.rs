@@ -8,7 +8,7 @@ use std::path::Path;
 
 use gather_conformance::backend::Description;
 use gather_conformance::fuzz::{Campaign, GENERATORS, Named, Pace, Report, Saver, Shard, Subject, drive};
-use gather_conformance::generate::{Choices, EDGES_IN, Maker};
+use gather_conformance::generate::{CallGenerator, Choices, EDGES_IN};
 use gather_conformance::judge::{Strictness, Verdict};
 use gather_conformance::laws::{LAWS, Law, Laws};
 use gather_conformance::mutants::strength::measure;
@@ -39,12 +39,13 @@ impl<'a> Operator<'a> {
 
     /// Calls, and what the model answers.
     fn drawn(&self) -> Vec<(Call, Outcome)> {
-        let maker = Maker::new(&self.description(), &self.alone);
+        let generator = CallGenerator::new(&self.description(), &self.alone);
         let mut model = correct(&self.alone, Profile::default());
         let call = |seed| {
             let mut choices = Choices::from_seed(seed);
             // Some errors take shapes that tiny calls hardly ever have.
-            let made = if seed < 59_000 { maker.call(&mut choices) } else { maker.far_call(&mut choices) };
+            let made =
+                if seed < 59_000 { generator.call(&mut choices) } else { generator.far_call(&mut choices) };
             made.ok().flatten()
         };
         (0..60_000).filter_map(call).map(|call| (call.clone(), model.call(&call))).collect()

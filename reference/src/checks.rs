@@ -1,16 +1,16 @@
-//! Checks that every operator makes: attributes that it takes, listed dtypes, batch shapes, and indices against their axis
-//! under a profile.
+//! Checks that operators share: known attributes and their types, listed dtypes, batch shapes, and indices against the
+//! bounds of their axis under a profile.
 
 use gather_spec::{
     Attribute, BadIndex, Call, DType, DimensionRule, Element, GatherError, NegativeIndex, Profile, Refusal,
     Shape, Tensor,
 };
 
-/// What a page has that speaks of any integers as indices.
+/// The dtypes of pages that allow any integer as an index.
 pub(crate) const INTEGERS: [DType; 8] =
     [DType::I8, DType::I16, DType::I32, DType::I64, DType::U8, DType::U16, DType::U32, DType::U64];
 
-/// What tensors hold in libraries that have no strings.
+/// The dtypes of libraries without strings.
 pub(crate) const ALL_BUT_STRINGS: [DType; 15] = [
     DType::Bool,
     DType::I8,
@@ -29,35 +29,35 @@ pub(crate) const ALL_BUT_STRINGS: [DType; 15] = [
     DType::C128,
 ];
 
-/// Refuses a dtype of params that the page does not list.
+/// Rejects a dtype of params that the page does not list.
 pub(crate) fn params_dtype(params: &Tensor, listed: &[DType]) -> Result<(), GatherError> {
     let dtype = params.dtype();
     if listed.contains(&dtype) { Ok(()) } else { Err(GatherError::ParamsDtype { dtype }) }
 }
 
-/// Refuses a dtype of indices that the page does not list.
+/// Rejects a dtype of indices that the page does not list.
 pub(crate) fn index_dtype(indices: &Tensor, listed: &[DType]) -> Result<(), GatherError> {
     let dtype = indices.dtype();
     if listed.contains(&dtype) { Ok(()) } else { Err(GatherError::IndexDtype { dtype }) }
 }
 
-/// The index at a position of a tensor whose dtype was checked.
+/// The index at a position. The dtype must have been checked.
 pub(crate) fn index_at(indices: &Tensor, position: &[usize]) -> i128 {
     index_of(indices, &[position])
 }
 
-/// The same at the position that these parts make, one after another.
+/// The index at the position that the parts form together.
 pub(crate) fn index_of(indices: &Tensor, parts: &[&[usize]]) -> i128 {
     indices.integer_of(parts).expect("every listed index dtype is an integer")
 }
 
-/// Whether the policy asks for an error, and this index deserves it.
+/// Whether an index is an error under the profile.
 pub(crate) fn is_refused(index: i128, bound: usize, profile: Profile) -> bool {
     let refuses = matches!(profile.bad, BadIndex::Error | BadIndex::Unspecified);
     refuses && within(index, bound, profile.negative).is_none()
 }
 
-/// Where an index points along an axis of size `bound`; `None` where the slice is to be zero.
+/// The coordinate that an index selects on an axis of size `bound`; `None` if its slice is zero.
 pub(crate) fn resolve(index: i128, bound: usize, profile: Profile) -> Option<usize> {
     match within(index, bound, profile.negative) {
         Some(at) => Some(at),
@@ -68,7 +68,7 @@ pub(crate) fn resolve(index: i128, bound: usize, profile: Profile) -> Option<usi
     }
 }
 
-/// Where an index points if it is in range, negative ones counted from the end where they wrap.
+/// The coordinate that an index selects if it is in range. A negative index counts from the end if the policy is `wrap`.
 fn within(index: i128, bound: usize, negative: NegativeIndex) -> Option<usize> {
     let from_start = match negative {
         NegativeIndex::Wrap if index < 0 => index + bound as i128,
@@ -77,7 +77,7 @@ fn within(index: i128, bound: usize, negative: NegativeIndex) -> Option<usize> {
     usize::try_from(from_start).ok().filter(|at| *at < bound)
 }
 
-/// An axis of a tensor of this rank, in `[-rank, rank)`; a negative one counts from the end.
+/// An axis in `[-rank, rank)`, resolved. A negative axis counts from the end.
 pub(crate) fn axis_within(axis: i64, rank: usize) -> Result<usize, GatherError> {
     let signed = i64::try_from(rank).unwrap_or(i64::MAX);
     let from_start = if axis < 0 { axis.checked_add(signed) } else { Some(axis) };
@@ -87,12 +87,12 @@ pub(crate) fn axis_within(axis: i64, rank: usize) -> Result<usize, GatherError> 
         .ok_or(GatherError::AxisOutOfRange { axis, rank })
 }
 
-/// A tensor along one axis, its last axis counting fastest.
+/// A tensor as one axis, in row-major order.
 pub(crate) fn flattened(tensor: &Tensor) -> Result<Tensor, Refusal> {
     tensor.flattened().map_err(|error| Refusal::Unsupported(error.to_string()))
 }
 
-/// Refuses batch shapes that differ.
+/// Rejects batch shapes that differ.
 pub(crate) fn equal_batch_shapes(
     params: &Tensor,
     indices: &Tensor,
@@ -104,12 +104,12 @@ pub(crate) fn equal_batch_shapes(
     if params == indices { Ok(()) } else { Err(GatherError::BatchShapeMismatch { params, indices }) }
 }
 
-/// A rule of dimension numbers: refused where it does not hold.
+/// A rule for dimension numbers: an error if it does not hold.
 pub(crate) fn ensure(holds: bool, rule: DimensionRule) -> Result<(), DimensionRule> {
     if holds { Ok(()) } else { Err(rule) }
 }
 
-/// Whether no dim is given twice.
+/// Whether no dim occurs twice.
 pub(crate) fn is_unique(dims: &[i64]) -> bool {
     dims.iter().enumerate().all(|(at, dim)| !dims[..at].contains(dim))
 }
@@ -119,7 +119,7 @@ pub(crate) fn are_dims(dims: &[i64], rank: usize) -> bool {
     dims.iter().all(|dim| usize::try_from(*dim).is_ok_and(|dim| dim < rank))
 }
 
-/// The value of an attribute, if it is sent; one of another type than `what` says is not supported.
+/// The value of an attribute, if sent. A type other than `what` is unsupported.
 fn sent<'a, T>(
     call: &'a Call,
     name: &str,
@@ -131,13 +131,13 @@ fn sent<'a, T>(
     read(value).map(Some).ok_or_else(wrong)
 }
 
-/// An integer attribute, if it is sent.
+/// The value of an integer attribute, if sent.
 pub(crate) fn integer(call: &Call, name: &str) -> Result<Option<i64>, Refusal> {
     let read = |value: &Attribute| if let Attribute::Integer(value) = value { Some(*value) } else { None };
     sent(call, name, "an integer", read)
 }
 
-/// An attribute that is an integer or null, if it is sent; the inner `None` is null.
+/// The value of an attribute that is an integer or null, if sent. The inner `None` is null.
 pub(crate) fn integer_or_null(call: &Call, name: &str) -> Result<Option<Option<i64>>, Refusal> {
     sent(call, name, "an integer or null", |value| match value {
         Attribute::Null => Some(None),
@@ -146,27 +146,27 @@ pub(crate) fn integer_or_null(call: &Call, name: &str) -> Result<Option<Option<i
     })
 }
 
-/// A list of integers, if it is sent.
+/// The value of a list attribute, if sent.
 pub(crate) fn integers(call: &Call, name: &str) -> Result<Option<Vec<i64>>, Refusal> {
     let read =
         |value: &Attribute| if let Attribute::Integers(values) = value { Some(values.clone()) } else { None };
     sent(call, name, "a list of integers", read)
 }
 
-/// A list of integers that must be sent.
+/// The value of a required list attribute.
 pub(crate) fn needed(call: &Call, name: &str) -> Result<Vec<i64>, Refusal> {
     let missing = || format!("{} has an attribute `{name}`, which is missing", call.operator);
     integers(call, name)?.ok_or_else(|| Refusal::Unsupported(missing()))
 }
 
-/// A string, if it is sent.
+/// The value of a string attribute, if sent.
 pub(crate) fn string<'a>(call: &'a Call, name: &str) -> Result<Option<&'a str>, Refusal> {
     let read =
         |value: &'a Attribute| if let Attribute::String(value) = value { Some(value.as_str()) } else { None };
     sent(call, name, "a string", read)
 }
 
-/// An attribute that is a string or null, which stands for none.
+/// The value of an attribute that is a string or null. Null means absent.
 pub(crate) fn string_or_null<'a>(call: &'a Call, name: &str) -> Result<Option<&'a str>, Refusal> {
     let value = sent(call, name, "a string or null", |value| match value {
         Attribute::Null => Some(None),
@@ -176,7 +176,7 @@ pub(crate) fn string_or_null<'a>(call: &'a Call, name: &str) -> Result<Option<&'
     value.map(Option::flatten)
 }
 
-/// An element of a dtype, or null, which stands for none.
+/// The value of an attribute that is an element of a dtype, or null. Null means absent.
 pub(crate) fn element_or_null(call: &Call, name: &str, dtype: DType) -> Result<Option<Element>, Refusal> {
     let value = sent(call, name, "an element of the dtype of the array or null", |value| match value {
         Attribute::Null => Some(None),
@@ -188,13 +188,13 @@ pub(crate) fn element_or_null(call: &Call, name: &str, dtype: DType) -> Result<O
     value.map(Option::flatten)
 }
 
-/// A boolean, if it is sent.
+/// The value of a boolean attribute, if sent.
 pub(crate) fn boolean(call: &Call, name: &str) -> Result<Option<bool>, Refusal> {
     let read = |value: &Attribute| if let Attribute::Boolean(value) = value { Some(*value) } else { None };
     sent(call, name, "a boolean", read)
 }
 
-/// The operands of a call, by the page's names; all that there are.
+/// The operands of a call, by the page's names. Rejects any others.
 pub(crate) fn operands<'a, const K: usize>(
     call: &'a Call,
     names: [&str; K],
@@ -210,7 +210,7 @@ pub(crate) fn operands<'a, const K: usize>(
     }
 }
 
-/// Refuses attributes that the operator lacks.
+/// Rejects attributes that the operator does not have.
 pub(crate) fn only(call: &Call, known: &[&str]) -> Result<(), Refusal> {
     match call.attributes.keys().find(|name| !known.contains(&name.as_str())) {
         Some(name) => Err(Refusal::Unsupported(format!("{} has no attribute `{name}`", call.operator))),

@@ -1,7 +1,9 @@
-//! The deliberately naive gather: what the documents say, in their own names and order, and nothing clever.
+//! The reference: a deliberately naive gather that follows the documents, in their names and order.
 //!
-//! One file per operator, in the folder of its ecosystem: [`array_api`], [`jax`], [`numpy`], [`onnx`], [`paddle`], [`stablehlo`], [`tf`], [`torch`]. What they share is in
-//! `checks` (attributes, dtypes, indices) and `output` (sizes); `operator` is what each of them is. [`answer`] finds the operator of a call.
+//! Each operator has one file, in the folder of its ecosystem: [`array_api`], [`jax`], [`numpy`], [`onnx`], [`paddle`],
+//! [`stablehlo`], [`tf`], [`torch`]. It cites a clause at every check. The files never read signatures, so a wrong signature
+//! shows as a difference. They share only `checks` (attributes, dtypes, indices) and `output` (sizes); `operator` says what
+//! each of them is. [`answer`] finds the operator of a call.
 //!
 //! ```
 //! use gather_reference::{Settings, tf};
@@ -33,7 +35,7 @@ use gather_spec::{Call, Outcome};
 
 pub use operator::{Implemented, Settings};
 
-/// Every operator that the reference answers, by ecosystem. A new one is a file and a line in its ecosystem's `mod.rs`.
+/// Every operator of the reference, by ecosystem. A new one needs a file, and a line in its ecosystem's `mod.rs`.
 pub fn operators() -> impl Iterator<Item = &'static Implemented> {
     [
         array_api::OPERATORS,
@@ -49,8 +51,8 @@ pub fn operators() -> impl Iterator<Item = &'static Implemented> {
     .flatten()
 }
 
-/// Answers a call; `unsupported` for an operator or attribute that the reference does not know, and, whatever its indices,
-/// for an output of more than [`MAX_RANK`](gather_spec::shape::MAX_RANK) axes.
+/// Answers a call. Unknown operators and attributes are `unsupported`, and so are outputs with more than
+/// [`MAX_RANK`](gather_spec::shape::MAX_RANK) axes, whatever their indices.
 #[must_use]
 pub fn answer(call: &Call, settings: Settings) -> Outcome {
     match operators().find(|operator| operator.name == call.operator.as_str()) {

@@ -2,12 +2,12 @@
 
 use gather_spec::{Call, DType, Profile, Refusal, Tensor};
 
-/// What a caller chooses beside the call itself.
+/// Choices of the caller besides the call itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// What happens to bad and to negative indices.
+    /// What bad and negative indices give.
     pub profile: Profile,
-    /// The most bytes that an output may take; a larger one is `unsupported`, whatever its indices.
+    /// The largest output in bytes. A larger one is `unsupported`, whatever its indices.
     pub max_output: u64,
 }
 
@@ -18,7 +18,7 @@ impl Default for Settings {
     }
 }
 
-/// An operator that the reference answers.
+/// An operator of the reference.
 #[derive(Clone, Copy, Debug)]
 pub struct Implemented {
     /// Its name.

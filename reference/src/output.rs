@@ -1,11 +1,11 @@
-//! The output tensor: whether it can exist, whether it is allowed, and room for it.
+//! The output tensor: whether its size is possible and permitted, and memory for it.
 
 use gather_spec::shape::{MAX_BYTES, MAX_RANK, nonzero_bytes};
 use gather_spec::{DType, GatherError, Refusal, Shape, Tensor, TensorBuilder};
 
 use crate::Settings;
 
-/// An empty output of the given dims, with room for every element.
+/// An empty output with these dims, with memory for all its elements.
 pub(crate) fn output(dtype: DType, dims: Vec<usize>, settings: Settings) -> Result<TensorBuilder, Refusal> {
     let bytes = nonzero_bytes(&dims, dtype);
     if bytes > MAX_BYTES {
@@ -28,12 +28,12 @@ pub(crate) fn output(dtype: DType, dims: Vec<usize>, settings: Settings) -> Resu
     TensorBuilder::new(dtype, shape).map_err(|error| Refusal::Unsupported(error.to_string()))
 }
 
-/// The multi-indices of some dims, in row-major order.
+/// The multi-indices of these dims in row-major order.
 pub(crate) fn positions(dims: &[usize]) -> impl Iterator<Item = Vec<usize>> + use<> {
     Shape::new(dims).expect("part of the shape of a tensor").positions()
 }
 
-/// The output with every element pushed.
+/// The finished output. All its elements must have been pushed.
 pub(crate) fn finished(output: TensorBuilder) -> Result<Tensor, Refusal> {
     output.finish().map_err(|error| Refusal::Unsupported(error.to_string()))
 }

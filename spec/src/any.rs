@@ -1,19 +1,18 @@
-//! The dtype `any` of case files: the dtypes in which such a case may be run, and how its whole numbers become
-//! elements of each.
+//! The dtype `any` of case files: the dtypes in which such a case can run, and how its numbers become elements of each.
 //!
 //! Gather moves elements and never looks at them, so a case whose dtype is incidental holds for every dtype. Its
-//! elements are whole numbers from 0 to 255, and each dtype gets one element per number: distinct numbers stay
-//! distinct, and 0 becomes the zero that a policy stores. What a case says of one dtype it therefore says of all.
-//! `bool` is not among them: it has two elements only, and rows painted with them would look alike.
+//! elements are whole numbers from 0 to 255, and each dtype has one element per number: distinct numbers stay distinct,
+//! and 0 becomes the zero that the policy `zero` stores. What the case shows in one dtype it thus shows in all. `bool` is
+//! not among them: with only two elements, painted rows would look alike.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use crate::literal::{complex, parse_count};
+use crate::literal::{bits_of_count, complex};
 use crate::tensor::integer;
 use crate::{DType, Element, Tensor, TensorError};
 
-/// The dtypes of params that `any` stands for. The first one that a backend declares is the one it is run with.
+/// The dtypes of params that `any` stands for, in order of preference. A case runs in the first that a backend declares.
 pub const PARAMS: [DType; 15] = [
     DType::I32,
     DType::F32,
@@ -32,17 +31,16 @@ pub const PARAMS: [DType; 15] = [
     DType::String,
 ];
 
-/// The dtypes of indices that `any` stands for, likewise.
+/// The dtypes of indices that `any` stands for, in order of preference.
 pub const INDICES: [DType; 2] = [DType::I32, DType::I64];
 
-/// The dtype in which the numbers of params under `any` are read: it holds 0 to 255 and nothing else.
+/// The dtype in which numbers under `any` are read: it holds exactly 0 to 255.
 pub(crate) const NUMBERS: DType = DType::U8;
 
-/// The dtypes that a case leaves open, in the order in which they are tried; empty for an operand with a dtype of its
-/// own.
+/// The dtypes that a case leaves open, in order of preference. Empty for an operand with a fixed dtype.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenDtypes {
-    /// Of params, and so of the output.
+    /// Of params, and so also of the output.
     pub params: Vec<DType>,
     /// Of indices.
     pub indices: Vec<DType>,
@@ -56,10 +54,10 @@ impl OpenDtypes {
     }
 }
 
-/// The element of a dtype that a number under `any` becomes: the number itself; for i8 its byte, for a complex dtype
-/// the number in both parts, for a string its decimal digits, and the empty string for 0.
+/// The element of a dtype for a number under `any`. It is the number itself, except that i8 takes its byte, a complex
+/// dtype has it in both parts, and a string has its decimal digits, or is empty for 0.
 fn element(dtype: DType, number: u8) -> Element {
-    let count = |dtype| parse_count(dtype, number.into()).unwrap_or_default();
+    let count = |dtype| bits_of_count(dtype, number.into()).unwrap_or_default();
     match dtype {
         DType::String if number == 0 => Element::zero(dtype),
         DType::String => Element::Bytes(number.to_string().into()),
@@ -69,7 +67,7 @@ fn element(dtype: DType, number: u8) -> Element {
     }
 }
 
-/// Params, or an output, of a case under `any`, in another dtype.
+/// Converts params, or an output, of a case under `any` to another dtype.
 ///
 /// # Errors
 /// [`TensorError`] if memory is short, or if the tensor is too large in that dtype.
@@ -86,25 +84,25 @@ pub(crate) fn values_as(tensor: &Tensor, dtype: DType) -> Result<Tensor, TensorE
     })
 }
 
-/// The elements of a dtype by their numbers, computed once: every case that is loaded needs them.
+/// The elements of a dtype by number, computed once because every case needs them.
 fn elements(dtype: DType) -> &'static [Element] {
     static ELEMENTS: [OnceLock<Vec<Element>>; PARAMS.len()] = [const { OnceLock::new() }; PARAMS.len()];
     ELEMENTS[place(dtype)].get_or_init(|| (0..=u8::MAX).map(|number| element(dtype, number)).collect())
 }
 
-/// The numbers of the elements of a dtype, likewise.
+/// The numbers of a dtype by element, computed once.
 fn numbers(dtype: DType) -> &'static HashMap<Element, u8> {
     static NUMBERS: [OnceLock<HashMap<Element, u8>>; PARAMS.len()] =
         [const { OnceLock::new() }; PARAMS.len()];
     NUMBERS[place(dtype)].get_or_init(|| elements(dtype).iter().cloned().zip(0..=u8::MAX).collect())
 }
 
-/// Where a dtype stands among those of params.
+/// The position of a dtype in [`PARAMS`].
 fn place(dtype: DType) -> usize {
     PARAMS.iter().position(|other| *other == dtype).expect("params under `any` have one of these dtypes")
 }
 
-/// Indices of a case under `any`, in another integer dtype that holds them.
+/// Converts indices of a case under `any` to another integer dtype, which must hold them.
 ///
 /// # Errors
 /// [`TensorError`] if memory is short.

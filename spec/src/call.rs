@@ -1,4 +1,4 @@
-//! What a backend sees and what it answers: operators by name, calls, policies, outcomes.
+//! What a backend receives and returns: operators by name, calls, policies, outcomes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,14 +12,14 @@ use crate::literal::Rows;
 use crate::shape::{MAX_BYTES, nonzero_bytes};
 use crate::{DType, ErrorCode, ErrorFields, GatherError, Refusal, Tensor, named};
 
-/// The name of a documented function, such as `tf.gather_nd`. The set is open: whatever has a folder under
-/// `spec/operators/` is an operator, and a backend answers those that it knows.
+/// The name of a documented function, such as `tf.gather_nd`. The set is open: every folder under `spec/operators/` defines
+/// an operator, and a backend answers those that it knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Operator(Arc<str>);
 
 impl Operator {
-    /// The operator of that name.
+    /// The operator with this name.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self(name.into())
     }
@@ -41,7 +41,7 @@ impl fmt::Display for Operator {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Attribute {
-    /// No value, where the operator's page lets a value be left open explicitly.
+    /// An explicit null, for attributes whose page allows that.
     Null,
     /// `true` or `false`.
     Boolean(bool),
@@ -49,21 +49,21 @@ pub enum Attribute {
     Integer(i64),
     /// A number that is neither infinite nor NaN.
     Float(Finite),
-    /// A word or a text.
+    /// A string.
     String(String),
     /// A list of integers within i64.
     Integers(Vec<i64>),
-    /// One element: a tensor without axes.
+    /// One element, as a tensor of rank 0.
     #[serde(serialize_with = "as_text")]
     Element(Box<Tensor>),
 }
 
-/// An element as its dtype and what it shows.
+/// Writes an element as its dtype and its value.
 fn as_text<S: Serializer>(element: &Tensor, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&format_args!("{} {}", element.dtype(), Rows(element)))
 }
 
-/// A number that is neither infinite nor NaN, equal to another where their bits are.
+/// A number that is neither infinite nor NaN. Equality is on bits.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(transparent)]
 pub struct Finite(f64);
@@ -96,7 +96,7 @@ impl fmt::Display for Attribute {
             Self::Null => f.write_str("null"),
             Self::Boolean(value) => write!(f, "{value}"),
             Self::Integer(value) => write!(f, "{value}"),
-            // A float is not taken for an integer: 1.0 stays 1.0.
+            // With a decimal point, to distinguish 1.0 from the integer 1.
             Self::Float(value) => write!(f, "{:?}", value.get()),
             Self::String(value) => write!(f, "{value:?}"),
             Self::Integers(values) => write!(f, "{values:?}"),
@@ -155,10 +155,10 @@ impl<'de> Deserialize<'de> for Attribute {
     }
 }
 
-/// Attributes by name. An absent attribute is not sent: absent and explicit default are different calls.
+/// Attributes by name. An absent attribute is not sent; this differs from sending its default.
 pub type Attributes = BTreeMap<String, Attribute>;
 
-/// Tensors by the document's names, in its order.
+/// Tensors by the document's names, in the document's order.
 ///
 /// ```
 /// use gather_spec::{DType, Tensor, call::Operands};
@@ -171,35 +171,35 @@ pub type Attributes = BTreeMap<String, Attribute>;
 pub struct Operands(Vec<(Arc<str>, Tensor)>);
 
 impl Operands {
-    /// The operand of a name.
+    /// The operand with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Tensor> {
         self.0.iter().find(|(known, _)| **known == *name).map(|(_, tensor)| tensor)
     }
 
-    /// Puts a tensor in place of the operand of a name, if there is one.
+    /// Replaces the operand with this name, if there is one.
     pub fn replace(&mut self, name: &str, tensor: Tensor) {
         if let Some((_, old)) = self.0.iter_mut().find(|(known, _)| **known == *name) {
             *old = tensor;
         }
     }
 
-    /// Each with its name.
+    /// The operands with their names.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Tensor)> {
         self.0.iter().map(|(name, tensor)| (&**name, tensor))
     }
 
-    /// Each with its name, which a clone shares.
+    /// The operands with their names, which can be cloned cheaply.
     pub fn shared(&self) -> impl ExactSizeIterator<Item = (&Arc<str>, &Tensor)> {
         self.0.iter().map(|(name, tensor)| (name, tensor))
     }
 
-    /// The tensors, in the order of the names.
+    /// The tensors, in order.
     pub fn tensors(&self) -> impl ExactSizeIterator<Item = &Tensor> {
         self.0.iter().map(|(_, tensor)| tensor)
     }
 
-    /// All of them in the page's order, if there are so many.
+    /// All operands in order, if there are exactly `K`.
     ///
     /// ```
     /// # use gather_spec::{DType, Tensor, call::Operands};
@@ -214,13 +214,13 @@ impl Operands {
         self.tensors().collect::<Vec<_>>().try_into().ok()
     }
 
-    /// How many there are.
+    /// The number of operands.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no operands.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -239,35 +239,35 @@ impl<N: Into<Arc<str>>, const K: usize> From<[(N, Tensor); K]> for Operands {
     }
 }
 
-/// One question to a backend: all that it ever sees of a case.
+/// A call to a backend. It is everything that the backend learns about a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The function asked for.
+    /// The function to call.
     pub operator: Operator,
-    /// The tensors, by the document's names.
+    /// The tensors by the document's names.
     pub operands: Operands,
-    /// The attributes that are sent.
+    /// The attributes to send.
     pub attributes: Attributes,
 }
 
 named! {
-    /// What happens to an index outside its axis.
+    /// What an index outside its axis gives.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum BadIndex: "policy" {
-        /// The call is refused with `index-out-of-range`.
+        /// The error `index-out-of-range`.
         #[default]
         Error = "error",
-        /// One bad component makes the whole slice of its row zero bits.
+        /// A slice of zero bits for the whole row, if any component is bad.
         Zero = "zero",
-        /// The same with the element that the operator's page names in place of zero bits: see
-        /// [`Fill`](crate::signature::Fill). Only the mode of a call chooses this.
+        /// Likewise, with the element that the operator's page defines in place of zero bits; see
+        /// [`Fill`](crate::signature::Fill). Only the mode of a call can choose this.
         Fill = "fill",
-        /// Each component is moved to the nearest end of its axis; with an axis of size 0 the slice is zero.
+        /// Each component is clamped to the nearest end of its axis. For an axis of size 0 the slice is zero.
         Clamp = "clamp",
-        /// Each component is the Euclidean remainder by the size of its axis. Only the mode of a call chooses this.
+        /// Each component is reduced modulo the size of its axis (Euclidean). Only the mode of a call can choose this.
         Modulo = "modulo",
-        /// Any output of the right shape, or any error.
+        /// Any output with the right shape, or any error.
         Unspecified = "unspecified",
     }
 }
@@ -286,39 +286,39 @@ named! {
 }
 
 named! {
-    /// What an index into an axis without elements gives, where a bad index is no error.
+    /// What an index into an axis of size 0 gives, if a bad index is no error.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum EmptyAxis: "policy" {
-        /// A slice of zero bits, or of the element that bad indices are filled with.
+        /// A slice of zero bits, or of the fill value.
         #[default]
         Zero = "zero",
-        /// The call is refused with `index-out-of-range`.
+        /// The error `index-out-of-range`.
         Error = "error",
     }
 }
 
-/// What the documents leave to device or version, as a backend declares it for an operator.
+/// What the documents leave to the device or the version. A backend declares it for each operator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// What happens to an index outside its axis.
+    /// What an index outside its axis gives.
     #[serde(deserialize_with = "declared")]
     pub bad: BadIndex,
     /// What a negative index means.
     pub negative: NegativeIndex,
 }
 
-/// A policy as a backend declares it.
+/// Reads a policy that a backend declares.
 fn declared<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BadIndex, D::Error> {
     BadIndex::deserialize(deserializer)?.declared().map_err(de::Error::custom)
 }
 
 impl BadIndex {
-    /// The same, if a backend may declare it.
+    /// The policy itself, if a backend may declare it.
     ///
     /// # Errors
-    /// What is wrong with it: only the mode of a call chooses the remainder, or an element to fill with.
+    /// Why not: only the mode of a call can choose `modulo` or `fill`.
     ///
     /// ```
     /// use gather_spec::BadIndex;
@@ -335,12 +335,12 @@ impl BadIndex {
         }
     }
 
-    /// The policies that a backend may declare and that fix the outcome; `unspecified` fixes none.
+    /// The policies that a backend may declare and that determine the outcome, unlike `unspecified`.
     pub const SPECIFIED: [Self; 3] = [Self::Error, Self::Zero, Self::Clamp];
 }
 
 impl Profile {
-    /// Every pair of policies that fixes the outcome.
+    /// All pairs of policies that determine the outcome.
     pub fn all_specified() -> impl Iterator<Item = Self> {
         BadIndex::SPECIFIED
             .into_iter()
@@ -354,14 +354,14 @@ impl fmt::Display for Profile {
     }
 }
 
-/// An error as a backend reports it. A backend that cannot classify its errors gives no code.
+/// An error as a backend reports it. A backend that does not classify its errors gives no code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportedError {
-    /// Free text, shown but never compared.
+    /// Free text. It is shown, but never compared.
     pub message: String,
     /// The stable code, if the backend knows it.
     pub code: Option<ErrorCode>,
-    /// What is stated beside the code.
+    /// Further details that belong to the code.
     pub fields: ErrorFields,
 }
 
@@ -371,27 +371,27 @@ impl From<GatherError> for ReportedError {
     }
 }
 
-/// What a backend answers to a call.
+/// A backend's answer to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The gathered tensor.
     Output(Tensor),
-    /// An output without elements, whose dims other than 0 are more than any [`Tensor`] has. Only a backend that takes
-    /// what it should refuse with `output-too-large` has such an output.
+    /// An empty output whose other dims are too large for any [`Tensor`]. Only a backend that accepts a call that it
+    /// should reject with `output-too-large` gives this.
     TooLarge {
         /// The dtype.
         dtype: DType,
-        /// The dims, of which one is 0.
+        /// The dims. One of them is 0.
         shape: Vec<usize>,
     },
-    /// The call is refused.
+    /// The call is rejected.
     Error(ReportedError),
-    /// The backend does not do such calls; says why.
+    /// The backend does not support the call, for this reason.
     Unsupported(String),
 }
 
 impl Outcome {
-    /// [`Outcome::TooLarge`], if that is what an output of this dtype and shape is.
+    /// [`Outcome::TooLarge`], if an output with this dtype and shape is one.
     ///
     /// ```
     /// # use gather_spec::{DType, Outcome};
@@ -404,7 +404,7 @@ impl Outcome {
         is_too_large.then(|| Self::TooLarge { dtype, shape: shape.to_vec() })
     }
 
-    /// Whether two outcomes agree in what is compared: bits, codes and fields, not texts.
+    /// Whether two outcomes agree in everything that is compared: bits, codes and fields, but not messages.
     #[must_use]
     pub fn agrees(&self, other: &Self) -> bool {
         match (self, other) {

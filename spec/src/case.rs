@@ -15,46 +15,46 @@ use crate::{
     TensorError,
 };
 
-/// A call together with what may be answered to it.
+/// A call with the outcomes that are allowed.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// `<operator>/<file>/<name>`, with `[dtype,…]` behind it when it comes from `for-each`, and the mode if it is not the
-    /// default; stable for ever.
+    /// `<operator>/<file>/<name>`, followed by `[dtype,…]` if `for-each` generated the case or its mode is not the default.
+    /// It never changes.
     pub id: String,
-    /// The id as written, without what `for-each` adds.
+    /// The id as written, without the part that `for-each` adds.
     pub written: String,
-    /// The case of a family that this is, as `<family>/<topic>/<name>`.
+    /// The family case that this is an instance of, as `<family>/<topic>/<name>`.
     pub family: Option<String>,
-    /// The documented example that this transcribes.
+    /// The documented example that it transcribes.
     pub documented: Option<String>,
     /// The clauses that it tests.
     pub clauses: Arc<[String]>,
     /// The weakest basis among its clauses.
     pub basis: Basis,
-    /// What this separates, when the name does not say it.
+    /// What it distinguishes, if the name does not say so.
     pub why: Option<String>,
-    /// The real bugs that this stands for.
+    /// Real bugs that it reproduces.
     pub history: Vec<Evidence>,
-    /// Where the expectation comes from, if not from the documents by hand.
+    /// Where the expectation comes from, unless it was derived from the documents by hand.
     pub provenance: Option<Provenance>,
-    /// The dtypes that it leaves open, as `dtype: any` does. `call` and `expect` have the first of each.
+    /// The dtypes that `dtype: any` leaves open. `call` and `expect` use the first of each.
     pub open: OpenDtypes,
-    /// Its place among those that the sizes of its `for-each` stand for.
+    /// Its position among the sizes of its `for-each`.
     pub grid_point: Option<usize>,
-    /// Whether it belongs to the suite of large calls, which is run only where it is asked for.
+    /// Whether it belongs to the suite of large calls, which only runs on request.
     pub large: bool,
-    /// Its params, where these are too large to be held before they are needed: `call` then has zeros of their shape.
+    /// Its params, if they are too large to be kept in memory. Then `call` has zeros of the same shape, without storing them.
     pub sparse: Option<Arc<Sparse>>,
-    /// The question.
+    /// The call.
     pub call: Call,
-    /// The names of the operands of the call that every form has.
+    /// The names of the call's params and indices.
     pub names: OperandNames,
-    /// The answers that are allowed.
+    /// The allowed outcomes.
     pub expect: Expectation,
 }
 
 impl Case {
-    /// The topic: the name of the file that it is written in.
+    /// The topic, which is the name of its file.
     #[must_use]
     pub fn topic(&self) -> &str {
         self.written.rsplit('/').nth(1).unwrap_or_default()
@@ -63,7 +63,7 @@ impl Case {
     /// The tensor to gather from.
     ///
     /// # Panics
-    /// If the call lacks it, which no loaded case does.
+    /// If the call lacks it. No loaded case does.
     #[must_use]
     pub fn params(&self) -> &Tensor {
         self.call.operands.get(&self.names.params).expect("a case has params")
@@ -78,14 +78,14 @@ impl Case {
         self.call.operands.get(&self.names.indices).expect("a case has indices")
     }
 
-    /// The operands of the call in role terms, without its attributes.
+    /// The operands in role terms, without attributes.
     #[must_use]
     pub fn roles(&self) -> Roles<&Tensor> {
         Roles::new(self.params(), self.indices())
     }
 
-    /// The case as it is run on a backend that takes these dtypes of params and of indices: an operand whose dtype is
-    /// open gets the first of its dtypes that is among them. Where none is, it keeps the one it has.
+    /// The case for a backend that supports these dtypes of params and of indices. An operand with an open dtype gets the
+    /// first of its dtypes that is supported; if none is, it keeps its current dtype.
     ///
     /// # Errors
     /// [`TensorError`] if memory is short.
@@ -136,7 +136,7 @@ impl Case {
     }
 }
 
-/// What the operator's page calls the operands that every form has.
+/// The document's names for the operands that every form has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperandNames {
     /// The tensor to gather from.
@@ -145,11 +145,11 @@ pub struct OperandNames {
     pub indices: Arc<str>,
 }
 
-/// Who computed an expectation that was not derived by hand.
+/// The tool that computed an expectation that was not derived by hand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Provenance {
-    /// A tool's name.
+    /// The tool's name.
     pub computed_by: String,
     /// Its version.
     pub version: String,
@@ -158,53 +158,53 @@ pub struct Provenance {
     pub seed: Option<u64>,
 }
 
-/// What is allowed, by profile.
+/// The allowed outcomes, by profile.
 #[derive(Clone, Debug)]
 pub struct Expectation {
-    /// Tried in order.
+    /// The alternatives. The first that matches the profile applies.
     pub arms: Vec<Arm>,
 }
 
-/// What is allowed under some profiles.
+/// The allowed outcomes under some profiles.
 #[derive(Clone, Debug)]
 pub struct Arm {
-    /// The profiles it is for.
+    /// The condition on the profile.
     pub when: When,
     /// The outcomes, any of which passes.
     pub allowed: Vec<Allowed>,
 }
 
-/// A condition on the policies; an absent one matches every one.
+/// A condition on policies. An absent field matches every policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct When {
-    /// Asks for this policy; `fill` also for `zero`, which fills with zero bits.
+    /// Requires this policy. `fill` also matches `zero`, which fills with zero bits.
     #[serde(default)]
     pub bad: Option<BadIndex>,
-    /// Asks for this policy.
+    /// Requires this policy.
     #[serde(default)]
     pub negative: Option<NegativeIndex>,
-    /// Asks for this. Where a backend declares the policies, it is `zero`.
+    /// Requires this. For policies that a backend declares, the value is `zero`.
     #[serde(default, rename = "empty-axis")]
     pub empty_axis: Option<EmptyAxis>,
 }
 
 impl When {
-    /// Whether it holds for a profile that a backend declares.
+    /// Whether it matches a profile that a backend declares.
     #[must_use]
     pub fn matches(&self, profile: Profile) -> bool {
         self.matches_both(profile, EmptyAxis::Zero)
     }
 
-    /// Whether it holds for what a mode chooses.
+    /// Whether it matches the policies of a mode.
     #[must_use]
     pub fn matches_mode(&self, mode: &ModePolicy) -> bool {
         self.matches_both(mode.profile, mode.empty_axis)
     }
 
-    /// Whether it holds for these policies.
+    /// Whether it matches these policies.
     pub(crate) fn matches_both(&self, profile: Profile, empty_axis: EmptyAxis) -> bool {
-        // Zero is what the policy zero fills with.
+        // The policy zero is a fill with zero bits.
         let fills = |policy| policy == BadIndex::Fill && profile.bad == BadIndex::Zero;
         self.bad.is_none_or(|policy| policy == profile.bad || fills(policy))
             && self.negative.is_none_or(|policy| policy == profile.negative)
@@ -217,11 +217,11 @@ impl When {
 pub enum Allowed {
     /// Exactly this tensor, bit by bit.
     Output(Tensor),
-    /// A tensor in which some elements are the operator's fill.
+    /// A tensor in which the operator's fill value replaces some elements.
     Filled(Filled),
     /// Any tensor of this shape and of the dtype of params.
     Shape(Shape),
-    /// An error of this code; stated fields must agree.
+    /// An error with this code and, where the backend states them, these fields.
     Error(ErrorCode, ErrorFields),
     /// Any error.
     AnyError,
@@ -229,19 +229,19 @@ pub enum Allowed {
     Unspecified,
 }
 
-/// An output in which the operator's fill takes the place of what bad indices would select.
+/// An output in which the operator's fill value takes the place of elements selected by bad indices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filled {
-    /// The output with zeros at these places.
+    /// The output with zeros in those places.
     pub zeroed: Tensor,
-    /// The places, counted in row-major order, ascending.
+    /// The row-major positions of those elements, ascending.
     pub at: Arc<[usize]>,
-    /// What stands there.
+    /// The fill value.
     pub fill: Fill,
 }
 
 impl Filled {
-    /// The output with the elements that the fill makes.
+    /// The output with the fill value inserted.
     ///
     /// # Errors
     /// [`TensorError`] if memory is short.
@@ -255,7 +255,7 @@ impl Filled {
         builder.finish()
     }
 
-    /// Whether an output is this one: bit by bit but for a fill that promises no bits.
+    /// Whether an output matches, bit by bit except for a fill value that does not define its bits.
     #[must_use]
     pub fn allows(&self, output: &Tensor) -> bool {
         let dtype = self.zeroed.dtype();
@@ -271,8 +271,8 @@ impl Filled {
 }
 
 impl Expectation {
-    /// What is allowed under a profile. Where `bad` is `unspecified` and the outcome depends on it, that is
-    /// any output of the right shape, or any error.
+    /// The outcomes allowed under a profile. If `bad` is `unspecified` and the outcome depends on it, these are any output
+    /// with the right shape, and any error.
     #[must_use]
     pub fn under(&self, profile: Profile) -> Vec<Allowed> {
         let matching = self.arms.iter().find(|arm| arm.when.matches(profile));
@@ -282,7 +282,7 @@ impl Expectation {
         }
     }
 
-    /// Whether every pair of policies that fixes an outcome finds an arm; gives the first pair that does not.
+    /// The first pair of policies that determines an outcome but matches no arm.
     #[must_use]
     pub fn unmatched(&self) -> Option<Profile> {
         Profile::all_specified().find(|profile| !self.arms.iter().any(|arm| arm.when.matches(*profile)))
@@ -295,13 +295,13 @@ impl Expectation {
             .any(|allowed| matches!(allowed, Allowed::Output(_) | Allowed::Filled(_) | Allowed::Shape(_)))
     }
 
-    /// Whether some arm allows this error.
+    /// Whether some arm allows an error with this code.
     #[must_use]
     pub fn rejects(&self, code: ErrorCode) -> bool {
         self.allowed().any(|allowed| matches!(allowed, Allowed::Error(found, _) if *found == code))
     }
 
-    /// Every outcome that is allowed under some profile.
+    /// All outcomes that are allowed under some profile.
     pub fn allowed(&self) -> impl Iterator<Item = &Allowed> {
         self.arms.iter().flat_map(|arm| &arm.allowed)
     }

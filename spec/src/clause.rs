@@ -1,16 +1,16 @@
-//! Clauses, the documents they restate, and the ledger of rulings where documents are silent or disagree.
+//! Clauses, the documents that they restate, and the ledger of rulings for silent or contradictory documents.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{ErrorCode, Operator, named};
 
-/// A source page.
+/// A source document: one page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
-    /// Stable id, such as `tf-gather-nd`.
+    /// Its stable id, such as `tf-gather-nd`.
     pub id: String,
-    /// The page's title.
+    /// Its title.
     pub title: String,
     /// Its public address.
     pub address: String,
@@ -19,7 +19,7 @@ pub struct Document {
     pub date: Option<String>,
     /// The licence of its text and samples.
     pub licence: String,
-    /// Whom to credit.
+    /// Who is to be credited.
     pub attribution: String,
     /// SHA-256 of the text that the clauses were read from, in hexadecimal.
     pub sha256: String,
@@ -27,15 +27,15 @@ pub struct Document {
     pub sections: Vec<String>,
 }
 
-/// One documented example, by id: each is transcribed as exactly one case or law.
+/// A documented example. Exactly one case or law transcribes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Example {
     /// `document/number`.
     pub id: String,
-    /// Where on the page it stands.
+    /// Its section on the page.
     pub section: String,
-    /// What the page prints of it.
+    /// What the page prints for it.
     pub kind: ExampleKind,
     /// What it shows.
     pub what: String,
@@ -53,43 +53,43 @@ pub enum ExampleKind {
     Law,
 }
 
-/// A gather that is no operator here.
+/// A gather that is deliberately not an operator here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OutOfScope {
     /// What it is.
     pub what: String,
-    /// Where it is found.
+    /// Where it occurs.
     pub examples: Vec<String>,
-    /// Why it is left out.
+    /// Why it is out of scope.
     pub why: String,
 }
 
-/// A case that has another id now.
+/// A case whose id has changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Renamed {
-    /// Its old id; of a case with `for-each` without what that adds.
+    /// The old id. For a case with `for-each`, without the part that this adds.
     pub from: String,
-    /// Its present id, likewise.
+    /// The new id, likewise.
     pub to: String,
 }
 
 named! {
-    /// How firmly a clause stands, firmest first.
+    /// How well a clause is supported, best first.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum Basis: "basis" {
-        /// A document says so.
+        /// A document states it.
         Documented = "documented",
         /// It follows from a documented formula.
         Derived = "derived",
-        /// Documents are silent or disagree; the errata ledger says what was decided and why.
+        /// The documents are silent or contradict each other. The errata ledger records the decision.
         Ruling = "ruling",
     }
 }
 
-/// A place on a page.
+/// A section of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Section {
@@ -99,85 +99,85 @@ pub struct Section {
     pub section: String,
 }
 
-/// One normative statement, in our own words.
+/// A normative statement in our own words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Clause {
-    /// `<operator>.<area>.<name>`, stable and never reused.
+    /// `<operator>.<area>.<name>`. It never changes and is never reused.
     pub id: String,
-    /// What it says.
+    /// The statement.
     pub text: String,
-    /// Where it stands: the page it was read from first, then others that say the same.
+    /// Its sources: first the page that it was read from, then others that state the same.
     pub sources: Vec<Section>,
-    /// How firmly it stands.
+    /// How well it is supported.
     pub basis: Basis,
-    /// The error codes that a breach of it gives.
+    /// The error codes that violating it gives.
     pub rejects: Vec<ErrorCode>,
-    /// Ids in the errata ledger.
+    /// The ids of its errata.
     pub errata: Vec<String>,
-    /// The clauses of families that it stands for, as `<family>/<area>.<name>`.
+    /// The family clauses that it is mapped to, as `<family>/<area>.<name>`.
     pub stands_for: Vec<String>,
 }
 
-/// What is written once for all operators of a form: its clauses. Its cases become those of the operators.
+/// Clauses that are written once for all operators of a form. The family's cases become cases of the operators.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Family {
-    /// The form that it is for.
+    /// Its form.
     pub name: String,
     /// Its clauses, in the order of the file.
     pub clauses: Vec<FamilyClause>,
 }
 
-/// One normative statement about a form, in role terms. The clause of an operator that stands for it says where a page
-/// has it, and how firmly it stands.
+/// A normative statement about a form, in role terms. Basis and sources come from the operator's clause that is mapped to
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FamilyClause {
-    /// `<area>.<name>`, stable and never reused.
+    /// `<area>.<name>`. It never changes and is never reused.
     pub id: String,
-    /// What it says.
+    /// The statement.
     pub text: String,
-    /// The error codes that a breach of it gives.
+    /// The error codes that violating it gives.
     pub rejects: Vec<ErrorCode>,
 }
 
-/// A case of a family that an operator of its form does not have.
+/// A family case that an operator of the form does not have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
     /// The operator.
     pub operator: Operator,
     /// `<family>/<topic>/<name>`.
     pub case: String,
-    /// Why it does not have it.
+    /// The reason.
     pub why: String,
 }
 
-/// An entry of the errata ledger: what documents leave open, what is decided, and on what evidence.
+/// An entry of the errata ledger: what the documents leave open, the decision, and the evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Erratum {
-    /// Stable id, such as `depth-zero`.
+    /// Its stable id, such as `depth-zero`.
     pub id: String,
     /// The decision in a few words.
     pub title: String,
-    /// The pages concerned.
+    /// The documents concerned.
     pub documents: Vec<String>,
     /// The operators concerned.
     pub operators: Vec<Operator>,
     /// What the documents say, paraphrased.
     pub says: String,
-    /// What holds here.
+    /// The decision.
     pub decision: String,
-    /// Why.
+    /// The evidence.
     pub evidence: Vec<Evidence>,
 }
 
-/// What a ruling or a case rests on: a public link, or a call that anybody can repeat.
+/// Evidence for a ruling or a case: a public link, or a call that anybody can repeat.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
     /// A public address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
-    /// What was run.
+    /// The tool that was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// Its version.
@@ -186,16 +186,16 @@ pub struct Evidence {
     /// The call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// What it answered.
+    /// The answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<String>,
-    /// What to see there.
+    /// What the link shows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
 impl Evidence {
-    /// Whether it names a public link, or a tool with version and call.
+    /// Whether it has a public link, or a tool with version and call.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         match &self.link {

@@ -1,10 +1,10 @@
-//! What is wrong with a file, where, and what would be right, with the lines it is about.
+//! Diagnostics: what is wrong in a file and where, what would be right, and the line in question.
 
 use std::fmt;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
-/// A place in a file: line and column count characters from 1.
+/// A position in a file. Line and column count characters from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The line.
@@ -13,25 +13,25 @@ pub struct Place {
     pub column: usize,
 }
 
-/// One thing wrong with one file.
+/// A problem in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The file, as it was named.
+    /// The file, as given.
     pub file: String,
-    /// Where in it; absent when the file cannot be read at all.
+    /// The position; absent if the file cannot be read at all.
     pub place: Option<Place>,
     /// What is wrong.
     pub message: String,
     /// What would be right.
     pub help: Option<String>,
-    /// The line that it is about, cut to a window around the column.
+    /// The line in question, cut to a window around the column.
     excerpt: Option<Box<Excerpt>>,
 }
 
-/// How many characters of a long line are shown on either side of the column.
+/// How many characters of a long line to show on each side of the column.
 const WINDOW: usize = 50;
 
-/// The most characters of a message: whoever quotes a file must not be flooded by it.
+/// The longest message, in characters, since messages quote files.
 const MESSAGE: usize = 600;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ struct Excerpt {
 }
 
 impl Diagnostic {
-    /// Something wrong with a file as a whole.
+    /// A problem with a file as a whole.
     pub fn file(file: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             file: file.into(),
@@ -53,21 +53,21 @@ impl Diagnostic {
         }
     }
 
-    /// Something wrong at a place in a file whose text is at hand.
+    /// A problem at a position in a file's text.
     pub fn at(file: impl Into<String>, text: &str, place: Place, message: impl Into<String>) -> Self {
         let excerpt =
             lines(text).nth(place.line.saturating_sub(1)).map(|line| Box::new(excerpt(line, place.column)));
         Self { place: Some(place), excerpt, ..Self::file(file, message) }
     }
 
-    /// Adds what would be right.
+    /// Adds a hint on what would be right.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds what would be right, unless it is said already.
+    /// Adds a hint, unless there is one.
     #[must_use]
     pub(crate) fn or_help(mut self, help: &str) -> Self {
         self.help.get_or_insert_with(|| help.to_owned());
@@ -75,12 +75,12 @@ impl Diagnostic {
     }
 }
 
-/// The lines of a text as YAML counts them: a carriage return ends one, alone or before a line feed.
+/// The lines of a text by YAML's rules: a carriage return ends a line, alone or before a line feed.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n').flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))
 }
 
-/// The window of a line that is shown: all of a short one, else what surrounds the column.
+/// The part of a line to show: all of a short line, otherwise a window around the column.
 fn excerpt(line: &str, column: usize) -> Excerpt {
     let column = column.saturating_sub(1);
     let long = line.chars().nth(2 * WINDOW).is_some();
@@ -100,8 +100,8 @@ fn excerpt(line: &str, column: usize) -> Excerpt {
     Excerpt { text, at }
 }
 
-/// A character as an excerpt shows it: a tab must be seen and take one column, and an invisible character must not
-/// reach a terminal.
+/// Makes a character visible and one column wide: tabs would be misread, and invisible characters must not reach a
+/// terminal.
 fn shown(c: char) -> char {
     match c {
         '\t' => '→',
@@ -110,15 +110,15 @@ fn shown(c: char) -> char {
     }
 }
 
-/// Whether a character has no width of its own, so that it would garble a terminal: control characters, joiners, marks
-/// that turn the direction of text. So are U+FFFE and U+FFFF, which no XML may hold.
+/// Whether a character is invisible or could garble a terminal: control characters, joiners, marks that change the text
+/// direction, and U+FFFE and U+FFFF, which XML cannot contain.
 #[must_use]
 pub fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// A text on one line without invisible characters, and cut where it grows too long.
+/// A text on one line, without invisible characters and of limited length.
 fn tame(text: &str, most: usize) -> String {
     let mut tamed = String::new();
     for (i, c) in text.chars().enumerate() {
@@ -131,7 +131,7 @@ fn tame(text: &str, most: usize) -> String {
     tamed
 }
 
-/// A piece of a file inside a message: in backquotes, on one line and not too long.
+/// A quotation from a file in a message: in backquotes, on one line and of limited length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quoted<'a>(pub(crate) &'a str);
 
@@ -141,9 +141,9 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// The known word that somebody who wrote `word` probably meant.
+/// The known word closest to a misspelt one, if any is close.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Beyond this length a word is no slip of the pen, and the distance takes quadratic time.
+    // A longer word is no typo, and computing the distance takes quadratic time.
     if word.chars().count() > 64 {
         return None;
     }
@@ -153,7 +153,7 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, known)| known)
 }
 
-/// How many characters must be added, left out or changed to make one word of the other.
+/// The edit distance of two words.
 fn edits(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
@@ -171,7 +171,7 @@ fn edits(from: &str, to: &str) -> usize {
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The place stands in the origin, not in the snippet, whose columns are those of the window.
+        // The position goes into the origin, because columns of the snippet are those of the window.
         let origin = match &self.place {
             Some(place) => Origin::path(format!("{}:{}:{}", self.file, place.line, place.column)),
             None => Origin::path(self.file.as_str()),
@@ -189,7 +189,7 @@ impl fmt::Display for Diagnostic {
         }
         let groups: &[Group<'_>] = &[group];
         let rendered = Renderer::plain().render(groups);
-        // Between an origin and a snippet of its own the renderer puts a line that separates files.
+        // The renderer inserts a separator between an origin and its snippet.
         let kept: Vec<&str> = rendered.lines().filter(|line| line.trim() != ":::").collect();
         f.write_str(&kept.join("\n"))
     }

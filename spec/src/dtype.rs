@@ -1,4 +1,4 @@
-//! Element types: their names, widths and kinds. What an element's bits mean when written in YAML is in `literal`.
+//! Element types: their names, widths and kinds. `literal` defines what elements look like in YAML.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ named! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum DType: "dtype" {
-        /// An opaque byte: 0 is false, 1 is true, other bytes are moved unchanged.
+        /// An opaque byte: 0 is false, 1 is true, and any other byte is preserved.
         Bool = "bool",
         /// Signed 8-bit integer.
         I8 = "i8",
@@ -39,12 +39,12 @@ named! {
         C64 = "c64",
         /// Two `f64`, real part first.
         C128 = "c128",
-        /// A string of bytes of any length, not necessarily UTF-8.
+        /// A byte string of any length, not necessarily UTF-8.
         String = "string",
     }
 }
 
-/// What family a [`DType`] belongs to.
+/// The kind of a [`DType`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `bool`
@@ -62,7 +62,7 @@ pub enum Kind {
 }
 
 impl DType {
-    /// Bytes per element. A string counts 16, the size of its handle, wherever a size is asked for.
+    /// Bytes per element. A string counts as 16, the size of its handle.
     #[must_use]
     pub const fn size(self) -> usize {
         match self {
@@ -74,7 +74,7 @@ impl DType {
         }
     }
 
-    /// The family of this dtype.
+    /// The kind of this dtype.
     #[must_use]
     pub const fn kind(self) -> Kind {
         match self {

@@ -1,13 +1,13 @@
-//! Why a gather is refused: stable codes, in the order in which they are looked for, with their fields.
+//! Errors of a gather: stable codes with their fields, in order of precedence.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{DType, DimensionRule, Shape, named};
 
 named! {
-    /// The stable name of a reason to refuse a call. Codes and fields are the contract, message texts are not.
+    /// The stable code of an error. Codes and fields are part of the contract; messages are not.
     ///
-    /// The order of the variants is the order of precedence: the first that applies to a call is the answer.
+    /// The variants are in order of precedence: the first one that applies to a call is the answer.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
     #[non_exhaustive]
@@ -18,9 +18,9 @@ named! {
         IndexDtype = "index-dtype",
         /// The operator's page does not list the dtype of another operand, such as an axis.
         OperandDtype = "operand-dtype",
-        /// The operator's page does not have the mode.
+        /// The operator's page does not define the mode.
         ModeUnknown = "mode-unknown",
-        /// There is no axis where one is required.
+        /// The axis is required, but missing.
         AxisRequired = "axis-required",
         /// The rank of params is not allowed.
         ParamsRank = "params-rank",
@@ -28,35 +28,35 @@ named! {
         IndicesRank = "indices-rank",
         /// The shape of another operand, such as an axis, is not allowed.
         OperandShape = "operand-shape",
-        /// Params and indices must have the same rank, and have not.
+        /// Params and indices must have the same rank, but do not.
         RankMismatch = "rank-mismatch",
         /// A dim is 0 where the operator's page forbids it.
         EmptyDim = "empty-dim",
-        /// `batch_dims` lies outside its range.
+        /// `batch_dims` is out of range.
         BatchDimsOutOfRange = "batch-dims-out-of-range",
-        /// `axis` lies outside its range.
+        /// `axis` is out of range.
         AxisOutOfRange = "axis-out-of-range",
-        /// `axis` comes before the end of the batch dims.
+        /// `axis` is less than `batch_dims`.
         AxisBeforeBatch = "axis-before-batch",
         /// The dimension numbers of a window contradict each other, or the shapes.
         DimensionNumbers = "dimension-numbers",
-        /// A slice size lies below 0 or beyond its dim.
+        /// A slice size is negative or exceeds its dim.
         SliceSizeOutOfRange = "slice-size-out-of-range",
-        /// The leading dims of params and indices differ.
+        /// The batch dims of params and indices differ.
         BatchShapeMismatch = "batch-shape-mismatch",
         /// A dim off the axis differs in a way that the operator does not allow.
         JoinMismatch = "join-mismatch",
-        /// The index rows have too few components, or more than params has dims left.
+        /// Index rows have too few components, or more than params has dims left.
         IndexDepth = "index-depth",
         /// The output would exceed 2^63 - 1 bytes.
         OutputTooLarge = "output-too-large",
-        /// An index lies outside its axis.
+        /// An index is out of range for its axis.
         IndexOutOfRange = "index-out-of-range",
     }
 }
 
 impl ErrorCode {
-    /// The names of what may be stated beside the code: see [`ErrorFields`].
+    /// The names of the fields that belong to the code; see [`ErrorFields`].
     #[must_use]
     pub const fn fields(self) -> &'static [&'static str] {
         match self {
@@ -68,34 +68,34 @@ impl ErrorCode {
     }
 }
 
-/// What an error says beside its code. Which fields belong to which code is fixed by the design; a stated field
-/// must be right, an absent one says nothing.
+/// The details of an error. Each code has its own fields. A field that a backend states must be right; an absent one
+/// claims nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorFields {
-    /// Where the first bad index stands: the multi-index of its row in `indices.shape` without the dim of the components
-    /// (forms nd and window) or of the element in `indices.shape` (forms take and elements).
+    /// The position of the first bad index: the multi-index of its row in `indices.shape` without the dim of components
+    /// (forms nd and window), or of the element in `indices.shape` (forms take and elements).
     pub position: Option<Vec<usize>>,
-    /// The place of the bad index within its row, forms nd and window only.
+    /// The component of the bad index within its row, in forms nd and window only.
     pub component: Option<usize>,
     /// The bad index, as given.
     pub index: Option<i128>,
-    /// The size of the axis that the bad index selects from; of form window, the number of starts that fit.
+    /// The size of the axis that the bad index selects from; in form window, the number of valid starts.
     pub bound: Option<usize>,
-    /// The product of the output's non-zero dims times the element size; `u128::MAX` stands for anything larger.
+    /// The product of the output's non-zero dims and the element size; `u128::MAX` stands for anything larger.
     pub bytes: Option<u128>,
-    /// The rule that the dimension numbers break.
+    /// The violated rule for dimension numbers.
     pub rule: Option<DimensionRule>,
 }
 
 impl ErrorFields {
-    /// Whether nothing is stated.
+    /// Whether all fields are absent.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// The error of an implementation that knows why it refuses a call.
+/// An error with its fields, for implementations that classify their errors.
 ///
 /// ```
 /// # use gather_spec::{ErrorCode, GatherError};
@@ -182,7 +182,7 @@ impl GatherError {
         }
     }
 
-    /// The fields that go with the code.
+    /// The fields of this error.
     #[must_use]
     pub fn fields(&self) -> ErrorFields {
         match self {
@@ -200,13 +200,13 @@ impl GatherError {
     }
 }
 
-/// Why an implementation gives no output: the call is wrong, or it is beyond what the implementation does.
+/// Why an implementation gives no output: the call is wrong, or not supported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The call breaks a rule.
     #[error(transparent)]
     Error(#[from] GatherError),
-    /// The call may be right, but is not supported; says why.
+    /// The call may be valid, but is not supported, for this reason.
     #[error("unsupported: {0}")]
     Unsupported(String),
 }

@@ -1,11 +1,12 @@
-//! The words of GatherSpec: tensors, calls, outcomes, clauses and cases. No algorithm lives here.
+//! The data types of GatherSpec: tensors, calls, outcomes, clauses and cases. This crate contains no algorithm.
 //!
-//! What a backend sees and answers is in [`call`], on [`tensor`]s of a [`dtype`] and a [`shape`], with [`error`]s
-//! by code; what sets operators apart is their [`signature`].
+//! - [`call`]: what a backend receives and returns, made of [`tensor`]s with a [`dtype`] and a [`shape`], and of
+//!   [`error`]s with codes;
+//! - [`signature`]: what distinguishes one operator from another.
 //!
-//! The feature `cases`, on by default, brings what is written down about operators: [`clause`], [`case`] and
-//! [`question`], read by [`load`] from the YAML files beside this crate, with a [`diagnostic`] for whatever is wrong with
-//! them; [`any`] is the dtype of cases that hold for every dtype. Without it this crate reads no files and no YAML.
+//! The feature `cases`, on by default, adds what is written about operators: [`clause`], [`case`] and [`question`], which
+//! [`load`] reads from the YAML files next to this crate, and [`diagnostic`] for problems in those. [`any`] is the dtype of
+//! cases that hold for every dtype. Without the feature, this crate reads no files.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Elements as text: how a report shows them and, with the feature `cases`, how a case file writes them.
+//! Elements as text: how reports show them and, with the feature `cases`, how case files write them.
 
 #[cfg(feature = "cases")]
 mod parse;
@@ -13,9 +13,9 @@ use crate::tensor::integer;
 use crate::{DType, Element, Tensor};
 
 #[cfg(feature = "cases")]
-pub use parse::{complex, parse_bits, parse_count, parse_scalar};
+pub use parse::{bits_of_count, complex, parse_bits, parse_scalar};
 
-/// The dtype of one component: that of the real and of the imaginary part for complex, itself for others.
+/// The dtype of one component: of the real or the imaginary part of a complex dtype, the dtype itself for others.
 #[must_use]
 pub fn component(dtype: DType) -> DType {
     match dtype {
@@ -29,7 +29,7 @@ fn component_bits(dtype: DType) -> u32 {
     8 * u32::try_from(component(dtype).size()).expect("a size of at most 16")
 }
 
-/// Shows one element so that different bits never look alike.
+/// Displays one element. Different bits never give the same text.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a>(pub DType, pub &'a Element);
 
@@ -95,7 +95,7 @@ fn show_native(
     match is_nan {
         true if bits == canonical => f.write_str("nan"),
         true => write!(f, "nan(0x{bits:0digits$x})"),
-        // Debug shows very large and very small values with an exponent, and others with a point.
+        // Debug uses an exponent for very large and very small values, and a decimal point for others.
         false => write!(f, "{value:?}"),
     }
 }
@@ -105,14 +105,14 @@ fn show_small<F: Float>(f: &mut fmt::Formatter<'_>, bits: u128) -> fmt::Result {
     show_native(f, value.is_nan(), bits, F::NAN.to_bits(), 4, &format_args!("{value}"))
 }
 
-/// How many elements of a tensor are shown before the rest is left out.
+/// The most elements of a tensor to show.
 const SHOWN: usize = 64;
 
-/// How many bytes of a string are shown among others.
+/// The most bytes to show of a string within a tensor.
 const SHOWN_OF_A_STRING: usize = 256;
 
-/// Shows the elements of a tensor as nested rows on one line, at most the first 64 of them, and at most the first 256
-/// bytes of a string.
+/// Displays the elements of a tensor as nested rows on one line: at most the first 64 elements, and at most the first 256
+/// bytes of each string.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a>(pub &'a Tensor);
 
@@ -162,7 +162,7 @@ fn show_among_others(f: &mut fmt::Formatter<'_>, dtype: DType, element: &Element
     match element {
         Element::Bytes(string) if string.as_bytes().len() > SHOWN_OF_A_STRING => {
             let bytes = string.as_bytes();
-            // Half a character would make hexadecimal digits of a text.
+            // Cuts between characters, because half a character would turn a text into hexadecimal digits.
             let cut = (SHOWN_OF_A_STRING - 3..=SHOWN_OF_A_STRING).rev();
             let whole = cut.map(|end| &bytes[..end]).find(|part| std::str::from_utf8(part).is_ok());
             show_string(f, whole.unwrap_or(&bytes[..SHOWN_OF_A_STRING]))?;

@@ -1,4 +1,4 @@
-//! Loading the specification: embedded in the program, or from a folder. Every case file is found by walking.
+//! Loads the specification, either the embedded one or that of a folder. Case files are found by walking the folders.
 
 mod case_reader;
 mod cases;
@@ -46,10 +46,10 @@ pub use version::SCHEMA;
 
 static EMBEDDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
-/// The operators that this program was built with, without their clauses and cases, which take longer to read.
+/// The embedded operators, without their clauses and cases, which take longer to read.
 ///
 /// # Errors
-/// All that is wrong with their files.
+/// Everything that is wrong with their files.
 ///
 /// ```
 /// use gather_spec::signature::AttributeRole;
@@ -70,7 +70,7 @@ pub fn operators() -> Result<Vec<Signature>, Vec<Diagnostic>> {
     if wrong.is_empty() { Ok(spec.operators) } else { Err(wrong) }
 }
 
-/// What the folder of a case file is named after.
+/// What a case file's folder is named after.
 enum Folder<'a> {
     /// An operator.
     Operator(String),
@@ -79,10 +79,10 @@ enum Folder<'a> {
 }
 
 impl Specification {
-    /// The specification that this program was built with.
+    /// The embedded specification.
     ///
     /// # Errors
-    /// All that is wrong with the files.
+    /// Everything that is wrong with the files.
     ///
     /// ```
     /// let spec = gather_spec::Specification::embedded().unwrap();
@@ -92,23 +92,23 @@ impl Specification {
         Self::load(EMBEDDED, false)
     }
 
-    /// The same with the large cases, which take longer to read and are not for every run.
+    /// Like [`Specification::embedded`], with the large cases, which take longer to read and are not for every run.
     ///
     /// # Errors
-    /// All that is wrong with the files.
+    /// Everything that is wrong with the files.
     pub fn embedded_with_large() -> Result<Self, Vec<Diagnostic>> {
         Self::load(EMBEDDED, true)
     }
 
-    /// The specification in a folder like this repository's `spec/`.
+    /// The specification in a folder that is laid out like this repository's `spec/`.
     ///
     /// # Errors
-    /// All that is wrong with the files, or that the folder cannot be read.
+    /// Everything that is wrong with the files, or why the folder cannot be read.
     pub fn from_dir(root: &Path) -> Result<Self, Vec<Diagnostic>> {
         Self::read_dir(root, false)
     }
 
-    /// The same with the large cases.
+    /// Like [`Specification::from_dir`], with the large cases.
     ///
     /// # Errors
     /// As [`Specification::from_dir`].
@@ -120,7 +120,7 @@ impl Specification {
         let files = read_all(root)?;
         let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
         let spec = Self::load(&files, large)?;
-        // For the files that are built in, a test does this.
+        // For the embedded files, a test checks this.
         for (name, bytes) in files.iter().filter(|(name, _)| *name == "questions.yaml") {
             let checked = Text::new(name, bytes).and_then(|text| spec.check_questions(text));
             checked.map_err(|diagnostic| vec![diagnostic])?;
@@ -132,7 +132,7 @@ impl Specification {
         let mut spec = Self::default();
         let mut wrong = Vec::new();
         let (mut operators, mut clause_files, mut case_files) = (Vec::new(), Vec::new(), Vec::new());
-        // Ledgers, families and operators first, then clauses, then cases: each refers to those before it.
+        // Ledgers, families and operators first, then clauses, then cases: each kind refers to the ones before it.
         for (name, bytes) in files.iter().filter(|(name, _)| large || !is_large(name)) {
             let text = match Text::new(name, bytes) {
                 Ok(text) => text,
@@ -189,7 +189,7 @@ impl Specification {
         if wrong.is_empty() { Ok(spec) } else { Err(wrong) }
     }
 
-    /// Reads case files, in parallel, and puts their cases in order.
+    /// Reads case files in parallel and sorts their cases.
     fn read_all_cases(&mut self, files: &[(Text<'_>, Folder<'_>)], wrong: &mut Vec<Diagnostic>) {
         let read = |(text, folder): &(Text<'_>, Folder<'_>)| {
             let mut wrong = Vec::new();

@@ -1,6 +1,6 @@
-//! Questions in which the dialects of gather differ, and the case that answers each for an operator.
+//! Questions on which the dialects of gather differ, and the cases that answer them.
 //!
-//! A question names cases and answers nothing itself: the answer of an operator is what it expects of the case.
+//! A question names cases, and contains no answers: the answer of an operator is what its case expects.
 
 mod answer;
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::Operator;
 use crate::case::Case;
 
-/// One question, such as what the index -1 means.
+/// A question, such as what the index -1 means.
 ///
 /// ```
 /// use gather_spec::Specification;
@@ -24,23 +24,23 @@ use crate::case::Case;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Question {
-    /// Stable id, such as `minus-one`.
+    /// Its stable id, such as `minus-one`.
     pub id: String,
     /// The question, as a sentence.
     pub question: String,
-    /// By form, the cases of its family, as `<topic>/<name>`; the first that an operator has answers for it.
+    /// By form, cases of its family as `<topic>/<name>`. The first that an operator has is its answer.
     pub family: BTreeMap<String, Vec<String>>,
-    /// By operator, the id of its own case, which answers in place of the family's.
+    /// By operator, the id of its own case, which takes precedence over the family's.
     pub cases: BTreeMap<Operator, String>,
 }
 
-/// How a question is answered for one operator.
+/// The answer to a question for one operator.
 #[derive(Clone, Debug)]
 pub enum Answer<'a> {
-    /// By these cases: one, or one per mode.
+    /// These cases: one, or one per mode.
     Cases(Vec<&'a Case>),
-    /// Not at all: the operator has none of the cases, for this reason.
+    /// None: the operator has none of the cases, for this reason.
     LeftOut(String),
-    /// Not at all: the question is about other forms.
+    /// None: the question is about other forms.
     OtherForm,
 }

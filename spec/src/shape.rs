@@ -1,4 +1,4 @@
-//! Shapes, and the arithmetic of sizes: checked, because a dim of zero can hide dims whose product overflows.
+//! Shapes, and size arithmetic. It is checked, because the product of the other dims can overflow even if a dim is zero.
 
 use std::fmt;
 use std::ops::Deref;
@@ -8,18 +8,18 @@ use crate::DType;
 /// The largest size in bytes that any tensor may have, on every platform: 2^63 - 1.
 pub const MAX_BYTES: u128 = i64::MAX as u128;
 
-/// The most dims of a tensor in a case file or on the line of the backend protocol.
+/// The highest rank of a tensor in a case file or in a message of the protocol.
 pub const MAX_RANK: usize = 64;
 
 /// The dims of a tensor.
 ///
-/// Invariant: the product of the non-zero dims is at most `isize::MAX`, as `ndarray` asks, so that no
-/// stride of a row-major layout can overflow, also when some dim is zero.
+/// Invariant: the product of the non-zero dims is at most `isize::MAX`, as `ndarray` requires. So no stride of a
+/// row-major layout can overflow, even if a dim is zero.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Shape(Vec<usize>);
 
 impl Shape {
-    /// A shape of the given dims.
+    /// A shape with these dims.
     ///
     /// # Errors
     /// [`ShapeTooLarge`] if the product of the non-zero dims exceeds `isize::MAX`.
@@ -42,7 +42,7 @@ impl Shape {
         self.0.len()
     }
 
-    /// The product of the dims: 1 for rank 0.
+    /// The product of the dims, which is 1 for rank 0.
     #[must_use]
     pub fn element_count(&self) -> usize {
         if self.0.contains(&0) { 0 } else { self.0.iter().product() }
@@ -60,8 +60,8 @@ impl Shape {
         strides
     }
 
-    /// Every multi-index of a tensor of this shape, in row-major order: one empty multi-index for rank 0, none
-    /// when a dim is zero.
+    /// All multi-indices of a tensor with this shape, in row-major order: one empty multi-index for rank 0, none if a dim
+    /// is zero.
     ///
     /// ```
     /// # use gather_spec::Shape;
@@ -94,8 +94,8 @@ impl fmt::Display for Shape {
     }
 }
 
-/// The size in bytes that decides whether a tensor of these dims can exist: the product of the non-zero dims
-/// times the element size, at most `u128::MAX`, which stands for anything larger.
+/// The size in bytes that decides whether a tensor with these dims can exist: the product of the non-zero dims and the
+/// element size. It saturates at `u128::MAX`.
 ///
 /// ```
 /// # use gather_spec::{DType, shape::nonzero_bytes};
@@ -108,7 +108,7 @@ pub fn nonzero_bytes(dims: &[usize], dtype: DType) -> u128 {
         .fold(dtype.size() as u128, |bytes, dim| bytes.saturating_mul(*dim as u128))
 }
 
-/// The multi-index after another in row-major order; `None` after the last.
+/// The next multi-index in row-major order; `None` after the last one.
 fn following(position: &[usize], dims: &[usize]) -> Option<Vec<usize>> {
     let axis = (0..dims.len()).rev().find(|axis| position[*axis] + 1 < dims[*axis])?;
     let mut next = position.to_vec();

@@ -1,10 +1,10 @@
-//! What sets one operator apart from another of its form: operands and attributes with their roles, and what the pages
-//! list and permit. Read from `operator.yaml`; nothing else may know an operator by its name.
+//! Signatures: what distinguishes one operator from another of the same form. A signature lists operands and attributes with
+//! their roles, and what the pages list and permit. It is read from `operator.yaml`; no other code knows operators by name.
 //!
-//! A role connects a document's own word with the form's: Paddle's `input` and TensorFlow's `params` both have the role
-//! params. [`Signature::roles`] puts a call into role terms and [`Signature::spell`] is its inverse; neither checks
-//! anything but names and types (`roles`). The words that a signature is made of are a closed list (`rules`). Ranges,
-//! ranks and the order of checks are for whoever answers.
+//! A role relates the document's term to the form's: Paddle's `input` and TensorFlow's `params` both have the role
+//! params. [`Signature::roles`] translates a call into role terms, and [`Signature::spell`] is the inverse. Both check only
+//! names and types (`roles`). The vocabulary of signatures is closed (`rules`). Checking ranges and ranks, and in which
+//! order, is up to each implementation.
 
 mod fill;
 mod policies;
@@ -25,54 +25,54 @@ pub use rules::{
     Range, RankRule, SliceBound,
 };
 
-/// One operand, by the document's name.
+/// An operand, by the document's name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OperandSignature {
     /// The document's name.
     pub name: Arc<str>,
-    /// What it is for.
+    /// Its role.
     pub role: OperandRole,
     /// The dtypes that the pages list.
     pub dtypes: Vec<DType>,
-    /// The ranks that the pages allow.
+    /// The rule for its rank.
     pub rank: RankRule,
 }
 
-/// One attribute, by the document's name.
+/// An attribute, by the document's name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AttributeSignature {
     /// The document's name.
     pub name: String,
-    /// What it is for.
+    /// Its role.
     pub role: AttributeRole,
-    /// What values it takes.
+    /// The type of its values.
     pub r#type: AttributeType,
-    /// Whether it may be null beside.
+    /// Whether it may also be null.
     pub nullable: bool,
-    /// What its absence stands for.
+    /// The meaning of its absence.
     pub default: AttributeDefault,
-    /// Which values are in range; none for what is ignored.
+    /// The range of its values; `None` for an attribute without effect.
     pub range: Option<Range>,
 }
 
-/// Who chooses what becomes of a bad index.
+/// Who chooses what a bad index gives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
-    /// The device or the version: a backend declares a pair, and the pages permit these.
+    /// The device or the version: a backend declares a pair of policies, and the pages permit these.
     Permitted(PermittedPolicies),
-    /// The call, by its mode; the first is the default.
+    /// The call, by its mode. The first mode is the default.
     ByMode(Vec<ModePolicy>),
 }
 
-/// What a mode chooses.
+/// The policies of a mode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ModePolicy {
     /// The value of the attribute.
     pub mode: String,
-    /// What happens to bad and to negative indices.
+    /// What bad and negative indices give.
     pub profile: Profile,
-    /// What an index into an empty axis gives, where a bad index is no error.
+    /// What an index into an axis of size 0 gives, if a bad index is no error.
     pub empty_axis: EmptyAxis,
 }
 
@@ -85,21 +85,21 @@ pub struct PermittedPolicies {
     pub bad: Vec<BadIndex>,
 }
 
-/// What is allowed beside the error that the letter of the pages gives: the form's output, as if the pages listed this too; of a
-/// scalar, which has none, anything.
+/// Deviations from the strict reading of the pages that are accepted besides it: the output that the form gives as if the
+/// pages listed these; for scalar params, which have no output, anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tolerated {
     /// More dtypes of params.
     pub params_dtypes: Vec<DType>,
     /// More dtypes of indices.
     pub index_dtypes: Vec<DType>,
-    /// Anything but a crash where params is a scalar, of which the pages promise nothing.
+    /// Whether anything but a crash is accepted for scalar params, about which the pages promise nothing.
     pub scalar_params: bool,
-    /// Another rule for the rank of indices.
+    /// A wider rule for the rank of indices.
     pub indices_rank: Option<RankRule>,
-    /// Of [`Form::Elements`]: a wider join.
+    /// For [`Form::Elements`]: a wider join rule.
     pub join: Option<Join>,
-    /// Of [`Form::Nd`]: fewer components of an index row.
+    /// For [`Form::Nd`]: a lower minimum for the components of an index row.
     pub least_depth: Option<usize>,
 }
 
@@ -112,33 +112,33 @@ pub struct Signature {
     pub summary: String,
     /// The ids of the pages that define it.
     pub documents: Vec<String>,
-    /// What kind of gather it is.
+    /// The kind of gather.
     pub form: Form,
     /// The operands, in the document's order.
     pub operands: Vec<OperandSignature>,
     /// The attributes, in the document's order.
     pub attributes: Vec<AttributeSignature>,
-    /// Who chooses what becomes of a bad index, and among what.
+    /// Who chooses what a bad index gives, and among which policies.
     pub policy: Policy,
-    /// What a mode whose policy is `fill` fills with.
+    /// The fill value of modes with the policy `fill`.
     pub fill: Option<Fill>,
-    /// Whether params are flattened, row-major, where the axis is null.
+    /// Whether a null axis flattens params in row-major order.
     pub flattens: bool,
-    /// What is allowed beside the letter.
+    /// What is accepted besides the strict reading of the pages.
     pub tolerates: Tolerated,
-    /// Of [`Form::Nd`]: the fewest components of an index row.
+    /// For [`Form::Nd`]: the least number of components of an index row.
     pub least_depth: usize,
-    /// Of [`Form::Elements`], which always has one: how the dims of params and indices off the axis relate.
+    /// For [`Form::Elements`], where it is always set: how the dims of params and indices off the axis relate.
     pub join: Option<Join>,
-    /// Of [`Form::Elements`]: what is checked where indices has no elements.
+    /// For [`Form::Elements`]: what is checked if indices has no elements.
     pub empty_index: EmptyIndex,
-    /// Of [`Form::Window`], which always has one: how large a window is along collapsed and batching dims.
+    /// For [`Form::Window`], where it is always set: the size of a window along collapsed and batching dims.
     pub collapsed_size: Option<CollapsedSize>,
-    /// Of [`Form::Window`]: whether slice sizes are within the dims of params although there is no row.
+    /// For [`Form::Window`]: whether slice sizes are checked against the dims of params even if there are no index rows.
     pub slice_bound: SliceBound,
 }
 
-/// The operators of a specification; a clone shares them.
+/// The operators of a specification. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Signatures(Arc<[Signature]>);
 
@@ -149,7 +149,7 @@ impl Signatures {
         self.0.iter().find(|one| one.operator.as_str() == operator)
     }
 
-    /// All of them, in the order of the specification.
+    /// All signatures, in the order of the specification.
     pub fn iter(&self) -> std::slice::Iter<'_, Signature> {
         self.0.iter()
     }
@@ -171,23 +171,23 @@ impl FromIterator<Signature> for Signatures {
 }
 
 impl Signature {
-    /// The operand that plays a role.
+    /// The operand with a role.
     ///
     /// # Panics
-    /// If no operand does. Every operator has params and indices: the loader refuses another signature.
+    /// If there is none. Every operator has params and indices: the loader rejects any other signature.
     #[must_use]
     pub fn operand(&self, role: OperandRole) -> &OperandSignature {
         let found = self.operands.iter().find(|operand| operand.role == role);
         found.expect("every signature has params and indices")
     }
 
-    /// The operand that holds the slice sizes, of an operator that has them there.
+    /// The operand that holds the slice sizes, for operators that have one.
     #[must_use]
     pub fn slice_sizes_operand(&self) -> Option<&OperandSignature> {
         self.operands.iter().find(|operand| operand.role == OperandRole::SliceSizes)
     }
 
-    /// The operand that plays a role, to be changed.
+    /// The operand with a role, for modification.
     ///
     /// # Panics
     /// As [`Signature::operand`] does.
@@ -196,19 +196,19 @@ impl Signature {
         found.expect("every signature has params and indices")
     }
 
-    /// The attribute that plays a role.
+    /// The attribute with a role.
     #[must_use]
     pub fn attribute(&self, role: AttributeRole) -> Option<&AttributeSignature> {
         self.attributes.iter().find(|attribute| attribute.role == role)
     }
 
-    /// The attribute of a name.
+    /// The attribute with this name.
     #[must_use]
     pub fn attribute_named(&self, name: &str) -> Option<&AttributeSignature> {
         self.attributes.iter().find(|attribute| attribute.name == name)
     }
 
-    /// The modes that a call may have, the default first; none of an operator without.
+    /// The modes of the operator, the default first; empty if it has none.
     #[must_use]
     pub fn modes(&self) -> &[ModePolicy] {
         match &self.policy {
@@ -217,7 +217,7 @@ impl Signature {
         }
     }
 
-    /// The policies that the pages permit a backend to declare; none where the call chooses.
+    /// The policies that the pages permit a backend to declare; `None` if the call chooses.
     #[must_use]
     pub const fn permitted(&self) -> Option<&PermittedPolicies> {
         match &self.policy {
@@ -235,8 +235,8 @@ impl Signature {
         }
     }
 
-    /// What a slice with a bad index holds in params of a dtype, where that is no error: if the call chooses to fill, the
-    /// fill value that it sends or else the operator's fill, and zero otherwise.
+    /// The element that fills the slice of a bad index if that is no error. If the call chooses to fill, that is the fill value
+    /// that it sends or, without one, the operator's; otherwise it is zero.
     #[must_use]
     pub fn filler(&self, profile: Profile, dtype: DType, sent: Option<&Tensor>) -> Element {
         let fill = self.fill.filter(|_| profile.bad == BadIndex::Fill);
@@ -245,7 +245,7 @@ impl Signature {
         sent.unwrap_or_else(by_dtype)
     }
 
-    /// Whether params and indices can share leading axes.
+    /// Whether params and indices can share leading dims.
     #[must_use]
     pub fn has_batch(&self) -> bool {
         self.attribute(AttributeRole::BatchDims).is_some()
@@ -253,14 +253,14 @@ impl Signature {
 }
 
 impl AttributeSignature {
-    /// What values it takes, in words.
+    /// The values that it accepts, in words.
     #[must_use]
     pub fn takes_what(&self) -> String {
         let or_null = if self.nullable { " or null" } else { "" };
         format!("{}{or_null}", self.r#type)
     }
 
-    /// Whether a value is one that it takes, of its type or null.
+    /// Whether it accepts a value: one of its type, or null.
     #[must_use]
     pub fn takes(&self, value: &Attribute) -> bool {
         self.r#type.takes(value) || self.nullable && *value == Attribute::Null

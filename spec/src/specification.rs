@@ -10,28 +10,28 @@ use crate::load::families::Families;
 use crate::question::Question;
 use crate::signature::{Signature, Signatures};
 
-/// All that is written under `spec/`.
+/// The content of `spec/`.
 #[derive(Clone, Debug, Default)]
 pub struct Specification {
-    /// The source pages.
+    /// The source documents.
     pub documents: Vec<Document>,
     /// The documented examples.
     pub examples: Vec<Example>,
-    /// The ledger of rulings.
+    /// The errata ledger.
     pub errata: Vec<Erratum>,
-    /// What is no operator here, and why.
+    /// What is deliberately not an operator here, and why.
     pub out_of_scope: Vec<OutOfScope>,
-    /// The cases that have another id now.
+    /// The cases whose ids have changed.
     pub renamed: Vec<Renamed>,
-    /// The questions in which operators differ.
+    /// The questions on which operators differ.
     pub questions: Vec<Question>,
     /// The operators, by name.
     pub operators: Vec<Signature>,
-    /// The clauses: operator by operator, each in the order of its file.
+    /// The clauses, by operator and then in the order of the file.
     pub clauses: Vec<Clause>,
-    /// The cases, expanded: operator by operator, topic by topic.
+    /// The cases after expansion, by operator and then by topic.
     pub cases: Vec<Case>,
-    /// The cases of families that an operator of their form does not have.
+    /// The family cases that operators of the form do not have.
     pub left_out: Vec<LeftOut>,
     pub(crate) clause_at: HashMap<String, usize>,
     pub(crate) of_families: Families,
@@ -40,14 +40,14 @@ pub struct Specification {
 /// The cases that accept or reject under one clause.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage<'a> {
-    /// Cases that name the clause and allow an output.
+    /// The cases that cite the clause and allow an output.
     pub accepting: Vec<&'a str>,
-    /// Cases that name the clause and allow one of its error codes, by code.
+    /// The cases that cite the clause and allow one of its error codes, by code.
     pub rejecting: BTreeMap<ErrorCode, Vec<&'a str>>,
 }
 
 impl Specification {
-    /// The present id of a case that had this one.
+    /// The new id of a renamed case.
     #[must_use]
     pub fn renamed(&self, id: &str) -> Option<String> {
         self.renamed.iter().find_map(|renamed| {
@@ -62,7 +62,7 @@ impl Specification {
         &self.of_families.all
     }
 
-    /// What the pages say of an operator.
+    /// The signature of an operator.
     #[must_use]
     pub fn operator(&self, name: &str) -> Option<&Signature> {
         self.operators.iter().find(|page| page.operator.as_str() == name)
@@ -74,7 +74,7 @@ impl Specification {
         self.operators.iter().cloned().collect()
     }
 
-    /// The operator that somebody who wrote `name` probably meant.
+    /// The operator whose name is closest to a misspelt one.
     #[must_use]
     pub fn operator_like(&self, name: &str) -> Option<&str> {
         nearest(name, self.operators.iter().map(|page| page.operator.as_str()))
@@ -104,7 +104,7 @@ impl Specification {
         self.errata.iter().find(|erratum| erratum.id == id)
     }
 
-    /// For each clause, in order, the cases that accept and reject under it.
+    /// For each clause, in order, the cases that accept and those that reject under it.
     #[must_use]
     pub fn coverage(&self) -> Vec<Coverage<'_>> {
         let mut coverage = vec![Coverage::default(); self.clauses.len()];

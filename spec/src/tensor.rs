@@ -1,9 +1,9 @@
-//! Tensors: a dtype, a shape and a strided window on shared elements.
+//! Tensors: a dtype, a shape, and a strided view of shared elements.
 //!
-//! An element is held as its bits in an unsigned integer of its width, never as a float or a `bool`, so that no
-//! move can change a NaN payload, a sign of zero or an odd bool byte. Strings are byte strings.
+//! An element is stored as its bits in an unsigned integer of its width, never as a float or a `bool`. So no move can
+//! change a NaN payload, the sign of a zero or an odd bool byte. Strings are byte strings.
 //!
-//! `elements` has what is stored, `builder` makes tensors element by element, `walk` copies and compares them.
+//! `elements` defines the storage, `builder` makes tensors element by element, and `walk` copies and compares them.
 
 mod builder;
 mod bytes;
@@ -30,8 +30,8 @@ use crate::{DType, Shape};
 
 /// A multi-dimensional array of one dtype, in any strided layout. Cloning shares the elements.
 ///
-/// Invariants: the storage holds the dtype; every element lies inside the storage; the non-zero dims times the
-/// element size are at most 2^63 - 1 bytes. Equality is on dtype, shape and bits, whatever the layout.
+/// Invariants: the storage fits the dtype; every element is within the storage; the product of the non-zero dims and the
+/// element size is at most 2^63 - 1 bytes. Equality is on dtype, shape and bits, regardless of the layout.
 #[derive(Clone)]
 pub struct Tensor {
     dtype: DType,
@@ -42,10 +42,10 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// A row-major tensor of the given elements.
+    /// A row-major tensor with these elements.
     ///
     /// # Errors
-    /// [`TensorError`] if count or width do not fit the shape and dtype.
+    /// [`TensorError`] if their number or width does not fit the shape or dtype.
     ///
     /// ```
     /// # use gather_spec::{DType, Element, Tensor};
@@ -66,11 +66,11 @@ impl Tensor {
         Self::strided(dtype, shape, strides, 0, T::store(elements))
     }
 
-    /// A window on stored elements: element `p` lies at `offset + sum(p[i] * strides[i])`. Strides count elements
-    /// and may be negative or zero.
+    /// A view of stored elements: element `p` is at `offset + sum(p[i] * strides[i])`. Strides count elements, and may be
+    /// negative or zero.
     ///
     /// # Errors
-    /// [`TensorError`] if some element would lie outside the storage, or width or size do not fit.
+    /// [`TensorError`] if an element would be outside the storage, or the width or size does not fit.
     ///
     /// ```
     /// # use gather_spec::{DType, Shape, Tensor, tensor::Stored};
@@ -126,17 +126,17 @@ impl Tensor {
     /// The element at a multi-index.
     ///
     /// # Panics
-    /// If `position` is not a multi-index of this shape, as slices do.
+    /// If `position` is not a multi-index of this shape.
     #[must_use]
     #[track_caller]
     pub fn element(&self, position: &[usize]) -> Element {
         self.element_of(&[position])
     }
 
-    /// The element at the multi-index that these parts make, one after another.
+    /// The element at the multi-index that the parts form together.
     ///
     /// # Panics
-    /// If they are no multi-index of this shape, as slices do.
+    /// If they do not form a multi-index of this shape.
     ///
     /// ```
     /// # use gather_spec::{DType, Element, Tensor};
@@ -172,17 +172,17 @@ impl Tensor {
     /// The integer at a multi-index; `None` if the dtype is not an integer.
     ///
     /// # Panics
-    /// If `position` is not a multi-index of this shape, as slices do.
+    /// If `position` is not a multi-index of this shape.
     #[must_use]
     #[track_caller]
     pub fn integer(&self, position: &[usize]) -> Option<i128> {
         self.integer_of(&[position])
     }
 
-    /// The integer at the multi-index that these parts make, as [`Tensor::element_of`] does.
+    /// The integer at the multi-index that the parts form together; see [`Tensor::element_of`].
     ///
     /// # Panics
-    /// As there.
+    /// As [`Tensor::element_of`].
     #[must_use]
     #[track_caller]
     pub fn integer_of(&self, parts: &[&[usize]]) -> Option<i128> {
@@ -197,7 +197,7 @@ impl Tensor {
         self.shape.positions().map(|position| self.element(&position))
     }
 
-    /// The elements as an `ndarray` view of their storage type; `None` if they are of another width.
+    /// The elements as an `ndarray` view of their storage type; `None` if `T` has another width.
     ///
     /// ```
     /// # use gather_spec::{DType, Tensor};
@@ -208,7 +208,7 @@ impl Tensor {
     /// ```
     #[must_use]
     pub fn view<T: Stored>(&self) -> Option<ArrayViewD<'_, T>> {
-        // Most tensors are row-major; ndarray checks other strides at length.
+        // Most tensors are row-major, and ndarray takes long to validate other strides.
         if let Some(elements) = self.row_major::<T>() {
             return ArrayViewD::from_shape(IxDyn(&self.shape), elements).ok();
         }
@@ -216,7 +216,7 @@ impl Tensor {
         if self.shape.element_count() == 0 {
             return ArrayViewD::from_shape(IxDyn(&self.shape), &[]).ok();
         }
-        // ndarray takes negative strides only by turning an axis round, so start at the lowest address.
+        // ndarray has no constructor for negative strides, only for inverting axes. So start at the lowest address.
         let reach = self.strides.iter().zip(&*self.shape);
         let below: usize = reach.filter(|(s, _)| **s < 0).map(|(s, dim)| s.unsigned_abs() * (dim - 1)).sum();
         let strides: Vec<usize> = self.strides.iter().map(|stride| stride.unsigned_abs()).collect();
@@ -245,7 +245,7 @@ impl Tensor {
         }
     }
 
-    /// The same elements in row-major order along one axis, in the same memory where they lie so.
+    /// The elements in row-major order along a single axis. Shares the storage if it is row-major already.
     ///
     /// # Errors
     /// [`TensorError::OutOfMemory`].
@@ -263,31 +263,31 @@ impl Tensor {
         Self::strided(whole.dtype, shape, vec![1], whole.offset, whole.elements)
     }
 
-    /// What it is a window on.
+    /// The storage.
     #[must_use]
     pub const fn stored(&self) -> &Elements {
         &self.elements
     }
 
-    /// How many elements it holds in memory: fewer than its shape says where strides are 0.
+    /// The number of stored elements. With strides of 0, this is less than the shape's.
     #[cfg(feature = "cases")]
     pub(crate) fn stored_count(&self) -> usize {
         self.elements.len()
     }
 
-    /// Where the first element lies in the storage.
+    /// The position of the first element in the storage.
     #[must_use]
     pub const fn offset(&self) -> usize {
         self.offset
     }
 
-    /// Which storage it is a window on, among those that are held.
+    /// Identifies the storage among those that are alive.
     #[cfg(feature = "cases")]
     pub(crate) fn storage_id(&self) -> StorageId {
         self.elements.id()
     }
 
-    /// Another window on what is stored.
+    /// Another view of the same storage.
     #[cfg(feature = "cases")]
     pub(crate) fn window(
         self,
@@ -316,7 +316,7 @@ impl PartialEq for Tensor {
 
 impl Eq for Tensor {}
 
-/// Whether every element of the shape lies within `len` stored elements.
+/// Whether every element of the layout is within `len` stored elements.
 fn layout_fits(shape: &Shape, strides: &[isize], offset: usize, len: usize) -> bool {
     if strides.len() != shape.rank() {
         return false;

@@ -1,4 +1,4 @@
-//! Reading YAML under a budget, with a place for everything: typed structs by serde, free-form parts as [`Node`].
+//! Parses YAML within limits, keeping the position of every node: typed structs by serde, free-form parts as [`Node`].
 
 mod explain;
 mod node;
@@ -13,7 +13,7 @@ pub(crate) use serde_yaml::Spanned;
 pub(crate) use text::{MAX_FILE_BYTES, Text, too_long};
 
 impl Text<'_> {
-    /// Reads the whole text as one document.
+    /// Parses the text as a single document.
     pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T, Diagnostic> {
         serde_yaml::from_str_with_options(self.text, text::options())
             .map_err(|error| explain::explain(*self, &error))

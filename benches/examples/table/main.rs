@@ -1,4 +1,4 @@
-//! One run that measures every workload against its floor and prints Markdown tables.
+//! Measures every workload against its floor, in one run, and prints Markdown tables.
 
 #![forbid(unsafe_code)]
 

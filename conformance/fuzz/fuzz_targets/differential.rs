@@ -41,7 +41,7 @@ impl Side {
         if answers.iter().flatten().any(is_large) {
             return;
         }
-        if let Step::Broken(broken) = step(&asked, &answers) {
+        if let Step::Violated(broken) = step(&asked, &answers) {
             panic!("{broken:#?}\n{asked:#?}");
         }
     }

@@ -1,7 +1,7 @@
-//! The Python environment of an adapter: found in the cache, or made there by the system's Python and pip.
+//! The Python environment of an adapter: found in the cache, or created there by the system's Python and pip.
 //!
-//! Python runs in isolated mode, and pip installs a file only if its hash is listed in the requirements, whatever its
-//! configuration says about where files come from. Files are built packages, so that pip runs none of their code.
+//! Python runs in isolated mode. Whatever pip's configuration says about sources, it installs only files whose hashes are
+//! in the requirements, and only built packages, so that it runs none of their code.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -11,23 +11,23 @@ use std::process::{Command, Stdio};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-/// What `backend.toml` says.
+/// The content of `backend.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// Its name, once more.
+    /// The adapter's name.
     pub name: String,
-    /// What it is, in a line.
+    /// What it is, in one line.
     pub summary: String,
-    /// The oldest Python that it runs on.
+    /// The oldest Python version that it supports.
     pub python: String,
-    /// The module that it imports.
+    /// The Python module that it imports.
     pub module: String,
-    /// How much is downloaded on first use.
+    /// The size of the download on first use.
     pub download: String,
 }
 
-/// What a making of an environment needs.
+/// What is needed to create an environment.
 pub(super) struct Environment<'a> {
     pub(super) manifest: &'a Manifest,
     /// What pip is asked for by name, with the versions.
@@ -35,20 +35,20 @@ pub(super) struct Environment<'a> {
     /// What pip installs: that and all that it needs in turn, with hashes.
     pub(super) requirements: &'a str,
     pub(super) cache: &'a Path,
-    /// Is told what is going on.
+    /// Reports progress.
     pub(super) say: &'a dyn Fn(&str),
 }
 
 impl Environment<'_> {
-    /// The interpreter of an environment that has the requirements.
+    /// The interpreter of an environment in which the requirements are installed.
     pub(super) fn python(&self) -> Result<PathBuf, String> {
         let (system, version) = system_python()?;
-        // Named by its content, so that adapters with the same requirements share it.
+        // Named by its content, so adapters with equal requirements share an environment.
         let name = format!("environment-{}-python-{version}", digest(&[self.requirements, &version]));
         let folder = self.cache.join(name);
         let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
         let ready = folder.join("gatherspec-ready");
-        // Of several runs at the same time one makes the environment and the others wait.
+        // If several runs need the environment at once, one creates it and the others wait.
         let lock = File::create(folder.with_extension("lock")).and_then(|lock| lock.lock().map(|()| lock));
         let _lock = lock.map_err(|error| format!("{} cannot be locked: {error}", folder.display()))?;
         if !ready.is_file() {
@@ -96,12 +96,12 @@ impl Environment<'_> {
     }
 }
 
-/// A Python that sees neither the current folder, nor `PYTHONPATH`, nor the user's own packages, and looks for programs
-/// where this program does.
+/// A Python that ignores the current folder, `PYTHONPATH` and the user's packages, and that searches for programs where
+/// this program does.
 fn isolated(python: &Path) -> Command {
     let mut command = Command::new(python);
     command.arg("-I").env("PATH", search_path()).stdin(Stdio::null());
-    // What Python starts in turn, as venv does, need not be in isolated mode.
+    // Programs that Python starts, as venv does, are not in isolated mode by themselves.
     let is_python = |name: &OsString| name.to_string_lossy().starts_with("PYTHON");
     for (name, _) in std::env::vars_os().filter(|(name, _)| is_python(name)) {
         command.env_remove(name);
@@ -109,7 +109,7 @@ fn isolated(python: &Path) -> Command {
     command
 }
 
-/// Where programs are looked for that the user did not name.
+/// The folders to search for programs that the user did not name.
 fn search_path() -> OsString {
     absolute_entries(&std::env::var_os("PATH").unwrap_or_default())
 }
@@ -130,14 +130,14 @@ fn system_python() -> Result<(PathBuf, String), String> {
     })
 }
 
-/// The version of a Python 3; `None` if it is none.
+/// The version of a Python 3; `None` for any other program.
 fn version_of(python: &Path) -> Option<String> {
     let script = "import sys; assert sys.version_info[0] == 3; print('%d.%d.%d' % sys.version_info[:3])";
     let output = isolated(python).args(["-c", script]).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Runs a command to its end; an error is the end of what it said.
+/// Runs a command to completion. The error is the end of its output.
 fn run(command: &mut Command) -> Result<(), String> {
     let output = command.output().map_err(|error| error.to_string())?;
     if output.status.success() {
@@ -149,13 +149,13 @@ fn run(command: &mut Command) -> Result<(), String> {
     Err(lines[lines.len().saturating_sub(15)..].join("\n"))
 }
 
-/// The entries of a search path that do not depend on the current folder. An empty entry stands for that folder.
+/// The absolute entries of a search path. Any other entry, the empty one included, depends on the current folder.
 pub(super) fn absolute_entries(path: &OsStr) -> OsString {
     let entries = std::env::split_paths(path).filter(|entry| entry.is_absolute());
     std::env::join_paths(entries).expect("what was split can be joined")
 }
 
-/// A short name for a content.
+/// A short hash of texts.
 pub(super) fn digest(texts: &[&str]) -> String {
     let mut hash = Sha256::new();
     texts.iter().for_each(|text| hash.update(text.as_bytes()));

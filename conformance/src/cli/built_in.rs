@@ -5,10 +5,10 @@ use gather_spec::{BadIndex, Signatures};
 use crate::backend::Backend;
 use crate::builtin::{self, Policies};
 
-/// A built-in backend as the command line names it: `reference`, or `reference:bad=zero,negative=wrap`.
+/// A built-in backend as named on the command line: `reference`, or `reference:bad=zero,negative=wrap`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BackendArgument {
-    /// As given.
+    /// The argument as given.
     pub(super) text: String,
     pub(super) name: String,
     pub(super) policies: Policies,

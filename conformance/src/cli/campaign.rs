@@ -1,4 +1,4 @@
-//! The campaign behind the cases of `run`: drawn calls and laws, few and always the same, by the machinery of `fuzz`.
+//! The campaign after the cases of `run`: a few drawn calls and laws, the same in every run.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,32 +15,32 @@ use crate::interrupt;
 use crate::laws::Laws;
 use crate::report::{BackendReport, Campaign, Part, Problem};
 
-use super::asked::Asked;
 use super::progress::Progress;
+use super::target::Target;
 
 /// What drawn calls are compared with.
 const REFERENCE: &str = "reference";
 
-/// How long making the failures of a program small may take, all kinds together.
+/// The time limit for shrinking the failures of a program, all kinds together.
 const TIME_TO_SHRINK: Duration = Duration::from_secs(20);
 
 /// The campaign of a run.
 pub(super) struct Short<'a> {
     pub(super) spec: &'a Specification,
     pub(super) signatures: Signatures,
-    /// How many calls are drawn; there are half as many laws.
+    /// The number of calls to draw. Half as many laws are checked.
     pub(super) drawn: u64,
-    /// The operators that are asked; all, if there are none.
+    /// The operators to ask about; empty for all.
     pub(super) operators: &'a [String],
-    /// Where the cases of failures are written.
+    /// The folder for cases of failures.
     pub(super) found: PathBuf,
-    /// The options that a line which repeats a case needs besides the backend.
+    /// The options besides the backend that a command line needs to repeat a case.
     pub(super) options: String,
     pub(super) progress: &'a Progress,
 }
 
 impl Short<'_> {
-    /// Whether a backend that does everything it is known for has every kind of failure that is listed.
+    /// Whether the campaign is complete, so that every listed deviation must occur.
     fn is_whole(&self) -> bool {
         self.drawn == SHORT.drawn && self.operators.is_empty()
     }
@@ -52,11 +52,11 @@ impl Short<'_> {
         }
     }
 
-    /// Runs both parts on a backend, and adds what they find to its report.
-    pub(super) fn run(&self, mut asked: Asked, known: &Deviations, report: &mut BackendReport) {
+    /// Runs both parts on a backend and adds the results to its report.
+    pub(super) fn run(&self, mut target: Target, known: &Deviations, report: &mut BackendReport) {
         let mut is_whole = self.is_whole();
         for part in [Part::Drawn, Part::Laws] {
-            let (campaign, problem) = self.part(part, &mut asked, known, &report.backend.version);
+            let (campaign, problem) = self.part(part, &mut target, known, &report.backend.version);
             report.campaign.push(campaign);
             if let Some(problem) = problem {
                 report.problems.push(problem);
@@ -67,27 +67,27 @@ impl Short<'_> {
         known.apply_to_campaign(report, is_whole);
     }
 
-    /// One part: what it found, and what ended it too early.
+    /// Runs one part. Returns its results, and why it ended early if it did.
     fn part(
         &self,
         part: Part,
-        asked: &mut Asked,
+        target: &mut Target,
         known: &Deviations,
         version: &str,
     ) -> (Campaign, Option<Problem>) {
         let cases = self.cases(part);
-        if part == Part::Drawn && asked.named == Named::BuiltIn(REFERENCE.to_owned()) {
+        if part == Part::Drawn && target.named == Named::BuiltIn(REFERENCE.to_owned()) {
             return (Campaign::left_out(part, SHORT.seed, cases, "compared with itself: left out"), None);
         }
-        let described = asked.subjects.0[0].description().clone();
-        let check = self.check(part, asked, &described.of_known_operators(self.spec));
+        let described = target.subjects.0[0].description().clone();
+        let check = self.check(part, target, &described.of_known_operators(self.spec));
         let check: Box<dyn Check> = match self.operators {
             [] => check,
             some => Box::new(OfOperators::new(check, some)),
         };
         let start =
-            fuzz::Report::new(self.campaign(part, &asked.argument, cases), Shard::WHOLE, described.backend);
-        let named = asked.named.clone();
+            fuzz::Report::new(self.campaign(part, &target.argument, cases), Shard::WHOLE, described.backend);
+        let named = target.named.clone();
         let saver =
             Saver { spec: self.spec, folder: Some(&self.found), backend: &named, options: &self.options };
         let wants = |key: &fuzz::Key| !known.knows(key, version);
@@ -95,11 +95,12 @@ impl Short<'_> {
         let shrinking = Shrinking { wants: &wants, time: (!is_ours).then_some(TIME_TO_SHRINK) };
         let pace = Pace { end: None, checkpoint: Duration::from_secs(1) };
         let mut latest = start.clone();
-        let ended = drive_with(start, &*check, &mut asked.subjects, pace, shrinking, &saver, &mut |report| {
-            latest.clone_from(report);
-            self.progress.campaign(part, report.done);
-            Ok(())
-        });
+        let ended =
+            drive_with(start, &*check, &mut target.subjects, pace, shrinking, &saver, &mut |report| {
+                latest.clone_from(report);
+                self.progress.campaign(part, report.done);
+                Ok(())
+            });
         let why = match &ended {
             Ok(_) => interrupt::signal().map(|signal| format!("interrupted by {signal}")),
             Err(Stopped::Broken(broken)) => Some(broken.to_string()),
@@ -115,15 +116,15 @@ impl Short<'_> {
         (Campaign::new(part, &done, self.repeat(part, &named)), problem)
     }
 
-    fn check(&self, part: Part, asked: &Asked, description: &Description) -> Box<dyn Check> {
-        let (signatures, profiles) = (&self.signatures, &asked.profiles);
+    fn check(&self, part: Part, target: &Target, description: &Description) -> Box<dyn Check> {
+        let (signatures, profiles) = (&self.signatures, &target.profiles);
         match part {
             Part::Drawn => {
-                let check = Differential::new(description, signatures, profiles.clone(), asked.strictness);
+                let check = Differential::new(description, signatures, profiles.clone(), target.strictness);
                 Box::new(check.edges_in(SHORT.edges_in))
             }
             Part::Laws => {
-                let in_process = matches!(asked.named, Named::BuiltIn(_));
+                let in_process = matches!(target.named, Named::BuiltIn(_));
                 let laws = Laws::new(description, signatures, profiles, in_process, &[]);
                 Box::new(laws.expect("no law is named").edges_in(SHORT.edges_in))
             }
@@ -142,7 +143,7 @@ impl Short<'_> {
         }
     }
 
-    /// The line that repeats a part on a backend.
+    /// The command line that repeats a part.
     fn repeat(&self, part: Part, named: &Named) -> String {
         let laws = if part == Part::Laws { "--laws " } else { "" };
         let (seed, edges, cases) = (SHORT.seed, SHORT.edges_in, self.cases(part));
@@ -156,7 +157,7 @@ impl Short<'_> {
     }
 }
 
-/// The folder of the cases of failures, inside that of the report.
+/// The folder for cases of failures, inside that of the report.
 pub(super) fn folder(out: &Path) -> PathBuf {
     out.join("found")
 }

@@ -1,4 +1,4 @@
-//! The cases that a command line names: files of them, and a selection.
+//! The cases that a command line names: files, and a selection.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::words::name;
 
 use super::ending::Failure;
 
-/// The cases of files, of the files in folders, and of standard input.
+/// Reads the cases of files, of all files in folders, and of standard input.
 pub(super) fn read_files(paths: &[PathBuf], spec: &Specification) -> Result<Vec<Case>, Failure> {
     let mut cases: Vec<Case> = Vec::new();
     let mut wrong = Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn read_files(paths: &[PathBuf], spec: &Specification) -> Result<Vec<
     if wrong.is_empty() { Ok(cases) } else { Err(Failure::Files(wrong)) }
 }
 
-/// A selection of which every pattern fits some case.
+/// A selection. Every pattern must match some case.
 pub(super) fn selection(
     cases: &[Case],
     patterns: &[String],
@@ -47,7 +47,7 @@ pub(super) fn selection(
     }
 }
 
-/// Refuses operators that do not exist.
+/// Rejects unknown operators.
 pub(super) fn check_operators(spec: &Specification, operators: &[String]) -> Result<(), Failure> {
     match operators.iter().find(|name| spec.operator(name).is_none()) {
         None => Ok(()),
@@ -61,17 +61,17 @@ pub(super) fn check_operators(spec: &Specification, operators: &[String]) -> Res
     }
 }
 
-/// How much of standard input is read, in bytes: more than a case file may hold, which is refused as such.
+/// How much of standard input to read, in bytes: more than the limit for a case file, so that the loader reports it.
 const MOST_OF_STDIN: u64 = 64 << 20;
 
-/// Standard input, to its end.
+/// Reads standard input to its end.
 fn read_stdin() -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::io::stdin().lock().take(MOST_OF_STDIN).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// The case files that a path stands for: itself, or the YAML files in its folder.
+/// The case files of a path: the file itself, or the YAML files in a folder.
 fn case_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -83,10 +83,10 @@ fn case_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// The files beside an operator's cases.
+/// The files in an operator's folder that are not case files.
 const DATA: [&str; 4] = ["operator.yaml", "clauses.yaml", "errata.yaml", "inventory.yaml"];
 
-/// The case files in a folder, in order of their names.
+/// The case files in a folder, ordered by name.
 pub(super) fn case_files_in(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     let cannot = |error: std::io::Error| Failure::Usage(format!("{}: {error}", path.display()));
     let mut files = Vec::new();

@@ -1,5 +1,5 @@
-//! `gatherspec check`: case files against the format, the clauses and the reference, clause files against the documents, a
-//! page against the text that was read.
+//! `gatherspec check`: checks case files against the format, the clauses and the reference, clause files against the
+//! documents, and a page against the text that its clauses were read from.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -19,10 +19,10 @@ use crate::words::counted;
 use super::ending::{Failure, Status};
 use super::output::{complain, print};
 
-/// The most bytes of an output that the reference is asked for.
+/// The largest output to ask the reference for, in bytes.
 const MOST_OUTPUT: u64 = 256 << 20;
 
-/// The most bytes of a page.
+/// The largest page to read, in bytes.
 const LARGEST_PAGE: u64 = 64 << 20;
 
 #[derive(clap::Args)]
@@ -76,13 +76,13 @@ impl Check {
     }
 }
 
-/// What a file without mistakes holds, and what is strange about it.
+/// What a valid file contains, with warnings.
 struct Linted {
     count: String,
     warnings: Vec<String>,
 }
 
-/// Reads a file as its name says.
+/// Checks a file according to its name.
 fn lint(spec: &Specification, file: &Path) -> Result<Linted, Vec<Diagnostic>> {
     let one = |diagnostic| vec![diagnostic];
     Ok(match file.file_name().and_then(OsStr::to_str) {
@@ -118,10 +118,10 @@ fn lint(spec: &Specification, file: &Path) -> Result<Linted, Vec<Diagnostic>> {
     })
 }
 
-/// A warning if the reference does not answer as a case expects. The reference may be at fault, so this is no error.
+/// A warning if the reference disagrees with a case. It is no error, since the reference may be wrong.
 fn surprise(spec: &Specification, case: &Case) -> Option<String> {
     let permitted = spec.operator(case.call.operator.as_str())?.permitted();
-    // Where the call chooses, what is declared says nothing.
+    // If the call chooses the policy, the declared one means nothing.
     let counts = |profile: &Profile| {
         permitted.map_or(*profile == Profile::default(), |permitted| permitted.permits(*profile))
     };
@@ -129,7 +129,7 @@ fn surprise(spec: &Specification, case: &Case) -> Option<String> {
         let mut reference = builtin::backend("reference", profile, MOST_OUTPUT)?;
         let description = reference.describe();
         let judged = Judged::new(&description, case, Strictness::Strict).ok()?;
-        // Without memory for painted params there is nothing to compare.
+        // Without memory for sparse params, nothing can be compared.
         let judged = if case.sparse.is_some() { judged.spread().ok()? } else { judged };
         let outcome = reference.call(judged.call());
         let result = judged.answered(&outcome, None);
@@ -145,7 +145,7 @@ fn surprise(spec: &Specification, case: &Case) -> Option<String> {
     })
 }
 
-/// A warning for every clause of a file that no case of the specification accepts under, or rejects under as it says.
+/// Warnings for the clauses of a file under which no case accepts, or no case rejects as the clause says.
 fn clauses_without_cases(spec: &Specification, clauses: &[Clause]) -> Vec<String> {
     let mut warnings = Vec::new();
     for clause in clauses {
@@ -159,7 +159,7 @@ fn clauses_without_cases(spec: &Specification, clauses: &[Clause]) -> Vec<String
     warnings
 }
 
-/// The SHA-256 of a page.
+/// The SHA-256 of a file.
 fn digest(path: &Path) -> Result<String, Failure> {
     let bytes = read_bytes(path, LARGEST_PAGE).map_err(Failure::Usage)?;
     Ok(Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
@@ -168,7 +168,7 @@ fn digest(path: &Path) -> Result<String, Failure> {
     }))
 }
 
-/// The clauses that rest on a page, section by section, and the errata that quote it.
+/// The clauses that rest on a page, by section, and the errata that quote it.
 fn to_read_again(spec: &Specification, document: &Document, found: &str) -> String {
     let mut text = format!(
         "{} has changed: its SHA-256 is {found}, that of the text read is {}\nclauses to read again:\n",

@@ -4,12 +4,12 @@ use std::io;
 
 use gather_spec::Diagnostic;
 
-/// How a command ended, as an exit status.
+/// The exit status of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     /// Everything conforms.
     Conforms = 0,
-    /// Something does not.
+    /// Something does not conform.
     DoesNotConform = 1,
     /// Wrong usage or a bad input file.
     Usage = 2,
@@ -17,13 +17,13 @@ pub(super) enum Status {
     Broken = 3,
 }
 
-/// What stopped a command before it could judge anything.
+/// Why a command ended before it could judge anything.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
-    /// Files with something wrong in them.
+    /// Invalid files.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))]
     Files(Vec<Diagnostic>),
-    /// A wrong argument.
+    /// An invalid argument.
     #[error("error: {0}")]
     Usage(String),
     /// A backend that cannot be started.

@@ -1,4 +1,4 @@
-//! What a campaign found, for people.
+//! The results of a campaign, for people.
 
 use std::fmt::Write as _;
 
@@ -8,8 +8,8 @@ use crate::words::counted;
 use super::ending::{Failure, Status};
 use super::output::{complain, print};
 
-/// Prints what a campaign found and a last line; gives the status. That nothing failed counts only if something was
-/// tested.
+/// Prints the results and a last line, and returns the exit status. A campaign without failures conforms only if it tested
+/// something.
 pub(super) fn conclude(report: &Report, last: &str) -> Result<Status, Failure> {
     print(&(summary(report) + last))?;
     Ok(match (report.is_clean(), report.gap()) {
@@ -22,7 +22,7 @@ pub(super) fn conclude(report: &Report, last: &str) -> Result<Status, Failure> {
     })
 }
 
-/// What a report says, for people.
+/// The results in a report, for people.
 pub(super) fn summary(report: &Report) -> String {
     let mut text = String::new();
     for (row, columns) in &report.counts {
@@ -42,7 +42,7 @@ pub(super) fn summary(report: &Report) -> String {
         }
         let _ = writeln!(text, "  expected {}\n  actual   {}", example.expected, example.actual);
         for line in &example.replay {
-            // A line with a document behind it ends where the document's end stands at the margin.
+            // A here-document is not indented: its end must be at the margin.
             let margin = if line.contains('\n') { "" } else { "  " };
             let _ = writeln!(text, "{margin}{line}");
         }

@@ -21,15 +21,15 @@ use crate::native;
 use crate::process;
 use crate::shell::{option, quoted};
 
-use super::asked::Asked;
 use super::cases::case_files_in;
 use super::ending::{Failure, Status};
 use super::findings::{conclude, summary};
 use super::keep::default_folder;
 use super::output::{complain, print};
 use super::process::{Backend, ProcessOptions, edges, jobs, library, seconds};
+use super::target::Target;
 
-/// How many cases there are if nothing else is said.
+/// The default number of cases.
 const CASES: u64 = 1_000_000;
 
 #[derive(clap::Args)]
@@ -89,34 +89,34 @@ pub(super) struct Fuzz {
 }
 
 impl Fuzz {
-    /// Runs the campaign by a specification, which was read from a folder if it is not the one built in.
+    /// Runs the campaign. `folder` holds the specification, unless it is the embedded one.
     pub(super) fn execute(&self, spec: &Specification, folder: Option<&Path>) -> Result<Status, Failure> {
         let signatures = spec.signatures();
-        let mut asked = match self.asked(&signatures, folder)? {
-            Ok(asked) => asked,
+        let mut target = match self.target(&signatures, folder)? {
+            Ok(target) => target,
             Err(broken) => {
                 complain(&broken);
                 return Ok(Status::Broken);
             }
         };
         let end = self.time.map(|time| Instant::now() + time);
-        let description = asked.subjects.0[0].description().clone();
+        let description = target.subjects.0[0].description().clone();
         if let Some(why) = description.nothing_to_test(spec) {
-            complain(format_args!("nothing can be tested of {}: {why}", asked.argument));
+            complain(format_args!("nothing can be tested of {}: {why}", target.argument));
             return Ok(Status::Broken);
         }
         let unknown = description.unknown_operators(spec);
         unknown.iter().for_each(|said| complain(format_args!("the backend {said}")));
-        let check = self.check(&asked, &description.of_known_operators(spec), &signatures)?;
+        let check = self.check(&target, &description.of_known_operators(spec), &signatures)?;
         let path = self.report_path();
-        let mut report = self.start(&path, self.campaign(&asked.argument), description.backend)?;
-        let named = asked.named.clone();
+        let mut report = self.start(&path, self.campaign(&target.argument), description.backend)?;
+        let named = target.named.clone();
         let options = self.options(folder, &named);
         let saver = Saver { spec, folder: self.save.as_deref(), backend: &named, options: &options };
         silence_backends();
-        // What a resumed campaign has saved itself was not there before.
+        // A resumed campaign does not replay the cases that it saved itself.
         if report.done == 0 && report.corpus.is_none() {
-            report.corpus = match self.ask_saved(&mut asked, &saver, end)? {
+            report.corpus = match self.ask_saved(&mut target, &saver, end)? {
                 Ok(corpus) => corpus,
                 Err(broken) => {
                     complain(&broken);
@@ -131,7 +131,7 @@ impl Fuzz {
         let (mut shown, mut latest) = (0, report.clone());
         let gentle = Gentle::new();
         let done =
-            drive_with(report, &*check, &mut asked.subjects, pace, Shrinking::ALL, &saver, &mut |report| {
+            drive_with(report, &*check, &mut target.subjects, pace, Shrinking::ALL, &saver, &mut |report| {
                 for group in report.groups.iter().filter(|group| group.example.is_some()).skip(shown) {
                     complain(format_args!("found: {}", group.key));
                     shown += 1;
@@ -139,20 +139,20 @@ impl Fuzz {
                 latest.clone_from(report);
                 report.write(&path)
             });
-        drop(asked);
+        drop(target);
         process::end_children();
         drop(gentle);
         match done {
             Ok(report) => conclude(&report, &format!("report: {}\n", path.display())),
             Err(stopped) => {
-                // What was found until then is shown even if standard output cannot be written either.
+                // Shows the results so far even if standard output cannot be written either.
                 let _ = print(&summary(&latest));
                 Self::stopped(stopped, &path)
             }
         }
     }
 
-    /// How a campaign ends that was given up.
+    /// The exit status of an aborted campaign.
     fn stopped(why: Stopped, report: &Path) -> Result<Status, Failure> {
         match why {
             Stopped::Broken(broken) => {
@@ -166,20 +166,20 @@ impl Fuzz {
         }
     }
 
-    /// What each case does: it compares, or it asks for relations.
+    /// The check to run: the reference or laws.
     fn check(
         &self,
-        asked: &Asked,
+        target: &Target,
         description: &Description,
         signatures: &Signatures,
     ) -> Result<Box<dyn Check>, Failure> {
         if !self.laws {
-            let profiles = asked.profiles.clone();
-            let check = Differential::new(description, signatures, profiles, asked.strictness);
+            let profiles = target.profiles.clone();
+            let check = Differential::new(description, signatures, profiles, target.strictness);
             return Ok(Box::new(check.edges_in(self.edges_in)));
         }
-        let in_process = matches!(asked.named, Named::BuiltIn(_));
-        let laws = Laws::new(description, signatures, &asked.profiles, in_process, &self.chosen);
+        let in_process = matches!(target.named, Named::BuiltIn(_));
+        let laws = Laws::new(description, signatures, &target.profiles, in_process, &self.chosen);
         Ok(Box::new(laws.map_err(Failure::Usage)?.edges_in(self.edges_in)))
     }
 
@@ -202,7 +202,7 @@ impl Fuzz {
         }
     }
 
-    /// The report to go on with.
+    /// The report to continue, or a new one.
     fn start(&self, path: &Path, campaign: Campaign, backend: Identity) -> Result<Report, Failure> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder)?;
@@ -227,10 +227,10 @@ impl Fuzz {
         }
     }
 
-    /// What this shard's part of the cases that were saved before comes to; `None` if there are none.
+    /// Replays this shard's part of the saved cases; `None` if there are none.
     fn ask_saved(
         &self,
-        asked: &mut Asked,
+        target: &mut Target,
         saver: &Saver<'_>,
         end: Option<Instant>,
     ) -> Result<Result<Option<Corpus>, process::Broken>, Failure> {
@@ -241,7 +241,7 @@ impl Fuzz {
         if saved.is_empty() {
             return Ok(Ok(None));
         }
-        Ok(Corpus::ask(&saved, &mut asked.subjects.0[0], asked.strictness, saver, end).map(Some))
+        Ok(Corpus::ask(&saved, &mut target.subjects.0[0], target.strictness, saver, end).map(Some))
     }
 
     fn saved(&self, folder: &Path, spec: &Specification) -> Result<Vec<Saved>, Failure> {
@@ -260,7 +260,7 @@ impl Fuzz {
         if wrong.is_empty() { Ok(saved) } else { Err(Failure::Files(wrong)) }
     }
 
-    /// The options that a line which repeats a case needs besides the backend.
+    /// The options besides the backend that a command line needs to repeat a case.
     fn options(&self, folder: Option<&Path>, named: &Named) -> String {
         let mut options: Vec<String> =
             folder.map(|folder| option("--spec", folder.display())).into_iter().collect();
@@ -278,12 +278,12 @@ impl Fuzz {
         self.report.clone().unwrap_or_else(|| default_folder().join(name))
     }
 
-    /// Starts the backend; the inner error says why it cannot be.
-    fn asked(
+    /// Starts the backend. The inner error says why it cannot be started.
+    fn target(
         &self,
         signatures: &Signatures,
         folder: Option<&Path>,
-    ) -> Result<Result<Asked, String>, Failure> {
+    ) -> Result<Result<Target, String>, Failure> {
         if let (Some(path), None, []) = (&self.library, &self.backend, self.command.as_slice()) {
             let named = Named::Option(option("--library", path.display()));
             let launch = Launch::from(&native::command(path, folder)?[..]);
@@ -291,7 +291,7 @@ impl Fuzz {
         }
         match (&self.backend, self.command.as_slice()) {
             _ if self.library.is_some() => Err(one_backend()),
-            (Some(Backend::BuiltIn(backend)), []) => Ok(Ok(Asked::built_in(backend, signatures, self.jobs))),
+            (Some(Backend::BuiltIn(backend)), []) => Ok(Ok(Target::built_in(backend, signatures, self.jobs))),
             (Some(Backend::Adapter(adapter)), []) => {
                 let launch = match adapter.launch(self.process.python.as_deref(), &|text| complain(text)) {
                     Ok(launch) => launch,
@@ -314,8 +314,8 @@ impl Fuzz {
         }
     }
 
-    fn program(&self, launch: &Launch, argument: String, named: Named) -> Result<Asked, String> {
-        Asked::program(&self.process, launch, (argument, named), self.jobs)
+    fn program(&self, launch: &Launch, argument: String, named: Named) -> Result<Target, String> {
+        Target::program(&self.process, launch, (argument, named), self.jobs)
     }
 }
 

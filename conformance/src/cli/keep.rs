@@ -1,5 +1,5 @@
-//! Where a run leaves what it found: the report, results, a draft of deviations. All of it is checked before the run
-//! starts, and afterwards one file that cannot be written costs none of the others.
+//! The files that a run writes: the report, results, a draft of deviations. All paths are checked before the run starts.
+//! Afterwards, a file that cannot be written does not prevent the others.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ use crate::results::Results;
 
 use super::output::complain;
 
-/// Where a run leaves what it found.
+/// Where to write the files of a run.
 pub(super) struct Kept {
-    /// The folder of the report as it is named, and wherever the working folder is by then.
+    /// The folder of the report as given, and as an absolute path, since the working folder may change.
     folder: PathBuf,
     anchored: PathBuf,
     results: Option<PathBuf>,
@@ -52,12 +52,12 @@ impl Kept {
         }
     }
 
-    /// Writes everything; gives where the report lies, and what could not be written.
+    /// Writes everything. Returns the path of the report, and errors.
     pub(super) fn write(&self, report: &Report, spec: &Specification) -> (Option<PathBuf>, Vec<String>) {
         let mut wrong = Vec::new();
         let is_whole = report.interrupted.is_none();
         if let (Some(path), [backend], true) = (&self.draft, report.backends.as_slice(), is_whole) {
-            // Its folder was there when the run started.
+            // The folder existed when the run started, but may be gone.
             let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
             let written = folder.and_then(|()| write_whole(path, deviations::draft(backend).as_bytes()));
             wrong.extend(written.err().map(|error| cannot_write(path, &error)));
@@ -76,7 +76,7 @@ impl Kept {
     }
 }
 
-/// Writes what each backend that is a program did; gives what could not be written.
+/// Writes the results of each backend that is a program. Returns errors.
 fn write_results(folder: &Path, report: &Report, spec: &Specification) -> Vec<String> {
     let (mut written, mut wrong) = (Vec::new(), Vec::new());
     let programs = report.backends.iter().filter(|backend| backend.broken.is_none() && !is_built_in(backend));
@@ -97,12 +97,12 @@ fn write_results(folder: &Path, report: &Report, spec: &Specification) -> Vec<St
     wrong
 }
 
-/// A path that leads to the same place from every working folder.
+/// The absolute form of a path.
 fn anchored(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// The report in a new folder of the system, where it could not be written to its own.
+/// Writes the report to a new temporary folder, if its own cannot be written.
 fn elsewhere(report: &Report) -> Option<PathBuf> {
     let folder = tempfile::Builder::new().prefix("gatherspec-report-").tempdir().ok()?;
     report.write(folder.path()).ok()?;
@@ -113,7 +113,7 @@ fn cannot_write(path: &Path, error: &io::Error) -> String {
     format!("{} cannot be written: {error}", path.display())
 }
 
-/// Whether a backend is built in; a program may call itself what it likes.
+/// Whether a backend is built in. The name that a program gives itself proves nothing, so this asks the command line.
 fn is_built_in(backend: &BackendReport) -> bool {
     let name = backend.argument.split(':').next().unwrap_or_default();
     backend.named == Named::Option && builtin::NAMES.contains(&name)

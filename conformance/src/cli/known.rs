@@ -1,4 +1,4 @@
-//! The files of deviations that a command line names, and whether each was of use.
+//! The deviations files on a command line, and whether each applied to a backend.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use gather_spec::{Case, Specification};
 
 use crate::deviations::Deviations;
 
-/// The files of deviations that were given.
+/// The deviations files.
 pub(super) struct Known(Vec<File>);
 
 struct File {
@@ -20,7 +20,7 @@ impl Known {
     /// Reads the files.
     ///
     /// # Errors
-    /// What is wrong with the first that is.
+    /// The errors of the first invalid file.
     pub(super) fn read(files: &[PathBuf], spec: &Specification, cases: &[Case]) -> Result<Self, String> {
         let read = |path: &PathBuf| {
             let deviations = Deviations::read(path, spec, cases)?;
@@ -29,7 +29,7 @@ impl Known {
         files.iter().map(read).collect::<Result<_, String>>().map(Self)
     }
 
-    /// The files that concern the backend that gives itself this name.
+    /// The files that apply to the backend with this declared name.
     fn about(&self, backend: &str) -> impl Iterator<Item = &File> {
         self.0
             .iter()
@@ -41,7 +41,7 @@ impl Known {
         self.about(backend).map(|file| file.path.as_path())
     }
 
-    /// What is known of the backend that gives itself this name.
+    /// The deviations of the backend with this declared name.
     pub(super) fn of(&self, backend: &str) -> Option<Deviations> {
         let mut known = None;
         for file in self.about(backend) {
@@ -51,7 +51,7 @@ impl Known {
         known
     }
 
-    /// Whether each file was of use to a backend of the run.
+    /// Checks that each file applied to some backend of the run.
     pub(super) fn all_used(&self) -> Result<(), String> {
         match self.0.iter().find(|file| !file.used.get()) {
             None => Ok(()),

@@ -51,7 +51,7 @@ enum Format {
     Json,
 }
 
-/// One row, for people or for programs.
+/// A row, as text or as JSON.
 enum Row {
     Line(String),
     Json(Value),
@@ -67,7 +67,7 @@ impl Format {
 }
 
 impl List {
-    /// Whether the large cases are needed, too.
+    /// Whether to load the large cases.
     pub(super) fn wants_large(&self) -> bool {
         self.suite == Some(Suite::Large)
     }
@@ -96,7 +96,7 @@ impl List {
         Ok(Status::Conforms)
     }
 
-    /// Refuses filters that this list does not have, and operators that do not exist.
+    /// Rejects filters that do not apply to this list, and unknown operators.
     fn check_filters(&self, spec: &Specification) -> Result<(), Failure> {
         let (cases, clauses) = (self.what == What::Cases, self.what == What::Clauses);
         let filters = [

@@ -1,4 +1,4 @@
-//! `gatherspec merge`: the reports of all shards of a campaign become the report of the whole.
+//! `gatherspec merge`: merges the reports of all shards of a campaign.
 
 use std::path::PathBuf;
 

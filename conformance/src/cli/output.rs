@@ -1,5 +1,5 @@
-//! What the program says: results on stdout, all else on stderr. A terminal obeys nothing of it but colours, and whoever
-//! stops reading changes no status.
+//! Printing: results on stdout, everything else on stderr. Control sequences other than colours are escaped, and a closed
+//! pipe does not change the exit status.
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
@@ -8,11 +8,11 @@ use crate::style::guarded;
 
 use super::ending::Failure;
 
-/// Prints a text to stdout, with its colours only if that is a terminal.
+/// Prints to stdout, with colours only if that is a terminal.
 pub(super) fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     match out.write_all(guarded(text).as_bytes()).and_then(|()| out.flush()) {
-        // Whoever reads has had enough, as `gatherspec list cases | head` has. What was found is found all the same.
+        // The reader closed the pipe, as in `gatherspec list cases | head`. That is no error.
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::Usage(format!("stdout cannot be written: {error}")))
         }
@@ -20,7 +20,7 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Prints a line to stderr. Where nobody reads it, there is nobody to be told.
+/// Prints a line to stderr. Ignores errors, since there is nowhere to report them.
 pub(super) fn complain(text: impl Display) {
     let _ = writeln!(anstream::stderr(), "{}", guarded(&text.to_string()));
 }

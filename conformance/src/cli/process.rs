@@ -1,4 +1,4 @@
-//! What the command line says of backends that are programs: which one, and what it may take.
+//! Command-line options for backends that are programs: which program, and its limits.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -81,7 +81,7 @@ pub(super) struct ProcessOptions {
 }
 
 impl ProcessOptions {
-    /// The backend that a program is, under these limits.
+    /// The backend for a program under these limits.
     pub(super) fn backend(&self, launch: &Launch, jobs: usize, repeat: usize) -> ProcessBackend {
         let (program, arguments) = launch.command.split_first().expect("a command is not empty");
         let (arguments, environment) = (arguments.to_vec(), launch.environment.clone());
@@ -102,7 +102,7 @@ impl ProcessOptions {
         }
     }
 
-    /// The options that differ from their defaults, as a command line has them.
+    /// The options that differ from their defaults, as on a command line.
     pub(super) fn given(&self) -> Vec<String> {
         let (limits, usual) = (self.limits(), Limits::default());
         let time = |name, given: Duration, usual| (given != usual).then(|| option(name, given.as_secs_f64()));
@@ -124,23 +124,23 @@ impl ProcessOptions {
     }
 }
 
-/// The most cases or processes that run at a time.
+/// The most cases or processes to run in parallel.
 pub(super) const MOST_JOBS: usize = 1024;
 
-/// The most runs of one case.
+/// The most repetitions of a case.
 const MOST_RUNS: usize = 100_000;
 
-/// How many cases or processes run at a time.
+/// Parses the number of cases or processes to run in parallel.
 pub(super) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     count(text, MOST_JOBS)
 }
 
-/// How often a case is run.
+/// Parses the number of repetitions of a case.
 pub(super) fn runs(text: &str) -> Result<NonZeroUsize, String> {
     count(text, MOST_RUNS)
 }
 
-/// In how many calls one is at an edge.
+/// Parses the share of calls with an edge size: one in so many.
 pub(super) fn edges(text: &str) -> Result<usize, String> {
     count(text, MOST_RUNS).map(NonZeroUsize::get)
 }
@@ -161,7 +161,7 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A file that is there; what it holds is found out by loading it.
+/// An existing file. Whether it is a library shows when it is loaded.
 pub(super) fn library(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if path.is_file() { Ok(path) } else { Err(format!("no such file: `{text}`")) }

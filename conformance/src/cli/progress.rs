@@ -1,5 +1,5 @@
-//! A line on stderr that says how far a run is and what it is waiting for, if stderr is a terminal and the run lasts
-//! more than a second.
+//! A progress line on stderr, shown if stderr is a terminal and the run takes more than a second. It also says what the run
+//! is waiting for.
 
 use std::collections::HashMap;
 use std::io::{self, IsTerminal as _};
@@ -16,29 +16,29 @@ use crate::words;
 
 use super::output::complain;
 
-/// A run of at most this long shows nothing.
+/// Runs of at most this duration show nothing.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// How often the line is drawn anew.
+/// The interval between updates of the line.
 const REDRAW: Duration = Duration::from_millis(250);
 
-/// What is waited for is said after this time.
+/// How long a wait must last to be mentioned.
 const PATIENT: Duration = Duration::from_secs(2);
 
-/// How far a run is.
+/// The progress of a run.
 pub(super) struct Progress {
     bar: ProgressBar,
     state: Arc<Mutex<State>>,
     drawing: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
-/// What a run is doing.
+/// The state that the line shows.
 #[derive(Default)]
 struct State {
     backend: String,
-    /// What each worker waits for, and since when.
+    /// What each worker is waiting for, and since when.
     waits: HashMap<ThreadId, (Instant, String)>,
-    /// How far its campaign is.
+    /// The progress of the campaign.
     campaign: String,
 }
 
@@ -51,19 +51,19 @@ impl Progress {
         Self { bar, state, drawing }
     }
 
-    /// Says which backend runs from now on.
+    /// Sets the backend that is running.
     pub(super) fn backend(&self, name: &str) {
         *lock(&self.state) = State { backend: words::name(name), ..State::default() };
     }
 
-    /// Says how many cases of a part of a campaign are done.
+    /// Sets how many cases of a part of a campaign are done.
     pub(super) fn campaign(&self, part: Part, done: u64) {
         let mut state = lock(&self.state);
         state.waits.clear();
         state.campaign = format!(", {done} {}", part.title());
     }
 
-    /// Notes an event of the worker on this thread.
+    /// Records an event of the worker on this thread.
     pub(super) fn note(&self, event: Event<'_>) {
         let wait = match event {
             Event::Starting(0) => Some("start".to_owned()),
@@ -88,7 +88,7 @@ impl Progress {
         self.bar.suspend(|| complain(text));
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub(super) fn clear(mut self) {
         if let Some((stop, drawing)) = self.drawing.take() {
             drop(stop);
@@ -99,7 +99,7 @@ impl Progress {
 }
 
 impl State {
-    /// What follows the bar; a narrow terminal cuts off its end.
+    /// The text after the bar. A narrow terminal cuts off its end.
     fn words(&self, now: Instant) -> String {
         let longest = self.waits.values().min_by_key(|(since, _)| *since);
         match longest.map(|(since, what)| (now.saturating_duration_since(*since), what)) {
@@ -111,7 +111,7 @@ impl State {
     }
 }
 
-/// Draws the bar from a thread of its own, if there is one: what is worth saying is said while nothing happens.
+/// Draws the line from a thread of its own, since waits are worth showing just when nothing else happens.
 fn draw(bar: ProgressBar, state: Arc<Mutex<State>>) -> Option<(Sender<()>, JoinHandle<()>)> {
     let (stop, stopped) = mpsc::channel::<()>();
     let drawing = thread::Builder::new().spawn(move || {
@@ -131,7 +131,7 @@ fn draw(bar: ProgressBar, state: Arc<Mutex<State>>) -> Option<(Sender<()>, JoinH
 }
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    // A state is whole whoever panicked while it was held.
+    // The state is consistent even if a thread panicked while holding the lock.
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,4 +1,4 @@
-//! `gatherspec run`, and the main job of the bare command.
+//! `gatherspec run`, which is also what the bare command does.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -22,7 +22,6 @@ use crate::runner::InProcess;
 use crate::select::Suite;
 use crate::shell::{option, quoted};
 
-use super::asked::Asked;
 use super::built_in::BackendArgument;
 use super::campaign::{self, Short};
 use super::cases::{check_operators, read_files, selection};
@@ -33,6 +32,7 @@ use super::output::{complain, print};
 use super::partial::{not_run, note_missing, with_results};
 use super::process::{Backend, ProcessOptions, jobs, library, runs};
 use super::progress::Progress;
+use super::target::Target;
 
 #[derive(clap::Args)]
 pub(super) struct Run {
@@ -105,7 +105,7 @@ struct Alone {
     run: Run,
 }
 
-/// The whole suite on every built-in backend.
+/// Runs the whole suite on every built-in backend.
 pub(super) fn main_job(
     spec: Result<&'static Specification, Failure>,
     folder: Option<&Path>,
@@ -114,12 +114,12 @@ pub(super) fn main_job(
 }
 
 impl Run {
-    /// Whether the large cases are needed, too.
+    /// Whether to load the large cases.
     pub(super) fn wants_large(&self) -> bool {
         self.suite == Some(Suite::Large)
     }
 
-    /// Runs the cases of a specification, which was read from a folder if it is not the one built in.
+    /// Runs the cases. `folder` holds the specification, unless it is the embedded one.
     pub(super) fn execute(&self, spec: &Specification, folder: Option<&Path>) -> Result<Status, Failure> {
         let own = if self.files.is_empty() { None } else { Some(read_files(&self.files, spec)?) };
         let all_cases = own.as_ref().unwrap_or(&spec.cases);
@@ -157,7 +157,7 @@ impl Run {
             found,
         };
         silence_backends();
-        // Like the specification, it lives until the process ends.
+        // Leaked, because freeing it takes time, and the process ends soon.
         let report = Box::leak(Box::new(Report { backends: self.run_all(&backends, &job), ..Report::new() }));
         process::end_children();
         progress.clear();
@@ -169,7 +169,7 @@ impl Run {
             backend.conclude(&cases, spec);
         });
 
-        // What was found is kept and printed before anything that is wrong beside it.
+        // Results are saved and printed before any other problem is reported.
         let ((written, mut wrong), text) =
             rayon::join(|| kept.write(report, spec), || report.render(self.format));
         drop(gentle);
@@ -196,7 +196,7 @@ impl Run {
         })
     }
 
-    /// Runs every backend. One that cannot be run costs the others nothing.
+    /// Runs every backend. One that cannot be run does not affect the others.
     fn run_all(&self, backends: &[Backend], job: &Job<'_>) -> Vec<BackendReport> {
         let nothing = Deviations::default();
         let run = |backend: &Backend| match backend {
@@ -253,12 +253,12 @@ impl Run {
         let results: Vec<Option<Entry>> = pool.install(|| job.cases.par_iter().map_init(make, run).collect());
         report.results = results.into_iter().flatten().collect();
         if let Some(short) = self.short(job, Vec::new()) {
-            short.run(Asked::built_in(backend, &signatures, self.jobs), &Deviations::default(), &mut report);
+            short.run(Target::built_in(backend, &signatures, self.jobs), &Deviations::default(), &mut report);
         }
         report
     }
 
-    /// The campaign that follows the cases of a backend, if there is one.
+    /// The campaign after the cases, if there is one.
     fn short<'a>(&'a self, job: &'a Job<'_>, options: Vec<String>) -> Option<Short<'a>> {
         let chooses_cases = !self.patterns.is_empty()
             || !self.files.is_empty()
@@ -282,7 +282,7 @@ impl Run {
         })
     }
 
-    /// Runs an embedded adapter, with what is known of it.
+    /// Runs an embedded adapter with its known deviations.
     fn run_adapter(&self, adapter: &Adapter, job: &Job<'_>) -> BackendReport {
         if let Some(report) = not_run(adapter.name) {
             return report;
@@ -301,8 +301,8 @@ impl Run {
         }
     }
 
-    /// Runs a program with its arguments. What is known of it is applied, what goes wrong with it is reported. A
-    /// file of the command line stands in for what is built in.
+    /// Runs a program. Applies its known deviations; a file given on the command line replaces the embedded ones. Problems
+    /// go into the report.
     fn run_program(
         &self,
         argument: &str,
@@ -349,7 +349,7 @@ impl Run {
         report
     }
 
-    /// Runs the campaign on a program whose cases have run.
+    /// Runs the campaign on a program.
     fn campaign_on(
         &self,
         named: &Named,
@@ -365,8 +365,8 @@ impl Run {
             Named::Library => fuzz::Named::Option(format!("--library {argument}")),
             Named::Command => fuzz::Named::Command(argument.clone()),
         };
-        match Asked::program(&self.process, launch, (argument, named), self.jobs) {
-            Ok(asked) => short.run(asked, known, report),
+        match Target::program(&self.process, launch, (argument, named), self.jobs) {
+            Ok(target) => short.run(target, known, report),
             Err(why) => {
                 let (part, done, cases) = (Part::Drawn, 0, short.drawn);
                 report.problems.push(Problem::CampaignEnded { why, part, done, cases });
@@ -374,7 +374,7 @@ impl Run {
         }
     }
 
-    /// The options that a line which repeats a case needs besides the backend.
+    /// The options besides the backend that a command line needs to repeat a case.
     fn sources(&self, job: &Job<'_>) -> Vec<String> {
         let folder = job.folder.map(|folder| option("--spec", folder.display()));
         let files = self.files.iter().map(|file| option("--cases", file.display()));
@@ -400,16 +400,16 @@ fn asked_nothing(backend: &BackendReport) -> bool {
     backend.summary.ending == Ending::NothingAsked
 }
 
-/// What is done with each backend.
+/// What is common to all backends of a run.
 struct Job<'a> {
     spec: &'a Specification,
-    /// Where the specification was read from, if it is not the one built in.
+    /// The folder of the specification, unless it is the embedded one.
     folder: Option<&'a Path>,
     cases: &'a [&'a Case],
     /// The operators of these cases.
     operators: BTreeSet<&'a str>,
     progress: &'a Progress,
     deviations: &'a Known,
-    /// Where the cases of failures of the campaign are written.
+    /// The folder for cases of failures of the campaign.
     found: PathBuf,
 }

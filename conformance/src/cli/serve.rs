@@ -1,4 +1,4 @@
-//! `gatherspec serve`: a built-in backend behind the protocol.
+//! `gatherspec serve`: serves a built-in backend over the protocol.
 
 use std::io;
 
@@ -41,7 +41,7 @@ impl Serve {
     }
 }
 
-/// A policy that fixes the outcome: a served backend does one thing or the other.
+/// Parses a policy that determines the outcome. A served backend cannot be `unspecified`.
 fn parse_bad_index(name: &str) -> Result<BadIndex, String> {
     name.parse()
         .ok()

@@ -44,7 +44,7 @@ impl Show {
         Ok(Status::Conforms)
     }
 
-    /// The results of libraries, if a folder of them is named.
+    /// The stored results of libraries, if a folder was given.
     fn kept(&self) -> Result<Vec<results::Results>, Failure> {
         let Some(folder) = &self.results else { return Ok(Vec::new()) };
         results::read(folder).map_err(|error| {
@@ -69,7 +69,7 @@ impl Show {
     }
 }
 
-/// The reference, which every picture is drawn with.
+/// The reference, with which every picture is drawn.
 fn reference(profile: Profile) -> Box<dyn Backend> {
     builtin::backend("reference", profile, builtin::MAX_OUTPUT).expect("the reference is built in")
 }

@@ -1,5 +1,5 @@
-//! Known failures of the campaign behind the cases: kinds of drawn calls, and laws that do not hold. The campaign of a run
-//! is fixed, so that a kind that is listed must occur, unless its entry says that it may.
+//! Known failures of the campaign: kinds of drawn calls, and violated laws. The campaign of a run is fixed, so a listed
+//! kind must occur, unless its entry says that it need not.
 
 use std::fmt::Write as _;
 
@@ -13,33 +13,33 @@ use crate::report::{BackendReport, Kind, Part, Problem};
 use crate::select::Pattern;
 use crate::words::quoted;
 
-/// One entry: of which operator, which kind, and why.
+/// An entry: the operator, the kind of failure, and why.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KnownKind {
-    /// The law, by name or glob; of drawn calls there is none.
+    /// The law, by name or glob; absent for drawn calls.
     #[serde(default)]
     law: Option<Pattern>,
     /// Operators, by name or glob.
     operator: Pattern,
-    /// What the failures share beside that, as the report says it, or a glob: `accepted-bad-input, index-dtype expected`.
+    /// The rest of the failure's key as a report shows it, or a glob: `accepted-bad-input, index-dtype expected`.
     kind: Pattern,
-    /// Why.
+    /// The reason.
     #[serde(default)]
     pub(super) reason: String,
     /// A public thread or page.
     #[serde(default)]
     link: Option<String>,
-    /// Whether it need not occur, since the behaviour is random.
+    /// Whether it need not occur, because the behaviour is random.
     #[serde(default)]
     may: bool,
-    /// The versions of the backend that it concerns, as a glob; absent: all.
+    /// The affected versions of the backend, as a glob; `None` for all.
     #[serde(default)]
     versions: Option<Pattern>,
 }
 
 impl KnownKind {
-    /// What is wrong with it, as an entry about laws or about drawn calls.
+    /// Everything that is wrong with it, as an entry about laws (`of_laws`) or about drawn calls.
     pub(super) fn wrong(&self, of_laws: bool, spec: &Specification) -> Vec<String> {
         let mut wrong = Vec::new();
         match &self.law {
@@ -59,13 +59,13 @@ impl KnownKind {
         wrong
     }
 
-    /// Where it is, in words.
+    /// The patterns of the entry, in words.
     pub(super) fn pattern(&self) -> String {
         let law = self.law.as_ref().map(|law| format!("law: {}, ", law.as_str())).unwrap_or_default();
         format!("{law}operator: {}, kind: {}", self.operator.as_str(), self.kind.as_str())
     }
 
-    /// Whether it concerns this version of the backend.
+    /// Whether it applies to this version of the backend.
     fn concerns(&self, version: &str) -> bool {
         self.versions.as_ref().is_none_or(|glob| glob.fits(version))
     }
@@ -84,14 +84,13 @@ impl KnownKind {
     }
 }
 
-/// Whether some entry knows a kind of failure of this version of a backend.
+/// Whether an entry matches a kind of failure of this version of a backend.
 pub(super) fn knows(entries: &[KnownKind], key: &Key, version: &str) -> bool {
     let about = |entry: &&KnownKind| entry.concerns(version);
     entries.iter().filter(about).any(|entry| entry.fits(key.law.as_deref(), &key.operator, &key.kind()))
 }
 
-/// Turns the kinds that are known into `known-deviation`. Where all of the campaign was done, an entry that did not occur
-/// is a problem.
+/// Gives known kinds the verdict `known-deviation`. If the campaign is `whole`, an entry that did not occur is a problem.
 pub(super) fn apply(entries: &[KnownKind], report: &mut BackendReport, whole: bool) {
     let version = report.backend.version.clone();
     let entries: Vec<&KnownKind> = entries.iter().filter(|entry| entry.concerns(&version)).collect();
@@ -113,7 +112,7 @@ pub(super) fn apply(entries: &[KnownKind], report: &mut BackendReport, whole: bo
     report.problems.extend(missing);
 }
 
-/// Entries for every kind that failed or is known, with the reasons that there are.
+/// Entries for every kind that failed or is known, with the reasons that are known.
 pub(super) fn draft(report: &BackendReport) -> String {
     let mut text = String::new();
     for campaign in report.campaign.iter().filter(|campaign| !campaign.kinds.is_empty()) {

@@ -1,4 +1,4 @@
-//! Which failures an entry covers, and what is wrong with one.
+//! Tests of which failures an entry covers, and of the errors in an entry.
 
 use gather_spec::{Case, Profile, Specification};
 

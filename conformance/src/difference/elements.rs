@@ -1,4 +1,4 @@
-//! The elements in which two tensors of one dtype and shape differ.
+//! The elements in which two tensors of equal dtype and shape differ.
 
 use std::ops::Range;
 
@@ -7,16 +7,16 @@ use gather_spec::tensor::Stored;
 use gather_spec::{ByteString, DType, Element, Tensor};
 use serde::{Deserialize, Serialize};
 
-/// The most elements of tensors that are shown whole.
+/// The largest tensor to show in full, in elements.
 pub(super) const WHOLE: usize = 64;
 
-/// How many elements on either side of the first difference a longer tensor shows.
+/// How many neighbours on each side of the first difference to show of a larger tensor.
 const AROUND: usize = 16;
 
 /// The most characters of one element.
 const LONGEST: usize = 48;
 
-/// How many characters before the first that differs a long element shows.
+/// How many characters to show before the first difference in a long element.
 const BEFORE: usize = 8;
 
 /// The elements in which two tensors differ.
@@ -27,34 +27,34 @@ pub struct Elements {
     pub dtype: DType,
     /// The shape of both tensors.
     pub shape: Vec<usize>,
-    /// The multi-index of the first element that differs, in row-major order.
+    /// The multi-index of the first differing element in row-major order.
     pub first: Vec<usize>,
-    /// What was expected there.
+    /// The expected element there.
     pub expected: String,
-    /// What was answered there.
+    /// The actual element there.
     pub actual: String,
     /// How many elements differ.
     pub differing: usize,
-    /// How many elements there are.
+    /// How many elements each tensor has.
     pub of: usize,
-    /// The elements around the first that differs.
+    /// The elements around the first difference.
     pub window: Window,
 }
 
-/// Neighbours in row-major order on both sides. Texts are equal where bits are, and only there.
+/// Row-major neighbours from both tensors. Texts are equal if and only if the bits are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Window {
-    /// The number of its first element in row-major order.
+    /// The row-major number of the first element.
     pub start: usize,
-    /// What was expected.
+    /// The expected elements.
     pub expected: Vec<String>,
-    /// What was answered.
+    /// The actual elements.
     pub actual: Vec<String>,
 }
 
 impl Elements {
-    /// Where two tensors differ; none if they agree, or are not of one dtype and shape.
+    /// Compares two tensors; `None` if they are equal, or differ in dtype or shape.
     pub(super) fn between(expected: &Tensor, actual: &Tensor) -> Option<Self> {
         if expected.dtype() != actual.dtype() || expected.shape() != actual.shape() {
             return None;
@@ -81,12 +81,12 @@ impl Elements {
     }
 }
 
-/// Which elements are shown if the first difference is at `first`, of so many.
+/// Which elements to show if the first difference is at `first`.
 fn around(first: usize, of: usize) -> Range<usize> {
     if of <= WHOLE { 0..of } else { first.saturating_sub(AROUND)..of.min(first + AROUND + 1) }
 }
 
-/// The first element that differs, by its number, and how many do.
+/// The row-major number of the first difference, and how many there are.
 struct Differing {
     first: usize,
     count: usize,
@@ -101,7 +101,7 @@ fn differing(expected: &Tensor, actual: &Tensor) -> Option<Differing> {
         .or_else(|| stored::<ByteString>(expected, actual))
 }
 
-/// The same for elements that are stored as `T`.
+/// Compares elements that are stored as `T`.
 fn stored<T: Stored + PartialEq>(expected: &Tensor, actual: &Tensor) -> Option<Differing> {
     let (expected, actual) = (expected.view::<T>()?, actual.view::<T>()?);
     let pairs = expected.iter().zip(actual.iter());
@@ -110,7 +110,7 @@ fn stored<T: Stored + PartialEq>(expected: &Tensor, actual: &Tensor) -> Option<D
     Some(Differing { first, count: 1 + numbers.count() })
 }
 
-/// Two elements as texts that differ where their bits do.
+/// The texts of two elements. They differ if and only if the bits do.
 fn pair(dtype: DType, one: &Element, other: &Element) -> (String, String) {
     let mut texts = [one, other].map(|element| Shown(dtype, element).to_string());
     if one == other {
@@ -131,7 +131,7 @@ fn pair(dtype: DType, one: &Element, other: &Element) -> (String, String) {
     (part(&one, from), part(&other, from))
 }
 
-/// The part of a text from a character on, as long as an element may be.
+/// The part of a long text that starts at a character.
 fn part(text: &str, from: usize) -> String {
     let mut rest = text.chars().skip(from);
     let start: String = rest.by_ref().take(LONGEST).collect();
@@ -139,7 +139,7 @@ fn part(text: &str, from: usize) -> String {
     format!("{before}{start}{after}")
 }
 
-/// Whether a value, or a part of a complex one, is the same to a reader in spite of its bits: two NaNs, two zeros.
+/// Whether two different values, or parts of complex ones, would print alike, as two NaNs or two zeros do.
 fn alike(dtype: DType, one: &Element, other: &Element) -> bool {
     let (Element::Bits(one), Element::Bits(other)) = (one, other) else { return false };
     let infinity: u128 = match component(dtype) {
@@ -159,7 +159,7 @@ fn alike(dtype: DType, one: &Element, other: &Element) -> bool {
     })
 }
 
-/// The multi-index of an element by its number in row-major order.
+/// The multi-index of an element from its row-major number.
 pub(super) fn position(shape: &[usize], mut number: usize) -> Vec<usize> {
     let mut position: Vec<usize> = shape
         .iter()

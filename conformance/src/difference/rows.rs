@@ -1,4 +1,4 @@
-//! The window of a difference as two rows, one element below the other, and marks below those that differ.
+//! Renders a window of elements as two aligned rows with marks below the elements that differ.
 
 use std::ops::Range;
 
@@ -9,15 +9,15 @@ use super::elements::{Elements, position};
 /// Two aligned rows of elements and a row of marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rows {
-    /// What was expected.
+    /// The expected elements.
     pub expected: String,
-    /// What was answered.
+    /// The actual elements.
     pub actual: String,
-    /// A `^` below every character of an element that differs.
+    /// A `^` below every character of a differing element.
     pub marks: String,
 }
 
-/// An element on both sides, with the brackets that open and close around it.
+/// An element on both sides, with the brackets around it.
 struct Column {
     opening: usize,
     expected: String,
@@ -40,7 +40,7 @@ impl Column {
 }
 
 impl Elements {
-    /// The dtype and shape of both sides: `i32 [2, 3]`.
+    /// Dtype and shape: `i32 [2, 3]`.
     #[must_use]
     pub fn head(&self) -> String {
         format!("{} {:?}", self.dtype, self.shape)
@@ -51,7 +51,7 @@ impl Elements {
         self.window.expected.len() < self.of
     }
 
-    /// What was expected and what was answered, each on one line: the head, and what fits of the window.
+    /// Both sides on one line each: dtype, shape, and as much of the window as fits.
     pub(crate) fn texts(&self, width: Option<usize>) -> (String, String) {
         let columns = self.columns();
         let shown = shown(&columns, width);
@@ -64,7 +64,7 @@ impl Elements {
         (side(|column| &column.expected), side(|column| &column.actual))
     }
 
-    /// The rows, with as many elements around the first difference as fit into so many columns; all without a limit.
+    /// The rows with as many elements around the first difference as fit into `width` columns; all if `None`.
     #[must_use]
     pub fn rows(&self, width: Option<usize>) -> Rows {
         let columns = self.columns();
@@ -88,7 +88,7 @@ impl Elements {
         rows
     }
 
-    /// What stands before and behind a part of the window.
+    /// The ellipses before and after a part of the window.
     fn ellipses(&self, shown: &Range<usize>) -> (&'static str, &'static str) {
         let before = if self.window.start + shown.start > 0 { "… " } else { "" };
         (before, if self.window.start + shown.end < self.of { " …" } else { "" })
@@ -112,13 +112,13 @@ impl Elements {
     }
 }
 
-/// A text behind a row, filled up to a width.
+/// Appends a text to a row, padded to a width.
 fn push(row: &mut String, text: &str, width: usize) {
     row.push_str(text);
     row.push_str(&" ".repeat(width.saturating_sub(text.width())));
 }
 
-/// The columns around the first difference that fit into a width, beside ellipses on both sides.
+/// The columns around the first difference that fit into a width, together with ellipses on both sides.
 fn shown(columns: &[Column], width: Option<usize>) -> Range<usize> {
     let Some(width) = width else { return 0..columns.len() };
     let all: usize = columns.iter().map(|column| column.width() + 1).sum();

@@ -1,4 +1,4 @@
-//! What a case is: questions, and what the answers come to.
+//! The unit of a campaign: a [`Check`] turns draws into questions, and their answers into a finding or none.
 
 use std::fmt;
 
@@ -13,25 +13,26 @@ use crate::process::Trouble;
 
 use super::Tally;
 
-/// A call, and how it is asked.
+/// A call, and how to run it.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The call.
     pub call: Call,
-    /// How it is asked.
+    /// How to run it.
     pub way: Way,
 }
 
-/// How a call is asked of a built-in backend; others take no notice.
+/// How a built-in backend runs a call. Other backends ignore it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Way {
-    /// The policies that the answer is held to.
+    /// The policies that the answer is judged under.
     pub profile: Profile,
     /// The level; `None` for the one that the backend chooses.
     pub level: Option<Level>,
     /// The number of threads.
     pub threads: usize,
-    /// Whether the output lies in memory as it comes, rather than in memory full of garbage.
+    /// Whether the output buffer is left as allocated. Otherwise it is poisoned first, so that an element that the
+    /// backend does not write shows, and shows again whenever the call is repeated.
     pub fresh: bool,
 }
 
@@ -47,11 +48,10 @@ impl Way {
         levels
     };
 
-    /// A way under these policies that follows from the choices: any level, now and then more threads, and mostly an
-    /// output that was poisoned before, so that what is left unwritten is found again when the call is made small.
+    /// Draws a way to run a call under `profile`: any level, mostly one thread, and mostly a poisoned output.
     pub fn draw(choices: &mut Choices, profile: Profile) -> Self {
         let level = Self::LEVELS[choices.below(Self::LEVELS.len())];
-        // Waking threads takes longer than a small call.
+        // Rare, because waking threads takes longer than a small call.
         let threads = match choices.below(128) {
             127 => 5,
             126 => 2,
@@ -61,56 +61,56 @@ impl Way {
     }
 }
 
-/// What came of a question.
+/// The result of a question.
 pub type Answer = Result<Outcome, Trouble>;
 
-/// What a case does next.
+/// What a check does next.
 #[derive(Debug)]
 pub enum Step {
-    /// It asks these, too.
+    /// Asks these questions, in addition to those asked so far.
     Ask(Vec<Question>),
-    /// All is well, or nothing can be said.
-    Well,
-    /// Something is not as it must be.
-    Broken(Box<Broken>),
+    /// The property holds, or does not apply.
+    Done,
+    /// The property is violated.
+    Violated(Box<Violation>),
 }
 
-/// Something that is not as it must be.
+/// A violated property.
 #[derive(Clone, Debug)]
-pub struct Broken {
-    /// What it is counted with.
+pub struct Violation {
+    /// The group of failures that it belongs to.
     pub key: Key,
     /// What was allowed, in words.
     pub expected: String,
-    /// What was found, in words.
+    /// What the backend did, in words.
     pub actual: String,
     /// Where an output differs from one that was allowed.
     pub difference: Option<Box<Difference>>,
 }
 
-/// What is taken for the same failure: one of them is kept and shown.
+/// What identifies a kind of failure: a campaign counts every failure, but keeps and shrinks one example per key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Key {
-    /// The law that is broken, if it is one.
+    /// The violated law; `None` for a difference from the reference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub law: Option<String>,
-    /// The operator that was asked.
+    /// The operator of the first call.
     pub operator: String,
     /// The verdict.
     pub verdict: Verdict,
-    /// The dtype of indices, if some are neither i32 nor i64.
+    /// The dtype of the indices, if it is neither i32 nor i64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_dtype: Option<DType>,
     /// Whether params are strings.
     pub strings: bool,
-    /// What was expected, if not an output: an error code.
+    /// The error code that was expected; `None` if an output was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
 }
 
 impl Key {
-    /// The key of a failure of some calls, of which there is at least one.
+    /// The key of a failure of `asked`, which holds at least one question.
     #[must_use]
     pub fn new(
         law: Option<&str>,
@@ -137,7 +137,7 @@ impl Key {
 }
 
 impl Key {
-    /// What the failures share beside law and operator: `accepted-bad-input, index-dtype expected, u8 indices`.
+    /// The part of the key after law and operator: `accepted-bad-input, index-dtype expected, u8 indices`.
     #[must_use]
     pub fn kind(&self) -> String {
         format!("{}{}", self.verdict, self.circumstances())
@@ -160,11 +160,13 @@ impl fmt::Display for Key {
     }
 }
 
-/// What each case of a campaign does. It is asked again with more answers until it ends; the same choices lead to the
-/// same questions.
+/// The property that a campaign tests, as a step function.
+///
+/// A case calls [`step`](Self::step) again after each batch of answers, from the same draws, until it returns something
+/// other than [`Step::Ask`]. Implementations are therefore deterministic: equal draws give equal questions.
 pub trait Check: Sync {
-    /// The next step of a case. `asked` and `answers` are those of the steps before; a case that has ended is counted
-    /// in the tally.
+    /// The next step of a case, given the questions of all earlier steps and their answers. The step that ends the
+    /// case adds it to `tally`.
     fn step(&self, choices: &mut Choices, asked: &[Question], answers: &[Answer], tally: &mut Tally) -> Step;
 }
 

@@ -1,5 +1,6 @@
-//! Whether a report that was read from a file can be true: every case is counted once, every failure is one of them, and
-//! what follows from other numbers is computed again.
+//! Consistency checks for a report that was read from a file: every case is counted once, every failure belongs to a
+//! case that is done, and derived numbers match those that they derive from. A report that somebody edited, or that an
+//! older program wrote, must not be merged or resumed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,15 +10,15 @@ use super::plan::MOST_CASES;
 use super::report::Report;
 use super::tally::BROKEN;
 
-/// The most seconds that a campaign took: a million years.
+/// The longest duration of a campaign that is believed: a million years.
 const MOST_SECONDS: f64 = 3e13;
 
-/// What a report says that cannot be true, if there is such a thing.
+/// What in the report contradicts itself, if anything.
 pub(super) fn contradiction(report: &Report) -> Option<String> {
     of_cases(report).or_else(|| of_failures(report)).or_else(|| of_the_rest(report))
 }
 
-/// What cannot be true of the cases that are done.
+/// Contradictions among the numbers of cases.
 fn of_cases(report: &Report) -> Option<String> {
     let (shard, done) = (report.shard, report.done);
     if !shard.exists() {
@@ -40,7 +41,7 @@ fn of_cases(report: &Report) -> Option<String> {
     }
 }
 
-/// What cannot be true of the failures, where the cases are right.
+/// Contradictions among the failures, provided that the numbers of cases are consistent.
 fn of_failures(report: &Report) -> Option<String> {
     let (shard, groups) = (report.shard, &report.groups);
     let is_done = |case: u64| {
@@ -57,7 +58,7 @@ fn of_failures(report: &Report) -> Option<String> {
     if failures.is_none_or(|failures| failures > report.tested()) {
         return Some("more cases failed than were tested".to_owned());
     }
-    // Of laws the failures are counted a second time.
+    // Broken laws are counted twice: in the counts and in the groups.
     let broken = report.counts.values().filter_map(|columns| columns.get(BROKEN)).sum::<u64>();
     let of_laws = groups.iter().filter(|group| group.key.law.is_some()).map(|group| group.count).sum::<u64>();
     (broken != of_laws).then(|| format!("{of_laws} failures of laws are grouped, and {broken} are counted"))
@@ -74,7 +75,7 @@ fn of_the_rest(report: &Report) -> Option<String> {
     (!corpus.is_none_or(Corpus::adds_up)).then(|| "its saved cases do not add up".to_owned())
 }
 
-/// A sum, unless it overflows.
+/// The sum, or `None` if it overflows.
 fn sum(mut numbers: impl Iterator<Item = u64>) -> Option<u64> {
     numbers.try_fold(0u64, u64::checked_add)
 }

@@ -6,26 +6,26 @@ use crate::judge::Verdict;
 
 use super::plan::MOST_CASES;
 
-/// What the cases that were saved before come to today.
+/// The results of the saved cases.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Corpus {
-    /// How many there are.
+    /// The number of saved cases.
     pub cases: u64,
     /// How many of them the backend does not support.
     pub unsupported: u64,
-    /// How many of them were not asked, or not in every way, before the time was up.
+    /// How many of them were not replayed, or not under every [`Way`], before the time was up.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unasked: u64,
-    /// Those that fail.
+    /// The cases that fail.
     pub failing: Vec<Failing>,
 }
 
-/// A case that was saved before, and fails.
+/// A saved case that fails.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Failing {
-    /// The file that holds it.
+    /// Its file.
     pub file: String,
     /// Its id.
     pub id: String,
@@ -33,9 +33,9 @@ pub struct Failing {
     pub verdict: Verdict,
     /// What was allowed, in words.
     pub expected: String,
-    /// What was answered, in words.
+    /// What the backend answered, in words.
     pub actual: String,
-    /// A line that repeats it.
+    /// A command line that repeats it.
     pub replay: String,
 }
 
@@ -45,7 +45,7 @@ const fn is_zero(count: &u64) -> bool {
 }
 
 impl Corpus {
-    /// Whether its numbers can be true together.
+    /// Whether its numbers are consistent with each other.
     pub(super) fn adds_up(&self) -> bool {
         let parts = [self.unsupported, self.unasked, self.failing.len() as u64];
         let all = parts.into_iter().try_fold(0u64, u64::checked_add);
@@ -58,7 +58,7 @@ impl Corpus {
         self.cases - self.unsupported - self.unasked
     }
 
-    /// Takes in what another shard found.
+    /// Adds the results of another shard.
     pub(super) fn join(&mut self, other: &Self) {
         for (sum, more) in [
             (&mut self.cases, other.cases),

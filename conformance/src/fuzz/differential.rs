@@ -1,18 +1,19 @@
-//! Random calls, compared with the reference.
+//! The check that compares a backend with the reference, one random call per case.
 
 use gather_spec::{Operator, Outcome, Profile, Signatures};
 
 use crate::backend::Description;
 use crate::difference::Difference;
-use crate::generate::{Choices, Maker};
+use crate::generate::{CallGenerator, Choices};
 use crate::judge::{Strictness, describe_allowed, describe_outcome, is_dtype_error, judge};
 
 use super::Tally;
-use super::check::{Answer, Broken, Check, Key, Question, Step, Way};
+use super::check::{Answer, Check, Key, Question, Step, Violation, Way};
 use super::expect::{allowed, reference};
 use super::tally::{NOT_SENT, TOO_LARGE, UNSUPPORTED};
 
-/// Calls of so many indices are often shared by several threads: waking these takes no longer than the calls.
+/// From this many indices on, waking threads is cheap beside the call, so the number of threads is drawn from all of
+/// `THREADS`.
 const MANY: usize = 256;
 const THREADS: [usize; 5] = [1, 3, 4, 2, 7];
 
@@ -21,14 +22,14 @@ const THREADS: [usize; 5] = [1, 3, 4, 2, 7];
 pub struct Differential {
     description: Description,
     signatures: Signatures,
-    maker: Maker,
-    /// The policies to choose from; those that the backend declares, if there are none.
+    generator: CallGenerator,
+    /// The policies to draw from. If empty, the backend is judged under those that it declares.
     profiles: Vec<Profile>,
     strictness: Strictness,
 }
 
 impl Differential {
-    /// For a backend of this description, held to its profile, or in turn to each of some `profiles`.
+    /// Judges the backend under its declared policies or, if `profiles` is not empty, under one of those per call.
     #[must_use]
     pub fn new(
         description: &Description,
@@ -36,22 +37,22 @@ impl Differential {
         profiles: Vec<Profile>,
         strictness: Strictness,
     ) -> Self {
-        let maker = Maker::new(description, signatures);
+        let generator = CallGenerator::new(description, signatures);
         let (description, signatures) = (description.clone(), signatures.clone());
-        Self { description, signatures, maker, profiles, strictness }
+        Self { description, signatures, generator, profiles, strictness }
     }
 
-    /// The same with one call in so many at a size at which kernels change their way.
+    /// Draws one call in `edges_in` at a size at which kernels switch between code paths.
     #[must_use]
     pub fn edges_in(self, edges_in: usize) -> Self {
-        Self { maker: self.maker.edges_in(edges_in), ..self }
+        Self { generator: self.generator.edges_in(edges_in), ..self }
     }
 
-    /// A question, or the operator of one that cannot be made.
+    /// Draws a question. The error names the operator whose call could not be made.
     fn draw(&self, choices: &mut Choices) -> Result<Option<Question>, Operator> {
         let profile = if self.profiles.is_empty() { None } else { Some(choices.pick(&self.profiles)) };
         let way = Way::draw(choices, profile.unwrap_or_default());
-        let made = self.maker.call(choices).map_err(|unmade| unmade.operator)?;
+        let made = self.generator.call(choices).map_err(|draw_error| draw_error.operator)?;
         let Some(call) = made else { return Ok(None) };
         let declared = || self.description.operators.get(call.operator.as_str()).map(|known| known.profile);
         let profile = profile.or_else(declared).unwrap_or_default();
@@ -60,15 +61,15 @@ impl Differential {
         Ok(Some(Question { call, way: Way { profile, threads, ..way } }))
     }
 
-    /// What an answer that is not the reference's comes to, and the column that counts it.
+    /// Judges an answer that differs from the reference's. Returns the column that counts the case, and the step.
     fn judge(&self, question: &Question, expected: &Outcome, answer: &Answer) -> (&'static str, Step) {
         let Question { call, way } = question;
         let allowed = allowed(&self.signatures, call, way.profile, expected);
         if allowed.is_empty() {
-            return (column(expected), Step::Well);
+            return (column(expected), Step::Done);
         }
         let declared = self.description.operators.get(call.operator.as_str());
-        let Some(roles) = self.signatures.roles(call) else { return (column(expected), Step::Well) };
+        let Some(roles) = self.signatures.roles(call) else { return (column(expected), Step::Done) };
         let declared = declared.is_some_and(|known| known.covers(&roles));
         let verdict = match answer {
             Err(trouble) => trouble.verdict,
@@ -76,14 +77,14 @@ impl Differential {
         };
         if !verdict.is_failure() {
             let refused = matches!(answer, Ok(Outcome::Unsupported(_)));
-            return (if refused { UNSUPPORTED } else { column(expected) }, Step::Well);
+            return (if refused { UNSUPPORTED } else { column(expected) }, Step::Done);
         }
         let code = match expected {
             Outcome::Error(error) => error.code.map(|code| code.to_string()),
             _ => None,
         };
         let key = Key::new(None, &self.signatures, std::slice::from_ref(question), verdict, code);
-        // Without an answer there is nothing that could be counted as an output or an error.
+        // Without an answer, the case is neither an output nor an error.
         let column = if answer.is_err() { verdict.name() } else { column(expected) };
         let (actual, difference) = match answer {
             Err(trouble) => (trouble.what.clone(), None),
@@ -93,10 +94,10 @@ impl Differential {
             }
         };
         let expected = describe_allowed(&allowed);
-        (column, Step::Broken(Box::new(Broken { key, expected, actual, difference })))
+        (column, Step::Violated(Box::new(Violation { key, expected, actual, difference })))
     }
 
-    /// Whether a call is sent: its dtypes are declared, or must be refused.
+    /// Whether to send a call: the backend declares its dtypes, or must reject them.
     fn is_sent(&self, question: &Question) -> bool {
         let declared = self.description.operators.get(question.call.operator.as_str());
         let roles = self.signatures.roles(&question.call);
@@ -118,11 +119,11 @@ impl Check for Differential {
                 Err(operator) => Some(operator),
             };
             tally.count(operator.as_ref().map_or("no operator", Operator::as_str), NOT_SENT);
-            return Step::Well;
+            return Step::Done;
         };
         let expected = reference(&question.call, question.way.profile);
         let (column, step) = match answer {
-            Ok(outcome) if expected.agrees(outcome) => (column(&expected), Step::Well),
+            Ok(outcome) if expected.agrees(outcome) => (column(&expected), Step::Done),
             answer => self.judge(question, &expected, answer),
         };
         tally.count(question.call.operator.as_str(), column);
@@ -130,7 +131,7 @@ impl Check for Differential {
     }
 }
 
-/// What the reference says, as a column.
+/// The column for what the reference gives.
 fn column(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Output(_) => "output",

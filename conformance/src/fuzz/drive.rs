@@ -1,5 +1,14 @@
-//! Runs the cases of a shard: workers take chunks of them in order, round by round; after a round all cases before
-//! some place are done, so that a report is a checkpoint.
+//! Runs the cases of a shard on several workers, in rounds.
+//!
+//! One atomic counter hands out the places of the shard in order. In a round each worker takes chunks from it until the
+//! deadline, and finishes the chunk that it has begun. After the round the results are merged: **all cases before
+//! `report.done` are counted, and none after it**, so the report is a checkpoint. If a worker is interrupted in the middle
+//! of a chunk, the lowest interrupted place becomes `done`, and what other workers did beyond it is discarded and done
+//! again on resumption. Then each new kind of failure is shrunk, and `note` saves the report. Rounds double in length up
+//! to `Pace::checkpoint`.
+//!
+//! The order in which workers finish does not show: tallies and digests are sums, and of the failures of a kind the one
+//! with the lowest case number is kept.
 
 use std::collections::HashMap;
 use std::io;
@@ -15,49 +24,49 @@ use super::report::{Group, Report};
 use super::subject::{Subject, Subjects};
 use super::worker::{Found, Job, Part, Round, Small, Worker};
 
-/// The first round is short, so that what fails at once is seen at once.
+/// Short, so that a backend that fails at once is reported at once.
 const FIRST_ROUND: Duration = Duration::from_millis(500);
 
-/// How long a campaign goes on, and how often it is noted how far it is.
+/// How long a campaign runs, and how often it saves a checkpoint.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// When to stop, as if all cases were done if there is no other limit. It covers everything: calls that are not
-    /// answered by then are as if they had not been asked, and what was found is not made smaller.
+    /// When to stop; a campaign without a number of cases is complete then. The limit covers everything: calls that
+    /// are unanswered by then count as not asked, and failures are no longer shrunk.
     pub end: Option<Instant>,
-    /// The time between checkpoints; a round does one chunk of cases at least.
+    /// The time between checkpoints. A round does at least one chunk of cases, however long that takes.
     pub checkpoint: Duration,
 }
 
 impl Pace {
-    /// Whether the time is up, which is how a campaign without another limit is completed.
+    /// Whether the time is up. Completes a campaign without a number of cases.
     fn is_up(self) -> bool {
         self.end.is_some_and(|end| Instant::now() >= end) && !interrupt::requested()
     }
 
-    /// Whether the campaign stops: the time is up, or the user has asked for the end.
+    /// Whether to stop: the time is up, or the user interrupted the program.
     fn is_over(self) -> bool {
         interrupt::requested() || self.is_up()
     }
 }
 
-/// Which kinds of failures are made small, and how long that may take.
+/// Which kinds of failures to shrink, and for how long.
 #[derive(Clone, Copy)]
 pub struct Shrinking<'a> {
-    /// Whether an example of a kind is wanted.
+    /// Whether this kind needs an example.
     pub wants: &'a dyn Fn(&Key) -> bool,
-    /// The time for all kinds together; afterwards they are shown as they were found.
+    /// The time for all kinds together. Kinds that are left over keep their example as found.
     pub time: Option<Duration>,
 }
 
 impl Shrinking<'_> {
-    /// All of them, each as long as it takes.
+    /// Shrinks every kind, without a limit.
     pub const ALL: Self = Self { wants: &|_| true, time: None };
 }
 
-/// With a limit on the campaign, making an example small takes at most this part of the time that is left.
+/// If the campaign has a time limit, one example may use up one part in this many of the time that is left.
 const PART_TO_SHRINK: u32 = 4;
 
-/// Why a campaign was given up. What was done until the last checkpoint is not lost.
+/// Why a campaign was aborted. Everything up to the last checkpoint is saved.
 #[derive(Debug, thiserror::Error)]
 pub enum Stopped {
     /// A process cannot be started again.
@@ -68,8 +77,8 @@ pub enum Stopped {
     Io(#[from] io::Error),
 }
 
-/// Does what is left of a report, with one worker per subject. `note` is told of every checkpoint. Where the user ends
-/// the process meanwhile, the report is not complete.
+/// Does the remaining cases of a report, with one worker per subject. `note` is called at every checkpoint. If the user
+/// interrupts the program, the returned report is incomplete.
 ///
 /// # Errors
 /// [`Stopped`].
@@ -84,7 +93,7 @@ pub fn drive(
     drive_with(report, check, &mut Subjects(subjects), pace, Shrinking::ALL, saver, note)
 }
 
-/// The same with subjects that go on to another campaign, and examples of some kinds only.
+/// Like [`drive`], with subjects that another campaign uses afterwards, and with limits on shrinking.
 ///
 /// # Errors
 /// [`Stopped`].
@@ -104,7 +113,7 @@ pub fn drive_with(
     let workers = subjects.0.iter_mut().map(|subject| Worker::new(subject, check));
     let mut workers: Vec<Worker<'_>> = workers.collect::<io::Result<_>>()?;
     let mut found = HashMap::new();
-    // Those of an earlier run that ended while it made them.
+    // Kinds that an earlier run found but did not finish shrinking.
     add_examples(&mut report, &mut found, &mut workers[0], pace, &mut shrinking, saver, note)?;
     let mut round = FIRST_ROUND.min(pace.checkpoint);
     while report.done < end && !pace.is_over() {
@@ -129,7 +138,7 @@ pub fn drive_with(
     Ok(report)
 }
 
-/// Makes an example of each kind of failure that has none. That may take long, so each is noted.
+/// Makes an example of each kind of failure that lacks one. Shrinking may take long, so the report is saved before each.
 fn add_examples(
     report: &mut Report,
     found: &mut HashMap<Key, Found>,
@@ -150,7 +159,7 @@ fn add_examples(
             let (small, broken) = worker.example(&report.campaign, &key, first, found, limit);
             shrinking.time = shrinking.time.map(|time| time.saturating_sub(start.elapsed()));
             if interrupt::requested() {
-                // It may not be small yet; a campaign that is resumed makes it.
+                // The example may not be small yet. Resuming the campaign makes it again.
                 return Ok(());
             }
             let saved = small.map_or(Ok(()), |small| keep(&mut report.groups[at], &small, saver, seed));
@@ -165,7 +174,7 @@ fn add_examples(
     Ok(())
 }
 
-/// Gives a group its example; where that cannot be saved, one that is only described.
+/// Attaches an example to its group. If its case files cannot be written, attaches it without them and returns the error.
 fn keep(group: &mut Group, small: &Small, saver: &Saver<'_>, seed: u64) -> io::Result<()> {
     let (key, first) = (&group.key, group.first);
     let (example, failed) = match saver.save(small, key, seed, first) {
@@ -176,7 +185,8 @@ fn keep(group: &mut Group, small: &Small, saver: &Saver<'_>, seed: u64) -> io::R
     failed
 }
 
-/// One round of all workers. If one of them is interrupted, the cases before that place count, and why is returned.
+/// Runs one round of all workers and merges the results. If a worker is interrupted, only the cases before the lowest
+/// interrupted place count, and the reason is returned.
 fn run_round(
     report: &mut Report,
     found: &mut HashMap<Key, Found>,
@@ -191,7 +201,7 @@ fn run_round(
     let mut rounds: Vec<Round> = std::thread::scope(|scope| {
         let mut workers = workers.iter_mut();
         let first = workers.next();
-        // Where the system has no more threads, fewer workers do the same.
+        // If the system has no threads left, fewer workers do the same work.
         let spawn =
             |worker| std::thread::Builder::new().spawn_scoped(scope, || Worker::round(worker, &job)).ok();
         let threads: Vec<_> = workers.map_while(spawn).collect();

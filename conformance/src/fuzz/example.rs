@@ -1,5 +1,5 @@
-//! A failure that was made small, as case files that stand for themselves: id from the content, clauses suggested,
-//! the seed, and a line that repeats it.
+//! Saves a shrunk failure as self-contained case files: an id derived from the content, suggested clauses, the seed, and
+//! a command line that repeats it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,38 +18,38 @@ use super::report::{Example, cannot_write};
 use super::worker::Small;
 use super::yaml;
 
-/// The most clauses that are suggested for an outcome.
+/// The most clauses to suggest for an outcome.
 const CLAUSES: usize = 3;
 
-/// The longest text of cases that is printed, in bytes.
+/// The longest case text to print in full, in bytes.
 const LONGEST_TEXT: usize = 8 << 10;
 
-/// Writes examples, or only describes them.
+/// Describes examples, and writes them if it has a folder.
 #[derive(Clone, Copy, Debug)]
 pub struct Saver<'a> {
-    /// Names the clauses that are suggested.
+    /// For suggesting clauses.
     pub spec: &'a Specification,
-    /// Where case files go, if they are to be written.
+    /// The folder for case files, if they are wanted.
     pub folder: Option<&'a Path>,
-    /// How `run` names the backend: `--backend` and a name, or a command behind `--`.
+    /// How to name the backend on the command line of `run`.
     pub backend: &'a Named,
-    /// What else a line needs that repeats a case: the options that differ from their defaults.
+    /// The other options of that command line that differ from their defaults.
     pub options: &'a str,
 }
 
 /// How a command line names the backend of a campaign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Named {
-    /// A built-in one, whose policies and level come with each question.
+    /// A built-in one. Policies and level come from each question's [`Way`].
     BuiltIn(String),
-    /// Another one, with all its options.
+    /// Options that select any other backend, `--backend` included.
     Option(String),
-    /// A command, which comes last.
+    /// A command, which comes last, after `--`.
     Command(String),
 }
 
 impl Saver<'_> {
-    /// Describes a failure, and writes its cases if there is a folder.
+    /// Describes a failure, and writes its case files if there is a folder.
     pub(super) fn save(&self, small: &Small, key: &Key, seed: u64, case: u64) -> io::Result<Example> {
         let unsteady = || "it did not fail again".to_owned();
         let broken = small.broken.as_ref();
@@ -108,7 +108,7 @@ impl Saver<'_> {
         File { name, text }
     }
 
-    /// A case and its name, which follows from the call.
+    /// The text of a case, and its name, which is derived from the call.
     fn case(&self, call: &Call, seed: u64) -> (String, String) {
         let body = yaml::call(call);
         let name = format!("found-{}", short_digest(&format!("{}\n{body}", call.operator)));
@@ -123,7 +123,7 @@ impl Saver<'_> {
         (name, text)
     }
 
-    /// Clauses that the outcome is likely to rest on; whoever takes the case over chooses.
+    /// Suggests clauses that the outcome may rest on. Whoever adopts the case picks the right ones.
     fn clauses(&self, call: &Call) -> Vec<&str> {
         let own: Vec<_> = self
             .spec
@@ -153,7 +153,7 @@ impl Saver<'_> {
         }
     }
 
-    /// A line that repeats the cases of a text: it carries them. One that is too long to be pasted says how to get it.
+    /// A command line with the case text as a here-document, or a hint if the text is too long to paste.
     fn replay_text(&self, text: &str, way: Way) -> String {
         if text.len() > LONGEST_TEXT {
             return format!("# {} bytes of YAML repeat it: --save DIR writes them", text.len());
@@ -161,7 +161,7 @@ impl Saver<'_> {
         format!("{} <<'YAML'\n{text}YAML", self.replay(Path::new("-"), way))
     }
 
-    /// A line that repeats the cases of a file.
+    /// A command line that repeats the cases of a file.
     pub(super) fn replay(&self, path: &Path, way: Way) -> String {
         let mut cases = format!("--cases {}", quoted(&[path.into()]));
         if !self.options.is_empty() {
@@ -180,7 +180,7 @@ impl Saver<'_> {
     }
 }
 
-/// A case file that is to be written.
+/// A case file to be written.
 struct File {
     name: String,
     text: String,

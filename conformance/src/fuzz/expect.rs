@@ -1,4 +1,4 @@
-//! What the reference allows: its own answer, and what the signature tolerates beside it.
+//! The outcomes that are allowed for a drawn call: the reference's, and those that the signature tolerates in addition.
 
 use gather_spec::signature::{AttributeRole, Join, ModePolicy, OperandRole, RankRule};
 use gather_spec::{
@@ -7,10 +7,10 @@ use gather_spec::{
 
 use crate::mutants;
 
-/// The most bytes of an output: huge ones are drawn to be refused, not to be made.
+/// The largest output that is computed, in bytes. Larger ones are drawn only to see whether a backend rejects them.
 pub(crate) const MAX_OUTPUT: u64 = 16 << 20;
 
-/// The policies under which a call that is right but for its indices has an output.
+/// A profile under which a call that is valid except for its index values has an output, and so a shape.
 const ZERO: Profile = Profile { bad: BadIndex::Zero, negative: gather_spec::NegativeIndex::Reject };
 
 /// What the reference answers under a profile.
@@ -18,7 +18,7 @@ pub(crate) fn reference(call: &Call, profile: Profile) -> Outcome {
     gather_reference::answer(call, gather_reference::Settings { profile, max_output: MAX_OUTPUT })
 }
 
-/// All outcomes that are allowed where the reference gives `expected`; none if it does not do such calls.
+/// All outcomes that are allowed where the reference gives `expected`. Empty if the reference cannot tell.
 pub(crate) fn allowed(
     signatures: &Signatures,
     call: &Call,
@@ -34,13 +34,13 @@ pub(crate) fn allowed(
     all
 }
 
-/// The profile that a call is answered under: where the call chooses, what is declared leaves nothing open.
+/// The profile that applies to a call: that of its mode where it has one, otherwise the declared one.
 pub(crate) fn effective(signature: &Signature, call: &Call, declared: Profile) -> Profile {
     let chosen = signature.mode_sent(&call.attributes).or_else(|| signature.modes().first());
     chosen.map_or(declared, |mode| mode.profile)
 }
 
-/// The same call in a mode that gives an output for a bad index, if its operator has one.
+/// The call in a mode that gives an output for a bad index, if its operator has one; otherwise the call itself.
 pub(crate) fn without_promise(signature: &Signature, call: &Call) -> Call {
     let gives = |mode: &&ModePolicy| !matches!(mode.profile.bad, BadIndex::Error | BadIndex::Unspecified);
     let mut call = call.clone();
@@ -52,15 +52,15 @@ pub(crate) fn without_promise(signature: &Signature, call: &Call) -> Call {
     call
 }
 
-/// What is allowed where an implementation that takes the letter gives `expected`, and `under_zero` if a bad index gives
-/// zeros.
+/// The outcomes allowed by a strict reading of the documents, which gives `expected`. `under_zero` computes what the
+/// call gives where a bad index gives zeros; only its shape is used.
 pub(crate) fn allows(
     expected: &Outcome,
     profile: Profile,
     under_zero: impl FnOnce() -> Outcome,
 ) -> Vec<Allowed> {
     match expected {
-        // It refuses what is too large.
+        // Outputs above the limit are not computed, so they cannot be compared.
         Outcome::Unsupported(_) | Outcome::TooLarge { .. } => Vec::new(),
         Outcome::Output(output) => vec![Allowed::Output(output.clone())],
         Outcome::Error(error) => {
@@ -81,8 +81,8 @@ fn output_shape(outcome: &Outcome) -> Option<Shape> {
     }
 }
 
-/// What the signature tolerates where its letter gives `expected`: what the right model gives, as if the pages listed what
-/// is refused; and again if the model refuses something else that is tolerated.
+/// The outcomes tolerated in addition where a strict reading gives `expected`. The model of the mutants answers under a
+/// signature that lists what was rejected; if it rejects the call for another tolerated reason, that is listed as well.
 pub(crate) fn tolerated(
     signature: &Signature,
     call: &Call,
@@ -106,12 +106,12 @@ pub(crate) fn tolerated(
     all
 }
 
-/// Whether params is a scalar of which the pages promise nothing.
+/// Whether `params` is a scalar for which the documents promise nothing.
 fn allows_any_of_a_scalar(signature: &Signature, call: &Call) -> bool {
     signature.tolerates.scalar_params && signature.roles(call).is_ok_and(|roles| roles.params.rank() == 0)
 }
 
-/// The signature with what it tolerates listed, if a call that is refused with this code is then refused no more.
+/// The signature extended so that it no longer rejects the call with this code, if it tolerates that.
 fn widened(signature: &Signature, call: &Call, code: ErrorCode) -> Option<Signature> {
     let roles = signature.roles(call).ok()?;
     let tolerates = &signature.tolerates;
@@ -143,14 +143,14 @@ fn widened(signature: &Signature, call: &Call, code: ErrorCode) -> Option<Signat
     }
 }
 
-/// The signature with one more dtype of an operand, if that is tolerated and not listed.
+/// The signature with one more dtype for an operand, if that dtype is tolerated and not listed.
 fn with_dtype(
     signature: &Signature,
     role: OperandRole,
     dtype: DType,
     tolerated: &[DType],
 ) -> Option<Signature> {
-    // Copying a signature takes longer than the call: it is left for last.
+    // Last, because copying a signature takes longer than the call.
     if !tolerated.contains(&dtype) || signature.operand(role).dtypes.contains(&dtype) {
         return None;
     }

@@ -9,10 +9,10 @@ use super::consistency::contradiction;
 use super::plan::Shard;
 use super::report::{Report, SCHEMA};
 
-/// The most bytes of a report.
+/// The largest report that is read, in bytes.
 const LARGEST: u64 = 256 << 20;
 
-/// Why reports cannot be joined.
+/// Why reports cannot be merged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the fields are named after what the message says of them")]
 pub enum MergeError {
@@ -50,10 +50,10 @@ impl Report {
     }
 }
 
-/// Joins the reports of all shards of a campaign, named by their files.
+/// Merges the reports of all shards of a campaign. Each comes with the name of its file.
 ///
 /// # Errors
-/// [`MergeError`] unless they are exactly the shards of one campaign, each of them finished and consistent.
+/// [`MergeError`] unless they are exactly the shards of one campaign, all finished and consistent.
 pub fn merge(reports: &[(String, Report)]) -> Result<Report, MergeError> {
     let ((name, first), others) = reports.split_first().ok_or(MergeError::Nothing)?;
     for (other_name, other) in others {
@@ -114,7 +114,7 @@ fn check_that_all_are_there(reports: &[(String, Report)], of: u64) -> Result<(),
     }
 }
 
-/// What is left to do, in words, with the numbers as `sbatch --array=` takes them.
+/// What remains to be done, with the shard numbers in the format of `sbatch --array=`.
 fn left(of: u64, missing: &[u64], unfinished: &[u64]) -> String {
     let line = |what: &str, numbers: &[u64]| {
         let list = || format!("{} of {of} shards are {what}: {}", numbers.len(), ranges(numbers));
@@ -124,7 +124,7 @@ fn left(of: u64, missing: &[u64], unfinished: &[u64]) -> String {
     lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
-/// Ascending numbers as `1,4-7`.
+/// Formats ascending numbers as `1,4-7`.
 fn ranges(numbers: &[u64]) -> String {
     let runs = numbers.chunk_by(|one, next| one + 1 == *next);
     let text = |run: &[u64]| match run {

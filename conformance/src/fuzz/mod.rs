@@ -1,10 +1,15 @@
-//! Campaigns: random calls by the million, deterministic from a seed, split into shards, interrupted and resumed.
+//! Campaigns: millions of random calls that follow from a seed, in shards that can be interrupted and resumed.
 //!
-//! A [`Campaign`] says what is drawn, a [`Shard`] which part of it. Each case is a [`Check`]: it asks [`Question`]s of
-//! a [`Subject`] and finds that all is well or what is [`Broken`]: [`Differential`] compares with the reference, and the
-//! [laws](crate::laws) ask for relations between calls. [`drive()`] runs the cases in rounds and keeps a [`Report`],
-//! whose groups each hold one example, made small by `shrink` and written as a case file by `example`. What was saved so
-//! before is the [`Corpus`], which is asked first.
+//! A failure takes this way:
+//!
+//! 1. **Draw.** A [`Campaign`] gives each case number a seed, and a [`Shard`] selects case numbers. The [`Check`] draws
+//!    [`Question`]s from the seed: [`Differential`] compares with the reference, [laws](crate::laws) relate calls.
+//! 2. **Ask.** A worker asks a [`Subject`], a built-in backend or a process, in chunks; [`drive()`] runs the workers.
+//! 3. **Judge.** The check finds nothing, or a [`Violation`]. Failures with equal [`Key`]s form one group.
+//! 4. **Shrink.** `shrink` makes the draws of a group's first failure fewer and smaller while the key stays the same.
+//! 5. **Save.** `example` writes a case file. Later campaigns replay the saved files first, as the [`Corpus`].
+//!
+//! The [`Report`] holds the result and is also the checkpoint.
 
 mod check;
 mod consistency;
@@ -24,7 +29,7 @@ mod tally;
 mod worker;
 mod yaml;
 
-pub use check::{Answer, Broken, Check, Key, Question, Step, Way};
+pub use check::{Answer, Check, Key, Question, Step, Violation, Way};
 pub use corpus::{Corpus, Failing};
 pub use differential::Differential;
 pub use drive::{Pace, Shrinking, Stopped, drive, drive_with};

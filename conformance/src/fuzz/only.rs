@@ -1,5 +1,5 @@
-//! The cases of a campaign that ask some operators only; the others are drawn all the same, so that these stay what they
-//! are.
+//! Restricts a campaign to some operators. Cases of other operators are still drawn, so that a case number means the same
+//! call with and without the restriction.
 
 use crate::generate::Choices;
 
@@ -7,14 +7,14 @@ use super::Tally;
 use super::check::{Answer, Check, Question, Step};
 use super::tally::NOT_CHOSEN;
 
-/// A check of which only the cases about some operators are asked.
+/// A check that asks only about some operators.
 pub struct OfOperators<'a> {
     check: Box<dyn Check>,
     operators: &'a [String],
 }
 
 impl<'a> OfOperators<'a> {
-    /// The cases of a check that ask no other operators than these.
+    /// Skips the cases of `check` that ask about any other operator.
     #[must_use]
     pub fn new(check: Box<dyn Check>, operators: &'a [String]) -> Self {
         Self { check, operators }
@@ -32,7 +32,7 @@ impl Check for OfOperators<'_> {
                     None => Step::Ask(questions),
                     Some(question) => {
                         tally.count(question.call.operator.as_str(), NOT_CHOSEN);
-                        Step::Well
+                        Step::Done
                     }
                 }
             }

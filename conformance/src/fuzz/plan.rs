@@ -1,4 +1,4 @@
-//! What a campaign draws, and which part of it a shard is.
+//! What a campaign draws, and how it is split into shards.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,33 +7,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::generate::split_mix;
 
-/// The version of the generators: a case of a seed is the same call as long as this is the same.
+/// The version of the generators. A case number of a seed means the same call for as long as this number stays.
 pub const GENERATORS: u32 = 8;
 
-/// The most cases of a campaign: more than anybody runs, and few enough that counts of them never overflow.
+/// The most cases of a campaign: more than anybody runs, and few enough that sums of counts cannot overflow.
 pub const MOST_CASES: u64 = 1 << 60;
 
 /// The most shards of a campaign.
 const MOST_SHARDS: u64 = 1 << 20;
 
-/// The campaign that follows the cases of a run.
+/// The short campaign that `run` appends to its cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Short {
-    /// What every case follows from.
+    /// The seed that every case is derived from.
     pub seed: u64,
-    /// How many calls are drawn.
+    /// The number of calls compared with the reference.
     pub drawn: u64,
-    /// How many instances of laws.
+    /// The number of instances of laws.
     pub laws: u64,
-    /// One call in so many is at a size at which kernels change their way: more than in a long campaign, which has enough
-    /// of them anyway.
+    /// One call in so many has a size at which kernels switch between code paths: a larger share than in a long
+    /// campaign, which meets enough of them anyway.
     pub edges_in: usize,
 }
 
-/// The campaign of a run, unless it is told otherwise.
+/// The defaults.
 pub const SHORT: Short = Short { seed: 1, drawn: 4000, laws: 2000, edges_in: 4 };
 
-/// What is drawn and of whom it is asked. Two reports belong together if these agree.
+/// What is drawn, and for which backend. Reports can be merged only if these agree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Campaign {
@@ -41,15 +41,15 @@ pub struct Campaign {
     pub suite: String,
     /// The version of the generators.
     pub generators: u32,
-    /// The backend as the command line names it.
+    /// The backend, as the command line names it.
     pub backend: String,
-    /// What it is compared with, or held to: `reference`, or `laws`, or some of them by name.
+    /// What the backend is checked against: `reference`, `laws`, or laws by name.
     pub against: String,
-    /// What every case follows from, together with its number.
+    /// The seed that every case is derived from, together with its number.
     pub seed: u64,
-    /// One call in so many is at a size at which kernels change their way.
+    /// One call in so many has a size at which kernels switch between code paths.
     pub edges_in: usize,
-    /// How many cases there are; absent if only time is the limit.
+    /// The number of cases; `None` if only time limits the campaign.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cases: Option<u64>,
 }
@@ -63,7 +63,7 @@ impl Campaign {
     }
 }
 
-/// Part `number` of `of` of a campaign: the cases whose number leaves `number - 1` when divided by `of`.
+/// Part `number` of `of` of a campaign: the cases whose number modulo `of` is `number - 1`.
 ///
 /// ```
 /// use gather_conformance::fuzz::Shard;
@@ -73,29 +73,29 @@ impl Campaign {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shard {
-    /// From 1.
+    /// Counts from 1.
     pub number: u64,
-    /// How many there are.
+    /// The number of shards.
     pub of: u64,
 }
 
 impl Shard {
-    /// All of it.
+    /// The whole campaign as one shard.
     pub const WHOLE: Self = Self { number: 1, of: 1 };
 
-    /// Whether there is such a shard.
+    /// Whether the numbers make sense.
     #[must_use]
     pub const fn exists(self) -> bool {
         1 <= self.number && self.number <= self.of && self.of <= MOST_SHARDS
     }
 
-    /// The case at a place of this shard.
+    /// The number of the `at`th case of this shard.
     #[must_use]
     pub const fn case(self, at: u64) -> u64 {
         at.wrapping_mul(self.of).wrapping_add(self.number - 1)
     }
 
-    /// How many of that many cases are this shard's; without an end, its part of [`MOST_CASES`].
+    /// How many of `cases` belong to this shard; for `None`, its share of [`MOST_CASES`].
     #[must_use]
     pub const fn len(self, cases: Option<u64>) -> u64 {
         let cases = match cases {

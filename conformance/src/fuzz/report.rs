@@ -1,4 +1,4 @@
-//! What a campaign found: the report, which is also the checkpoint, and how the reports of shards are joined.
+//! The result of a campaign, which is also its checkpoint, and the merging of reports of shards.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _};
@@ -19,75 +19,77 @@ use super::tally::is_tested;
 /// The version of the JSON form.
 pub(super) const SCHEMA: u32 = 1;
 
-/// What a shard of a campaign, or all of it, has found so far.
+/// The results of a campaign, or of one shard of it, so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
-    /// Version of this form.
+    /// The version of this format.
     pub schema: u32,
-    /// What was drawn.
+    /// What is drawn.
     pub campaign: Campaign,
-    /// Which part of it.
+    /// The part of it that this report covers.
     pub shard: Shard,
-    /// Who answered.
+    /// The backend that answered.
     pub backend: Identity,
-    /// How many cases of the shard are done: the first ones.
+    /// How many cases of the shard are done. These are always the first ones.
     pub done: u64,
-    /// Whether that is all.
+    /// Whether the shard is finished.
     pub complete: bool,
-    /// The sum of the digests of the calls of all cases, in hexadecimal: that of a campaign is the sum of its shards'.
+    /// The sum of the digests of all drawn cases, in hexadecimal. Two runs that drew the same cases have equal digests,
+    /// in whatever shards they ran.
     pub digest: String,
-    /// How long it took, interruptions left out.
+    /// The time spent, without interruptions.
     pub seconds: f64,
-    /// How often the reference gave an output or an error, by operator; or what came of a law.
+    /// By operator, how often the reference gave an output and each error; by law, how often it held, was skipped or
+    /// was broken.
     pub counts: BTreeMap<String, BTreeMap<String, u64>>,
-    /// What failed, in groups of the same kind.
+    /// The failures, one group per kind.
     pub groups: Vec<Group>,
-    /// What the counterexamples that had been saved before came to, if there were any.
+    /// The results of replaying saved cases, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corpus: Option<Corpus>,
 }
 
-/// Failures of the same kind.
+/// All failures of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
-    /// What they share.
+    /// What they have in common.
     pub key: Key,
     /// How many there are.
     pub count: u64,
-    /// The number of the first case.
+    /// The number of the first failing case.
     pub first: u64,
-    /// The first case, made as small as it can be and still fail.
+    /// The first failing case, shrunk.
     pub example: Option<Example>,
 }
 
-/// A failure made small.
+/// A shrunk failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Example {
-    /// The draws that it follows from.
+    /// The draws that reproduce it.
     pub draws: Vec<u64>,
     /// The calls, in words.
     pub calls: Vec<String>,
     /// What was allowed, in words.
     pub expected: String,
-    /// What was found, in words.
+    /// What the backend did, in words.
     pub actual: String,
     /// Where an output differs from one that was allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difference: Option<Box<Difference>>,
-    /// The clauses that the first call is likely to rest on.
+    /// Suggested clauses for the first call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clauses: Vec<String>,
-    /// The case files that hold the calls, by name; none if they were not saved.
+    /// The names of the case files that hold the calls; empty if they were not saved.
     pub files: Vec<String>,
-    /// Lines that repeat it.
+    /// Command lines that repeat it.
     pub replay: Vec<String>,
 }
 
 impl Report {
-    /// A report of a shard of which nothing is done.
+    /// An empty report of a shard.
     #[must_use]
     pub fn new(campaign: Campaign, shard: Shard, backend: Identity) -> Self {
         Self {
@@ -105,13 +107,13 @@ impl Report {
         }
     }
 
-    /// How many cases there are to do.
+    /// How many cases the shard has.
     #[must_use]
     pub const fn len(&self) -> u64 {
         self.shard.len(self.campaign.cases)
     }
 
-    /// Whether there is nothing to do.
+    /// Whether the shard has no cases.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
@@ -130,7 +132,7 @@ impl Report {
         columns.filter(|(column, _)| is_tested(column)).map(|(_, count)| count).sum()
     }
 
-    /// Why it says nothing about the backend that nothing failed; `None` if it does.
+    /// Why an absence of failures says nothing about the backend; `None` if it does say something.
     #[must_use]
     pub fn gap(&self) -> Option<String> {
         let saved = self.corpus.as_ref();
@@ -144,7 +146,7 @@ impl Report {
             (0, 0) if self.campaign.cases == Some(0) => {
                 Some("nothing was tested: the campaign has no case".to_owned())
             }
-            // A campaign of fewer cases than shards.
+            // The campaign has fewer cases than shards.
             (0, 0) if self.is_empty() => None,
             (0, 0) => Some("nothing was tested: no case was done before the time was up".to_owned()),
             (0, done) => {
@@ -160,10 +162,11 @@ impl Report {
         self.groups.iter().map(|group| group.count).sum()
     }
 
-    /// Whether a report may be written here: what is there is none that it would replace by mistake, such as a case file.
+    /// Whether a report may be written to this path. Refuses to overwrite anything that is not a report, such as a case
+    /// file.
     ///
     /// # Errors
-    /// What is there, in words.
+    /// A message that says what is there.
     pub fn may_replace(path: &Path) -> Result<(), String> {
         let mut first = [0];
         match files::open_regular(path).and_then(|mut file| file.read(&mut first)) {
@@ -174,7 +177,7 @@ impl Report {
         }
     }
 
-    /// Writes it whole or not at all.
+    /// Writes the report atomically.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -191,7 +194,7 @@ impl Report {
         self.digest = format!("{digest:016x}");
     }
 
-    /// Takes in failures of a kind.
+    /// Adds failures of one kind.
     pub(super) fn add_group(&mut self, key: Key, count: u64, first: u64) {
         match self.groups.iter_mut().find(|group| group.key == key) {
             Some(group) => group.count += count,
@@ -205,7 +208,7 @@ impl Report {
     }
 }
 
-/// An error of writing a file that names the file: a campaign writes several.
+/// Adds the file name to an I/O error, since a campaign writes several files.
 pub(super) fn cannot_write(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{} cannot be written: {error}", path.display()))
 }

@@ -1,4 +1,4 @@
-//! Counterexamples that were saved before: they are asked first, and those that still fail are reported.
+//! The regression corpus: cases that earlier campaigns saved. They are replayed before new ones are generated.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -17,28 +17,28 @@ use super::example::Saver;
 use super::plan::Shard;
 use super::subject::Subject;
 
-/// How many questions are asked at a time.
+/// Questions per batch.
 const CHUNK: usize = 256;
 
-/// A case that was saved before.
+/// A case that an earlier campaign saved.
 #[derive(Clone, Debug)]
 pub struct Saved {
-    /// The file that holds it.
+    /// Its file.
     pub file: PathBuf,
     /// The case.
     pub case: Case,
 }
 
-/// What becomes of a case over all ways of asking it.
+/// The state of a saved case while all ways are tried.
 #[derive(Default)]
-struct Course {
+struct Attempt {
     judged: bool,
     unasked: bool,
     failing: Option<Failing>,
 }
 
 impl Shard {
-    /// Whether the cases of a file are asked by this shard: each by exactly one, whatever files there are beside it.
+    /// Whether this shard replays the cases of a file. Exactly one shard does, regardless of the other files.
     #[must_use]
     pub fn has_file(self, name: &str) -> bool {
         let digest = Sha256::digest(name.as_bytes());
@@ -48,8 +48,8 @@ impl Shard {
 }
 
 impl Corpus {
-    /// Asks a backend all of them until `end`, as `run` would: in every way that campaigns have of it, held to what the
-    /// cases expect. Of a case that fails in several ways the first is told.
+    /// Replays all of them until `end`, as `run` would: under every way of a built-in backend, judged by what the
+    /// cases expect. Of a case that fails in several ways, only the first failure is reported.
     ///
     /// # Errors
     /// [`process::Broken`] if a process cannot be started again.
@@ -60,34 +60,34 @@ impl Corpus {
         saver: &Saver<'_>,
         end: Option<Instant>,
     ) -> Result<Self, process::Broken> {
-        let mut courses: Vec<(&Saved, Course)> =
-            saved.iter().map(|saved| (saved, Course::default())).collect();
+        let mut attempts: Vec<(&Saved, Attempt)> =
+            saved.iter().map(|saved| (saved, Attempt::default())).collect();
         // What is known to crash must not use up the restarts of what is to be found.
         subject.count_restarts(false);
         subject.stop_at(end);
         for way in subject.ways() {
             let description = under(subject.description(), way);
-            for chunk in courses.chunks_mut(CHUNK) {
+            for chunk in attempts.chunks_mut(CHUNK) {
                 if end.is_some_and(|end| Instant::now() >= end) {
-                    chunk.iter_mut().for_each(|(_, course)| course.unasked = true);
+                    chunk.iter_mut().for_each(|(_, attempt)| attempt.unasked = true);
                     continue;
                 }
                 ask_chunk(chunk, way.unwrap_or_default(), &description, subject, strictness, saver)?;
             }
         }
         subject.count_restarts(true);
-        let count = |which: fn(&Course) -> bool| {
-            courses.iter().filter(|(_, course)| course.failing.is_none() && which(course)).count() as u64
+        let count = |which: fn(&Attempt) -> bool| {
+            attempts.iter().filter(|(_, attempt)| attempt.failing.is_none() && which(attempt)).count() as u64
         };
-        let unasked = count(|course| course.unasked);
-        let unsupported = count(|course| !course.unasked && !course.judged);
-        let failing = courses.into_iter().filter_map(|(_, course)| course.failing).collect();
+        let unasked = count(|attempt| attempt.unasked);
+        let unsupported = count(|attempt| !attempt.unasked && !attempt.judged);
+        let failing = attempts.into_iter().filter_map(|(_, attempt)| attempt.failing).collect();
         Ok(Self { cases: saved.len() as u64, unsupported, unasked, failing })
     }
 }
 
 fn ask_chunk(
-    chunk: &mut [(&Saved, Course)],
+    chunk: &mut [(&Saved, Attempt)],
     way: Way,
     description: &Description,
     subject: &mut Subject,
@@ -95,10 +95,10 @@ fn ask_chunk(
     saver: &Saver<'_>,
 ) -> Result<(), process::Broken> {
     let mut asked = Vec::with_capacity(chunk.len());
-    for (saved, course) in chunk.iter_mut().filter(|(_, course)| course.failing.is_none()) {
+    for (saved, attempt) in chunk.iter_mut().filter(|(_, attempt)| attempt.failing.is_none()) {
         if let Ok(judged) = Judged::new(description, &saved.case, strictness) {
             let question = Question { call: saved.case.call.clone(), way };
-            asked.push((*saved, course, judged, question));
+            asked.push((*saved, attempt, judged, question));
         }
     }
     let questions: Vec<&Question> = asked.iter().map(|(.., question)| question).collect();
@@ -107,18 +107,18 @@ fn ask_chunk(
         return Err(broken);
     }
     let mut answers = answers.into_iter();
-    for (saved, course, judged, _) in asked {
+    for (saved, attempt, judged, _) in asked {
         let Some(answer) = answers.next() else {
-            course.unasked = true;
+            attempt.unasked = true;
             continue;
         };
         let (judgement, actual) = judge(&judged, &answer);
-        course.judged |= judgement.verdict != Verdict::Unsupported;
+        attempt.judged |= judgement.verdict != Verdict::Unsupported;
         if !judgement.verdict.is_failure() {
             continue;
         }
         let result = judged.result(judgement, actual, None);
-        course.failing = Some(Failing {
+        attempt.failing = Some(Failing {
             file: saved.file.display().to_string(),
             id: result.id,
             verdict: result.verdict,
@@ -137,7 +137,7 @@ fn judge(judged: &Judged<'_>, answer: &Answer) -> (Judgement, String) {
     }
 }
 
-/// What a backend says of itself, held to the policies of a way, if it has any of its own.
+/// The description of the backend with the policies of `way` in place of the declared ones.
 fn under(description: &Description, way: Option<Way>) -> Description {
     let mut description = description.clone();
     if let Some(way) = way {

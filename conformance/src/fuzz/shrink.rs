@@ -1,9 +1,12 @@
-//! Makes the draws of a failure fewer and smaller, as long as it fails in the same way.
+//! Shrinks a failure by its draws: fewer and smaller numbers that still fail in the same way.
+//!
+//! Shrinking draws rather than calls needs no knowledge of calls. Generators are written so that smaller draws make
+//! simpler calls, and a draw that is missing counts as 0, so every candidate is a valid case. A pass of cutting, removing
+//! and lowering repeats until it changes nothing; only then are the two costlier moves tried, which escape local minima.
+//! Each accepted change shortens the draws, lowers one, or replaces one by a small earlier or nearby one, so the loop
+//! ends; the number of tries is limited besides.
 
-/// The smallest draws found that still fail; `fails` is asked at most `most` times.
-///
-/// Fewer draws and smaller numbers mean simpler calls, so it is enough to leave out, to zero and to lower; where none of
-/// these helps, one draw becomes 0 and another grows. It ends: each change makes the numbers smaller or brings them forward.
+/// The smallest draws found for which `fails` still returns true. It is called at most `most` times.
 pub(super) fn shrink(draws: Vec<u64>, most: usize, mut fails: impl FnMut(&[u64]) -> bool) -> Vec<u64> {
     let mut best = draws;
     let mut left = most;
@@ -37,7 +40,7 @@ pub(super) fn shrink(draws: Vec<u64>, most: usize, mut fails: impl FnMut(&[u64])
 
 type Try<'a> = &'a mut dyn FnMut(Vec<u64>, &mut Vec<u64>) -> bool;
 
-/// What is not drawn is 0, so trailing zeros say nothing and a cut zeroes the rest.
+/// Removes a tail. Missing draws count as 0, so this also zeroes them.
 fn cut_the_end(best: &mut Vec<u64>, try_one: Try<'_>) {
     let mut cut = best.len() / 2;
     while cut > 0 {
@@ -48,7 +51,8 @@ fn cut_the_end(best: &mut Vec<u64>, try_one: Try<'_>) {
     }
 }
 
-/// Wide pieces first, moved on by an eighth of their width: what matters may stand behind a thousand draws.
+/// Removes or zeroes windows of draws, wide ones first. The window advances by an eighth of its width, because the draw
+/// that matters may come after a thousand others.
 fn leave_out(best: &mut Vec<u64>, try_one: Try<'_>) {
     let mut width = (best.len().next_power_of_two() / 2).max(1);
     while width > 0 {
@@ -83,17 +87,17 @@ fn lower_each(best: &mut Vec<u64>, try_one: Try<'_>) {
     }
 }
 
-/// How far apart two draws stand that are traded for each other.
+/// The largest distance between two draws that are traded.
 const NEAR: usize = 16;
 
-/// What one draw made large, another one near it may make a little larger: a dim at an edge becomes a dim of 2.
+/// Zeroes a large draw and sets a nearby one to 1: a dim at a threshold becomes a dim of 2.
 fn trade(best: &mut Vec<u64>, try_one: Try<'_>) {
     for zeroed in 0..best.len() {
         for grown in (zeroed + 1)..(zeroed + NEAR) {
             let draw = |at: usize| best.get(at).copied().unwrap_or(0);
             if draw(zeroed) > 1 && draw(grown) == 0 {
                 let mut traded = best.clone();
-                // What is not drawn is 0.
+                // Missing draws count as 0.
                 traded.resize(best.len().max(grown + 1), 0);
                 (traded[zeroed], traded[grown]) = (0, 1);
                 try_one(traded, best);
@@ -102,7 +106,7 @@ fn trade(best: &mut Vec<u64>, try_one: Try<'_>) {
     }
 }
 
-/// What a later draw made, an earlier one may make with fewer draws: two rows become two components of one.
+/// Zeroes a later draw and increments an earlier one: two index rows become one row of two components.
 fn bring_forward(best: &mut Vec<u64>, try_one: Try<'_>) {
     for later in (0..best.len()).rev() {
         for earlier in 0..later {

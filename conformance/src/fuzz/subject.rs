@@ -1,4 +1,4 @@
-//! Whom a campaign asks: a built-in backend at every level and under every profile, or a process.
+//! The backends that a campaign can test: a built-in one at every level and under every profile, or a process.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
@@ -16,7 +16,7 @@ use crate::runner::panic_message;
 use super::check::{Answer, Question, Way};
 use super::expect::MAX_OUTPUT;
 
-/// The backend of a worker.
+/// The backend that a worker asks.
 pub enum Subject {
     /// In this process.
     InProcess(InProcess),
@@ -24,21 +24,21 @@ pub enum Subject {
     Process(Box<Dialogue>),
 }
 
-/// The backends of all workers. They end at the same time: each may have a process that takes its time to stop.
+/// The backends of all workers. They are dropped in parallel, since each may own a process that is slow to stop.
 pub struct Subjects(pub Vec<Subject>);
 
 impl Drop for Subjects {
     fn drop(&mut self) {
         std::thread::scope(|scope| {
             self.0.drain(..).for_each(|subject| {
-                // Without a thread it is dropped here.
+                // If no thread can be started, the subject is dropped right here.
                 let _ = std::thread::Builder::new().spawn_scoped(scope, || drop(subject));
             });
         });
     }
 }
 
-/// A built-in backend in all its ways.
+/// A backend in this process, once for each way to run it.
 pub struct InProcess {
     description: Description,
     profiles: Vec<Profile>,
@@ -47,11 +47,11 @@ pub struct InProcess {
 }
 
 thread_local! {
-    /// Whether this thread is asking a backend, whose panic is a verdict.
+    /// Whether this thread is inside a backend, where a panic becomes a verdict.
     static ASKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Keeps the panics of backends from being printed: a campaign may meet thousands, and reports them.
+/// Stops panics of backends from being printed: the report covers them, and a campaign may meet thousands.
 pub fn silence_backends() {
     let loud = panic::take_hook();
     panic::set_hook(Box::new(move |about| {
@@ -62,7 +62,7 @@ pub fn silence_backends() {
 }
 
 impl Subject {
-    /// A built-in backend of some operators under these profiles; `None` if there is none of that name.
+    /// A built-in backend for some operators under these profiles; `None` if the name is unknown.
     #[must_use]
     pub fn built_in(name: &str, signatures: &Signatures, profiles: &[Profile]) -> Option<Self> {
         let mut ways = Vec::new();
@@ -77,14 +77,14 @@ impl Subject {
         Some(Self::InProcess(InProcess { description, profiles: profiles.to_vec(), ways }))
     }
 
-    /// Some backend, which has one way only; its panics are caught, but it is not made anew.
+    /// Any backend in this process. It has one way only, and is not recreated after a panic.
     #[must_use]
     pub fn backend(backend: Box<dyn Backend>) -> Self {
         let description = backend.describe();
         Self::InProcess(InProcess { description, profiles: Vec::new(), ways: vec![backend] })
     }
 
-    /// What the backend says of itself.
+    /// The backend's self-description.
     #[must_use]
     pub fn description(&self) -> &Description {
         match self {
@@ -93,7 +93,8 @@ impl Subject {
         }
     }
 
-    /// All ways of asking it: of a built-in backend each level under each profile, of others one without policies.
+    /// All ways to run it: each level under each profile for a built-in backend, otherwise a single one without
+    /// policies.
     pub(super) fn ways(&self) -> Vec<Option<Way>> {
         match self {
             Self::InProcess(backend) if backend.ways.len() > 1 => {
@@ -107,21 +108,21 @@ impl Subject {
         }
     }
 
-    /// Whether restarts of a process are counted, and limited.
+    /// Sets whether restarts of a process count towards the limit.
     pub(super) fn count_restarts(&mut self, counted: bool) {
         if let Self::Process(dialogue) = self {
             dialogue.count_restarts(counted);
         }
     }
 
-    /// Sets when a process is asked no more. A backend in this process cannot be interrupted.
+    /// Sets the deadline of a process. A backend in this process cannot be interrupted.
     pub fn stop_at(&mut self, deadline: Option<Instant>) {
         if let Self::Process(dialogue) = self {
             dialogue.stop_at(deadline);
         }
     }
 
-    /// Asks questions.
+    /// Asks the questions.
     #[must_use]
     pub fn ask(&mut self, questions: &[&Question]) -> Answers {
         match self {

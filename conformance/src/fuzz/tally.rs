@@ -1,26 +1,26 @@
-//! What a campaign has seen so far: counts that can be added up in any order.
+//! Counts of what a campaign has seen. They can be added up in any order.
 
 use std::collections::BTreeMap;
 
-/// The most columns of a row.
+/// Initial capacity for the columns of a row.
 const COLUMNS: usize = 20;
 
-/// The column of calls that were not sent: the backend does not declare their dtypes.
+/// The column of calls that were not sent because the backend does not declare their dtypes.
 pub(super) const NOT_SENT: &str = "not sent";
 
-/// The column of cases about operators that the run leaves out.
+/// The column of cases of operators that the run excludes.
 pub(super) const NOT_CHOSEN: &str = "not chosen";
 
-/// The column of calls that the backend does not do, and need not.
+/// The column of calls that the backend does not support and need not support.
 pub(super) const UNSUPPORTED: &str = "unsupported";
 
-/// The column of calls whose output is too large for the reference to make.
+/// The column of calls whose output is too large for the reference to compute.
 pub(super) const TOO_LARGE: &str = "too large to compare";
 
-/// The column of cases in which a law is broken.
+/// The column of violated laws.
 pub(crate) const BROKEN: &str = "broken";
 
-/// What the columns of laws that say nothing here begin with.
+/// The prefix of the columns of laws that do not apply.
 pub(crate) const SKIPPED: &str = "skipped: ";
 
 /// Whether the cases of a column compared an answer with something.
@@ -28,14 +28,14 @@ pub(super) fn is_tested(column: &str) -> bool {
     ![NOT_SENT, NOT_CHOSEN, UNSUPPORTED, TOO_LARGE].contains(&column) && !column.starts_with(SKIPPED)
 }
 
-/// Counts by row and column, cheap to add to.
+/// Counts by row and column. Rows and columns are few, so a linear search beats a map.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     rows: Vec<(String, Vec<(&'static str, u64)>)>,
 }
 
 impl Tally {
-    /// Counts one more.
+    /// Counts one case.
     pub fn count(&mut self, row: &str, column: &'static str) {
         *self.entry(row, column) += 1;
     }
@@ -54,7 +54,7 @@ impl Tally {
         &mut counts[at].1
     }
 
-    /// Adds what another one has counted.
+    /// Adds the counts of another tally.
     pub(super) fn add(&mut self, other: &Self) {
         for (row, columns) in &other.rows {
             for (column, count) in columns {
@@ -63,7 +63,7 @@ impl Tally {
         }
     }
 
-    /// Adds all of it to the counts of a report.
+    /// Adds all counts to those of a report.
     pub fn add_to(&self, counts: &mut BTreeMap<String, BTreeMap<String, u64>>) {
         for (row, columns) in &self.rows {
             let into = counts.entry(row.clone()).or_default();

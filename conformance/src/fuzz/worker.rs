@@ -1,4 +1,12 @@
-//! One worker of a campaign: it does chunks of cases with its subject, and makes what it finds small.
+//! One worker of a campaign. It takes chunks of cases, runs them on its subject, and shrinks failures.
+//!
+//! The cases of a chunk advance together: all their open questions go to the subject as one batch, which keeps the
+//! pipeline of a process full, and each case that has its answers takes its next step. A case is never stored: its draws
+//! follow from its number, so each step reseeds and redraws it.
+//!
+//! A process may be interrupted in the middle of a chunk, and then only the cases before the first unfinished one may
+//! count. So each case of a process gets a [`Part`] of its own; a backend in this process cannot be interrupted, and all
+//! its cases share one.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -11,20 +19,20 @@ use crate::generate::Choices;
 use crate::interrupt;
 use crate::process::{self, Answers, Interrupted};
 
-use super::check::{Answer, Broken, Check, Key, Question, Step};
+use super::check::{Answer, Check, Key, Question, Step, Violation};
 use super::plan::{Campaign, Shard};
 use super::shrink::shrink;
 use super::{Subject, Tally};
 
-/// How many cases a worker takes at a time in this process: few, which stay in the caches.
+/// Cases per chunk in this process: few, so that they stay in the caches.
 const CHUNK: u64 = 64;
-/// How many it takes for a process: as many as are done in about this time, so that checkpoints come in time and several
-/// workers do neighbouring cases; one at first, and at most so many.
+/// The duration of a chunk that the chunk size for a process adapts to: short enough for checkpoints to be punctual and
+/// for several workers to do neighbouring cases. The size starts at the first of these two and never exceeds the second.
 const CHUNK_TIME: Duration = Duration::from_millis(250);
 const FIRST_CHUNK_OF_A_PROCESS: u64 = 1;
 const MOST_OF_A_PROCESS: u64 = 256;
 
-/// How many simpler cases are tried to make an example small, and of a process how long.
+/// How many candidates to try when shrinking, and for how long on a process.
 const TRIES: usize = 4000;
 const TRIES_OF_A_PROCESS: usize = 400;
 const TIME_TO_SHRINK: Duration = Duration::from_secs(30);
@@ -33,23 +41,23 @@ const TIME_TO_SHRINK: Duration = Duration::from_secs(30);
 pub(super) struct Job<'a> {
     pub(super) campaign: &'a Campaign,
     pub(super) shard: Shard,
-    /// The place of the next case.
+    /// The place of the next case to take.
     pub(super) next: &'a AtomicU64,
     pub(super) end: u64,
     pub(super) deadline: Instant,
     pub(super) stop: &'a AtomicBool,
 }
 
-/// What a worker did in a round.
+/// The result of one worker's round.
 #[derive(Default)]
 pub(super) struct Round {
-    /// With the place of their first case: each chunk, or all of them together if none can be interrupted.
+    /// Results with the place of their first case: one per chunk, or a single one if the subject cannot be interrupted.
     pub(super) parts: Vec<(u64, Part)>,
-    /// The place of the first case that was not done, and why.
+    /// The place of the first case that is not done, and the reason.
     pub(super) interrupted: Option<(u64, Interrupted)>,
 }
 
-/// What came of some cases.
+/// The results of some cases.
 #[derive(Default)]
 pub(super) struct Part {
     pub(super) tally: Tally,
@@ -57,21 +65,21 @@ pub(super) struct Part {
     pub(super) groups: HashMap<Key, Failures>,
 }
 
-/// Failures of a kind.
+/// The failures of one kind.
 pub(super) struct Failures {
     pub(super) count: u64,
     pub(super) first: Found,
 }
 
-/// A failure as it was found.
+/// A failure as found, not shrunk yet.
 pub(super) struct Found {
-    /// The number of its case.
+    /// Its case number.
     pub(super) number: u64,
     pub(super) small: Small,
 }
 
 impl Part {
-    /// Takes in what came of other cases.
+    /// Adds the results of other cases.
     pub(super) fn add(&mut self, other: Self) {
         self.tally.add(&other.tally);
         self.digest = self.digest.wrapping_add(other.digest);
@@ -96,19 +104,19 @@ impl Part {
     }
 }
 
-/// A subject and the threads that it may use.
+/// A subject, and the thread pool that it may use.
 pub(super) struct Worker<'a> {
     subject: &'a mut Subject,
     check: &'a dyn Check,
     threads: Option<rayon::ThreadPool>,
     choices: Choices,
-    /// How many cases it takes at a time.
+    /// Cases per chunk.
     chunk: u64,
 }
 
-/// A case under way.
+/// A case in progress.
 struct Case {
-    /// Its place among those of its chunk.
+    /// Its position in the chunk.
     at: usize,
     number: u64,
     asked: Vec<Question>,
@@ -117,7 +125,7 @@ struct Case {
 
 impl<'a> Worker<'a> {
     pub(super) fn new(subject: &'a mut Subject, check: &'a dyn Check) -> io::Result<Self> {
-        // A pool of its own: threads of a backend must not pick up the work of another worker.
+        // A pool per worker: the backend's threads must not steal the work of another worker.
         let (threads, chunk) = match subject {
             Subject::InProcess(_) => {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
@@ -140,7 +148,7 @@ impl<'a> Worker<'a> {
         round
     }
 
-    /// One chunk after the other until the round is over; one at least.
+    /// Does chunks until the round is over, at least one.
     fn chunks(&mut self, job: &Job<'_>) -> Round {
         let mut round = Round::default();
         loop {
@@ -177,7 +185,7 @@ impl<'a> Worker<'a> {
         matches!(*self.subject, Subject::InProcess(_))
     }
 
-    /// Takes more cases or fewer of a process from now on, by the time that a chunk took.
+    /// Adapts the chunk size for a process to the time that the last chunk took.
     fn adapt(&mut self, took: Duration) {
         if !self.threads_are_ours() {
             self.chunk = match took {
@@ -188,11 +196,11 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Does the cases of a chunk. If it is interrupted, what came of the cases before some place counts; gives that place,
-    /// and why.
+    /// Does the cases of a chunk. If interrupted, adds only the results of the cases before the first unfinished one, and
+    /// returns its place and the reason.
     fn chunk(&mut self, job: &Job<'_>, places: Range<u64>, part: &mut Part) -> Option<(u64, Interrupted)> {
         let start = places.start;
-        // A part of its own for each case, where those behind an interruption must not count.
+        // Separate parts, so that those behind an interruption can be dropped.
         let mut parts = vec![std::mem::take(part)];
         if !self.threads_are_ours() {
             parts.extend(places.clone().skip(1).map(|_| Part::default()));
@@ -219,7 +227,7 @@ impl<'a> Worker<'a> {
         Some((start + unfinished? as u64, interrupted?))
     }
 
-    /// The next step of a case whose questions are all answered.
+    /// Takes the next step of a case whose questions are all answered.
     fn go_on(&mut self, campaign: &Campaign, mut case: Case, parts: &mut [Part], under_way: &mut Vec<Case>) {
         let part = if parts.len() == 1 { &mut parts[0] } else { &mut parts[case.at] };
         self.choices.reseed(campaign.case_seed(case.number));
@@ -228,7 +236,7 @@ impl<'a> Worker<'a> {
             part.digest = part.digest.wrapping_add(digest(case.number, self.choices.drawn()));
         }
         match step {
-            Step::Well => {}
+            Step::Done => {}
             Step::Ask(questions) => {
                 if case.asked.is_empty() {
                     case.asked = questions;
@@ -237,7 +245,7 @@ impl<'a> Worker<'a> {
                 }
                 under_way.push(case);
             }
-            Step::Broken(broken) => {
+            Step::Violated(broken) => {
                 let (key, number) = (broken.key.clone(), case.number);
                 let draws = self.choices.drawn().to_vec();
                 let small = Small { draws, broken: Some(*broken), questions: case.asked };
@@ -246,7 +254,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Asks what has not been asked yet, of all cases together; says why if not all of it was answered.
+    /// Asks the open questions of all cases in one batch. Returns a reason if some remain unanswered.
     fn ask(&mut self, cases: &mut [Case]) -> Option<Interrupted> {
         let questions: Vec<&Question> =
             cases.iter().flat_map(|case| &case.asked[case.answers.len()..]).collect();
@@ -259,15 +267,15 @@ impl<'a> Worker<'a> {
         interrupted
     }
 
-    /// One case from draws: what is broken, if something is, and what was asked.
+    /// Runs one case from given draws.
     fn replay(&mut self, draws: &[u64]) -> Result<Small, Interrupted> {
         let mut case = Case { at: 0, number: 0, asked: Vec::new(), answers: Vec::new() };
         loop {
             let mut choices = Choices::from_draws(draws.to_vec());
             let broken =
                 match self.check.step(&mut choices, &case.asked, &case.answers, &mut Tally::default()) {
-                    Step::Well => None,
-                    Step::Broken(broken) => Some(*broken),
+                    Step::Done => None,
+                    Step::Violated(broken) => Some(*broken),
                     Step::Ask(questions) => {
                         case.asked.extend(questions);
                         self.ask(std::slice::from_mut(&mut case)).map_or(Ok(()), Err)?;
@@ -278,8 +286,9 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// The first failure of a kind, made small while there is time, and why that ended too early, if it did. `best` is the
-    /// failure as it was found. Whatever this takes is not on the campaign's budget of restarts. `limit` is on its time.
+    /// Shrinks the first failure of a kind for at most `limit`. `best` is the failure as found, and is returned if
+    /// shrinking finds nothing. Also returns why shrinking ended early if the process broke down. Restarts do not count
+    /// towards the campaign's limit here.
     pub(super) fn example(
         &mut self,
         campaign: &Campaign,
@@ -298,7 +307,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Shrinks a failure; `best` holds the smallest one so far.
+    /// Shrinks a failure. `best` always holds the smallest one so far.
     fn small(
         &mut self,
         campaign: &Campaign,
@@ -307,7 +316,7 @@ impl<'a> Worker<'a> {
         best: &mut Option<Small>,
         limit: Option<Duration>,
     ) -> Result<Small, Interrupted> {
-        // A first step finds out what is drawn.
+        // The first step yields the draws.
         self.choices.reseed(campaign.case_seed(first));
         self.check.step(&mut self.choices, &[], &[], &mut Tally::default());
         let mut draws = self.choices.drawn().to_vec();
@@ -342,12 +351,12 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// A failure made small.
+/// A shrunk failure.
 #[derive(Debug)]
 pub(super) struct Small {
     pub(super) draws: Vec<u64>,
-    /// Absent if it did not fail again: it does not fail every time.
-    pub(super) broken: Option<Broken>,
+    /// `None` if the failure did not occur again, so it does not occur every time.
+    pub(super) broken: Option<Violation>,
     pub(super) questions: Vec<Question>,
 }
 
@@ -357,7 +366,7 @@ impl Case {
     }
 }
 
-/// What says which case was drawn.
+/// Identifies the draws of a case.
 fn digest(number: u64, draws: &[u64]) -> u64 {
     let start = number ^ 0x9E37_79B9_7F4A_7C15;
     draws

@@ -1,4 +1,4 @@
-//! Tensors, attributes and expectations as a case file writes them.
+//! Writes tensors, attributes and expectations as YAML of the case-file format.
 
 use std::fmt::Write as _;
 
@@ -11,10 +11,10 @@ use gather_spec::{
 
 use super::expect::{allowed, reference};
 
-/// Tensors of this many elements are written as a fill, if they can be.
+/// From this many elements on, a constant tensor is written as a `fill`.
 const LARGE: usize = 32;
 
-/// A call as the entries of a case.
+/// The operands and attributes of a call, as entries of a case.
 pub(super) fn call(call: &Call) -> String {
     let mut text = "    operands:\n".to_owned();
     for (name, tensor) in call.operands.iter() {
@@ -34,12 +34,12 @@ fn attributes(attributes: &Attributes) -> String {
     attributes.iter().map(|(name, one)| format!("{name}: {}", value(one))).collect::<Vec<_>>().join(", ")
 }
 
-/// An element that stands alone.
+/// An attribute that is a single element.
 fn single(element: &Tensor) -> String {
     format!("{{ {} }}", body(element).replacen("data:", "element:", 1))
 }
 
-/// What the reference allows, under every profile, as the entry of a case.
+/// The `expect` entry of a case: what the reference allows under every profile.
 pub(super) fn expect(signatures: &Signatures, call: &Call) -> String {
     let under = |profile| outcomes(&allowed(signatures, call, profile, &reference(call, profile)));
     let of = |bad, negative| under(Profile { bad, negative });
@@ -62,7 +62,7 @@ pub(super) fn expect(signatures: &Signatures, call: &Call) -> String {
     text
 }
 
-/// Outcomes of which each passes; what the reference does not do must not crash.
+/// Alternatives, each of which passes. If the reference gives none, the case only requires that nothing crashes.
 fn outcomes(allowed: &[Allowed]) -> String {
     match allowed {
         [] => "unspecified: true".to_owned(),
@@ -99,7 +99,7 @@ fn error_fields(fields: &ErrorFields) -> String {
     stated.into_iter().flatten().collect()
 }
 
-/// A tensor without its dtype: data where every element can be written as a value, else bits.
+/// A tensor without its dtype: as `data` where every element has a lossless text, otherwise as `bits`.
 fn body(tensor: &Tensor) -> String {
     if tensor.shape().element_count() == 0 {
         return format!("shape: {}, data: []", tensor.shape());
@@ -116,7 +116,7 @@ fn body(tensor: &Tensor) -> String {
     format!("{key}: {}", nested(tensor.shape(), &mut texts.into_iter()))
 }
 
-/// What fills a large tensor of which all elements are equal.
+/// The `fill` of a large tensor whose elements are all equal.
 fn fill(tensor: &Tensor) -> Option<String> {
     let mut elements = tensor.iter();
     let first = elements.next()?;
@@ -129,7 +129,7 @@ fn fill(tensor: &Tensor) -> Option<String> {
     value(tensor.dtype(), &first).map(|value| format!("{{ value: {value} }}"))
 }
 
-/// An element as a value, if that says all of it.
+/// An element as text, if the text says all of it.
 fn value(dtype: DType, element: &Element) -> Option<String> {
     match element {
         Element::Bytes(bytes) => {

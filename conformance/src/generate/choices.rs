@@ -1,9 +1,9 @@
-//! A source of decisions that can be replayed and made simpler.
+//! The source of randomness: a stream of decisions that can be recorded, replayed and shrunk.
 
-/// Draws decisions from a seed, or from a list recorded or chosen by somebody else, such as proptest.
+/// Draws decisions, either from a seed or from a list that was recorded or that another tool, such as proptest, supplies.
 ///
-/// A draw of 0 always means the simplest alternative, and an exhausted list goes on with zeros, so that cutting a list
-/// short or making its numbers smaller gives simpler calls.
+/// A draw of 0 always selects the simplest alternative, and an exhausted list continues with zeros. So a shorter list, or
+/// smaller numbers, give a simpler call, and a shrinker needs to know nothing else.
 ///
 /// ```
 /// use gather_conformance::generate::Choices;
@@ -25,36 +25,36 @@ enum Source {
 }
 
 impl Choices {
-    /// Decisions that follow from a seed.
+    /// Draws that follow from a seed.
     #[must_use]
     pub const fn from_seed(seed: u64) -> Self {
         Self { source: Source::Seed(seed), drawn: Vec::new() }
     }
 
-    /// Decisions that were recorded, then zeros.
+    /// Draws from a list, then zeros.
     #[must_use]
     pub fn from_draws(draws: Vec<u64>) -> Self {
         Self { source: Source::Draws(draws.into_iter()), drawn: Vec::new() }
     }
 
-    /// Starts again from another seed; the memory for draws is kept.
+    /// Starts over from another seed. Keeps the memory of the recorded draws.
     pub fn reseed(&mut self, seed: u64) {
         self.source = Source::Seed(seed);
         self.drawn.clear();
     }
 
-    /// What has been drawn so far, each number as it was answered: with [`Choices::from_draws`], the same again.
+    /// Everything drawn so far. Passed to [`Choices::from_draws`], it gives the same decisions again.
     #[must_use]
     pub fn drawn(&self) -> &[u64] {
         &self.drawn
     }
 
-    /// A number below `count`, or 0 if that is 0.
+    /// A number below `count`; 0 if `count` is 0.
     #[inline]
     pub fn below(&mut self, count: usize) -> usize {
         let count = count.max(1) as u64;
         let number = match &mut self.source {
-            // The upper half of a product spares a division.
+            // The upper half of the product avoids a division.
             Source::Seed(state) => {
                 u64::try_from((u128::from(split_mix(state)) * u128::from(count)) >> 64).unwrap_or(0)
             }
@@ -64,21 +64,21 @@ impl Choices {
         usize::try_from(number).unwrap_or(0)
     }
 
-    /// Whether something happens that happens once in `many` times; the simpler answer is no.
+    /// Whether an event occurs that has a chance of one in `many`. The simpler answer is no.
     pub fn once_in(&mut self, many: usize) -> bool {
         self.below(many) == many - 1
     }
 
-    /// One of some alternatives, the simplest first.
+    /// One of the alternatives, which are listed simplest first.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there are none.
     pub fn pick<T: Copy>(&mut self, alternatives: &[T]) -> T {
         alternatives[self.below(alternatives.len())]
     }
 }
 
-/// `SplitMix64`: small, and good enough to choose test cases with.
+/// `SplitMix64`: small, and random enough to choose test cases.
 #[inline]
 pub(crate) fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);

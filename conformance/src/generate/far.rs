@@ -1,5 +1,5 @@
-//! Shapes far from those that are usually drawn: many rows, long axes, high ranks, and sizes that only an empty output
-//! can have. They are slow to answer, so campaigns leave them out.
+//! Shapes far from the usual ones: many rows, long axes, high ranks, and sizes that only an empty output can have. They
+//! are slow to answer, so campaigns do not draw them.
 
 use gather_spec::signature::{Join, OperandRole};
 use gather_spec::{Form, Signature};
@@ -8,13 +8,13 @@ use super::Choices;
 use super::parts::Parts;
 use super::pieces::{GATHERED, INNER, OUTER, Pieces, kinds};
 
-/// Dims beyond what 7, 8, 15 and 16 bits count; those from [`LARGE`] on stand alone.
+/// Dims beyond the range of 7, 8, 15 and 16 bits. A dim of at least [`LARGE`] makes all others 1.
 const FAR: [usize; 8] = [129, 200, 257, 300, 129, 33_000, 33_000, 70_000];
 const LARGE: usize = 1000;
-/// Dims beyond 31, 32 and 62 bits, to stand beside a dim of 0.
+/// Dims beyond the range of 31, 32 and 62 bits, which only fit beside a dim of 0.
 const HUGE: [usize; 7] = [1 << 31, (1 << 33) + 1, 1 << 40, 1 << 59, 1 << 60, 1 << 61, (1 << 63) - 1];
 
-/// The parts of a right call that is far from the others in one way.
+/// The parts of a valid call that is unusual in one respect.
 pub(super) fn draw(choices: &mut Choices, signature: &Signature) -> Parts {
     let mut pieces = Pieces(std::array::from_fn(|_| {
         let rank = choices.below(2);
@@ -33,7 +33,7 @@ pub(super) fn draw(choices: &mut Choices, signature: &Signature) -> Parts {
             let other = choices.pick(&kinds);
             pieces.0[other].push(3);
         }
-        // These cost nothing to answer.
+        // An empty output costs nothing.
         _ => pieces.empty_and_huge(choices),
     }
     let mut parts = pieces.assemble(choices, signature).within_ranks(signature);
@@ -45,11 +45,11 @@ pub(super) fn draw(choices: &mut Choices, signature: &Signature) -> Parts {
 }
 
 impl Pieces {
-    /// Gives one piece a far dim.
+    /// Adds a long dim to one piece.
     fn lengthen(&mut self, choices: &mut Choices, kind: usize) {
         let far = choices.pick(&FAR);
         if far >= LARGE {
-            // Beside it there is just enough for a slice that does not begin at the first element.
+            // Of the other dims one is 2, so that a slice can begin beyond the first element.
             self.0.iter_mut().flatten().for_each(|dim| *dim = 1);
             self.0[if kind == GATHERED { INNER } else { GATHERED }].push(2);
         }
@@ -60,7 +60,7 @@ impl Pieces {
     /// Makes the output empty, and one or two dims huge.
     fn empty_and_huge(&mut self, choices: &mut Choices) {
         if choices.once_in(8) {
-            // A scalar beside more rows than an output can have.
+            // A scalar, and more rows than an output can have.
             self.0 = Default::default();
             self.0[OUTER].extend([1 << 60, 0]);
             return;
@@ -76,13 +76,13 @@ impl Pieces {
         let kind = choices.pick(&[INNER, GATHERED, INNER, OUTER]);
         self.0[kind].insert(0, huge);
         if kind == OUTER {
-            // Indices of so many rows have none.
+            // With this many rows, the indices themselves must be empty.
             self.0[OUTER].push(0);
         }
     }
 }
 
-/// Makes an empty output so long on the axis that it is too large where its elements are wider than the indices.
+/// Makes an empty output so long along the axis that its size overflows if its elements are wider than the indices.
 fn grow(
     choices: &mut Choices,
     signature: &Signature,
@@ -94,7 +94,7 @@ fn grow(
     if empty(params) && empty(indices) {
         params.iter_mut().chain(&mut *indices).for_each(|dim| *dim = (*dim).min(1));
         indices[axis] = choices.pick(&[1 << 60, 1 << 59]);
-        // Only indices of one byte can be as many as the largest output has bytes.
+        // Only one-byte indices can be as many as the largest output has bytes.
         let narrow = || signature.operand(OperandRole::Indices).dtypes.iter().any(|dtype| dtype.size() == 1);
         if signature.join == Some(Join::Broadcast) && narrow() && choices.once_in(2) {
             indices[axis] = (1 << 63) - 1;

@@ -1,4 +1,4 @@
-//! What puts a right call one step outside its signature.
+//! Faults: changes that put a valid call one step outside its signature.
 
 use gather_spec::signature::OperandRole;
 use gather_spec::{Form, Signature};
@@ -6,11 +6,11 @@ use gather_spec::{Form, Signature};
 use super::Choices;
 use super::parts::{Parts, least_ranks};
 
-/// A dim may be huge beside a dim of 0 only: a change that would leave more elements than this is not made.
+/// A change that would leave more elements than this is not made. (A dim may only be huge beside a dim of 0.)
 const MOST_ELEMENTS: usize = 1 << 20;
 
 impl Parts {
-    /// Sometimes breaks a rule: of ranks, of depth, or between the shapes.
+    /// Sometimes breaks a rule about ranks, about the depth, or between the shapes.
     pub(super) fn disturb(&mut self, choices: &mut Choices, signature: &Signature) {
         if choices.once_in(12) {
             let params = choices.once_in(2);
@@ -35,7 +35,7 @@ impl Parts {
             });
         }
         if signature.form == Form::Elements {
-            // Where params may have any rank, scalars too.
+            // Where params may have any rank, this includes scalars.
             if signature.operand(OperandRole::Params).rank.least() == 0 && choices.once_in(32) {
                 self.params.clear();
                 self.indices.clear();
@@ -48,7 +48,7 @@ impl Parts {
         }
     }
 
-    /// Takes every index away, or makes indices differ from params in rank or by one in a dim.
+    /// Removes every index, or makes indices differ from params in rank, or by one in a dim.
     fn disturb_joined(&mut self, choices: &mut Choices) {
         if choices.once_in(16) {
             change(&mut self.indices, |dims| {
@@ -74,7 +74,7 @@ impl Parts {
     }
 }
 
-/// Makes a change, unless it leaves too many elements.
+/// Applies a change, unless the result has too many elements.
 fn change(dims: &mut Vec<usize>, make: impl FnOnce(&mut Vec<usize>)) {
     let mut changed = dims.clone();
     make(&mut changed);
@@ -84,7 +84,7 @@ fn change(dims: &mut Vec<usize>, make: impl FnOnce(&mut Vec<usize>)) {
     }
 }
 
-/// Adds or removes an axis, or up to as many as there are.
+/// Adds or removes an axis, or adds several.
 fn change_rank(choices: &mut Choices, dims: &mut Vec<usize>) {
     let at = choices.below(dims.len() + 1);
     match choices.below(4) {
@@ -95,7 +95,7 @@ fn change_rank(choices: &mut Choices, dims: &mut Vec<usize>) {
     }
 }
 
-/// Changes one dim; beside a dim of zero sometimes to a huge one.
+/// Changes one dim; beside a dim of 0, sometimes to a huge one.
 fn change_one(choices: &mut Choices, dims: &mut [usize]) {
     if dims.is_empty() {
         return;
@@ -109,7 +109,7 @@ fn change_one(choices: &mut Choices, dims: &mut [usize]) {
     };
 }
 
-/// An attribute that is out of any range once in `odds` times.
+/// The value of an integer attribute, which is out of any range once in `odds` draws.
 pub(super) fn integer(choices: &mut Choices, value: i64, odds: usize) -> i64 {
     let odd = choices.once_in(odds);
     if odd { choices.pick(&[-1, 1, 9, -9, i64::MAX, i64::MIN]) } else { value }

@@ -1,11 +1,11 @@
-//! Calls that are listed: all small shapes, and sizes around every threshold of a fast implementation.
+//! Calls that are enumerated rather than drawn: all small shapes, and sizes around every threshold of a fast kernel.
 
 use gather_spec::signature::{AttributeDefault, AttributeRole, Axis};
 use gather_spec::{Call, DType, Roles, Shape, Signature, Tensor, TensorError};
 
 use super::{Choices, paint};
 
-/// Every shape of at most this rank whose dims are at most `most`.
+/// Every shape of at most this rank, with dims of at most `most`.
 ///
 /// ```
 /// use gather_conformance::generate::grid;
@@ -18,7 +18,7 @@ pub fn shapes(most_rank: u32, most: usize) -> impl Iterator<Item = Vec<usize>> {
     })
 }
 
-/// Every call of an operator on small shapes, legal or not, with indices of which some may be bad.
+/// Every call of an operator on small shapes, valid or not. Some of the indices are bad.
 ///
 /// # Errors
 /// Each item: [`TensorError`] if memory is short.
@@ -42,8 +42,7 @@ pub fn small(
     })
 }
 
-/// The values of an attribute from -1 to a rank, and none where one is required; none is sent where the operator does not
-/// have it.
+/// The values of an attribute from -1 to a rank, and its absence where it is optional or the operator does not have it.
 fn around_rank(signature: &Signature, role: AttributeRole, rank: usize) -> Vec<Option<i64>> {
     match signature.attribute(role) {
         Some(attribute) => {
@@ -57,7 +56,7 @@ fn around_rank(signature: &Signature, role: AttributeRole, rank: usize) -> Vec<O
 }
 
 fn small_operands(params: &[usize], indices: &[usize]) -> Result<Roles<Tensor>, TensorError> {
-    // The seed follows from the shapes, so that a call does not depend on where in the list it stands.
+    // Seeded by the shapes, so that a call does not depend on its position in the enumeration.
     let mix = |seed: u64, dim: &usize| seed.wrapping_mul(31).wrapping_add(*dim as u64 + 1);
     let seed = params.iter().chain(&[9]).chain(indices).fold(0, mix);
     let mut choices = Choices::from_seed(seed);
@@ -79,12 +78,12 @@ fn small_operands(params: &[usize], indices: &[usize]) -> Result<Roles<Tensor>, 
     Ok(Roles::new(params, paint::indices(DType::I32, indices_shape, values)?))
 }
 
-/// Row lengths in bytes around those at which a copy changes its way.
+/// Row lengths in bytes at which a copy switches between code paths.
 pub const ROW_EDGES: [usize; 12] = [1, 2, 4, 8, 16, 32, 64, 96, 128, 256, 512, 1024];
-/// Numbers of rows around lanes, unrolled loops, blocks and parts.
+/// Numbers of rows: lanes, unrolled loops, blocks and parts.
 pub const COUNT_EDGES: [usize; 10] = [1, 4, 8, 16, 32, 64, 128, 1024, 2048, 4096];
 
-/// `N - 1`, `N`, `N + 1` around each edge, zero excepted.
+/// `N - 1`, `N` and `N + 1` for each edge, without 0.
 pub fn around(edges: &[usize]) -> Vec<usize> {
     let mut sizes: Vec<usize> = edges.iter().flat_map(|edge| [edge - 1, *edge, edge + 1]).collect();
     sizes.retain(|size| *size > 0);
@@ -93,8 +92,8 @@ pub fn around(edges: &[usize]) -> Vec<usize> {
     sizes
 }
 
-/// A call of an operator of the form nd: rows of `row` elements taken from `axes` (each a dim of params), `count` index rows, the last of which is bad if
-/// `bad` says so: past its own axis, yet inside the buffer where there is more than one axis.
+/// A call of form nd: `count` index rows that gather rows of `row` elements from `axes`, the gathered dims of params.
+/// With `bad`, the last index row is bad: past its own axis, but within the buffer if there is more than one axis.
 ///
 /// # Errors
 /// [`TensorError`] if memory is short.
@@ -112,7 +111,7 @@ pub fn rows(
     let mut values = Vec::new();
     for at in 0..count {
         for axis in axes {
-            // Now and then a run, now and then the same again.
+            // Eight consecutive rows alternate with eight random ones.
             let run = at / 8 % 2 == 0;
             values.push(if run { at % axis } else { choices.below(*axis) });
         }
@@ -126,7 +125,8 @@ pub fn rows(
     Ok(signature.spell(Roles::new(params, indices)))
 }
 
-/// A call of an operator of the form nd that has batches: one index row of depth `depth` per batch, so that params and indices move together from row to row.
+/// A call of form nd with batches, and one index row of `depth` components per batch, so that params and indices
+/// advance together.
 ///
 /// # Errors
 /// [`TensorError`] if memory is short.
@@ -146,8 +146,8 @@ pub fn one_row_per_batch(
     Ok(signature.spell(Roles { batch_dims: Some(1), ..Roles::new(params, indices) }))
 }
 
-/// A call of an operator of the form elements: from params of dims `before`, `axis`, `after`, so many along the axis. With
-/// `rows`, all indices off the axis are the same, so that whole rows are selected. The last index is bad if `bad` says so.
+/// A call of form elements: params has the dims `before`, `axis` and `after`, indices has `along` in place of `axis`.
+/// With `rows`, indices are equal along the other dims, so whole rows are gathered. With `bad`, the last index is bad.
 ///
 /// # Errors
 /// [`TensorError`] if memory is short.

@@ -1,29 +1,31 @@
-//! Calls made to be hard: deterministic from a seed or from recorded draws, for differential tests and for fuzzing.
+//! Generators of test calls. Every call follows from a seed or from recorded draws.
 //!
-//! - [`Choices`]: where randomness comes from; a shorter list of smaller draws gives a simpler call;
-//! - `parts`: the shapes of a right call in role terms; all that follows builds on them;
-//! - `right`: draws them from a signature, form by form;
-//! - `edges`: the shapes of one at a size at which kernels change their way;
-//! - `values`: the elements of its indices;
-//! - `windows`: the same of form window, with its dimension numbers;
-//! - `slice_sizes`: of an operator that has them as an operand, in other dtypes;
+//! - [`Choices`]: the source of randomness; fewer and smaller draws give a simpler call;
+//! - `parts`: the shapes of a valid call, in terms of roles; the other modules build on them;
+//! - `right`: draws them from a signature, by form;
+//! - `pieces`: a call by the meaning of its dims, from which `edges` and `far` assemble shapes;
+//! - `sizes`, `edges`, `far`: how large a call is: usually tiny, sometimes at a threshold of kernels, or beyond;
+//! - `values`: the elements of indices;
+//! - `windows`: shapes and dimension numbers of form window;
+//! - `slice_sizes`: slice sizes as an operand;
 //! - `stored`: integers as a tensor of any dtype and layout;
-//! - `faults`: what puts it one step outside the signature;
-//! - [`Maker`]: all of these together, fast, and of what a backend declares;
-//! - [`grid`]: calls that are listed rather than drawn: all small shapes, and sizes around thresholds;
-//! - [`paint`]: elements whose displacement shows.
+//! - `faults`: changes that put a call one step outside the signature;
+//! - `shared`: elements of params, shared by many tensors;
+//! - [`CallGenerator`]: combines all of these into calls that a backend declares;
+//! - [`grid`]: calls that are enumerated: all small shapes, and sizes around thresholds;
+//! - [`paint`]: elements that reveal where they came from.
 
 mod choices;
 mod edges;
 mod far;
 mod faults;
+mod generator;
 pub mod grid;
-mod maker;
 pub mod paint;
-mod palette;
 pub(crate) mod parts;
 mod pieces;
 pub(crate) mod right;
+mod shared;
 mod sizes;
 mod slice_sizes;
 mod stored;
@@ -33,5 +35,5 @@ pub(crate) mod windows;
 
 pub use choices::Choices;
 pub(crate) use choices::split_mix;
-pub use maker::{EDGES_IN, Maker, Unmade};
+pub use generator::{CallGenerator, DrawError, EDGES_IN};
 pub(crate) use sizes::Size;

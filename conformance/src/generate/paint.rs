@@ -1,12 +1,12 @@
-//! Elements that show where they came from.
+//! Elements that reveal where they came from.
 
 use gather_spec::{ByteString, DType, Element, Shape, Tensor, TensorBuilder, TensorError};
 
-/// The period of single bytes: prime, so that no power of two of a displacement goes unseen.
+/// The period of one-byte elements. It is prime, so that a displacement by any power of two shows.
 const PERIOD: u128 = 251;
 
-/// A tensor of which every element differs from its neighbours near and far: single bytes repeat with a prime period,
-/// wider elements count, with their upper bytes filled too.
+/// A tensor whose elements differ from their neighbours near and far: one-byte elements repeat with a prime period,
+/// wider ones count up, with their upper bytes in use too.
 ///
 /// # Errors
 /// [`TensorError`] if the tensor is too large or memory is short.
@@ -38,15 +38,15 @@ pub(super) fn bits(dtype: DType, at: u128) -> u128 {
     if dtype.size() == 1 {
         return at % PERIOD + 1;
     }
-    // The upper half counts down, so that half an element never passes for another.
+    // The upper half counts down, so that half an element is never mistaken for another one.
     let half = 4 * u32::try_from(dtype.size()).unwrap_or(4);
     (at + 1) | ((!at & ((1 << half) - 1)) << half)
 }
 
-/// Indices of an integer dtype, row-major, from their values; each is cut to the width of the dtype.
+/// A row-major index tensor from its values, each truncated to the width of the dtype.
 ///
 /// # Errors
-/// [`TensorError`] if there are not as many as the shape has elements.
+/// [`TensorError`] if the number of values is not that of the shape's elements.
 pub fn indices(
     dtype: DType,
     shape: Shape,

@@ -6,24 +6,24 @@ use gather_spec::{Attribute, Form, Signature};
 use super::Choices;
 use super::sizes::{Size, dims};
 
-/// The longest line of indices that a null axis leaves.
+/// The largest number of indices kept when a null axis flattens them.
 const MOST_ALONG: usize = 70_000;
 
-/// What the parts must be like.
+/// Requirements on the parts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
-    /// From and to how many batch dims, where the operator has them.
+    /// The range of the number of batch dims, for operators that have them.
     pub(crate) batch: (usize, usize),
-    /// The least number of axes of indices that are neither batch nor index vector.
+    /// The least number of index dims that are neither batch nor index vector.
     pub(crate) outer: usize,
-    /// Whether there must be an index: then no dim is 0, and no index row is without components.
+    /// Whether at least one index is needed. Then no dim is 0, and index rows have components.
     pub(crate) some_index: bool,
-    /// How large they are.
+    /// The size of the call.
     pub(crate) size: Size,
 }
 
 impl Wanted {
-    /// Parts of this size, of any other kind.
+    /// Parts of this size without further requirements.
     pub(crate) const fn of_size(size: Size) -> Self {
         Self { batch: (0, 3), outer: 0, some_index: false, size }
     }
@@ -37,23 +37,23 @@ impl Wanted {
     }
 }
 
-/// The shapes of a right call, and which of their axes are what.
+/// The shapes of a valid call, and the meaning of their axes.
 #[derive(Clone, Debug)]
 pub(crate) struct Parts {
     pub(crate) params: Vec<usize>,
     pub(crate) indices: Vec<usize>,
     /// The number of batch dims.
     pub(crate) batch: usize,
-    /// The first axis of params that is selected from.
+    /// The first gathered axis of params.
     pub(crate) axis: usize,
-    /// The number of axes of params that are selected from.
+    /// The number of gathered axes of params.
     pub(crate) depth: usize,
-    /// Whether params are flattened before anything is selected.
+    /// Whether params is flattened first.
     pub(crate) flat: bool,
 }
 
 impl Parts {
-    /// With the dims of indices as one, where their rank would be too high, or none at all.
+    /// Merges the dims of indices into one where the signature allows a single one.
     pub(super) fn within_ranks(mut self, signature: &Signature) -> Self {
         if signature.operand(OperandRole::Indices).rank == RankRule::Exactly1 {
             let product = self.indices.iter().fold(1, |product: usize, dim| product.saturating_mul(*dim));
@@ -63,7 +63,7 @@ impl Parts {
         self
     }
 
-    /// Sometimes flattens params, where a null axis does that; the axis as it is then sent.
+    /// Sometimes flattens params, if a null axis does that. Returns the axis to send.
     pub(super) fn flatten(
         &mut self,
         choices: &mut Choices,
@@ -74,7 +74,7 @@ impl Parts {
         if signature.flattens && choices.once_in(16) {
             self.params.clear();
         }
-        // A flat call has no dims beside the axis, which is what most edges and far calls are about.
+        // A flat call lacks the dims beside the axis, which most edge and far calls are about.
         let flat_in = if matches!(size, Size::Edge | Size::Far) { 16 } else { 2 };
         if !signature.flattens || !choices.once_in(flat_in) {
             let beyond = signature.flattens && choices.once_in(32);
@@ -84,7 +84,7 @@ impl Parts {
         self.flat = true;
         if signature.form == Form::Elements {
             let along = self.indices.get(self.axis).copied().unwrap_or(1);
-            // A huge dim stands beside a dim of 0, which is left behind.
+            // A huge dim only fits beside a dim of 0, which flattening removes.
             self.indices = vec![if along > MOST_ALONG { 0 } else { along }];
         }
 
@@ -94,7 +94,7 @@ impl Parts {
     }
 }
 
-/// Changes one of two equal dims off the axis as far as the join allows.
+/// Changes one of two equal dims off the axis as far as the join rule allows.
 pub(super) fn join(
     choices: &mut Choices,
     join: Option<Join>,
@@ -123,7 +123,7 @@ pub(super) fn least_ranks(signature: &Signature) -> (usize, usize) {
     (least(OperandRole::Params), least(OperandRole::Indices))
 }
 
-/// What an absent attribute stands for, in a call of these ranks and so many batch dims; `None` if that is out of range.
+/// The default of an attribute in a call with these ranks; `None` if that is out of range.
 pub(crate) fn default_of(signature: &Signature, role: AttributeRole, parts: Ranks) -> Option<usize> {
     let Some(attribute) = signature.attribute(role) else {
         return Some(if role == AttributeRole::Axis { parts.batch } else { 0 });
@@ -139,7 +139,7 @@ pub(crate) fn default_of(signature: &Signature, role: AttributeRole, parts: Rank
     }
 }
 
-/// The rank that a negative value of an attribute counts from; `None` if there is none.
+/// The rank from which a negative value of an attribute counts; `None` if negative values are not allowed.
 pub(crate) fn counts_from(signature: &Signature, role: AttributeRole, parts: Ranks) -> Option<usize> {
     match signature.attribute(role)?.range? {
         Range::FromMinusRBelowR => Some(parts.params),
@@ -148,7 +148,7 @@ pub(crate) fn counts_from(signature: &Signature, role: AttributeRole, parts: Ran
     }
 }
 
-/// The ranks of a call and the number of its batch dims.
+/// The ranks of a call, and the number of its batch dims.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranks {
     pub(crate) params: usize,

@@ -1,4 +1,4 @@
-//! A call by what its dims are, before they are shapes: [`Parts`] puts them together as the form of an operator does.
+//! A call as lists of dims by meaning, before they form shapes. [`Pieces::assemble`] turns them into [`Parts`].
 
 use gather_spec::signature::AttributeRole;
 use gather_spec::{Form, Signature};
@@ -6,7 +6,7 @@ use gather_spec::{Form, Signature};
 use super::Choices;
 use super::parts::{Parts, join, least_ranks};
 
-/// The dims of a call by what they are: params has batch, mid, gathered and inner; indices has batch and outer.
+/// The dims of a call by meaning: params has batch, mid, gathered and inner dims; indices has batch and outer dims.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pieces(pub(super) [Vec<usize>; 5]);
 
@@ -16,7 +16,7 @@ pub(super) const GATHERED: usize = 2;
 pub(super) const INNER: usize = 3;
 pub(super) const OUTER: usize = 4;
 
-/// The pieces that the operator has and that can be of any rank or size.
+/// The pieces that calls of the operator have and whose rank and size are free.
 pub(super) fn kinds(signature: &Signature) -> Vec<usize> {
     let has_mid = signature.form != Form::Nd && signature.attribute(AttributeRole::Axis).is_some();
     let batch = signature.has_batch().then_some(BATCH);
@@ -32,7 +32,7 @@ impl Pieces {
         }
     }
 
-    /// Params and indices differ on the axis, and off it as far as the join allows.
+    /// Form elements: params and indices differ on the axis and, as far as the join rule allows, off it.
     fn join(self, choices: &mut Choices, signature: &Signature) -> Parts {
         let Self([_, mut mid, gathered, mut inner, outer]) = self;
         mid.extend(outer.iter().skip(1));
@@ -44,7 +44,7 @@ impl Pieces {
         let mut params = [&*mid, &[first(&gathered)], &inner].concat();
         let mut indices = [&*mid, &[first(&outer)], &inner].concat();
         let axis = mid.len();
-        // A dim of 0 stays, since it may stand beside a huge one.
+        // A dim of 0 stays 0, since another dim may be huge beside it.
         for dim in (0..params.len()).filter(|dim| *dim != axis) {
             if params[dim] > 0 {
                 join(choices, signature.join, &mut params[dim], &mut indices[dim], false);

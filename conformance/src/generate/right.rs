@@ -7,11 +7,11 @@ use super::parts::{Parts, Wanted, join, least_ranks};
 use super::sizes::{Size, elements, fit};
 use super::{Choices, edges};
 
-/// The most axes of params, and of indices besides batch and index vector, unless a rule asks for more.
+/// The highest rank of params, and of indices without batch and index vector, unless a rule demands more.
 const PARAMS_RANK: usize = 4;
 const OUTER_RANK: usize = 2;
 
-/// Parts of a call of this operator.
+/// Draws the parts of a call of this operator.
 pub(crate) fn parts(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
     if wanted.size == Size::Edge {
         return edges::draw(choices, signature, wanted).within_ranks(signature);
@@ -19,7 +19,7 @@ pub(crate) fn parts(choices: &mut Choices, signature: &Signature, wanted: &Wante
     match signature.form {
         Form::Take => take(choices, signature, wanted).within_ranks(signature),
         Form::Elements => joined(choices, signature, wanted),
-        // Windows have parts of their own: see `windows`.
+        // Form window never gets here: it has parts of its own, in `windows`.
         Form::Nd | Form::Window => nd(choices, signature, wanted),
     }
 }
@@ -56,7 +56,7 @@ fn nd(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
     Parts { params, indices, batch, axis: batch, depth, flat: false }
 }
 
-/// The most batch dims that leave params an axis, where one is asked for, and the components of a row.
+/// The most batch dims that leave params enough axes for an index row, and for the axis where there must be one.
 fn most_batch(signature: &Signature, params: usize, least_depth: usize) -> usize {
     let range = signature.attribute(AttributeRole::BatchDims).and_then(|one| one.range);
     let least_rest = if range == Some(Range::From0BelowSmallerRank) { 1 } else { 0 };

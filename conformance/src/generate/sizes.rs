@@ -1,36 +1,36 @@
-//! How large a drawn call is: nearly always tiny, sometimes at an edge of a fast implementation.
+//! The size of a drawn call: nearly always tiny, sometimes at an edge of a fast kernel.
 
 use super::Choices;
 
-/// How large a call may be.
+/// The size of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
     /// Dims of 0 to 4 and a handful of elements.
     Tiny,
-    /// One dim at the edge of a lane.
+    /// One dim at the edge of a vector.
     Small,
     /// One dim at the edge of a block, a chunk or a part.
     Long,
-    /// A slice, or the number of rows, at a size at which kernels change their way.
+    /// A slice length or number of rows at which kernels switch between code paths.
     Edge,
-    /// Dims from all of these and higher ranks: for tests that can take their time.
+    /// Dims of all these kinds and higher ranks, for tests that can take their time.
     Wide,
-    /// Beyond all of these in one way, and slow to answer.
+    /// Beyond all of these in one respect, and slow to answer.
     Far,
 }
 
 /// Dims of tiny tensors, the simplest first.
 const TINY: [usize; 10] = [1, 2, 3, 2, 1, 4, 3, 2, 1, 0];
-/// The neighbours of lanes.
+/// Vector lengths and their neighbours.
 const SMALL: [usize; 10] = [5, 7, 8, 9, 15, 16, 17, 31, 32, 33];
-/// The neighbours of blocks.
+/// Block sizes and their neighbours.
 const LONG: [usize; 10] = [63, 64, 65, 96, 127, 128, 129, 255, 257, 1025];
 
 /// Dims of all kinds, the simplest first.
 const WIDE: [usize; 16] = [2, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 0];
 
 impl Size {
-    /// A size; one in `edges_in` is [`Size::Edge`], or none.
+    /// Draws a size. One in `edges_in` is [`Size::Edge`]; for `None`, none is.
     pub(crate) fn draw(choices: &mut Choices, edges_in: Option<usize>) -> Self {
         if edges_in.is_some_and(|edges_in| choices.once_in(edges_in)) {
             return Self::Edge;
@@ -42,7 +42,7 @@ impl Size {
         }
     }
 
-    /// At most about this many elements are in params, and in indices.
+    /// The approximate limit on the elements of params, and of indices.
     const fn elements(self) -> usize {
         match self {
             Self::Tiny => 24,
@@ -52,7 +52,7 @@ impl Size {
         }
     }
 
-    /// At most about this many elements are in the output.
+    /// The approximate limit on the elements of the output.
     pub(super) const fn output_elements(self) -> usize {
         match self {
             Self::Tiny => 12,
@@ -62,19 +62,19 @@ impl Size {
         }
     }
 
-    /// The highest rank to draw, where it is `usual` otherwise.
+    /// The highest rank to draw, given the usual one.
     pub(super) const fn rank(self, usual: usize) -> usize {
         if matches!(self, Self::Wide) { usual + 1 } else { usual }
     }
 }
 
-/// Dims of a rank from `least_rank` to `most_rank`, or of the former, few elements in all.
+/// Draws dims with a rank from `least_rank` to `most_rank`, or `least_rank` if that is higher, and few elements in all.
 pub(super) fn dims(choices: &mut Choices, size: Size, least_rank: usize, most_rank: usize) -> Vec<usize> {
     let rank = least_rank + choices.below(most_rank.saturating_sub(least_rank) + 1);
     first_dims(choices, size, rank, rank)
 }
 
-/// The same from as many draws for a low rank as for a high one, so that a lower rank leaves all other draws what they were.
+/// Like [`dims`], with the same number of draws for every rank, so that lowering the rank does not change later draws.
 pub(super) fn evenly_drawn_dims(
     choices: &mut Choices,
     size: Size,
@@ -86,9 +86,9 @@ pub(super) fn evenly_drawn_dims(
     first_dims(choices, size, rank, most_rank)
 }
 
-/// The first dims of some that are drawn.
+/// Draws `drawn` dims and keeps the first `rank`.
 fn first_dims(choices: &mut Choices, size: Size, rank: usize, drawn: usize) -> Vec<usize> {
-    // Room for a batch and an index vector.
+    // Capacity for batch dims and an index vector.
     let mut dims = Vec::with_capacity(drawn + 4);
     if size == Size::Wide {
         dims.extend((0..drawn).map(|_| choices.pick(&WIDE)));
@@ -96,7 +96,7 @@ fn first_dims(choices: &mut Choices, size: Size, rank: usize, drawn: usize) -> V
         dims.extend((0..drawn).map(|_| choices.pick(&TINY)));
     }
     dims.truncate(rank);
-    // Drawn of every size, so that a smaller size leaves all other draws what they were.
+    // Drawn for every size, so that a smaller size does not change later draws.
     let (at, edge) = (choices.below(rank), choices.below(SMALL.len()));
     if let Some(dim) = dims.get_mut(at) {
         match size {
@@ -109,12 +109,12 @@ fn first_dims(choices: &mut Choices, size: Size, rank: usize, drawn: usize) -> V
     dims
 }
 
-/// How many elements dims have, if none of them is 0: a dim of 0 may not come to the output.
+/// The number of elements, counting a dim of 0 as 1: that dim may not be part of the output.
 pub(super) fn elements(dims: &[usize]) -> usize {
     dims.iter().map(|dim| dim.max(&1)).product()
 }
 
-/// Makes dims after the first `kept` smaller, the smallest first, until there are few elements.
+/// Lowers dims after the first `kept`, smallest first, until there are at most `most` elements.
 pub(super) fn fit(dims: &mut [usize], kept: usize, most: usize) {
     while elements(dims) > most {
         match dims[kept..].iter_mut().filter(|dim| **dim > 1).min() {

@@ -1,4 +1,4 @@
-//! Slice sizes of a gather of windows as an operand, in more dtypes, layouts and widths than the sizes themselves need.
+//! Slice sizes as an operand of form window, in more dtypes, layouts and widths than the values need.
 
 use gather_spec::signature::Window;
 use gather_spec::{DType, Element, Shape, Signature, Tensor, TensorError};
@@ -6,10 +6,10 @@ use gather_spec::{DType, Element, Shape, Signature, Tensor, TensorError};
 use super::choices::Choices;
 use super::stored::{in_layout, stored};
 
-/// The values that tell how wide a slice size is read, and whether with a sign.
+/// Values that reveal the width at which a slice size is read, and whether it is read as signed.
 const TELLING: [i64; 6] = [-1, 128, 200, 255, 256, 1 << 32];
 
-/// The operand that is sent in place of the slice sizes of a window, now and then, of an operator that has one.
+/// Sometimes, an operand that replaces the slice sizes of a window, for operators that have one.
 pub(super) fn operand(
     choices: &mut Choices,
     signature: &Signature,
@@ -28,14 +28,14 @@ pub(super) fn operand(
     odd.map(Some)
 }
 
-/// Slice sizes of any dtype, perhaps of another rank, all 0.
+/// Zero slice sizes of any dtype, perhaps of another rank.
 fn zeros(choices: &mut Choices, rank: usize) -> Result<Tensor, TensorError> {
     let shape = [1, rank];
     let (dtype, first) = (choices.pick(&DType::ALL), choices.below(3));
     Tensor::filled(dtype, Shape::new(&shape[first..])?, &Element::zero(dtype))
 }
 
-/// Slice sizes in a dtype of integers, cut to its width, in some layout. One may be what another dtype makes of it.
+/// Slice sizes truncated to an integer dtype, in some layout. One may be a value that another dtype reads differently.
 fn in_dtype(choices: &mut Choices, dtype: DType, sizes: &[i64]) -> Result<Tensor, TensorError> {
     let mut values = sizes.to_vec();
     if !values.is_empty() && choices.once_in(2) {

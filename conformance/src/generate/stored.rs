@@ -5,7 +5,7 @@ use gather_spec::{DType, Shape, Tensor, TensorError};
 
 use crate::layout::Layout;
 
-/// A tensor in a layout, the row-major one mostly.
+/// A tensor in a layout, mostly the row-major one.
 pub(super) fn in_layout(tensor: Tensor, layout: usize) -> Result<Tensor, TensorError> {
     match layout {
         at @ 8.. => Layout::ALL[at - 7].tensor(&tensor),
@@ -13,7 +13,7 @@ pub(super) fn in_layout(tensor: Tensor, layout: usize) -> Result<Tensor, TensorE
     }
 }
 
-/// A row-major tensor of any dtype from integers, cut to its width.
+/// A row-major tensor of any dtype, from integers that are truncated to its width.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the values are cut to the width")]
 pub(super) fn stored(
     dtype: DType,

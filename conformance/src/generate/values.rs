@@ -1,22 +1,22 @@
-//! The elements of drawn indices: good ones in runs and repetitions, and bad ones near and far.
+//! The values of drawn indices: good ones in runs and repetitions, bad ones near and far.
 
 use super::Choices;
 
-/// What the elements of some indices are like.
+/// How to draw the values of an index tensor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Values {
-    /// Any, counted, always the first, or near the end of the axis.
+    /// The pattern of good ones: random, counting up, always the first, or near the end of the axis.
     pub(crate) style: usize,
-    /// One in so many is bad; none if it is 0.
+    /// One index in so many is bad; 0 for none.
     pub(crate) bad_in: usize,
-    /// How many alternatives a bad one has, the nearest first: [`Values::NEAR`] or [`Values::ALL`].
+    /// How many of the bad values to draw from, nearest first: [`Values::NEAR`] or [`Values::ALL`].
     pub(crate) reach: usize,
 }
 
 impl Values {
-    /// Bad indices that fit every dtype of indices.
+    /// The bad values that fit every index dtype.
     pub(crate) const NEAR: usize = 5;
-    /// Bad indices that overflow what is too narrow, too.
+    /// All bad values, including those that overflow narrow dtypes.
     pub(crate) const ALL: usize = 9;
 
     pub(super) fn draw(choices: &mut Choices) -> Self {
@@ -24,7 +24,7 @@ impl Values {
         Self { style: choices.below(4), bad_in, reach: Self::ALL }
     }
 
-    /// The index at a place of its row's axis, into an axis of this size.
+    /// An index for a row, into an axis of size `bound`.
     #[inline]
     pub(crate) fn value(self, choices: &mut Choices, row: usize, bound: usize) -> i64 {
         if self.bad_in > 0 && choices.once_in(self.bad_in) {
@@ -41,41 +41,41 @@ impl Values {
 
     fn bad(self, choices: &mut Choices, bound: usize) -> i64 {
         let size = i64::try_from(bound).unwrap_or(i64::MAX);
-        // A good index, if only the lower half is read.
+        // A good index if only the lower half is read.
         let low = 1 << 32 | i64::try_from(choices.below(bound)).unwrap_or(0);
         let bad = [size, -1, -size, -size - 1, size.saturating_add(1), 1 << 31, low, i64::MAX, i64::MIN];
         choices.pick(&bad[..self.reach])
     }
 }
 
-/// The elements of many indices by a closed form: it takes the same few draws whatever their number, and a bad row stands
-/// where the last vector, block or part begins or ends.
+/// Many index values in closed form. It takes the same few draws for any number of rows, and puts bad rows where the
+/// last vector, block or part begins or ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Regular {
     pattern: usize,
     seed: u64,
-    /// What is bad: the distance of the value from the axis, and where.
+    /// The bad rows, and how far beyond the axis their values are.
     bad: Option<(usize, Bad)>,
 }
 
-/// Which rows of many are bad.
+/// Which rows are bad.
 #[derive(Clone, Copy, Debug)]
 enum Bad {
-    /// One, and which component of it.
+    /// One row, in this component.
     Row(usize, usize),
-    /// One in so many.
+    /// One row in so many.
     Every(usize),
 }
 
-/// Rows between the end and a bad one: the last rows of vectors and blocks.
+/// Distances of a bad row from the end: the last rows of vectors and blocks.
 const FROM_THE_END: [usize; 14] = [0, 1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 63, 64, 128];
-/// Rows before a bad one: where the second vector, block or part begins, and the last row before it.
+/// Positions of a bad row: the first row of the second vector, block or part, and the row before it.
 const FROM_THE_START: [usize; 14] = [0, 1, 3, 4, 7, 8, 15, 16, 63, 64, 127, 128, 1023, 1024];
-/// The least common distance of bad rows.
+/// The least distance between bad rows.
 const DISTANCES: [usize; 6] = [3, 1, 16, 64, 7, 256];
 
 impl Regular {
-    /// Of so many rows of so many components.
+    /// Draws a pattern for this many rows and components.
     pub(super) fn draw(choices: &mut Choices, rows: usize, components: usize) -> Self {
         let pattern = choices.below(7);
         let seed = choices.below(1 << 16) as u64;
@@ -94,7 +94,7 @@ impl Regular {
         Self { pattern, seed, bad: bad.map(|bad| (value, bad)) }
     }
 
-    /// The index at a component of a row, into an axis of this size.
+    /// The index for a component of a row, into an axis of size `bound`.
     pub(super) fn value(self, row: usize, component: usize, bound: usize) -> i64 {
         let size = bound.cast_signed() as i64;
         if let Some((value, bad)) = self.bad {
@@ -114,7 +114,7 @@ impl Regular {
             2 => at * 3 % bound,
             3 => self.constant(bound),
             4 => (at ^ 64) % bound,
-            // Long runs, such as sorted indices have.
+            // Long runs, as in sorted indices.
             5 => at / 16 % bound,
             _ => self.scattered(at, bound),
         };

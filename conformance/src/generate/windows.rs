@@ -1,4 +1,4 @@
-//! Calls of form window: dimension numbers that fit the shapes, and now and then some that do not.
+//! Calls of form window: shapes with dimension numbers that fit them, and sometimes with some that do not.
 
 use std::ops::RangeInclusive;
 
@@ -8,43 +8,43 @@ use gather_spec::{Attribute, DimensionNumbers, Signature, Window};
 use super::Choices;
 use super::sizes::{Size, elements, evenly_drawn_dims, fit};
 
-/// The most dims of params, and of indices beside batching dims and vector.
+/// The highest rank of params, and of indices without batching dims and index vector.
 const PARAMS_RANK: usize = 4;
 const OUTER_RANK: usize = 2;
 
-/// Numbers of rows and lengths of windows at which kernels change their way.
+/// Numbers of rows and window lengths at which kernels switch between code paths.
 const EDGES: [usize; 12] = [64, 127, 128, 129, 255, 256, 257, 511, 513, 1024, 2047, 4097];
 
-/// Dims beyond 31, 32 and 62 bits, to stand beside a dim of 0.
+/// Dims beyond the range of 31, 32 and 62 bits, which only fit beside a dim of 0.
 const HUGE: [usize; 7] = [1 << 31, (1 << 33) + 1, 1 << 40, 1 << 59, 1 << 61, (1 << 62) - 1, (1 << 63) - 1];
 
-/// Dims beyond what 7, 8 and 15 bits count.
+/// Dims beyond the range of 7, 8 and 15 bits.
 const FAR: [usize; 6] = [129, 200, 257, 300, 129, 33_000];
 
 /// A change that would leave more elements than this is not made.
 const MOST_ELEMENTS: usize = 1 << 20;
 
-/// What the windows must be like.
+/// Requirements on the windows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WantedWindows {
-    /// From and to how many batching dims.
+    /// The range of the number of batching dims.
     pub(crate) batching: (usize, usize),
     /// Whether there must be a row, and an element in each window.
     pub(crate) some: bool,
-    /// How large they are.
+    /// The size of the call.
     pub(crate) size: Size,
 }
 
 impl WantedWindows {
-    /// The most dims of params.
+    /// The highest rank of params.
     const fn most_rank(&self) -> usize {
         self.size.rank(PARAMS_RANK)
     }
 }
 
-/// The shapes of a right call, and how it reads them.
+/// The shapes and dimension numbers of a valid call.
 ///
-/// As many draws are made of a low rank as of a high one, so that a call shrinks to fewer dims draw by draw.
+/// A low rank takes as many draws as a high one, so that shrinking can remove dims without changing other draws.
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
     pub(crate) params: Vec<usize>,
@@ -53,7 +53,7 @@ pub(crate) struct Windows {
     pub(crate) slice_sizes: Vec<i64>,
 }
 
-/// What a dim of params is to a window.
+/// The role of a dim of params.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Offset,
@@ -62,7 +62,7 @@ enum Kind {
 }
 
 impl Windows {
-    /// The shapes and numbers of a call of an operator that has these attributes.
+    /// Draws the shapes and dimension numbers of a call, for an operator with these attributes.
     pub(crate) fn draw(choices: &mut Choices, signature: &Signature, wanted: &WantedWindows) -> Self {
         let least = usize::from(wanted.some).max(wanted.batching.0);
         let mut params = evenly_drawn_dims(choices, wanted.size, least, wanted.most_rank());
@@ -99,7 +99,7 @@ impl Windows {
         Self { params, indices: rows.indices, numbers, slice_sizes: all_signed(&slice_sizes) }
     }
 
-    /// Shapes far from the usual ones: a long dim, or sizes that only an empty output can have.
+    /// Draws unusual shapes: a long dim, or sizes that only an empty output can have.
     pub(crate) fn far(choices: &mut Choices, signature: &Signature) -> Self {
         let wanted = WantedWindows { batching: (0, 1), some: false, size: Size::Tiny };
         let mut windows = Self::draw(choices, signature, &wanted);
@@ -114,7 +114,7 @@ impl Windows {
         windows
     }
 
-    /// Puts dims in front of those of indices.
+    /// Inserts dims in front of those of indices.
     fn raise_rank_of_rows(&mut self, choices: &mut Choices) {
         let more = 1 + choices.below(6);
         self.indices.splice(0..0, (0..more).map(|_| 1 + choices.below(2)));
@@ -122,7 +122,7 @@ impl Windows {
         self.numbers.start_indices_batching_dims.iter_mut().for_each(|dim| *dim += signed(more));
     }
 
-    /// Makes a dim of params long that is not shared with indices; windows stay as they are.
+    /// Makes a dim of params long, unless indices share it. Windows stay as they are.
     fn lengthen(&mut self, choices: &mut Choices) {
         let shared = |dim: usize| self.numbers.operand_batching_dims.contains(&signed(dim));
         let own: Vec<usize> = (0..self.params.len()).filter(|dim| !shared(*dim)).collect();
@@ -131,7 +131,7 @@ impl Windows {
         }
     }
 
-    /// Puts a dim of 0 and a huge one in front of those of params, each whole in the output, whose other dims are mostly 1.
+    /// Inserts a dim of 0 and a huge one in front of those of params. Windows cover both; the other dims are mostly 1.
     fn empty_and_huge(&mut self, choices: &mut Choices) {
         let vector = usize::try_from(self.numbers.index_vector_dim).unwrap_or(usize::MAX);
         if !choices.once_in(4) {
@@ -154,7 +154,7 @@ impl Windows {
             list.iter_mut().for_each(|dim| *dim += 2);
         }
         numbers.offset_dims.extend([rank, rank + 1]);
-        // Now and then a window has one element of the huge dim, and a component says where.
+        // Sometimes a window covers a single element of the huge dim, and an index component selects it.
         if choices.once_in(3)
             && let Some(components) = self.indices.get_mut(vector)
         {
@@ -164,8 +164,8 @@ impl Windows {
         }
     }
 
-    /// Sometimes has several rows along a dim of indices that is not shared with params, so that an output is larger than
-    /// params can be.
+    /// Sometimes adds rows along a dim of indices that params does not share, so that the output has more elements than
+    /// params can have.
     fn repeat_rows(&mut self, choices: &mut Choices, vector: usize) {
         let shared = |dim: usize| self.numbers.start_indices_batching_dims.contains(&signed(dim));
         let free: Vec<usize> =
@@ -181,7 +181,7 @@ impl Windows {
         self.indices.len() - vector + self.numbers.offset_dims.len()
     }
 
-    /// The number of starts that fit, by component.
+    /// The number of valid starts, by component.
     pub(crate) fn bounds(&self) -> Vec<usize> {
         let bound = |dim: &i64| {
             let dim = usize::try_from(*dim).ok()?;
@@ -191,7 +191,7 @@ impl Windows {
         self.numbers.start_index_map.iter().map(|dim| bound(dim).unwrap_or(1)).collect()
     }
 
-    /// The row and the component that an element of indices, counted row-major, is of.
+    /// The row and the component of the element of indices at a row-major position.
     pub(crate) fn row_and_component(&self, at: usize) -> (usize, usize) {
         let vector = usize::try_from(self.numbers.index_vector_dim).unwrap_or(usize::MAX);
         let Some(depth) = self.indices.get(vector) else { return (at, 0) };
@@ -200,7 +200,7 @@ impl Windows {
         (before / depth * behind + at % behind, before % depth)
     }
 
-    /// As it is sent: what is the default stays away now and then.
+    /// The attributes as sent: those with their default value are mostly omitted.
     pub(crate) fn sent(&self, choices: &mut Choices, signature: &Signature) -> Window {
         let mut window = Window::new(self.numbers.clone(), self.slice_sizes.clone());
         for role in AttributeRole::OF_WINDOWS {
@@ -221,7 +221,7 @@ impl Windows {
         window
     }
 
-    /// Breaks a rule, mostly of dimension numbers: one entry of one list, the list itself, or two dims that must agree.
+    /// Breaks a rule, mostly of dimension numbers: an entry of a list, a whole list, or two dims that must agree.
     pub(crate) fn disturb(&mut self, choices: &mut Choices) {
         match choices.below(10) {
             0 => self.numbers.index_vector_dim = odd(choices, self.numbers.index_vector_dim),
@@ -231,7 +231,7 @@ impl Windows {
             5 => disturb_list(choices, &mut self.numbers.offset_dims),
             6 => disturb_list(choices, &mut self.numbers.collapsed_slice_dims),
             7 => disturb_list(choices, &mut self.numbers.operand_batching_dims),
-            // In another order both lists are right by themselves.
+            // In another order, both lists are still valid by themselves.
             8 if choices.once_in(2) => self.numbers.start_indices_batching_dims.reverse(),
             8 => disturb_list(choices, &mut self.numbers.start_indices_batching_dims),
             _ => disturb_list(choices, &mut self.numbers.start_index_map),
@@ -242,7 +242,7 @@ impl Windows {
 /// The dims of indices.
 struct Rows {
     indices: Vec<usize>,
-    /// Which of them are shared with params, in the order of the batching dims of params.
+    /// The dims shared with params, in the order of the batching dims of params.
     batching: Vec<usize>,
     vector: usize,
 }
@@ -255,10 +255,10 @@ impl Rows {
         shared: &[usize],
         components: usize,
     ) -> Self {
-        // Which batching dim of params each row dim is, if any.
+        // Each row dim with its position among the batching dims of params, if it is one of them.
         let mut dims: Vec<(usize, Option<usize>)> =
             shared.iter().enumerate().map(|(at, dim)| (*dim, Some(at))).collect();
-        // As many draws whatever the rank, with room for the further dim of a wide call and for that of an edge.
+        // The same number of draws for every rank, including the extra dim of a wide call and that of an edge.
         for at in 0..=OUTER_RANK + 1 {
             let back = choices.below(dims.len() + 1);
             if let Some(dim) = outer.get(at) {
@@ -288,7 +288,7 @@ impl Rows {
         Self { indices, batching, vector }
     }
 
-    /// The number of dims that number rows.
+    /// The number of dims that count rows.
     fn rank(&self) -> usize {
         self.indices.len() - usize::from(self.vector < self.indices.len())
     }
@@ -305,7 +305,7 @@ fn kinds(
     let mut kinds: Vec<Kind> = (0..wanted.most_rank()).map(kind).collect();
     kinds.truncate(rank);
     if signature.collapsed_size == Some(CollapsedSize::Exactly1) {
-        // Of an empty dim no window has one element.
+        // No window has exactly one element along an empty dim.
         let empty = kinds.iter_mut().zip(params).filter(|(_, dim)| **dim == 0);
         empty.for_each(|(kind, _)| *kind = Kind::Offset);
     }
@@ -319,7 +319,7 @@ fn kinds(
     kinds
 }
 
-/// The size of the window along each dim, and the dims that components start on, in the order of the components.
+/// The window size along each dim, and the dims that index components start on, in the order of the components.
 fn sizes_and_starts(
     choices: &mut Choices,
     signature: &Signature,
@@ -337,7 +337,7 @@ fn sizes_and_starts(
         let Some(kind) = kinds.get(dim) else { continue };
         sizes.push(match kind {
             Kind::Offset => of_offset,
-            // Of an empty dim no window has an element.
+            // No window has an element along an empty dim.
             _ if !exactly && (size == 0 || !wanted.some && empty) => 0,
             _ => 1,
         });
@@ -358,7 +358,7 @@ fn offset_size(choices: &mut Choices, sizes: RangeInclusive<usize>) -> usize {
     }
 }
 
-/// So many places of a list of this length, ascending; in half of the draws the last ones.
+/// `count` ascending positions in a list of length `of`; in half of the draws, the last ones.
 fn places(choices: &mut Choices, count: usize, of: usize) -> Vec<usize> {
     let (anywhere, mut left_out) = (choices.once_in(2), choices.below(1 << 16));
     if !anywhere {
@@ -373,7 +373,7 @@ fn places(choices: &mut Choices, count: usize, of: usize) -> Vec<usize> {
     chosen
 }
 
-/// Makes one dim as long as an edge, and the others short.
+/// Gives one dim an edge size, and makes the others short.
 fn lengthen_one(choices: &mut Choices, dims: &mut [usize], edges: &[usize]) {
     dims.iter_mut().for_each(|dim| *dim = (*dim).min(2));
     let at = choices.below(dims.len());
@@ -383,7 +383,7 @@ fn lengthen_one(choices: &mut Choices, dims: &mut [usize], edges: &[usize]) {
     }
 }
 
-/// Adds, removes, repeats or swaps an entry, or makes one odd.
+/// Adds, removes, repeats or swaps an entry, or replaces one by an odd number.
 fn disturb_list(choices: &mut Choices, list: &mut Vec<i64>) {
     let at = choices.below(list.len());
     match (choices.below(7), list.get(at).copied()) {
@@ -400,13 +400,13 @@ fn disturb_list(choices: &mut Choices, list: &mut Vec<i64>) {
     }
 }
 
-/// Another number near or far.
+/// A different number, near or far.
 fn odd(choices: &mut Choices, value: i64) -> i64 {
     let near = [value.saturating_add(1), value.saturating_sub(1), 0, -1, 1, value.saturating_add(1 << 32)];
     choices.pick(&[near[0], near[1], near[2], near[3], near[4], near[5], i64::MAX, i64::MIN])
 }
 
-/// Makes a dim longer or shorter by one.
+/// Lengthens or shortens a dim by one.
 fn change_one(choices: &mut Choices, dims: &mut [usize]) {
     let at = choices.below(dims.len());
     let up = choices.once_in(2);
@@ -414,7 +414,7 @@ fn change_one(choices: &mut Choices, dims: &mut [usize]) {
     if let Some(dim) = changed.get_mut(at) {
         *dim = if up { dim.saturating_add(1) } else { dim.saturating_sub(1) };
     }
-    // A huge dim stands beside a dim of 0 only.
+    // A dim can be huge only beside a dim of 0.
     let count = changed.iter().try_fold(1usize, |count, dim| count.checked_mul(*dim));
     if changed.contains(&0) || count.is_some_and(|count| count <= MOST_ELEMENTS) {
         dims.copy_from_slice(&changed);

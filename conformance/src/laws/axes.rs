@@ -1,11 +1,11 @@
-//! Laws between gathers of different axes, depths and operators.
+//! Laws that relate gathers along different axes, with different depths, or by different operators.
 
 use gather_spec::signature::{AttributeRole, OperandRole};
 use gather_spec::{Attribute, Form, Signature};
 
 use super::compare::{agree, equal};
-use super::gathers::{Gather, Wish};
-use super::lab::{ALL, ANY, EVERY_FORM, Lab, Law, Stop};
+use super::gathers::{Gather, Needs};
+use super::instance::{ALL, ANY, EVERY_FORM, Instance, Law, Stop};
 use super::tensors::{integers, reshape, transpose};
 
 pub(super) const IDENTITY: Law = Law {
@@ -74,8 +74,8 @@ pub(super) const NULL_AXIS_IS_FLATTENING: Law = Law {
     check: null_axis_is_flattening,
 };
 
-fn identity(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let drawn = lab.gather(Wish::PLAIN)?;
+fn identity(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let drawn = instance.gather(Needs::PLAIN)?;
     let dims = drawn.params.shape();
     let dtype = drawn.indices.dtype();
     let indices = match drawn.signature.form {
@@ -88,54 +88,54 @@ fn identity(lab: &mut Lab<'_>) -> Result<(), Stop> {
             integers(dtype, &grid, |position| position[position[depth]] as i128)?
         }
     };
-    let output = lab.output(drawn.with_indices(indices).call())?;
+    let output = instance.output(drawn.with_indices(indices).call())?;
     equal(&drawn.params, &output)
 }
 
-fn composed(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let drawn = lab.gather(Wish { outer: 1, ..Wish::PLAIN })?;
-    let known = lab.capability(drawn.signature);
+fn composed(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let drawn = instance.gather(Needs { outer: 1, ..Needs::PLAIN })?;
+    let known = instance.capability(drawn.signature);
     if !known.dtypes.contains(&drawn.indices.dtype()) {
         return Err(Stop::Skip("skipped: the dtype of indices is none of params"));
     }
     if drawn.signature.form == Form::Elements {
-        return composed_along_the_axis(lab, &drawn);
+        return composed_along_the_axis(instance, &drawn);
     }
-    // The rows of indices form one axis.
+    // Flattens the rows of indices into one axis.
     let count: usize = drawn.indices.shape()[drawn.outer_axes()].iter().product();
     let first_dims = drawn.index_dims(&[count], drawn.selected_axes().len());
     let first = drawn.with_indices(reshape(&drawn.indices, &first_dims)?);
-    let wanted = if count > 0 { 1 + lab.choices.below(5) } else { 0 };
+    let wanted = if count > 0 { 1 + instance.choices.below(5) } else { 0 };
     let second_dims = drawn.index_dims(&[wanted], 1);
-    let second = integers(drawn.indices.dtype(), &second_dims, |_| lab.choices.below(count) as i128)?;
+    let second = integers(drawn.indices.dtype(), &second_dims, |_| instance.choices.below(count) as i128)?;
     let of_indices =
         Gather { params: first.indices.clone(), indices: second.clone(), axis: 0, ..first.clone() };
-    let inner = lab.outputs(vec![first.call(), of_indices.call()])?;
+    let inner = instance.outputs(vec![first.call(), of_indices.call()])?;
     let twice = Gather { params: inner[0].clone(), indices: second, ..first.clone() };
-    let sides = lab.outputs(vec![twice.call(), first.with_indices(inner[1].clone()).call()])?;
+    let sides = instance.outputs(vec![twice.call(), first.with_indices(inner[1].clone()).call()])?;
     equal(&sides[0], &sides[1])
 }
 
-/// Every gather is along the same axis, off which the second indices are like the first.
-fn composed_along_the_axis(lab: &mut Lab<'_>, first: &Gather<'_>) -> Result<(), Stop> {
+/// Along a single axis: off it, the second indices have the shape of the first.
+fn composed_along_the_axis(instance: &mut Instance<'_>, first: &Gather<'_>) -> Result<(), Stop> {
     let mut dims = first.indices.shape().to_vec();
     let count = dims[first.axis];
-    dims[first.axis] = if count > 0 { 1 + lab.choices.below(5) } else { 0 };
-    let second = integers(first.indices.dtype(), &dims, |_| lab.choices.below(count) as i128)?;
+    dims[first.axis] = if count > 0 { 1 + instance.choices.below(5) } else { 0 };
+    let second = integers(first.indices.dtype(), &dims, |_| instance.choices.below(count) as i128)?;
     let of_indices = first.with_params(first.indices.clone()).with_indices(second.clone());
-    let inner = lab.outputs(vec![first.call(), of_indices.call()])?;
+    let inner = instance.outputs(vec![first.call(), of_indices.call()])?;
     let twice = first.with_params(inner[0].clone()).with_indices(second);
-    let sides = lab.outputs(vec![twice.call(), first.with_indices(inner[1].clone()).call()])?;
+    let sides = instance.outputs(vec![twice.call(), first.with_indices(inner[1].clone()).call()])?;
     equal(&sides[0], &sides[1])
 }
 
-fn scalars_are_flat(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let drawn = lab.gather(Wish { outer: 1, ..Wish::PLAIN })?;
+fn scalars_are_flat(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let drawn = instance.gather(Needs { outer: 1, ..Needs::PLAIN })?;
     let dims = drawn.params.shape();
     let count = if dims.contains(&0) { 0 } else { drawn.indices.shape()[0] };
     let rank = dims.len();
     let dtype = drawn.indices.dtype();
-    let rows = integers(dtype, &[count, rank], |position| lab.choices.below(dims[position[1]]) as i128)?;
+    let rows = integers(dtype, &[count, rank], |position| instance.choices.below(dims[position[1]]) as i128)?;
     let strides = dims.row_major_strides();
     let flat = integers(dtype, &[count, 1], |position| {
         let index = |axis: usize| rows.integer(&[position[0], axis]).unwrap_or_default();
@@ -144,38 +144,38 @@ fn scalars_are_flat(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let line = reshape(&drawn.params, &[dims.element_count()])?;
     let by_rows = drawn.with_indices(rows);
     let by_place = Gather { params: line, indices: flat, ..drawn.clone() };
-    let sides = lab.outputs(vec![by_rows.call(), by_place.call()])?;
+    let sides = instance.outputs(vec![by_rows.call(), by_place.call()])?;
     equal(&sides[1], &sides[0])
 }
 
-fn depth_one_is_axis_zero(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let rows = lab.gather(Wish { outer: 1, ..Wish::PLAIN })?;
+fn depth_one_is_axis_zero(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let rows = instance.gather(Needs { outer: 1, ..Needs::PLAIN })?;
     let takes = |other: &&Signature| {
-        let known = lab.capability(other);
+        let known = instance.capability(other);
         other.form == Form::Take
             && known.dtypes.contains(&rows.params.dtype())
             && known.index_dtypes.contains(&rows.indices.dtype())
     };
-    let others: Vec<&Signature> = lab.declared().filter(takes).collect();
+    let others: Vec<&Signature> = instance.declared().filter(takes).collect();
     if others.is_empty() || rows.params.rank() == 0 {
         return Err(Stop::Skip("skipped: not both operators take it"));
     }
-    let signature = lab.choices.pick(&others);
+    let signature = instance.choices.pick(&others);
     let bound = rows.params.shape()[0];
     let mut dims = rows.indices.shape()[rows.outer_axes()].to_vec();
     if bound == 0 {
         dims[0] = 0;
     }
     let dtype = rows.indices.dtype();
-    let indices = integers(dtype, &dims, |_| lab.choices.below(bound) as i128)?;
+    let indices = integers(dtype, &dims, |_| instance.choices.below(bound) as i128)?;
     let deep = reshape(&indices, &[&dims[..], &[1]].concat())?;
     let axis = Gather { signature, indices, axis: 0, ..rows.clone() };
-    let sides = lab.outputs(vec![axis.call(), rows.with_indices(deep).call()])?;
+    let sides = instance.outputs(vec![axis.call(), rows.with_indices(deep).call()])?;
     equal(&sides[0], &sides[1])
 }
 
-fn null_axis_is_flattening(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let drawn = lab.gather(Wish::PLAIN)?;
+fn null_axis_is_flattening(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let drawn = instance.gather(Needs::PLAIN)?;
     let signature = drawn.signature;
     let line = drawn.params.flattened()?;
     let count = line.shape()[0];
@@ -186,24 +186,24 @@ fn null_axis_is_flattening(lab: &mut Lab<'_>) -> Result<(), Stop> {
     if count == 0 {
         dims = vec![0];
     }
-    let most = lab.choices.pick(&[count, count + 1]);
-    let indices = integers(drawn.indices.dtype(), &dims, |_| lab.choices.below(most) as i128)?;
+    let most = instance.choices.pick(&[count, count + 1]);
+    let indices = integers(drawn.indices.dtype(), &dims, |_| instance.choices.below(most) as i128)?;
     let along = Gather { params: line, indices, axis: 0, ..drawn.clone() };
     let mut whole = along.with_params(drawn.params).call();
     let axis = signature.attribute(AttributeRole::Axis).map(|axis| axis.name.clone());
     whole.attributes.extend(axis.map(|name| (name, Attribute::Null)));
-    let outcomes = lab.ask(vec![along.call(), whole])?;
+    let outcomes = instance.ask(vec![along.call(), whole])?;
     agree(&outcomes[0], &outcomes[1])
 }
 
-fn axis_by_transposing(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let gather = lab.gather(Wish::PLAIN)?;
+fn axis_by_transposing(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let gather = instance.gather(Needs::PLAIN)?;
     let (axis, rank) = (gather.axis, gather.params.rank());
     let order: Vec<usize> = [axis].into_iter().chain((0..rank).filter(|other| *other != axis)).collect();
     let turned = Gather { params: transpose(&gather.params, &order)?, axis: 0, ..gather.clone() };
-    let sides = lab.outputs(vec![gather.call(), turned.call()])?;
+    let sides = instance.outputs(vec![gather.call(), turned.call()])?;
     let taken = gather.indices.rank();
-    // Back behind the axes that came before.
+    // Moves the axes of indices back behind the axes that precede the gathered one.
     let back: Vec<usize> =
         (taken..taken + axis).chain(0..taken).chain(taken + axis..taken + rank - 1).collect();
     equal(&transpose(&sides[1], &back)?, &sides[0])

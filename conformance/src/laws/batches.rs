@@ -1,12 +1,12 @@
-//! Laws about attributes: batches of rows, defaults, and what counts from the end.
+//! Laws about attributes: batches as loops, defaults, and values that count from the end.
 
 use gather_spec::signature::{AttributeRole, AttributeType};
 use gather_spec::{Attribute, Call, Form};
 
 use super::compare::agree;
 use super::documented::looped;
-use super::gathers::{Gather, Wish, signed};
-use super::lab::{ALL, ANY, EVERY_FORM, Lab, Law, Stop};
+use super::gathers::{Gather, Needs, signed};
+use super::instance::{ALL, ANY, EVERY_FORM, Instance, Law, Stop};
 use crate::generate::parts::{counts_from, default_of};
 
 pub(super) const BATCH_OF_ROWS_IS_A_LOOP: Law = Law {
@@ -42,29 +42,29 @@ pub(super) const NEGATIVE_COUNTS_FROM_THE_END: Law = Law {
     check: negative_counts_from_the_end,
 };
 
-fn batch_of_rows_is_a_loop(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let whole = lab.gather(Wish { batch: (1, 3), bad: true, ..Wish::PLAIN })?;
-    looped(lab, &whole)
+fn batch_of_rows_is_a_loop(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let whole = instance.gather(Needs { batch: (1, 3), bad: true, ..Needs::PLAIN })?;
+    looped(instance, &whole)
 }
 
-fn defaults_are_what_they_stand_for(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let gather = lab.gather(Wish { batch: (0, 2), bad: true, ..Wish::PLAIN })?;
+fn defaults_are_what_they_stand_for(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let gather = instance.gather(Needs { batch: (0, 2), bad: true, ..Needs::PLAIN })?;
     let mut spelled = gather.spell(Some(signed(gather.axis)), Some(signed(gather.batch)));
     for one in gather.signature.attributes.iter().filter(|one| one.role == AttributeRole::Ignored) {
         let value = match one.r#type {
-            AttributeType::Boolean => Attribute::Boolean(lab.choices.once_in(2)),
-            AttributeType::Integer => Attribute::Integer(signed(lab.choices.below(3))),
+            AttributeType::Boolean => Attribute::Boolean(instance.choices.once_in(2)),
+            AttributeType::Integer => Attribute::Integer(signed(instance.choices.below(3))),
             AttributeType::String => Attribute::String("anything".to_owned()),
-            // Only a fill value, which has an effect, is an element.
+            // An element attribute is a fill value, which has an effect.
             AttributeType::Integers | AttributeType::Element => Attribute::Integers(Vec::new()),
         };
         spelled.attributes.insert(one.name.clone(), value);
     }
-    both(lab, &gather, spelled)
+    both(instance, &gather, spelled)
 }
 
-fn negative_counts_from_the_end(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let gather = lab.gather(Wish { batch: (0, 2), bad: true, ..Wish::PLAIN })?;
+fn negative_counts_from_the_end(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let gather = instance.gather(Needs { batch: (0, 2), bad: true, ..Needs::PLAIN })?;
     let ranks = gather.ranks();
     let from_end = |role, value: usize| {
         let end = counts_from(gather.signature, role, ranks).filter(|end| value < *end)?;
@@ -72,14 +72,14 @@ fn negative_counts_from_the_end(lab: &mut Lab<'_>) -> Result<(), Stop> {
     };
     let batch_dims = from_end(AttributeRole::BatchDims, gather.batch).or(Some(signed(gather.batch)));
     let axis = from_end(AttributeRole::Axis, gather.axis).or(Some(signed(gather.axis)));
-    // An axis that is the default stays away now and then.
+    // An axis equal to its default is sometimes omitted.
     let is_default = default_of(gather.signature, AttributeRole::Axis, ranks) == Some(gather.axis);
-    let axis = axis.filter(|_| !is_default || lab.choices.once_in(2));
-    both(lab, &gather, gather.spell(axis, batch_dims))
+    let axis = axis.filter(|_| !is_default || instance.choices.once_in(2));
+    both(instance, &gather, gather.spell(axis, batch_dims))
 }
 
-/// Asks a call in both spellings.
-fn both(lab: &mut Lab<'_>, gather: &Gather<'_>, other: Call) -> Result<(), Stop> {
-    let outcomes = lab.ask(vec![gather.call(), other])?;
+/// Asks the same call in both spellings, which must agree.
+fn both(instance: &mut Instance<'_>, gather: &Gather<'_>, other: Call) -> Result<(), Stop> {
+    let outcomes = instance.ask(vec![gather.call(), other])?;
     agree(&outcomes[0], &outcomes[1])
 }

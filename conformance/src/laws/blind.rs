@@ -1,10 +1,10 @@
-//! Laws about what a gather must not see: payloads, dtypes, layouts.
+//! Laws about what a gather must not depend on: payloads, dtypes, layouts.
 
 use gather_spec::{ByteString, DType, Element};
 
 use super::compare::{agree, equal};
-use super::gathers::{Gather, Wish};
-use super::lab::{ALL, ANY, EVERY_FORM, Lab, Law, Stop};
+use super::gathers::{Gather, Needs};
+use super::instance::{ALL, ANY, EVERY_FORM, Instance, Law, Stop};
 use super::tensors::{build, integers, map};
 use crate::layout::Layout;
 
@@ -52,14 +52,14 @@ pub(super) const LAYOUT: Law = Law {
     check: layout,
 };
 
-/// One beyond the rows that 15, and 16, bits count: whoever counts rows in the dtype of the indices goes wrong there.
+/// One more than the rows that 15 and 16 bits can count. A kernel that counts rows in the index dtype overflows there.
 const MANY_ROWS: [usize; 2] = [(1 << 15) + 1, (1 << 16) + 1];
 
-fn payload(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let gather = lab.gather(Wish { batch: (0, 2), ..Wish::PLAIN })?;
+fn payload(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let gather = instance.gather(Needs { batch: (0, 2), ..Needs::PLAIN })?;
     let dtype = gather.params.dtype();
     let unused = 128 - 8 * u32::try_from(dtype.size()).unwrap_or(16);
-    // A bool has two values that every language knows.
+    // Only the two values that every language agrees on.
     let mask = if dtype == DType::Bool { 1 } else { u128::MAX >> unused };
     let change = |element: Element| match element {
         Element::Bits(bits) => Element::Bits(bits ^ mask),
@@ -74,18 +74,18 @@ fn payload(lab: &mut Lab<'_>) -> Result<(), Stop> {
     };
     let first = gather.with_params(params);
     let second = first.with_params(map(&first.params, change)?);
-    let sides = lab.outputs(vec![first.call(), second.call()])?;
+    let sides = instance.outputs(vec![first.call(), second.call()])?;
     equal(&map(&sides[0], change)?, &sides[1])
 }
 
-fn dtype(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let gather = lab.gather(Wish { batch: (0, 2), ..Wish::PLAIN })?;
-    let known = lab.capability(gather.signature);
+fn dtype(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let gather = instance.gather(Needs { batch: (0, 2), ..Needs::PLAIN })?;
+    let known = instance.capability(gather.signature);
     let counted: Vec<DType> = known.dtypes.iter().copied().filter(|dtype| dtype.size() > 1).collect();
     if counted.is_empty() || gather.params.shape().element_count() > 250 {
         return Err(Stop::Skip("skipped: the elements cannot be told apart"));
     }
-    let (one, other) = (gather.params.dtype(), lab.choices.pick(&counted));
+    let (one, other) = (gather.params.dtype(), instance.choices.pick(&counted));
     let of = |dtype: DType| {
         let mut number = 0;
         build(dtype, gather.params.shape(), |_| {
@@ -94,7 +94,7 @@ fn dtype(lab: &mut Lab<'_>) -> Result<(), Stop> {
         })
     };
     let (first, second) = (gather.with_params(of(one)?), gather.with_params(of(other)?));
-    let sides = lab.outputs(vec![first.call(), second.call()])?;
+    let sides = instance.outputs(vec![first.call(), second.call()])?;
     let number = |element: Element| match element {
         Element::Bits(number) => number,
         Element::Bytes(text) => {
@@ -106,7 +106,7 @@ fn dtype(lab: &mut Lab<'_>) -> Result<(), Stop> {
     equal(&expected, &sides[0])
 }
 
-/// The element that stands for a number, 0 for the zero of the dtype.
+/// The element for a number; 0 gives the zero of the dtype.
 fn numbered(dtype: DType, number: u128) -> Element {
     match dtype {
         DType::String if number == 0 => Element::zero(dtype),
@@ -116,18 +116,18 @@ fn numbered(dtype: DType, number: u128) -> Element {
     }
 }
 
-fn index_dtype(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let drawn = lab.gather(Wish { batch: (0, 2), bad: true, ..Wish::PLAIN })?;
-    let known = lab.capability(drawn.signature);
+fn index_dtype(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let drawn = instance.gather(Needs { batch: (0, 2), bad: true, ..Needs::PLAIN })?;
+    let known = instance.capability(drawn.signature);
     let others: Vec<DType> =
         known.index_dtypes.iter().copied().filter(|dtype| *dtype != drawn.indices.dtype()).collect();
     if others.is_empty() {
         return Err(Stop::Skip("skipped: one dtype of indices is declared"));
     }
-    let other = lab.choices.pick(&others);
-    let many = lab.choices.once_in(200).then(|| lab.choices.pick(&MANY_ROWS));
+    let other = instance.choices.pick(&others);
+    let many = instance.choices.once_in(200).then(|| instance.choices.pick(&MANY_ROWS));
     let first = match many {
-        Some(rows) => many_rows(lab, &drawn, rows)?,
+        Some(rows) => many_rows(instance, &drawn, rows)?,
         None => drawn,
     };
     let value = |position: &[usize]| first.indices.integer(position).unwrap_or_default();
@@ -136,27 +136,27 @@ fn index_dtype(lab: &mut Lab<'_>) -> Result<(), Stop> {
     if !first.indices.shape().positions().all(same) {
         return Err(Stop::Skip("skipped: the other dtype lacks an index"));
     }
-    let outcomes = lab.ask(vec![first.call(), second.call()])?;
+    let outcomes = instance.ask(vec![first.call(), second.call()])?;
     agree(&outcomes[0], &outcomes[1])
 }
 
-/// More rows than narrow indices count, of two elements.
-fn many_rows<'a>(lab: &mut Lab<'a>, drawn: &Gather<'a>, rows: usize) -> Result<Gather<'a>, Stop> {
+/// A call with more rows than narrow indices can count, from params of two elements.
+fn many_rows<'a>(instance: &mut Instance<'a>, drawn: &Gather<'a>, rows: usize) -> Result<Gather<'a>, Stop> {
     let params =
         build(drawn.params.dtype(), &[2], |position| numbered(drawn.params.dtype(), position[0] as u128))?;
     let dims = drawn.index_dims(&[rows], 1);
-    let period = 1 + lab.choices.below(2);
+    let period = 1 + instance.choices.below(2);
     let indices = integers(drawn.indices.dtype(), &dims, |position| (position[0] % period) as i128)?;
     Ok(Gather { params, indices, axis: 0, batch: 0, ..drawn.clone() })
 }
 
-fn layout(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    if !lab.is_in_process() {
+fn layout(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    if !instance.is_in_process() {
         return Err(Stop::Skip("skipped: the protocol has no layouts"));
     }
-    let gather = lab.gather(Wish { batch: (0, 2), bad: true, ..Wish::PLAIN })?;
+    let gather = instance.gather(Needs { batch: (0, 2), bad: true, ..Needs::PLAIN })?;
     let call = gather.call();
-    let laid_out = lab.choices.pick(&Layout::ALL[1..]).apply(&call)?;
-    let outcomes = lab.ask(vec![call, laid_out])?;
+    let laid_out = instance.choices.pick(&Layout::ALL[1..]).apply(&call)?;
+    let outcomes = instance.ask(vec![call, laid_out])?;
     agree(&outcomes[0], &outcomes[1])
 }

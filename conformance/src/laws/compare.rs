@@ -6,9 +6,9 @@ use gather_spec::{Outcome, Tensor};
 use crate::difference::Difference;
 use crate::judge::{Verdict, describe_outcome};
 
-use super::lab::Stop;
+use super::instance::Stop;
 
-/// The law's equation: both sides are the same tensor.
+/// Requires that two tensors are equal.
 pub(super) fn equal(expected: &Tensor, actual: &Tensor) -> Result<(), Stop> {
     if expected == actual {
         return Ok(());
@@ -23,7 +23,7 @@ pub(super) fn equal(expected: &Tensor, actual: &Tensor) -> Result<(), Stop> {
     })
 }
 
-/// Both outcomes agree in bits, or in that they are errors, and then in what both state.
+/// Requires that two outcomes agree: equal outputs, or two errors whose codes and fields, where both have a code, are equal.
 pub(super) fn agree(one: &Outcome, other: &Outcome) -> Result<(), Stop> {
     match (one, other) {
         (Outcome::Output(one), Outcome::Output(other)) => equal(one, other),
@@ -36,7 +36,7 @@ pub(super) fn agree(one: &Outcome, other: &Outcome) -> Result<(), Stop> {
     }
 }
 
-/// The whole is what the parts make: their outputs put together, or an error if one of them is one.
+/// Requires that the whole equals what `together` makes of the outputs of the parts, or is an error if a part is one.
 pub(super) fn made_of(
     parts: &[Outcome],
     whole: &Outcome,

@@ -1,11 +1,11 @@
-//! The three laws that a page states itself; each counts as a documented example.
+//! The three laws that a document itself states. Each also counts as a documented example.
 
 use gather_spec::signature::AttributeRole;
 use gather_spec::{DType, Element, Form, Signature};
 
 use super::compare::{equal, made_of};
-use super::gathers::{Gather, Wish, signed};
-use super::lab::{ALL, ANY, Lab, Law, Stop};
+use super::gathers::{Gather, Needs, signed};
+use super::instance::{ALL, ANY, Instance, Law, Stop};
 use super::tensors::{at, build, integers, stack};
 use crate::generate::parts::{counts_from, default_of};
 
@@ -42,11 +42,11 @@ pub(super) const ARGSORT_SORTS: Law = Law {
     check: argsort_sorts,
 };
 
-/// `tf-gather/12`: the slice of the result at a location of indices equals the slice of params, along the axis, at the
-/// index that stands there.
-fn slice_at_location(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let gather = lab.gather(Wish { batch: (0, 2), ..Wish::PLAIN })?;
-    let output = lab.output(gather.call())?;
+/// `tf-gather/12`: the slice of the output at a position of indices equals the slice of params, along the axis, at the
+/// index in that position.
+fn slice_at_location(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let gather = instance.gather(Needs { batch: (0, 2), ..Needs::PLAIN })?;
+    let output = instance.output(gather.call())?;
     let Gather { params, indices, axis, batch, .. } = &gather;
     let locations = indices.rank() - batch;
     let expected = build(params.dtype(), &gather.output_shape(), |position| {
@@ -61,14 +61,14 @@ fn slice_at_location(lab: &mut Lab<'_>) -> Result<(), Stop> {
     equal(&expected, &output)
 }
 
-/// `tf-gather/14`: one batch dim equals a loop over the first axis, with the axis reduced by one.
-fn batch_is_a_loop(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let whole = lab.gather(Wish { batch: (1, 3), bad: true, ..Wish::PLAIN })?;
-    looped(lab, &whole)
+/// `tf-gather/14`: a batch dim equals a loop over the first axis, with the axis reduced by one.
+fn batch_is_a_loop(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let whole = instance.gather(Needs { batch: (1, 3), bad: true, ..Needs::PLAIN })?;
+    looped(instance, &whole)
 }
 
-/// A call with a batch, against the calls of a loop over its first axis.
-pub(super) fn looped(lab: &mut Lab<'_>, whole: &Gather<'_>) -> Result<(), Stop> {
+/// Compares a call that has a batch with a loop over its first axis.
+pub(super) fn looped(instance: &mut Instance<'_>, whole: &Gather<'_>) -> Result<(), Stop> {
     let mut calls = Vec::new();
     for turn in 0..whole.params.shape()[0] {
         let part = Gather {
@@ -81,28 +81,28 @@ pub(super) fn looped(lab: &mut Lab<'_>, whole: &Gather<'_>) -> Result<(), Stop> 
         calls.push(part.call());
     }
     calls.push(whole.call());
-    let mut outcomes = lab.ask(calls)?;
+    let mut outcomes = instance.ask(calls)?;
     let batched = outcomes.pop().ok_or(Stop::Skip("skipped: no answer"))?;
     let shape = whole.output_shape();
     made_of(&outcomes, &batched, |parts| stack(whole.params.dtype(), parts, &shape[1..]))
 }
 
-/// `tf-gather/17`: gathering by the argsort of the last axis, with batch_dims = -1, yields the sorted values.
-fn argsort_sorts(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let law = lab.law;
+/// `tf-gather/17`: gathering by the argsort of the last axis, with `batch_dims = -1`, sorts the values.
+fn argsort_sorts(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let law = instance.law;
     let sorts = |signature: &&Signature| {
-        let known = lab.capability(signature);
+        let known = instance.capability(signature);
         law.is_about(signature) && !known.index_dtypes.is_empty() && known.dtypes.contains(&DType::I64)
     };
-    let sorting: Vec<&Signature> = lab.declared().filter(sorts).collect();
+    let sorting: Vec<&Signature> = instance.declared().filter(sorts).collect();
     if sorting.is_empty() {
         return Err(Stop::Skip("skipped: the operator is not declared"));
     }
-    let signature = lab.choices.pick(&sorting);
-    let index_dtype = lab.choices.pick(&lab.capability(signature).index_dtypes);
-    let rank = 1 + lab.choices.below(3);
-    let dims: Vec<usize> = (0..rank).map(|_| lab.choices.pick(&[2, 1, 3, 4, 5, 0])).collect();
-    let values = integers(DType::I64, &dims, |_| lab.choices.below(50) as i128)?;
+    let signature = instance.choices.pick(&sorting);
+    let index_dtype = instance.choices.pick(&instance.capability(signature).index_dtypes);
+    let rank = 1 + instance.choices.below(3);
+    let dims: Vec<usize> = (0..rank).map(|_| instance.choices.pick(&[2, 1, 3, 4, 5, 0])).collect();
+    let values = integers(DType::I64, &dims, |_| instance.choices.below(50) as i128)?;
     let value = |position: &[usize]| values.integer(position).unwrap_or_default();
     let order =
         integers(index_dtype, &dims, |position| nth_smallest(position, dims[rank - 1], &value) as i128)?;
@@ -110,19 +110,19 @@ fn argsort_sorts(lab: &mut Lab<'_>) -> Result<(), Stop> {
         let nth = nth_smallest(position, dims[rank - 1], &value);
         value(&[&position[..rank - 1], &[nth]].concat())
     })?;
-    let (mode, profile) = lab.policies(signature);
+    let (mode, profile) = instance.policies(signature);
     let last = rank - 1;
     let gather = Gather { signature, params: values, indices: order, axis: last, batch: last, mode, profile };
-    // The last axis from the end, where that is allowed; an axis that is the default stays away now and then.
+    // Counts the last axis from the end where that is allowed. An axis equal to its default is sometimes omitted.
     let ranks = gather.ranks();
     let from_end = |role| counts_from(signature, role, ranks).map_or(signed(last), |_| -1);
     let is_default = default_of(signature, AttributeRole::Axis, ranks) == Some(last);
-    let axis = (!is_default || lab.choices.once_in(2)).then(|| from_end(AttributeRole::Axis));
+    let axis = (!is_default || instance.choices.once_in(2)).then(|| from_end(AttributeRole::Axis));
     let call = gather.spell(axis, Some(from_end(AttributeRole::BatchDims)));
-    equal(&sorted, &lab.output(call)?)
+    equal(&sorted, &instance.output(call)?)
 }
 
-/// The place of the value that stands at this position once its row is sorted; equal values keep their order.
+/// The index of the value that sorting moves to this position. The sort is stable.
 fn nth_smallest(position: &[usize], len: usize, value: &impl Fn(&[usize]) -> i128) -> usize {
     let (nth, row) = position.split_last().expect("a rank of at least 1");
     let mut places: Vec<usize> = (0..len).collect();

@@ -1,11 +1,11 @@
-//! Laws of the form elements, where each index picks one element at its own position.
+//! Laws of form elements, in which each index picks one element at its own position.
 
 use gather_spec::signature::{AttributeRole, Join};
 use gather_spec::{Element, Form, Signature};
 
 use super::compare::{agree, equal, made_of};
-use super::gathers::{Gather, Wish};
-use super::lab::{ALL, ANY, Lab, Law, Stop};
+use super::gathers::{Gather, Needs};
+use super::instance::{ALL, ANY, Instance, Law, Stop};
 use super::tensors::{build, integers, transpose};
 
 pub(super) const ARGSORT_SORTS: Law = Law {
@@ -52,18 +52,18 @@ pub(super) const SMALLER_IS_SLICED: Law = Law {
     check: smaller_is_sliced,
 };
 
-/// The elements are numbers in some order, all different, so that there is one way to sort them.
-fn argsort_sorts(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let drawn = lab.gather(Wish::PLAIN)?;
+/// The elements are distinct numbers in some order, so there is exactly one way to sort them.
+fn argsort_sorts(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let drawn = instance.gather(Needs::PLAIN)?;
     let (axis, dims, dtype) = (drawn.axis, drawn.params.shape().clone(), drawn.params.dtype());
     let count = dims[axis];
-    // Of a bool there are two.
+    // A bool has two distinct values.
     if dims.element_count() > 250 || count > if dtype == gather_spec::DType::Bool { 2 } else { 120 } {
         return Err(Stop::Skip("skipped: the elements cannot be told apart"));
     }
-    // Where a number stands in the order of its line: another place in each line.
-    let turn = lab.choices.below(count);
-    let step = lab.choices.pick(&[1, count.saturating_sub(1).max(1)]);
+    // The rank of a number in its line. It differs from line to line.
+    let turn = instance.choices.below(count);
+    let step = instance.choices.pick(&[1, count.saturating_sub(1).max(1)]);
     let rank = |position: &[usize]| {
         let line: usize = position.iter().enumerate().filter(|(dim, _)| *dim != axis).map(|(_, at)| at).sum();
         (position[axis] * step + turn + line) % count.max(1)
@@ -82,23 +82,23 @@ fn argsort_sorts(lab: &mut Lab<'_>) -> Result<(), Stop> {
         });
         place.unwrap_or_default() as i128
     })?;
-    let output = lab.output(drawn.with_params(params).with_indices(order).call())?;
+    let output = instance.output(drawn.with_params(params).with_indices(order).call())?;
     equal(&sorted, &output)
 }
 
-fn is_nd_on_coordinates(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let elements = lab.gather(Wish::PLAIN)?;
+fn is_nd_on_coordinates(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let elements = instance.gather(Needs::PLAIN)?;
     let takes = |other: &&Signature| {
-        let known = lab.capability(other);
+        let known = instance.capability(other);
         other.form == Form::Nd
             && known.dtypes.contains(&elements.params.dtype())
             && known.index_dtypes.contains(&elements.indices.dtype())
     };
-    let others: Vec<&Signature> = lab.declared().filter(takes).collect();
+    let others: Vec<&Signature> = instance.declared().filter(takes).collect();
     if others.is_empty() {
         return Err(Stop::Skip("skipped: not both operators take it"));
     }
-    let signature = lab.choices.pick(&others);
+    let signature = instance.choices.pick(&others);
     let (shape, rank) = (elements.output_shape(), elements.params.rank());
     let within = |at: usize, dim: usize| if dim == 1 { 0 } else { at };
     let coordinate = |at: &[usize], axis: usize| {
@@ -115,17 +115,17 @@ fn is_nd_on_coordinates(lab: &mut Lab<'_>) -> Result<(), Stop> {
         coordinate(&position[..rank], position[rank])
     })?;
     let by_rows = Gather { signature, indices: rows, axis: 0, ..elements.clone() };
-    let sides = lab.outputs(vec![by_rows.call(), elements.call()])?;
+    let sides = instance.outputs(vec![by_rows.call(), elements.call()])?;
     equal(&sides[0], &sides[1])
 }
 
-fn axes_permuted(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let first = lab.gather(Wish { bad: true, ..Wish::PLAIN })?;
+fn axes_permuted(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let first = instance.gather(Needs { bad: true, ..Needs::PLAIN })?;
     let rank = first.params.rank();
     let mut order: Vec<usize> = (0..rank).collect();
     for at in 1..rank {
-        // The simplest draw changes places with the neighbour.
-        let other = at - 1 - lab.choices.below(at).min(at - 1);
+        // The simplest draw swaps neighbours.
+        let other = at - 1 - instance.choices.below(at).min(at - 1);
         order.swap(at, other);
     }
     let axis = order.iter().position(|axis| *axis == first.axis).unwrap_or_default();
@@ -135,14 +135,14 @@ fn axes_permuted(lab: &mut Lab<'_>) -> Result<(), Stop> {
         axis,
         ..first.clone()
     };
-    let outcomes = lab.ask(vec![first.call(), turned.call()])?;
+    let outcomes = instance.ask(vec![first.call(), turned.call()])?;
     made_of(&outcomes[..1], &outcomes[1], |parts| transpose(&parts[0], &order))
 }
 
-/// What lies beyond indices off the axis is not read. Where both must be equal, indices are cut with params, and the output
-/// with them.
-fn smaller_is_sliced(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let whole = lab.gather(Wish { bad: true, ..Wish::PLAIN })?;
+/// Params beyond indices are not read off the axis. Where the two must be equal there, params is cut to match, and the
+/// output with it.
+fn smaller_is_sliced(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let whole = instance.gather(Needs { bad: true, ..Needs::PLAIN })?;
     let cut_to = |tensor: &gather_spec::Tensor, dims: &[usize]| {
         build(tensor.dtype(), dims, |position| tensor.element(position))
     };
@@ -154,18 +154,18 @@ fn smaller_is_sliced(lab: &mut Lab<'_>) -> Result<(), Stop> {
     match whole.signature.join {
         Some(Join::NotLarger) => {
             let params = cut_to(&whole.params, &along(whole.indices.shape(), &whole.params))?;
-            let outcomes = lab.ask(vec![whole.with_params(params).call(), whole.call()])?;
+            let outcomes = instance.ask(vec![whole.with_params(params).call(), whole.call()])?;
             agree(&outcomes[0], &outcomes[1])
         }
         Some(Join::Equal) => {
             let kept: Vec<usize> =
-                whole.params.shape().iter().map(|dim| lab.choices.below(dim + 1)).collect();
+                whole.params.shape().iter().map(|dim| instance.choices.below(dim + 1)).collect();
             let indices = cut_to(&whole.indices, &along(&kept, &whole.indices))?;
             let params = cut_to(&whole.params, &along(&kept, &whole.params))?;
             let shape = indices.shape().clone();
             let part = whole.with_params(params).with_indices(indices);
-            // A bad index may be cut away, so only a whole without one says what the part is.
-            let outcomes = lab.ask(vec![whole.call(), part.call()])?;
+            // The cut may remove a bad index, so the whole call says something about the part only if it has none.
+            let outcomes = instance.ask(vec![whole.call(), part.call()])?;
             match &outcomes[0] {
                 gather_spec::Outcome::Output(_) => {
                     made_of(&outcomes[..1], &outcomes[1], |parts| cut_to(&parts[0], &shape))

@@ -1,4 +1,4 @@
-//! Drawn gathers: a call by its parts, so that laws can exchange one of them.
+//! Drawn gathers, in parts, so that a law can exchange one of them.
 
 use std::ops::Range;
 
@@ -10,58 +10,59 @@ use crate::generate::parts::{Ranks, Wanted, default_of};
 use crate::generate::values::Values;
 use crate::generate::{Size, paint, right};
 
-use super::lab::{Lab, Stop};
+use super::instance::{Instance, Stop};
 use super::shapes::joined;
 use super::tensors::{counts, integers};
 
-/// What a law asks for.
+/// What a law needs of a drawn gather.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Wish {
-    /// From and to how many batch dims, where the operator has them: at least one only if the law asks for that role.
+pub(super) struct Needs {
+    /// The range of the number of batch dims, for operators that have them. The law must ask for that role to set a least
+    /// number of 1 or more.
     pub(super) batch: (usize, usize),
-    /// The least number of axes of indices that are neither batch nor index vector.
+    /// The least number of index dims that are neither batch nor index vector.
     pub(super) outer: usize,
-    /// Whether some indices may be bad, where a policy says what happens then.
+    /// Whether some indices may be bad, provided that a policy says what happens then.
     pub(super) bad: bool,
-    /// Whether there must be an index: then no dim is 0 and no row is without components.
+    /// Whether at least one index is needed. Then no dim is 0, and index rows have components.
     pub(super) some_index: bool,
 }
 
-impl Wish {
-    /// Any right call without a batch.
+impl Needs {
+    /// Any valid call without a batch.
     pub(super) const PLAIN: Self = Self { batch: (0, 0), outer: 0, bad: false, some_index: false };
 }
 
-/// A call by its parts.
+/// A call in parts.
 #[derive(Clone, Debug)]
 pub(super) struct Gather<'a> {
     pub(super) signature: &'a Signature,
     pub(super) params: Tensor,
     pub(super) indices: Tensor,
-    /// The first axis of params that is selected from, of an operator that has a choice.
+    /// The first gathered axis of params, for operators that let the call choose.
     pub(super) axis: usize,
     pub(super) batch: usize,
-    /// The mode that is sent.
+    /// The mode to send.
     pub(super) mode: Option<String>,
     pub(super) profile: Profile,
 }
 
 impl Gather<'_> {
-    /// The call; attributes are sent where they differ from the default.
+    /// The call. Attributes equal to their defaults are omitted.
     pub(super) fn call(&self) -> Call {
         let sent = |role, value| (self.default_of(role) != Some(value)).then(|| signed(value));
         let batch_dims = sent(AttributeRole::BatchDims, self.batch);
         self.spell(sent(AttributeRole::Axis, self.first_axis()), batch_dims)
     }
 
-    /// The call with these attributes.
+    /// The call with exactly these attributes.
     pub(super) fn spell(&self, axis: Option<i64>, batch_dims: Option<i64>) -> Call {
         let roles = Roles::new(self.params.clone(), self.indices.clone());
         let (axis, mode) = (axis.map(Axis::At), self.mode.clone());
         self.signature.spell(Roles { axis, batch_dims, mode, ..roles })
     }
 
-    /// What an absent attribute stands for here.
+    /// The default of an attribute in this call.
     fn default_of(&self, role: AttributeRole) -> Option<usize> {
         default_of(self.signature, role, self.ranks())
     }
@@ -70,7 +71,7 @@ impl Gather<'_> {
         Ranks { params: self.params.rank(), indices: self.indices.rank(), batch: self.batch }
     }
 
-    /// The first axis of params that is selected from.
+    /// The first gathered axis of params.
     pub(super) const fn first_axis(&self) -> usize {
         match self.signature.form {
             Form::Take | Form::Elements | Form::Window => self.axis,
@@ -78,7 +79,7 @@ impl Gather<'_> {
         }
     }
 
-    /// The number of axes of indices that hold the components of a row.
+    /// The number of axes of indices that hold the components of a row: 0 or 1.
     pub(super) const fn vector_axes(&self) -> usize {
         match self.signature.form {
             Form::Take | Form::Elements | Form::Window => 0,
@@ -86,7 +87,7 @@ impl Gather<'_> {
         }
     }
 
-    /// The dims of indices whose outer dims are these and whose rows have so many components.
+    /// The dims of indices, given their outer dims and the number of components of a row.
     pub(super) fn index_dims(&self, outer: &[usize], depth: usize) -> Vec<usize> {
         match self.signature.form {
             Form::Take | Form::Elements | Form::Window => outer.to_vec(),
@@ -102,8 +103,7 @@ impl Gather<'_> {
         Self { params, ..self.clone() }
     }
 
-    /// The axes of indices that may be of any size: those that stand neither for the batch nor for the components of a row;
-    /// of form elements the gathered one.
+    /// The axes of indices whose size is free: neither batch nor components. In form elements, the gathered axis.
     pub(super) fn outer_axes(&self) -> Range<usize> {
         match self.signature.form {
             Form::Take | Form::Nd | Form::Window => self.batch..self.indices.rank() - self.vector_axes(),
@@ -111,7 +111,7 @@ impl Gather<'_> {
         }
     }
 
-    /// The axis of the output that an outer axis of indices becomes.
+    /// The axis of the output that corresponds to an outer axis of indices.
     pub(super) fn output_axis(&self, outer: usize) -> usize {
         match self.signature.form {
             Form::Take | Form::Nd | Form::Window => self.first_axis() + outer - self.batch,
@@ -119,7 +119,7 @@ impl Gather<'_> {
         }
     }
 
-    /// The axes of params that are selected from.
+    /// The gathered axes of params.
     pub(super) fn selected_axes(&self) -> Range<usize> {
         let depth = match self.signature.form {
             Form::Take | Form::Elements | Form::Window => 1,
@@ -128,7 +128,7 @@ impl Gather<'_> {
         self.first_axis()..self.first_axis() + depth
     }
 
-    /// The shape of the output, after the pages' formulas.
+    /// The shape of the output, by the formulas of the documents.
     pub(super) fn output_shape(&self) -> Vec<usize> {
         let (params, indices, selected) = (self.params.shape(), self.indices.shape(), self.selected_axes());
         if self.signature.form == Form::Elements {
@@ -138,7 +138,7 @@ impl Gather<'_> {
         [&params[..selected.start], outer, &params[selected.end..]].concat()
     }
 
-    /// The size of the axis that the index at a position of indices selects from.
+    /// The size of the axis that the index at a position selects from.
     pub(super) fn bound(&self, position: &[usize]) -> usize {
         let component = match self.signature.form {
             Form::Take | Form::Elements | Form::Window => 0,
@@ -147,7 +147,7 @@ impl Gather<'_> {
         self.params.shape()[self.selected_axes().start + component]
     }
 
-    /// Where an index points under the policy on negative ones, or by its remainder; `None` if it is bad.
+    /// The coordinate that an index selects under the profile; `None` if the index is bad.
     pub(super) fn within(&self, index: i128, bound: usize) -> Option<usize> {
         if self.profile.bad == BadIndex::Modulo && bound > 0 {
             return usize::try_from(index.rem_euclid(bound as i128)).ok();
@@ -157,7 +157,7 @@ impl Gather<'_> {
         usize::try_from(from_start).ok().filter(|at| *at < bound)
     }
 
-    /// The same call with each index changed by a function of it and its bound.
+    /// The same call with every index replaced by a function of its value and its bound.
     pub(super) fn map_indices(&self, change: impl Fn(i128, usize) -> i128) -> Result<Self, Stop> {
         let value = |position: &[usize]| {
             let index = self.indices.integer(position).unwrap_or_default();
@@ -168,12 +168,12 @@ impl Gather<'_> {
     }
 }
 
-impl<'a> Lab<'a> {
-    /// A gather as wished, of an operator and dtypes that the backend declares.
-    pub(super) fn gather(&mut self, wish: Wish) -> Result<Gather<'a>, Stop> {
+impl<'a> Instance<'a> {
+    /// Draws a gather of an operator and dtypes that the backend declares.
+    pub(super) fn gather(&mut self, needs: Needs) -> Result<Gather<'a>, Stop> {
         let signature = self.operator()?;
         let (dtype, index_dtype) = self.dtypes(signature)?;
-        let Wish { batch, outer, some_index, .. } = wish;
+        let Needs { batch, outer, some_index, .. } = needs;
         let size = Size::draw(self.choices, Some(self.edges_in()));
         let parts = right::parts(self.choices, signature, &Wanted { batch, outer, some_index, size });
         let (mode, profile) = self.policies(signature);
@@ -181,11 +181,11 @@ impl<'a> Lab<'a> {
         let indices = zeros(index_dtype, parts.indices)?;
         let gather =
             Gather { signature, params, indices, axis: parts.axis, batch: parts.batch, mode, profile };
-        let bad = wish.bad && profile.bad != BadIndex::Unspecified && self.choices.once_in(3);
+        let bad = needs.bad && profile.bad != BadIndex::Unspecified && self.choices.once_in(3);
         self.with_drawn_indices(gather, bad)
     }
 
-    /// An operator that the law is about.
+    /// Draws an operator that the law is about.
     pub(super) fn operator(&mut self) -> Result<&'a Signature, Stop> {
         let law = self.law;
         let concerned: Vec<&'a Signature> = self.declared().filter(|one| law.is_about(one)).collect();
@@ -195,7 +195,7 @@ impl<'a> Lab<'a> {
         Ok(self.choices.pick(&concerned))
     }
 
-    /// The mode that is sent and the policies that follow from it, or those that the operator follows here.
+    /// Draws a mode to send, with its policies; for an operator without modes, returns the policies that apply.
     pub(super) fn policies(&mut self, signature: &Signature) -> (Option<String>, Profile) {
         let law = self.law;
         let modes: Vec<_> = signature.modes().iter().filter(|mode| law.speaks_of(mode.profile)).collect();
@@ -216,13 +216,13 @@ impl<'a> Lab<'a> {
         Ok((self.choices.pick(&known.dtypes), self.choices.pick(&known.index_dtypes)))
     }
 
-    /// Draws the indices, all of them good, or some of them bad if so wished. Where an axis is empty, no index is
-    /// good: then there is none.
+    /// Draws the indices: all good, or with bad ones among them if `bad`. If an axis is empty, no index can be good, and
+    /// without `bad` there is none.
     fn with_drawn_indices(&mut self, gather: Gather<'a>, bad: bool) -> Result<Gather<'a>, Stop> {
         let gather = if bad { gather } else { without_rows_of_nothing(gather)? };
         let has_sign = gather.indices.dtype().kind() == Kind::Signed;
         let wraps = has_sign && gather.profile.negative == NegativeIndex::Wrap;
-        // No good index lies beyond what its dtype counts.
+        // A good index must also fit its dtype.
         let counted = usize::try_from(counts(gather.indices.dtype())).unwrap_or(usize::MAX);
         let choices = &mut *self.choices;
         let values = Values { style: 0, bad_in: if bad { 4 } else { 0 }, reach: Values::NEAR };
@@ -238,7 +238,7 @@ impl<'a> Lab<'a> {
     }
 }
 
-/// A gather without any index, if an axis that is selected from is empty.
+/// Removes all indices if a gathered axis is empty.
 fn without_rows_of_nothing(gather: Gather<'_>) -> Result<Gather<'_>, Stop> {
     let mut dims = gather.indices.shape().to_vec();
     let selects_nothing = gather.params.shape()[gather.selected_axes()].contains(&0);
@@ -258,7 +258,7 @@ fn zeros(dtype: DType, dims: Vec<usize>) -> Result<Tensor, Stop> {
     Ok(Tensor::filled(dtype, Shape::new(dims)?, &gather_spec::Element::Bits(0))?)
 }
 
-/// An attribute's value.
+/// The value of an integer attribute.
 pub(super) fn signed(value: usize) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }

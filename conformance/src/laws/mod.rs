@@ -1,10 +1,10 @@
-//! Laws: relations between calls that hold for every input, so that no reference is needed. They are asked of any
-//! backend, also of one whose right answers nobody knows.
+//! Laws: relations between calls that hold for every input. They need no reference, so they also test a backend whose
+//! right answers nobody knows.
 //!
-//! A law draws an instance, asks calls in a `lab`, and compares what comes back; each asks only what the backend
-//! declares. `documented` holds the three that the documents state themselves, `batches`, `rows`, `axes`,
-//! `elements`, `windows`, `blind` and `policies` what follows from their formulas; `gathers` draws calls, `shapes` says what shape
-//! their output has, `tensors` takes tensors apart and `compare` compares, without any gather of ours.
+//! A law draws an instance, asks calls that the backend declares, and compares the answers; `instance` runs it. `documented`
+//! holds the laws that documents state. `batches`, `rows`, `axes`, `elements`, `windows`, `blind` and `policies` hold those
+//! that follow from the formulas. `gathers` draws calls, `shapes` gives the shapes of their outputs, `tensors` takes tensors
+//! apart and `compare` compares them, all without any gather of ours.
 
 mod axes;
 mod batches;
@@ -13,7 +13,7 @@ mod compare;
 mod documented;
 mod elements;
 mod gathers;
-mod lab;
+mod instance;
 mod policies;
 mod rows;
 mod shapes;
@@ -23,11 +23,11 @@ mod windows;
 use gather_spec::{Profile, Signatures};
 
 use crate::backend::Description;
-use crate::fuzz::{Answer, BROKEN, Broken, Check, Key, Question, SKIPPED, Step, Tally, Way};
+use crate::fuzz::{Answer, BROKEN, Check, Key, Question, SKIPPED, Step, Tally, Violation, Way};
 use crate::generate::{Choices, EDGES_IN};
 
-pub use lab::Law;
-use lab::{Asked, Lab, Stop};
+pub use instance::Law;
+use instance::{Asked, Instance, Stop};
 
 /// Every law.
 pub const LAWS: &[Law] = &[
@@ -69,20 +69,20 @@ pub const LAWS: &[Law] = &[
     policies::LATER_ROWS,
 ];
 
-/// Holds a backend to laws, each case an instance of one of them.
+/// The check that tests a backend against laws, one instance per case.
 #[derive(Debug)]
 pub struct Laws {
     asked: Asked,
-    /// Each with the policies to draw it under: those that the backend declares, if there are none.
+    /// Each law with the profiles to draw it under. If there are none, the declared ones apply.
     laws: Vec<(Law, Vec<Profile>)>,
 }
 
 impl Laws {
-    /// All laws, or those that are `chosen` by name, for a backend of this description, under its profile, or in turn
-    /// under each of some `profiles` that the law speaks of. Only a backend in this process knows layouts.
+    /// All laws, or those in `chosen`, for a backend with this description. They are drawn under the declared policies,
+    /// or under those of `profiles` to which the law applies. Only a backend in this process sees layouts.
     ///
     /// # Errors
-    /// The name that is none.
+    /// The first name in `chosen` that is not a law's.
     pub fn new(
         description: &Description,
         signatures: &Signatures,
@@ -111,7 +111,7 @@ impl Laws {
         Ok(Self { asked: Asked { description, signatures, in_process, edges_in: EDGES_IN }, laws })
     }
 
-    /// The same with one drawn gather in so many at a size at which kernels change their way.
+    /// Draws one gather in `edges_in` at a size at which kernels switch between code paths.
     #[must_use]
     pub fn edges_in(self, edges_in: usize) -> Self {
         Self { asked: Asked { edges_in, ..self.asked }, ..self }
@@ -123,17 +123,17 @@ impl Check for Laws {
         let (law, profiles) = &self.laws[choices.below(self.laws.len())];
         let profile = if profiles.is_empty() { None } else { Some(choices.pick(profiles)) };
         let way = Way::draw(choices, profile.unwrap_or_default());
-        let mut lab = Lab::new(law, choices, &self.asked, profile, way, answers);
-        let (column, step) = match (law.check)(&mut lab) {
+        let mut instance = Instance::new(law, choices, &self.asked, profile, way, answers);
+        let (column, step) = match (law.check)(&mut instance) {
             Err(Stop::Ask(questions)) => return Step::Ask(questions),
-            Ok(()) => ("held", Step::Well),
+            Ok(()) => ("held", Step::Done),
             Err(Stop::Skip(why)) => {
                 debug_assert!(why.starts_with(SKIPPED), "{why} is counted as if it had been tested");
-                (why, Step::Well)
+                (why, Step::Done)
             }
             Err(Stop::Broken { verdict, expected, actual, difference }) => {
                 let key = Key::new(Some(law.name), &self.asked.signatures, asked, verdict, None);
-                (BROKEN, Step::Broken(Box::new(Broken { key, expected, actual, difference })))
+                (BROKEN, Step::Violated(Box::new(Violation { key, expected, actual, difference })))
             }
         };
         tally.count(law.name, column);

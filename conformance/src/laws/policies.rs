@@ -1,11 +1,11 @@
-//! Laws about indices out of range, each for the policies that it speaks of.
+//! Laws about indices out of range, each for the policies to which it applies.
 
 use gather_spec::signature::AttributeRole;
 use gather_spec::{BadIndex, NegativeIndex};
 
 use super::compare::agree;
-use super::gathers::Wish;
-use super::lab::{ALL, EVERY_FORM, Lab, Law, Stop};
+use super::gathers::Needs;
+use super::instance::{ALL, EVERY_FORM, Instance, Law, Stop};
 use super::tensors::{integers, padded};
 
 pub(super) const ZERO_IS_PADDING: Law = Law {
@@ -63,25 +63,25 @@ pub(super) const LATER_ROWS: Law = Law {
     check: later_rows,
 };
 
-/// The policies that put an element in place of what a bad index would select.
+/// The policies that fill the slice of a bad index.
 const FILLS: [BadIndex; 2] = [BadIndex::Zero, BadIndex::Fill];
 
-const WISH: Wish = Wish { batch: (0, 2), bad: true, ..Wish::PLAIN };
+const NEEDS: Needs = Needs { batch: (0, 2), bad: true, ..Needs::PLAIN };
 
-fn zero_is_padding(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let gather = lab.gather(WISH)?;
+fn zero_is_padding(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let gather = instance.gather(NEEDS)?;
     if !FILLS.contains(&gather.profile.bad) {
         return Err(Stop::Skip("skipped: another policy"));
     }
     let placed = gather.map_indices(|index, bound| gather.within(index, bound).unwrap_or(bound) as i128)?;
     let filler = gather.signature.filler(gather.profile, gather.params.dtype(), None);
     let placed = placed.with_params(padded(&gather.params, gather.selected_axes(), &filler)?);
-    let outcomes = lab.ask(vec![placed.call(), gather.call()])?;
+    let outcomes = instance.ask(vec![placed.call(), gather.call()])?;
     agree(&outcomes[0], &outcomes[1])
 }
 
-fn clamp_is_clamping(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let gather = lab.gather(WISH)?;
+fn clamp_is_clamping(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let gather = instance.gather(NEEDS)?;
     if gather.profile.bad != BadIndex::Clamp || gather.params.shape()[gather.selected_axes()].contains(&0) {
         return Err(Stop::Skip("skipped: another policy, or an empty axis"));
     }
@@ -89,39 +89,39 @@ fn clamp_is_clamping(lab: &mut Lab<'_>) -> Result<(), Stop> {
         Some(good) => good as i128,
         None => index.clamp(0, bound as i128 - 1),
     })?;
-    let outcomes = lab.ask(vec![clamped.call(), gather.call()])?;
+    let outcomes = instance.ask(vec![clamped.call(), gather.call()])?;
     agree(&outcomes[0], &outcomes[1])
 }
 
-fn wrap_is_adding(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let gather = lab.gather(WISH)?;
+fn wrap_is_adding(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let gather = instance.gather(NEEDS)?;
     if gather.profile.negative != NegativeIndex::Wrap {
         return Err(Stop::Skip("skipped: another policy"));
     }
     let added =
         gather.map_indices(|index, bound| gather.within(index, bound).map_or(index, |at| at as i128))?;
-    let outcomes = lab.ask(vec![added.call(), gather.call()])?;
+    let outcomes = instance.ask(vec![added.call(), gather.call()])?;
     agree(&outcomes[0], &outcomes[1])
 }
 
-fn modulo_is_the_remainder(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let gather = lab.gather(WISH)?;
+fn modulo_is_the_remainder(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let gather = instance.gather(NEEDS)?;
     if gather.params.shape()[gather.selected_axes()].contains(&0) {
         return Err(Stop::Skip("skipped: another policy, or an empty axis"));
     }
     let reduced = gather.map_indices(|index, bound| index.rem_euclid(bound as i128))?;
-    let outcomes = lab.ask(vec![reduced.call(), gather.call()])?;
+    let outcomes = instance.ask(vec![reduced.call(), gather.call()])?;
     agree(&outcomes[0], &outcomes[1])
 }
 
-fn later_rows(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let gather = lab.gather(Wish { bad: false, some_index: true, ..WISH })?;
+fn later_rows(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let gather = instance.gather(Needs { bad: false, some_index: true, ..NEEDS })?;
     if gather.profile.bad != BadIndex::Error {
         return Err(Stop::Skip("skipped: another policy"));
     }
     let count = gather.indices.shape().element_count();
-    let bad_at = lab.choices.below(count);
-    let changed: Vec<i128> = (0..count).map(|_| lab.choices.below(1000) as i128 - 500).collect();
+    let bad_at = instance.choices.below(count);
+    let changed: Vec<i128> = (0..count).map(|_| instance.choices.below(1000) as i128 - 500).collect();
     let variant = |change: bool| {
         let mut at = 0;
         let indices = integers(gather.indices.dtype(), gather.indices.shape(), |position| {
@@ -135,6 +135,6 @@ fn later_rows(lab: &mut Lab<'_>) -> Result<(), Stop> {
         })?;
         Ok::<_, Stop>(gather.with_indices(indices).call())
     };
-    let outcomes = lab.ask(vec![variant(false)?, variant(true)?])?;
+    let outcomes = instance.ask(vec![variant(false)?, variant(true)?])?;
     agree(&outcomes[0], &outcomes[1])
 }

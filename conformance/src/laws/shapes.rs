@@ -41,8 +41,8 @@ pub(super) fn of_output(signatures: &Signatures, call: &Call) -> Option<(DType, 
     Some((roles.params.dtype(), shape))
 }
 
-/// The shape of the output of form elements: that of indices, with the dims of params where one of 1 repeats. `None` if the
-/// ranks differ.
+/// The output shape of form elements: that of indices, except that an index dim of 1 takes the dim of params where
+/// dims of 1 repeat. `None` if the ranks differ.
 pub(super) fn joined(
     signature: &Signature,
     params: &[usize],
@@ -56,7 +56,7 @@ pub(super) fn joined(
     (params.len() == indices.len()).then(|| dims.collect())
 }
 
-/// The shape of the output of a call whose dimension numbers are right.
+/// The output shape of a call with valid dimension numbers.
 pub(super) fn of_windows(signature: &Signature, roles: &Roles<&Tensor>) -> Option<Vec<usize>> {
     let (params, indices) = (roles.params.shape(), roles.indices.shape());
     let (numbers, slice_sizes) = signature.window(roles.window.as_ref()?, indices.len());

@@ -1,11 +1,11 @@
-//! Tensors taken apart and put together, element by element, without any gather.
+//! Tensor operations for laws, written element by element without any gather.
 
 use gather_spec::dtype::Kind;
 use gather_spec::{DType, Element, Shape, Tensor, TensorBuilder};
 
-use super::lab::Stop;
+use super::instance::Stop;
 
-/// The tensor whose elements a function gives, position by position.
+/// A tensor from a function of the position.
 pub(super) fn build(
     dtype: DType,
     dims: &[usize],
@@ -17,8 +17,8 @@ pub(super) fn build(
     Ok(tensor.finish()?)
 }
 
-/// A tensor of integers, from their values position by position. An axis may be longer than a dtype of indices counts:
-/// then the law cannot be asked in that dtype.
+/// A tensor of integers from a function of the position. Skips the law if a value does not fit the dtype, as happens
+/// with axes longer than an index dtype can count.
 pub(super) fn integers(
     dtype: DType,
     dims: &[usize],
@@ -33,7 +33,7 @@ pub(super) fn integers(
     if all_fit { Ok(tensor) } else { Err(Stop::Skip("skipped: the dtype does not hold an index")) }
 }
 
-/// The number of values from 0 on that an integer dtype holds.
+/// How many values from 0 on fit an integer dtype.
 pub(super) const fn counts(dtype: DType) -> i128 {
     let bits = dtype.size() * 8;
     if matches!(dtype.kind(), Kind::Signed) { 1 << (bits - 1) } else { 1 << bits }
@@ -44,13 +44,13 @@ const fn holds(dtype: DType, value: i128) -> bool {
     least <= value && value < counts(dtype)
 }
 
-/// The part at leading positions.
+/// The sub-tensor at leading coordinates.
 pub(super) fn at(tensor: &Tensor, leading: &[usize]) -> Result<Tensor, Stop> {
     let rest = tensor.shape()[leading.len()..].to_vec();
     build(tensor.dtype(), &rest, |position| tensor.element(&[leading, position].concat()))
 }
 
-/// The slices at some places along an axis, in their order.
+/// The slices at `places` along an axis.
 pub(super) fn select(tensor: &Tensor, axis: usize, places: &[usize]) -> Result<Tensor, Stop> {
     let mut dims = tensor.shape().to_vec();
     dims[axis] = places.len();
@@ -61,7 +61,7 @@ pub(super) fn select(tensor: &Tensor, axis: usize, places: &[usize]) -> Result<T
     })
 }
 
-/// The tensor whose axis `n` is axis `order[n]` of this one.
+/// The transposed tensor: its axis `n` is axis `order[n]` of the given one.
 pub(super) fn transpose(tensor: &Tensor, order: &[usize]) -> Result<Tensor, Stop> {
     let dims: Vec<usize> = order.iter().map(|axis| tensor.shape()[*axis]).collect();
     build(tensor.dtype(), &dims, |position| {
@@ -71,14 +71,14 @@ pub(super) fn transpose(tensor: &Tensor, order: &[usize]) -> Result<Tensor, Stop
     })
 }
 
-/// The same elements under other dims.
+/// The same elements with other dims.
 pub(super) fn reshape(tensor: &Tensor, dims: &[usize]) -> Result<Tensor, Stop> {
     let mut reshaped = TensorBuilder::new(tensor.dtype(), Shape::new(dims)?)?;
     tensor.iter().for_each(|element| reshaped.push(element));
     Ok(reshaped.finish()?)
 }
 
-/// One tensor behind the other along an axis.
+/// Concatenates two tensors along an axis.
 pub(super) fn concat(one: &Tensor, other: &Tensor, axis: usize) -> Result<Tensor, Stop> {
     let mut dims = one.shape().to_vec();
     let first = dims[axis];
@@ -93,13 +93,13 @@ pub(super) fn concat(one: &Tensor, other: &Tensor, axis: usize) -> Result<Tensor
     })
 }
 
-/// Tensors of one shape, stacked along a new first axis.
+/// Stacks tensors of one shape along a new first axis.
 pub(super) fn stack(dtype: DType, parts: &[Tensor], shape: &[usize]) -> Result<Tensor, Stop> {
     let dims = [&[parts.len()], shape].concat();
     build(dtype, &dims, |position| parts[position[0]].element(&position[1..]))
 }
 
-/// One more slice of an element at the end of some axes.
+/// Appends one slice of a constant element along some axes.
 pub(super) fn padded(
     tensor: &Tensor,
     axes: std::ops::Range<usize>,
@@ -113,7 +113,7 @@ pub(super) fn padded(
     })
 }
 
-/// Every element changed by a function.
+/// Applies a function to every element.
 pub(super) fn map(tensor: &Tensor, change: impl Fn(Element) -> Element) -> Result<Tensor, Stop> {
     build(tensor.dtype(), tensor.shape(), |position| change(tensor.element(position)))
 }

@@ -1,4 +1,4 @@
-//! Laws of the form window, where each index row is the start of a window.
+//! Laws of form window, in which each index row is the start of a window.
 
 use gather_spec::signature::AttributeRole;
 use gather_spec::{
@@ -6,7 +6,7 @@ use gather_spec::{
 };
 
 use super::compare::{agree, equal, made_of};
-use super::lab::{ALL, ANY, Lab, Law, Stop};
+use super::instance::{ALL, ANY, Instance, Law, Stop};
 use super::shapes::of_windows;
 use super::tensors::{build, counts, integers, transpose};
 use crate::generate::values::Values;
@@ -90,7 +90,7 @@ pub(super) const CLAMPED_STARTS: Law = Law {
     check: clamped_starts,
 };
 
-/// A call by its parts.
+/// A call in parts.
 #[derive(Clone)]
 struct Drawn<'a> {
     signature: &'a Signature,
@@ -124,7 +124,7 @@ impl Drawn<'_> {
         self.numbers.offset_dims.iter().any(|one| usize::try_from(*one) == Ok(dim))
     }
 
-    /// The dims of the output that are not a window's, or those that are.
+    /// The dims of the output that are a window's (`of_window`), or the others.
     fn output_dims(&self, of_window: bool) -> Vec<usize> {
         let rows = self.indices.rank() - usize::from(self.vector().is_some());
         let rank = rows + self.numbers.offset_dims.len();
@@ -136,8 +136,8 @@ impl Drawn<'_> {
     }
 }
 
-impl<'a> Lab<'a> {
-    /// A call of windows, each of which has an element, and of which some are out of range if so wished.
+impl<'a> Instance<'a> {
+    /// Draws a call in which every window has an element. With `bad`, some windows are out of range.
     fn windows(&mut self, batching: (usize, usize), bad: bool) -> Result<Drawn<'a>, Stop> {
         let signature = self.operator()?;
         let (dtype, index_dtype) = self.dtypes(signature)?;
@@ -162,24 +162,24 @@ impl<'a> Lab<'a> {
     }
 }
 
-fn one_element_is_nd(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let drawn = lab.windows((0, 0), false)?;
+fn one_element_is_nd(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let drawn = instance.windows((0, 0), false)?;
     let takes = |other: &&Signature| {
-        let known = lab.capability(other);
+        let known = instance.capability(other);
         other.form == Form::Nd
             && known.dtypes.contains(&drawn.params.dtype())
             && known.index_dtypes.contains(&drawn.indices.dtype())
     };
-    let others: Vec<&Signature> = lab.declared().filter(takes).collect();
+    let others: Vec<&Signature> = instance.declared().filter(takes).collect();
     if others.is_empty() {
         return Err(Stop::Skip("skipped: not both operators take it"));
     }
-    let nd = lab.choices.pick(&others);
+    let nd = instance.choices.pick(&others);
     let dims = drawn.params.shape().to_vec();
-    let depth = nd.least_depth.max(lab.choices.below(dims.len() + 1)).min(dims.len());
-    let rows = 1 + lab.choices.below(3);
+    let depth = nd.least_depth.max(instance.choices.below(dims.len() + 1)).min(dims.len());
+    let rows = 1 + instance.choices.below(3);
     let counted = usize::try_from(counts(drawn.indices.dtype())).unwrap_or(usize::MAX);
-    let choices = &mut *lab.choices;
+    let choices = &mut *instance.choices;
     let value = |position: &[usize]| choices.below(dims[position[1]].min(counted)) as i128;
     let indices = integers(drawn.indices.dtype(), &[rows, depth], value)?;
     let first = |count: usize| (0..).take(count).collect::<Vec<i64>>();
@@ -194,12 +194,12 @@ fn one_element_is_nd(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let slice_sizes = dims.iter().enumerate().map(size).collect();
     let by_rows = nd.spell(Roles::new(drawn.params.clone(), indices.clone()));
     let by_windows = Drawn { indices, numbers, slice_sizes, ..drawn };
-    let sides = lab.outputs(vec![by_rows, by_windows.call()])?;
+    let sides = instance.outputs(vec![by_rows, by_windows.call()])?;
     equal(&sides[0], &sides[1])
 }
 
-fn loop_of_slices(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let whole = lab.windows((0, 0), true)?;
+fn loop_of_slices(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let whole = instance.windows((0, 0), true)?;
     let dims = whole.indices.shape().to_vec();
     let row_dims: Vec<usize> = (0..dims.len()).filter(|dim| Some(*dim) != whole.vector()).collect();
     let rows = Shape::new(row_dims.iter().map(|dim| dims[*dim]).collect::<Vec<_>>())?;
@@ -219,7 +219,7 @@ fn loop_of_slices(lab: &mut Lab<'_>) -> Result<(), Stop> {
         calls.push(Drawn { numbers: numbers.clone(), ..whole.with_indices(indices) }.call());
     }
     calls.push(whole.call());
-    let mut outcomes = lab.ask(calls)?;
+    let mut outcomes = instance.ask(calls)?;
     let all = outcomes.pop().ok_or(Stop::Skip("skipped: no answer"))?;
     let (of_rows, of_window) = (whole.output_dims(false), whole.output_dims(true));
     let shape = output_shape_of(&whole)?;
@@ -233,8 +233,8 @@ fn loop_of_slices(lab: &mut Lab<'_>) -> Result<(), Stop> {
     })
 }
 
-fn batching_is_a_loop(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let whole = lab.windows((1, 2), true)?;
+fn batching_is_a_loop(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let whole = instance.windows((1, 2), true)?;
     let place = |dim: i64| usize::try_from(dim).unwrap_or_default();
     let (Some(own), Some(other)) = (
         whole.numbers.operand_batching_dims.first().map(|dim| place(*dim)),
@@ -242,7 +242,7 @@ fn batching_is_a_loop(lab: &mut Lab<'_>) -> Result<(), Stop> {
     ) else {
         return Err(Stop::Skip("skipped: no batching dim"));
     };
-    // The dim of the output that the batching dim of indices is.
+    // The dim of the output that corresponds to the batching dim of indices.
     let before = (0..other).filter(|dim| Some(*dim) != whole.vector()).count();
     let axis = whole.output_dims(false)[before];
     let mut calls = Vec::new();
@@ -250,7 +250,7 @@ fn batching_is_a_loop(lab: &mut Lab<'_>) -> Result<(), Stop> {
         calls.push(without_batching(&whole, own, other, axis, turn)?.call());
     }
     calls.push(whole.call());
-    let mut outcomes = lab.ask(calls)?;
+    let mut outcomes = instance.ask(calls)?;
     let all = outcomes.pop().ok_or(Stop::Skip("skipped: no answer"))?;
     let shape = output_shape_of(&whole)?;
     made_of(&outcomes, &all, |parts| {
@@ -262,7 +262,7 @@ fn batching_is_a_loop(lab: &mut Lab<'_>) -> Result<(), Stop> {
     })
 }
 
-/// One turn of the loop over the first batching dim, which is `own` of params, `other` of indices and `axis` of the output.
+/// One iteration of the loop over a batching dim, which is `own` of params, `other` of indices and `axis` of the output.
 fn without_batching<'a>(
     whole: &Drawn<'a>,
     own: usize,
@@ -290,7 +290,7 @@ fn without_batching<'a>(
     Ok(Drawn { params, indices, numbers, slice_sizes, ..whole.clone() })
 }
 
-/// The part at a place along an axis, without that axis.
+/// The sub-tensor at a coordinate of an axis, without that axis.
 fn at_turn(tensor: &Tensor, axis: usize, turn: usize) -> Result<Tensor, Stop> {
     let mut dims = tensor.shape().to_vec();
     dims.remove(axis);
@@ -301,27 +301,27 @@ fn at_turn(tensor: &Tensor, axis: usize, turn: usize) -> Result<Tensor, Stop> {
     })
 }
 
-fn offset_dims_moved(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let first = lab.windows((0, 2), true)?;
+fn offset_dims_moved(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let first = instance.windows((0, 2), true)?;
     let (rows, window) = (first.output_dims(false), first.output_dims(true));
     let from = signed(rows.len());
     let mut second = first.clone();
     second.numbers.offset_dims = (from..).take(window.len()).collect();
     let order = [rows, window].concat();
-    let outcomes = lab.ask(vec![first.call(), second.call()])?;
+    let outcomes = instance.ask(vec![first.call(), second.call()])?;
     made_of(&outcomes[..1], &outcomes[1], |parts| transpose(&parts[0], &order))
 }
 
-fn components_permuted(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let first = lab.windows((0, 2), false)?;
+fn components_permuted(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let first = instance.windows((0, 2), false)?;
     let Some(vector) = first.vector() else {
         return Err(Stop::Skip("skipped: a row has one component"));
     };
     let depth = first.indices.shape()[vector];
     let mut order: Vec<usize> = (0..depth).collect();
     for at in 1..depth {
-        // The simplest draw changes places with the neighbour.
-        let other = at - 1 - lab.choices.below(at).min(at - 1);
+        // The simplest draw swaps neighbours.
+        let other = at - 1 - instance.choices.below(at).min(at - 1);
         order.swap(at, other);
     }
     let mut second = first.clone();
@@ -331,12 +331,12 @@ fn components_permuted(lab: &mut Lab<'_>) -> Result<(), Stop> {
         from[vector] = order[position[vector]];
         first.indices.element(&from)
     })?;
-    let sides = lab.outputs(vec![first.call(), second.call()])?;
+    let sides = instance.outputs(vec![first.call(), second.call()])?;
     equal(&sides[0], &sides[1])
 }
 
-fn vector_moved(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let first = lab.windows((0, 2), true)?;
+fn vector_moved(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let first = instance.windows((0, 2), true)?;
     let Some(vector) = first.vector() else {
         return Err(Stop::Skip("skipped: the vector is implied"));
     };
@@ -347,12 +347,12 @@ fn vector_moved(lab: &mut Lab<'_>) -> Result<(), Stop> {
     let moved = |dim: &i64| if *dim > signed(vector) { dim - 1 } else { *dim };
     second.numbers.start_indices_batching_dims =
         first.numbers.start_indices_batching_dims.iter().map(moved).collect();
-    let outcomes = lab.ask(vec![first.call(), second.call()])?;
+    let outcomes = instance.ask(vec![first.call(), second.call()])?;
     agree(&outcomes[0], &outcomes[1])
 }
 
-fn clamped_starts(lab: &mut Lab<'_>) -> Result<(), Stop> {
-    let first = lab.windows((0, 2), true)?;
+fn clamped_starts(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let first = instance.windows((0, 2), true)?;
     if first.profile.bad != BadIndex::Clamp || first.profile.negative != NegativeIndex::Reject {
         return Err(Stop::Skip("skipped: another policy"));
     }
@@ -360,7 +360,7 @@ fn clamped_starts(lab: &mut Lab<'_>) -> Result<(), Stop> {
         let start = first.indices.integer(position).unwrap_or_default();
         start.clamp(0, first.bound(position) as i128 - 1)
     })?;
-    let outcomes = lab.ask(vec![first.with_indices(clamped).call(), first.call()])?;
+    let outcomes = instance.ask(vec![first.with_indices(clamped).call(), first.call()])?;
     agree(&outcomes[0], &outcomes[1])
 }
 

@@ -188,7 +188,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
     ),
 ];
 
-/// Repeats the batch dims of 1 of either operand as often as the other one has them.
+/// Stretches batch dims of 1 of either operand to the size that the other has.
 fn broadcast_batches(signature: &Signature, roles: Roles<Tensor>) -> Roles<Tensor> {
     let given = model::given_batch(signature, &roles);
     let Some(batch) = from_start(given, roles.indices.rank()) else { return roles };
@@ -206,7 +206,7 @@ fn broadcast_batches(signature: &Signature, roles: Roles<Tensor>) -> Roles<Tenso
     Roles { params, indices, ..roles }
 }
 
-/// A tensor stretched to a shape along its dims of 1.
+/// Stretches a tensor to a shape along its dims of 1; `None` if it has that shape already.
 pub(super) fn repeated(tensor: &Tensor, shape: Vec<usize>) -> Option<Tensor> {
     if shape == **tensor.shape() {
         return None;

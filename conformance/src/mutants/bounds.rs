@@ -326,7 +326,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
     .under(&[CLAMP]),
 ];
 
-/// The first bad index among those whose place and depth pass a test.
+/// The first bad index whose position and component pass a test.
 fn first_bad(
     asked: &Asked<'_>,
     dims: &Dims,
@@ -339,7 +339,7 @@ fn first_bad(
         .find(|at| asked.within(indices[*at], model::bound_of(dims, *at)).is_none())
 }
 
-/// Takes every index for a coordinate.
+/// Takes every index as a coordinate, unchecked.
 #[allow(clippy::unnecessary_wraps, reason = "a step of the model")]
 fn as_given(_: &Asked<'_>, _: &Dims, row: &[i128]) -> Option<Vec<i128>> {
     Some(row.to_vec())

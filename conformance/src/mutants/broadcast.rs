@@ -1,4 +1,4 @@
-//! Mutants of operands that broadcast off the axis.
+//! Wrong about operands that broadcast off the axis.
 
 use gather_spec::ErrorCode;
 use gather_spec::signature::Join;
@@ -80,7 +80,7 @@ fn broadcasts(asked: &Asked<'_>) -> bool {
     asked.signature.join == Some(Join::Broadcast) && asked.params().len() == asked.indices().len()
 }
 
-/// Whether a call deserves an error, where operands that broadcast must fit by this rule.
+/// Whether a call deserves an error, if broadcasting operands must fit by this rule.
 fn join_unless(code: ErrorCode, asked: &Asked<'_>, fit: fn(usize, usize) -> bool) -> bool {
     if code != ErrorCode::JoinMismatch || !broadcasts(asked) {
         return faulty(code, asked);

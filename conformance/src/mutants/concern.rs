@@ -1,4 +1,7 @@
-//! Which mutant concerns which operator: it is wrong on some drawn call of it.
+//! Finds out which operators a mutant is wrong on, by comparing it with the right model on drawn calls.
+//!
+//! A mutant must be caught on these operators, and only there: on any other it gives right answers, and no case can catch
+//! it.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +11,18 @@ use rayon::prelude::*;
 use super::model::CORRECT;
 use super::mutant::{CLAMP, ERROR, Mutant, WRAP, ZERO, declaring};
 use crate::fuzz::{allows, effective, tolerated, without_promise};
-use crate::generate::{Choices, Maker};
+use crate::generate::{CallGenerator, Choices};
 use crate::judge::{Strictness, Verdict, judge};
 use crate::report::Dtypes;
 
-/// How many usual calls of an operator are drawn, and how many far from the usual behind them.
+/// How many usual calls to draw for an operator, and how many far ones after them.
 const USUAL: u64 = 9000;
 const FAR: u64 = 1000;
 
-/// How many threads share the work of a call: a mutant that is right on one is wrong on two.
+/// Threads per call: some mutants are right on one thread and wrong on two.
 const THREADS: usize = 2;
 
-/// Calls of one operator, with what the right model answers.
+/// Calls of one operator, with the answers of the right model.
 pub(super) struct Draws {
     signature: Signature,
     calls: Vec<Call>,
@@ -28,12 +31,12 @@ pub(super) struct Draws {
 }
 
 impl Draws {
-    /// Calls of an operator in the dtypes that its pages list, usual ones and far ones; other ones in each round.
+    /// Usual and far calls of an operator, in the dtypes that its pages list. Each round draws other calls.
     pub(super) fn all(signature: &Signature, round: u64) -> Self {
         Self::new(signature, None, round, USUAL + FAR)
     }
 
-    /// Usual calls of an operator in the dtypes that its pages list, or of one dtype pair. Far ones take long.
+    /// Usual calls of an operator, in the dtypes that its pages list or in one dtype pair. Omits far calls, which are slow.
     pub(super) fn usual(signature: &Signature, narrow: Option<Dtypes>) -> Self {
         Self::new(signature, narrow, 0, USUAL)
     }
@@ -42,11 +45,11 @@ impl Draws {
         let only: Signatures = std::iter::once(signature.clone()).collect();
         let description = declaring(&only, Profile::default(), narrow).describe();
         let capability = &description.operators[signature.operator.as_str()];
-        // Hundreds of mutants answer each call: none is larger than it must be.
-        let maker = Maker::new(&description, &only).without_edges();
+        // Hundreds of mutants answer each call, so no call should be larger than needed.
+        let generator = CallGenerator::new(&description, &only).without_edges();
         let call = |choices: &mut Choices, at: u64| {
             choices.reseed(round * (USUAL + FAR) + at);
-            let drawn = if at < USUAL { maker.call(choices) } else { maker.far_call(choices) };
+            let drawn = if at < USUAL { generator.call(choices) } else { generator.far_call(choices) };
             drawn.ok().flatten().filter(|call| {
                 narrow.is_none() || signature.roles(call).is_ok_and(|roles| capability.covers(&roles))
             })
@@ -79,7 +82,7 @@ impl Draws {
         })
     }
 
-    /// Whether an outcome that is not the right one in every field is allowed all the same.
+    /// Whether an outcome that differs from the right one is allowed nevertheless.
     fn allows(&self, call: &Call, profile: Profile, right: &Outcome, outcome: &Outcome) -> bool {
         let profile = effective(&self.signature, call, profile);
         let promised = |call: &Call| CORRECT.answer(&self.signature, call, ZERO, 1);

@@ -1,4 +1,4 @@
-//! Wrong about the form elements: how both operands join, whose coordinates are whose, and indices without elements.
+//! Wrong about form elements: how operands join, which coordinates apply, and indices without elements.
 
 use gather_spec::signature::Join;
 use gather_spec::{ErrorCode, Roles, Signature, Tensor};
@@ -121,7 +121,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
             model.origin = |asked, position, index| {
                 let flat = model::row_major(position, asked.indices());
                 let params = asked.params();
-                // Around and around where there are fewer.
+                // Wraps around where params has fewer elements.
                 let position = model::multi_index(flat % count(params).max(1), params);
                 model::origin(asked, &position, index)
             };
@@ -292,10 +292,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
     ),
 ];
 
-/// A dim of params and the one of indices.
+/// A dim of params and the corresponding one of indices.
 type DimPair = (usize, usize);
 
-/// Whether a call deserves an error, where dims off the axis are compared by another rule.
+/// Whether a call deserves an error, if another rule compares the dims off the axis.
 fn mismatched(code: ErrorCode, asked: &Asked<'_>, differ: fn(Join, usize, usize) -> bool) -> bool {
     let join = asked.signature.join.filter(|_| !asked.exempt());
     match (code, join) {
@@ -306,7 +306,7 @@ fn mismatched(code: ErrorCode, asked: &Asked<'_>, differ: fn(Join, usize, usize)
     }
 }
 
-/// Whether a call deserves an error, where one dim off the axis is compared.
+/// Whether a call deserves an error, if only one dim off the axis is compared.
 fn one_dim(code: ErrorCode, asked: &Asked<'_>, chosen: fn(&[DimPair]) -> Option<&DimPair>) -> bool {
     let join = asked.signature.join.filter(|_| !asked.exempt());
     match (code, join) {
@@ -318,7 +318,7 @@ fn one_dim(code: ErrorCode, asked: &Asked<'_>, chosen: fn(&[DimPair]) -> Option<
     }
 }
 
-/// The dims of params and of indices off the axis.
+/// The pairs of dims off the axis.
 fn off_axis(asked: &Asked<'_>) -> impl Iterator<Item = DimPair> {
     let (axis, pairs) = (asked.axis(), asked.params().iter().zip(asked.indices()));
     pairs
@@ -327,14 +327,14 @@ fn off_axis(asked: &Asked<'_>) -> impl Iterator<Item = DimPair> {
         .map(|(_, (params, indices))| (*params, *indices))
 }
 
-/// The place in params of a position with one coordinate replaced.
+/// The offset in params of a position with one coordinate replaced.
 fn placed(asked: &Asked<'_>, position: &[usize], axis: usize, index: i128) -> i128 {
     let coordinate =
         |here: usize| if here == axis { index } else { position.get(here).map_or(0, |at| *at as i128) };
     model::row_major_signed((0..asked.params().len()).map(coordinate), asked.params())
 }
 
-/// Repeats the dims of 1 off the axis of either operand as often as the other one has them.
+/// Stretches dims of 1 off the axis of either operand to the size that the other has.
 fn broadcast(signature: &Signature, roles: Roles<Tensor>) -> Roles<Tensor> {
     if signature.join.is_none() || roles.params.rank() != roles.indices.rank() {
         return roles;

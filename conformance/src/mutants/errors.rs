@@ -1,4 +1,4 @@
-//! Right to refuse, wrong about what is said: code, precedence, position, fields.
+//! Right to reject, wrong in what is reported: code, precedence, position, fields.
 
 use gather_spec::{ErrorCode, ErrorFields};
 
@@ -306,7 +306,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
     ),
 ];
 
-/// The order of the checks with two of them changing places.
+/// The order of the checks with two of them swapped.
 const fn swapped(one: ErrorCode, other: ErrorCode) -> [ErrorCode; ORDER.len()] {
     let mut order = ORDER;
     let (mut at, mut first, mut second) = (0, 0, 0);
@@ -324,7 +324,7 @@ const fn swapped(one: ErrorCode, other: ErrorCode) -> [ErrorCode; ORDER.len()] {
     order
 }
 
-/// The order of the checks with one of them in the place of another, and those between moved up.
+/// The order of the checks with one moved to the position of another, and those between shifted.
 const fn moved(one: ErrorCode, other: ErrorCode) -> [ErrorCode; ORDER.len()] {
     let mut order = ORDER;
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Mutants of what a mode fills with.
+//! Wrong about fill values.
 
 use gather_spec::dtype::Kind;
 use gather_spec::signature::ModePolicy;
@@ -247,12 +247,12 @@ pub(super) const MUTANTS: &[Mutant] = &[
     ),
 ];
 
-/// The right element, as if another fill value were sent.
+/// The right element, as if `sent` were the fill value of the call.
 fn right(asked: &Asked<'_>, sent: Option<&Tensor>) -> Element {
     asked.signature.filler(asked.profile, asked.roles.params.dtype(), sent)
 }
 
-/// The right element, whose bits another function changes if they are sent and fill anything.
+/// The right element, with its bits changed by a function if the call sends a fill value that is used.
 fn sent_as(asked: &Asked<'_>, change: fn(DType, u128) -> u128) -> Element {
     let sends = asked.profile.bad == BadIndex::Fill && asked.roles.fill_value.is_some();
     match filler(asked) {
@@ -261,7 +261,7 @@ fn sent_as(asked: &Asked<'_>, change: fn(DType, u128) -> u128) -> Element {
     }
 }
 
-/// The bits of a 64-bit integer that was a float in between.
+/// The bits of a 64-bit integer after a conversion to float and back.
 #[allow(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -276,7 +276,7 @@ fn through_float(dtype: DType, bits: u128) -> u128 {
     }
 }
 
-/// The bits of a 64-bit float that was one of 32 bits in between.
+/// The bits of a 64-bit float after a conversion to 32 bits and back.
 #[allow(clippy::cast_possible_truncation, reason = "the float is to be rounded")]
 fn rounded(bits: u128) -> u128 {
     let wide = u64::try_from(bits).map(f64::from_bits).unwrap_or_default();

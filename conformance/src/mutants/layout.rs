@@ -1,4 +1,4 @@
-//! Wrong about strides: what is no row-major tensor is read as if it were one.
+//! Wrong about strides: reads a tensor as row-major that is not.
 
 use super::memory::misread;
 use super::mutant::Mutant;
@@ -82,7 +82,7 @@ fn sorted(strides: &[isize]) -> Vec<isize> {
     strides
 }
 
-/// The strides of a row-major tensor for one whose strides fall from axis to axis, and its own for any other.
+/// Row-major strides for a tensor whose strides descend, its own strides otherwise.
 fn without_gaps(shape: &[usize], strides: &[isize]) -> Vec<isize> {
     let falls = strides.windows(2).all(|pair| pair[0] >= pair[1]) && strides.iter().all(|stride| *stride > 0);
     if falls { row_major(shape) } else { strides.to_vec() }
@@ -92,7 +92,7 @@ fn forward(strides: &[isize]) -> Vec<isize> {
     strides.iter().map(|stride| stride.abs()).collect()
 }
 
-/// The strides of a row-major tensor for one that is repeated along some axis, and its own for any other.
+/// Row-major strides for a tensor with a stride of 0, its own strides otherwise.
 fn expanded(shape: &[usize], strides: &[isize]) -> Vec<isize> {
     if strides.contains(&0) { row_major(shape) } else { strides.to_vec() }
 }

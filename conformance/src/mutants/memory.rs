@@ -1,11 +1,11 @@
-//! How a model reads tensors: rightly, or as if their strides were others.
+//! How a model reads tensors: correctly, or with wrong strides.
 
 use std::collections::BTreeMap;
 
 use gather_spec::tensor::Elements;
 use gather_spec::{ByteString, DType, Element, Tensor};
 
-/// What lies in memory that nobody wrote.
+/// The contents of memory that was never written.
 pub(super) const GARBAGE: u128 = 0xA5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5;
 
 /// The elements of a tensor in row-major order.
@@ -24,7 +24,7 @@ pub(super) fn row_major(tensor: &Tensor) -> Vec<Element> {
     }
 }
 
-/// An element that nobody wrote.
+/// An element that was never written.
 pub(super) fn garbage(dtype: DType) -> Element {
     match dtype {
         DType::String => Element::Bytes(ByteString::from("\u{a5}")),
@@ -32,8 +32,8 @@ pub(super) fn garbage(dtype: DType) -> Element {
     }
 }
 
-/// The elements that a tensor seems to have when its strides are taken for others: `strides` gives those, from its
-/// shape and its own. What lies outside the tensor reads as garbage.
+/// The elements read with wrong strides, which `strides` derives from the shape and the right ones. Reads outside the
+/// tensor give garbage.
 pub(super) fn misread(tensor: &Tensor, strides: fn(&[usize], &[isize]) -> Vec<isize>) -> Vec<Element> {
     let own = tensor.strides();
     let wrong = strides(tensor.shape(), own);

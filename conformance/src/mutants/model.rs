@@ -1,7 +1,7 @@
-//! A correct gather taken apart: every step is a field of [`Model`], so that a mutant replaces one and nothing else.
+//! A correct gather in steps. Every step is a field of [`Model`], so a mutant replaces one step and nothing else.
 //!
-//! The right steps are in `steps`. They are total: whatever a mutant lets through, the next step goes on with something, and memory outside a
-//! tensor reads as `GARBAGE`.
+//! `steps` holds the right steps. Every step is total: it must go on with whatever a mutant in front of it lets through.
+//! Reads outside a tensor give `GARBAGE`.
 
 use std::cell::OnceCell;
 
@@ -20,10 +20,10 @@ pub(super) use super::steps::{
     offence, offender, offset, origin, output_shape, resolve, size, within,
 };
 
-/// The most bytes that a model answers with.
+/// The largest output that a model computes, in bytes.
 const MOST_BYTES: u128 = 1 << 26;
 
-/// The model without a mutation. Every other one is a copy of it, so that steps which nobody replaced are equal.
+/// The model without a mutation. All other models are copies of it, so that unchanged steps compare equal.
 pub(super) static CORRECT: Model = Model::correct();
 
 impl Model {
@@ -71,7 +71,7 @@ impl Model {
         }
     }
 
-    /// Takes over the steps that calls of a form never take; a test of `concern` holds this against drawn calls.
+    /// Copies the steps that calls of a form never take. A test in `concern` checks this against drawn calls.
     pub(super) const fn take_over_unused(&mut self, form: Form, other: &Self) {
         if !matches!(form, Form::Window) {
             (self.numbers, self.breaks, self.combine) = (other.numbers, other.breaks, other.combine);
@@ -84,14 +84,14 @@ impl Model {
         }
     }
 
-    /// Whether calls of a form take a step that is not the right one.
+    /// Whether calls of a form take a step that differs from the right one.
     pub(super) fn is_wrong_for(&self, form: Form) -> bool {
         let mut used = *self;
         used.take_over_unused(form, &CORRECT);
         used != CORRECT
     }
 
-    /// Answers a call of the operator of a signature.
+    /// Answers a call of the signature's operator.
     pub(super) fn answer(
         &self,
         signature: &Signature,
@@ -105,7 +105,7 @@ impl Model {
         .unwrap_or_else(|foreign| Outcome::Unsupported(foreign.to_string()))
     }
 
-    /// Takes a call apart, and gives its parts and the values of its indices to a function.
+    /// Splits a call into its parts and passes them, with the index values, to a function.
     pub(super) fn look<T>(
         &self,
         signature: &Signature,
@@ -196,7 +196,7 @@ impl Model {
             .map_or_else(|| Outcome::Unsupported("no such tensor".to_owned()), Outcome::Output)
     }
 
-    /// Where each slice of the output comes from: batch by batch, mid position by mid position, row by row.
+    /// The source of each slice of the output, by batch, mid position and row.
     fn picks(&self, asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Vec<Pick> {
         let rows = count(&dims.outer);
         let mut picks = Vec::new();
@@ -217,7 +217,7 @@ impl Model {
         picks
     }
 
-    /// Where each element of the output comes from, of form elements.
+    /// Form elements: the source of each element of the output.
     fn element_picks(&self, asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Vec<Pick> {
         let pick = |at: usize| {
             let position = multi_index(at, &dims.outer);
@@ -228,7 +228,7 @@ impl Model {
         (0..count(&dims.outer)).map(pick).collect()
     }
 
-    /// Where each element of the output comes from, of form window.
+    /// Form window: the source of each element of the output.
     fn window_picks(&self, asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Vec<Pick> {
         let rows = indices.len().checked_div(dims.depth).unwrap_or(0);
         let starts: Vec<_> = (0..rows)
@@ -246,12 +246,12 @@ impl Model {
     }
 }
 
-/// What the model without a mutation answers by a signature.
+/// The answer of the model without a mutation.
 pub(crate) fn answer(signature: &Signature, call: &Call, profile: Profile) -> Outcome {
     CORRECT.answer(signature, call, profile, 1)
 }
 
-/// What is checked, the first first.
+/// The checks, in order of precedence.
 pub(super) const ORDER: [ErrorCode; 19] = [
     ErrorCode::ParamsDtype,
     ErrorCode::IndexDtype,

@@ -1,4 +1,4 @@
-//! Mutants of what the call chooses: the mode, and the axis that is none.
+//! Wrong about what the call chooses: the mode, and a null axis.
 
 use gather_spec::signature::Axis;
 use gather_spec::{BadIndex, EmptyAxis, ErrorCode, NegativeIndex, Profile, Roles, Signature, Tensor};
@@ -172,19 +172,19 @@ pub(super) const MUTANTS: &[Mutant] = &[
     ),
 ];
 
-/// The low 32 bits of an index, with their sign.
+/// The low 32 bits of an index, sign-extended.
 #[allow(clippy::cast_possible_truncation, reason = "the index is to be cut")]
 const fn low_half(index: i128) -> i32 {
     index as i32
 }
 
-/// A call that has no axis, along this one.
+/// A call along this axis in place of a null one.
 fn along(signature: &Signature, roles: Roles<Tensor>, axis: i64) -> Roles<Tensor> {
     let flat = signature.is_flat(&roles);
     if flat { Roles { axis: Some(Axis::At(axis)), ..roles } } else { roles }
 }
 
-/// All elements along one axis, the first axis counting fastest.
+/// All elements along one axis in column-major order.
 fn column_major(params: &Tensor) -> Option<Tensor> {
     let dims = params.shape();
     if dims.contains(&0) {

@@ -8,7 +8,7 @@ use crate::report::Dtypes;
 
 use super::model::{CORRECT, Model};
 
-/// The policies under which most mutants are run: a bad index is an error, and a negative one is bad.
+/// The profile of most mutants: a bad index is an error, and so is a negative one.
 pub(super) const ERROR: Profile = Profile { bad: BadIndex::Error, negative: NegativeIndex::Reject };
 /// A bad index gives zeros.
 pub(super) const ZERO: Profile = Profile { bad: BadIndex::Zero, negative: NegativeIndex::Reject };
@@ -17,17 +17,17 @@ pub(super) const CLAMP: Profile = Profile { bad: BadIndex::Clamp, negative: Nega
 /// Negative indices count from the end.
 pub(super) const WRAP: Profile = Profile { bad: BadIndex::Error, negative: NegativeIndex::Wrap };
 
-/// A correct implementation but for one step.
+/// A correct implementation except for one step.
 pub struct Mutant {
-    /// Its name, stable.
+    /// Its stable name.
     pub id: &'static str,
-    /// What it does, and should not.
+    /// What it does wrong.
     pub does: &'static str,
     /// The real bug that it stands for: a public thread, or a tool with its version, or the class of bugs.
     pub stands_for: &'static str,
-    /// The profiles that it is run under.
+    /// The profiles to run it under.
     pub profiles: &'static [Profile],
-    /// Whether it has a setting for the number of threads.
+    /// Whether it lets the runner set the number of threads.
     pub(super) threaded: bool,
     change: fn(&mut Model),
 }
@@ -52,7 +52,7 @@ impl Mutant {
         self
     }
 
-    /// The mutant as a backend of some operators that declares a profile, and every dtype that the pages list.
+    /// The mutant as a backend for some operators, which declares a profile and every dtype that the pages list.
     #[must_use]
     pub fn backend(&self, signatures: &Signatures, profile: Profile) -> Box<dyn Backend> {
         self.declaring(signatures, profile, None)
@@ -70,7 +70,7 @@ impl Mutant {
         Box::new(Modelled { name, model: self.model(), signatures, profile, narrow, threaded, threads: 1 })
     }
 
-    /// Whether it takes a wrong step in calls of a form.
+    /// Whether calls of a form take its wrong step.
     pub(super) fn is_wrong_for(&self, form: Form) -> bool {
         self.model().is_wrong_for(form)
     }
@@ -82,8 +82,7 @@ impl Mutant {
     }
 }
 
-/// The model that all mutants are made of, without a mutation, as a backend of some operators: it must answer like the
-/// reference.
+/// The model without a mutation, as a backend for some operators. It must answer like the reference.
 #[must_use]
 pub fn correct(signatures: &Signatures, profile: Profile) -> Box<dyn Backend> {
     declaring(signatures, profile, None)
@@ -105,7 +104,7 @@ struct Modelled {
     model: Model,
     signatures: Signatures,
     profile: Profile,
-    /// The only dtypes that it declares.
+    /// The only dtypes to declare, if not all.
     narrow: Option<Dtypes>,
     threaded: bool,
     threads: usize,

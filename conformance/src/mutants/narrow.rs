@@ -1,5 +1,5 @@
-//! How strong the suite is for a backend that declares a single dtype of params and a single dtype of indices, as most
-//! kernels do: every mutant once more behind such a declaration.
+//! The strength of the suite for a backend that declares one dtype of params and one of indices, as most kernels do:
+//! every mutant runs once more behind such a declaration.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::strength::{Caught, LaidOut, Strength, Trial};
 use crate::backend::Description;
 use crate::report::Dtypes;
 
-/// The declarations that are tried.
+/// The declarations to try.
 pub const DECLARATIONS: [Dtypes; 4] = [
     Dtypes { params: DType::F32, indices: DType::I64 },
     Dtypes { params: DType::I32, indices: DType::I32 },
@@ -21,21 +21,21 @@ pub const DECLARATIONS: [Dtypes; 4] = [
     Dtypes { params: DType::String, indices: DType::I32 },
 ];
 
-/// What the cases do to the mutants behind one declaration.
+/// The result for one declaration.
 #[derive(Clone, Debug)]
 pub struct Narrow {
     /// The declaration.
     pub declared: Dtypes,
-    /// How many cases have these dtypes, or leave them open.
+    /// How many cases have these dtypes or leave them open.
     pub cases: usize,
     /// How many pairs of mutant and operator are caught.
     pub caught: usize,
-    /// Pairs of mutant and operator that are wrong on some call in the declared dtypes, and that no case catches.
+    /// The pairs of mutant and operator that are wrong on some call in these dtypes, but that no case catches.
     pub survivors: Vec<String>,
 }
 
-/// Runs the cases against every mutant behind one declaration, on the operators that `wide` says it is wrong on: what is
-/// right in every dtype is right in two of them.
+/// Runs the cases against every mutant behind one declaration, on the operators that it is wrong on according to `wide`.
+/// Other operators cannot matter: a mutant that is right in every dtype is right in two of them.
 #[must_use]
 pub fn measure(signatures: &Signatures, cases: &[&Case], declared: Dtypes, wide: &Strength) -> Narrow {
     let correct = declaring(signatures, Profile::default(), Some(declared)).describe();
@@ -56,7 +56,7 @@ fn concerned<'a>(mutant: &'static Mutant, wide: &'a Strength) -> Vec<(&'static M
     results.flat_map(Caught::operators).map(|operator| (mutant, operator)).collect()
 }
 
-/// Those of the pairs of mutant and operator that are wrong on some call in the declared dtypes.
+/// The pairs among `open` that are wrong on some call in the declared dtypes.
 fn survivors(signatures: &Signatures, declared: Dtypes, open: &[(&Mutant, &str)]) -> Vec<String> {
     let operators: BTreeSet<&str> = open.iter().map(|(_, operator)| *operator).collect();
     let signatures = signatures.iter().filter(|signature| operators.contains(signature.operator.as_str()));
@@ -70,7 +70,7 @@ fn survivors(signatures: &Signatures, declared: Dtypes, open: &[(&Mutant, &str)]
     open.par_iter().filter(is_wrong).map(line).collect()
 }
 
-/// The case in the declared dtypes, if it can have them.
+/// The case in the declared dtypes, if its dtypes allow that.
 fn within(description: &Description, case: &Case) -> Option<Case> {
     let capability = description.operators.get(case.call.operator.as_str())?;
     let case = case.within(&capability.dtypes, &capability.index_dtypes).ok()?;

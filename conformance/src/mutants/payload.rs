@@ -1,4 +1,4 @@
-//! Wrong about elements: what is moved is looked at, converted or cut.
+//! Wrong about elements: inspects, converts or truncates what it should only copy.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -221,7 +221,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
     ),
 ];
 
-/// How a float of IEEE 754 is laid out, by the bits of its mantissa and of all of it.
+/// The layout of an IEEE 754 float: the width of its mantissa, and the total width in bits.
 #[derive(Clone, Copy)]
 struct Float {
     mantissa: usize,

@@ -1,30 +1,30 @@
-//! What the right model makes of each index of a call, for pictures.
+//! What the right model does with each index of a call. `show` draws it.
 
 use gather_spec::{Call, Element, Profile, Signature};
 
 use super::model::{CORRECT, Dims, bound_of, multi_index};
 
-/// An index that does not stand for its own value.
+/// An index that selects something other than its own value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Moved {
     /// Its position in indices.
     pub(crate) position: Vec<usize>,
     /// Its value.
     pub(crate) index: i128,
-    /// The size of its axis; of a window, how many starts fit.
+    /// The size of its axis; in form window, how many starts fit.
     pub(crate) bound: usize,
-    /// Where it points; `None` if what it selects is filled.
+    /// The coordinate that it selects; `None` if its slice is filled.
     pub(crate) to: Option<i128>,
     /// What the slice of a bad index is filled with.
     pub(crate) filler: Element,
 }
 
-/// The indices of a call that do not stand for their own values, in their order, under the policies of its mode or, without
-/// one, under a profile. The call must have an output.
+/// The indices of a call that do not select their own value, in order. The policies are those of the call's mode or, if
+/// it has none, of `profile`. The call must have an output.
 pub(crate) fn moved(signature: &Signature, call: &Call, profile: Profile) -> Vec<Moved> {
     let model = &CORRECT;
     let look = model.look(signature, call, profile, 1, |asked, dims, indices| {
-        // Of windows the values stand row by row: these are their places in indices.
+        // Form window reads the values in row order; this maps them back to their positions in indices.
         let places: Vec<i128> = (0..indices.len()).map(|at| at as i128).collect();
         let places = if asked.by_windows() { (model.rows)(asked, places) } else { places };
         let filler = (model.filler)(asked);

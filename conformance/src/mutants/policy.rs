@@ -1,4 +1,4 @@
-//! Right about which indices are bad, wrong about what follows.
+//! Right about which indices are bad, wrong about what they give.
 
 use gather_spec::{BadIndex, Element, NegativeIndex, Profile};
 
@@ -62,7 +62,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                 let good = model::resolve(asked, dims, row);
                 let nearest = |(at, bound): (&i128, &usize)| (*at).min(*bound as i128 - 1).max(0);
                 let nearest = row.iter().zip(&dims.bounds).map(nearest);
-                // The sign tells a slice that is to be zero.
+                // A negative sign marks a slice to be zeroed.
                 Some(good.unwrap_or_else(|| nearest.map(|at| at - MARK).collect()))
             };
             model.offset = |asked, dims, batch, mid, at| {
@@ -197,10 +197,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
     .under(&[CLAMP]),
 ];
 
-/// More than any place in params.
+/// Larger than any offset in params.
 const MARK: i128 = 1 << 100;
 
-/// What `fill` means where nobody says with what.
+/// A plausible fill value if none is given.
 fn payload_of_nothing(dtype: gather_spec::DType) -> u128 {
     use gather_spec::DType;
     match dtype {

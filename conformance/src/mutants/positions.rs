@@ -2,36 +2,36 @@
 
 use gather_spec::{DType, Element, Shape, Tensor, TensorBuilder};
 
-/// The product of dims, 2^63 and more for any that is larger.
+/// The product of dims, saturating.
 pub(super) fn count(dims: &[usize]) -> usize {
     if dims.contains(&0) { 0 } else { dims.iter().fold(1, |count, dim| count.saturating_mul(*dim)) }
 }
 
-/// A tensor of some elements, if there are as many as its shape says.
+/// A tensor of these elements; `None` if their number does not fit the shape.
 pub(super) fn tensor(dtype: DType, shape: Vec<usize>, elements: Vec<Element>) -> Option<Tensor> {
     let mut tensor = TensorBuilder::new(dtype, Shape::new(shape).ok()?).ok()?;
     elements.into_iter().for_each(|element| tensor.push(element));
     tensor.finish().ok()
 }
 
-/// Counts from the end where the value is negative.
+/// Resolves a value that counts from the end if negative.
 pub(super) fn from_start(value: i64, rank: usize) -> Option<usize> {
     let rank = i64::try_from(rank).ok()?;
     let value = if value < 0 { value.checked_add(rank)? } else { value };
     usize::try_from(value).ok()
 }
 
-/// The place of a position among dims, row-major; a mutant's position may lie far outside.
+/// The row-major offset of a position. A mutant's position may be far outside the dims, hence saturating.
 pub(super) fn row_major(position: &[usize], dims: &[usize]) -> usize {
     position.iter().zip(dims).fold(0, |flat: usize, (at, dim)| flat.saturating_mul(*dim).saturating_add(*at))
 }
 
-/// The same of a position that may be negative.
+/// The same for coordinates that may be negative.
 pub(super) fn row_major_signed(position: impl Iterator<Item = i128>, dims: &[usize]) -> i128 {
     position.zip(dims).fold(0, |flat: i128, (at, dim)| flat.saturating_mul(*dim as i128).saturating_add(at))
 }
 
-/// The multi-index of a place in row-major order.
+/// The multi-index of a row-major offset.
 pub(super) fn multi_index(mut at: usize, shape: &[usize]) -> Vec<usize> {
     let mut position = vec![0; shape.len()];
     for (coordinate, dim) in position.iter_mut().zip(shape).rev() {

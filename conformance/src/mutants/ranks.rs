@@ -1,4 +1,4 @@
-//! Wrong about ranks and shapes: what is refused at the edges, and how the output's shape is put together.
+//! Wrong about ranks and shapes: what is rejected at the limits, and how the output shape is assembled.
 
 use gather_spec::signature::OperandRole;
 use gather_spec::{ErrorCode, Form, Roles, Signature, Tensor};
@@ -217,14 +217,14 @@ pub(super) static MUTANTS: &[Mutant] = &[
     ),
 ];
 
-/// The same call with its scalar index as one row of one component.
+/// The same call, with its scalar index as one row of one component.
 fn as_row(signature: &Signature, roles: Roles<Tensor>) -> Roles<Tensor> {
     let rank = signature.operand(OperandRole::Indices).rank.least();
     let indices = model::tensor(roles.indices.dtype(), vec![1; rank], roles.indices.iter().collect());
     Roles { indices: indices.unwrap_or_else(|| roles.indices.clone()), ..roles }
 }
 
-/// The same call with its scalar params as a vector.
+/// The same call, with its scalar params as a vector.
 fn with_vector(roles: Roles<Tensor>) -> Roles<Tensor> {
     let params = model::tensor(roles.params.dtype(), vec![1], roles.params.iter().collect());
     Roles { params: params.unwrap_or_else(|| roles.params.clone()), ..roles }

@@ -1,4 +1,4 @@
-//! Wrong about the order of rows and components, or at the ends of what is copied.
+//! Wrong about the order of rows and components, or at the end of a copy.
 
 use gather_spec::{DType, Element};
 
@@ -228,10 +228,10 @@ pub(super) static MUTANTS: &[Mutant] = &[
     ),
 ];
 
-/// A pick outside any tensor, which reads as garbage.
+/// A source outside every tensor, which reads as garbage.
 pub(super) const UNWRITTEN: Pick = Some(-1 << 100);
 
-/// Picks in groups of which the last, if it is not whole, is unwritten.
+/// The sources, with those of a last incomplete group unwritten.
 pub(super) fn without_tail(mut picks: Vec<Pick>, group: usize) -> Vec<Pick> {
     let whole = picks.len() / group * group;
     if whole > 0 {
@@ -240,7 +240,7 @@ pub(super) fn without_tail(mut picks: Vec<Pick>, group: usize) -> Vec<Pick> {
     picks
 }
 
-/// Turns the byte of an element that lies last in memory into another.
+/// Changes the byte of an element that is last in memory.
 fn spoil_last_byte(dtype: DType, element: &mut Element) {
     let spoilt = match &*element {
         Element::Bits(bits) => Element::Bits(*bits ^ (0xA5 << (8 * (dtype.size() - 1)))),

@@ -1,4 +1,4 @@
-//! Wrong about how slice sizes are read, above all where they are an operand.
+//! Wrong about slice sizes, mostly as an operand.
 
 use gather_spec::{DType, Element, ErrorCode, Tensor};
 
@@ -116,12 +116,12 @@ pub(super) static MUTANTS: &[Mutant] = &[
     .under(&[CLAMP]),
 ];
 
-/// The right numbers of a call but for its operand of slice sizes, each of whose elements is read by a function.
+/// The right dimension numbers, except that a function reads the elements of the slice-sizes operand.
 fn read_as(asked: &Asked<'_>, value: fn(DType, u128) -> i128) -> Numbers {
     read(asked, memory::row_major, value)
 }
 
-/// The same with the elements that another function finds.
+/// The same, with another function to find the elements.
 fn read(asked: &Asked<'_>, elements: fn(&Tensor) -> Vec<Element>, value: fn(DType, u128) -> i128) -> Numbers {
     let mut numbers = windowed::numbers(asked);
     if let Some(sizes) = &asked.roles.sizes {

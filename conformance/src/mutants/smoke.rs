@@ -1,6 +1,9 @@
-//! Few cases that are nearly as strong as all of them: they catch every mutant that all catch, on an operator of each form,
-//! and every break of real code whose page names a case that catches it. What is left of [`MOST`] goes to mutants on each
-//! operator, to clauses and to pairs of sizes.
+//! Chooses the smoke suite: a small set of cases that catches every mutant, on an operator of each form, that the full suite
+//! catches, and every break of real code whose results page names a case. What remains of [`MOST`] goes to mutants per
+//! operator, to clauses, and to pairs of sizes.
+//!
+//! The choice is greedy: it takes the case that serves most of the unmet purposes, then drops cases that later ones made
+//! redundant. It depends on the case files and the mutants only, so it is reproducible.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -8,28 +11,28 @@ use gather_spec::{Case, ErrorCode, Form, Specification};
 
 use super::strength::Strength;
 
-/// The most cases of the suite.
+/// The largest number of cases to choose.
 pub const MOST: usize = 400;
-/// How many of them at least are there for pairs of sizes.
+/// How many of them are reserved for pairs of sizes.
 const FOR_SIZES: usize = 20;
 
-/// What a case is good for.
+/// A purpose that a case serves.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Use {
-    /// It accepts under a clause, be it of a family or of an operator.
+    /// It accepts under a clause, of a family or of an operator.
     Accepts(String),
-    /// It rejects under such a clause, with a code.
+    /// It rejects with a code under such a clause.
     Rejects(String, ErrorCode),
     /// It catches a mutant on an operator of a form.
     Catches(&'static str, Form),
     /// It catches a mutant on an operator.
     CatchesOn(&'static str, String),
-    /// It is the first that catches a break of real code.
+    /// It is the first case that catches a break of real code.
     Finds(String),
 }
 
 impl Use {
-    /// Whether it tells a wrong implementation from a right one.
+    /// Whether it distinguishes a wrong implementation from a right one.
     const fn tells(&self) -> bool {
         matches!(self, Self::Catches(..) | Self::Finds(_))
     }
@@ -44,22 +47,21 @@ pub struct Break {
     pub case: String,
 }
 
-/// The breaks that cases catch, by a page `breaks-round-N.md`.
+/// The breaks that cases catch, according to a page `breaks-round-N.md`.
 #[must_use]
 pub fn breaks(page: &str) -> Vec<Break> {
     let of_row = |row: &str| {
         let mut columns = row.strip_prefix("| ")?.split(" | ");
         let (id, _) = columns.next()?.split_once("<br>")?;
         let fails = columns.nth(1)?;
-        // A verdict stands between the two; a campaign's first failure has no case.
+        // The verdict is between the two. A first failure in a campaign has no case.
         let case = fails.rsplit_once("), first ")?.1.split(' ').nth(1)?;
         case.contains('/').then(|| Break { id: id.to_owned(), case: case.to_owned() })
     };
     page.lines().filter_map(of_row).collect()
 }
 
-/// The ids of a small set of cases, in the order of the suite: always the case that is good for most of what is
-/// still missing, and in the end none that the others make needless; then cases of many new pairs of sizes.
+/// The ids of the chosen cases, in the order of the suite.
 #[must_use]
 pub fn choose(spec: &Specification, strength: &Strength, breaks: &[Break]) -> Vec<String> {
     let uses = uses(spec, strength, breaks);
@@ -72,7 +74,7 @@ pub fn choose(spec: &Specification, strength: &Strength, breaks: &[Break]) -> Ve
     ids.filter(|id| chosen.contains(&id.as_str())).cloned().collect()
 }
 
-/// Adds cases until every use that is wanted is one's, or there are `most`.
+/// Adds cases until every wanted purpose is served, or there are `most`.
 fn cover<'a>(
     spec: &'a Specification,
     uses: &HashMap<&'a str, BTreeSet<Use>>,
@@ -88,14 +90,14 @@ fn cover<'a>(
     while !missing.is_empty() && chosen.len() < most {
         let gain = |id: &str| uses[id].iter().filter(|one| missing.contains(one)).count();
         let ids = spec.cases.iter().map(|case| case.id.as_str()).filter(|id| uses.contains_key(id));
-        // The first of several that are as good.
+        // On a tie, the first one.
         let best = ids.rev().max_by_key(|id| gain(id)).expect("what is missing is some case's use");
         missing.retain(|one| !uses[best].contains(*one));
         chosen.push(best);
     }
 }
 
-/// What a set of cases fails to tell of what all cases tell, a line each.
+/// What the full suite distinguishes and a set of cases does not, one line each.
 #[must_use]
 pub fn lacks(spec: &Specification, strength: &Strength, breaks: &[Break], chosen: &[&str]) -> Vec<String> {
     let uses = uses(spec, strength, breaks);
@@ -104,8 +106,8 @@ pub fn lacks(spec: &Specification, strength: &Strength, breaks: &[Break], chosen
     all.difference(&has).map(|one| format!("{one:?}")).collect()
 }
 
-/// Under how many clauses a set of cases accepts or rejects, each code counted, and how many there are. What operators
-/// say alike is one clause: that of the family.
+/// How many pairs of clause and outcome a set of cases covers, and how many there are. A clause of a family counts once,
+/// not once per operator.
 #[must_use]
 pub fn share_of_clauses(spec: &Specification, chosen: &[&str]) -> (usize, usize) {
     let uses = of_clauses(spec);
@@ -122,10 +124,10 @@ pub fn share_of_pairs(spec: &Specification, chosen: &[&str]) -> (usize, usize) {
     (cases.flat_map(pairs).collect::<HashSet<_>>().len(), all.len())
 }
 
-/// Two sizes that stand together in a case, written once for its form: `n=2` and `element-bytes=8`, say.
+/// Two sizes that occur together in a case of a form, such as `n=2` and `element-bytes=8`.
 type Pair<'a> = (&'a str, &'a str, &'a str);
 
-/// The pairs of sizes that a case of a grid has.
+/// The pairs of sizes of a grid case.
 fn pairs<'c>(case: &'c Case) -> Vec<Pair<'c>> {
     let Some((_, sizes)) = case.id.split_once('[').filter(|_| case.grid_point.is_some()) else {
         return Vec::new();
@@ -140,7 +142,7 @@ fn pairs<'c>(case: &'c Case) -> Vec<Pair<'c>> {
     sizes.iter().enumerate().flat_map(of_one).collect()
 }
 
-/// Adds the cases that bring most new pairs, one after the other, until there are [`MOST`].
+/// Adds the cases with the most new pairs, one at a time, until there are [`MOST`].
 fn add_pairs<'a>(cases: &'a [Case], chosen: &mut Vec<&'a str>) {
     let has = |chosen: &[&str], case: &Case| chosen.contains(&case.id.as_str());
     let mut covered: HashSet<Pair<'_>> =
@@ -148,7 +150,7 @@ fn add_pairs<'a>(cases: &'a [Case], chosen: &mut Vec<&'a str>) {
     let of_all: Vec<(&Case, Vec<Pair<'_>>)> = cases.iter().map(|case| (case, pairs(case))).collect();
     while chosen.len() < MOST {
         let gain = |pairs: &[Pair<'_>]| pairs.iter().filter(|pair| !covered.contains(*pair)).count();
-        // The first of several that are as good.
+        // On a tie, the first one.
         let Some((case, pairs)) = of_all.iter().rev().max_by_key(|(_, pairs)| gain(pairs)) else { return };
         if gain(pairs) == 0 {
             return;
@@ -158,7 +160,7 @@ fn add_pairs<'a>(cases: &'a [Case], chosen: &mut Vec<&'a str>) {
     }
 }
 
-/// The clauses that each case is good for, by id.
+/// The clauses that each case covers, by id.
 fn of_clauses(spec: &Specification) -> HashMap<&str, BTreeSet<Use>> {
     let mut uses: HashMap<&str, BTreeSet<Use>> = HashMap::new();
     for (clause, coverage) in spec.clauses.iter().zip(spec.coverage()) {
@@ -177,7 +179,7 @@ fn of_clauses(spec: &Specification) -> HashMap<&str, BTreeSet<Use>> {
     uses
 }
 
-/// What each case is good for, by id.
+/// The purposes that each case serves, by id.
 fn uses<'a>(
     spec: &'a Specification,
     strength: &'a Strength,
@@ -199,7 +201,7 @@ fn uses<'a>(
     uses
 }
 
-/// Leaves out cases that tell nothing which the others do not tell, the last chosen first.
+/// Drops cases that serve no purpose of their own, last chosen first.
 fn drop_needless(uses: &HashMap<&str, BTreeSet<Use>>, chosen: &mut Vec<&str>) {
     for at in (0..chosen.len()).rev() {
         let others = chosen.iter().enumerate().filter(|(other, _)| *other != at);

@@ -1,4 +1,4 @@
-//! The right steps of a gather, as the pages ask for them; what `model` is made of.
+//! The right steps of a gather, as the documents define them. `model` is made of these.
 
 use gather_spec::shape::MAX_BYTES;
 use gather_spec::signature::{AttributeDefault, AttributeRole, Axis, EmptyIndex, Join, OperandRole, Range};
@@ -10,7 +10,7 @@ use super::asked::{Asked, Dims, Pick};
 use super::positions::{count, from_start, multi_index, row_major, row_major_signed};
 use super::{memory, windowed};
 
-/// The right answer to whether a call deserves an error.
+/// Whether a call deserves an error.
 pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
     let (params, indices, batch) = (asked.params(), asked.indices(), asked.batch());
     let operand = |role| asked.signature.operand(role);
@@ -60,7 +60,7 @@ pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
     }
 }
 
-/// What is looked for in every form alike; windows have no axis, and their batch and their sizes are their own.
+/// The checks that apply to every form alike. Form window has no axis, and rules of its own for batches and sizes.
 const OF_EVERY_FORM: [ErrorCode; 6] = [
     ErrorCode::ParamsDtype,
     ErrorCode::IndexDtype,
@@ -70,13 +70,13 @@ const OF_EVERY_FORM: [ErrorCode; 6] = [
     ErrorCode::OutputTooLarge,
 ];
 
-/// The size of the output that is held against the limit.
+/// The size of the output that is checked against the limit.
 pub(super) fn size(asked: &Asked<'_>) -> u128 {
     let shape = (asked.model.output_shape)(&(asked.model.dims)(asked));
     (asked.model.bytes)(&shape, asked.roles.params.dtype())
 }
 
-/// The right params: all elements in row-major order along one axis, where the axis is null.
+/// Flattens params in row-major order if the axis is null.
 pub(super) fn flatten(signature: &Signature, roles: Roles<Tensor>) -> Roles<Tensor> {
     if !signature.is_flat(&roles) {
         return roles;
@@ -87,7 +87,7 @@ pub(super) fn flatten(signature: &Signature, roles: Roles<Tensor>) -> Roles<Tens
     }
 }
 
-/// The right batch dims.
+/// The number of batch dims.
 pub(super) fn batch_dims(asked: &Asked<'_>) -> Option<usize> {
     let given = asked.given_batch();
     let (rank, params) = (asked.indices().len(), asked.params().len());
@@ -105,7 +105,7 @@ pub(super) fn batch_dims(asked: &Asked<'_>) -> Option<usize> {
     }
 }
 
-/// The right axis.
+/// The first gathered axis.
 pub(super) fn axis(asked: &Asked<'_>) -> Option<usize> {
     let batch = asked.batch();
     if asked.by_rows() {
@@ -116,7 +116,7 @@ pub(super) fn axis(asked: &Asked<'_>) -> Option<usize> {
     axis.filter(|axis| *axis < rank)
 }
 
-/// Whether two dims off the axis rightly join.
+/// Whether two dims off the axis fit each other.
 pub(super) fn fits(join: Join, params: usize, indices: usize) -> bool {
     match join {
         Join::Equal => params == indices,
@@ -125,7 +125,7 @@ pub(super) fn fits(join: Join, params: usize, indices: usize) -> bool {
     }
 }
 
-/// Whether indices rightly excuse their shape: they have no elements, and the page exempts such.
+/// Whether indices are exempt from the rules about their shape: they have no elements, and the page exempts such indices.
 pub(super) fn exempt(asked: &Asked<'_>) -> bool {
     asked.by_elements()
         && asked.signature.empty_index == EmptyIndex::Unchecked
@@ -137,7 +137,7 @@ fn repeats(asked: &Asked<'_>) -> bool {
     asked.signature.join == Some(Join::Broadcast) && !asked.exempt()
 }
 
-/// The right parts of the shapes of form elements.
+/// The parts of the shapes of form elements.
 fn joined_dims(asked: &Asked<'_>) -> Dims {
     let (params, indices, axis) = (asked.params(), asked.indices(), asked.axis());
     let joined = |(dim, indices): (usize, &usize)| match params.get(dim) {
@@ -155,7 +155,7 @@ fn joined_dims(asked: &Asked<'_>) -> Dims {
     }
 }
 
-/// The right index for a position of the output: the one at that position of indices, where a dim of 1 may repeat.
+/// The position in indices of the index for a position of the output: the same, except where a dim of 1 repeats.
 pub(super) fn index_at(asked: &Asked<'_>, position: &[usize]) -> usize {
     let repeats = repeats(asked);
     let place = |at: &usize, dim: &usize| if repeats && *dim == 1 { 0 } else { *at };
@@ -163,8 +163,8 @@ pub(super) fn index_at(asked: &Asked<'_>, position: &[usize]) -> usize {
     row_major(&places, asked.indices())
 }
 
-/// The right element of params for a position of the output: at that position, where a dim of 1 may repeat, with the
-/// coordinate of the axis replaced by the index.
+/// The offset in params of the element for a position of the output: the same position, except that the index replaces
+/// the coordinate of the axis, and that dims of 1 repeat.
 pub(super) fn origin(asked: &Asked<'_>, position: &[usize], index: i128) -> i128 {
     let (axis, repeats) = (asked.axis(), repeats(asked));
     let coordinate = |axis_here: usize, dim: usize| match position.get(axis_here) {
@@ -176,7 +176,7 @@ pub(super) fn origin(asked: &Asked<'_>, position: &[usize], index: i128) -> i128
     row_major_signed(coordinates, asked.params())
 }
 
-/// The right parts of the shapes.
+/// The parts of the shapes.
 pub(super) fn dims(asked: &Asked<'_>) -> Dims {
     if asked.by_elements() {
         return joined_dims(asked);
@@ -203,12 +203,12 @@ pub(super) fn dims(asked: &Asked<'_>) -> Dims {
     }
 }
 
-/// The right shape of the output.
+/// The shape of the output.
 pub(super) fn output_shape(dims: &Dims) -> Vec<usize> {
     [&*dims.batch, &dims.mid, &dims.outer, &dims.inner].concat()
 }
 
-/// The right value of an index.
+/// The value of an index.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_possible_wrap,
@@ -224,7 +224,7 @@ pub(super) fn index(dtype: DType, bits: u128) -> i128 {
     }
 }
 
-/// The right bounds check.
+/// The bounds check.
 pub(super) fn within(asked: &Asked<'_>, index: i128, bound: usize) -> Option<i128> {
     if asked.profile.bad == BadIndex::Modulo && bound > 0 {
         return Some(index.rem_euclid(bound as i128));
@@ -234,17 +234,17 @@ pub(super) fn within(asked: &Asked<'_>, index: i128, bound: usize) -> Option<i12
     (0..bound as i128).contains(&at).then_some(at)
 }
 
-/// The component of each index value, with its bound.
+/// The bound of the index value at a position, by its component.
 pub(super) fn bound_of(dims: &Dims, at: usize) -> usize {
     dims.bounds.get(at % dims.depth.max(1)).copied().unwrap_or(1)
 }
 
-/// The right choice of the index that an error names: the first bad one.
+/// The index value that an error reports: the first bad one.
 pub(super) fn offender(asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Option<usize> {
     (0..indices.len()).find(|at| asked.within(indices[*at], bound_of(dims, *at)).is_none())
 }
 
-/// What an error rightly says.
+/// The fields of an error.
 pub(super) fn offence(asked: &Asked<'_>, dims: &Dims, indices: &[i128], at: usize) -> ErrorFields {
     let (shape, depth) = (asked.indices(), dims.depth.max(1));
     let (rows, component) = match shape.split_last() {
@@ -264,7 +264,7 @@ pub(super) fn offence(asked: &Asked<'_>, dims: &Dims, indices: &[i128], at: usiz
     }
 }
 
-/// The right coordinates: a bad component makes the whole slice zero, or is moved to the nearer end of its axis.
+/// The coordinates: a bad component fills the whole slice, or is clamped to the nearer end of its axis.
 pub(super) fn resolve(asked: &Asked<'_>, dims: &Dims, row: &[i128]) -> Option<Vec<i128>> {
     let coordinate = |(index, bound): (&i128, &usize)| match asked.within(*index, *bound) {
         None if asked.profile.bad == BadIndex::Clamp && *bound > 0 => {
@@ -275,20 +275,20 @@ pub(super) fn resolve(asked: &Asked<'_>, dims: &Dims, row: &[i128]) -> Option<Ve
     row.iter().zip(&dims.bounds).map(coordinate).collect()
 }
 
-/// The right place of a slice in params.
+/// The offset of a slice in params.
 pub(super) fn offset(_: &Asked<'_>, dims: &Dims, batch: usize, mid: usize, at: &[i128]) -> i128 {
     let start = (batch * count(&dims.mid) + mid) as i128;
     let flat = at.iter().zip(&dims.bounds).fold(start, |flat, (at, bound)| flat * *bound as i128 + at);
     flat * count(&dims.inner) as i128
 }
 
-/// The right element in place of what a bad index would select.
+/// The element that fills the slice of a bad index.
 pub(super) fn filler(asked: &Asked<'_>) -> Element {
     let roles = asked.roles;
     asked.signature.filler(asked.profile, roles.params.dtype(), roles.fill_value.as_ref())
 }
 
-/// The right element of a slice.
+/// An element of a slice.
 pub(super) fn element(asked: &Asked<'_>, _: &Dims, params: &[Element], pick: Pick, at: usize) -> Element {
     let dtype = asked.roles.params.dtype();
     match pick {

@@ -1,4 +1,4 @@
-//! How strong a set of cases is: which of them catch which mutant.
+//! Measures the strength of a set of cases: which case catches which mutant.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -17,49 +17,49 @@ use crate::report::Dtypes;
 use crate::runner::InProcess;
 use crate::words::counted;
 
-/// How many of the cases that catch a mutant are named in a table.
+/// How many of the cases that catch a mutant a table names.
 const NAMED: usize = 3;
 
-/// A case is large if an operand has more elements.
+/// A case is large if an operand has more elements than this.
 const LARGE: usize = 1 << 13;
 
-/// What a set of cases does to every mutant.
+/// The results of a set of cases against every mutant.
 #[derive(Clone, Debug, Serialize)]
 pub struct Strength {
     /// The version of the suite.
     pub suite: String,
-    /// How many cases there were.
+    /// The number of cases.
     pub cases: usize,
-    /// How many mutants there were.
+    /// The number of mutants.
     pub mutants: usize,
-    /// How many mutants were caught on each operator that they are wrong on.
+    /// How many mutants are caught on each operator that they are wrong on.
     pub caught: usize,
-    /// The operators that there are.
+    /// All operators.
     #[serde(skip)]
     pub operators: Vec<String>,
-    /// Mutant by mutant.
+    /// By mutant.
     pub results: Vec<Caught>,
 }
 
-/// What catches a mutant.
+/// The results for one mutant.
 #[derive(Clone, Debug, Serialize)]
 pub struct Caught {
-    /// The mutant.
+    /// Its id.
     pub mutant: &'static str,
-    /// What it does, and should not.
+    /// What it does wrong.
     pub does: &'static str,
-    /// What it stands for.
+    /// The real bug that it stands for.
     pub stands_for: &'static str,
-    /// The operators that it is wrong on and whose cases do not tell.
+    /// The operators that it is wrong on and whose cases do not catch it.
     pub survives: Vec<String>,
-    /// The cases of those operators that catch it, the large ones last, each with the first profile at which it does.
+    /// The cases that catch it on their operator, large ones last, each with the first profile under which it does.
     pub kills: Vec<Kill>,
 }
 
 /// One case that catches a mutant.
 #[derive(Clone, Debug, Serialize)]
 pub struct Kill {
-    /// The case.
+    /// The case's id.
     pub case: String,
     /// Its operator.
     pub operator: String,
@@ -67,20 +67,20 @@ pub struct Kill {
     pub profile: Profile,
     /// The verdict.
     pub verdict: Verdict,
-    /// The layout and number of threads at which it fell, unless at the first run.
+    /// The layout and the number of threads of the failing run, if it was not the first run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
 }
 
-/// Runs cases against every mutant of every operator, as the runner runs them. Cases with many elements, which take nearly
-/// all of the time, are asked only where no smaller case of their operator catches the mutant. Cases of a grid are left
-/// out: a model knows no sizes.
+/// Runs cases against every mutant of every operator, as the runner runs them. Large cases take nearly all of the time,
+/// so they run only if no smaller case of their operator catches the mutant. Cases of a grid are left out, since no step
+/// of a model depends on sizes.
 #[must_use]
 pub fn measure(signatures: &Signatures, cases: &[&Case]) -> Strength {
     strength(signatures, cases, false)
 }
 
-/// The same with every case asked about every mutant.
+/// The same, with every case run against every mutant.
 #[must_use]
 pub fn measure_thoroughly(signatures: &Signatures, cases: &[&Case]) -> Strength {
     strength(signatures, cases, true)
@@ -103,7 +103,7 @@ fn strength(signatures: &Signatures, cases: &[&Case], thorough: bool) -> Strengt
     }
 }
 
-/// A case with its call in every layout, made once for all mutants.
+/// A case with its call in every layout, built once for all mutants.
 pub(super) struct LaidOut<'a> {
     pub(super) case: &'a Case,
     calls: [Result<Call, TensorError>; Layout::ALL.len()],
@@ -125,7 +125,7 @@ impl<'a> LaidOut<'a> {
     }
 }
 
-/// What mutants are tried on: cases. They declare all dtypes, or those of `narrow`.
+/// The cases to try mutants on. Mutants declare all dtypes, or those of `narrow`.
 pub(super) struct Trial<'a> {
     signatures: &'a Signatures,
     small: Vec<LaidOut<'a>>,
@@ -139,7 +139,7 @@ impl<'a> Trial<'a> {
         Self { signatures, small, large, narrow }
     }
 
-    /// What catches a mutant; `draws` tell which operators it is wrong on.
+    /// Finds the cases that catch a mutant. `draws` say which operators it is wrong on.
     fn caught(&self, mutant: &Mutant, draws: &[Draws], thorough: bool) -> Caught {
         let mut kills: Vec<Kill> = self.small.par_iter().filter_map(|laid| self.kill(mutant, laid)).collect();
         let open = survived(mutant, draws, &kills);
@@ -153,7 +153,7 @@ impl<'a> Trial<'a> {
         Caught { mutant: mutant.id, does: mutant.does, stands_for: mutant.stands_for, survives, kills }
     }
 
-    /// Whether some case of an operator catches a mutant.
+    /// Whether a case of an operator catches a mutant.
     pub(super) fn catches(&self, mutant: &Mutant, operator: &str) -> bool {
         [&self.small, &self.large].into_iter().any(|cases| {
             let own = cases.par_iter().filter(|laid| laid.case.call.operator.as_str() == operator);
@@ -161,14 +161,14 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// Whether a case catches a mutant under one of its profiles.
+    /// Runs a case against a mutant under each of its profiles.
     fn kill(&self, mutant: &Mutant, laid: &LaidOut<'_>) -> Option<Kill> {
         let signature = self.signatures.get(laid.case.call.operator.as_str())?;
         if !mutant.is_wrong_for(signature.form) {
             return None;
         }
         mutant.profiles.iter().find_map(|profile| {
-            // A backend for each case, so that nothing depends on what came before.
+            // A new backend per case, so that earlier cases have no influence.
             let backend = || mutant.declaring(self.signatures, *profile, self.narrow);
             let mut runner = InProcess::new(backend, Strictness::Strict);
             let result = runner.run_laid_out(laid.case, |_, layout| Cow::Borrowed(laid.call(layout)));
@@ -184,7 +184,7 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// The operators that a mutant is wrong on, and on which nothing catches it.
+/// The operators that a mutant is wrong on and on which no case catches it.
 fn survived(mutant: &Mutant, draws: &[Draws], kills: &[Kill]) -> Vec<String> {
     let telling: BTreeSet<&str> = kills.iter().map(|kill| kill.operator.as_str()).collect();
     let open = draws.par_iter().filter(|draws| !telling.contains(draws.operator()));
@@ -193,7 +193,7 @@ fn survived(mutant: &Mutant, draws: &[Draws], kills: &[Kill]) -> Vec<String> {
 }
 
 impl Strength {
-    /// What is not caught, a line each.
+    /// The surviving mutants, one line each.
     #[must_use]
     pub fn survivors(&self) -> Vec<String> {
         let line = |caught: &Caught| {
@@ -203,7 +203,7 @@ impl Strength {
         self.results.iter().filter_map(line).collect()
     }
 
-    /// One line that sums up.
+    /// A one-line summary.
     #[must_use]
     pub fn summary(&self) -> String {
         format!("{} cases catch {} of {} mutants", self.cases, self.caught, self.mutants)
@@ -262,7 +262,7 @@ impl Strength {
 }
 
 impl Caught {
-    /// The operators that the mutant is wrong on, as far as cases and draws tell.
+    /// The operators that the mutant is wrong on, as far as cases and draws show.
     pub(super) fn operators(&self) -> BTreeSet<&str> {
         let killed = self.kills.iter().map(|kill| kill.operator.as_str());
         killed.chain(self.survives.iter().map(String::as_str)).collect()

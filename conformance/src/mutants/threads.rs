@@ -63,7 +63,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
     .threaded(),
 ];
 
-/// How many of some items a thread gets.
+/// How many of the items each thread gets.
 fn part(asked: &Asked<'_>, items: usize) -> usize {
     items.div_ceil(asked.threads).max(1)
 }

@@ -240,7 +240,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
     ),
 ];
 
-/// A number rounded to so many significant bits.
+/// A number rounded to this many significant bits.
 fn rounded(value: i128, bits: u32) -> i128 {
     let excess = (128 - value.unsigned_abs().leading_zeros()).saturating_sub(bits);
     let unit = 1i128 << excess;

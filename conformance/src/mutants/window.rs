@@ -1,4 +1,4 @@
-//! Wrong about windows: where they begin, which dims they leave out, and where their own dims lie in the output.
+//! Wrong about windows: where they start, which dims they drop, and where their dims go in the output.
 
 use gather_spec::BadIndex;
 
@@ -463,12 +463,12 @@ pub(super) static MUTANTS: &[Mutant] = &[
     .under(&[CLAMP]),
 ];
 
-/// Offset dims that a mutant may move: those that keep to their rule.
+/// Whether offset dims satisfy their rule, so that a mutant may move them.
 fn in_order(dims: &[i64]) -> bool {
     dims.is_sorted_by(|one, next| one < next) && dims.iter().all(|dim| *dim >= 0)
 }
 
-/// The numbers, with offset dims behind those of the rows.
+/// The dimension numbers with the offset dims after those of the rows.
 fn behind(asked: &Asked<'_>) -> Numbers {
     let mut numbers = windowed::numbers(asked);
     let rows = numbers.row_dims(asked.indices().len()).len();
@@ -480,7 +480,7 @@ fn behind(asked: &Asked<'_>) -> Numbers {
     numbers
 }
 
-/// The coordinates of batching dims, with these lists in place of those that are sent.
+/// The coordinates along batching dims, with these lists in place of those of the call.
 fn batching(asked: &Asked<'_>, row: &[usize], own: &[i64], other: &[i64]) -> Vec<i128> {
     let numbers = asked.numbers();
     let row_dims = numbers.row_dims(asked.indices().len());

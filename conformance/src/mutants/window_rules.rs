@@ -1,4 +1,4 @@
-//! Wrong about what dimension numbers, slice sizes and batch dims are refused for.
+//! Wrong about which dimension numbers, slice sizes and batch dims to reject.
 
 use gather_spec::{DimensionRule, ErrorCode};
 
@@ -7,7 +7,7 @@ use super::model::{self, Asked};
 use super::mutant::{CLAMP, Mutant};
 use super::windowed::{breaks, outside};
 
-/// A mutant that does not look for a rule.
+/// A mutant that does not check a rule.
 macro_rules! unchecked {
     ($id:literal, $rule:ident, $does:literal) => {
         Mutant::new($id, $does, "class: a check that is missing", |model| {
@@ -231,7 +231,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
     .under(&[CLAMP]),
 ];
 
-/// The right answer, but for the slice sizes: those that fit are what a function says.
+/// Whether a call deserves an error, if slice sizes fit by another rule.
 fn sizes(code: ErrorCode, asked: &Asked<'_>, fits: fn(i128, i128) -> bool) -> bool {
     if code != ErrorCode::SliceSizeOutOfRange || !asked.by_windows() {
         return model::faulty(code, asked);

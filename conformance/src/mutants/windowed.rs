@@ -1,4 +1,4 @@
-//! The right steps of a gather of windows, as the page of StableHLO asks for them.
+//! The right steps of form window, as the page of StableHLO defines them.
 
 use gather_spec::signature::{CollapsedSize, SliceBound};
 use gather_spec::{DimensionNumbers, DimensionRule, ErrorCode};
@@ -7,14 +7,14 @@ pub(super) use super::asked::Numbers;
 use super::asked::{Asked, Dims, place};
 use super::positions::{count, multi_index, row_major, row_major_signed};
 
-/// The right numbers of a call, with the defaults of what is not sent.
+/// The dimension numbers of a call, with defaults for what it omits.
 pub(super) fn numbers(asked: &Asked<'_>) -> Numbers {
     let sent = asked.roles.window.clone().unwrap_or_default();
     let (numbers, slice_sizes) = asked.signature.window(&sent, asked.indices().len());
     Numbers { numbers, slice_sizes }
 }
 
-/// Whether a call breaks a rule, given that it keeps to those before it.
+/// Whether a call breaks a rule, provided that it satisfies those before it.
 pub(super) fn breaks(rule: DimensionRule, asked: &Asked<'_>) -> bool {
     let Numbers { numbers, slice_sizes } = asked.numbers();
     let (r, q) = (asked.params().len(), asked.indices().len());
@@ -54,13 +54,13 @@ pub(super) fn breaks(rule: DimensionRule, asked: &Asked<'_>) -> bool {
     }
 }
 
-/// Whether a dim stands twice in both lists together.
+/// Whether a dim occurs twice in the two lists together.
 pub(super) fn repeats(one: &[i64], other: &[i64]) -> bool {
     let all: Vec<i64> = one.iter().chain(other).copied().collect();
     all.iter().enumerate().any(|(at, dim)| all[..at].contains(dim))
 }
 
-/// Whether a dim is none of so many.
+/// Whether a dim is out of range for a rank.
 pub(super) fn outside(dims: &[i64], rank: usize) -> bool {
     dims.iter().any(|dim| place(*dim).is_none_or(|dim| dim >= rank))
 }
@@ -71,12 +71,12 @@ pub(super) fn depth(asked: &Asked<'_>) -> usize {
     vector.and_then(|dim| asked.indices().get(dim)).copied().unwrap_or(1)
 }
 
-/// Whether no start is given.
+/// Whether there are no index rows.
 fn has_no_row(asked: &Asked<'_>) -> bool {
     asked.numbers().row_dims(asked.indices().len()).iter().any(|dim| asked.indices()[*dim] == 0)
 }
 
-/// The right answer to whether a call of windows deserves an error that only these have, or have in another way.
+/// Whether a call deserves an error that only form window has, or has by rules of its own.
 pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
     match code {
         ErrorCode::OperandDtype => {
@@ -104,7 +104,7 @@ pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
     }
 }
 
-/// The right shape of the output, as a whole, and how many starts fit by component.
+/// The output shape as a whole, and how many starts fit by component.
 pub(super) fn dims(asked: &Asked<'_>) -> Dims {
     let numbers = asked.numbers();
     let rows: Vec<usize> =
@@ -122,7 +122,7 @@ pub(super) fn dims(asked: &Asked<'_>) -> Dims {
     }
 }
 
-/// The right order of the dims of the output.
+/// The dims of the output, with window dims at the offset dims.
 pub(super) fn combine(numbers: &Numbers, rows: &[usize], window: &[usize]) -> Vec<usize> {
     let rank = rows.len() + window.len();
     let (mut rows, mut window) = (rows.iter().copied(), window.iter().copied());
@@ -133,7 +133,7 @@ pub(super) fn combine(numbers: &Numbers, rows: &[usize], window: &[usize]) -> Ve
     (0..rank).filter_map(dim).collect()
 }
 
-/// The right number of starts that fit along a dim.
+/// How many starts fit along a dim.
 pub(super) fn fit(asked: &Asked<'_>, dim: i64) -> usize {
     let numbers = asked.numbers();
     let size =
@@ -141,7 +141,7 @@ pub(super) fn fit(asked: &Asked<'_>, dim: i64) -> usize {
     place(dim).and_then(size).unwrap_or(1)
 }
 
-/// The index values by rows, the components of each one behind the other.
+/// The index values in row order, the components of a row next to each other.
 pub(super) fn by_rows(asked: &Asked<'_>, indices: Vec<i128>) -> Vec<i128> {
     let (numbers, shape) = (asked.numbers(), asked.indices());
     let Some(vector) = place(numbers.numbers.index_vector_dim).filter(|dim| *dim < shape.len()) else {
@@ -156,7 +156,7 @@ pub(super) fn by_rows(asked: &Asked<'_>, indices: Vec<i128>) -> Vec<i128> {
     (0..indices.len()).map(value).collect()
 }
 
-/// The position of the row for a position of the output, and that within the window.
+/// Splits a position of the output into that of the row and that within the window.
 pub(super) fn split(numbers: &Numbers, position: &[usize]) -> (Vec<usize>, Vec<usize>) {
     let is_offset = |dim: usize| numbers.numbers.offset_dims.iter().any(|one| place(*one) == Some(dim));
     let (mut row, mut window) = (Vec::new(), Vec::new());
@@ -166,7 +166,7 @@ pub(super) fn split(numbers: &Numbers, position: &[usize]) -> (Vec<usize>, Vec<u
     (row, window)
 }
 
-/// The right number of the row for a position of the output.
+/// The number of the row for a position of the output.
 pub(super) fn row(asked: &Asked<'_>, position: &[usize]) -> usize {
     let numbers = asked.numbers();
     let shape: Vec<usize> =
@@ -174,7 +174,7 @@ pub(super) fn row(asked: &Asked<'_>, position: &[usize]) -> usize {
     row_major(&split(numbers, position).0, &shape)
 }
 
-/// The right start of a window: by the dim of params that each component starts on.
+/// The start of a window along each dim of params.
 pub(super) fn full_start(asked: &Asked<'_>, starts: &[i128]) -> Vec<i128> {
     let mut full = vec![0; asked.params().len()];
     for (dim, start) in asked.numbers().numbers.start_index_map.iter().zip(starts) {
@@ -185,7 +185,7 @@ pub(super) fn full_start(asked: &Asked<'_>, starts: &[i128]) -> Vec<i128> {
     full
 }
 
-/// The right coordinates that follow from the row's own position.
+/// The coordinates along batching dims, which follow from the position of the row.
 pub(super) fn full_batching(asked: &Asked<'_>, row: &[usize]) -> Vec<i128> {
     let (numbers, mut full) = (asked.numbers(), vec![0; asked.params().len()]);
     let row_dims = numbers.row_dims(asked.indices().len());
@@ -199,7 +199,7 @@ pub(super) fn full_batching(asked: &Asked<'_>, row: &[usize]) -> Vec<i128> {
     full
 }
 
-/// The right coordinates within the window.
+/// The coordinates within the window.
 pub(super) fn full_offset(asked: &Asked<'_>, window: &[usize]) -> Vec<i128> {
     let numbers = asked.numbers();
     let mut window = window.iter();
@@ -208,7 +208,7 @@ pub(super) fn full_offset(asked: &Asked<'_>, window: &[usize]) -> Vec<i128> {
     (0..asked.params().len()).map(offset).collect()
 }
 
-/// The element of params for a position of the output: the sum of the three.
+/// The offset in params of the element for a position of the output: the sum of start, batching and window coordinates.
 pub(super) fn origin(asked: &Asked<'_>, position: &[usize], starts: &[i128]) -> i128 {
     let (row, window) = split(asked.numbers(), position);
     let start = (asked.model.full_start)(asked, starts);
@@ -218,7 +218,7 @@ pub(super) fn origin(asked: &Asked<'_>, position: &[usize], starts: &[i128]) -> 
     row_major_signed(coordinates, asked.params())
 }
 
-/// Whether a result element has nothing to read: a dim that the output lacks, of which a window has no element.
+/// Whether output elements have no source, because the window has size 0 along a dim that the output lacks.
 pub(super) fn reads_nothing(asked: &Asked<'_>, dims: &Dims) -> bool {
     let numbers = asked.numbers();
     let nothing = (0..asked.params().len()).any(|dim| numbers.lacks(dim) && numbers.size(dim) == 0);

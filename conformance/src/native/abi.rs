@@ -1,17 +1,17 @@
-//! The structures of `conformance/include/gatherspec.h`, field by field, and the numbers that stand for names there.
+//! The structures of `conformance/include/gatherspec.h`, field by field, with its numeric constants.
 
 use std::ffi::{c_char, c_void};
 
 use gather_spec::{BadIndex, DType, NegativeIndex};
 
-/// The version of the interface that this program speaks.
+/// The ABI version of this program.
 pub(super) const ABI: u32 = 2;
 
 /// `status`: `output` is set.
 pub(super) const OUTPUT: u32 = 1;
-/// `status`: the call is refused.
+/// `status`: the call is rejected.
 pub(super) const ERROR: u32 = 2;
-/// `status`: the library does not do such calls.
+/// `status`: the library does not support the call.
 pub(super) const UNSUPPORTED: u32 = 3;
 
 /// `kind`: `integer` is 0 or 1.
@@ -26,7 +26,7 @@ pub(super) const TEXT: u32 = 4;
 pub(super) const INTEGERS: u32 = 5;
 pub(super) const ELEMENT: u32 = 6;
 
-/// The dtype of a number; `DType::ALL` has them in the order of the header, from 1 on.
+/// The dtype with this number. `DType::ALL` has the order of the header, which counts from 1.
 pub(super) fn dtype(number: u32) -> Option<DType> {
     usize::try_from(number).ok()?.checked_sub(1).and_then(|at| DType::ALL.get(at).copied())
 }
@@ -36,7 +36,7 @@ pub(super) fn dtype_number(dtype: DType) -> u32 {
     (1u32..).zip(DType::ALL).find(|(_, one)| *one == dtype).map_or(0, |(number, _)| number)
 }
 
-/// The policy of a number.
+/// The policy with this number.
 pub(super) const fn bad_index(number: u32) -> Option<BadIndex> {
     Some(match number {
         1 => BadIndex::Error,
@@ -47,7 +47,7 @@ pub(super) const fn bad_index(number: u32) -> Option<BadIndex> {
     })
 }
 
-/// The policy of a number.
+/// The policy with this number.
 pub(super) const fn negative_index(number: u32) -> Option<NegativeIndex> {
     Some(match number {
         1 => NegativeIndex::Reject,
@@ -136,7 +136,7 @@ pub(super) struct Description {
 }
 
 impl Attribute {
-    /// A null under a name.
+    /// A null attribute with this name.
     pub(super) const fn blank(name: *const c_char) -> Self {
         Self {
             name,
@@ -152,7 +152,7 @@ impl Attribute {
 }
 
 impl Reply {
-    /// What a call gets to fill in: all zeros.
+    /// An empty reply for the library to fill in.
     pub(super) const fn blank() -> Self {
         let output = Tensor { dtype: 0, rank: 0, shape: std::ptr::null(), data: std::ptr::null() };
         Self {

@@ -1,4 +1,4 @@
-//! A call as a library gets it: all that its structure points to, in memory of its own, so that a write to it is seen.
+//! A call as passed to a library. Everything that the structure points to is a private copy, so that writes are detected.
 
 use std::ffi::CString;
 
@@ -7,29 +7,29 @@ use gather_spec::{Attribute, Call, Tensor};
 use super::abi;
 use super::operand::Operand;
 
-/// The memory of one call while a library looks at it.
+/// The memory of one call while a library uses it.
 #[derive(Debug)]
 pub(super) struct Arguments<'a> {
     call: &'a Call,
     texts: Texts,
     operands: Vec<Operand<'a>>,
     elements: Vec<Operand<'a>>,
-    /// What the library gets: the structure and the two arrays that it points to.
+    /// The structure passed to the library, and the two arrays that it points to.
     asked: abi::Call,
     listed_operands: Vec<abi::Operand>,
     listed_elements: Vec<abi::Tensor>,
     attributes: Vec<abi::Attribute>,
 }
 
-/// Every text and list of integers of a call. Texts end with a zero byte.
+/// The texts and integer lists of a call. Texts are zero-terminated.
 #[derive(Debug, PartialEq, Eq)]
 struct Texts {
     operator: Vec<u8>,
     operands: Vec<Vec<u8>>,
     attributes: Vec<Vec<u8>>,
-    /// The values of attributes that are texts; empty for all others.
+    /// The values of text attributes; empty for all others.
     values: Vec<Vec<u8>>,
-    /// The values of attributes that are lists; empty for all others.
+    /// The values of list attributes; empty for all others.
     lists: Vec<Vec<i64>>,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Arguments<'a> {
     pub(super) fn new(call: &'a Call) -> Result<Self, String> {
         let texts = Texts::of(call)?;
         let operands: Vec<Operand<'_>> = call.operands.tensors().map(Operand::new).collect();
-        // What these point to stays where it is when the vectors move.
+        // Moving the vectors does not move their heap memory, which the pointers refer to.
         let listed_operands = list_operands(&texts, &operands);
         let elements: Vec<Operand<'_>> =
             call.attributes.values().filter_map(element).map(Operand::new).collect();
@@ -51,13 +51,13 @@ impl<'a> Arguments<'a> {
         Ok(Self { call, texts, operands, elements, asked, listed_operands, listed_elements, attributes })
     }
 
-    /// What the library gets. It must not outlive this.
+    /// The pointer for the library. It must not outlive `self`.
     pub(super) fn for_library(&mut self) -> *const abi::Call {
-        // Writes are forbidden but looked for, so that the compiler must not assume that there are none.
+        // Writes are forbidden but checked for, so the compiler must not assume that there are none.
         (&raw mut self.asked).cast_const()
     }
 
-    /// What the library has written to, if anything.
+    /// The name of what the library wrote to, if anything.
     pub(super) fn changed(&self) -> Option<String> {
         if self.asked != describe(&self.texts, &self.listed_operands, &self.attributes)
             || self.listed_operands != list_operands(&self.texts, &self.operands)
@@ -68,7 +68,7 @@ impl<'a> Arguments<'a> {
         if let Some((_, (name, _))) = named.find(|(operand, _)| operand.was_changed()) {
             return Some(name.to_owned());
         }
-        // They could be laid out, so that they can be again.
+        // This succeeded when the arguments were laid out, so it succeeds again.
         let fresh = Texts::of(self.call).ok()?;
         let what = if fresh.operator != self.texts.operator {
             "the name of the operator"
@@ -122,7 +122,7 @@ fn list_operands(texts: &Texts, operands: &[Operand<'_>]) -> Vec<abi::Operand> {
     texts.operands.iter().zip(operands).map(one).collect()
 }
 
-/// The element that an attribute is, if it is one.
+/// The tensor of an element attribute.
 fn element(value: &Attribute) -> Option<&Tensor> {
     if let Attribute::Element(element) = value { Some(&**element) } else { None }
 }

@@ -1,4 +1,4 @@
-//! A loaded library: its four functions, and the one place where they are called.
+//! A loaded library, and the only place that calls its functions.
 
 use std::mem::ManuallyDrop;
 use std::path::Path;
@@ -11,17 +11,17 @@ use super::read;
 use crate::backend::Description;
 use crate::serve::Answering;
 
-/// What `invalid` begins with when a library breaks its contract.
+/// The prefix of `invalid` if a library breaks its contract.
 pub(crate) const BROKEN: &str = "the library breaks its contract: ";
 
-/// What `invalid` begins with when a library has written to an input.
+/// The prefix of `invalid` if a library writes to an input.
 pub(crate) const CHANGED: &str = "the library changed its input: ";
 
 fn input_changed(operand: &str) -> String {
     format!("{CHANGED}{operand}")
 }
 
-/// A library that has said who it is.
+/// A library that has described itself.
 #[derive(Debug)]
 pub(super) struct Library {
     call: unsafe extern "C" fn(*const abi::Call, *mut abi::Reply),
@@ -30,10 +30,10 @@ pub(super) struct Library {
 }
 
 impl Library {
-    /// Loads a library and asks who it is.
+    /// Loads a library and reads its description.
     ///
     /// # Errors
-    /// What is missing, or wrong with what it says.
+    /// What is missing, or wrong with the description.
     pub(super) fn load(path: &Path) -> Result<Self, String> {
         if cfg!(target_endian = "big") {
             return Err("libraries are run on little-endian machines only".to_owned());
@@ -101,7 +101,7 @@ unsafe fn symbol<T: Copy>(library: &libloading::Library, name: &str) -> Result<T
     found.map(|found| *found).map_err(|error| format!("it exports no {name}: {}", whole(&error)))
 }
 
-/// An error with what caused it.
+/// An error message with its causes.
 fn whole(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

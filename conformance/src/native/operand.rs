@@ -1,4 +1,4 @@
-//! A tensor as a library gets it: row-major, aligned, in memory of its own, so that a write to it is seen.
+//! A tensor as passed to a library: row-major and aligned, in a private copy, so that writes are detected.
 
 use std::ffi::c_void;
 
@@ -6,16 +6,16 @@ use gather_spec::{DType, Element, Tensor};
 
 use super::abi;
 
-/// The memory of one tensor while a library looks at it.
+/// The memory of one tensor while a library uses it.
 #[derive(Debug)]
 pub(super) struct Operand<'a> {
     tensor: &'a Tensor,
     shape: Vec<i64>,
-    /// Elements of any dtype but string; `u128` for its alignment.
+    /// The elements of any dtype but string. The type `u128` aligns them.
     data: Vec<u128>,
     /// The bytes of all strings.
     bytes: Vec<u8>,
-    /// Where each string lies.
+    /// The position of each string.
     strings: Vec<abi::Text>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// What the library is told. It must not outlive this.
+    /// The tensor as the library sees it. It must not outlive `self`.
     pub(super) fn descriptor(&self) -> abi::Tensor {
         let data: *const c_void = match self.tensor.dtype() {
             DType::String => self.strings.as_ptr().cast(),
@@ -59,7 +59,7 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// Whether the library has written to it.
+    /// Whether the library wrote to it.
     pub(super) fn was_changed(&self) -> bool {
         let fresh = Self::new(self.tensor);
         let places = |operand: &Self| -> Vec<(usize, u64)> {

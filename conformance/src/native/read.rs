@@ -1,6 +1,6 @@
-//! Reads what a library hands out: every pointer, count and number is looked at before it is used. What cannot be seen,
-//! that memory is as long as the library says, is the library's part of the contract in `gatherspec.h`; where it is
-//! broken, this process dies and the call is a `crash`.
+//! Reads what a library returns. Every pointer, count and number is checked before it is used. What cannot be checked is
+//! that memory is as long as the library says. That is the library's part of the contract in `gatherspec.h`: where it is
+//! broken, this process dies, and the verdict is `crash`.
 
 use std::collections::BTreeMap;
 use std::ffi::c_char;
@@ -15,10 +15,10 @@ use super::abi;
 use crate::backend::{Capability, Description, Identity};
 use crate::protocol::MAX_RANK;
 
-/// The longest text that is read, in bytes.
+/// The longest text to read, in bytes.
 const MAX_TEXT: usize = 1 << 16;
 
-/// What a library says of itself.
+/// Reads a library's self-description.
 ///
 /// # Errors
 /// What is wrong with it.
@@ -73,7 +73,7 @@ unsafe fn capability(operator: &abi::OperatorEntry) -> Result<Capability, String
     })
 }
 
-/// What a library answered to a call.
+/// Reads a library's answer to a call.
 ///
 /// # Errors
 /// What is wrong with it.

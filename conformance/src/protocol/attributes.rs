@@ -1,4 +1,4 @@
-//! Attributes on the line: values as JSON has them, and an element as a tensor without axes.
+//! Attributes in messages: JSON values, and an element as a tensor of rank 0.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +16,7 @@ pub(super) fn serialize<S: Serializer>(attributes: &Attributes, serializer: S) -
     serializer.collect_map(attributes.iter().map(|(name, value)| (name, Written(value))))
 }
 
-/// Reads attributes, each name once.
+/// Reads attributes. Rejects repeated names.
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Attributes, D::Error> {
     let read: BTreeMap<String, Read> = unique(deserializer)?;
     Ok(read.into_iter().map(|(name, Read(value))| (name, value)).collect())

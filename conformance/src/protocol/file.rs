@@ -1,5 +1,5 @@
-//! Elements in a raw file. Its name comes from a client, so what it is and how long it is are looked at before it is
-//! opened or read.
+//! Tensors in raw files. The file name comes from a client, so the kind and the size of the file are checked before it is
+//! read.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,19 +12,19 @@ use crate::files::open_regular;
 
 use super::unusable::Unusable;
 
-/// How many bytes are read at a time: a whole number of elements of every dtype, and few enough to stay in a cache.
+/// Bytes per read: a whole number of elements of every dtype, and few enough to stay in a cache.
 const BLOCK: usize = 256 << 10;
 
-/// A tensor of more bytes is probably zero but for painted places, which take less memory than all of it.
+/// A tensor of more bytes is probably zero except in a few places, so reading it sparsely is tried first.
 const LARGE: usize = 256 << 20;
 
-/// The most blocks with something painted in them.
+/// The most blocks that are not all zero in a sparse tensor.
 const MOST_PAINTED: usize = 64;
 
-/// The tensor whose elements start at `offset` bytes of a file.
+/// Reads the tensor whose elements start at byte `offset` of a file.
 ///
 /// # Errors
-/// What is wrong with dtype, offset or file.
+/// What is wrong with the dtype, the offset or the file.
 pub(super) fn read(dtype: DType, shape: Shape, name: &str, offset: u64) -> Result<Tensor, Unusable> {
     if dtype == DType::String {
         return Err(Unusable::Invalid("strings do not lie in a file".to_owned()));
@@ -41,7 +41,7 @@ pub(super) fn read(dtype: DType, shape: Shape, name: &str, offset: u64) -> Resul
         let wrong = format!("{name} has {available} bytes, but {size} from offset {offset} are asked for");
         return Err(Unusable::Invalid(wrong));
     }
-    // All of it is within a file, whose size an i64 holds.
+    // The size is bounded by that of a file, which fits an i64.
     let size = usize::try_from(size)
         .map_err(|_| Unusable::Unsupported(format!("{size} bytes are too many for this machine")))?;
     file.seek(SeekFrom::Start(offset)).map_err(wrong)?;
@@ -56,7 +56,7 @@ pub(super) fn read(dtype: DType, shape: Shape, name: &str, offset: u64) -> Resul
     let mut left = size;
     while left > 0 {
         let block = &mut block[..BLOCK.min(left)];
-        // The file may have become shorter.
+        // Fails if the file has become shorter.
         file.read_exact(block).map_err(wrong)?;
         tensor.extend_from_le_bytes(block);
         left -= block.len();
@@ -64,7 +64,7 @@ pub(super) fn read(dtype: DType, shape: Shape, name: &str, offset: u64) -> Resul
     Ok(tensor.finish()?)
 }
 
-/// The tensor of the next so many bytes, if few of its blocks are not zero throughout.
+/// Reads the next `size` bytes as a sparse tensor, if few of its blocks are not all zero.
 fn sparse(dtype: DType, shape: &Shape, file: &mut File, size: usize) -> io::Result<Option<Sparse>> {
     let Ok(mut tensor) = Sparse::new(dtype, shape.clone()) else { return Ok(None) };
     let (mut block, mut painted) = (vec![0; BLOCK], 0);

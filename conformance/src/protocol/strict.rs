@@ -1,5 +1,5 @@
-//! Reads messages strictly: objects only, where serde would also take arrays, every key once, and null only where the
-//! protocol has it.
+//! Strict deserialization: objects only (serde would also accept arrays), no repeated keys, and null only where the protocol
+//! allows it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 
-/// Reads a struct from a JSON object only: serde would also take an array of the fields' values.
+/// Reads a struct from a JSON object only. Serde would also accept an array of field values.
 pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     struct Keys<T>(PhantomData<T>);
 
@@ -28,7 +28,7 @@ pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserialize
     deserializer.deserialize_any(Keys(PhantomData))
 }
 
-/// Reads a map whose values are objects, and whose keys occur once.
+/// Reads a map without repeated keys, whose values are objects.
 pub(super) fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, T>, D::Error> {
@@ -36,7 +36,7 @@ pub(super) fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     Ok(entries.into_iter().map(|(key, Object(value))| (key, value)).collect())
 }
 
-/// Reads a map whose keys occur once, in their order, and whose values are objects.
+/// Reads a map without repeated keys, whose values are objects, and keeps the order of the keys.
 pub(super) fn in_order<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Vec<(String, T)>, D::Error> {
@@ -71,7 +71,7 @@ pub(super) fn in_order<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 /// The most operands of a call: far more than any operator has.
 const MOST_OPERANDS: usize = 64;
 
-/// Reads a map whose keys occur once: serde would keep the last value of each.
+/// Reads a map without repeated keys. Serde would keep the last value of each.
 pub(super) fn unique<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, T>, D::Error> {
@@ -100,7 +100,7 @@ pub(super) fn unique<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer.deserialize_map(Entries(PhantomData))
 }
 
-/// A value that is read from an object only.
+/// A value that may only be read from an object.
 struct Object<T>(T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
@@ -109,7 +109,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     }
 }
 
-/// Reads the value of a key that may be absent: serde would take null for that as well.
+/// Reads the value of an optional key. Serde would also accept null.
 pub(super) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
@@ -134,7 +134,7 @@ pub(super) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer.deserialize_option(Present(PhantomData)).map(Some)
 }
 
-/// Reads one line that holds one object and nothing else.
+/// Reads a line that holds exactly one object.
 pub(crate) fn from_object<'de, T: Deserialize<'de>>(line: &'de [u8]) -> serde_json::Result<T> {
     let mut deserializer = serde_json::Deserializer::from_slice(line);
     let message = object(&mut deserializer)?;
@@ -142,8 +142,8 @@ pub(crate) fn from_object<'de, T: Deserialize<'de>>(line: &'de [u8]) -> serde_js
     Ok(message)
 }
 
-/// What is wrong with a line, without the column, in JSON's words: serde names the types of Rust, which mean nothing
-/// to the author of a backend in another language.
+/// An error in the terms of JSON, without the column. Serde names Rust types, which mean nothing to the author of a backend
+/// in another language.
 pub(crate) fn in_json_words(error: &serde_json::Error) -> String {
     const WORDS: [(&str, &str); 6] = [
         ("usize", "an integer from 0 to 2^63 - 1"),
@@ -157,7 +157,7 @@ pub(crate) fn in_json_words(error: &serde_json::Error) -> String {
     let text = text.replace(&format!(" at line {} column {}", error.line(), error.column()), "");
     let text = text.replacen("invalid type: sequence,", "invalid type: array,", 1);
     let text = text.replacen("invalid type: map,", "invalid type: object,", 1);
-    // What was found may quote the line, so only what follows the last `expected` is serde's own.
+    // The part before the last `expected` may quote the line, so only the part after it is from serde.
     let Some((found, expected)) = text.rsplit_once(", expected ") else { return text };
     match WORDS.into_iter().find(|(rust, _)| *rust == expected) {
         Some((_, json)) => format!("{found}, expected {json}"),

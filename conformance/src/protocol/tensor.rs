@@ -1,4 +1,4 @@
-//! Tensors on the line: base64 in the message, or a raw file beside it.
+//! Tensors in messages: base64 in the message, or a raw file.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use super::file;
 use super::strict::present;
 use super::unusable::Unusable;
 
-/// A tensor on the line: its data as base64, or the name of a raw file and an offset into it.
+/// A tensor in a message: its data as base64, or a raw file and an offset into it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TensorMessage {
@@ -22,24 +22,24 @@ pub struct TensorMessage {
     pub dtype: DType,
     /// The dims.
     pub shape: Vec<usize>,
-    /// The elements, unless they lie in a file.
+    /// The elements, unless they are in a file.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub data: Option<Data>,
-    /// A raw file of little-endian, row-major elements.
+    /// The name of a raw file with little-endian, row-major elements.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Where in the file the first element lies, in bytes.
+    /// The offset of the first element in the file, in bytes.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
 }
 
-/// Elements on the line.
+/// The elements in a message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Data {
     /// Base64 of little-endian, row-major elements.
     Bytes(String),
-    /// One base64 text per string.
+    /// One base64 text per string element.
     Strings(Vec<String>),
 }
 
@@ -97,7 +97,7 @@ impl TensorMessage {
         Self { dtype, shape, data: Some(data), file: None, offset: None }
     }
 
-    /// The output that the message holds, which may be one without elements that no [`Tensor`] can be.
+    /// The output in the message. One without elements need not be representable as a [`Tensor`].
     ///
     /// # Errors
     /// What is wrong with it.
@@ -114,7 +114,7 @@ impl TensorMessage {
         }
     }
 
-    /// The tensor that the message holds or names.
+    /// The tensor that the message contains or refers to.
     ///
     /// # Errors
     /// What is wrong with it.

@@ -2,13 +2,13 @@
 
 use gather_spec::TensorError;
 
-/// Why there is no call, or no tensor, in a message that keeps the schema.
+/// Why a message that conforms to the schema has no usable call or tensor.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
-    /// It breaks a rule of the protocol that no schema states.
+    /// It breaks a rule that the schema cannot express.
     #[error("{0}")]
     Invalid(String),
-    /// It asks for what this program or this machine does not do.
+    /// It asks for something that this program or this machine does not support.
     #[error("{0}")]
     Unsupported(String),
 }

@@ -9,7 +9,7 @@ use crate::judge::describe_allowed;
 /// The most characters of one answer.
 pub(super) const LONGEST: usize = 72;
 
-/// The ids of all cases that answer a question for some operator.
+/// The cases that answer a question for some operator.
 pub(crate) fn cases(spec: &Specification) -> Vec<&Case> {
     let pairs =
         spec.questions.iter().flat_map(|question| spec.operators.iter().map(move |page| (question, page)));
@@ -20,7 +20,7 @@ pub(crate) fn cases(spec: &Specification) -> Vec<&Case> {
     pairs.flat_map(cases).collect()
 }
 
-/// Outcomes in few words, without the dtypes that a case leaves open.
+/// Outcomes in few words, without dtypes that the case leaves open.
 pub(crate) fn in_words(allowed: &[Allowed]) -> String {
     let one = |allowed: &Allowed| match allowed {
         Allowed::Output(tensor) => rows_of(tensor),

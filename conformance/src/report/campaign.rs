@@ -1,5 +1,5 @@
-//! What a report says of the campaign that follows the cases: how many drawn calls were compared, how many laws were
-//! checked, and each kind of failure as an entry like that of a case.
+//! The part of a report about the campaign after the cases: how many drawn calls were compared, how many laws were
+//! checked, and an entry for each kind of failure, like that of a case.
 
 use std::collections::BTreeMap;
 
@@ -12,29 +12,29 @@ use crate::words::shown;
 
 use super::entry::Entry;
 
-/// What drawn calls or laws came to.
+/// The result of drawn calls, or of laws.
 #[derive(Clone, Debug, Serialize)]
 pub struct Campaign {
-    /// Whether calls are drawn or laws checked.
+    /// Which of the two.
     pub part: Part,
     /// Why there was nothing to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
-    /// What every case follows from, together with its number.
+    /// The seed that every case is derived from, together with its number.
     pub seed: u64,
-    /// How many cases the campaign has.
+    /// The number of cases of the campaign.
     pub cases: u64,
-    /// How many of them are done: the first ones.
+    /// How many of them are done. These are always the first ones.
     pub done: u64,
-    /// How many of these compared an answer with something.
+    /// How many of those compared an answer with something.
     pub compared: u64,
-    /// The sum of the digests of the calls of all cases.
+    /// The sum of the digests of all drawn cases.
     pub digest: String,
-    /// How often the reference gave an output or an error, by operator; or the results of a law.
+    /// By operator, how often the reference gave an output and each error; by law, its results.
     pub counts: BTreeMap<String, BTreeMap<String, u64>>,
-    /// What failed, by kind.
+    /// The failures, by kind.
     pub kinds: Vec<Kind>,
-    /// The line that repeats the campaign.
+    /// The command line that repeats the campaign.
     pub repeat: String,
 }
 
@@ -48,30 +48,30 @@ pub enum Part {
     Laws,
 }
 
-/// Failures of one kind, of which the first was made small.
+/// All failures of one kind. The first one is shrunk.
 #[derive(Clone, Debug, Serialize)]
 pub struct Kind {
-    /// The first failure, as an entry of a case.
+    /// The first failure, in the format of a case's entry.
     #[serde(flatten)]
     pub entry: Entry,
-    /// The law that is broken.
+    /// The violated law.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub law: Option<String>,
-    /// What the failures share beside law and operator, as a file of deviations lists it.
+    /// The rest of the key, as a deviations file lists it.
     pub kind: String,
     /// How many there are.
     pub count: u64,
-    /// The number of the first one.
+    /// The number of the first failing case.
     pub first: u64,
-    /// The files that hold the calls; none if they were not written.
+    /// The case files that hold the calls; empty if none were written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
-    /// Lines that repeat it.
+    /// Command lines that repeat it.
     pub reproduce: Vec<String>,
 }
 
 impl Part {
-    /// The row of the matrix.
+    /// The title of its row in the matrix.
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::Drawn => "drawn calls",
@@ -79,7 +79,7 @@ impl Part {
         }
     }
 
-    /// What is said of so many cases that were compared.
+    /// What a count of compared cases counts.
     pub(super) const fn compared(self) -> &'static str {
         match self {
             Self::Drawn => "drawn calls compared",
@@ -103,7 +103,7 @@ impl Part {
 }
 
 impl Campaign {
-    /// What is reported of a campaign; `repeat` is the line that repeats it.
+    /// The result of a campaign. `repeat` is the command line that repeats it.
     #[must_use]
     pub fn new(part: Part, report: &fuzz::Report, repeat: String) -> Self {
         Self {
@@ -120,7 +120,7 @@ impl Campaign {
         }
     }
 
-    /// A part that a backend does not have, and why.
+    /// A part that does not apply to a backend, and why.
     #[must_use]
     pub fn left_out(part: Part, seed: u64, cases: u64, why: &str) -> Self {
         Self {
@@ -142,7 +142,7 @@ impl Campaign {
         self.kinds.iter().filter(|kind| kind.entry.verdict.is_failure())
     }
 
-    /// The results, as units that stay whole: `compared 3,980 of 4,000:`, `all agree`.
+    /// The results in words, as units that are never broken: `compared 3,980 of 4,000:`, `all agree`.
     pub(super) fn in_words(&self) -> Vec<String> {
         if let Some(why) = &self.left_out {
             return why.split_inclusive(": ").map(|unit| unit.trim_end().to_owned()).collect();
@@ -209,13 +209,13 @@ impl Kind {
         }
     }
 
-    /// The relation that does not hold, in a line.
+    /// The name and the statement of the violated law.
     pub(super) fn statement(&self) -> Option<String> {
         let law = LAWS.iter().find(|law| Some(law.name) == self.law.as_deref())?;
         Some(format!("{}: {}", law.name, law.statement))
     }
 
-    /// How often it occurs, in words.
+    /// How often the failure occurred, in words.
     pub(super) fn often(&self, of: &Campaign) -> String {
         let times = if self.count == 1 { "once".to_owned() } else { format!("{} times", self.count) };
         format!("{times} in {}, first in case {} of seed {}", of.compared, self.first, of.seed)

@@ -1,4 +1,4 @@
-//! Policies that a backend declares and the documents do not permit, and what is wrong with the reasons for them.
+//! Departures: policies that a backend declares and the documents do not permit. Each needs a deviation with a reason.
 
 use std::fmt;
 
@@ -14,48 +14,48 @@ use super::campaign::Part;
 pub struct Departure {
     /// The operator.
     pub operator: String,
-    /// The policy as it is declared: `bad=clamp`.
+    /// The declared policy: `bad=clamp`.
     pub policy: String,
-    /// Why the backend departs, where a deviation says so.
+    /// The reason, if a deviation gives one.
     pub reason: Option<String>,
 }
 
-/// What does not conform and is no case's.
+/// A problem that belongs to no case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// A departure without a reason.
     Unexplained(Departure),
-    /// A reason, by its pattern of operators, without a departure.
+    /// A deviation about a profile, named by its pattern of operators, without a departure.
     DidNotOccur(String),
-    /// An entry about the campaign, in words, of which nothing occurred.
+    /// A deviation about the campaign, in words, of which nothing occurred.
     KindDidNotOccur(String),
-    /// The user has ended the run, or the backend cannot be started again: so many cases of a campaign are done.
+    /// The user ended the run, or the backend cannot be restarted, so the campaign is incomplete.
     CampaignEnded {
         /// Why.
         why: String,
         /// Which part of the campaign.
         part: Part,
-        /// How many cases are done.
+        /// The number of cases that are done.
         done: u64,
-        /// How many were wanted.
+        /// The number of cases of the campaign.
         cases: u64,
     },
-    /// The user has ended the run: so many of the cases have results.
+    /// The user ended the run, so some cases have no results.
     Interrupted {
-        /// By which signal.
+        /// The signal.
         signal: String,
-        /// How many cases have results.
+        /// The number of cases with results.
         done: usize,
-        /// How many were wanted.
+        /// The number of cases.
         cases: usize,
     },
 }
 
-/// What a backend declares of operators that the documents do not permit.
+/// The departures of a backend.
 pub(crate) fn departures(description: &Description, spec: &Specification) -> Vec<Departure> {
     let mut found = Vec::new();
     for (operator, capability) in &description.operators {
-        // Where the call chooses, what is declared says nothing.
+        // If the call chooses the policy, the declared one means nothing.
         let Some(permitted) = spec.operator(operator).and_then(|page| page.permitted()) else { continue };
         let Profile { bad, negative } = capability.profile;
         let mut depart = |policy| found.push(Departure { operator: operator.clone(), policy, reason: None });

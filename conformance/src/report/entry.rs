@@ -1,4 +1,4 @@
-//! What a report says of one case.
+//! The entry of a report for one case.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,59 +11,59 @@ use crate::difference::{Difference, Sides};
 use crate::judge::Verdict;
 use crate::runner::CaseResult;
 
-/// What became of one case.
+/// The result of one case.
 #[derive(Clone, Debug, Serialize)]
 pub struct Entry {
-    /// The case.
+    /// The case's id.
     pub id: String,
     /// Its operator.
     pub operator: String,
     /// The clauses that it tests.
     pub clauses: Arc<[String]>,
-    /// The dtypes that the call was sent in, where the case leaves some open.
+    /// The dtypes of the call as sent, if the case leaves any open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dtypes: Option<Dtypes>,
-    /// The profile that it was judged under; absent if the operator is not supported.
+    /// The profile that it was judged under; `None` if the operator is not supported.
     pub profile: Option<Profile>,
     /// The verdict.
     pub verdict: Verdict,
-    /// What the verdict would be without deviations, where they make a difference.
+    /// The verdict without deviations, if they change it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed: Option<Verdict>,
-    /// Why the deviation is known.
+    /// The reason for the deviation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Where the deviation is talked about.
+    /// A link about the deviation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
-    /// Whether users of the backend should know the deviation.
+    /// Whether users of the backend should know of the deviation.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub finding: bool,
-    /// The call, in words; given for all but a pass.
+    /// The call, in words. Like the next two fields, absent for a pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// What was allowed, in words; likewise.
+    /// What was allowed, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// What was answered, in words; likewise.
+    /// What was answered, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual: Option<String>,
-    /// Where the output differs from the nearest that is allowed, or of a `nondeterministic` case from the first one.
+    /// The difference between the output and the nearest allowed one or, for `nondeterministic`, the first one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Box<Difference>>,
-    /// The layout and number of threads at which the verdict fell, unless at the first run.
+    /// The layout and the number of threads of the failing run, if it was not the first run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     /// What was not checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// What the backend wrote to its standard error meanwhile.
+    /// What the backend wrote to standard error during the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
-    /// How long the backend took, all runs together, in seconds; absent for a case that was not asked.
+    /// The time of all runs together, in seconds; absent if the case was not sent.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
     pub duration: Option<Duration>,
-    /// How many elements the operands of the call have.
+    /// The number of elements of all operands.
     #[serde(skip)]
     pub size: usize,
 }
@@ -100,7 +100,7 @@ impl Dtypes {
 }
 
 impl Entry {
-    /// What is reported of a case and its result.
+    /// The entry for a case, from its result.
     #[must_use]
     pub fn new(case: &Case, result: CaseResult) -> Self {
         let failed = result.verdict != Verdict::Pass;
@@ -130,19 +130,19 @@ impl Entry {
         }
     }
 
-    /// Whether the backend was asked: its call was sent, or could not be because the backend had died.
+    /// Whether the backend was asked: the call was sent, or would have been if the backend had not died.
     #[must_use]
     pub fn was_asked(&self) -> bool {
         self.observed.unwrap_or(self.verdict) != Verdict::Unsupported
     }
 
-    /// The difference in words, and what its two sides are called.
+    /// The difference in words, and how to name its two sides.
     pub(crate) fn difference_in_words(&self) -> Option<(String, Sides)> {
         let sides = Sides::of(self.observed.unwrap_or(self.verdict));
         Some((self.difference.as_ref()?.sentence(sides), sides))
     }
 
-    /// The verdict as it is shown: `crash`, or `known-deviation (crash)`.
+    /// The verdict as shown: `crash`, or `known-deviation (crash)`.
     #[must_use]
     pub fn label(&self) -> String {
         match (self.verdict, self.observed) {

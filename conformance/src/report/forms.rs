@@ -23,12 +23,12 @@ pub enum Format {
     Markdown,
 }
 
-/// The files of a report, and their forms.
+/// The files of a report, with their formats.
 pub(crate) const FILES: [(&str, Format); 3] =
     [("report.json", Format::Json), ("report.xml", Format::Junit), ("report.md", Format::Markdown)];
 
 impl Report {
-    /// The report in a form.
+    /// Renders the report in a format.
     #[must_use]
     pub fn render(&self, format: Format) -> String {
         match format {
@@ -39,10 +39,10 @@ impl Report {
         }
     }
 
-    /// Writes `report.json`, `report.xml` and `report.md`, each whole or not at all; gives the folder.
+    /// Writes `report.json`, `report.xml` and `report.md`, each atomically, and returns the folder.
     ///
     /// # Errors
-    /// If the folder or a file cannot be written. The other files are written all the same.
+    /// If the folder or a file cannot be written. The other files are written nevertheless.
     pub fn write(&self, folder: &Path) -> io::Result<PathBuf> {
         std::fs::create_dir_all(folder)?;
         let write = |(name, format)| self.write_form(&folder.join(name), format);

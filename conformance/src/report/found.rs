@@ -15,52 +15,52 @@ use super::entry::Entry;
 /// The version of the JSON form.
 pub const SCHEMA: u32 = 1;
 
-/// What a run found.
+/// The result of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Version of this form.
+    /// The version of this format.
     pub schema: u32,
     /// The version of the suite.
     pub suite: String,
-    /// The signal by which the user has ended the run, if so: cases may lack their results.
+    /// The signal with which the user ended the run, if so. Some cases may lack results then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interrupted: Option<String>,
-    /// What each backend did, in the order in which they were named.
+    /// The result of each backend, in the order in which they were named.
     pub backends: Vec<BackendReport>,
 }
 
-/// What one backend did.
+/// The result of one backend.
 #[derive(Clone, Debug, Serialize)]
 pub struct BackendReport {
-    /// What the command line calls it: `reference:bad=zero`.
+    /// Its name on the command line: `reference:bad=zero`.
     pub argument: String,
-    /// The options that a line which repeats a case needs besides the backend, such as `--cases my.yaml`.
+    /// Other options that a command line needs to repeat a case, such as `--cases my.yaml`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
-    /// Who it is.
+    /// Its identity.
     pub backend: Identity,
-    /// How the run ended for it, and what it was not asked.
+    /// How its run ended, and what it was not asked.
     pub summary: Summary,
-    /// What the clauses say of which some case does not pass, by id.
+    /// The texts of the clauses for which some case does not pass, by id.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub clauses: BTreeMap<String, String>,
-    /// Why it was not run: it could not be started, or fails whatever it is asked.
+    /// Why it was not run: it could not be started, or fails on every call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken: Option<String>,
-    /// Policies that it declares and the documents do not permit.
+    /// The policies that it declares and the documents do not permit.
     pub departures: Vec<Departure>,
-    /// What does not conform and is no case's: a departure without a reason, a reason without a departure.
+    /// Problems that belong to no case, such as a departure without a reason, or a reason without a departure.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
-    /// What else was noticed.
+    /// Further remarks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
     /// The cases, in order.
     pub results: Vec<Entry>,
-    /// The campaign that followed them: drawn calls, then laws.
+    /// The campaign after the cases: drawn calls, then laws.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub campaign: Vec<Campaign>,
-    /// What names it on a command line.
+    /// How a command line names it.
     #[serde(skip)]
     pub named: Named,
 }
@@ -80,32 +80,32 @@ pub enum Named {
 /// How a run ended for one backend.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// The end of the run in one sentence, the same in every form of the report.
+    /// How the run ended, in one sentence.
     pub sentence: String,
-    /// How sure that sentence is.
+    /// What that sentence claims.
     pub ending: Ending,
     /// What makes the exit status other than 0: verdicts, problems, and a backend that was not run.
     pub failures: usize,
-    /// How many of the chosen cases the backend was asked, by operator that it declares.
+    /// By operator that the backend declares, how many of the selected cases it was asked.
     pub operators: BTreeMap<String, Asked>,
-    /// The operators of chosen cases that the backend does not declare.
+    /// The operators of selected cases that the backend does not declare.
     pub undeclared: Vec<String>,
-    /// Clauses of declared operators that chosen cases test, but none that was asked.
+    /// Clauses of declared operators that selected cases test, but none that was asked.
     pub untested: Vec<String>,
-    /// Clauses that were tested, with the error codes that chosen cases expect of a breach, but none that was asked.
+    /// Clauses that were tested, with the error codes that selected cases expect for a breach, but none that was asked.
     pub unrejected: BTreeMap<String, Vec<ErrorCode>>,
-    /// Of all declared operators together, with the cases of a grid counted once as they are written.
+    /// The sum over all declared operators, where all sizes of one grid case count as one case.
     #[serde(skip)]
     pub(super) written: Asked,
 }
 
-/// What the end of a run says of a backend.
+/// What a run says about a backend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
     /// More than nine tenths of the cases were asked, and all of them pass.
     Conforms,
-    /// Nothing fails, but deviations are known.
+    /// Nothing fails apart from known deviations.
     ConformsBut,
     /// Nothing that was asked fails, but a tenth or more was not asked.
     AskedInPart,
@@ -123,12 +123,12 @@ pub enum Ending {
 pub struct Asked {
     /// The cases that were sent to the backend, because it declares their dtypes or they expect a dtype error.
     pub asked: usize,
-    /// The cases that the run chose.
+    /// The cases that the run selected.
     pub cases: usize,
 }
 
 impl Report {
-    /// An empty report of this version of the suite.
+    /// An empty report.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -154,7 +154,7 @@ impl Report {
         self.backends.iter().any(|backend| backend.broken.is_some())
     }
 
-    /// The parts of the campaign that some backend had.
+    /// The parts of the campaign that some backend has.
     pub(super) fn parts(&self) -> impl Iterator<Item = Part> {
         let has =
             |part: &Part| self.backends.iter().any(|backend| !backend.campaign_in_words(*part).is_empty());
@@ -186,7 +186,7 @@ impl Summary {
         self.operators.values().fold(Asked::default(), add)
     }
 
-    /// The clauses that were tested but never rejected under, a line each.
+    /// The clauses that were tested but never rejected under, one line each.
     pub(super) fn unrejected_lines(&self) -> Vec<String> {
         let line = |(id, codes): (&String, &Vec<ErrorCode>)| {
             let codes: Vec<&str> = codes.iter().map(|code| code.name()).collect();
@@ -197,7 +197,7 @@ impl Summary {
 }
 
 impl BackendReport {
-    /// A report on a backend of which nothing is known but its description.
+    /// An empty report on a backend, from its description.
     #[must_use]
     pub fn new(argument: String, description: &Description, spec: &Specification) -> Self {
         Self {
@@ -216,7 +216,7 @@ impl BackendReport {
         }
     }
 
-    /// The clauses of an entry, each with what it says.
+    /// The clauses of an entry with their texts.
     pub(super) fn clauses_in_words<'a>(&'a self, entry: &'a Entry) -> impl Iterator<Item = String> + 'a {
         entry.clauses.iter().map(|id| match self.clauses.get(id) {
             Some(said) => format!("{id}: {}", said.replace('\n', " ")),
@@ -234,19 +234,19 @@ impl BackendReport {
         self.failures().count() + self.campaign.iter().flat_map(Campaign::failures).count()
     }
 
-    /// Everything with a verdict: cases, and kinds of failures of the campaign.
+    /// Everything that has a verdict: cases, and kinds of failures of the campaign.
     pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
         let kinds = self.campaign.iter().flat_map(|campaign| &campaign.kinds);
         self.results.iter().chain(kinds.map(|kind| &kind.entry))
     }
 
-    /// The results of a part of the campaign, as units that stay whole; none if there was no campaign.
+    /// The results of a part of the campaign, as units that are never broken; empty if there was no campaign.
     pub(super) fn campaign_in_words(&self, part: Part) -> Vec<String> {
         let of_part = self.campaign.iter().find(|campaign| campaign.part == part);
         of_part.map(Campaign::in_words).unwrap_or_default()
     }
 
-    /// What became of an operator, as units that stay whole: `asked 30 of 299:`, `29 pass,`, `1 crash`.
+    /// The results for an operator, as units that are never broken: `asked 30 of 299:`, `29 pass,`, `1 crash`.
     pub(super) fn outcome_in_words(&self, operator: &str) -> Vec<String> {
         let mut units = vec![self.asked_in_words(operator)];
         let mut counts: BTreeMap<(Verdict, Option<Verdict>), usize> = BTreeMap::new();
@@ -263,7 +263,7 @@ impl BackendReport {
         units
     }
 
-    /// How much of an operator was asked: `asked 30 of 299`, or `not declared`.
+    /// How many cases of an operator were asked: `asked 30 of 299`, or `not declared`.
     pub(super) fn asked_in_words(&self, operator: &str) -> String {
         let cases = self.of_operator(operator).count();
         if self.broken.is_some() {
@@ -281,7 +281,7 @@ impl BackendReport {
         self.results.iter().filter(move |entry| entry.operator == operator)
     }
 
-    /// The line that repeats one case.
+    /// The command line that repeats a case.
     pub(super) fn reproduce(&self, entry: &Entry) -> String {
         let sources: String = self.sources.iter().map(|source| format!("{source} ")).collect();
         let (argument, id) = (&self.argument, &entry.id);

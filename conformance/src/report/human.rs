@@ -1,4 +1,4 @@
-//! The report for people: every failure with a line to reproduce it, the matrix, and how the run ended.
+//! The report for people: failures with a line to reproduce each, the matrix, and how the run ended.
 
 mod failure;
 #[cfg(feature = "cli")]
@@ -22,10 +22,10 @@ use super::label::{self, Label};
 pub(super) use page::Page;
 use page::{WHOLE, painted};
 
-/// The most clauses that are named in one list.
+/// The most clauses to name in one list.
 const CLAUSES: usize = 5;
 
-/// Renders the report with colours; whoever prints it to something that is not a terminal strips them.
+/// Renders the report with colours. Output other than a terminal must strip them.
 #[cfg(feature = "cli")]
 pub(super) fn render(report: &Report, page: Page) -> String {
     let labels = Label::of_all(&report.backends);
@@ -49,7 +49,7 @@ pub(super) fn render(report: &Report, page: Page) -> String {
     text
 }
 
-/// How a run of one backend ended, for a program that shows its failures elsewhere and writes no report.
+/// How the run of one backend ended, for a program that shows failures elsewhere and writes no report.
 fn ending_of(backend: &BackendReport) -> String {
     let mut text = String::new();
     ending(&mut text, backend, &label::identity(backend), Page::of_stdout(), usize::MAX);
@@ -57,14 +57,14 @@ fn ending_of(backend: &BackendReport) -> String {
 }
 
 impl BackendReport {
-    /// What is needed to mend a failure, in lines for people.
+    /// What is needed to fix a failure, in lines for people.
     pub(crate) fn failure_in_lines(&self, entry: &Entry) -> String {
         let mut text = String::new();
         failure(&mut text, self, entry, Page::of_stdout());
         text
     }
 
-    /// The same in lines that nothing breaks, with the line that repeats the case.
+    /// The same without line breaks for width, and with the line that repeats the case.
     pub(super) fn failure_in_text(&self, entry: &Entry) -> String {
         let mut text = String::new();
         failure(&mut text, self, entry, Page::ENDLESS);
@@ -72,7 +72,7 @@ impl BackendReport {
         text
     }
 
-    /// What is needed to mend a kind of failures of the campaign, likewise.
+    /// The same for a kind of failures of the campaign.
     pub(super) fn kind_in_text(&self, campaign: &Campaign, kind: &Kind) -> String {
         let mut text = String::new();
         self::kind(&mut text, self, campaign, kind, Page::ENDLESS);
@@ -85,17 +85,17 @@ impl BackendReport {
     }
 }
 
-/// Writes what is known of a failure, without colours.
+/// Writes a failure, without colours.
 fn failure(text: &mut String, backend: &BackendReport, entry: &Entry, page: Page) {
     failure::fields(text, backend, entry, page);
 }
 
-/// Writes what is known of a kind of failures of a campaign, with the lines that repeat it and without colours.
+/// Writes a kind of failures of a campaign, with the lines that repeat it, without colours.
 fn kind(text: &mut String, backend: &BackendReport, campaign: &Campaign, kind: &Kind, page: Page) {
     failure::kind(text, backend, campaign, kind, page);
 }
 
-/// What there is to say of a backend beside its cases, below its name.
+/// Writes problems and remarks below the name of the backend.
 fn remarks(text: &mut String, backend: &BackendReport, label: &Label, page: Page) {
     let mut is_first = true;
     let mut line = |style: Style, said: &str| {
@@ -107,7 +107,7 @@ fn remarks(text: &mut String, backend: &BackendReport, label: &Label, page: Page
     backend.departures.iter().for_each(|departure| line(Style::new(), &departure.to_string()));
     backend.problems.iter().for_each(|problem| line(style::BAD, &problem.to_string()));
     backend.remarks.iter().for_each(|remark| line(Style::new(), remark));
-    // A line for all known deviations that have the same verdict and reason, and for all notes that are the same.
+    // One line for all known deviations with the same verdict and reason, and one for all equal notes.
     let known = backend.entries().filter_map(|entry| Some((entry.label(), entry.reason.as_deref()?)));
     let mut known: Vec<(String, &str)> = known.collect();
     known.sort_unstable();
@@ -121,7 +121,7 @@ fn remarks(text: &mut String, backend: &BackendReport, label: &Label, page: Page
     }
 }
 
-/// The last words on a backend: the sentence, and what it was not asked, at most so many clauses of each list.
+/// Writes how a run ended, and what the backend was not asked, with at most `most` clauses in each list.
 fn ending(text: &mut String, backend: &BackendReport, name: &str, page: Page, most: usize) {
     let summary = &backend.summary;
     let style = match summary.ending {
@@ -252,7 +252,7 @@ mod tests {
             }
             assert!(form.contains("reproduce  gatherspec fuzz --laws "), "{form}");
         }
-        // What is known is no failure.
+        // A known failure is not shown as one.
         assert!(!text.contains("rejected-good-input, strings on"), "{text}");
         assert!(
             junit.contains("name=\"law permuted-indices: tf.gather rejected-good-input, strings\""),

@@ -1,5 +1,5 @@
-//! JUnit XML: for each backend a suite per operator with a test case per case, and before them one about the backend
-//! itself: whether it was run, its profile, and as properties how the run ended.
+//! JUnit XML: for each backend, a suite about the backend itself (whether it was run, its profile, and how the run ended),
+//! then a suite per operator with a test per case.
 
 use std::io;
 use std::path::Path;
@@ -20,9 +20,9 @@ pub(super) fn render(report: &Report) -> String {
     junit(report).to_string().expect(VALID)
 }
 
-/// Writes the same to a file.
+/// Writes the XML to a file.
 pub(super) fn write(report: &Report, path: &Path) -> io::Result<()> {
-    // Made by many threads, none of which may wait for another while a file is being written.
+    // Built first, on all threads, so that none of them waits for the file.
     let junit = junit(report);
     write_whole_with(path, |file| junit.serialize(file).map_err(io::Error::other))
 }
@@ -44,7 +44,7 @@ fn junit(report: &Report) -> Junit {
     junit
 }
 
-/// The tests that are about no case, and how the run ended.
+/// The tests that belong to no case, and how the run ended.
 fn backend_suite(backend: &BackendReport, class: &str) -> TestSuite {
     let mut suite = TestSuite::new(backend.argument.as_str());
     let mut test = |name: &str, failed: Option<(NonSuccessKind, &str, &str)>| {
@@ -79,7 +79,7 @@ fn backend_suite(backend: &BackendReport, class: &str) -> TestSuite {
     suite
 }
 
-/// A part of the campaign: a test for the whole, and one for each kind of failures.
+/// The suite of a part of the campaign: a test for the whole, and one for each kind of failures.
 fn campaign_suite(backend: &BackendReport, name: &str, campaign: &Campaign) -> TestSuite {
     let title = campaign.part.title();
     let mut suite = TestSuite::new(format!("{}/{title}", backend.argument));
@@ -106,7 +106,7 @@ fn campaign_suite(backend: &BackendReport, name: &str, campaign: &Campaign) -> T
     suite
 }
 
-/// The cases of one operator.
+/// The suite of one operator.
 fn operator_suite(backend: &BackendReport, name: &str, operator: &str) -> TestSuite {
     let mut suite = TestSuite::new(format!("{}/{operator}", backend.argument));
     suite.add_property(("asked", backend.asked_in_words(operator).as_str()));
@@ -122,12 +122,12 @@ fn operator_suite(backend: &BackendReport, name: &str, operator: &str) -> TestSu
     suite
 }
 
-/// The file of a case: `bad-index` of `tf.gather_nd/bad-index/one-past-the-end`.
+/// The topic of a case: `bad-index` in `tf.gather_nd/bad-index/one-past-the-end`.
 fn topic(entry: &Entry) -> &str {
     entry.id.split('/').nth(1).unwrap_or_default()
 }
 
-/// The status of a test; `text` is what is needed to mend a failure.
+/// The status of a test. `text` renders what is needed to fix a failure.
 fn status(entry: &Entry, text: &dyn Fn() -> String) -> TestCaseStatus {
     let kind = match entry.verdict {
         Verdict::Pass => return TestCaseStatus::success(),

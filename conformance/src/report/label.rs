@@ -1,10 +1,10 @@
-//! What a report calls the backends: the name and version that they declare, and the argument where that says more.
+//! How a report names backends: by the declared name and version, plus the command-line argument where that says more.
 
 use crate::words::printable;
 
 use super::found::BackendReport;
 
-/// The most characters that are shown of a name or an argument.
+/// The most characters of a name or an argument to show.
 const LONGEST: usize = 48;
 
 /// The names of one backend in a report.
@@ -12,7 +12,7 @@ const LONGEST: usize = 48;
 pub(super) struct Label {
     /// The declared name and version: `cpp-kernel 0.1`.
     pub(super) identity: String,
-    /// The argument, where it is another text than the name: `./libmine.so`.
+    /// The argument, if it differs from the name: `./libmine.so`.
     pub(super) argument: Option<String>,
     /// The declared name alone.
     name: String,
@@ -21,7 +21,7 @@ pub(super) struct Label {
 }
 
 impl Label {
-    /// The name at the start of a line: with the argument only where two backends would read the same.
+    /// The name at the start of a line. Includes the argument only if two backends would otherwise look the same.
     pub(super) fn short(&self) -> String {
         match &self.argument {
             Some(argument) if self.ambiguous => format!("{} ({argument})", self.identity),
@@ -29,12 +29,12 @@ impl Label {
         }
     }
 
-    /// One word for the backend: its declared name, or the argument where two backends have the same.
+    /// The name alone, or the argument if two backends have the same identity.
     pub(super) fn name(&self) -> &str {
         self.argument.as_deref().filter(|_| self.ambiguous).unwrap_or(&self.name)
     }
 
-    /// The name at the head of a column or a page: always with the argument that differs.
+    /// The name in a heading. Always includes the argument if it differs.
     pub(super) fn full(&self) -> String {
         match &self.argument {
             Some(argument) => format!("{} ({argument})", self.identity),
@@ -63,12 +63,12 @@ pub(super) fn identity(backend: &BackendReport) -> String {
     parts.join(" ").trim().to_owned()
 }
 
-/// A text of a stranger on one line, a long one without its middle.
+/// A text from outside as one line, with its middle cut out if it is long.
 fn plain(text: &str) -> String {
     shortened(&printable(&text.replace(['\n', '\t'], " ")), LONGEST)
 }
 
-/// A text of at most so many characters: a longer one loses its middle.
+/// A text of at most `longest` characters. A longer one loses its middle.
 pub(super) fn shortened(text: &str, longest: usize) -> String {
     let count = text.chars().count();
     if count <= longest {

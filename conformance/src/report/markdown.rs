@@ -1,5 +1,4 @@
-//! Markdown: the matrix as a table, and below it what there is to say of each backend: how the run ended, what it was
-//! not asked, and its failures.
+//! Markdown: the matrix as a table, then a section per backend: how its run ended, what it was not asked, its failures.
 
 use std::fmt::Write as _;
 
@@ -35,7 +34,7 @@ pub(super) fn render(report: &Report) -> String {
     text
 }
 
-/// All that there is to say of one backend.
+/// The section of one backend.
 fn section(text: &mut String, backend: &BackendReport, label: &Label) {
     let _ = writeln!(text, "\n## {}\n\n**{}**", escaped(&label.full()), escaped(&backend.summary.sentence));
     if !backend.backend.language.is_empty() {
@@ -72,7 +71,7 @@ fn section(text: &mut String, backend: &BackendReport, label: &Label) {
     }
 }
 
-/// A text as a block of code, whatever backquotes it holds.
+/// A text as a code block, with a fence that no backquotes in it can close.
 fn fenced(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest.max(2) + 1);
@@ -102,7 +101,7 @@ fn list(text: &mut String, lines: &[String]) {
     }
 }
 
-/// A text that is neither markup nor HTML, on one line.
+/// A text on one line, escaped so that it is neither Markdown nor HTML.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

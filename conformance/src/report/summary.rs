@@ -1,7 +1,7 @@
-//! What a backend was asked of the chosen cases and what not, and the sentence in which a run ends.
+//! What a backend was asked of the selected cases and what not, and the sentence that ends a run.
 //!
-//! Everything here is counted over the cases that the run chose: with `--case`, `--operator`, `--basis` or `--suite`
-//! nothing is said of the others. What is written once as a sentence stands in every form of the report.
+//! All counts are over the cases that the run selected. With `--case`, `--operator`, `--basis` or `--suite` nothing is
+//! said about the others. Every format of the report uses the same sentence.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,11 +13,11 @@ use gather_spec::{Allowed, Case, ErrorCode, Specification};
 
 use super::found::{Asked, BackendReport, Ending, Summary};
 
-/// Where at least one case in this many was not asked, nothing is said to conform.
+/// If one case in this many or more was not asked, no backend is said to conform.
 const TENTH: usize = 10;
 
-/// How many cases of declared operators were asked, those of a grid counted once as they are written: a thousand sizes of
-/// one case say nothing of the cases that were not asked.
+/// How many cases of declared operators were asked, where all sizes of one grid case count as one case. Otherwise a
+/// thousand sizes of a single case would outweigh all cases that were not asked.
 fn written(report: &BackendReport, cases: &[&Case]) -> Asked {
     let mut asked: BTreeMap<&str, bool> = BTreeMap::new();
     for (entry, case) in report.results.iter().zip(cases).filter(|(entry, _)| entry.profile.is_some()) {
@@ -39,8 +39,8 @@ impl BackendReport {
         report
     }
 
-    /// Sums up the run once every result, deviation and problem is in: [`BackendReport::summary`] and what the clauses
-    /// say. `cases` are those of the results, in their order.
+    /// Completes the report once every result, deviation and problem is in: sets [`BackendReport::summary`] and the texts of
+    /// clauses. `cases` are those of the results, in the same order.
     pub fn conclude(&mut self, cases: &[&Case], spec: &Specification) {
         self.summary = Summary::new(self, cases, spec);
         let unusual = self.entries().filter(|entry| entry.was_asked() && entry.verdict != Verdict::Pass);
@@ -50,7 +50,7 @@ impl BackendReport {
 }
 
 impl Summary {
-    /// Counts the results of `cases`, which stand in the same order as the entries of the report.
+    /// Summarizes the results of `cases`, which are in the order of the report's entries.
     pub(super) fn new(report: &BackendReport, cases: &[&Case], spec: &Specification) -> Self {
         let mut summary = Self {
             failures: report.failed() + report.problems.len() + usize::from(report.broken.is_some()),
@@ -74,7 +74,7 @@ impl Summary {
         summary
     }
 
-    /// What was never tested, and what never rejected under.
+    /// Finds the clauses that were never tested, or never rejected under.
     fn count_clauses(&mut self, report: &BackendReport, cases: &[&Case], spec: &Specification) {
         let mut tested: BTreeMap<&str, bool> = BTreeMap::new();
         let mut rejected: BTreeMap<(&str, ErrorCode), bool> = BTreeMap::new();
@@ -93,7 +93,7 @@ impl Summary {
         let missing = tested.iter().filter(|(_, tested)| !**tested);
         self.untested = missing.map(|(id, _)| (*id).to_owned()).collect();
         for ((id, code), _) in rejected.iter().filter(|(_, rejected)| !**rejected) {
-            // What was not tested at all is named once.
+            // Clauses that were not tested at all are already listed.
             if tested.get(id) == Some(&true) {
                 self.unrejected.entry((*id).to_owned()).or_default().push(*code);
             }
@@ -150,7 +150,7 @@ fn known(report: &BackendReport) -> impl Iterator<Item = Verdict> {
     known.map(|entry| entry.observed.unwrap_or(entry.verdict))
 }
 
-/// The known deviations, the worst of them named: `40 known deviations, 3 of them crashes`.
+/// The known deviations in words, with the worst ones named: `40 known deviations, 3 of them crashes`.
 fn known_in_words(report: &BackendReport) -> Option<String> {
     let all = known(report).count();
     let mut words = counted(all, "known deviation");

@@ -103,7 +103,8 @@ pub(super) use stream_rows;
 /// Whether the operating system says that the processor has all of these instructions.
 #[cfg(all(test, target_os = "linux"))]
 pub(super) fn processor_has(instructions: &[&str]) -> bool {
-    let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap();
-    let flags = processors.lines().find_map(|line| line.strip_prefix("flags")).unwrap();
+    let processors = std::fs::read_to_string("/proc/cpuinfo").expect("Linux has it");
+    let flags =
+        processors.lines().find_map(|line| line.strip_prefix("flags")).expect("an x86 processor lists them");
     instructions.iter().all(|one| flags.split_whitespace().any(|flag| flag == *one))
 }

@@ -4,7 +4,7 @@ use gather_spec::DType;
 
 use crate::checks::INTEGERS;
 
-/// The dtypes that the standard has (errata `array-api-dtypes`).
+/// The dtypes of the standard (errata `array-api-dtypes`).
 pub const X_DTYPES: [DType; 13] = [
     DType::Bool,
     DType::I8,
@@ -21,5 +21,5 @@ pub const X_DTYPES: [DType; 13] = [
     DType::C128,
 ];
 
-/// Its integers (errata `array-api-index-dtypes`).
+/// The standard's integer dtypes (errata `array-api-index-dtypes`).
 pub const INDICES_DTYPES: [DType; 8] = INTEGERS;

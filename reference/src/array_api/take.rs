@@ -70,7 +70,7 @@ pub fn take(x: &Tensor, indices: &Tensor, axis: Option<i64>, settings: Settings)
     finished(out)
 }
 
-/// The operator as it is found by name.
+/// The entry of this operator in the list of its ecosystem.
 pub(crate) const OPERATOR: Implemented =
     Implemented { name: "array_api.take", params_dtypes: &X_DTYPES, index_dtypes: &INDICES_DTYPES, answer };
 

@@ -79,12 +79,12 @@ fn broadcast(x: &Tensor, indices: &Tensor, axis: usize) -> Result<Vec<usize>, Ga
     Ok(shape)
 }
 
-/// A position of the output in one of the operands, where a size of 1 repeats.
+/// The position in an operand for a position of the output. Sizes of 1 repeat.
 fn repeated(position: &[usize], array: &Tensor) -> Vec<usize> {
     position.iter().zip(array.shape().iter()).map(|(at, size)| if *size == 1 { 0 } else { *at }).collect()
 }
 
-/// The operator as it is found by name.
+/// The entry of this operator in the list of its ecosystem.
 pub(crate) const OPERATOR: Implemented = Implemented {
     name: "array_api.take_along_axis",
     params_dtypes: &X_DTYPES,

@@ -5,7 +5,7 @@ use gather_spec::{DType, Element};
 
 use crate::checks::{ALL_BUT_STRINGS, INTEGERS};
 
-/// The dtypes that an array may have (errata `jax-params-dtypes`).
+/// The dtypes of arrays (errata `jax-params-dtypes`).
 pub const ARRAY_DTYPES: [DType; 15] = ALL_BUT_STRINGS;
 
 /// Integer types.
@@ -26,12 +26,12 @@ pub(super) fn invalid_value(dtype: DType) -> Element {
     })
 }
 
-/// An index with negative ones counted from the end.
+/// An index, counted from the end if it is negative.
 pub(super) const fn normalize_index(index: i128, size: usize) -> i128 {
     if index < 0 { index + size as i128 } else { index }
 }
 
-/// The place on an axis of a size, if it is one.
+/// The coordinate for an index, if it is in bounds.
 pub(super) fn in_bounds(index: i128, size: usize) -> Option<usize> {
     usize::try_from(index).ok().filter(|place| *place < size)
 }

@@ -38,7 +38,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// The mode of a name.
+    /// The mode with this name.
     ///
     /// # Errors
     /// `mode-unknown`.
@@ -51,7 +51,7 @@ impl Mode {
         }
     }
 
-    /// Where a slice starts along a dimension on which so many starts keep it in bounds.
+    /// The start of a slice along a dimension with this many valid starts; `None` if it is out of bounds.
     fn place(self, index: i128, starts: usize) -> Option<usize> {
         match self {
             // jax.lax.gather.index.in-bounds
@@ -114,7 +114,7 @@ pub fn gather(
     finished(out)
 }
 
-/// Dimension numbers and slice sizes that fit the operands.
+/// Dimension numbers and slice sizes that satisfy all rules.
 struct Slices {
     offset_dims: Vec<usize>,
     collapsed_slice_dims: Vec<usize>,
@@ -125,7 +125,7 @@ struct Slices {
 }
 
 impl Slices {
-    /// The rules that speak of sizes, for numbers that keep to the others.
+    /// Checks the rules about sizes. The numbers must satisfy all others.
     fn checked(
         operand: &Tensor,
         start_indices: &Tensor,
@@ -158,12 +158,12 @@ impl Slices {
         if params == indices { Ok(slices) } else { Err(GatherError::BatchShapeMismatch { params, indices }) }
     }
 
-    /// Whether a dimension of `operand` has none in the output that is its own.
+    /// Whether the output has no dimension for one of `operand`.
     fn is_left_out(&self, dim: usize) -> bool {
         self.collapsed_slice_dims.contains(&dim) || self.operand_batching_dims.contains(&dim)
     }
 
-    /// The sizes of a slice at `offset_dims`, and those of the rows at the other dimensions.
+    /// The output shape: the sizes of a slice at `offset_dims`, those of the rows at the other dimensions.
     fn output_shape(&self, rows: &[usize]) -> Vec<usize> {
         let sizes = self.slice_sizes.iter().enumerate();
         let mut sizes = sizes.filter(|(dim, _)| !self.is_left_out(*dim)).map(|(_, size)| *size);
@@ -173,25 +173,25 @@ impl Slices {
         (0..rank).filter_map(size).collect()
     }
 
-    /// The part of a position of the output that belongs to `start_indices`.
+    /// The coordinates of an output position that belong to `start_indices`.
     fn row(&self, position: &[usize]) -> Vec<usize> {
         let dims = position.iter().enumerate();
         dims.filter(|(dim, _)| !self.offset_dims.contains(dim)).map(|(_, at)| *at).collect()
     }
 
-    /// What `start_indices` holds along its last dimension.
+    /// The index vector of a row: the elements of `start_indices` along its last dimension.
     fn index_vector(&self, start_indices: &Tensor, row: &[usize]) -> Vec<i128> {
         let components = 0..self.start_index_map.len();
         components.map(|component| index_of(start_indices, &[row, &[component]])).collect()
     }
 
-    /// How many starts of a component keep the slice in bounds.
+    /// How many starts of a component are in bounds.
     fn starts(&self, operand: &Tensor, component: usize) -> usize {
         let dim = self.start_index_map[component];
         operand.shape()[dim] - self.slice_sizes[dim] + 1
     }
 
-    /// Where the slice of an index vector starts; `None` where it is filled.
+    /// The start of the slice for an index vector; `None` if the slice is filled.
     fn start(&self, operand: &Tensor, index_vector: &[i128], mode: Mode) -> Option<Vec<usize>> {
         let mut start = vec![0; operand.rank()];
         for (component, index) in index_vector.iter().enumerate() {
@@ -200,7 +200,7 @@ impl Slices {
         Some(start)
     }
 
-    /// The place in `operand` for a position of the output, of whose slice this is the start.
+    /// The position in `operand` for a position of the output, given the start of its slice.
     fn place(&self, start: Vec<usize>, row: &[usize], position: &[usize]) -> Vec<usize> {
         let mut place = start;
         // jax.lax.gather.batching.positions
@@ -214,7 +214,7 @@ impl Slices {
     }
 }
 
-/// The rules of dimension numbers, in the order in which they are looked for.
+/// The rules for dimension numbers, in the order of the checks.
 fn check(
     operand: &Tensor,
     start_indices: &Tensor,
@@ -275,7 +275,7 @@ fn check(
     ensure(are_dims(start_index_map, rank), DimensionRule::StartIndexMapOutOfRange)
 }
 
-/// The operator as it is found by name.
+/// The entry of this operator in the list of its ecosystem.
 pub(crate) const OPERATOR: Implemented = Implemented {
     name: "jax.lax.gather",
     params_dtypes: &ARRAY_DTYPES,
@@ -283,7 +283,7 @@ pub(crate) const OPERATOR: Implemented = Implemented {
     answer,
 };
 
-/// Answers a call of this operator; the mode is in the call, whatever the settings say.
+/// Answers a call of this operator. The call has the mode, so the profile in the settings is ignored.
 fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
     let [operand, start_indices] = operands(call, ["operand", "start_indices"])?;
     only(

@@ -22,16 +22,16 @@ pub enum Mode {
     Wrap,
 }
 
-/// What an index stands for.
+/// What an index selects.
 enum Place {
     At(usize),
     Invalid,
-    /// There is nothing to clip to or to wrap around.
+    /// Nothing: the axis is empty, so there is nothing to clip or wrap to.
     Nowhere,
 }
 
 impl Mode {
-    /// The mode of a name.
+    /// The mode with this name.
     ///
     /// # Errors
     /// `mode-unknown`.
@@ -116,7 +116,7 @@ pub fn take(
     finished(out)
 }
 
-/// The operator as it is found by name.
+/// The entry of this operator in the list of its ecosystem.
 pub(crate) const OPERATOR: Implemented = Implemented {
     name: "jax.numpy.take",
     params_dtypes: &ARRAY_DTYPES,
@@ -124,7 +124,7 @@ pub(crate) const OPERATOR: Implemented = Implemented {
     answer,
 };
 
-/// Answers a call of this operator; the mode is in the call, whatever the settings say.
+/// Answers a call of this operator. The call has the mode, so the profile in the settings is ignored.
 fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
     let [a, indices] = operands(call, ["a", "indices"])?;
     only(call, &["axis", "mode", "fill_value"])?;

@@ -23,7 +23,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// The mode of a name.
+    /// The mode with this name.
     ///
     /// # Errors
     /// `mode-unknown`.
@@ -36,7 +36,7 @@ impl Mode {
         }
     }
 
-    /// Where an index points; `None` where it is out of bounds and nothing is near.
+    /// The coordinate that an index selects; `None` if it is out of bounds and cannot be clipped.
     fn place(self, index: i128, size: usize) -> Option<usize> {
         match self {
             // jax.numpy.take_along_axis.index.negative
@@ -126,12 +126,12 @@ fn broadcast_shapes(arr: &Tensor, indices: &Tensor, axis: usize) -> Result<Vec<u
     Ok(shape)
 }
 
-/// A position of the output in one of the operands, where a dim of 1 repeats.
+/// The position in an operand for a position of the output. Dims of 1 repeat.
 fn repeated(position: &[usize], array: &Tensor) -> Vec<usize> {
     position.iter().zip(array.shape().iter()).map(|(at, dim)| if *dim == 1 { 0 } else { *at }).collect()
 }
 
-/// The operator as it is found by name.
+/// The entry of this operator in the list of its ecosystem.
 pub(crate) const OPERATOR: Implemented = Implemented {
     name: "jax.numpy.take_along_axis",
     params_dtypes: &ARRAY_DTYPES,
@@ -139,7 +139,7 @@ pub(crate) const OPERATOR: Implemented = Implemented {
     answer,
 };
 
-/// Answers a call of this operator; the mode is in the call, whatever the settings say.
+/// Answers a call of this operator. The call has the mode, so the profile in the settings is ignored.
 fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
     let [arr, indices] = operands(call, ["arr", "indices"])?;
     only(call, &["axis", "mode", "fill_value"])?;

@@ -4,5 +4,5 @@ use gather_spec::DType;
 
 use crate::checks::INTEGERS;
 
-/// The dtypes of indices, since the pages list none (errata `numpy-index-dtypes`).
+/// The dtypes of indices. The pages list none, so all integers are accepted (errata `numpy-index-dtypes`).
 pub const INDICES_DTYPES: [DType; 8] = INTEGERS;

@@ -9,23 +9,23 @@ use crate::checks::{
 use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
 
-/// The page lists none, so all are accepted (errata `params-dtypes-unlisted`).
+/// All dtypes, since the page lists none (errata `params-dtypes-unlisted`).
 pub const A_DTYPES: [DType; 16] = DType::ALL;
 
 /// How out-of-bounds indices behave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// They are an error; a negative one counts from the end.
+    /// They are an error. A negative index counts from the end.
     #[default]
     Raise,
     /// They wrap around.
     Wrap,
-    /// They are clipped to the range, negative ones to 0.
+    /// They are clipped to the range, and negative ones to 0.
     Clip,
 }
 
 impl Mode {
-    /// The mode of a name.
+    /// The mode with this name.
     ///
     /// # Errors
     /// `mode-unknown`.
@@ -38,7 +38,7 @@ impl Mode {
         }
     }
 
-    /// Where an index points along an axis of size `m`; `None` if that is an error.
+    /// The coordinate that an index selects on an axis of size `m`; `None` if the index is an error.
     fn place(self, index: i128, m: usize) -> Option<usize> {
         let m = m as i128;
         let place = match self {
@@ -108,11 +108,11 @@ pub fn take(
     finished(out)
 }
 
-/// The operator as it is found by name.
+/// The entry of this operator in the list of its ecosystem.
 pub(crate) const OPERATOR: Implemented =
     Implemented { name: "numpy.take", params_dtypes: &A_DTYPES, index_dtypes: &INDICES_DTYPES, answer };
 
-/// Answers a call of this operator; the mode is in the call, whatever the settings say.
+/// Answers a call of this operator. The call has the mode, so the profile in the settings is ignored.
 fn answer(call: &Call, settings: Settings) -> Result<Tensor, Refusal> {
     let [a, indices] = operands(call, ["a", "indices"])?;
     only(call, &["axis", "mode"])?;

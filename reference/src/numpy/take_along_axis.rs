@@ -10,7 +10,7 @@ use crate::checks::{
 use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
 
-/// The page lists none, so all are accepted (errata `params-dtypes-unlisted`).
+/// All dtypes, since the page lists none (errata `params-dtypes-unlisted`).
 pub const ARR_DTYPES: [DType; 16] = DType::ALL;
 
 /// Takes values of `arr` by matching slices of one dim, along `axis`, or of the flattened `arr`.
@@ -90,13 +90,13 @@ fn broadcast(arr: &Tensor, indices: &Tensor, axis: usize) -> Result<Vec<usize>, 
     dims.collect()
 }
 
-/// A position of the output in one of the operands, where a dim of 1 repeats.
+/// The position in an operand for a position of the output. Dims of 1 repeat.
 fn repeated(position: &[usize], array: &Tensor) -> Vec<usize> {
     let pairs = position.iter().zip(array.shape().iter());
     pairs.map(|(at, dim)| if *dim == 1 { 0 } else { *at }).collect()
 }
 
-/// The operator as it is found by name.
+/// The entry of this operator in the list of its ecosystem.
 pub(crate) const OPERATOR: Implemented = Implemented {
     name: "numpy.take_along_axis",
     params_dtypes: &ARR_DTYPES,

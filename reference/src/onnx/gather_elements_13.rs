@@ -8,7 +8,7 @@ use crate::checks::{
 use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
-/// The dtypes of data that the page lists: all.
+/// The dtypes of data that the page lists, which are all.
 pub const DATA_DTYPES: [DType; 16] = DType::ALL;
 
 /// The dtypes of indices that the page lists.
@@ -80,7 +80,7 @@ fn equal_dims(data: &Tensor, indices: &Tensor, axis: usize) -> Result<(), Gather
     }
 }
 
-/// The operator as it is found by name.
+/// The entry of this operator in the list of its ecosystem.
 pub(crate) const OPERATOR: Implemented = Implemented {
     name: "onnx.GatherElements-13",
     params_dtypes: &DATA_DTYPES,

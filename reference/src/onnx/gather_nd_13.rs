@@ -9,16 +9,16 @@ use crate::checks::{
 use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
 
-/// The dtypes of data that the page lists: all.
+/// The dtypes of data that the page lists, which are all.
 pub const DATA_DTYPES: [DType; 16] = DType::ALL;
 
 /// The dtype of indices that the page lists.
 pub const INDICES_DTYPES: [DType; 1] = [DType::I64];
 
-/// The page asks for a component in each index tuple (errata `onnx-depth-zero`).
+/// Index tuples need at least one component (errata `onnx-depth-zero`).
 const LEAST_DEPTH: usize = 1;
 
-/// Gathers the element or slice of `data` that each index tuple, along the last axis of `indices`, names.
+/// Gathers the elements or slices of `data` that the index tuples along the last axis of `indices` select.
 ///
 /// output shape = `indices_shape[:-1] + data_shape[b+k:]` with b = `batch_dims` and k = `indices_shape[-1]`;
 /// each index tuple is mapped to `data[batch, tuple, :]`.
@@ -105,7 +105,7 @@ fn checked_batch_dims(batch_dims: i64, q: usize, r: usize) -> Result<usize, Gath
     })
 }
 
-/// The operator as it is found by name.
+/// The entry of this operator in the list of its ecosystem.
 pub(crate) const OPERATOR: Implemented = Implemented {
     name: "onnx.GatherND-13",
     params_dtypes: &DATA_DTYPES,

@@ -12,7 +12,7 @@ pub const INPUT_DTYPES: [DType; 5] = [DType::I32, DType::I64, DType::F32, DType:
 /// The dtypes of index that the page lists.
 pub const INDEX_DTYPES: [DType; 2] = [DType::I32, DType::I64];
 
-/// The page asks for an index of more than one dim (errata `paddle-index-rank`).
+/// The least rank of index, according to the page (errata `paddle-index-rank`).
 const LEAST_INDEX_RANK: usize = 2;
 
 /// Gathers slices of `input` by the index vectors along the last axis of `index`.
@@ -72,7 +72,7 @@ pub fn gather_nd(input: &Tensor, index: &Tensor, settings: Settings) -> Result<T
     finished(output)
 }
 
-/// The operator as it is found by name.
+/// The entry of this operator in the list of its ecosystem.
 pub(crate) const OPERATOR: Implemented = Implemented {
     name: "paddle.gather_nd",
     params_dtypes: &INPUT_DTYPES,

@@ -12,7 +12,7 @@ use crate::{Implemented, Settings};
 /// The dtypes of `slice_sizes`: any integer type.
 pub const SLICE_SIZES_DTYPES: [DType; 8] = INTEGERS;
 
-/// Gathers slices from `operand`, each of the sizes that `slice_sizes` holds and from the start that `start_indices` says.
+/// Gathers slices of sizes `slice_sizes` from `operand`, each from the start in `start_indices`.
 ///
 /// # Errors
 /// `params-dtype`, `index-dtype`, `operand-dtype`, `operand-shape`, and those of [`gather`].
@@ -49,7 +49,7 @@ pub fn dynamic_gather(
     gather(operand, start_indices, numbers, &sizes, settings)
 }
 
-/// The operator as it is found by name.
+/// The entry of this operator in the list of its ecosystem.
 pub(crate) const OPERATOR: Implemented = Implemented {
     name: "stablehlo.dynamic_gather",
     params_dtypes: &OPERAND_DTYPES,

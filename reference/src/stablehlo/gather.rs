@@ -9,13 +9,13 @@ use crate::checks::{
 use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
 
-/// The dtypes of operand that the page's types have, of those that exist here.
+/// The dtypes of operand: those of the page's types that gather-spec has.
 pub const OPERAND_DTYPES: [DType; 15] = ALL_BUT_STRINGS;
 
 /// The dtypes of `start_indices`: any integer type.
 pub const START_INDICES_DTYPES: [DType; 8] = INTEGERS;
 
-/// Gathers slices of `slice_sizes` from `operand`, each from the start that `start_indices` says.
+/// Gathers slices of sizes `slice_sizes` from `operand`, each from the start in `start_indices`.
 ///
 /// `result[result_index] = operand[full_start_index + full_batching_index + full_offset_index]`.
 ///
@@ -74,7 +74,7 @@ pub fn gather(
     finished(result)
 }
 
-/// The dimension numbers and slice sizes of a call that keeps to C1 to C21.
+/// The dimension numbers and slice sizes of a call that satisfies C1 to C21.
 struct Dims {
     offset_dims: Vec<usize>,
     collapsed_slice_dims: Vec<usize>,
@@ -135,12 +135,12 @@ impl Dims {
         sizes.filter(|(d, _)| !self.is_left_out(*d)).map(|(_, size)| *size).collect()
     }
 
-    /// Whether a dim of operand is not one of the result.
+    /// Whether the result lacks a dim of operand.
     fn is_left_out(&self, d_operand: usize) -> bool {
         self.collapsed_slice_dims.contains(&d_operand) || self.operand_batching_dims.contains(&d_operand)
     }
 
-    /// Whether the slice has no element along a dim that the result lacks.
+    /// Whether the slice has size 0 along a dim that the result lacks.
     fn reads_nothing(&self) -> bool {
         (0..self.slice_sizes.len()).any(|d| self.is_left_out(d) && self.slice_sizes[d] == 0)
     }
@@ -210,12 +210,12 @@ impl Dims {
     }
 }
 
-/// Where a dim is named in a list of dims.
+/// The position of a dim in a list of dims.
 fn place_of(dim: usize, dims: &[usize]) -> Option<usize> {
     dims.iter().position(|one| *one == dim)
 }
 
-/// The constraints on dimension numbers, in the order in which they are looked for.
+/// The constraints on dimension numbers, in the order of the checks.
 fn dimension_numbers(
     operand: &Tensor,
     start_indices: &Tensor,
@@ -278,7 +278,7 @@ fn dimension_numbers(
     ensure(are_dims(start_index_map, rank), DimensionRule::StartIndexMapOutOfRange)
 }
 
-/// The operator as it is found by name.
+/// The entry of this operator in the list of its ecosystem.
 pub(crate) const OPERATOR: Implemented = Implemented {
     name: "stablehlo.gather",
     params_dtypes: &OPERAND_DTYPES,

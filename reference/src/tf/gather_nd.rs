@@ -9,7 +9,7 @@ use crate::checks::{
 use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
 
-/// The page lists none, so all are accepted (errata `params-dtypes-unlisted`).
+/// All dtypes, since the page lists none (errata `params-dtypes-unlisted`).
 pub const PARAMS_DTYPES: [DType; 16] = DType::ALL;
 
 /// The dtypes of indices that the page lists.
@@ -98,7 +98,7 @@ fn checked_batch_dims(
     })
 }
 
-/// The operator as it is found by name.
+/// The entry of this operator in the list of its ecosystem.
 pub(crate) const OPERATOR: Implemented =
     Implemented { name: "tf.gather_nd", params_dtypes: &PARAMS_DTYPES, index_dtypes: &INDEX_DTYPES, answer };
 

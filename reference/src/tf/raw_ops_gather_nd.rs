@@ -6,7 +6,7 @@ use crate::checks::{index_at, index_dtype, index_of, is_refused, only, operands,
 use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
 
-/// The page lists none, so all are accepted (errata `params-dtypes-unlisted`).
+/// All dtypes, since the page lists none (errata `params-dtypes-unlisted`).
 pub const PARAMS_DTYPES: [DType; 16] = DType::ALL;
 
 /// The dtypes of indices that the page lists.
@@ -69,7 +69,7 @@ pub fn GatherNd(params: &Tensor, indices: &Tensor, settings: Settings) -> Result
     finished(output)
 }
 
-/// The operator as it is found by name.
+/// The entry of this operator in the list of its ecosystem.
 pub(crate) const OPERATOR: Implemented = Implemented {
     name: "tf.raw_ops.GatherNd",
     params_dtypes: &PARAMS_DTYPES,

@@ -9,7 +9,7 @@ use crate::checks::{
 use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
-/// The dtypes of tensors, since the page lists none for input (errata `torch-input-dtypes`).
+/// All dtypes of tensors, since the page lists none for input (errata `torch-input-dtypes`).
 pub const INPUT_DTYPES: [DType; 15] = ALL_BUT_STRINGS;
 
 /// The dtype of index that the page lists, which calls it a `LongTensor`.
@@ -86,7 +86,7 @@ fn not_larger(input: &Tensor, index: &Tensor, dim: usize) -> Result<(), GatherEr
     }
 }
 
-/// The operator as it is found by name.
+/// The entry of this operator in the list of its ecosystem.
 pub(crate) const OPERATOR: Implemented =
     Implemented { name: "torch.gather", params_dtypes: &INPUT_DTYPES, index_dtypes: &INDEX_DTYPES, answer };
 

@@ -1,4 +1,4 @@
-//! From what a case file writes to the bits of an element.
+//! Parses elements of case files into bits.
 
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use rustc_apfloat::{Float, Status};
@@ -8,7 +8,7 @@ use crate::DType;
 use crate::diagnostic::Quoted;
 use crate::dtype::Kind;
 
-/// The bits of a real number or bool written as plain text; complex and strings are not scalars.
+/// Parses a real number or a bool. Complex numbers and strings are not scalars.
 ///
 /// # Errors
 /// What is wrong with the text, and what would be right.
@@ -33,7 +33,7 @@ pub fn parse_scalar(dtype: DType, text: &str) -> Result<u128, String> {
     }
 }
 
-/// The bits written in hexadecimal, such as `0x7fc00001`, for one real component of the dtype.
+/// Parses hexadecimal bits, such as `0x7fc00001`, of one component of the dtype.
 ///
 /// # Errors
 /// What is wrong with the text, and what would be right.
@@ -53,15 +53,15 @@ pub fn parse_bits(dtype: DType, text: &str) -> Result<u128, String> {
     }
 }
 
-/// The bits of a complex element from those of its parts.
+/// The bits of a complex element, from those of its parts.
 #[must_use]
 pub fn complex(dtype: DType, re: u128, im: u128) -> u128 {
     re | im << component_bits(dtype)
 }
 
-/// The bits of a small count as an element, if exact: what `fill: iota` writes.
+/// The bits of a small number as an element, if the dtype represents it exactly. `fill: iota` writes these.
 #[must_use]
-pub fn parse_count(dtype: DType, count: usize) -> Option<u128> {
+pub fn bits_of_count(dtype: DType, count: usize) -> Option<u128> {
     let bits = 8 * u32::try_from(dtype.size()).ok()?;
     match dtype.kind() {
         Kind::Bool => (count < 2).then_some(count as u128),
@@ -116,7 +116,7 @@ enum WrongFloat {
     Overflow,
 }
 
-/// The bits of the float nearest to a decimal, ties to even, rounded once.
+/// The bits of the float nearest to a decimal: ties to even, rounded only once.
 fn decimal<F: Float>(text: &str) -> Result<u128, WrongFloat> {
     match text {
         ".nan" | ".NaN" | ".NAN" => return Ok(F::NAN.to_bits()),
@@ -124,7 +124,7 @@ fn decimal<F: Float>(text: &str) -> Result<u128, WrongFloat> {
         "-.inf" | "-.Inf" | "-.INF" => return Ok((-F::INFINITY).to_bits()),
         _ => {}
     }
-    // The library also reads hexadecimal floats, `inf` and `nan`; a case file has one spelling for each.
+    // The library also accepts hexadecimal floats, `inf` and `nan`, for which case files have one spelling each.
     let plain = |b: u8| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E');
     if !text.bytes().all(plain) || text.parse::<f64>().is_err() {
         return Err(WrongFloat::Syntax);
@@ -138,7 +138,7 @@ fn exact<F: Float>(count: usize) -> Option<u128> {
     (converted.status == Status::OK).then(|| converted.value.to_bits())
 }
 
-/// Whether a count takes at most this many binary digits, zeros at its end aside.
+/// Whether a number needs at most this many binary digits, apart from trailing zeros.
 fn fits(count: usize, digits: u32) -> bool {
     count.checked_ilog2().is_none_or(|highest| highest - count.trailing_zeros() < digits)
 }
@@ -173,18 +173,21 @@ mod tests {
 
     #[test]
     fn an_iota_ends_where_a_count_is_not_exact() {
-        assert_eq!(parse_count(DType::F16, 2048), Some(0x6800));
-        assert_eq!(parse_count(DType::F16, 2049), None);
-        assert_eq!(parse_count(DType::U8, 256), None);
-        assert_eq!(parse_count(DType::Bool, 2), None);
-        assert_eq!((parse_count(DType::I8, 127), parse_count(DType::I8, 128)), (Some(127), None));
-        assert_eq!(parse_count(DType::C64, 3), Some(0x4040_0000));
+        assert_eq!(bits_of_count(DType::F16, 2048), Some(0x6800));
+        assert_eq!(bits_of_count(DType::F16, 2049), None);
+        assert_eq!(bits_of_count(DType::U8, 256), None);
+        assert_eq!(bits_of_count(DType::Bool, 2), None);
+        assert_eq!((bits_of_count(DType::I8, 127), bits_of_count(DType::I8, 128)), (Some(127), None));
+        assert_eq!(bits_of_count(DType::C64, 3), Some(0x4040_0000));
         assert_eq!(
-            (parse_count(DType::F32, 1 << 24), parse_count(DType::F32, (1 << 24) + 1)),
+            (bits_of_count(DType::F32, 1 << 24), bits_of_count(DType::F32, (1 << 24) + 1)),
             (Some(0x4B80_0000), None)
         );
-        assert_eq!(parse_count(DType::F32, (1 << 24) + 2), Some(0x4B80_0001));
-        assert_eq!((parse_count(DType::F64, 0), parse_count(DType::C128, 3)), (Some(0), Some(0x4008 << 48)));
-        assert_eq!(parse_count(DType::F64, (1 << 53) + 1), None);
+        assert_eq!(bits_of_count(DType::F32, (1 << 24) + 2), Some(0x4B80_0001));
+        assert_eq!(
+            (bits_of_count(DType::F64, 0), bits_of_count(DType::C128, 3)),
+            (Some(0), Some(0x4008 << 48))
+        );
+        assert_eq!(bits_of_count(DType::F64, (1 << 53) + 1), None);
     }
 }

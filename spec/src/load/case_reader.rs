@@ -6,16 +6,16 @@ use crate::specification::Specification;
 use super::families::ClauseMap;
 use super::reader::Reader;
 
-/// The names that a file uses.
+/// The naming of a file.
 #[derive(Clone, Copy)]
 pub(super) enum Names<'a> {
-    /// Those of the operator's page.
+    /// Names of the operator's page.
     Page,
-    /// Those of a family: its name, and what the operator takes of it.
+    /// Roles. With the name of the family, and the operator's clause map.
     Family(&'a str, &'a ClauseMap),
 }
 
-/// Reads the cases of a file as those of one operator.
+/// Reads cases for one operator.
 #[derive(Clone, Copy)]
 pub(super) struct CaseReader<'a> {
     pub(super) reader: Reader<'a>,

@@ -1,4 +1,4 @@
-//! From a case file as written to [`Case`]s: names, sources, attributes, and what `for-each` stands for.
+//! Turns the entries of case files into [`Case`]s: resolves names, checks clauses and attributes, expands `for-each`.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -22,27 +22,27 @@ use super::raw::{CaseEntry, CaseFile, FamilyFile};
 use super::reader::{Reader, Shared};
 use super::version::check_schema;
 
-/// The version of the form of case files.
+/// The version of the case-file format.
 const SCHEMA: u32 = 2;
 
-/// The most cases of a file, each choice of `for-each` counted.
+/// The most cases of a file, after expansion of `for-each`.
 const MAX_CASES: usize = 20_000;
 
-/// The longest name of a case, in characters: names are file names and columns of a report.
+/// The longest name of a case, in characters, because names become file names and report columns.
 const MAX_NAME: usize = 100;
 
-/// After so many faults the rest of a file is not looked at.
+/// After this many errors, the rest of a file is skipped.
 const MAX_FAULTS: usize = 50;
 
-/// What a case file is read with.
+/// The context for reading a case file.
 pub(super) struct Context<'a> {
-    /// The specification as loaded so far: operators, clauses and errata, not necessarily cases.
+    /// The specification so far: operators, clauses and errata, but not necessarily cases.
     pub(super) spec: &'a Specification,
-    /// The operator that the file's folder is named after, if it lies under `operators/`.
+    /// The operator that the file's folder is named after, if the folder is under `operators/`.
     pub(super) folder: Option<&'a str>,
 }
 
-/// The cases of one file; what is wrong is added to `wrong`, and the rest goes on.
+/// Reads the cases of a file. Adds problems to `wrong` and continues after them.
 pub(super) fn read_cases(text: Text<'_>, context: &Context<'_>, wrong: &mut Vec<Diagnostic>) -> Vec<Case> {
     let file: CaseFile = match text.parse() {
         Ok(file) => file,
@@ -68,15 +68,15 @@ pub(super) fn read_cases(text: Text<'_>, context: &Context<'_>, wrong: &mut Vec<
     cases.all(&file.cases.value, stem(text), wrong)
 }
 
-/// What the cases of a family's file become.
+/// The result of instantiating a family's cases.
 #[derive(Default)]
 pub(super) struct Instances {
     pub(super) cases: Vec<Case>,
     pub(super) left_out: Vec<LeftOut>,
 }
 
-/// The cases of one file of a family, for each operator that takes it; what is wrong is added to `wrong`, and the rest
-/// goes on.
+/// Reads the cases of a family's file and instantiates each for the operators that take it. Adds problems to `wrong` and
+/// continues after them.
 pub(super) fn read_family(
     text: Text<'_>,
     spec: &Specification,
@@ -127,7 +127,7 @@ pub(super) fn read_family(
 }
 
 impl Instances {
-    /// Adds a family's case for every operator that takes it; some operator must.
+    /// Instantiates a family case for every operator that takes it. At least one must.
     fn add<'a>(
         &mut self,
         entry: &'a CaseEntry,
@@ -164,7 +164,7 @@ impl Instances {
 }
 
 impl Specification {
-    /// Whether a case of a family keeps to what a family may say.
+    /// Checks that a family case uses only what is allowed in a family.
     fn check_family(&self, text: Text<'_>, family: &str, entry: &CaseEntry) -> Result<(), Diagnostic> {
         if let Some(documented) = &entry.documented {
             return Err(text
@@ -183,7 +183,7 @@ impl Specification {
     }
 }
 
-/// Why the rest of a file is not read, after so many faults and cases.
+/// Why to skip the rest of a file, given this many errors and cases.
 fn too_much(faults: usize, cases: usize) -> Option<String> {
     if faults >= MAX_FAULTS {
         return Some(format!("{MAX_FAULTS} faults so far: the rest of the file was not read"));
@@ -192,7 +192,7 @@ fn too_much(faults: usize, cases: usize) -> Option<String> {
         .then(|| format!("the file has more than {MAX_CASES} cases, each choice of `for-each` counted"))
 }
 
-/// The topic of a file.
+/// The topic of a file: its name without the extension.
 fn stem<'t>(text: Text<'t>) -> &'t str {
     Path::new(text.file).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default()
 }
@@ -222,7 +222,7 @@ fn operator_page<'a>(
 }
 
 impl<'a> CaseReader<'a> {
-    /// Every case that is right; what is wrong with the others is added to `wrong`.
+    /// Reads all entries. Adds problems to `wrong`.
     fn all(&self, entries: &'a [CaseEntry], stem: &str, wrong: &mut Vec<Diagnostic>) -> Vec<Case> {
         let mut names = HashSet::new();
         let mut cases = Vec::new();
@@ -230,7 +230,7 @@ impl<'a> CaseReader<'a> {
             let text = self.reader.text;
             match unique(text, &entry.name, &mut names).and_then(|()| self.case(entry, stem)) {
                 Ok(expanded) => cases.extend(expanded),
-                // An alias repeats what is wrong with its anchor.
+                // An alias repeats the problem of its anchor.
                 Err(diagnostic) if wrong.last() == Some(&diagnostic) => {}
                 Err(diagnostic) => wrong.push(diagnostic),
             }
@@ -242,8 +242,8 @@ impl<'a> CaseReader<'a> {
         cases
     }
 
-    /// The case that an entry stands for, or those of `for-each`; of a family's entry none if the operator lists none
-    /// of its dtypes.
+    /// The cases of an entry: one, or several with `for-each`. None if it is a family's and the operator lists none of its
+    /// dtypes.
     fn case(&self, entry: &'a CaseEntry, stem: &str) -> Result<Vec<Case>, Diagnostic> {
         let name = &entry.name.value;
         let clauses: Arc<[String]> = self.clauses(entry)?.into();
@@ -303,13 +303,13 @@ impl<'a> CaseReader<'a> {
         Ok(cases)
     }
 
-    /// The mode that a family's case is asked in, if it is not the default.
+    /// The mode in which a family case runs, if it is not the default.
     fn unspoken(&self, mode: Option<&'a ModePolicy>) -> Option<&'a str> {
         let default = self.page.modes().first();
         mode.filter(|mode| self.is_family() && Some(*mode) != default).map(|mode| mode.mode.as_str())
     }
 
-    /// The attributes, with the mode that a family's case is asked in.
+    /// The attributes, including the mode in which a family case runs.
     fn with_mode(&self, attributes: &Attributes, mode: Option<&'a ModePolicy>) -> Attributes {
         let mut attributes = attributes.clone();
         if let (Some(mode), Some(attribute)) = (self.unspoken(mode), self.page.attribute(AttributeRole::Mode))
@@ -319,7 +319,7 @@ impl<'a> CaseReader<'a> {
         attributes
     }
 
-    /// The weakest basis among clauses that exist.
+    /// The weakest basis of existing clauses.
     fn basis(&self, clauses: &[String]) -> Basis {
         let bases = clauses.iter().filter_map(|id| self.spec.clause(id)).map(|clause| clause.basis);
         bases.max().unwrap_or(Basis::Documented)
@@ -361,7 +361,7 @@ impl<'a> CaseReader<'a> {
     }
 }
 
-/// Whether a name may be one, and is new in its file.
+/// Checks that a name is well-formed and not used before in its file.
 fn unique<'a>(
     text: Text<'_>,
     name: &'a Spanned<String>,
@@ -385,7 +385,7 @@ fn unique<'a>(
     Ok(())
 }
 
-/// Whether a provenance names one of our own implementations.
+/// Whether a tool is one of our own implementations.
 fn is_ours(tool: &str) -> bool {
     let tool = tool.to_ascii_lowercase();
     ["reference", "optimized", "gatherspec", "gather-reference", "gather-optimized"].contains(&tool.as_str())

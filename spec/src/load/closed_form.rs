@@ -1,59 +1,59 @@
-//! Tensors in closed form: the number at a position is `start` plus, for each axis, the position along it times its step,
-//! all `modulo` something if wanted. What a gather of such a tensor gives by such indices is again of this form, and is
-//! worked out by hand: nothing here knows how to gather.
+//! Tensors in closed form. The number at a position is `start` plus, for each axis, the coordinate times its step, optionally
+//! `modulo` something. Gathering from such a tensor by such indices gives a tensor of the same form, whose numbers the
+//! author of the case derives by hand: this module does not know how to gather.
 
 mod places;
 
 use crate::diagnostic::{Diagnostic, Quoted};
-use crate::literal::{parse_count, parse_scalar};
+use crate::literal::{bits_of_count, parse_scalar};
 use crate::yaml::{Node, Spanned};
 use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
 use super::reader::{MAX_ELEMENTS, Reader};
 
-/// The numbers of a part of a tensor.
+/// The closed form of (part of) a tensor.
 struct Form {
     start: i128,
     steps: Vec<i128>,
 }
 
-/// A part of a tensor that has numbers of its own: all that lies at one place along the first axes.
+/// A part of a tensor with its own closed form: everything at given coordinates of the first axes.
 struct Exception {
     at: Vec<usize>,
     form: Form,
-    /// Whether its numbers are what is written, whatever the others are taken modulo.
+    /// Whether its numbers are exempt from `modulo`.
     exactly: bool,
 }
 
-/// How numbers become elements.
+/// How to turn numbers into elements.
 #[derive(Clone, Copy)]
 struct Painter {
     dtype: DType,
     modulo: Option<i128>,
-    /// How many digits a string has, zeros before the number.
+    /// The number of digits of a string, padded with leading zeros.
     digits: Option<usize>,
 }
 
-/// The keys of a closed form.
+/// The keys of a closed form in YAML.
 const KEYS: [&str; 6] = ["start", "steps", "modulo", "digits", "except", "components"];
 
-/// The key of the places of a tensor that is zero elsewhere.
+/// The key for a tensor that is zero except in some places.
 pub(super) const PLACES: &str = "places";
 
-/// Indices from minus this to this are held once for all tensors of a file.
+/// Indices in this range around 0 are stored once for all tensors of a file.
 const SHARED: i128 = 1 << 12;
 
-/// The most elements of a tensor that is no window on numbers held already, and of one of a large call.
+/// The most elements to store for a tensor that cannot share storage: in a usual case, and in a large one.
 const MAX_IN_FULL: usize = 1 << 20;
 const MAX_IN_FULL_LARGE: usize = 1 << 21;
 
-/// The longest string.
+/// The longest string, in digits.
 const MAX_DIGITS: usize = 1 << 17;
 
 type Entries = [(Spanned<String>, Spanned<Node>)];
 
 impl<'a> Reader<'a> {
-    /// The tensor of a shape, which stands at `at`, that some entries at `defined` describe.
+    /// The tensor with a shape, given at `at`, that the entries at `defined` describe.
     pub(super) fn closed_form(
         &self,
         dtype: DType,
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The start, 0 if it is not written, and a step for each of so many axes.
+    /// The start, by default 0, and one step per axis.
     fn form(&self, entries: &'a Entries, at: serde_yaml::Location, rank: usize) -> Result<Form, Diagnostic> {
         let start = get(entries, "start").map_or(Ok(0), |start| self.number(start))?;
         let Some(steps) = get(entries, "steps") else {
@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
         Ok(Exception { at, form, exactly: false })
     }
 
-    /// The same number everywhere.
+    /// A closed form with the same number everywhere.
     fn form_of_one(&self, entries: &'a Entries) -> Result<Form, Diagnostic> {
         let start = get(entries, "start").map_or(Ok(0), |start| self.number(start))?;
         Ok(Form { start, steps: Vec::new() })
@@ -198,7 +198,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The tensor as a window on the numbers that it passes, however often it repeats them.
+    /// The tensor as a strided view of the distinct numbers in it, however often it repeats them.
     fn window(
         &self,
         painter: Painter,
@@ -214,7 +214,7 @@ impl<'a> Reader<'a> {
         }
         let count =
             usize::try_from(high.saturating_sub(low)).map_or(usize::MAX, |reach| reach.saturating_add(1));
-        // Few numbers that lie far apart are stored one by one.
+        // For a few numbers that are far apart, the range between them would be larger than the tensor.
         if self.large && painter.modulo.is_none() && shape.element_count() < count.min(MAX_IN_FULL) {
             let numbers = form.numbers(&shape);
             return self.painted(painter, shape, at, numbers);
@@ -228,8 +228,8 @@ impl<'a> Reader<'a> {
         stored.window(shape, strides, offset).map_err(|error| self.wrong(at, error.to_string()))
     }
 
-    /// So many consecutive numbers from `first` on, as elements, and where they begin in the tensor that holds them. What
-    /// repeats, and indices of usual size, are held once for all tensors of a file.
+    /// `count` consecutive numbers from `first` on as elements, and the offset of the first one in the tensor that stores them.
+    /// Periodic numbers, and indices of usual size, are stored once for all tensors of a file.
     fn passed(
         &self,
         painter: Painter,
@@ -269,8 +269,7 @@ impl<'a> Reader<'a> {
         Ok((held, offset))
     }
 
-    /// The tensor of a shape with the elements of some numbers in row-major order; a number is absent where it is too
-    /// large.
+    /// A tensor from its numbers in row-major order. `None` marks a number that is too large.
     fn painted(
         &self,
         painter: Painter,
@@ -290,7 +289,7 @@ impl<'a> Reader<'a> {
         builder.finish().map_err(bad)
     }
 
-    /// A tensor whose elements do not change along its last axes: those of the axes before them, stored once.
+    /// A tensor that is constant along its last axes. Only one element is stored for each position of the others.
     fn repeated(
         &self,
         painter: Painter,
@@ -314,7 +313,7 @@ impl<'a> Reader<'a> {
         stored.window(shape, strides, 0).map_err(|error| wrong(error.to_string()))
     }
 
-    /// A tensor of forms side by side along a last axis, with exceptions, each of its elements stored.
+    /// A tensor with one closed form per component along its last axis, and with exceptions. All its elements are stored.
     fn painted_in_full(
         &self,
         painter: Painter,
@@ -368,19 +367,19 @@ fn get<'e>(entries: &'e Entries, key: &str) -> Option<&'e Spanned<Node>> {
 }
 
 impl Form {
-    /// The form of the first axes alone.
+    /// The closed form restricted to the first axes.
     fn cut(&self, axes: usize) -> Self {
         Self { start: self.start, steps: self.steps.iter().copied().take(axes).collect() }
     }
 
-    /// After how many axes no number changes any more, with these exceptions.
+    /// The number of leading axes along which numbers change, given these exceptions.
     fn axes_that_matter(&self, exceptions: &[Exception]) -> usize {
         let of = |form: &Self| form.steps.iter().rposition(|step| *step != 0).map_or(0, |last| last + 1);
         let excepted = exceptions.iter().map(|exception| exception.at.len() + of(&exception.form));
         excepted.fold(of(self), usize::max)
     }
 
-    /// The numbers of a tensor with these dims, in row-major order; one that is too large is absent.
+    /// The numbers of a tensor with these dims, in row-major order; `None` marks one that is too large.
     fn numbers(&self, dims: &[usize]) -> Vec<Option<i128>> {
         let mut numbers = vec![Some(self.start)];
         for (dim, step) in dims.iter().zip(&self.steps) {
@@ -394,7 +393,7 @@ impl Form {
 }
 
 impl Painter {
-    /// The step nearest to 0 that leads to the same elements.
+    /// The step closest to 0 that gives the same elements.
     fn least(self, step: i128) -> i128 {
         let Some(modulo) = self.modulo else { return step };
         let step = step.rem_euclid(modulo);
@@ -415,7 +414,7 @@ impl Painter {
             return Ok(Element::Bytes(("0".repeat(zeros) + &digits).into()));
         }
         let bits = match usize::try_from(number) {
-            Ok(count) => parse_count(self.dtype, count),
+            Ok(count) => bits_of_count(self.dtype, count),
             Err(_) => parse_scalar(self.dtype, &number.to_string()).ok(),
         };
         bits.map(Element::Bits).ok_or_else(|| format!("{} does not hold {number}", self.dtype))

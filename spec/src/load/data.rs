@@ -1,4 +1,4 @@
-//! From written tensors to [`Tensor`]s: nested data, bits and fills, checked element by element.
+//! Reads tensors of case files: nested data, bits and fills, checked element by element.
 
 use crate::any;
 use crate::diagnostic::{Diagnostic, Quoted};
@@ -10,11 +10,11 @@ use crate::{DType, Element, Shape, Tensor};
 use super::closed_form::PLACES;
 use super::elements::Notation;
 use super::raw::TensorEntry;
-use super::reader::{Reader, STRING_BYTES, Spoilt, stored_size};
+use super::reader::{Placeholder, Reader, STRING_BYTES, stored_size};
 use super::written::Written;
 
 impl<'a> Reader<'a> {
-    /// The params of a case, from their written form.
+    /// Reads the params of a case.
     pub(super) fn params(
         &self,
         dtype: &Written,
@@ -24,7 +24,7 @@ impl<'a> Reader<'a> {
         self.values(dtype, at, |dtype| self.tensor(dtype, entry, at))
     }
 
-    /// The params of a case if they are zero but for some places, which needs a dtype of its own.
+    /// Reads sparse params, which are zero except in some places. They need a fixed dtype.
     pub(super) fn sparse(
         &self,
         dtype: &Written,
@@ -43,14 +43,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The output of a case: nested data, or a mapping like that of an operand without its dtype.
+    /// Reads the output of a case: nested data, or a mapping like that of an operand, without a dtype.
     pub(super) fn output(&self, dtype: &Written, node: &'a Spanned<Node>) -> Result<Tensor, Diagnostic> {
-        let reader = Self { spoilt: Some(Spoilt::Zero), ..*self };
+        let reader = Self { placeholder: Some(Placeholder::Zero), ..*self };
         self.values(dtype, node.defined, |dtype| reader.output_of(dtype, node))
     }
 
-    /// A tensor whose dtype is named, or one of `any`, whose numbers are read and then turned into elements of its
-    /// first dtype. It must be possible in each of the others, too.
+    /// Reads a tensor with a fixed dtype, or one under `any`: then the numbers are read, and converted to its first dtype. The
+    /// tensor must be possible in all the other dtypes as well.
     fn values(
         &self,
         dtype: &Written,
@@ -66,7 +66,7 @@ impl<'a> Reader<'a> {
                 wrong.or_help("the elements of a tensor of dtype `any` are whole numbers from 0 to 255")
             })?;
             self.check_widest(open, numbers.shape(), at)?;
-            // Read as strings one at a time, stored as the first.
+            // They may later be read as strings, but only one dtype is stored at a time.
             self.check_stored(numbers.stored_count().saturating_mul(STRING_BYTES), at)?;
             self.elements_of(&numbers, open[0], at)
         })?;
@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
         Ok(values)
     }
 
-    /// Numbers under `any` as elements of a dtype; numbers that tensors share become elements that they share.
+    /// Converts numbers under `any` to a dtype. Tensors that share numbers will share elements.
     fn elements_of(
         &self,
         numbers: &Tensor,
@@ -101,14 +101,14 @@ impl<'a> Reader<'a> {
         elements.window(numbers.shape().clone(), numbers.strides().to_vec(), numbers.offset()).map_err(bad)
     }
 
-    /// What stands at a place, read as a dtype: made once, then shared.
+    /// Reads the tensor at a position, or returns it from the cache.
     pub(super) fn once(
         &self,
         dtype: DType,
         at: serde_yaml::Location,
         make: impl FnOnce() -> Result<Tensor, Diagnostic>,
     ) -> Result<Tensor, Diagnostic> {
-        let key = (at, dtype, self.sizes.clone(), self.spoilt);
+        let key = (at, dtype, self.sizes.clone(), self.placeholder);
         if let Some(tensor) = self.shared.read.borrow().get(&key) {
             return Ok(tensor.clone());
         }
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
         Ok(tensor)
     }
 
-    /// The indices of a case, from their written form. They must be possible in each dtype of `any`.
+    /// Reads the indices of a case. They must be possible in every dtype of `any`.
     pub(super) fn indices(
         &self,
         dtype: &Written,
@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
         Ok(indices)
     }
 
-    /// Whether a tensor of the widest of some dtypes may have a shape.
+    /// Checks that a shape is possible in the widest of some dtypes.
     fn check_widest(
         &self,
         open: &[DType],
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A tensor from its written form; `at` is where the form stands.
+    /// Reads a tensor. `at` is its position in the file.
     pub(super) fn tensor(
         &self,
         dtype: DType,
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
         self.written(dtype, get("shape"), [get("data"), get("bits"), get("fill")], node.defined)
     }
 
-    /// A tensor by its shape, if stated, and one of data, bits and fill.
+    /// Reads a tensor from its shape, if given, and exactly one of data, bits and fill.
     fn written(
         &self,
         dtype: DType,
@@ -198,7 +198,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// One element that stands alone: `{ element: 7 }`, or `{ bits: 0x7fc00001 }` for all of its bits.
+    /// Reads a single element: `{ element: 7 }`, or `{ bits: 0x7fc00001 }` for its exact bits.
     pub(super) fn single(&self, dtype: &Written, node: &'a Spanned<Node>) -> Result<Tensor, Diagnostic> {
         let wrong = |message: &str| {
             Err(self.wrong(node.defined, message).help("such as `{ element: 7 }` or `{ bits: 0x7fc00001 }`"))
@@ -216,7 +216,7 @@ impl<'a> Reader<'a> {
         if element.rank() == 0 { Ok(element) } else { wrong("an element is no list") }
     }
 
-    /// A written shape.
+    /// Reads a shape.
     pub(super) fn shape(&self, node: &'a Spanned<Node>) -> Result<Shape, Diagnostic> {
         let Node::Sequence(dims) = &node.value else {
             return Err(self

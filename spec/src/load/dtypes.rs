@@ -1,5 +1,5 @@
-//! The dtypes of a case as written: a name, `any`, or what `for-each` lists; of a family's case those that its operator
-//! lists too.
+//! The dtypes of a case: a name, `any`, or a list under `for-each`. A family case is restricted to the dtypes that its
+//! operator lists.
 
 use std::collections::HashSet;
 
@@ -14,28 +14,28 @@ use super::raw::{CaseEntry, Expect, ForEach, TensorEntry};
 use super::sizes::GridPoint;
 use super::written::Written;
 
-/// The dtype of an operand whose dtype does not matter.
+/// The name for a dtype that does not matter.
 const ANY: &str = "any";
 
-/// One way to fill in the dtypes that `for-each` leaves open.
+/// One choice of the dtypes that `for-each` leaves open.
 pub(super) struct Choice {
     pub(super) params: Written,
     pub(super) indices: Written,
-    /// What the choice adds to the id.
+    /// The part of the id for this choice.
     pub(super) suffix: String,
 }
 
-/// The dtypes of both operands; in a family's case, those that the operator lists.
+/// The dtypes of both operands. For a family case, only those that the operator lists.
 pub(super) struct Dtypes {
     pub(super) params: Vec<Written>,
     pub(super) indices: Vec<Written>,
 }
 
-/// The dtypes that `for-each` lists for params and for indices.
+/// The dtypes under `for-each`, for params and for indices.
 type Listed<'e> = (&'e [Spanned<String>], &'e [Spanned<String>]);
 
 impl CaseReader<'_> {
-    /// The dtypes of params and of indices as written, one or as many as `for-each` lists.
+    /// The dtypes of params and of indices: one each, or as many as `for-each` lists.
     pub(super) fn dtypes_of_operands(
         &self,
         entry: &CaseEntry,
@@ -55,8 +55,8 @@ impl CaseReader<'_> {
         Ok(Dtypes { params, indices })
     }
 
-    /// Whether the operator has a family's case in a dtype: one that its pages list, or, where the case expects nothing
-    /// but the refusal of this operand's dtype, one that they neither list nor tolerate.
+    /// Whether an operator has a family case in a dtype: if its pages list the dtype or, for a case that expects only the
+    /// rejection of this dtype, if they neither list nor tolerate it.
     fn belongs(&self, entry: &CaseEntry, role: OperandRole, dtype: DType) -> bool {
         let tolerates = &self.page.tolerates;
         let (code, tolerated) = match role {
@@ -82,8 +82,8 @@ impl CaseReader<'_> {
         Ok((params_dtype, index_dtype))
     }
 
-    /// The dtypes of one operand: its own, of which `any` stands for several, or those of `for-each`. In a family `any`
-    /// may stand for none.
+    /// The dtypes of one operand: its own, where `any` gives several, or those of `for-each`. In a family, `any` may give
+    /// none.
     fn dtypes(
         &self,
         listed: &[Spanned<String>],
@@ -129,13 +129,13 @@ impl CaseReader<'_> {
     }
 }
 
-/// Whether a case expects nothing but this error.
+/// Whether a case expects exactly this error.
 fn refuses(entry: &CaseEntry, code: ErrorCode) -> bool {
     let Expect::One(arm) = &entry.expect.value else { return false };
     arm.when.is_none() && arm.error.as_ref().is_some_and(|error| error.value == code.to_string())
 }
 
-/// What `any` stands for where a page lists some dtypes.
+/// The dtypes of `any` that a page lists.
 fn open(role: OperandRole, of_page: &[DType]) -> Vec<DType> {
     let all = match role {
         OperandRole::Params => &any::PARAMS[..],
@@ -144,8 +144,7 @@ fn open(role: OperandRole, of_page: &[DType]) -> Vec<DType> {
     all.iter().copied().filter(|dtype| of_page.contains(dtype)).collect()
 }
 
-/// Every way to fill in the dtypes that `for-each` leaves open, in the sizes of one point of its grid and a mode that is
-/// not the default.
+/// All choices of the dtypes that `for-each` leaves open, for one combination of sizes and a mode other than the default.
 pub(super) fn choices(
     entry: &CaseEntry,
     dtypes: &Dtypes,

@@ -1,4 +1,4 @@
-//! From written nodes to elements: nested data and bits, and how a single number, string or complex is written.
+//! Reads elements: nested data and bits, down to a single number, string or complex number.
 
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::dtype::Kind;
@@ -9,7 +9,7 @@ use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
 use super::reader::Reader;
 
-/// How an element is written.
+/// The notation of an element.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Notation {
     Data,
@@ -42,7 +42,7 @@ impl<'a> Reader<'a> {
         builder.finish().map_err(bad)
     }
 
-    /// The shape of nested data, by its first entries.
+    /// The shape of nested data, according to its first entries.
     fn found(&self, dtype: DType, data: &'a Spanned<Node>, notation: Notation) -> Result<Shape, Diagnostic> {
         let mut dims = Vec::new();
         first_path(data, &mut dims, &|node| is_element(dtype, notation, node));
@@ -98,8 +98,8 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn element(&self, dtype: DType, node: &'a Spanned<Node>) -> Result<Element, Diagnostic> {
-        if let Some(spoilt) = self.spoilt(node).filter(|_| dtype != DType::String) {
-            return Ok(Element::Bits(spoilt.bits()));
+        if let Some(placeholder) = self.placeholder(node).filter(|_| dtype != DType::String) {
+            return Ok(Element::Bits(placeholder.bits()));
         }
         match (dtype.kind(), &node.value) {
             (Kind::String, _) => self.string(node),
@@ -173,7 +173,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The dims along the first entries of nested sequences, down to where `is_element` says that an element stands.
+/// The dims of nested sequences along their first entries, down to a node that `is_element` accepts.
 fn first_path(node: &Spanned<Node>, dims: &mut Vec<usize>, is_element: &dyn Fn(&Node) -> bool) {
     if let Node::Sequence(rows) = &node.value
         && !is_element(&node.value)
@@ -185,7 +185,7 @@ fn first_path(node: &Spanned<Node>, dims: &mut Vec<usize>, is_element: &dyn Fn(&
     }
 }
 
-/// Whether a sequence is one element: the [re, im] pair of a complex number's bits.
+/// Whether a sequence is a single element: the `[re, im]` pair of a complex number's bits.
 fn is_element(dtype: DType, notation: Notation, node: &Node) -> bool {
     let Node::Sequence(rows) = node else { return true };
     notation == Notation::Bits

@@ -1,4 +1,4 @@
-//! What a case expects: the arms by profile, and the outcomes that each allows.
+//! Reads the expectation of a case: arms by profile, and the outcomes that each allows.
 
 use crate::case::{Allowed, Arm, Expectation, When};
 use crate::diagnostic::{Diagnostic, Quoted, nearest};
@@ -11,7 +11,7 @@ use super::raw::{ArmEntry, CaseEntry, Expect};
 use super::written::Written;
 
 impl<'a> CaseReader<'a> {
-    /// What a case expects; of an operator whose calls choose, what it expects in this mode.
+    /// Reads an expectation. If the operator's calls choose by mode, only for this mode.
     pub(super) fn expectation(
         &self,
         dtype: &Written,
@@ -63,8 +63,8 @@ impl<'a> CaseReader<'a> {
         }
     }
 
-    /// The modes that a case is asked in. A family's case is asked in every mode that it expects something in, or, where
-    /// nothing depends on the policies, in the default mode.
+    /// The modes to run a case in. A family case runs in every mode for which it has an expectation or, if nothing depends on
+    /// the policies, only in the default mode.
     pub(super) fn modes(&self, entry: &CaseEntry, attributes: &Attributes) -> Vec<Option<&'a ModePolicy>> {
         if !self.is_family() || self.page.modes().is_empty() {
             return vec![self.page.mode_sent(attributes)];
@@ -73,7 +73,7 @@ impl<'a> CaseReader<'a> {
         asked.into_iter().map(Some).collect()
     }
 
-    /// The modes that a family's case expects nothing in, although others depend on the policies.
+    /// The modes for which a family case has no expectation, although others depend on the policies.
     pub(super) fn silent_modes(&self, entry: &CaseEntry) -> Vec<&'a str> {
         let (_, silent) = self.modes_by_expectation(entry);
         silent.into_iter().map(|mode| mode.mode.as_str()).collect()
@@ -169,10 +169,10 @@ impl<'a> CaseReader<'a> {
         })
     }
 
-    /// The fields beside an error, each allowed only with its code.
+    /// Reads the fields of an error. Each is allowed only with its code.
     fn fields(&self, dtype: &Written, entry: &'a ArmEntry) -> Result<ErrorFields, Diagnostic> {
         let code = entry.error.as_ref().map(|error| error.value.as_str());
-        // Of a size the elements stand in for the bytes under `dtype: any`.
+        // Under `dtype: any`, the number of elements replaces the number of bytes.
         let stated = [
             ("position", "position", entry.position.as_ref().map(|field| field.defined)),
             ("component", "component", entry.component.as_ref().map(|field| field.defined)),
@@ -204,7 +204,7 @@ impl<'a> CaseReader<'a> {
         written.iter().map(|at| self.reader.count_of(at)).collect()
     }
 
-    /// The bytes of an output that is too large; under `dtype: any` they follow from its elements.
+    /// The size in bytes of an output that is too large. Under `dtype: any` it follows from the number of elements.
     fn bytes(&self, dtype: &Written, entry: &ArmEntry) -> Result<Option<u128>, Diagnostic> {
         let size = dtype.dtype().size() as u128;
         match (dtype, &entry.bytes, &entry.elements) {
@@ -221,7 +221,7 @@ impl<'a> CaseReader<'a> {
     }
 }
 
-/// The first arm that no policies come to, declared or chosen by a mode.
+/// The first arm that no policies select, whether declared or chosen by a mode.
 fn first_unreached(arms: &[Arm]) -> Option<usize> {
     let modes_alone = [BadIndex::Fill, BadIndex::Modulo, BadIndex::Unspecified];
     let bad = BadIndex::SPECIFIED.into_iter().chain(modes_alone);
@@ -232,7 +232,7 @@ fn first_unreached(arms: &[Arm]) -> Option<usize> {
     (0..arms.len()).find(|at| !reached.contains(at))
 }
 
-/// How many kinds of outcome an entry states, `any-of` left out.
+/// How many kinds of outcome an entry states, not counting `any-of`.
 fn outcomes(entry: &ArmEntry) -> usize {
     [entry.output.is_some(), entry.shape.is_some(), entry.error.is_some(), entry.unspecified.is_some()]
         .into_iter()

@@ -1,7 +1,7 @@
-//! Families: clauses and cases that are written once for a form, and what each operator takes of them.
+//! Families: clauses and cases that are written once for a form, and their instantiation for operators.
 //!
-//! An operator maps clauses of its form's family to clauses of its own. It gets every case of the family whose clauses
-//! are all mapped, whose attributes it has and whose dtypes it lists; the others are left out, each with a reason.
+//! An operator maps clauses of its form's family to clauses of its own. It gets every family case whose clauses are all
+//! mapped, whose attributes it has and whose dtypes it lists. Other cases are left out, each with a recorded reason.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -18,15 +18,15 @@ use crate::yaml::Text;
 use super::raw::{ClauseEntry, FamiliesEntry, FamilyClausesFile};
 use super::version::{SCHEMA, check_schema};
 
-/// Which clause of an operator stands for which clause of its form's family.
+/// Maps the clauses of a family to clauses of an operator.
 pub(super) type ClauseMap = BTreeMap<String, String>;
 
-/// The families of a specification, and what its operators take of them.
+/// The families of a specification, with the maps of its operators.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Families {
     /// The families, by name.
     pub(crate) all: Vec<Family>,
-    /// By operator, each with the name of its form's family.
+    /// By operator, its map, with the name of its form's family.
     maps: HashMap<String, (String, ClauseMap)>,
 }
 
@@ -36,7 +36,7 @@ impl Families {
         self.all.iter().find(|family| family.name == name)
     }
 
-    /// What an operator takes.
+    /// The map of an operator.
     pub(super) fn map(&self, operator: &str) -> Option<&ClauseMap> {
         self.maps.get(operator).map(|(_, map)| map)
     }
@@ -70,7 +70,7 @@ impl Families {
         Ok(())
     }
 
-    /// Reads what an operator takes. Whether it has the clauses that it names is for [`Families::check_targets`].
+    /// Reads the map of an operator. [`Families::check_targets`] checks later that the operator's clauses exist.
     pub(super) fn read_map(
         &mut self,
         text: Text<'_>,
@@ -104,7 +104,7 @@ impl Families {
         Ok(())
     }
 
-    /// Whether each clause that an operator maps to is one of its own, with the error codes of the family's.
+    /// Checks that each mapped clause is the operator's own and has the error codes of the family's clause.
     pub(super) fn check_targets<'s>(
         &self,
         text: Text<'_>,
@@ -125,7 +125,7 @@ impl Families {
                 let missing = family
                     .filter(|clause| clause.id == from.value)
                     .flat_map(|clause| &clause.rejects)
-                    // No index is refused where every policy makes something else of a bad one.
+                    // If no policy makes a bad index an error, no index is rejected.
                     .filter(|code| **code != ErrorCode::IndexOutOfRange || signature.refuses_indices())
                     .find(|code| !target.rejects.contains(code));
                 if let Some(code) = missing {
@@ -138,7 +138,7 @@ impl Families {
         Ok(())
     }
 
-    /// The clauses of families that a clause of an operator stands for.
+    /// The family clauses that are mapped to a clause of an operator.
     fn behind<'s>(&'s self, operator: &str, id: &str) -> Vec<(&'s str, &'s FamilyClause)> {
         let Some((form, map)) = self.maps.get(operator) else { return Vec::new() };
         let Some(family) = self.get(form) else { return Vec::new() };
@@ -146,8 +146,7 @@ impl Families {
         clauses.map(|clause| (family.name.as_str(), clause)).collect()
     }
 
-    /// The text, the error codes and the family clauses behind a clause of an operator, which may leave the first two
-    /// to its family.
+    /// The text, the error codes and the family clauses of an operator's clause. It may take the first two from its family.
     pub(super) fn complete(
         &self,
         text: Text<'_>,
@@ -192,7 +191,7 @@ impl Families {
     }
 }
 
-/// Adds the name that was probably meant.
+/// Adds a hint with the closest known name.
 pub(super) fn with_nearest<'a>(
     wrong: Diagnostic,
     word: &str,

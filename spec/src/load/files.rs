@@ -1,4 +1,4 @@
-//! Reading files: every YAML file of a folder, or one alone, under limits and without waiting for a pipe.
+//! Reads files: all YAML files of a folder, or a single one. Sizes are limited, and pipes do not block.
 
 use std::fs;
 use std::io::{self, Read};
@@ -9,7 +9,7 @@ use walkdir::WalkDir;
 use crate::diagnostic::Diagnostic;
 use crate::yaml::{MAX_FILE_BYTES, too_long};
 
-/// The YAML files of a specification's folder, by their paths in it.
+/// The YAML files of a specification, by their paths within its folder.
 pub(super) fn read_all(root: &Path) -> Result<Vec<(String, Vec<u8>)>, Vec<Diagnostic>> {
     let mut files = Vec::new();
     for entry in WalkDir::new(root).sort_by_file_name() {
@@ -45,7 +45,7 @@ pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, Diagnostic> {
         return Err(no_file());
     }
     let file = open_without_waiting(path).map_err(cannot)?;
-    // It may have become something else by now.
+    // Checked again, since the path may lead to something else by now.
     let metadata = file.metadata().map_err(cannot)?;
     if !metadata.is_file() {
         return Err(no_file());
@@ -54,12 +54,12 @@ pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, Diagnostic> {
         return Err(too_long(&name, metadata.len()));
     }
     let mut bytes = Vec::new();
-    // The file may grow while it is read; one byte more than allowed is enough to see that.
+    // The file may grow while it is read. One byte beyond the limit is enough to notice.
     file.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(cannot)?;
     Ok(bytes)
 }
 
-/// Opens a file for reading; a named pipe, which has no end, is not waited for.
+/// Opens a file for reading without blocking on a named pipe.
 fn open_without_waiting(path: &Path) -> io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();
     #[cfg(unix)]

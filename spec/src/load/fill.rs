@@ -1,7 +1,7 @@
-//! Tensors that are written as a `fill`: one value, numbers that count up, or a closed form.
+//! Reads a `fill`: a single value, numbers that count up, or a closed form.
 
 use crate::diagnostic::Diagnostic;
-use crate::literal::parse_count;
+use crate::literal::bits_of_count;
 use crate::yaml::{Node, Spanned};
 use crate::{DType, Element, Shape, Tensor, TensorBuilder};
 
@@ -9,7 +9,7 @@ use super::closed_form::PLACES;
 use super::reader::{MAX_ELEMENTS, Reader};
 
 impl<'a> Reader<'a> {
-    /// A tensor of a shape, which stands at `at`, by its `fill`.
+    /// Reads a tensor with a given shape from its `fill`. `at` is the position of the shape.
     pub(super) fn fill(
         &self,
         dtype: DType,
@@ -22,7 +22,7 @@ impl<'a> Reader<'a> {
             return Err(self.too_many(count, at));
         }
         let bad = |error: crate::TensorError| self.wrong(at, error.to_string());
-        // Counts 0, 1, 2, … and begins again after `period` numbers.
+        // Counts 0, 1, 2, … and restarts after `period` numbers.
         let counted = |period: usize| {
             self.check_iota(dtype, count.min(period), fill.defined)?;
             self.count(dtype, &shape, at)?;
@@ -38,7 +38,7 @@ impl<'a> Reader<'a> {
         if let Node::Mapping(entries) = &fill.value
             && entries.iter().any(|(name, _)| name.value == PLACES)
         {
-            // Until they are needed, zeros stand for them.
+            // Zeros represent them until they are needed.
             self.places(dtype, &shape, at, entries)?;
             return Tensor::filled(dtype, shape, &Element::zero(dtype)).map_err(bad);
         }
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// After how many numbers a `cycle` begins again.
+    /// The period of a `cycle`.
     fn period(&self, node: &'a Spanned<Node>) -> Result<usize, Diagnostic> {
         let text = self.text.scalar(node).unwrap_or_default();
         let period = text.parse().ok().filter(|_| text.bytes().all(|b| b.is_ascii_digit()));
@@ -72,10 +72,11 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Beyond some count a float skips numbers, and of two neighbours at most one is exact: so the last two tell of all.
+    /// Checks that all numbers are exact. From some number on, a float skips numbers, and of two neighbours at most one is exact:
+    /// so checking the last two is enough.
     fn check_iota(&self, dtype: DType, count: usize, at: serde_yaml::Location) -> Result<(), Diagnostic> {
         let Some(last) = count.checked_sub(1).filter(|_| dtype != DType::String) else { return Ok(()) };
-        let lost = |i: usize| parse_count(dtype, i).is_none();
+        let lost = |i: usize| bits_of_count(dtype, i).is_none();
         if lost(last) {
             return Err(self.wrong(at, format!("iota ends at {last}, which {dtype} does not hold exactly")));
         }
@@ -88,10 +89,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The `i`-th element of an iota; `check_iota` has made sure that it is exact.
+/// Element `i` of an iota. [`Reader::check_iota`] has checked that it is exact.
 fn nth(dtype: DType, i: usize) -> Element {
     match dtype {
         DType::String => Element::Bytes(i.to_string().into()),
-        _ => Element::Bits(parse_count(dtype, i).unwrap_or_default()),
+        _ => Element::Bits(bits_of_count(dtype, i).unwrap_or_default()),
     }
 }

@@ -1,6 +1,5 @@
-//! Outputs in which a word stands for elements: `fill` for what a bad index gives, which is zero bits under the policy
-//! zero and the operator's own element where a mode fills with one, and `any-nan` for a NaN of which no bits are
-//! promised.
+//! Words for elements in an output. `fill` is what a bad index gives: zero bits under the policy `zero`, the operator's own
+//! element in a mode that fills. `any-nan` is a NaN whose bits are not defined.
 
 use crate::any;
 use crate::case::{Allowed, Filled};
@@ -9,21 +8,21 @@ use crate::dtype::Kind;
 use crate::signature::{Fill, FillWord};
 use crate::yaml::{Node, Spanned};
 
-use super::reader::{Reader, Spoilt};
+use super::reader::{Placeholder, Reader};
 use super::written::Written;
 
-/// The words.
+/// The words in YAML.
 const FILL: &str = "fill";
 const ANY_NAN: &str = "any-nan";
 
-/// What `any-nan` stands for; it is not written of other dtypes.
+/// The fill that `any-nan` stands for. It is not allowed in other dtypes.
 const NAN: Fill =
     Fill { inexact: FillWord::Nan, signed: FillWord::Zero, unsigned: FillWord::Zero, bool: FillWord::Zero };
 
 impl<'a> Reader<'a> {
-    /// What a node stands for if it is one of the words in an output.
-    pub(super) fn spoilt(&self, node: &'a Spanned<Node>) -> Option<Spoilt> {
-        self.spoilt.filter(|_| self.is(FILL, node) || self.is(ANY_NAN, node))
+    /// What to read a node as, if it is one of the words in an output.
+    pub(super) fn placeholder(&self, node: &'a Spanned<Node>) -> Option<Placeholder> {
+        self.placeholder.filter(|_| self.is(FILL, node) || self.is(ANY_NAN, node))
     }
 
     fn is(&self, word: &str, node: &'a Spanned<Node>) -> bool {
@@ -38,7 +37,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What an output allows of an operator that fills with `fill`, if its call does.
+    /// The allowed output for an operator that fills with `fill`, if its call does.
     pub(super) fn allowed_output(
         &self,
         dtype: &Written,
@@ -66,11 +65,11 @@ impl<'a> Reader<'a> {
             Written::Named(dtype) => *dtype,
             Written::Any(_) => any::NUMBERS,
         };
-        let read = |spoilt| {
-            let reader = Self { spoilt: Some(spoilt), ..*self };
+        let read = |placeholder| {
+            let reader = Self { placeholder: Some(placeholder), ..*self };
             reader.once(numbers, node.defined, || reader.output_of(numbers, node))
         };
-        let (zero, marked) = (read(Spoilt::Zero)?, read(Spoilt::Marked)?);
+        let (zero, marked) = (read(Placeholder::Zero)?, read(Placeholder::Marked)?);
         let differs = zero.iter().zip(marked.iter()).enumerate().filter(|(_, (zero, marked))| zero != marked);
         let at = differs.map(|(at, _)| at).collect();
         Ok(Allowed::Filled(Filled { zeroed, at, fill }))

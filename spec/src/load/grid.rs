@@ -1,5 +1,5 @@
-//! The sizes that `for-each` lists, and the combinations of them that a written case stands for: each value of each
-//! list with each value of each other list, unless `at-most` rules the two out.
+//! The sizes that `for-each` lists, and their combinations: every value of each list occurs with every value of each other
+//! list, unless `at-most` excludes the two.
 
 use std::rc::Rc;
 
@@ -11,27 +11,27 @@ use super::raw::ForEach;
 use super::reader::Reader;
 use super::sizes::{GridPoint, Sizes};
 
-/// The most lists, and the most values of one.
+/// The most lists, and the most values of a list.
 const MAX_LISTS: usize = 8;
 const MAX_VALUES: usize = 100;
 
-/// The names of lists that choose among the dtypes of `any`.
+/// The lists that choose among the dtypes of `any`.
 const ELEMENT_BYTES: &str = "element-bytes";
 const INDEX_BYTES: &str = "index-bytes";
 
-/// One list: a name, and what may stand for it.
+/// A list: its name, and its values.
 struct List<'e> {
     name: &'e str,
     values: Vec<usize>,
 }
 
-/// A product of lists and the most that it may come to.
+/// A limit on the product of some lists.
 struct AtMost {
     lists: Vec<usize>,
     most: usize,
 }
 
-/// The combinations that a `for-each` stands for: a single one without a size if it lists no sizes.
+/// The combinations of a `for-each`. Without sizes, a single empty one.
 pub(super) fn points(
     reader: &Reader<'_>,
     each: Option<&Spanned<ForEach>>,

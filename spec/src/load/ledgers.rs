@@ -1,4 +1,4 @@
-//! The files that list: documents, examples, errata, clauses, what is renamed and what is out of scope.
+//! Reads the files that are lists: documents, examples, errata, clauses, renamed cases, and what is out of scope.
 
 use crate::Basis;
 use crate::clause::{Clause, Section};

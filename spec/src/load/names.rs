@@ -1,4 +1,4 @@
-//! What a case file calls operands, attributes and clauses: an operator's own file uses the names of its page, a
+//! Resolves the names of operands, attributes and clauses in a case file. An operator's file uses the names of its page; a
 //! family's file uses roles and the family's clauses.
 
 use crate::diagnostic::{Diagnostic, Quoted, nearest};
@@ -10,14 +10,14 @@ use super::case_reader::{CaseReader, Names};
 use super::raw::{CaseEntry, TensorEntry};
 use super::written::Written;
 
-/// The slice sizes that are an operand, in role terms or as they are.
+/// Slice sizes that are an operand: as an attribute in role terms, or as a tensor.
 #[derive(Default)]
 pub(super) struct SliceSizes {
     pub(super) window: Option<Window>,
     pub(super) sizes: Option<Tensor>,
 }
 
-/// The roles that an attribute of a family's case may have.
+/// The attributes that a family case may have.
 const ATTRIBUTE_ROLES: [(&str, AttributeRole); 9] = [
     ("axis", AttributeRole::Axis),
     ("batch-dims", AttributeRole::BatchDims),
@@ -39,12 +39,12 @@ const fn operand_role(role: OperandRole) -> &'static str {
 }
 
 impl<'a> CaseReader<'a> {
-    /// Whether the file is a family's.
+    /// Whether the file belongs to a family.
     pub(super) const fn is_family(&self) -> bool {
         matches!(self.names, Names::Family(..))
     }
 
-    /// Why the operator does not have a case of its family, if its clauses or attributes say so.
+    /// Why the operator does not have a family case, as far as clauses and attributes tell.
     pub(super) fn left_out(&self, entry: &'a CaseEntry) -> Option<String> {
         let Names::Family(_, map) = self.names else { return None };
         let clauses = entry.clauses.value.iter().map(|id| id.value.as_str());
@@ -68,14 +68,14 @@ impl<'a> CaseReader<'a> {
         null.map(|(role, _)| format!("no null for {}", word_of(role)))
     }
 
-    /// Whether a value is the last dim of a case's indices: where an operator without an attribute for the vector's dim has
-    /// it.
+    /// Whether a value is the last dim of a case's indices. That is where the index vector is if an operator has no attribute
+    /// for it.
     fn is_last_of_indices(&self, entry: &'a CaseEntry, value: &'a Spanned<Node>) -> bool {
         let rank = self.operands(entry).ok().and_then(|(_, indices)| indices.value.rank());
         rank.and_then(|rank| i128::try_from(rank).ok()) == self.reader.number(value).ok().map(|dim| dim + 1)
     }
 
-    /// The clauses of the operator that a case tests.
+    /// The operator's clauses that a case tests.
     pub(super) fn clauses(&self, entry: &CaseEntry) -> Result<Vec<String>, Diagnostic> {
         let own = |id: &Spanned<String>| match self.names {
             Names::Page => id.value.clone(),
@@ -126,13 +126,13 @@ impl<'a> CaseReader<'a> {
         }
     }
 
-    /// Whether an attribute is an element, which is read when the dtype of params is known: see `with_elements`.
+    /// Whether an attribute is an element. `with_elements` reads those later, once the dtype of params is known.
     fn is_element(&self, name: &Spanned<String>, value: &'a Spanned<Node>) -> bool {
         let of_elements = |page: &AttributeSignature| page.r#type == AttributeType::Element;
         self.attribute_called(name).is_ok_and(of_elements) && !self.reader.text.is_null(value)
     }
 
-    /// The attributes with those that are elements of the dtype of params.
+    /// Adds the attributes that are elements with the dtype of params.
     pub(super) fn with_elements(
         &self,
         entry: &'a CaseEntry,
@@ -150,7 +150,7 @@ impl<'a> CaseReader<'a> {
         Ok(attributes)
     }
 
-    /// Whether a family's attribute is one that the operator lacks, since it has it in one place or as an operand.
+    /// Whether the operator lacks a family's attribute because it is fixed, or an operand.
     fn is_implied(&self, name: &Spanned<String>) -> bool {
         let lacks = |role| {
             let has_place = role == AttributeRole::IndexVectorDim || self.is_operand(role);
@@ -159,12 +159,12 @@ impl<'a> CaseReader<'a> {
         self.is_family() && role_of(&name.value).is_some_and(lacks)
     }
 
-    /// Whether an operand of the operator says what an attribute of this role would.
+    /// Whether an operand takes the place of an attribute with this role.
     fn is_operand(&self, role: AttributeRole) -> bool {
         role == AttributeRole::SliceSizes && self.page.slice_sizes_operand().is_some()
     }
 
-    /// The slice sizes of an operator that has them as an operand; a case of a family gives them as an attribute.
+    /// The slice sizes of an operator that has them as an operand. Family cases write them as an attribute.
     pub(super) fn slice_sizes(&self, entry: &'a CaseEntry) -> Result<SliceSizes, Diagnostic> {
         let Some(operand) = self.page.slice_sizes_operand() else { return Ok(SliceSizes::default()) };
         if self.is_family() {
@@ -238,7 +238,7 @@ impl<'a> CaseReader<'a> {
         read.ok_or_else(|| self.wrong(value.defined, format!("`{}` must be {wanted}", name.value)))
     }
 
-    /// A list of integers, each of which may be a sum of products of sizes.
+    /// Reads a list of integers. Each may be a sum of products of named sizes.
     fn integers(&self, name: &Spanned<String>, value: &'a Spanned<Node>) -> Result<Vec<i64>, Diagnostic> {
         let Node::Sequence(items) = &value.value else {
             let message = format!("`{}` must be a list of integers from -2^63 to 2^63 - 1", name.value);
@@ -253,7 +253,7 @@ impl<'a> CaseReader<'a> {
         items.iter().map(item).collect()
     }
 
-    /// Params and indices as written.
+    /// The entries of params and indices.
     pub(super) fn operands(
         &self,
         entry: &'a CaseEntry,
@@ -268,7 +268,7 @@ impl<'a> CaseReader<'a> {
         Ok((find(OperandRole::Params)?, find(OperandRole::Indices)?))
     }
 
-    /// One operand as written.
+    /// The entry of an operand.
     fn operand(
         &self,
         entry: &'a CaseEntry,
@@ -300,7 +300,7 @@ fn word_of(role: AttributeRole) -> &'static str {
     ATTRIBUTE_ROLES.iter().find(|(_, known)| *known == role).map_or("", |(word, _)| word)
 }
 
-/// What would be right in place of an unknown word.
+/// A hint that lists the known words.
 pub(super) fn one_of(word: &str, known: &[&str]) -> String {
     let list = format!("one of {} is expected", known.join(" "));
     nearest(word, known.iter().copied())

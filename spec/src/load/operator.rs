@@ -1,4 +1,4 @@
-//! From an `operator.yaml` as written to a [`Signature`].
+//! Reads an `operator.yaml` into a [`Signature`].
 
 mod entries;
 mod forms;
@@ -20,22 +20,22 @@ use self::forms::OfForm;
 use super::raw::{FamiliesEntry, InOrder};
 use super::version::check_schema;
 
-/// The version of this form.
+/// The version of this format.
 const SCHEMA: u32 = 2;
 
-/// What an `operator.yaml` says.
+/// The content of an `operator.yaml`.
 pub(super) struct OperatorPage {
     pub(super) signature: Signature,
-    /// The ids of its documents, with their places.
+    /// The ids of its documents, with their positions in the file.
     pub(super) documents: Vec<Spanned<String>>,
-    /// Which clauses of the operator stand for which of a family.
+    /// How the operator's clauses map to those of families.
     pub(super) families: FamiliesEntry,
-    /// Where the operator is named.
+    /// The position of the operator's name.
     pub(super) named: serde_yaml::Location,
 }
 
 impl Signature {
-    /// What the text of an `operator.yaml` says. The families are not looked at.
+    /// Reads an `operator.yaml`. Does not check the families.
     pub(super) fn read(text: Text<'_>) -> Result<OperatorPage, Diagnostic> {
         let file: OperatorFile = text.parse()?;
         check_schema(text, &file.schema, SCHEMA)?;
@@ -76,7 +76,7 @@ impl Signature {
     }
 }
 
-/// Every role once, in the order of the file.
+/// Reads the operands, each role once, in the order of the file.
 fn operands(
     text: Text<'_>,
     written: Spanned<InOrder<OperandEntry>>,
@@ -153,7 +153,7 @@ fn attributes(
     Ok(attributes)
 }
 
-/// The range of an attribute: what has an effect has one that speaks of its role.
+/// Reads the range of an attribute. An attribute with an effect needs a range that fits its role.
 fn range(
     text: Text<'_>,
     name: &Spanned<String>,
@@ -179,7 +179,7 @@ fn range(
     }
 }
 
-/// The ranges that an attribute of a role may have, with their words.
+/// The ranges for attributes of a role, with their names in YAML.
 const fn fitting_ranges(role: AttributeRole, form: Form) -> &'static [(Range, &'static str)] {
     match (role, form) {
         (AttributeRole::Axis, _) => &[(Range::FromMinusRBelowR, "from-minus-r-below-r")],
@@ -188,13 +188,13 @@ const fn fitting_ranges(role: AttributeRole, form: Form) -> &'static [(Range, &'
             (Range::From0BelowQToR, "from-0-below-q-to-r"),
             (Range::From0BelowSmallerRank, "from-0-below-smaller-rank"),
         ],
-        // Dimension numbers have rules of their own: see `DimensionRule`.
+        // Dimension numbers have their own rules; see `DimensionRule`.
         _ => &[],
     }
 }
 
-/// The default of an attribute: a value of its type within any range, or, of an axis, one of the words `none` and
-/// `only-axis` or, where the form has batch dims, `batch-dims`.
+/// Reads the default of an attribute: a value of its type within every range or, for an axis, one of the words `none`,
+/// `only-axis` and, in forms with batch dims, `batch-dims`.
 fn default(
     text: Text<'_>,
     name: &Spanned<String>,

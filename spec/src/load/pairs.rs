@@ -1,14 +1,12 @@
-//! Combinations of values so that each value of each list stands beside each value of each other list, in as few
-//! combinations as a simple search finds.
+//! Pairwise combinations: each value of each list occurs with each value of each other list, in few combinations.
 
 use std::collections::HashSet;
 
-/// A value of a list: the number of the list, and of the value in it.
+/// A value of a list, as the number of the list and the position of the value in it.
 type Place = (usize, usize);
 
-/// Combinations, each with one value per list, such that every two values of different lists stand together in one,
-/// unless no combination with both is allowed. `allows` sees the value chosen from each list so far, and allows
-/// whatever it allows with any more values chosen.
+/// Combinations with one value per list, such that any two values of different lists occur together in one of them, unless
+/// every combination with both is forbidden. `allows` sees a partial choice, and must allow it if it allows any extension.
 pub(super) fn in_pairs(lists: &[usize], allows: impl Fn(&[Option<usize>]) -> bool) -> Vec<Vec<usize>> {
     let every = |list: usize| (0..lists[list]).map(move |value| (list, value));
     if lists.len() < 2 {
@@ -42,8 +40,7 @@ pub(super) fn in_pairs(lists: &[usize], allows: impl Fn(&[Option<usize>]) -> boo
     combinations
 }
 
-/// The combination with a value of each list that is still open: of those allowed the one that brings most of the
-/// missing pairs, the first of several.
+/// Completes a combination: of the allowed ones, the one that covers most missing pairs, and the first on a tie.
 fn completed(
     mut chosen: Vec<Option<usize>>,
     lists: &[usize],

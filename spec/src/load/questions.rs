@@ -1,7 +1,7 @@
-//! `questions.yaml`: which case answers which question for which form.
+//! Reads `questions.yaml`: for each question and form, the cases that answer it.
 //!
-//! Reading it checks the form of the file alone. Whether the cases exist is checked where the file itself is at hand: for
-//! a folder, for `gatherspec check`, and by a test for the file that is built in.
+//! Reading checks only the format. That the cases exist is checked when loading a folder, by `gatherspec check`, and for
+//! the embedded file by a test.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
@@ -22,7 +22,7 @@ use super::files::read_file;
 use super::raw::InOrder;
 use super::version::{SCHEMA, check_schema};
 
-/// The file as written.
+/// The format of the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct QuestionsFile {
@@ -30,7 +30,7 @@ struct QuestionsFile {
     questions: Vec<QuestionEntry>,
 }
 
-/// A question as written.
+/// The format of a question.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct QuestionEntry {
@@ -42,11 +42,11 @@ struct QuestionEntry {
     cases: InOrder<Spanned<String>>,
 }
 
-/// The names of cases that a form is asked, each with its place.
+/// The names of a form's cases, with their positions in the file.
 type Names<'t> = Vec<(&'t str, serde_yaml::Location)>;
 
 impl Specification {
-    /// Reads the questions; whether their cases exist is for [`Specification::check_questions`].
+    /// Reads the questions. [`Specification::check_questions`] checks later that their cases exist.
     pub(super) fn read_questions(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
         let file = parse(text)?;
         self.questions =
@@ -54,7 +54,7 @@ impl Specification {
         Ok(())
     }
 
-    /// The questions of a file, checked against the cases of this specification.
+    /// Reads the questions of a file and checks them against the cases of this specification.
     ///
     /// # Errors
     /// What is wrong with the file.
@@ -67,7 +67,7 @@ impl Specification {
         Ok(alone.questions)
     }
 
-    /// Whether every case that a question names exists.
+    /// Checks that every case that a question names exists.
     pub(super) fn check_questions(&self, text: Text<'_>) -> Result<(), Diagnostic> {
         let known: HashSet<String> = self.cases.iter().flat_map(names_for).collect();
         let own: HashSet<&str> = self.cases.iter().map(|case| case.id.as_str()).collect();
@@ -116,7 +116,7 @@ impl Specification {
     }
 }
 
-/// What a question may call a case of a family, with its form: by its name, or with dtypes of `for-each` behind it.
+/// The names by which a question may refer to a family case: its name, optionally with the dtypes of `for-each`.
 fn names_for(case: &Case) -> Vec<String> {
     let Some(family) = &case.family else { return Vec::new() };
     let suffix = case.id.strip_prefix(case.written.as_str()).unwrap_or_default();
@@ -126,7 +126,7 @@ fn names_for(case: &Case) -> Vec<String> {
     std::iter::once(family.clone()).chain(chosen).collect()
 }
 
-/// The file, with an id for each question that no other has.
+/// Parses the file. Each question needs a unique id.
 fn parse(text: Text<'_>) -> Result<QuestionsFile, Diagnostic> {
     let file: QuestionsFile = text.parse()?;
     check_schema(text, &file.schema, SCHEMA)?;
@@ -180,7 +180,7 @@ fn check_form(text: Text<'_>, form: &Spanned<String>) -> Result<(), Diagnostic> 
     }
 }
 
-/// One name, or a list of them.
+/// Reads a name, or a list of names.
 fn names_of<'t>(text: Text<'t>, written: &'t Spanned<Node>) -> Result<Names<'t>, Diagnostic> {
     let wrong = |node: &Spanned<Node>| {
         text.wrong(node.defined, format!("the name of a case is expected, not {}", node.value.kind()))

@@ -1,4 +1,4 @@
-//! The form of the files under `spec/`, as serde reads it. What the values mean is worked out in `cases`.
+//! The formats of the files under `spec/`, as serde reads them. `cases` and its neighbours interpret the values.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,8 +12,8 @@ use crate::case::{Provenance, When};
 use crate::clause::{Basis, Document, Erratum, Evidence, Example, OutOfScope, Renamed, Section};
 use crate::yaml::{Node, Spanned};
 
-/// Reads what may be left out, but, unlike `Option` alone, not what is there and null: a key without a value is a
-/// mistake, and must not be taken for one that is absent.
+/// Reads an optional key. Unlike `Option` alone, this rejects null: a key without a value is a mistake, and must not be
+/// treated as absent.
 pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
@@ -78,7 +78,7 @@ pub(super) struct FamilyClauseEntry {
     pub(super) rejects: Rejects,
 }
 
-/// The `families` of `operator.yaml`: by family, which clause of the operator stands for which of the family.
+/// The `families` of `operator.yaml`: for each family, how the operator's clauses map to its clauses.
 pub(super) type FamiliesEntry = InOrder<InOrder<Spanned<String>>>;
 
 /// `clauses.yaml` of an operator.
@@ -151,7 +151,7 @@ pub(super) struct CaseEntry {
     pub(super) expect: Spanned<Expect>,
 }
 
-/// The dtypes and sizes that one written case stands for.
+/// The dtypes and sizes that a written case expands to.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct ForEach {
@@ -169,7 +169,7 @@ pub(super) struct ForEach {
     pub(super) at_most: InOrder<usize>,
 }
 
-/// A tensor as written; of an output, without a dtype.
+/// A tensor as written. In an output it has no dtype.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TensorEntry {
@@ -186,7 +186,7 @@ pub(super) struct TensorEntry {
 }
 
 impl TensorEntry {
-    /// The rank that is written, if the tensor is right otherwise.
+    /// The rank as written, if the tensor is valid otherwise.
     pub(super) fn rank(&self) -> Option<usize> {
         if let Some(Node::Sequence(dims)) = self.shape.as_ref().map(|shape| &shape.value) {
             return Some(dims.len());
@@ -201,14 +201,14 @@ impl TensorEntry {
     }
 }
 
-/// What is expected: `unspecified`, one arm, or a list of arms.
+/// An expectation: `unspecified`, one arm, or a list of arms.
 pub(super) enum Expect {
     Word(String),
     One(Box<ArmEntry>),
     Arms(Vec<Spanned<ArmEntry>>),
 }
 
-/// One arm as written: a condition and exactly one kind of outcome.
+/// An arm as written: a condition and exactly one kind of outcome.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct ArmEntry {
@@ -232,7 +232,7 @@ pub(super) struct ArmEntry {
     pub(super) bytes: Option<Spanned<u128>>,
     #[serde(default, deserialize_with = "present")]
     pub(super) rule: Option<Spanned<String>>,
-    /// Under `dtype: any` in place of `bytes`, which follow from it.
+    /// Replaces `bytes` under `dtype: any`, where those depend on the dtype.
     #[serde(default, deserialize_with = "present")]
     pub(super) elements: Option<Spanned<u128>>,
     #[serde(default, deserialize_with = "present")]

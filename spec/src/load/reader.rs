@@ -12,16 +12,16 @@ use crate::{DType, Shape, Tensor};
 
 use super::sizes::{GridPoint, Sizes};
 
-/// What a word is read as.
+/// What to read a word as. An output is read twice, and the elements that differ are those that the word wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Spoilt {
+pub(super) enum Placeholder {
     /// Zero bits.
     Zero,
-    /// Another element, which tells its places from those of zeros.
+    /// Another element.
     Marked,
 }
 
-impl Spoilt {
+impl Placeholder {
     /// The bits, of any dtype but string.
     pub(super) const fn bits(self) -> u128 {
         match self {
@@ -30,69 +30,75 @@ impl Spoilt {
         }
     }
 
-    /// The number of a closed form.
+    /// The number in a closed form.
     pub(super) const fn number(self) -> i128 {
         self.bits().cast_signed()
     }
 }
 
-/// The most elements that a tensor in a case file may have.
+/// The most elements of a tensor in a case file.
 pub(super) const MAX_ELEMENTS: usize = 1 << 24;
 
-/// The most bytes that the stored elements of a file's tensors may take together; a fill with one value stores one.
+/// The limit on the stored elements of all tensors of a file, in bytes. A constant fill stores one element.
 const MAX_STORED_BYTES: usize = 64 << 20;
 
-/// The same of a file of large cases.
+/// The same limit for a file of large cases.
 const MAX_STORED_BYTES_LARGE: usize = 256 << 20;
 
-/// The files of the suite of large calls, one for each form.
+/// The name of files with large cases. Each form has one.
 const LARGE: &str = "large.yaml";
 
-/// What a stored string is taken to cost: its handle, its count of users, and an allocation.
+/// The estimated cost of a stored string in bytes: its handle, its reference count, and an allocation.
 pub(super) const STRING_BYTES: usize = 64;
 
-/// Turns written tensors of one file into tensors, within the file's budget of bytes.
+/// Reads the tensors of one file within the file's memory budget.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a> {
     pub(super) text: Text<'a>,
     pub(super) shared: &'a Shared,
-    /// What the names of sizes stand for.
+    /// The values of named sizes.
     pub(super) sizes: &'a Sizes,
-    /// Whether tensors may have any number of elements, as long as few of them are stored.
+    /// Whether tensors may have any number of elements, provided that few are stored.
     pub(super) large: bool,
-    /// What the word `fill` stands for, which only an output has: see [`Spoilt`].
-    pub(super) spoilt: Option<Spoilt>,
+    /// What the word `fill` stands for, which only an output has: see [`Placeholder`].
+    pub(super) placeholder: Option<Placeholder>,
     /// Whether the call says itself what it fills with.
     pub(super) sends_fill: bool,
 }
 
 /// What was read: where, as which dtype, with which sizes, and what a word in it stood for.
-pub(super) type Reading = (serde_yaml::Location, DType, Sizes, Option<Spoilt>);
+pub(super) type Reading = (serde_yaml::Location, DType, Sizes, Option<Placeholder>);
 
-/// What has been read of a file so far.
+/// What the cases of a file share.
 #[derive(Default)]
 pub(super) struct Shared {
     stored: Cell<usize>,
-    /// What stands at one place, read as a dtype and with some sizes, is one tensor for every case: those of a family's
-    /// operators share it.
+    /// Tensors by position, dtype and sizes, so that all operators of a family share them.
     pub(super) read: RefCell<HashMap<Reading, Tensor>>,
-    /// The numbers that closed forms pass, by dtype and modulo.
+    /// The numbers of closed forms, by dtype and modulo.
     pub(super) numbers: RefCell<HashMap<(DType, Option<i128>), Tensor>>,
-    /// The same under `any`, each beside its elements of a dtype.
+    /// Numbers under `any`, each with its elements in a dtype.
     pub(super) elements: RefCell<HashMap<(StorageId, DType), (Tensor, Tensor)>>,
-    /// What the `for-each` at a place stands for.
+    /// The expansion of the `for-each` at a position.
     pub(super) grids: RefCell<HashMap<serde_yaml::Location, Rc<[GridPoint]>>>,
 }
 
-/// No size has a name.
+/// For cases without named sizes.
 static NO_SIZES: Sizes = Sizes::new(Vec::new());
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: Text<'a>, shared: &'a Shared) -> Self {
-        Self { text, shared, sizes: &NO_SIZES, large: is_large(text.file), spoilt: None, sends_fill: false }
+        Self {
+            text,
+            shared,
+            sizes: &NO_SIZES,
+            large: is_large(text.file),
+            placeholder: None,
+            sends_fill: false,
+        }
     }
 
-    /// The same, where the names of sizes stand for something.
+    /// Sets the values of named sizes.
     pub(super) const fn with_sizes<'s>(self, sizes: &'s Sizes) -> Reader<'s>
     where
         'a: 's,
@@ -100,11 +106,11 @@ impl<'a> Reader<'a> {
         Reader { sizes, ..self }
     }
 
-    /// The number that a node stands for, with its names.
+    /// Reads a number, in which named sizes may occur.
     pub(super) fn number(&self, node: &'a Spanned<Node>) -> Result<i128, Diagnostic> {
         let text = self.text.scalar(node).unwrap_or_default();
-        if let Some(spoilt) = self.spoilt(node) {
-            return Ok(spoilt.number());
+        if let Some(placeholder) = self.placeholder(node) {
+            return Ok(placeholder.number());
         }
         let plain = text.strip_prefix('-').unwrap_or(text);
         if self.sizes.is_empty() && (plain.is_empty() || !plain.bytes().all(|b| b.is_ascii_digit())) {
@@ -115,7 +121,7 @@ impl<'a> Reader<'a> {
         self.sizes.number(text).map_err(wrong)
     }
 
-    /// The same, of a number that is not negative, such as a position.
+    /// Reads a number that must not be negative, such as a coordinate.
     pub(super) fn count_of(&self, node: &'a Spanned<Node>) -> Result<usize, Diagnostic> {
         let number = self.number(node)?;
         usize::try_from(number).map_err(|_| {
@@ -124,7 +130,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Takes a tensor's elements from the file's budget, before memory is reserved for them.
+    /// Charges a tensor's elements to the file's budget before memory is allocated for them.
     pub(super) fn count(
         &self,
         dtype: DType,
@@ -138,7 +144,7 @@ impl<'a> Reader<'a> {
         self.spend(count.saturating_mul(stored_size(dtype)), at)
     }
 
-    /// Takes bytes from the budget of the file.
+    /// Charges bytes to the file's budget.
     pub(super) fn spend(&self, bytes: usize, at: serde_yaml::Location) -> Result<(), Diagnostic> {
         let stored = self.shared.stored.get().saturating_add(bytes);
         self.check_stored(stored, at)?;
@@ -170,12 +176,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether the cases of a file belong to the suite of large calls, by its name.
+/// Whether a file holds large cases, by its name.
 pub(super) fn is_large(file: &str) -> bool {
     Path::new(file).file_name().is_some_and(|name| name == LARGE)
 }
 
-/// What an element is taken to cost.
+/// The estimated cost of an element in bytes.
 pub(super) const fn stored_size(dtype: DType) -> usize {
     if matches!(dtype, DType::String) { STRING_BYTES } else { dtype.size() }
 }

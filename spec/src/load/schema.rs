@@ -1,5 +1,5 @@
-//! The JSON Schema of case files, so that editors complete and check while one types. It says the same as the
-//! loader, less precisely: `spec/case-file.schema.json` is generated from here and held against every case file.
+//! The JSON Schema of case files, for completion and checks in editors. It is less precise than the loader.
+//! `spec/case-file.schema.json` is generated from it, and a test validates every case file against it.
 
 #![allow(dead_code, reason = "the types are there to be described")]
 
@@ -13,17 +13,17 @@ use serde_json::{Value, json};
 use crate::yaml::{Node, Spanned, Text};
 use crate::{BadIndex, DType, DimensionRule, ErrorCode, NegativeIndex};
 
-/// A file of cases of one operator, or of the family of a form. The id of a case is `<operator>/<file stem>/<name>`.
+/// Cases of one operator, or of the family of a form. The id of a case is `<operator>/<file stem>/<name>`.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, extend("oneOf" = [{ "required": ["operator"] }, { "required": ["form"] }]))]
 struct CaseFile {
     /// The version of this format: 2.
     #[schemars(range(min = 2, max = 2))]
     schema: u32,
-    /// The operator whose cases these are; equals the folder.
+    /// The operator of these cases. It must match the folder.
     #[schemars(default)]
     operator: Option<String>,
-    /// The form whose operators take these cases; equals the folder.
+    /// The form whose operators take these cases. It must match the folder.
     #[schemars(default)]
     form: Option<String>,
     /// The cases.
@@ -31,37 +31,37 @@ struct CaseFile {
     cases: Vec<Case>,
 }
 
-/// A call, the clauses that it tests, and the outcomes that are allowed.
+/// A call, the clauses that it tests, and the allowed outcomes.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, rename_all = "kebab-case")]
 struct Case {
-    /// Says what this separates; part of an id that never changes.
+    /// What the case distinguishes. It is part of an id that never changes.
     #[schemars(regex(pattern = "^[a-z0-9-]{1,100}$"))]
     name: String,
-    /// The documented example that this transcribes, such as `tf-gather-nd/2`.
+    /// The documented example that it transcribes, such as `tf-gather-nd/2`.
     #[schemars(default)]
     documented: Option<String>,
-    /// The clauses that it tests: of the operator, or of the family.
+    /// The clauses that it tests, of the operator or of the family.
     #[schemars(length(min = 1))]
     clauses: Vec<String>,
-    /// What this separates, when the name does not say it.
+    /// What the case distinguishes, if the name does not say so.
     #[schemars(default)]
     why: Option<String>,
-    /// The public thread of a real bug that this stands for, or a list of them.
+    /// Public threads of real bugs that it reproduces, one or a list.
     #[schemars(default)]
     history: Option<OneOrMany>,
-    /// Who computed the expectation, if it was not derived by hand; not allowed under `spec/` for our own.
+    /// Who computed the expectation, unless it was derived by hand. Under `spec/`, never an implementation of this project.
     #[schemars(default)]
     provenance: Option<Provenance>,
-    /// The tensors, under the names that the operator's page gives them; in a family under their roles.
+    /// The tensors, by the names of the operator's page; in a family, by role.
     operands: BTreeMap<String, Tensor>,
-    /// The attributes that are sent, by name or, in a family, by role: an absent one is not sent.
+    /// The attributes that are sent, by name; in a family, by role. An absent attribute is not sent.
     #[schemars(default)]
     attributes: Option<BTreeMap<String, Option<Attribute>>>,
-    /// The dtypes and sizes that one written case stands for.
+    /// The dtypes and sizes that the case expands to.
     #[schemars(default)]
     for_each: Option<ForEach>,
-    /// What may be answered.
+    /// The allowed outcomes.
     expect: Expect,
 }
 
@@ -72,7 +72,7 @@ struct Evidence {
     /// A public address.
     #[schemars(default, regex(pattern = "^https://"))]
     link: Option<String>,
-    /// What was run.
+    /// The tool that was run.
     #[schemars(default)]
     tool: Option<String>,
     /// Its version.
@@ -81,10 +81,10 @@ struct Evidence {
     /// The call.
     #[schemars(default)]
     call: Option<String>,
-    /// What it answered.
+    /// The answer.
     #[schemars(default)]
     observed: Option<String>,
-    /// What to see there.
+    /// What the link shows.
     #[schemars(default)]
     note: Option<String>,
 }
@@ -116,7 +116,7 @@ enum Attribute {
     Element(Single),
 }
 
-/// One element of the dtype of params: `element`, or all of its `bits`.
+/// A single element of the dtype of params: `element`, or its exact `bits`.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Single {
@@ -132,19 +132,19 @@ struct Single {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Tensor {
-    /// The dtype, or `any` where it does not matter; left out where `for-each` gives it.
+    /// The dtype, or `any` if it does not matter. Omitted if `for-each` lists dtypes.
     #[schemars(default, with = "Option<DtypeOrAny>")]
     dtype: Option<DtypeOrAny>,
-    /// The dims; needed beside `fill`, and beside `data: []` for a tensor without elements.
+    /// The dims. Needed with `fill`, and with `data: []` for an empty tensor.
     #[schemars(default)]
     shape: Option<Vec<Number>>,
-    /// Nested rows of elements; a string is text or `{ hex: "00ff" }`, a complex number `{ re: 1, im: 2 }`.
+    /// Nested rows of elements. A string is a text or `{ hex: "00ff" }`, a complex number `{ re: 1, im: 2 }`.
     #[schemars(default)]
     data: Option<Elements>,
-    /// Nested rows of bit patterns, such as `0x7fc00001`; complex as `[re, im]`.
+    /// Nested rows of bit patterns, such as `0x7fc00001`; a complex number as `[re, im]`.
     #[schemars(default)]
     bits: Option<Elements>,
-    /// `zeros`, `iota` (0, 1, 2, …), `{ cycle: 251 }` (0 to 250, and again from 0), `{ value: x }`, or a closed form.
+    /// `zeros`, `iota` (0, 1, 2, …), `{ cycle: 251 }` (0 to 250, then 0 again), `{ value: x }`, or a closed form.
     #[schemars(default)]
     fill: Option<Fill>,
 }
@@ -216,23 +216,23 @@ impl JsonSchema for Fill {
     }
 }
 
-/// The number at a position is `start` plus, for each axis, the position along it times its step.
+/// Numbers in closed form: `start` plus, for each axis, the coordinate times its step.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, extend("oneOf" = [{ "required": ["steps"] }, { "required": ["components"] }]))]
 struct ClosedForm {
-    /// By default 0.
+    /// The first number. Default: 0.
     #[schemars(default)]
     start: Option<Number>,
-    /// One per axis.
+    /// One step per axis.
     #[schemars(default)]
     steps: Option<Vec<Number>>,
-    /// The numbers begin again with 0 where they come to this.
+    /// All numbers are reduced modulo this.
     #[schemars(default)]
     modulo: Option<Number>,
-    /// How many digits a string has: zeros stand before the number.
+    /// The number of digits of a string, padded with leading zeros.
     #[schemars(default)]
     digits: Option<Number>,
-    /// Along the last axis, one of these each.
+    /// One closed form per position along the last axis.
     #[schemars(default)]
     components: Option<Vec<Component>>,
     /// Parts with numbers of their own.
@@ -240,13 +240,13 @@ struct ClosedForm {
     except: Option<Vec<Exception>>,
 }
 
-/// Zeros but for these places; in files of large cases, under a dtype that is named.
+/// Zeros except in these places. Only in files of large cases, and with a fixed dtype.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Places {
     /// The places.
     places: Vec<Exception>,
-    /// The numbers begin again with 0 where they come to this.
+    /// All numbers are reduced modulo this.
     #[schemars(default)]
     modulo: Option<Number>,
 }
@@ -255,31 +255,31 @@ struct Places {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Component {
-    /// By default 0.
+    /// The first number. Default: 0.
     #[schemars(default)]
     start: Option<Number>,
-    /// One per axis but the last.
+    /// One step per axis, without the last one.
     steps: Vec<Number>,
 }
 
-/// All that lies at one place along the first axes.
+/// The part of a tensor at given coordinates of its first axes.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Exception {
-    /// The place.
+    /// The coordinates of the first axes.
     at: Vec<Number>,
-    /// By default 0.
+    /// The first number. Default: 0.
     #[schemars(default)]
     start: Option<Number>,
-    /// One per axis that is left; without steps the number is the same everywhere.
+    /// One step per remaining axis. Without steps, all numbers are equal.
     #[schemars(default)]
     steps: Option<Vec<Number>>,
-    /// In place of both: a number that `modulo` leaves as it is.
+    /// Replaces `start` and `steps`: a number that is exempt from `modulo`.
     #[schemars(default)]
     exactly: Option<Number>,
 }
 
-/// A whole number, or a sum of products of sizes that `for-each` lists, such as `(n-1)*m`.
+/// A whole number, or a sum of products of named sizes, such as `(n-1)*m`.
 struct Number;
 
 impl JsonSchema for Number {
@@ -303,7 +303,7 @@ enum Output {
     Tensor(OutputTensor),
 }
 
-/// A tensor whose dtype is that of params.
+/// A tensor with the dtype of params.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct OutputTensor {
@@ -317,27 +317,27 @@ struct OutputTensor {
     fill: Option<Fill>,
 }
 
-/// The dtypes and sizes that one written case stands for: of dtypes every combination, of sizes, where there are several
-/// lists, each value of each list with each value of each other.
+/// The dtypes and sizes that a case expands to: every combination of dtypes; of several lists of sizes, combinations such that
+/// each value of each list occurs with each value of each other list.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, rename_all = "kebab-case")]
 struct ForEach {
-    /// Of params.
+    /// The dtypes of params.
     #[schemars(default)]
     params_dtype: Option<Vec<Dtype>>,
-    /// Of indices.
+    /// The dtypes of indices.
     #[schemars(default)]
     index_dtype: Option<Vec<Dtype>>,
-    /// What the names of sizes stand for.
+    /// Named sizes, each with its values.
     #[schemars(default)]
     sizes: Option<BTreeMap<String, Vec<u32>>>,
-    /// How wide elements of params under `any` are, where a backend has such a dtype.
+    /// Preferred widths in bytes of params elements under `any`, for a backend that has such a dtype.
     #[schemars(default)]
     element_bytes: Option<Vec<u32>>,
-    /// Likewise, of indices.
+    /// Preferred widths in bytes of indices under `any`.
     #[schemars(default)]
     index_bytes: Option<Vec<u32>>,
-    /// The most that products of sizes may come to, such as `n*m: 4096`.
+    /// Limits on products of sizes, such as `n*m: 4096`.
     #[schemars(default)]
     at_most: Option<BTreeMap<String, u64>>,
 }
@@ -363,41 +363,41 @@ impl JsonSchema for Unspecified {
     }
 }
 
-/// What is allowed, under the profiles that `when` names: exactly one of output, shape, error, any-of, unspecified.
+/// The outcome allowed under the profiles of `when`: exactly one of output, shape, error, any-of, unspecified.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, rename_all = "kebab-case")]
 struct Arm {
-    /// The profiles that this is for; absent: all that are left.
+    /// The profiles that this applies to. If absent, all that remain.
     #[schemars(default)]
     when: Option<When>,
     /// Exactly this tensor, bit by bit.
     #[schemars(default)]
     output: Option<Output>,
-    /// Any tensor of this shape.
+    /// Any tensor with this shape.
     #[schemars(default)]
     shape: Option<Vec<Number>>,
-    /// An error of this code.
+    /// An error with this code.
     #[schemars(default)]
     error: Option<Code>,
-    /// Of index-out-of-range: where the first bad index stands.
+    /// For index-out-of-range: the position of the first bad index.
     #[schemars(default)]
     position: Option<Vec<Number>>,
-    /// Of index-out-of-range: its place within the row, forms nd and window only.
+    /// For index-out-of-range: its component within the row, in forms nd and window only.
     #[schemars(default)]
     component: Option<u64>,
-    /// Of index-out-of-range: the bad index, as given.
+    /// For index-out-of-range: the bad index, as given.
     #[schemars(default)]
     index: Option<Number>,
-    /// Of index-out-of-range: the size of its axis, or how many starts of a window fit.
+    /// For index-out-of-range: the size of its axis; in form window, the number of valid starts.
     #[schemars(default)]
     bound: Option<Number>,
-    /// Of output-too-large: the product of the non-zero dims times the element size.
+    /// For output-too-large: the product of the non-zero dims and the element size.
     #[schemars(default)]
     bytes: Option<u128>,
-    /// Of dimension-numbers: the rule that they break.
+    /// For dimension-numbers: the violated rule.
     #[schemars(default)]
     rule: Option<Rule>,
-    /// With `output-too-large` under `dtype: any`: the product of the non-zero dims.
+    /// For `output-too-large` under `dtype: any`: the product of the non-zero dims.
     #[schemars(default)]
     elements: Option<u128>,
     /// Several outcomes, each of which passes.

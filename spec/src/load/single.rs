@@ -1,4 +1,4 @@
-//! Files on their own, checked like parts of the specification.
+//! Reads single files and checks them as if they were part of the specification.
 
 use std::path::Path;
 
@@ -14,19 +14,19 @@ use super::families::Families;
 use super::files::read_file;
 
 impl Specification {
-    /// The cases of a file that is not part of the specification, checked against its clauses.
+    /// Reads the cases of a file outside the specification and checks them against its clauses.
     ///
     /// # Errors
-    /// All that is wrong with the file.
+    /// Everything that is wrong with the file.
     pub fn read_case_file(&self, path: &Path) -> Result<Vec<Case>, Vec<Diagnostic>> {
         let bytes = read_file(path).map_err(|diagnostic| vec![diagnostic])?;
         self.read_cases(path, &bytes)
     }
 
-    /// The cases of a file of this content, checked against the clauses; the file itself is not looked at.
+    /// Reads cases from the content of a file. The path is used for messages only.
     ///
     /// # Errors
-    /// All that is wrong with the content.
+    /// Everything that is wrong with the content.
     pub fn read_cases(&self, path: &Path, bytes: &[u8]) -> Result<Vec<Case>, Vec<Diagnostic>> {
         let name = path.display().to_string();
         let text = Text::new(&name, bytes).map_err(|diagnostic| vec![diagnostic])?;
@@ -41,7 +41,7 @@ impl Specification {
         if wrong.is_empty() { Ok(cases) } else { Err(wrong) }
     }
 
-    /// The clauses of a file that is not part of the specification, checked against its documents and errata.
+    /// Reads the clauses of a file outside the specification and checks them against its documents and errata.
     ///
     /// # Errors
     /// What is wrong with the file.
@@ -58,7 +58,7 @@ impl Specification {
         Ok(alone.clauses)
     }
 
-    /// What a file says of an operator as a whole, checked like a part of the specification.
+    /// Reads an `operator.yaml` outside the specification.
     ///
     /// # Errors
     /// What is wrong with the file.
@@ -72,7 +72,7 @@ impl Specification {
         Ok(read.signature)
     }
 
-    /// The clauses of a family in a file that is not part of the specification.
+    /// Reads the clauses of a family from a file outside the specification.
     ///
     /// # Errors
     /// What is wrong with the file.
@@ -84,7 +84,7 @@ impl Specification {
         Ok(families.all.remove(0).clauses)
     }
 
-    /// What a ledger beside an operator's clauses holds, counted: its rulings, or its examples.
+    /// Reads a ledger of an operator, errata or examples, and counts its entries.
     ///
     /// # Errors
     /// What is wrong with the file.
@@ -102,23 +102,23 @@ impl Specification {
     }
 }
 
-/// What a ledger holds.
+/// The content of a ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ledger {
-    /// So many documented examples.
+    /// This many documented examples.
     Examples(usize),
-    /// So many rulings.
+    /// This many rulings.
     Rulings(usize),
 }
 
-/// The family whose folder a file of a checkout lies in.
+/// The family of a file in a checkout, according to its folder.
 #[must_use]
 pub fn family_folder(path: &Path) -> Option<String> {
     let folder = path.parent().filter(|folder| folder.parent().is_some_and(|up| up.ends_with("families")))?;
     folder.file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
-/// The folder of an operator that a file of a checkout lies in: it is held to it, like the embedded ones.
+/// The operator of a file in a checkout, according to its folder. The file must agree with it.
 fn operator_folder(path: &Path) -> Option<String> {
     let folder = path.parent()?;
     let ecosystem = folder.parent().filter(|up| up.parent().is_some_and(|up| up.ends_with("operators")))?;

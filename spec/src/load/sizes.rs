@@ -1,30 +1,30 @@
-//! Sizes that a case leaves to `for-each`: what their names stand for in one instance, and the sums and products in
-//! which shapes, fills and errors use them, such as `2*n` or `(n-1)*m`.
+//! Named sizes that `for-each` sets, and the expressions in which shapes, fills and errors use them, such as `2*n` or
+//! `(n-1)*m`.
 
 use std::fmt;
 
-/// The longest sum or product, in characters.
+/// The longest expression, in characters.
 const LONGEST: usize = 100;
 
-/// What the names of sizes stand for in one instance of a case. Without names only plain numbers are understood.
+/// The values of named sizes in one instance of a case. Without any, only plain numbers are valid.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Sizes(Vec<(String, i128)>);
 
 impl Sizes {
-    /// The values of some names.
+    /// The sizes with these values.
     pub(super) const fn new(values: Vec<(String, i128)>) -> Self {
         Self(values)
     }
 
-    /// Whether no size is left open.
+    /// Whether there are no named sizes.
     pub(super) const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The number that a text stands for.
+    /// Evaluates an expression.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// What is wrong with the expression.
     pub(super) fn number(&self, text: &str) -> Result<i128, String> {
         if text.len() > LONGEST {
             return Err(format!("it is longer than {LONGEST} characters"));
@@ -56,7 +56,7 @@ impl fmt::Display for Sizes {
     }
 }
 
-/// What is left to read of a sum. `/` rounds down.
+/// The rest of an expression that is being evaluated. `/` rounds down.
 struct Sum<'t> {
     rest: &'t str,
     sizes: &'t Sizes,
@@ -103,7 +103,7 @@ impl<'t> Sum<'t> {
         }
         let digits = self.word(|c| c.is_ascii_digit());
         if !digits.is_empty() {
-            // A dim has 63 bits, so that sums and products of a few stay far from the limit.
+            // Dims have 63 bits, so sums and products of a few of them are far below the limit of i128.
             let value = digits.parse::<u64>();
             return value.map(i128::from).map_err(|_| format!("{digits} is above 2^64 - 1"));
         }
@@ -113,7 +113,7 @@ impl<'t> Sum<'t> {
         }
     }
 
-    /// Takes a sign, if it comes next.
+    /// Consumes a sign, if it is next.
     fn takes(&mut self, sign: char) -> bool {
         let rest = self.rest.strip_prefix(sign).map(str::trim_start);
         self.rest = rest.unwrap_or(self.rest);
@@ -132,15 +132,15 @@ fn too_large(sign: char) -> String {
     format!("the result of `{sign}` is too large")
 }
 
-/// One combination; by default that of no sizes.
+/// One combination. The default has no sizes.
 #[derive(Debug, Default)]
 pub(super) struct GridPoint {
     pub(super) sizes: Sizes,
-    /// How wide elements of params under `any` are, on a backend that has a dtype of this width.
+    /// The preferred width of params elements under `any`, for a backend that has a dtype of this width.
     pub(super) element_bytes: Option<usize>,
-    /// Likewise, of indices.
+    /// The preferred width of indices.
     pub(super) index_bytes: Option<usize>,
-    /// What it adds to the id, such as `n=16,m=64,element-bytes=8`.
+    /// The part of the id for this combination, such as `n=16,m=64,element-bytes=8`.
     pub(super) suffix: String,
 }
 

@@ -3,7 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::yaml::{Spanned, Text};
 
-/// The version of the file forms that this program reads.
+/// The version of the file formats that this program reads.
 pub const SCHEMA: u32 = 1;
 
 /// That a file is of the version that is known.

@@ -2,17 +2,17 @@
 
 use crate::DType;
 
-/// The dtype of an operand as it is written.
+/// The dtype of an operand as written.
 #[derive(Clone)]
 pub(super) enum Written {
-    /// A name, in the tensor or in `for-each`.
+    /// A name, given in the tensor or under `for-each`.
     Named(DType),
-    /// `any`: those of its dtypes that the operator's pages list, at least one.
+    /// `any`, restricted to the dtypes that the operator's pages list. Not empty.
     Any(Vec<DType>),
 }
 
 impl Written {
-    /// What a case says of its open dtypes.
+    /// The dtypes that the case leaves open.
     pub(super) fn open(&self) -> Vec<DType> {
         match self {
             Self::Named(_) => Vec::new(),
@@ -20,7 +20,7 @@ impl Written {
         }
     }
 
-    /// The same, with the dtypes of `any` that have so many bytes before the others.
+    /// The same, with the dtypes of this width preferred.
     pub(super) fn first_of(&self, bytes: Option<usize>) -> Self {
         match (self, bytes) {
             (Self::Any(dtypes), Some(bytes)) => {
@@ -32,7 +32,7 @@ impl Written {
         }
     }
 
-    /// The dtype that the case is loaded with.
+    /// The dtype to load the case in.
     pub(super) fn dtype(&self) -> DType {
         match self {
             Self::Named(dtype) => *dtype,

@@ -23,8 +23,8 @@ impl Question {
     }
 }
 
-/// Whether a case is the one of a family that `name` stands for: `<topic>/<name>`, perhaps with the dtypes of `for-each`
-/// behind it, as in `dtypes/numbers[i8]`.
+/// Whether a case is the family case called `name`: `<topic>/<name>`, optionally followed by the dtypes of `for-each`, as in
+/// `dtypes/numbers[i8]`.
 fn is_named(case: &Case, form: &str, name: &str) -> bool {
     let (plain, choice) = split(name);
     let family = case.family.as_deref().and_then(|id| id.strip_prefix(form)?.strip_prefix('/'));
@@ -36,7 +36,7 @@ fn is_named(case: &Case, form: &str, name: &str) -> bool {
     family == Some(plain) && choice.is_none_or(chosen)
 }
 
-/// A name, and what it says of the dtypes of `for-each`.
+/// Splits a name into the plain name and the dtypes of `for-each`.
 fn split(name: &str) -> (&str, Option<&str>) {
     match name.strip_suffix(']').and_then(|name| name.split_once('[')) {
         Some((plain, choice)) => (plain, Some(choice)),
@@ -44,7 +44,7 @@ fn split(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The first case of that name in each mode, the default mode first.
+/// The first case with that name in each mode, the default mode first.
 fn one_per_mode<'s>(own: &[&'s Case], page: &Signature, form: &str, name: &str) -> Vec<&'s Case> {
     let named = || own.iter().copied().filter(|case| is_named(case, form, name));
     if page.modes().is_empty() {
@@ -56,7 +56,7 @@ fn one_per_mode<'s>(own: &[&'s Case], page: &Signature, form: &str, name: &str) 
         .collect()
 }
 
-/// Why an operator has none of these cases.
+/// Why an operator has none of the cases.
 fn why_not(spec: &Specification, page: &Signature, form: &str, names: &[String]) -> String {
     let left_out = names.iter().find_map(|name| {
         let id = format!("{form}/{}", split(name).0);

@@ -1,29 +1,29 @@
-//! What takes the place of an element that a bad index would select.
+//! The operator-defined element that replaces what a bad index would select.
 
 use serde::{Deserialize, Serialize};
 
 use crate::dtype::Kind;
 use crate::{DType, Element};
 
-/// What a bad index gives in the modes whose policy is `fill`, by kind of dtype; a string is empty.
+/// The fill value of modes with the policy `fill`, by kind of dtype. Strings are filled with the empty string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fill {
-    /// In `f16`, `bf16`, `f32`, `f64`, and in the real part of `c64` and `c128`, whose imaginary part is 0.
+    /// For `f16`, `bf16`, `f32` and `f64`, and for the real part of `c64` and `c128`, whose imaginary part is 0.
     pub inexact: FillWord,
-    /// In `i8` to `i64`.
+    /// For `i8` to `i64`.
     pub signed: FillWord,
-    /// In `u8` to `u64`.
+    /// For `u8` to `u64`.
     pub unsigned: FillWord,
-    /// In `bool`.
+    /// For `bool`.
     pub bool: FillWord,
 }
 
-/// An element, whatever the width of its dtype.
+/// A value that exists in dtypes of any width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FillWord {
-    /// A NaN. Where it is expected every NaN is right; where it is made it is the quiet one without a payload.
+    /// A NaN. Any NaN is accepted; our implementations give the quiet one without a payload.
     Nan,
     /// The smallest value.
     Smallest,
@@ -36,7 +36,7 @@ pub enum FillWord {
 }
 
 impl Fill {
-    /// The word for a dtype; a string has none.
+    /// The value for a dtype; `None` for strings.
     const fn word(self, dtype: DType) -> Option<FillWord> {
         match dtype.kind() {
             Kind::Float | Kind::Complex => Some(self.inexact),
@@ -47,7 +47,7 @@ impl Fill {
         }
     }
 
-    /// The element of a dtype.
+    /// The element for a dtype.
     ///
     /// ```
     /// use gather_spec::signature::{Fill, FillWord};
@@ -69,7 +69,7 @@ impl Fill {
         }
     }
 
-    /// Whether an element of a dtype is one that it may give.
+    /// Whether the fill may give this element.
     #[must_use]
     pub fn allows(self, dtype: DType, element: &Element) -> bool {
         match (self.word(dtype), element) {
@@ -87,7 +87,7 @@ impl FillWord {
         match (self, real.kind()) {
             (Self::Zero, _) => 0,
             (Self::True, _) | (Self::Largest, Kind::Bool) => 1,
-            // All bits of the exponent and the first of the fraction.
+            // All bits of the exponent, and the first bit of the fraction.
             (Self::Nan, _) => exponent(real) | exponent(real) >> 1 & !exponent(real),
             (Self::Smallest, Kind::Signed) => 1 << (width - 1),
             (Self::Largest, Kind::Signed) => (1 << (width - 1)) - 1,
@@ -99,7 +99,7 @@ impl FillWord {
     }
 }
 
-/// The dtype of the real part, which for all but complex dtypes is the dtype itself.
+/// The dtype of the real part, or the dtype itself if it is not complex.
 const fn real(dtype: DType) -> DType {
     match dtype {
         DType::C64 => DType::F32,
@@ -108,7 +108,7 @@ const fn real(dtype: DType) -> DType {
     }
 }
 
-/// The bits of the exponent of a float: those of infinity.
+/// The exponent bits of a float, which are the bits of infinity.
 const fn exponent(float: DType) -> u128 {
     match float {
         DType::F16 => 0x7C00,
@@ -119,7 +119,7 @@ const fn exponent(float: DType) -> u128 {
     }
 }
 
-/// Whether the bits of a float, or of the real part of a complex number, are a NaN.
+/// Whether a float, or the real part of a complex number, is a NaN.
 const fn is_nan(float: DType, bits: u128) -> bool {
     let width = float.size() * 8;
     let magnitude = bits & (u128::MAX >> (129 - width));

@@ -4,13 +4,13 @@ use super::{AttributeDefault, AttributeRole, Axis, ModePolicy, Roles, Signature}
 use crate::call::{Attribute, Attributes, Profile};
 
 impl Signature {
-    /// The mode of a call, sent or by default; none of an operator without, or if the pages do not have it.
+    /// The mode of a call, sent or by default; `None` if the operator has no modes or does not have this one.
     #[must_use]
     pub fn mode<T>(&self, call: &Roles<T>) -> Option<&ModePolicy> {
         self.mode_of(call.mode.as_deref())
     }
 
-    /// The mode that attributes say, as [`Signature::mode`] does of a call.
+    /// The mode that attributes select, like [`Signature::mode`].
     #[must_use]
     pub fn mode_sent(&self, attributes: &Attributes) -> Option<&ModePolicy> {
         let name = &self.attribute(AttributeRole::Mode)?.name;
@@ -27,13 +27,13 @@ impl Signature {
         }
     }
 
-    /// The policies that a call is answered under: those of its mode, or those that the backend declares.
+    /// The policies that apply to a call: those of its mode, otherwise the declared ones.
     #[must_use]
     pub fn profile<T>(&self, call: &Roles<T>, declared: Profile) -> Profile {
         self.mode(call).map_or(declared, |mode| mode.profile)
     }
 
-    /// Whether params are flattened, row-major, before anything is gathered: the axis is null, sent or by default.
+    /// Whether params is flattened first, because the axis is null, sent or by default.
     #[must_use]
     pub fn is_flat<T>(&self, call: &Roles<T>) -> bool {
         let default = || self.attribute(AttributeRole::Axis).map(|axis| &axis.default);

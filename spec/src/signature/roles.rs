@@ -1,5 +1,4 @@
-//! Calls in role terms: from a document's names to the form's words and back. Neither way checks anything but names
-//! and types.
+//! Translates calls between the document's names and roles. Only names and types are checked, in either direction.
 
 use std::sync::Arc;
 
@@ -10,9 +9,9 @@ use crate::{DType, DimensionNumbers, Tensor};
 /// The value of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
-    /// No axis, said explicitly.
+    /// An explicit null.
     Null,
-    /// This one, from either end where the range allows it.
+    /// This axis. It may count from the end where the range allows that.
     At(i64),
 }
 
@@ -31,31 +30,31 @@ impl From<Axis> for Attribute {
     }
 }
 
-/// A call in role terms; `T` is a tensor or a reference to one.
+/// A call in role terms. `T` is a tensor or a reference to one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Roles<T> {
     /// The tensor to gather from.
     pub params: T,
     /// The tensor that says what to gather.
     pub indices: T,
-    /// The axis, if it is sent.
+    /// The axis, if sent.
     pub axis: Option<Axis>,
-    /// The number of batch dims, if it is sent.
+    /// The number of batch dims, if sent.
     pub batch_dims: Option<i64>,
-    /// The mode, if it is sent.
+    /// The mode, if sent.
     pub mode: Option<String>,
-    /// The element that the mode fills with, if it is sent and not null.
+    /// The fill value, if sent and not null.
     pub fill_value: Option<T>,
-    /// Of [`Form::Window`](super::Form::Window): how the operands are read; none of any other form.
+    /// The dimension numbers, for [`Form::Window`](super::Form::Window) only.
     pub window: Option<Window>,
-    /// The operand that holds the slice sizes, of an operator that has one. [`Window::slice_sizes`] has its values, and is
-    /// what [`Signature::spell`] goes by if both are there.
+    /// The operand that holds the slice sizes, if the operator has one. [`Window::slice_sizes`] holds its values;
+    /// if both are set, [`Signature::spell`] uses those.
     pub sizes: Option<T>,
-    /// What is sent and has no effect, by the document's names.
+    /// The attributes that are sent and have no effect, by the document's names.
     pub ignored: Attributes,
 }
 
-/// How a gather of windows reads its operands, as far as it is sent: see [`DimensionNumbers`].
+/// The dimension numbers that a call sends; see [`DimensionNumbers`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// See [`DimensionNumbers::offset_dims`].
@@ -70,12 +69,12 @@ pub struct Window {
     pub start_index_map: Option<Vec<i64>>,
     /// See [`DimensionNumbers::index_vector_dim`].
     pub index_vector_dim: Option<i64>,
-    /// The size of the window along each dim of params.
+    /// The window size along each dim of params.
     pub slice_sizes: Option<Vec<i64>>,
 }
 
 impl Window {
-    /// All of it, sent explicitly.
+    /// A window with everything sent.
     #[must_use]
     pub fn new(numbers: DimensionNumbers, slice_sizes: Vec<i64>) -> Self {
         Self {
@@ -89,7 +88,7 @@ impl Window {
         }
     }
 
-    /// Takes the value of an attribute, if its role is one of windows and its value one of that role.
+    /// Sets the value for an attribute role of form window, if the type fits.
     fn set(&mut self, role: AttributeRole, value: &Attribute) {
         match (role, value) {
             (AttributeRole::IndexVectorDim, Attribute::Integer(dim)) => self.index_vector_dim = Some(*dim),
@@ -102,7 +101,7 @@ impl Window {
         }
     }
 
-    /// The list of a role that is one.
+    /// The list for a role, if the role has one.
     pub fn list_mut(&mut self, role: AttributeRole) -> Option<&mut Option<Vec<i64>>> {
         match role {
             AttributeRole::OffsetDims => Some(&mut self.offset_dims),
@@ -115,7 +114,7 @@ impl Window {
         }
     }
 
-    /// Each value that is sent, with its role.
+    /// The values that are sent, with their roles.
     fn sent(mut self) -> impl Iterator<Item = (AttributeRole, Attribute)> {
         AttributeRole::OF_WINDOWS.into_iter().filter_map(move |role| {
             let value = match role {
@@ -128,7 +127,7 @@ impl Window {
 }
 
 impl<T> Roles<T> {
-    /// Two operands without any attribute.
+    /// Operands without attributes.
     pub const fn new(params: T, indices: T) -> Self {
         Self {
             params,
@@ -145,7 +144,7 @@ impl<T> Roles<T> {
 }
 
 impl Roles<&Tensor> {
-    /// The same with tensors of its own.
+    /// The same with owned tensors.
     #[must_use]
     pub fn cloned(&self) -> Roles<Tensor> {
         Roles {
@@ -162,7 +161,7 @@ impl Roles<&Tensor> {
     }
 }
 
-/// A call that does not have the operands and attributes of a signature. A backend answers it with `unsupported`.
+/// A call whose operands or attributes do not fit the signature. A backend answers it with `unsupported`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Misfit {
     /// An operand is missing.
@@ -189,7 +188,7 @@ pub enum Misfit {
         /// The name.
         name: String,
     },
-    /// An attribute is missing that is always sent.
+    /// A required attribute is missing.
     #[error("{operator} has an attribute `{name}`, which is missing")]
     MissingAttribute {
         /// The operator.
@@ -197,25 +196,25 @@ pub enum Misfit {
         /// The name.
         name: String,
     },
-    /// The attribute takes other values.
+    /// The attribute has a value of the wrong type.
     #[error("attribute `{name}` of {operator} is {wanted}, and cannot be {value}")]
     AttributeType {
         /// The operator.
         operator: Operator,
         /// The name.
         name: String,
-        /// What it takes.
+        /// The type that it needs.
         wanted: String,
-        /// What it was.
+        /// The value that it has.
         value: Box<Attribute>,
     },
 }
 
 impl Signature {
-    /// A call of this operator in role terms.
+    /// Translates a call of this operator into role terms.
     ///
     /// # Errors
-    /// [`Misfit`] if it does not have the operands and attributes of this signature.
+    /// [`Misfit`] if the call does not fit this signature.
     pub fn roles<'a>(&self, call: &'a Call) -> Result<Roles<&'a Tensor>, Misfit> {
         let operator = || self.operator.clone();
         let known = |name: &str| self.operands.iter().any(|operand| *operand.name == *name);
@@ -249,16 +248,16 @@ impl Signature {
                 (AttributeRole::Axis, _) => roles.axis = Some(Axis::Null),
                 (AttributeRole::BatchDims, Attribute::Integer(dims)) => roles.batch_dims = Some(*dims),
                 (AttributeRole::Mode, Attribute::String(mode)) => roles.mode = Some(mode.clone()),
-                // As if it were not sent.
+                // Equivalent to an absent attribute.
                 (AttributeRole::Mode | AttributeRole::FillValue, Attribute::Null) => {}
                 (AttributeRole::FillValue, Attribute::Element(element)) => {
                     roles.fill_value = Some(&**element);
                 }
                 (role, value) if role.is_of_windows() => {
-                    // Only the form window has these roles, by the loader.
+                    // The loader allows these roles in form window only.
                     roles.window.get_or_insert_default().set(role, value);
                 }
-                // No other role has such values, by the loader.
+                // The loader allows other values for attributes without effect only.
                 _ => drop(roles.ignored.insert(name.clone(), value.clone())),
             }
         }
@@ -268,8 +267,7 @@ impl Signature {
         }
     }
 
-    /// The name of a list that is always sent and is not among these attributes. That an axis is missing is an error of
-    /// its own.
+    /// The name of a required list that is not among these attributes. A missing axis is an error of its own.
     #[must_use]
     pub fn missing(&self, sent: &Attributes) -> Option<&str> {
         let needed = |one: &&AttributeSignature| {
@@ -278,7 +276,7 @@ impl Signature {
         self.attributes.iter().find(needed).map(|attribute| attribute.name.as_str())
     }
 
-    /// The call that roles stand for: the inverse of [`Signature::roles`]. A role that the operator lacks is left out.
+    /// The call for given roles: the inverse of [`Signature::roles`]. Drops roles that the operator does not have.
     #[must_use]
     pub fn spell(&self, roles: Roles<Tensor>) -> Call {
         let Roles { params, indices, axis, batch_dims, mode, fill_value, window, sizes, ignored } = roles;
@@ -311,9 +309,9 @@ impl Signature {
         Call { operator: self.operator.clone(), operands, attributes }
     }
 
-    /// The dimension numbers and the slice sizes of a call with indices of rank `q`, with the defaults of what is not sent.
-    /// An operator without an attribute for the vector's dim has it last, and one without an attribute for a list of dims has
-    /// none of them.
+    /// The dimension numbers and the slice sizes of a call with indices of rank `q`, with defaults filled in. An operator
+    /// without an attribute for the index vector's dim has it last, and one without an attribute for a list of dims has an
+    /// empty list.
     #[must_use]
     pub fn window(&self, sent: &Window, q: usize) -> (DimensionNumbers, Vec<i64>) {
         let default = |role| match self.attribute(role).map(|attribute| &attribute.default) {
@@ -345,7 +343,7 @@ impl Signature {
     }
 }
 
-/// The integers of a vector, at most one more than `rank`: so many show that there are too many.
+/// The integers of a vector, but at most `rank + 1` of them, which is enough to notice that there are too many.
 fn integers(vector: &Tensor, rank: usize) -> Option<Vec<i64>> {
     let len = (vector.rank() == 1).then(|| vector.shape()[0])?;
     let integer = |at: usize| {
@@ -355,14 +353,14 @@ fn integers(vector: &Tensor, rank: usize) -> Option<Vec<i64>> {
     (0..len.min(rank.saturating_add(1))).map(integer).collect()
 }
 
-/// Integers as a tensor.
+/// A tensor of integers.
 fn vector(values: &[i64]) -> Option<Tensor> {
     let bits: Vec<u64> = values.iter().map(|value| value.cast_unsigned()).collect();
     Tensor::new(DType::I64, [bits.len()], bits).ok()
 }
 
 impl Signatures {
-    /// A call in role terms, if its operator is among these and it has the operands and attributes of that.
+    /// A call in role terms; `None` if the operator is unknown or the call does not fit it.
     #[must_use]
     pub fn roles<'a>(&self, call: &'a Call) -> Option<Roles<&'a Tensor>> {
         self.get(call.operator.as_str())?.roles(call).ok()

@@ -1,5 +1,5 @@
-//! The closed words of a signature: forms, roles, types, and the rules for ranks, ranges and dims. Whatever an
-//! `operator.yaml` says beside names, dtypes and numbers is one of these.
+//! The closed vocabulary of signatures: forms, roles, types, and rules for ranks, ranges and dims. Apart from names, dtypes
+//! and numbers, everything in an `operator.yaml` is one of these words.
 
 use std::fmt;
 
@@ -9,66 +9,66 @@ use crate::call::Attribute;
 use crate::named;
 
 named! {
-    /// What kind of gather an operator is: the only thing that code may ask about it by name.
+    /// The kind of gather that an operator is. Code may distinguish operators by this, but not by name.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum Form: "form" {
         /// One axis of params is replaced by indices: `P[:a] + I[b:] + P[a+1:]`.
         Take = "take",
-        /// Every element of indices picks one element of params from its own position, on one axis replaced by the index.
+        /// Every element of indices picks one element of params, at its own position with the axis replaced by the index.
         Elements = "elements",
         /// The last axis of indices holds index rows: `I[:b] + I[b:-1] + P[b+k:]`.
         Nd = "nd",
-        /// An index row is the start of a window of fixed size: its dims stand in the output where dimension numbers say.
+        /// Each index row is the start of a window of fixed size. Dimension numbers place the window's dims in the output.
         Window = "window",
     }
 }
 
-/// What an operand is for.
+/// The role of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OperandRole {
     /// The tensor to gather from.
     Params,
-    /// The tensor that says what to gather.
+    /// The tensor of indices.
     Indices,
-    /// Of [`Form::Window`]: the size of the window along each dim of params, where no attribute says it.
+    /// For [`Form::Window`]: the window size along each dim of params, if it is no attribute.
     SliceSizes,
 }
 
-/// What an attribute is for.
+/// The role of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AttributeRole {
-    /// The axis of params that is gathered along.
+    /// The gathered axis of params.
     Axis,
-    /// How many leading axes params and indices share.
+    /// The number of leading dims that params and indices share.
     BatchDims,
-    /// What becomes of a bad index, by the call.
+    /// The call's choice of what a bad index gives.
     Mode,
-    /// What takes the place of what a bad index would select, where the mode fills; null for the operator's own.
+    /// The element that the mode fills with; null for the operator's own.
     FillValue,
-    /// Accepted, and without effect.
+    /// Accepted, but without effect.
     Ignored,
-    /// What the caller vouches for: without effect where it holds, and the page says nothing where it does not.
+    /// A promise by the caller, such as sorted indices. No effect if it holds; otherwise the documents promise nothing.
     Promise,
-    /// Of [`Form::Window`]: see [`DimensionNumbers::offset_dims`](crate::DimensionNumbers::offset_dims).
+    /// For [`Form::Window`]: see [`DimensionNumbers::offset_dims`](crate::DimensionNumbers::offset_dims).
     OffsetDims,
-    /// Likewise, of the dims of params that the output lacks.
+    /// Likewise: the dims of params that the output lacks.
     CollapsedSliceDims,
-    /// Likewise, of the dims of params that are shared with indices.
+    /// Likewise: the dims of params that are shared with indices.
     OperandBatchingDims,
-    /// Likewise, of the dims of indices that are shared with params.
+    /// Likewise: the dims of indices that are shared with params.
     StartIndicesBatchingDims,
-    /// Likewise, of the dims of params that the components of an index row are starts on.
+    /// Likewise: for each component of an index row, the dim of params that it is a start on.
     StartIndexMap,
-    /// Likewise, of the dim of indices that holds the components.
+    /// Likewise: the dim of indices that holds the components.
     IndexVectorDim,
-    /// Of [`Form::Window`]: the size of the window along each dim of params.
+    /// For [`Form::Window`]: the window size along each dim of params.
     SliceSizes,
 }
 
-/// What values an attribute takes.
+/// The type of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AttributeType {
@@ -76,11 +76,11 @@ pub enum AttributeType {
     Integer,
     /// `true` or `false`.
     Boolean,
-    /// A word.
+    /// A string.
     String,
     /// A list of integers within i64.
     Integers,
-    /// One element, of the dtype of params.
+    /// A single element with the dtype of params.
     Element,
 }
 
@@ -88,7 +88,7 @@ pub enum AttributeType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RankRule {
-    /// Any.
+    /// Any rank.
     Any,
     /// 1 or more.
     #[serde(rename = "at-least-1")]
@@ -101,13 +101,13 @@ pub enum RankRule {
     Exactly1,
 }
 
-/// The values that an attribute may have, and what a negative one means. P has rank r, indices rank q.
+/// The range of an attribute, and the meaning of a negative value. Params has rank r, indices rank q.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Range {
-    /// `-r <= axis < r`; a negative one counts from r.
+    /// `-r <= axis < r`. A negative value counts from r.
     FromMinusRBelowR,
-    /// `-q <= batch_dims <= q`; a negative one counts from q.
+    /// `-q <= batch_dims <= q`. A negative value counts from q.
     FromMinusQToQ,
     /// `0 <= batch_dims < q` and `batch_dims <= r`.
     #[serde(rename = "from-0-below-q-to-r")]
@@ -117,23 +117,23 @@ pub enum Range {
     From0BelowSmallerRank,
 }
 
-/// Of form elements: how a dim of indices off the axis relates to the dim of params.
+/// For form elements: how a dim of indices off the axis relates to that of params.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Join {
-    /// Both are equal.
+    /// They are equal.
     Equal,
-    /// That of indices is not larger; the positions beyond it are not read.
+    /// The dim of indices is not larger. Positions beyond it are not read.
     NotLarger,
-    /// Both are equal, or one of them is 1 and is repeated.
+    /// They are equal, or one of them is 1 and is repeated.
     Broadcast,
 }
 
-/// Of form window: how many elements of a collapsed or batching dim of params a window may have.
+/// For form window: the size of a window along a collapsed or batching dim of params.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CollapsedSize {
-    /// One, or none, which leaves a result element with nothing to read.
+    /// 1, or 0, which leaves output elements without a source.
     #[serde(rename = "at-most-1")]
     AtMost1,
     /// One.
@@ -141,45 +141,45 @@ pub enum CollapsedSize {
     Exactly1,
 }
 
-/// Of form window: which calls must have slice sizes within the dims of params.
+/// For form window: which calls must have slice sizes within the dims of params.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SliceBound {
     /// Every call.
     #[default]
     Always,
-    /// A call with a row: without one nothing is read, and a slice size may be any number from 0.
+    /// Calls with index rows. Without any, nothing is read, and a slice size may be any number from 0 on.
     WithRows,
 }
 
-/// Of form elements: what is checked of a call whose indices have no elements.
+/// For form elements: what is checked if indices has no elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EmptyIndex {
-    /// What is checked of every call.
+    /// The same as for every call.
     #[default]
     Checked,
-    /// Only the dtypes, the operands' own ranks and the axis: the output has the shape of indices, whatever params has.
+    /// Only the dtypes, the ranks of the operands and the axis. The output has the shape of indices, whatever params has.
     Unchecked,
 }
 
-/// What an attribute that is not sent stands for.
+/// The meaning of an attribute that is not sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum AttributeDefault {
     /// This value.
     Value(Attribute),
-    /// The number of batch dims, counted from the start.
+    /// The number of batch dims.
     BatchDims,
-    /// The axis of a vector; where params has more axes, a call without it is refused.
+    /// The axis of a vector. If params has a higher rank, the attribute is required.
     OnlyAxis,
-    /// Nothing: a call without it is refused.
+    /// None: the attribute is required.
     None,
-    /// The pages do not say, and it has no effect.
+    /// Undocumented, and without effect.
     Undocumented,
 }
 
 impl AttributeRole {
-    /// Those that only [`Form::Window`] has: the dimension numbers in the order of
+    /// The roles of form window only: the dimension numbers in the order of
     /// [`DimensionNumbers`](crate::DimensionNumbers), and the slice sizes.
     pub const OF_WINDOWS: [Self; 7] = [
         Self::OffsetDims,
@@ -191,7 +191,7 @@ impl AttributeRole {
         Self::SliceSizes,
     ];
 
-    /// Whether only [`Form::Window`] has it.
+    /// Whether the role belongs to [`Form::Window`] only.
     #[must_use]
     pub fn is_of_windows(self) -> bool {
         Self::OF_WINDOWS.contains(&self)
@@ -216,7 +216,7 @@ impl AttributeType {
 }
 
 impl RankRule {
-    /// The least rank that it allows.
+    /// The least rank that the rule allows.
     #[must_use]
     pub const fn least(self) -> usize {
         match self {
@@ -235,7 +235,7 @@ impl RankRule {
         }
     }
 
-    /// Whether it allows a rank.
+    /// Whether the rule allows a rank.
     ///
     /// ```
     /// use gather_spec::signature::RankRule;
@@ -248,7 +248,7 @@ impl RankRule {
 }
 
 impl Join {
-    /// Whether it allows all that `other` does, and more.
+    /// Whether this allows everything that `other` does, and more.
     #[must_use]
     pub fn is_wider_than(self, other: Self) -> bool {
         other == Self::Equal && self != Self::Equal

@@ -1,9 +1,9 @@
-//! Tensors element by element.
+//! Builds tensors element by element.
 
 use super::{ByteString, Element, Tensor, TensorError};
 use crate::{DType, Shape};
 
-/// Collects the elements of a tensor in row-major order; memory is reserved up front, and fallibly.
+/// Collects the elements of a tensor in row-major order. Allocation happens up front, and can fail.
 ///
 /// ```
 /// # use gather_spec::{DType, Element, Shape, Tensor, TensorBuilder};
@@ -32,10 +32,10 @@ enum Growing {
 }
 
 impl TensorBuilder {
-    /// A builder with room for all elements of the shape.
+    /// A builder with memory for all elements of the shape.
     ///
     /// # Errors
-    /// [`TensorError::OutOfMemory`] if that much cannot be reserved.
+    /// [`TensorError::OutOfMemory`] if the memory cannot be allocated.
     pub fn new(dtype: DType, shape: Shape) -> Result<Self, TensorError> {
         let count = shape.element_count();
         let elements = match dtype {
@@ -54,7 +54,7 @@ impl TensorBuilder {
     /// Adds the next element in row-major order. Bits beyond the dtype's width are dropped.
     ///
     /// # Panics
-    /// If bytes are pushed where bits belong, or the other way round.
+    /// If bytes are pushed to a tensor of bits, or vice versa.
     #[track_caller]
     #[allow(clippy::cast_possible_truncation, reason = "an element's bits lie in the low end of the u128")]
     pub fn push(&mut self, element: Element) {
@@ -69,7 +69,7 @@ impl TensorBuilder {
         }
     }
 
-    /// Adds the next elements, given as their little-endian bytes, at the speed of a copy.
+    /// Adds elements from their little-endian bytes, as fast as a copy.
     ///
     /// # Panics
     /// If the dtype is string, or the bytes are not a whole number of elements.
@@ -101,7 +101,7 @@ impl TensorBuilder {
     /// The finished tensor.
     ///
     /// # Errors
-    /// [`TensorError::Count`] if not exactly the shape's elements were pushed.
+    /// [`TensorError::Count`] if the number of elements is not the shape's.
     pub fn finish(self) -> Result<Tensor, TensorError> {
         let Self { dtype, shape, elements } = self;
         match elements {
@@ -115,7 +115,7 @@ impl TensorBuilder {
     }
 }
 
-/// Bytes by elements.
+/// Splits bytes into elements.
 #[track_caller]
 fn whole<const SIZE: usize>(bytes: &[u8]) -> &[[u8; SIZE]] {
     let (elements, rest) = bytes.as_chunks();
@@ -123,7 +123,7 @@ fn whole<const SIZE: usize>(bytes: &[u8]) -> &[[u8; SIZE]] {
     elements
 }
 
-/// An empty vector with room, if that can be had.
+/// An empty vector with capacity, if that can be allocated.
 pub(super) fn reserved<T>(count: usize) -> Result<Vec<T>, TensorError> {
     let mut elements = Vec::new();
     let bytes = count.saturating_mul(size_of::<T>());
@@ -132,7 +132,7 @@ pub(super) fn reserved<T>(count: usize) -> Result<Vec<T>, TensorError> {
 }
 
 impl Tensor {
-    /// A tensor whose elements are all the same; only one is stored.
+    /// A tensor whose elements are all equal. Only one is stored.
     ///
     /// # Errors
     /// [`TensorError`] if the shape is too large.
@@ -143,8 +143,7 @@ impl Tensor {
         Self::strided(dtype, shape, strides, 0, one.finish()?.elements)
     }
 
-    /// A tensor of another dtype in the same layout: each element that is stored between its first and its last becomes
-    /// what `map` makes of it.
+    /// A tensor with another dtype in the same layout. `map` converts every stored element between the first and the last.
     #[cfg(feature = "cases")]
     pub(crate) fn map_elements(
         &self,

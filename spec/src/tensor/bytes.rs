@@ -1,4 +1,4 @@
-//! Tensors from little-endian bytes, and back.
+//! Conversion between tensors and little-endian bytes.
 
 use super::{Elements, Stored, Tensor, TensorBuilder, TensorError};
 use crate::{DType, Shape};
@@ -43,7 +43,7 @@ impl Tensor {
         let (chunks, _) = bytes.as_chunks_mut::<SIZE>();
         let copy = |(chunk, element): (&mut [u8; SIZE], &T)| *chunk = element_bytes(*element);
         match elements.as_slice() {
-            // A loop over a slice becomes a copy of memory, which one over strides cannot.
+            // The compiler turns a loop over a slice into a memory copy, which it cannot do for strides.
             Some(elements) => chunks.iter_mut().zip(elements).for_each(copy),
             None => chunks.iter_mut().zip(&elements).for_each(copy),
         }

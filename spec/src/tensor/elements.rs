@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::DType;
 use crate::dtype::Kind;
 
-/// A string of bytes, cheap to clone.
+/// A byte string that is cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ByteString(Arc<[u8]>);
 
@@ -36,10 +36,10 @@ impl fmt::Debug for ByteString {
     }
 }
 
-/// One element: its bits in the low end of a `u128`, or its bytes.
+/// A single element.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Element {
-    /// The bits of any dtype but string; complex has its real part in the lower half.
+    /// The bits of any dtype but string, in the low end. A complex number has its real part in the lower half.
     Bits(u128),
     /// The bytes of a string.
     Bytes(ByteString),
@@ -84,13 +84,13 @@ macro_rules! each_width {
     };
 }
 
-/// Tells one storage from another, as long as both are held.
+/// Identifies a storage among those that are alive.
 #[cfg(feature = "cases")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct StorageId(usize);
 
 impl Elements {
-    /// Which storage this is.
+    /// The identity of this storage.
     #[cfg(feature = "cases")]
     pub(crate) fn id(&self) -> StorageId {
         StorageId(each_width!(self, elements => Arc::as_ptr(elements).addr()))
@@ -102,7 +102,7 @@ impl Elements {
         address(self) == address(other)
     }
 
-    /// The number of elements stored.
+    /// The number of stored elements.
     #[must_use]
     pub fn len(&self) -> usize {
         each_width!(self, elements => elements.len())
@@ -114,7 +114,7 @@ impl Elements {
         self.len() == 0
     }
 
-    /// Whether elements of this dtype are stored this way.
+    /// Whether elements of this dtype are stored in this variant.
     #[must_use]
     pub fn holds(&self, dtype: DType) -> bool {
         match self {
@@ -139,11 +139,11 @@ impl Elements {
     }
 }
 
-/// A type that stores elements: `u8`, `u16`, `u32`, `u64`, `u128` for bits, [`ByteString`] for strings.
+/// A storage type: `u8`, `u16`, `u32`, `u64` or `u128` for bits, [`ByteString`] for strings.
 pub trait Stored: Clone + PartialEq + Sized + 'static {
-    /// The storage, if it holds this type.
+    /// The stored elements, if they have this type.
     fn slice(elements: &Elements) -> Option<&[Self]>;
-    /// Storage that holds these.
+    /// Storage with these elements.
     fn store(elements: Vec<Self>) -> Elements;
 }
 
@@ -163,7 +163,7 @@ macro_rules! stored {
 
 stored!(u8 => B1, u16 => B2, u32 => B4, u64 => B8, u128 => B16, ByteString => Strings);
 
-/// The value of an integer dtype's bits.
+/// The value of an integer from its bits.
 pub(crate) fn integer(dtype: DType, bits: u128) -> i128 {
     let unused = 128 - 8 * u32::try_from(dtype.size()).expect("a size of at most 16");
     let high = bits << unused;

@@ -1,4 +1,4 @@
-//! Why a tensor cannot be made.
+//! Errors of making a tensor.
 
 use crate::{DType, Shape, ShapeTooLarge};
 
@@ -6,7 +6,7 @@ use crate::{DType, Shape, ShapeTooLarge};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TensorError {
-    /// The shape breaks its invariant.
+    /// The shape violates its invariant.
     #[error(transparent)]
     Shape(#[from] ShapeTooLarge),
     /// Shape and dtype together exceed 2^63 - 1 bytes.
@@ -18,10 +18,10 @@ pub enum TensorError {
         dtype: DType,
         /// The shape.
         shape: Shape,
-        /// Bytes by the non-zero dims.
+        /// The size in bytes, by the non-zero dims.
         bytes: u128,
     },
-    /// The number of elements is not the shape's.
+    /// The number of elements does not fit the shape.
     #[error("the shape {shape} has {expected} elements, but {found} are given")]
     Count {
         /// The shape.
@@ -31,35 +31,35 @@ pub enum TensorError {
         /// The number given.
         found: usize,
     },
-    /// The number of bytes is not that of the shape and dtype.
+    /// The number of bytes does not fit shape and dtype.
     #[error("a {dtype} tensor of shape {shape} takes {expected} bytes, but {found} are given")]
     Bytes {
         /// The dtype.
         dtype: DType,
         /// The shape.
         shape: Shape,
-        /// Bytes that the elements take.
+        /// Bytes that are needed.
         expected: usize,
         /// Bytes given.
         found: usize,
     },
-    /// The storage is of another width than the dtype.
+    /// The width of the stored elements does not fit the dtype.
     #[error("the elements given are not of the width of {0}")]
     Width(DType),
-    /// Some element would lie outside the storage, or there is not one stride per dim.
+    /// An element would be outside the storage, or the number of strides is not the rank.
     #[error("strides {strides:?} from offset {offset} leave the {len} stored elements")]
     Layout {
         /// Strides in elements.
         strides: Vec<isize>,
-        /// Where the first element lies.
+        /// The position of the first element.
         offset: usize,
         /// Elements stored.
         len: usize,
     },
-    /// The memory cannot be had.
+    /// The memory cannot be allocated.
     #[error("{bytes} bytes for a tensor could not be reserved")]
     OutOfMemory {
-        /// Bytes asked for.
+        /// Bytes requested.
         bytes: usize,
     },
 }

@@ -1,21 +1,21 @@
-//! Tensors that are zero but for a few painted places, and so large that they are made only when they are needed: the
-//! system gives them memory where something is painted, and hands out zeros everywhere else.
+//! Sparse tensors: zero except in a few painted places. They are so large that they are built only when needed, and rely on
+//! the operating system to provide untouched pages as zeros without allocating them.
 
 use super::builder::reserved;
 use super::{Stored, Tensor, TensorError};
 use crate::{DType, Element, Shape};
 
-/// A tensor that is zero but for a few places.
+/// A tensor that is zero except in a few places.
 #[derive(Clone, Debug)]
 pub struct Sparse {
     dtype: DType,
     shape: Shape,
-    /// Where a run of elements begins, in row-major order, and the bits of each.
+    /// Runs of painted elements: the row-major position of the first, and the bits of each.
     runs: Vec<(usize, Vec<u128>)>,
 }
 
 impl Sparse {
-    /// A tensor without a painted place. Not of strings.
+    /// A tensor of zeros. Strings are not supported.
     ///
     /// # Errors
     /// [`TensorError`] for strings, and if the shape is too large.
@@ -23,17 +23,17 @@ impl Sparse {
         if dtype == DType::String {
             return Err(TensorError::Width(dtype));
         }
-        // Whether the shape is too large shows without its memory.
+        // This checks the size without allocating memory.
         Tensor::filled(dtype, shape.clone(), &Element::zero(dtype))?;
         Ok(Self { dtype, shape, runs: Vec::new() })
     }
 
-    /// Paints elements from a place on, which counts in row-major order; all of them lie within the shape.
+    /// Paints elements from a row-major position on. They must be within the shape.
     pub(crate) fn paint(&mut self, first: usize, bits: Vec<u128>) {
         self.runs.push((first, bits));
     }
 
-    /// Paints elements from a place on, given as their little-endian bytes.
+    /// Paints elements, given as little-endian bytes, from a row-major position on.
     pub fn paint_le_bytes(&mut self, first: usize, bytes: &[u8]) {
         let bits = |bytes: &[u8]| {
             let mut wide = [0; 16];
@@ -43,10 +43,10 @@ impl Sparse {
         self.paint(first, bytes.chunks(self.dtype.size()).map(bits).collect());
     }
 
-    /// The tensor in memory, row-major.
+    /// Builds the tensor in row-major order.
     ///
     /// # Errors
-    /// [`TensorError::OutOfMemory`] if the system does not promise as much.
+    /// [`TensorError::OutOfMemory`] if the system does not provide the memory.
     #[allow(clippy::cast_possible_truncation, reason = "an element's bits lie in the low end of the u128")]
     pub fn tensor(&self) -> Result<Tensor, TensorError> {
         match self.dtype.size() {
@@ -58,13 +58,13 @@ impl Sparse {
         }
     }
 
-    /// The bytes of all elements.
+    /// The size of the dense tensor in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.shape.element_count().saturating_mul(self.dtype.size())
     }
 
-    /// Where the bytes of each painted run begin, and the bytes, little-endian.
+    /// The painted runs: the byte offset of each, and its little-endian bytes.
     pub fn le_runs(&self) -> impl Iterator<Item = (usize, Vec<u8>)> {
         let size = self.dtype.size();
         let bytes = move |bits: &u128| bits.to_le_bytes().into_iter().take(size);
@@ -81,9 +81,9 @@ impl Sparse {
     }
 }
 
-/// So many zeros, of which the system makes pages as they are touched.
+/// `count` zeros. The system allocates pages as they are touched.
 fn zeroed<T: Clone + Default>(count: usize) -> Result<Vec<T>, TensorError> {
-    // `vec!` would end the program where memory is short, so it is asked for first in a way that can fail.
+    // `vec!` aborts the program if memory is short, so a fallible reservation comes first.
     drop(std::hint::black_box(reserved::<T>(count)?));
     Ok(vec![T::default(); count])
 }

@@ -1,12 +1,12 @@
-//! Walks over windows of any strides, slice by slice: copies and comparisons that cost no view.
+//! Copies and compares views with any strides, slice by slice and without building `ndarray` views.
 
 use super::builder::reserved;
 use super::{Stored, Tensor, TensorError};
 
-/// Part of a tensor: what is left of its dims after some of the first axes.
+/// A part of a tensor: what remains of its dims after fixing some of the first axes.
 struct Window<'a, T> {
     stored: &'a [T],
-    /// Where the first element lies.
+    /// The position of the first element in the storage.
     first: usize,
     dims: &'a [usize],
     strides: &'a [isize],
@@ -18,7 +18,7 @@ impl<'a, T: Stored> Window<'a, T> {
         Some(Self { stored, first: tensor.offset, dims: &tensor.shape, strides: &tensor.strides })
     }
 
-    /// The places that steps along the first axis lead to.
+    /// The storage positions along the first axis.
     fn places(&self, dim: usize, stride: isize) -> impl Iterator<Item = usize> + use<T> {
         let first = self.first;
         (0..dim.cast_signed()).map(move |step| first.wrapping_add_signed(step * stride))
@@ -34,7 +34,7 @@ impl<'a, T: Stored> Window<'a, T> {
         &self.stored[self.first..self.first + dim]
     }
 
-    /// Appends the elements to a list, in row-major order.
+    /// Appends the elements to a list in row-major order.
     fn append_to(&self, list: &mut Vec<T>) {
         match (self.dims, self.strides) {
             ([dim], [1]) => list.extend_from_slice(self.row(*dim)),
@@ -44,7 +44,7 @@ impl<'a, T: Stored> Window<'a, T> {
         }
     }
 
-    /// Whether a window of the same dims has the same elements.
+    /// Whether a window with the same dims has the same elements.
     fn equals(&self, other: &Self) -> bool {
         match (self.dims, self.strides, other.strides) {
             ([dim], [1], [1]) => self.row(*dim) == other.row(*dim),
@@ -62,7 +62,7 @@ impl<'a, T: Stored> Window<'a, T> {
 }
 
 impl Tensor {
-    /// The elements, if they are stored row-major without gaps.
+    /// The elements as a slice, if they are stored row-major without gaps.
     pub(super) fn row_major<T: Stored>(&self) -> Option<&[T]> {
         let mut stride = 1;
         for (dim, found) in self.shape.iter().zip(&self.strides).rev() {
@@ -78,7 +78,7 @@ impl Tensor {
     pub(super) fn copied<T: Stored>(&self) -> Result<Self, TensorError> {
         let count = self.shape.element_count();
         let mut elements: Vec<T> = reserved(count)?;
-        // However many rows without elements there are, none is walked.
+        // An empty tensor may have a huge number of empty rows. Skip them.
         if count > 0 {
             match self.row_major() {
                 Some(row) => elements.extend_from_slice(row),
@@ -90,7 +90,7 @@ impl Tensor {
 
     /// Whether a tensor of the same shape has the same elements.
     pub(super) fn equals<T: Stored>(&self, other: &Self) -> bool {
-        // Gigabytes of zeros are not looked through to find that they equal themselves.
+        // Avoids comparing gigabytes of zeros with themselves.
         let same_layout = self.strides == other.strides && self.offset == other.offset;
         if (same_layout && self.elements.is(&other.elements)) || self.shape.element_count() == 0 {
             return true;

@@ -1,5 +1,5 @@
-//! What a YAML error means in plain English, and where it stands. The parser speaks of its own settings and of the
-//! types of this program, and often points at the key before the fault; a second reading as a tree finds the spot.
+//! Explains YAML errors in plain English and finds their position. The parser reports in terms of its own settings and of
+//! Rust types, and often points at the key before the fault. Parsing the text again as a tree finds the exact position.
 
 use serde_yaml::budget::BudgetBreach;
 use serde_yaml::{Error, Location, Spanned};
@@ -12,7 +12,7 @@ const START: Place = Place { line: 1, column: 1 };
 
 const DIMS: &str = "a tensor has at most 64 dims";
 
-/// What the parser found, said to whoever wrote the file.
+/// Explains an error of the parser to the author of the file.
 pub(super) fn explain(text: Text<'_>, error: &Error) -> Diagnostic {
     let error = innermost(error);
     let location = error.location().filter(|location| location.line() > 0);
@@ -21,14 +21,14 @@ pub(super) fn explain(text: Text<'_>, error: &Error) -> Diagnostic {
     }
     let tree = serde_yaml::from_str_with_options::<Spanned<Node>>(text.text, options()).ok();
     let site = tree.as_ref().and_then(|tree| match location {
-        // A collection of the wrong kind is reported where it begins, which may be where its first key stands.
+        // A collection of the wrong kind is reported at its beginning, which may also be the position of its first key.
         Some(location) => find(Site::root(tree), location, matches!(error, Error::Unexpected { .. })),
         None => Some(Site::root(tree)),
     });
     about_form(text, error, location, site.as_ref())
 }
 
-/// The error itself, without what says through which alias it came.
+/// The error itself, without wrappers that say through which alias it was reached.
 fn innermost(mut error: &Error) -> &Error {
     while let Error::AliasError { error: inner, .. } | Error::WithSnippet { error: inner, .. } = error {
         error = inner;
@@ -36,7 +36,7 @@ fn innermost(mut error: &Error) -> &Error {
     error
 }
 
-/// Errors of the text as YAML: its syntax, what of YAML is not accepted here, and the limits.
+/// Explains errors of the text as YAML: syntax, features that are not accepted, and limits.
 fn about_yaml(text: Text<'_>, error: &Error, location: Option<Location>) -> Option<Diagnostic> {
     let (message, help) = match error {
         Error::ExternalMessage { msg, .. } => return Some(syntax(text, msg, location)),
@@ -81,14 +81,14 @@ fn empty(text: Text<'_>) -> Diagnostic {
     at(text, None, what).help("a case file begins with `schema: 2`, then `operator` and `cases`")
 }
 
-/// Text that is no YAML, in the scanner's words, with what is usually meant by them.
+/// Explains a syntax error in the scanner's words, with a hint on the usual cause.
 fn syntax(text: Text<'_>, message: &str, location: Option<Location>) -> Diagnostic {
     if message.contains("recursion") {
         return at(text, location, "sequences and mappings are nested too deep").help(DIMS);
     }
     let mut spot = location.map_or(START, place);
     let help = if message.contains("tab") {
-        // The scanner has already passed the tab.
+        // The scanner is already past the tab.
         let line = lines(text.text).nth(spot.line - 1).unwrap_or_default();
         let before = line.chars().take(spot.column).collect::<Vec<_>>();
         spot.column = before.iter().rposition(|c| *c == '\t').map_or(spot.column, |tab| tab + 1);
@@ -131,7 +131,7 @@ fn too_many_aliases() -> (String, &'static str) {
     ("the aliases of this file stand for too much".to_owned(), "write large tensors with `fill`")
 }
 
-/// Errors of well-formed YAML that is not of the file's form.
+/// Explains errors of valid YAML that does not have the file's format.
 fn about_form(
     text: Text<'_>,
     error: &Error,
@@ -166,7 +166,7 @@ fn about_form(
     }
 }
 
-/// What should have stood there, if the error is about that.
+/// What was expected, if the error says so.
 fn wanted(error: &Error) -> Option<String> {
     Some(match error {
         Error::Unexpected { expected, .. } => kind(expected),
@@ -196,7 +196,7 @@ fn kind(expected: &str) -> String {
     .to_owned()
 }
 
-/// The wrong thing in the right place.
+/// Explains a value of the wrong kind.
 fn mismatch(text: Text<'_>, wanted: &str, location: Option<Location>, site: Option<&Site<'_>>) -> Diagnostic {
     let Some(site) = site else {
         return at(text, location, format!("this must be {wanted}"));
@@ -215,7 +215,7 @@ fn mismatch(text: Text<'_>, wanted: &str, location: Option<Location>, site: Opti
     at(text, Some(site.value.defined), format!("{subject} must be {wanted}, but {found} is written here"))
 }
 
-/// A spot in the tree: the value there, and what it is to the mapping around it.
+/// A node of the tree, with its key in the surrounding mapping.
 #[derive(Clone, Copy)]
 struct Site<'t> {
     key: Option<&'t str>,
@@ -237,8 +237,8 @@ impl<'t> Site<'t> {
     }
 }
 
-/// The spot at a location, at `site` or inside it. An error about a value is often reported at its key, and means
-/// the value. A block mapping begins where its first key does: `outer` says whether the mapping is meant.
+/// Finds the node at a location, at `site` or inside it. An error about a value is often reported at its key, and then the
+/// value is meant. A block mapping begins where its first key does: `outer` says whether the mapping is meant.
 fn find<'t>(site: Site<'t>, location: Location, outer: bool) -> Option<Site<'t>> {
     let same = |other: Location| (other.line(), other.column()) == (location.line(), location.column());
     let tree = site.value;

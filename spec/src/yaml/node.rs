@@ -5,21 +5,21 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_yaml::{Spanned, Tagged};
 
-/// A YAML node whose meaning depends on what surrounds it, such as the data of a tensor.
+/// A YAML node whose meaning depends on its context, such as the data of a tensor.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
-    /// A scalar; the text is kept if YAML takes it for a string, else it is found in the source.
+    /// A scalar. The text is kept if YAML treats it as a string; otherwise it is in the source.
     Scalar(Option<String>),
     /// A sequence.
     Sequence(Vec<Spanned<Node>>),
     /// A mapping.
     Mapping(Vec<(Spanned<String>, Spanned<Node>)>),
-    /// Something with a tag before it, such as `!!binary`, which would say how to read it.
+    /// A node with a tag, such as `!!binary`, which would change how to read it.
     Tagged,
 }
 
 impl Node {
-    /// What the node is, for messages.
+    /// The kind of node, for messages.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
             Self::Scalar(_) => "a scalar",

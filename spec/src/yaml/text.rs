@@ -6,16 +6,16 @@ use serde_yaml::options::{MergeKeyPolicy, NonFiniteFloatPolicy};
 use super::node::Node;
 use crate::diagnostic::{Diagnostic, Place, lines};
 
-/// The largest file that is read, in bytes.
+/// The largest file to read, in bytes.
 pub(crate) const MAX_FILE_BYTES: usize = 8 << 20;
 
-/// How deep sequences and mappings may be nested.
+/// The deepest nesting of sequences and mappings.
 pub(super) const MAX_DEPTH: usize = 80;
 
 /// The most sequences, mappings and scalars in a file.
 pub(super) const MAX_NODES: usize = 400_000;
 
-/// A file at hand: its name and its text.
+/// A file: its name and its text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Text<'a> {
     pub(crate) file: &'a str,
@@ -23,7 +23,7 @@ pub(crate) struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// The text of a file's bytes, without a byte order mark.
+    /// Decodes a file. Skips a byte order mark.
     pub(crate) fn new(file: &'a str, bytes: &'a [u8]) -> Result<Self, Diagnostic> {
         if bytes.len() > MAX_FILE_BYTES {
             return Err(too_long(file, bytes.len() as u64));
@@ -43,12 +43,12 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Something wrong with the node at `location`.
+    /// A problem with the node at `location`.
     pub(crate) fn wrong(&self, location: serde_yaml::Location, message: impl Into<String>) -> Diagnostic {
         Diagnostic::at(self.file, self.text, place(location), message)
     }
 
-    /// What a scalar says, as written, or the content of a quoted, folded or literal one.
+    /// The text of a scalar: as written, or the content if it is quoted, folded or literal.
     pub(crate) fn scalar(&self, node: &'a Spanned<Node>) -> Option<&'a str> {
         let Node::Scalar(content) = &node.value else { return None };
         let raw = self.raw(node)?;
@@ -58,7 +58,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// What stands in the file where a node is, quotes included.
+    /// The source text of a node, including quotes.
     fn raw(&self, node: &Spanned<Node>) -> Option<&'a str> {
         let span = node.defined.span();
         let start = usize::try_from(span.byte_offset()?).ok()?;
@@ -66,25 +66,25 @@ impl<'a> Text<'a> {
         self.text.get(start..end)
     }
 
-    /// Whether a scalar is quoted, so that YAML takes it for text.
+    /// Whether a scalar is quoted, which makes it a string in YAML.
     pub(crate) fn is_quoted(&self, node: &Spanned<Node>) -> bool {
         self.raw(node).is_some_and(|raw| raw.starts_with(['"', '\'']))
     }
 
-    /// Whether a scalar is a plain null, which a string must not be by accident.
+    /// Whether a scalar is a plain null, which may be a mistake where a string is expected.
     pub(crate) fn is_null(&self, node: &'a Spanned<Node>) -> bool {
         matches!(node.value, Node::Scalar(None))
             && matches!(self.scalar(node), Some("" | "~" | "null" | "Null" | "NULL"))
     }
 }
 
-/// A file beyond [`MAX_FILE_BYTES`].
+/// The error for a file larger than [`MAX_FILE_BYTES`].
 pub(crate) fn too_long(file: &str, bytes: u64) -> Diagnostic {
     Diagnostic::file(file, format!("the file has {bytes} bytes; at most {MAX_FILE_BYTES} are read"))
         .help("split it, or write large tensors with `fill`")
 }
 
-/// What is read, and how much of it at most: every limit is far above what a case file needs.
+/// The accepted subset of YAML, and limits, all of them far above what a case file needs.
 pub(super) fn options() -> serde_yaml::Options {
     let mut options = serde_yaml::options! {
         budget: serde_yaml::budget! {

@@ -1,4 +1,4 @@
-//! The machine, in one line. Linux tells all of it; elsewhere some of it is unknown.
+//! Describes the machine in one line. Only Linux provides everything.
 
 use std::fs::read_to_string;
 

@@ -1,4 +1,4 @@
-//! The sections of the report, each a Markdown table, printed as soon as it is measured.
+//! The sections of the report. Each is a Markdown table, printed as soon as it is measured.
 
 mod machine;
 mod rooflines;
@@ -10,7 +10,7 @@ mod workload;
 use gather_benches::{threads, workloads};
 use gather_optimized::{Level, Options, Plan};
 
-/// How the tables are measured.
+/// The settings of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) rounds: usize,
@@ -19,23 +19,23 @@ pub(crate) struct Settings {
     pub(crate) huge_params: bool,
 }
 
-/// Outputs smaller than this are for one thread, whatever the machine has.
+/// Smaller outputs are measured on one thread.
 const WORTH_THREADS: usize = 256 << 10;
 
 impl Settings {
-    /// The threads of floors and copies of this many bytes.
+    /// The number of threads for floors and copies of this many bytes.
     fn threads_for(&self, bytes: usize) -> usize {
         if bytes < WORTH_THREADS { 1 } else { self.threads }
     }
 }
 
-/// Measures and prints the sections and workloads whose name is `wanted`.
+/// Measures and prints the sections and workloads that `wanted` selects by name.
 ///
 /// # Errors
-/// What could not be run, or was wrong.
+/// What could not be run, or gave a wrong output.
 pub(crate) fn print(settings: &Settings, wanted: impl Fn(&str) -> bool) -> Result<(), String> {
     threads::provide(settings.threads);
-    // A level that the machine lacks is refused before anything is measured.
+    // Rejects a level that the machine lacks before measuring anything.
     let options = settings.level.map_or(Options::new(), |level| Options::new().level(level));
     let level = Plan::gather(&[1], &[1], &options).map_err(|why| why.to_string())?.level();
 

@@ -1,4 +1,4 @@
-//! What the memory system allows, on one thread and on all.
+//! The limits of the memory system, on one thread and on all.
 
 use std::hint::black_box;
 
@@ -7,12 +7,12 @@ use gather_benches::timing::interleave;
 
 use super::Settings;
 
-/// Bytes of the table that is read and of the memory that is copied: far more than caches hold.
+/// The size of the table to read, and of the memory to copy: far larger than the caches.
 const BYTES: usize = 256 << 20;
 /// Random reads per call.
 const READS: usize = 1 << 21;
 
-/// What is measured, and on which memory.
+/// What to measure, and on which memory.
 #[derive(Clone, Copy, Debug)]
 enum Roof {
     Copy(Copy),

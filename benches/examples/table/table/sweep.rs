@@ -1,4 +1,4 @@
-//! The same 64 KiB table under more and more indices: the time per element should not grow.
+//! The same 64 KiB table with more and more indices. The time per element should not grow.
 
 use gather_benches::timing::interleave;
 use gather_benches::verify::Samples;

@@ -1,4 +1,4 @@
-//! What a call costs when it moves next to nothing: two points of a 2x2 matrix.
+//! The cost of a call that moves next to nothing: two points of a 2x2 matrix.
 
 use std::hint::black_box;
 

@@ -1,5 +1,5 @@
-//! Windows of a matrix: rows and blocks, whose dims stand last, and columns and blocks, whose dims stand first. The list of
-//! workloads has none of them, since a window is no loop nest of its kind.
+//! Windows of a matrix: rows and blocks with the window's dims last in the output, columns and blocks with them first.
+//! `workloads.yaml` has no windows, because they are not the loop nest of [`Geometry`](gather_benches::geometry::Geometry).
 
 use gather_benches::floor::Place;
 use gather_benches::threads::share;
@@ -10,17 +10,17 @@ use ndarray::{Array2, ArrayD, IxDyn};
 
 use super::Settings;
 
-/// Rows and columns of params.
+/// The numbers of rows and of columns of params.
 const SIDE: usize = 4096;
 
-/// Windows of params, each from a random start that fits.
+/// Windows of params at random valid starts.
 #[derive(Clone, Copy, Debug)]
 struct Windows {
     name: &'static str,
     high: usize,
     wide: usize,
     count: usize,
-    /// Whether the dims of the window are the first of the output, and not the last.
+    /// Whether the window's dims come first in the output, rather than last.
     first: bool,
 }
 
@@ -43,7 +43,7 @@ impl Subject {
     fn new(windows: Windows) -> Self {
         let params = Array2::from_shape_fn((SIDE, SIDE), |(row, column)| (row * 7 + column) as f32);
         let fits = [SIDE - windows.high + 1, SIDE - windows.wide + 1];
-        // Fibonacci hashing: each start from one number, spread over all that fit.
+        // Fibonacci hashing: spreads consecutive numbers over all valid starts.
         let random = |at: usize| (at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
         let start = |(row, component): (usize, usize)| {
             i64::try_from(random(2 * row + component + 1) % fits[component] as u64).unwrap_or(0)
@@ -73,7 +73,7 @@ impl Subject {
         plan.run_into(&self.params, &self.starts, &mut self.output)
     }
 
-    /// The same elements, moved by the best plain loop: it validates nothing but what safe Rust does.
+    /// Moves the same elements by the best plain loop, which validates only what safe Rust requires.
     fn run_floor(&mut self, threads: usize) {
         let Windows { high, wide, count, first, .. } = self.windows;
         let params = self.params.as_slice().unwrap_or_default();
@@ -100,7 +100,7 @@ impl Subject {
         }
     }
 
-    /// Compares the outputs of all plans with that of the floor.
+    /// Compares the outputs of all plans with the floor's.
     fn verify(&mut self, plans: &[Plan]) -> Result<(), String> {
         self.run_floor(1);
         let floor = self.output.clone();
@@ -115,7 +115,7 @@ impl Subject {
     }
 }
 
-/// Measures and prints each kind of windows under both policies, on one thread and on all.
+/// Measures and prints each kind of window under both policies, on one thread and on all.
 pub(super) fn print(settings: &Settings) -> Result<(), String> {
     println!("| windows of 4096 x 4096 f32 | threads | MB | error, ms | clamp, ms | floor, ms | of floor |");
     println!("| --- | --: | --: | --: | --: | --: | --: |");

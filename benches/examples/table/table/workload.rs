@@ -1,4 +1,4 @@
-//! One line per workload: verified, then timed against its floor, a copy of its output's size, and one thread.
+//! One line per workload: verified, then timed against its floor, a copy of the same size, and one thread.
 
 use std::num::NonZeroUsize;
 
@@ -10,7 +10,7 @@ use gather_spec::Refusal;
 
 use super::Settings;
 
-/// What takes turns.
+/// What is timed.
 #[derive(Clone, Copy, Debug)]
 enum Contender {
     Into,
@@ -25,7 +25,7 @@ enum Contender {
     CopyWhole,
 }
 
-/// Those on all threads and those on one take turns among themselves: after a while on one thread the others are asleep.
+/// Contenders on all threads and those on one take turns separately, because the other threads fall asleep meanwhile.
 const GROUPS: [&[Contender]; 2] = [
     &[
         Contender::Into,
@@ -62,7 +62,7 @@ pub(super) fn print_row(workload: &Workload, settings: &Settings) -> Result<(), 
     for group in GROUPS {
         let group: Vec<_> = group.iter().copied().filter(|contender| arena.has(*contender)).collect();
         let medians = interleave(&group, settings.rounds, |contender| {
-            // Every contender has run without error while it was verified.
+            // Verification has run every contender without an error.
             arena.run(contender).expect("what ran once runs again");
         });
         measured.extend(group.into_iter().zip(medians));
@@ -71,11 +71,11 @@ pub(super) fn print_row(workload: &Workload, settings: &Settings) -> Result<(), 
     Ok(())
 }
 
-/// A subject with all that its contenders need.
+/// A subject with everything that its contenders need.
 struct Arena<'a> {
     subject: &'a mut dyn Subject,
     strings: bool,
-    /// Whether rows are long enough for a floor past the caches.
+    /// Whether rows are long enough for a floor with stores past the caches.
     long_rows: bool,
     all: How,
     one: How,
@@ -132,7 +132,7 @@ impl<'a> Arena<'a> {
     }
 }
 
-/// The line of a workload; what was not measured is a dash.
+/// The line of a workload. A dash stands for what was not measured.
 #[allow(clippy::cast_precision_loss, reason = "sizes to be reported with three digits")]
 fn line(workload: &Workload, measured: &[(Contender, f64)], reference_ns_per_byte: f64) -> String {
     use Contender::*;
@@ -142,7 +142,7 @@ fn line(workload: &Workload, measured: &[(Contender, f64)], reference_ns_per_byt
     };
     let bytes = workload.output_bytes() as f64;
     let ms = |contender| shown(seconds(contender) * 1e3, 3);
-    // `f64::min` passes over what was not measured.
+    // `f64::min` ignores NaN, which stands for what was not measured.
     let floor = seconds(Floor).min(seconds(FloorPastCaches));
     let floor_on_one = seconds(FloorOnOneThread).min(seconds(FloorPastCachesOnOneThread));
     let times = |slow: f64, fast: f64| shown(slow / fast, 2);
@@ -164,7 +164,7 @@ fn line(workload: &Workload, measured: &[(Contender, f64)], reference_ns_per_byt
     .fold("|".to_owned(), |line, cell| line + " " + cell + " |")
 }
 
-/// A number with so many digits after the point, more if it were all zeros; a dash if there is none.
+/// A number with this many digits after the point, or more if they would all be zeros; a dash for NaN.
 fn shown(value: f64, digits: usize) -> String {
     let digits = if value.abs() < 0.01 { digits + 3 } else { digits };
     if value.is_finite() { format!("{value:.digits$}") } else { "-".to_owned() }

@@ -1,7 +1,7 @@
-//! The failures of a backend: what is needed to mend each and to reproduce it.
+//! The failures of a backend, with what is needed to fix and to reproduce each.
 //!
-//! Failures of one verdict under the same clauses are most likely one mistake, and so are calls that a backend says it
-//! does not support for the same reason: only the smallest call of them is shown in full.
+//! Failures with the same verdict under the same clauses are most likely one bug. So are calls that a backend does not
+//! support for the same reason. Of such a group, only the smallest call is shown in full.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -19,16 +19,16 @@ use super::super::found::BackendReport;
 use super::super::label::Label;
 use super::page::{Page, WHOLE, filled, painted};
 
-/// The most ids that are named of a group.
+/// The most ids to name in a group.
 const IDS: usize = 8;
 
 /// The name of the field that says what is allowed.
 const EXPECTED: &str = "expected";
 
-/// What stands before the value of a field.
+/// The column where values of fields start.
 const INDENT: usize = 13;
 
-/// Writes every failure of a backend, those of a kind together.
+/// Writes every failure of a backend, grouped by kind.
 pub(super) fn all(text: &mut String, backend: &BackendReport, label: &Label, page: Page) {
     for group in groups(backend) {
         let Some(first) = group.first() else { continue };
@@ -52,7 +52,7 @@ pub(super) fn all(text: &mut String, backend: &BackendReport, label: &Label, pag
     }
 }
 
-/// Writes every kind of failures of the campaign of a backend.
+/// Writes every kind of failures of a backend's campaign.
 pub(super) fn kinds(text: &mut String, backend: &BackendReport, label: &Label, page: Page) {
     for campaign in &backend.campaign {
         for one in campaign.failures() {
@@ -64,7 +64,7 @@ pub(super) fn kinds(text: &mut String, backend: &BackendReport, label: &Label, p
     }
 }
 
-/// Writes what is known of a kind of failures, with the lines that repeat it.
+/// Writes a kind of failures, with the lines that repeat it.
 pub(super) fn kind(
     text: &mut String,
     backend: &BackendReport,
@@ -84,11 +84,11 @@ pub(super) fn kind(
     }
 }
 
-/// What failures of one verdict have in common if they are most likely one mistake.
+/// What failures with the same verdict share if they are most likely one bug.
 #[derive(PartialEq)]
 enum Kind<'a> {
     Clauses(BTreeSet<&'a str>),
-    /// Why the backend does not support the call.
+    /// The reason for which the backend does not support the call.
     Answer(&'a str),
 }
 
@@ -101,7 +101,7 @@ impl<'a> Kind<'a> {
     }
 }
 
-/// The failures by kind, in the order of their first, each group from the smallest call on.
+/// Groups failures by kind. Groups are in the order of their first failure, failures in a group in order of size.
 fn groups(backend: &BackendReport) -> Vec<Vec<&Entry>> {
     let mut groups: Vec<(Verdict, Kind<'_>, Vec<&Entry>)> = Vec::new();
     for entry in backend.failures() {
@@ -115,7 +115,7 @@ fn groups(backend: &BackendReport) -> Vec<Vec<&Entry>> {
     groups.into_iter().map(|(_, _, group)| group).collect()
 }
 
-/// Writes what is known of a failure.
+/// Writes a failure.
 pub(super) fn fields(text: &mut String, backend: &BackendReport, entry: &Entry, page: Page) {
     let mut line = |name: &str, value: &str| field(text, name, &page.lines(INDENT, value));
     for clause in backend.clauses_in_words(entry) {
@@ -131,7 +131,7 @@ pub(super) fn fields(text: &mut String, backend: &BackendReport, entry: &Entry, 
     }
     let elements = entry.difference.as_ref().and_then(|difference| difference.elements.as_ref());
     if let (Some(elements), Some((_, sides))) = (elements, difference) {
-        // Of answers that differ from each other either may be the right one.
+        // If answers differ from each other, either may be the right one.
         if sides.expected != EXPECTED {
             line(EXPECTED, entry.expected.as_deref().unwrap_or_default());
         }
@@ -154,7 +154,7 @@ pub(super) fn fields(text: &mut String, backend: &BackendReport, entry: &Entry, 
     }
 }
 
-/// Writes two outputs one below the other.
+/// Writes two outputs, one below the other.
 fn rows(text: &mut String, elements: &Elements, sides: Sides, page: Page) {
     let head = elements.head();
     let width = page.behind(INDENT + head.width() + 1);
@@ -164,7 +164,7 @@ fn rows(text: &mut String, elements: &Elements, sides: Sides, page: Page) {
     field(text, "", &[format!("{:width$} {}", "", rows.marks, width = head.width())]);
 }
 
-/// Writes a name and the lines of its value.
+/// Writes the name of a field and the lines of its value.
 fn field(text: &mut String, name: &str, lines: &[String]) {
     for (number, line) in lines.iter().enumerate() {
         let name = if number == 0 { name } else { "" };
@@ -172,7 +172,7 @@ fn field(text: &mut String, name: &str, lines: &[String]) {
     }
 }
 
-/// A command that still runs if it is copied from several lines.
+/// Breaks a command line such that it still runs if copied.
 fn command(line: &str, page: Page) -> Vec<String> {
     const CONTINUED: &str = " \\";
     let Some(width) = page.behind(INDENT) else { return vec![line.to_owned()] };
@@ -185,7 +185,7 @@ fn command(line: &str, page: Page) -> Vec<String> {
     lines
 }
 
-/// The words of a shell line; what stands in single quotes is not taken apart.
+/// The words of a shell command. Text in single quotes is one word.
 fn shell_words(line: &str) -> impl Iterator<Item = &str> {
     let mut quoted = false;
     line.split(move |c| {
@@ -194,7 +194,7 @@ fn shell_words(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The beginning and the end of a text, if it is long: the cause stands first, or last.
+/// The beginning and the end of a long text, since the cause tends to be in the first or the last lines.
 fn ends_of(text: &str) -> impl Iterator<Item = &str> {
     const SHOWN: usize = 8;
     let lines = text.lines().count();

@@ -1,6 +1,5 @@
-//! The matrix: what each backend did of each operator, laid out for the width of the page.
-//!
-//! Side by side if the page is wide enough, else a row for each backend and operator. Cells break between counts.
+//! The matrix of operators and backends, laid out for the width of the page: side by side if it fits, otherwise as one
+//! row per backend and operator. Cells are broken only between counts.
 
 use comfy_table::{Table, presets};
 use unicode_width::UnicodeWidthStr as _;
@@ -9,13 +8,13 @@ use super::super::found::{BackendReport, Report};
 use super::super::label::{Label, shortened};
 use super::page::{Page, filled};
 
-/// The most characters of one word in a heading.
+/// The most characters of a word in a heading.
 const LONGEST_WORD: usize = 20;
 
-/// What a border and its padding take beside each column, and once more at the end.
+/// The width of a border with its padding: once per column, and once more at the end.
 const BORDER: usize = 3;
 
-/// A cell as the units between which it may be broken.
+/// A cell as units between which it may be broken.
 type Cell = Vec<String>;
 
 pub(super) fn matrix(report: &Report, labels: &[Label], page: Page) -> Table {
@@ -40,7 +39,7 @@ pub(super) fn matrix(report: &Report, labels: &[Label], page: Page) -> Table {
     table
 }
 
-/// Operators by backends.
+/// One column per backend.
 fn side_by_side(report: &Report, labels: &[Label]) -> Vec<Vec<Cell>> {
     let mut header = vec![vec!["operator".to_owned()]];
     header.extend(labels.iter().map(heading));
@@ -56,7 +55,7 @@ fn side_by_side(report: &Report, labels: &[Label]) -> Vec<Vec<Cell>> {
     std::iter::once(header).chain(report.operators().iter().map(row)).chain(campaign).collect()
 }
 
-/// A row for each backend and operator.
+/// One row per backend and operator.
 fn one_below_the_other(report: &Report, labels: &[Label]) -> Vec<Vec<Cell>> {
     let mut rows = vec![["backend", "operator", "verdicts"].map(|head| vec![head.to_owned()]).to_vec()];
     for (backend, label) in report.backends.iter().zip(labels) {
@@ -80,18 +79,18 @@ fn cell(backend: &BackendReport, operator: &str) -> Cell {
     backend.outcome_in_words(operator)
 }
 
-/// The width of each column so that all fit into `width`; none if they cannot.
+/// Column widths that fit into `width` together, if there are any.
 fn widths(rows: &[Vec<Cell>], width: usize) -> Option<Vec<usize>> {
     let (least, most) = (columns(rows, narrowest), columns(rows, widest));
     let room = width.checked_sub(BORDER * least.len() + 1)?;
-    // The widest limit on every column under which they fit.
+    // Finds the largest limit on all columns that makes them fit.
     let limited = |limit: usize| -> Vec<usize> {
         least.iter().zip(&most).map(|(least, most)| (*most).min(limit).max(*least)).collect()
     };
     (0..=room).rev().map(limited).find(|widths| widths.iter().sum::<usize>() <= room)
 }
 
-/// A measure of each column: the largest of its cells.
+/// The largest measure of a cell in each column.
 fn columns(rows: &[Vec<Cell>], measure: fn(&Cell) -> usize) -> Vec<usize> {
     let count = rows.first().map_or(0, Vec::len);
     let of = |column: usize| rows.iter().map(|row| measure(&row[column])).max().unwrap_or_default();

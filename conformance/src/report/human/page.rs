@@ -1,28 +1,28 @@
-//! The width of what is printed, and text that is broken between words to fit it.
+//! The width of the page, and the breaking of text to fit it.
 
 use std::io::IsTerminal as _;
 
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr as _;
 
-/// The width of tables where neither a terminal nor `COLUMNS` gives one.
+/// The width of tables if neither a terminal nor `COLUMNS` gives one.
 const TABLE: usize = 120;
 
-/// The narrowest page that anything is laid out for.
+/// The narrowest page to lay anything out for.
 const NARROWEST: usize = 40;
 
-/// Where a list that is cut is whole.
+/// Where to find a list in full that is cut here.
 pub(super) const WHOLE: &str = "report.md";
 
-/// How wide a page is.
+/// The width of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct Page {
-    /// Columns; absent: as wide as its lines.
+    /// In columns; `None` for as wide as needed.
     width: Option<usize>,
 }
 
 impl Page {
-    /// The width of the terminal, else that of `COLUMNS`, else none: a pipe gets each field on one line.
+    /// The width of the terminal, otherwise that of `COLUMNS`, otherwise unlimited: a pipe gets each field on one line.
     pub(in super::super) fn of_stdout() -> Self {
         let terminal = std::io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
         let terminal = terminal.map(|(terminal_size::Width(width), _)| usize::from(width));
@@ -39,17 +39,17 @@ impl Page {
         Self { width: Some(width) }
     }
 
-    /// The columns that a table may take.
+    /// The width available to a table.
     pub(super) fn table(self) -> usize {
         self.width.unwrap_or(TABLE).max(NARROWEST)
     }
 
-    /// The columns behind an indent; absent if there is no limit.
+    /// The width available after an indent; `None` if unlimited.
     pub(super) fn behind(self, indent: usize) -> Option<usize> {
         self.width.map(|width| width.max(NARROWEST).saturating_sub(indent).max(1))
     }
 
-    /// The lines of a text behind an indent, broken between words; what is behind a line feed starts a line.
+    /// Breaks a text between words to fit after an indent. Keeps its own line breaks.
     pub(super) fn lines(self, indent: usize, text: &str) -> Vec<String> {
         let Some(width) = self.behind(indent) else {
             return text.lines().map(str::to_owned).collect();
@@ -58,7 +58,7 @@ impl Page {
     }
 }
 
-/// Units that stay whole, filled into lines of at most `width` columns; a unit that is wider has its own.
+/// Fills lines of at most `width` columns with units that are never broken. A wider unit gets a line of its own.
 pub(super) fn filled<'a>(units: impl IntoIterator<Item = &'a str>, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for unit in units {

@@ -1,4 +1,4 @@
-//! Tensors of large calls: zeros but for some places.
+//! Tensors of large cases that are zero except in some places.
 
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::tensor::Sparse;
@@ -7,7 +7,7 @@ use crate::{DType, Element, Shape};
 use super::{Entries, Exception, MAX_IN_FULL, PLACES, Painter, Reader};
 
 impl<'a> Reader<'a> {
-    /// The tensor of a shape that is zero but for some places. Only a large call has one.
+    /// Reads a tensor that is zero except in some places. Only large cases may have one.
     pub(in crate::load) fn places(
         &self,
         dtype: DType,

@@ -76,7 +76,7 @@ pub(super) struct PolicyEntry {
     pub(super) bad: Spanned<Words<BadIndex>>,
 }
 
-/// What a mode chooses. The remainder leaves no negative index open.
+/// The policies of a mode. With `modulo`, `negative` is not needed.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct ModeEntry {
@@ -93,7 +93,7 @@ pub(super) enum FlattenEntry {
     WhenAxisNull,
 }
 
-/// What the pages say of scalar params where they promise nothing.
+/// What is tolerated for scalar params, about which the pages promise nothing.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ScalarEntry {

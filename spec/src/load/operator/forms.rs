@@ -1,4 +1,4 @@
-//! What an `operator.yaml` says of one form only: `join` and `empty-index` of elements, `depth` of nd, and which of them
+//! The keys of an `operator.yaml` that belong to one form: `join` and `empty-index` of elements, `depth` of nd, and what
 //! `tolerates` may widen.
 
 use super::entries::{OperatorFile, TolerancesEntry};
@@ -8,7 +8,7 @@ use crate::signature::{
 };
 use crate::yaml::{Spanned, Text};
 
-/// What sets operators of one form apart, with the other forms' words empty.
+/// The values of form-specific keys. Those of other forms are empty.
 pub(super) struct OfForm {
     pub(super) least_depth: usize,
     pub(super) join: Option<Join>,
@@ -18,7 +18,7 @@ pub(super) struct OfForm {
 }
 
 impl OfForm {
-    /// Reads the words of the file's form, and refuses those of other forms.
+    /// Reads the keys of the file's form, and rejects those of other forms.
     pub(super) fn read(text: Text<'_>, file: &OperatorFile) -> Result<Self, Diagnostic> {
         let form = file.form.value;
         if form != Form::Nd {
@@ -48,7 +48,7 @@ impl OfForm {
         Ok(read)
     }
 
-    /// Requires what an operator of form elements cannot do without.
+    /// Requires the keys that an operator of form elements must have.
     fn complete(&self, text: Text<'_>, file: &OperatorFile) -> Result<(), Diagnostic> {
         if self.join.is_none() {
             let message = "an operator of form elements has a `join`, and this one has none";
@@ -64,7 +64,7 @@ impl OfForm {
         Ok(())
     }
 
-    /// Requires the same of an operator of form window.
+    /// Requires the keys that an operator of form window must have.
     fn complete_window(&self, text: Text<'_>, file: &OperatorFile) -> Result<(), Diagnostic> {
         if self.collapsed_size.is_none() {
             let message = "an operator of form window has a `collapsed-size`, and this one has none";
@@ -98,7 +98,7 @@ impl OfForm {
         }
     }
 
-    /// Refuses to tolerate what is not more than the operator allows anyway.
+    /// Rejects a tolerance that is not wider than what the operator allows anyway.
     fn widened(&self, text: Text<'_>, form: Form, tolerates: &TolerancesEntry) -> Result<(), Diagnostic> {
         if form != Form::Elements {
             refuse(text, &tolerates.join, format!("the form {form} has no `join` to widen"))?;
@@ -125,7 +125,7 @@ impl OfForm {
     }
 }
 
-/// Refuses an operand that the form does not have, and a rank that is not one of its role.
+/// Rejects an operand that the form does not have, or a rank that does not fit its role.
 pub(super) fn has_operand(
     text: Text<'_>,
     role: &Spanned<OperandRole>,
@@ -145,7 +145,7 @@ pub(super) fn has_operand(
     Ok(())
 }
 
-/// Refuses a role that the form does not have.
+/// Rejects an attribute role that the form does not have.
 pub(super) fn has_role(text: Text<'_>, role: &Spanned<AttributeRole>, form: Form) -> Result<(), Diagnostic> {
     let lacks = |what: &str| Err(text.wrong(role.defined, format!("the form {form} has no {what}")));
     match (role.value, form) {
@@ -156,7 +156,7 @@ pub(super) fn has_role(text: Text<'_>, role: &Spanned<AttributeRole>, form: Form
     }
 }
 
-/// Refuses a word that the form does not have.
+/// Rejects a key that the form does not have.
 fn refuse<T>(text: Text<'_>, word: &Option<Spanned<T>>, message: String) -> Result<(), Diagnostic> {
     match word {
         Some(word) => Err(text.wrong(word.defined, message).help("leave it out")),

@@ -1,4 +1,4 @@
-//! The lists of an `operator.yaml` that a single word may stand for.
+//! Lists in an `operator.yaml` that a single word may replace.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -17,10 +17,10 @@ use crate::yaml::{Node, Spanned, Text};
 #[derive(Default)]
 pub(super) struct Dtypes(pub(super) Vec<DType>);
 
-/// A word, or a list of them.
+/// A word, or a list of words.
 pub(super) struct Words<T>(pub(super) Vec<T>);
 
-/// The defaults that a list of integers may have: none of them, or none at all.
+/// The default of a list of integers: an empty list, or none.
 pub(super) fn default(text: Text<'_>, written: &Spanned<Node>) -> Result<AttributeDefault, Diagnostic> {
     match &written.value {
         Node::Sequence(items) if items.is_empty() => {

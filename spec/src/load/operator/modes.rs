@@ -1,5 +1,5 @@
-//! Who chooses what becomes of a bad index: the device, under the pairs that the pages permit, or the call, by its mode;
-//! and whether a null axis flattens params.
+//! Who chooses what a bad index gives: the device, among the pairs of policies that the pages permit, or the call, by its
+//! mode. Also whether a null axis flattens params.
 
 use super::entries::{FlattenEntry, ModeEntry, PolicyEntry};
 use crate::Profile;
@@ -13,7 +13,7 @@ use crate::yaml::{Spanned, Text};
 use super::super::raw::InOrder;
 use super::lists::Words;
 
-/// The policies of an operator: exactly one of `policy` and `modes`.
+/// Reads the policies of an operator: exactly one of `policy` and `modes`.
 pub(super) fn policy(
     text: Text<'_>,
     form: &Spanned<Form>,
@@ -49,7 +49,7 @@ pub(super) fn policy(
     }
 }
 
-/// What each mode chooses, the default first.
+/// Reads the policies of each mode, the default mode first.
 fn by_mode(
     text: Text<'_>,
     written: Spanned<InOrder<Spanned<ModeEntry>>>,
@@ -117,7 +117,7 @@ fn mode(
     })
 }
 
-/// What the modes fill with: said exactly where one does.
+/// Reads what modes fill with. Required if a mode fills, and rejected otherwise.
 pub(super) fn fill(
     text: Text<'_>,
     form: &Spanned<Form>,
@@ -147,7 +147,7 @@ pub(super) fn fill(
     }
 }
 
-/// The policies that the pages permit, of which there is one at least.
+/// Reads the permitted policies, at least one.
 fn words<T>(text: Text<'_>, written: Spanned<Words<T>>) -> Result<Vec<T>, Diagnostic> {
     if written.value.0.is_empty() {
         return Err(text
@@ -157,7 +157,7 @@ fn words<T>(text: Text<'_>, written: Spanned<Words<T>>) -> Result<Vec<T>, Diagno
     Ok(written.value.0)
 }
 
-/// Whether params are flattened where the axis is null: said exactly where it can be.
+/// Reads whether a null axis flattens params. Required if the axis may be null, and rejected otherwise.
 pub(super) fn flattens(
     text: Text<'_>,
     written: Option<Spanned<FlattenEntry>>,

@@ -1,4 +1,8 @@
-//! What a law is, and the lab in which it asks calls.
+//! A law, and one instance of it, which draws, asks calls and compares the answers.
+//!
+//! A law is straight-line code. Where it asks calls that are not answered yet, it returns early with [`Stop::Ask`]; once
+//! the answers are in, it runs again from the start on the same draws and gets further. This works because a law draws
+//! everything before it asks the first call.
 
 use gather_spec::signature::{AttributeRole, OperandRole};
 use gather_spec::{Call, Form, Outcome, Profile, Signature, Signatures, Tensor, TensorError};
@@ -16,23 +20,23 @@ use super::shapes::of_output;
 pub struct Law {
     /// Its name.
     pub name: &'static str,
-    /// The relation, in a line.
+    /// The relation, in one line.
     pub statement: &'static str,
-    /// The documented example that it stands for, by its id in the inventory.
+    /// The id of the documented example that it transcribes.
     pub example: Option<&'static str>,
-    /// The forms of the operators that it is drawn for.
+    /// The forms of operators that it is about.
     pub forms: &'static [Form],
-    /// The attributes that these operators must have.
+    /// The attributes that these operators need.
     pub roles: &'static [AttributeRole],
-    /// Which of these operators it is about.
+    /// Further conditions on the operator.
     pub(super) only: fn(&Signature) -> bool,
     /// Whether it says anything under these policies.
     pub(super) speaks: fn(Profile) -> bool,
-    pub(super) check: fn(&mut Lab<'_>) -> Result<(), Stop>,
+    pub(super) check: fn(&mut Instance<'_>) -> Result<(), Stop>,
 }
 
 impl Law {
-    /// Whether it is drawn for an operator.
+    /// Whether it is about an operator.
     #[must_use]
     pub fn is_about(&self, signature: &Signature) -> bool {
         let modes = signature.modes();
@@ -48,16 +52,16 @@ impl Law {
     }
 }
 
-/// Of a law that holds for every gather but those of windows, which have laws of their own.
+/// For laws of every gather except windows, which have laws of their own.
 pub(super) const EVERY_FORM: &[Form] = &[Form::Take, Form::Elements, Form::Nd];
 
-/// Of a law about index rows that stand by themselves, whatever their shape.
+/// For laws about index rows that are independent of each other.
 pub(super) const FREE_ROWS: &[Form] = &[Form::Take, Form::Nd];
 
-/// Of a law that is about every operator of its forms with its attributes.
+/// For laws without further conditions on the operator.
 pub(super) const ALL: fn(&Signature) -> bool = |_| true;
 
-/// Of a law that holds under all policies.
+/// For laws that apply under all policies.
 pub(super) const ANY: fn(Profile) -> bool = |_| true;
 
 /// The backend that laws are asked of.
@@ -70,14 +74,14 @@ pub(super) struct Asked {
     pub(super) edges_in: usize,
 }
 
-/// Why a law does not go on.
+/// Why a law returns early.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// It needs answers first, and is then asked again from the start.
+    /// It needs answers to these questions, and then runs again from the start.
     Ask(Vec<Question>),
-    /// There is nothing to say here; says why.
+    /// The law does not apply, for this reason.
     Skip(&'static str),
-    /// It does not hold.
+    /// The law is violated.
     Broken { verdict: Verdict, expected: String, actual: String, difference: Option<Box<Difference>> },
 }
 
@@ -93,20 +97,19 @@ impl From<gather_spec::ShapeTooLarge> for Stop {
     }
 }
 
-/// The place of one instance of a law: its draws, whom it asks, and what was answered so far. Everything is drawn
-/// before the first call is asked.
-pub(super) struct Lab<'a> {
+/// One instance of a law: its draws, the backend's declaration, and the answers so far.
+pub(super) struct Instance<'a> {
     pub(super) law: &'a Law,
     pub(super) choices: &'a mut Choices,
     asked: &'a Asked,
-    /// Stands for the declared one where a backend follows any.
+    /// Replaces the declared profile for a backend that can follow any.
     profile: Option<Profile>,
     way: Way,
     answers: &'a [Answer],
     used: usize,
 }
 
-impl<'a> Lab<'a> {
+impl<'a> Instance<'a> {
     pub(super) fn new(
         law: &'a Law,
         choices: &'a mut Choices,
@@ -134,18 +137,18 @@ impl<'a> Lab<'a> {
         signatures.iter().filter(|one| description.operators.contains_key(one.operator.as_str()))
     }
 
-    /// What the backend declares of an operator that it declares.
+    /// What the backend declares for an operator.
     pub(super) fn capability(&self, signature: &Signature) -> &'a Capability {
         &self.asked.description.operators[signature.operator.as_str()]
     }
 
-    /// The policies that an operator follows here.
+    /// The policies under which an operator is judged here.
     pub(super) fn profile(&self, operator: &str) -> Profile {
         let declared = self.asked.description.operators.get(operator).map(|known| known.profile);
         self.profile.or(declared).unwrap_or_default()
     }
 
-    /// Asks calls; gives their outcomes, of which none is `unsupported`.
+    /// Asks calls and returns their outcomes. None of them is `unsupported`: the law is skipped in that case.
     pub(super) fn ask(&mut self, calls: Vec<Call>) -> Result<Vec<Outcome>, Stop> {
         if !calls.iter().all(|call| self.has_allowed_ranks(call)) {
             return Err(Stop::Skip("skipped: a rank beyond the operator's rule"));
@@ -180,7 +183,7 @@ impl<'a> Lab<'a> {
         Ok(outcomes)
     }
 
-    /// Whether a call that a law has made of another is of ranks that its operator takes.
+    /// Whether the operator accepts the ranks of a call that a law derived from another one.
     fn has_allowed_ranks(&self, call: &Call) -> bool {
         let Some(signature) = self.asked.signatures.get(call.operator.as_str()) else { return false };
         let allows = |role, tensor: &Tensor| signature.operand(role).rank.allows(tensor.rank());
@@ -189,7 +192,7 @@ impl<'a> Lab<'a> {
         })
     }
 
-    /// Asks calls that are right by their making; gives their outputs.
+    /// Asks calls that are valid by construction, and returns their outputs.
     pub(super) fn outputs(&mut self, calls: Vec<Call>) -> Result<Vec<Tensor>, Stop> {
         let outcomes = self.ask(calls)?;
         outcomes
@@ -207,12 +210,12 @@ impl<'a> Lab<'a> {
             .collect()
     }
 
-    /// Asks one call that is right by its making.
+    /// Asks a call that is valid by construction.
     pub(super) fn output(&mut self, call: Call) -> Result<Tensor, Stop> {
         Ok(self.outputs(vec![call])?.remove(0))
     }
 
-    /// An output is of the dtype of params and of the shape that the form's formula gives, so that it can be taken apart.
+    /// Checks the dtype and the shape of an output first, so that laws can take it apart without further checks.
     fn has_the_shape_of(&self, call: &Call, outcome: &Outcome) -> Result<(), Stop> {
         let Outcome::Output(output) = outcome else { return Ok(()) };
         let Some((dtype, shape)) = of_output(&self.asked.signatures, call) else { return Ok(()) };

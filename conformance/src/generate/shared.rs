@@ -1,54 +1,54 @@
-//! Elements that many tensors share: drawing a call must not cost more than answering it.
+//! Elements that many tensors share, because drawing a call must not cost more than answering it.
 
 use std::sync::OnceLock;
 
-use gather_spec::literal::parse_count;
+use gather_spec::literal::bits_of_count;
 use gather_spec::tensor::{Elements, Stored};
 use gather_spec::{ByteString, DType};
 
 use super::paint;
 
-/// How many elements a palette has: more than nearly any window on it needs.
+/// The number of shared elements: enough for nearly every drawn tensor.
 pub(super) const LENGTH: usize = 1 << 14;
 
-/// What the elements of a drawn tensor look like, the plainest first.
+/// The kind of elements of a drawn tensor, the plainest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
-    /// 0, 1, 2… as numbers: what is best to read.
+    /// 0, 1, 2…, which are the easiest to read.
     Counted,
-    /// Every byte of an element says where it came from.
+    /// Every byte reveals which element it came from.
     Painted,
     /// NaNs with payloads, zeros with a sign, odd bool bytes, strings that are no text.
     Odd,
-    /// Strings whose lengths take one byte, two and three; other elements are painted.
+    /// Strings whose lengths need one, two or three bytes. Elements of other dtypes are painted.
     Long,
 }
 
 impl Style {
     const ALL: [Self; 4] = [Self::Counted, Self::Painted, Self::Odd, Self::Long];
-    /// What to choose from for a few elements.
+    /// The kinds for tensors of a few elements.
     pub(super) const USUAL: [Self; 4] = [Self::Counted, Self::Painted, Self::Odd, Self::Painted];
-    /// What to choose from for many, whose period is no power of two.
+    /// The kinds for tensors of many elements: their period is not a power of two.
     pub(super) const FAR_APART: [Self; 2] = [Self::Painted, Self::Odd];
 }
 
-/// Elements of every dtype in every style, made when they are needed first.
+/// Elements of every dtype in every style, computed on first use.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Palettes;
+pub(super) struct SharedElements;
 
-static PALETTES: [OnceLock<Elements>; DType::ALL.len() * Style::ALL.len()] =
+static SHARED: [OnceLock<Elements>; DType::ALL.len() * Style::ALL.len()] =
     [const { OnceLock::new() }; DType::ALL.len() * Style::ALL.len()];
 
-impl Palettes {
+impl SharedElements {
     pub(super) fn get(self, dtype: DType, style: Style) -> Elements {
         let style = if dtype != DType::String && style == Style::Long { Style::Painted } else { style };
         let at = dtype as usize * Style::ALL.len() + style as usize;
-        PALETTES[at].get_or_init(|| palette(dtype, style)).clone()
+        SHARED[at].get_or_init(|| shared(dtype, style)).clone()
     }
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "an element's bits lie in the low end of the u128")]
-fn palette(dtype: DType, style: Style) -> Elements {
+fn shared(dtype: DType, style: Style) -> Elements {
     let bits = || (0..LENGTH).map(move |at| element(dtype, style, at));
     match dtype {
         DType::String => ByteString::store((0..LENGTH).map(|at| string(style, at)).collect()),
@@ -63,7 +63,7 @@ fn palette(dtype: DType, style: Style) -> Elements {
 }
 
 fn element(dtype: DType, style: Style, at: usize) -> u128 {
-    // The smallest period is that of a bool; 2^11 counts are exact in every other dtype of two bytes.
+    // Bool has the shortest period. Counts up to 2^11 are exact in every other two-byte dtype.
     let period = match dtype {
         DType::Bool => 2,
         _ if dtype.size() == 1 => 128,
@@ -71,13 +71,13 @@ fn element(dtype: DType, style: Style, at: usize) -> u128 {
         _ => 2048,
     };
     match style {
-        Style::Counted => parse_count(dtype, at % period).unwrap_or_default(),
+        Style::Counted => bits_of_count(dtype, at % period).unwrap_or_default(),
         Style::Painted | Style::Long => paint::bits(dtype, at as u128),
         Style::Odd => odd(dtype, at),
     }
 }
 
-/// Patterns that a float, a bool or a sign would not survive, between painted ones.
+/// Bit patterns that a conversion to float, bool or another sign would change, between painted elements.
 fn odd(dtype: DType, at: usize) -> u128 {
     let width = 8 * u32::try_from(dtype.size()).unwrap_or(1);
     let all = u128::MAX >> (128 - width);
@@ -104,7 +104,7 @@ fn string(style: Style, at: usize) -> ByteString {
     }
 }
 
-/// Every second string is short; the longest is at the front only, since it takes its time.
+/// Every second string is short. The longest ones occur only at the front, since they are slow.
 fn long_string(at: usize) -> ByteString {
     let length = match at % 8 {
         1 => 255,
@@ -113,7 +113,7 @@ fn long_string(at: usize) -> ByteString {
         7 if at < 16 => 1 << 16,
         _ => return ByteString::from(format!("s{at}")),
     };
-    // Another first byte and another last one for each, and a period of 251 between them.
+    // First and last bytes differ between strings, and the bytes between them have a period of 251.
     ByteString::from(
         (0..length).map(|byte| u8::try_from((at * 7 + byte) % 251).unwrap_or(0)).collect::<Vec<u8>>(),
     )

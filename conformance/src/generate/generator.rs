@@ -1,4 +1,4 @@
-//! Draws calls at hundreds of thousands a second: tensors are windows on shared elements, and nearly all are tiny.
+//! Draws calls, hundreds of thousands per second: nearly all are tiny, and tensors are views of shared elements.
 
 use gather_spec::dtype::Kind;
 use gather_spec::signature::{AttributeDefault, AttributeRole, AttributeType, OperandRole};
@@ -8,8 +8,8 @@ use gather_spec::{
 };
 
 use super::faults::integer;
-use super::palette::{LENGTH, Palettes, Style};
 use super::parts::{Parts, Wanted, counts_from, default_of};
+use super::shared::{LENGTH, SharedElements, Style};
 use super::sizes::Size;
 use super::slice_sizes;
 use super::stored::{in_layout, stored};
@@ -18,80 +18,80 @@ use super::windows::{WantedWindows, Windows};
 use super::{Choices, far, paint, right};
 use crate::backend::{Capability, Description};
 
-/// How often a call far from the usual may be disturbed: of two faults the right one must be reported.
+/// The most faults of a far call. With two faults, the call tests which one is reported.
 const MOST_FAULTS: usize = 4;
 
 /// One attribute in so many is out of range.
 const ODDS: usize = 24;
 
-/// One usual call in so many is at a size at which kernels change their way: a long campaign has enough of them all the
-/// same, and is not slowed down.
+/// In a long campaign, one call in so many has a size at which kernels switch between code paths. That is enough of them,
+/// and does not slow the campaign down.
 pub const EDGES_IN: usize = 1024;
 
 /// Draws calls that a backend declares, and now and then one that it does not.
 #[derive(Debug)]
-pub struct Maker {
+pub struct CallGenerator {
     declared: Vec<(Signature, Capability)>,
-    palettes: Palettes,
+    shared: SharedElements,
     wide: bool,
     edges_in: Option<usize>,
 }
 
-/// A call that cannot be made.
+/// An error: a tensor of a drawn call cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{operator}: {error}")]
-pub struct Unmade {
-    /// Its operator.
+pub struct DrawError {
+    /// The operator of the call.
     pub operator: Operator,
-    /// Why a tensor of it cannot be made.
+    /// Why the tensor cannot be made.
     pub error: TensorError,
 }
 
-impl Maker {
-    /// Calls of the operators that a backend of this description declares and that have a signature.
+impl CallGenerator {
+    /// A generator for the operators that a backend declares and that have a signature.
     #[must_use]
     pub fn new(description: &Description, signatures: &Signatures) -> Self {
         let known = |(name, capability): (&String, &Capability)| {
             Some((signatures.get(name)?.clone(), capability.clone()))
         };
         let declared = description.operators.iter().filter_map(known).collect();
-        Self { declared, palettes: Palettes, wide: false, edges_in: Some(EDGES_IN) }
+        Self { declared, shared: SharedElements, wide: false, edges_in: Some(EDGES_IN) }
     }
 
-    /// Calls of higher ranks and larger dims, for tests that can take their time.
+    /// Draws calls with higher ranks and larger dims, for tests that can take their time.
     #[must_use]
     pub fn wide(self) -> Self {
         Self { wide: true, ..self }
     }
 
-    /// The same with one call in so many at a size at which kernels change their way.
+    /// Draws one call in `edges_in` at a size at which kernels switch between code paths.
     #[must_use]
     pub fn edges_in(self, edges_in: usize) -> Self {
         Self { edges_in: Some(edges_in), ..self }
     }
 
-    /// The same without such calls, for tests that answer each call hundreds of times.
+    /// Draws no such calls, for tests that answer each call hundreds of times.
     #[must_use]
     pub fn without_edges(self) -> Self {
         Self { edges_in: None, ..self }
     }
 
-    /// A call, following from the choices; `None` if there is no operator.
+    /// Draws a call; `None` if the backend declares no known operator.
     ///
     /// # Errors
-    /// [`Unmade`] if its tensors are too large, or memory is short.
+    /// [`DrawError`] if its tensors are too large, or memory is short.
     ///
     /// ```
-    /// use gather_conformance::generate::{Choices, Maker};
+    /// use gather_conformance::generate::{Choices, CallGenerator};
     /// use gather_conformance::{Backend, builtin};
     /// let reference = builtin::backend("reference", builtin::Policies::default(), 1 << 20).unwrap();
     /// let signatures: gather_spec::Signatures = gather_spec::load::operators().unwrap().into_iter().collect();
-    /// let maker = Maker::new(&reference.describe(), &signatures);
-    /// let call = maker.call(&mut Choices::from_draws(vec![]))?.unwrap();
+    /// let generator = CallGenerator::new(&reference.describe(), &signatures);
+    /// let call = generator.call(&mut Choices::from_draws(vec![]))?.unwrap();
     /// assert!(signatures.get(call.operator.as_str()).is_some());
-    /// # Ok::<(), gather_conformance::generate::Unmade>(())
+    /// # Ok::<(), gather_conformance::generate::DrawError>(())
     /// ```
-    pub fn call(&self, choices: &mut Choices) -> Result<Option<Call>, Unmade> {
+    pub fn call(&self, choices: &mut Choices) -> Result<Option<Call>, DrawError> {
         let size = |choices: &mut Choices| match self.wide {
             true => Size::Wide,
             false => Size::draw(choices, self.edges_in),
@@ -99,11 +99,12 @@ impl Maker {
         self.call_of(choices, size)
     }
 
-    /// A call far from the usual ones: more rows, longer axes, higher ranks, or sizes that only an empty output can have.
+    /// Draws a call far from the usual ones: more rows, longer axes, higher ranks, or sizes that only an empty output can
+    /// have.
     ///
     /// # Errors
-    /// As for [`Maker::call`].
-    pub fn far_call(&self, choices: &mut Choices) -> Result<Option<Call>, Unmade> {
+    /// As for [`CallGenerator::call`].
+    pub fn far_call(&self, choices: &mut Choices) -> Result<Option<Call>, DrawError> {
         self.call_of(choices, |_| Size::Far)
     }
 
@@ -111,19 +112,19 @@ impl Maker {
         &self,
         choices: &mut Choices,
         size: impl FnOnce(&mut Choices) -> Size,
-    ) -> Result<Option<Call>, Unmade> {
+    ) -> Result<Option<Call>, DrawError> {
         if self.declared.is_empty() {
             return Ok(None);
         }
         let (signature, capability) = &self.declared[choices.below(self.declared.len())];
         let size = size(choices);
         if signature.form == Form::Window {
-            let unmade = |error| Unmade { operator: signature.operator.clone(), error };
-            return self.windows(choices, signature, capability, size).map(Some).map_err(unmade);
+            let draw_error = |error| DrawError { operator: signature.operator.clone(), error };
+            return self.windows(choices, signature, capability, size).map(Some).map_err(draw_error);
         }
         let (mut parts, faults) = match size {
             Size::Far => (far::draw(choices, signature), choices.pick(&[0, MOST_FAULTS])),
-            // With a component less, or another axis, a slice would be as long as the axis.
+            // No faults: without a component, or on another axis, a slice would be as long as the axis.
             Size::Edge => (right::parts(choices, signature, &Wanted::of_size(size)), 0),
             _ => (right::parts(choices, signature, &Wanted::of_size(size)), 1),
         };
@@ -139,9 +140,9 @@ impl Maker {
         (0..faults).for_each(|_| parts.disturb(choices, signature));
         let dtype = listed_or_any(choices, &capability.dtypes);
         let index_dtype = listed_or_any(choices, &capability.index_dtypes);
-        let unmade = |error| Unmade { operator: signature.operator.clone(), error };
-        let params = self.params(dtype, parts.params, size, choices).map_err(unmade)?;
-        // What is disturbed may have fewer axes.
+        let draw_error = |error| DrawError { operator: signature.operator.clone(), error };
+        let params = self.params(dtype, parts.params, size, choices).map_err(draw_error)?;
+        // A fault may have removed axes.
         let dims = params.shape();
         let flat = [dims.element_count()];
         let bounds = match parts.flat {
@@ -149,13 +150,13 @@ impl Maker {
             false => &dims[parts.axis.min(dims.len())..(parts.axis + parts.depth).min(dims.len())],
         };
         let make = if size == Size::Edge { regular_indices } else { index_tensor };
-        let indices = make(index_dtype, parts.indices, bounds, choices).map_err(unmade)?;
-        let fill_value = self.fill_value(choices, signature, dtype).map_err(unmade)?;
+        let indices = make(index_dtype, parts.indices, bounds, choices).map_err(draw_error)?;
+        let fill_value = self.fill_value(choices, signature, dtype).map_err(draw_error)?;
         let roles = Roles { axis, batch_dims, mode, fill_value, ignored, ..Roles::new(params, indices) };
         Ok(Some(signature.spell(roles)))
     }
 
-    /// A call of form window, of which one in four has a fault.
+    /// Draws a call of form window. One in four has a fault.
     fn windows(
         &self,
         choices: &mut Choices,
@@ -194,8 +195,8 @@ impl Maker {
         Ok(signature.spell(roles))
     }
 
-    /// What a mode fills with, now and then, of an operator whose calls may say it: an element like those of params, or one
-    /// that tells how it is moved.
+    /// Sometimes a fill value, if the operator has one: an element like those of params, or one that reveals how it is
+    /// converted.
     fn fill_value(
         &self,
         choices: &mut Choices,
@@ -210,11 +211,11 @@ impl Maker {
         }
         let style = choices.pick(&Style::USUAL);
         let at = choices.below(LENGTH);
-        let elements = self.palettes.get(dtype, style);
+        let elements = self.shared.get(dtype, style);
         Tensor::strided(dtype, Shape::new([])?, Vec::new(), at, elements).map(Some)
     }
 
-    /// A window on a palette, in some layout.
+    /// A view of shared elements, in some layout.
     fn params(
         &self,
         dtype: DType,
@@ -236,12 +237,12 @@ impl Maker {
         }
         let (strides, offset) =
             if strided { layout(&shape, choices) } else { (shape.row_major_strides(), 0) };
-        Tensor::strided(dtype, shape, strides, offset, self.palettes.get(dtype, style))
+        Tensor::strided(dtype, shape, strides, offset, self.shared.get(dtype, style))
     }
 }
 
-/// An element that shows how a fill value is moved: zero, minus zero or the lowest value, a NaN with its bits, or
-/// one that no narrower dtype holds.
+/// A fill value that reveals a conversion: zero, minus zero or the lowest value, a NaN with a payload, or a value that no
+/// narrower dtype can hold.
 fn telling(choices: &mut Choices, dtype: DType) -> Element {
     let (width, top) = (8 * dtype.size(), choices.pick(&[0u128, 0x8000, 0x7FC1, 0x3FF1, 0xFFFF]));
     let repeated = top * 0x0001_0001_0001_0001_0001_0001_0001_0001;
@@ -253,7 +254,7 @@ fn telling(choices: &mut Choices, dtype: DType) -> Element {
     Element::Bits(bits)
 }
 
-/// Strides and an offset that stay within a palette.
+/// Strides and an offset that stay within the shared elements.
 fn layout(shape: &Shape, choices: &mut Choices) -> (Vec<isize>, usize) {
     let count = shape.element_count();
     let row_major = shape.row_major_strides();
@@ -268,7 +269,7 @@ fn layout(shape: &Shape, choices: &mut Choices) -> (Vec<isize>, usize) {
             });
             (each.collect(), 0)
         }
-        // One more element after each row, and some before the first.
+        // One extra element after each row, and some before the first.
         3 if count < LENGTH / 8 => {
             let mut stride: isize = 1;
             let mut strides = row_major;
@@ -288,12 +289,12 @@ fn layout(shape: &Shape, choices: &mut Choices) -> (Vec<isize>, usize) {
     }
 }
 
-/// Nearly always one of the dtypes that are declared.
+/// Nearly always one of the declared dtypes.
 fn listed_or_any(choices: &mut Choices, listed: &[DType]) -> DType {
     if listed.is_empty() || choices.once_in(40) { choices.pick(&DType::ALL) } else { choices.pick(listed) }
 }
 
-/// The batch dims and the axis as they are sent: a default is written or left out, from either end where that is allowed,
+/// The batch dims and the axis as sent: a default may be omitted, a value may count from the end where that is allowed,
 /// and one in `odds` is out of range.
 fn attributes(
     choices: &mut Choices,
@@ -311,7 +312,7 @@ fn attributes(
             return None;
         }
         if role == AttributeRole::Axis && parts.batch > 0 && choices.once_in(odds) {
-            // An axis of the batch.
+            // An axis among the batch dims.
             return Some(0);
         }
         let end = counts_from(signature, role, ranks).filter(|rank| value < *rank && choices.once_in(3));
@@ -320,10 +321,10 @@ fn attributes(
     (sent(AttributeRole::BatchDims, parts.batch), sent(AttributeRole::Axis, parts.axis))
 }
 
-/// A mode that the operator has, the default sent or left out, and once in `odds` one that it has not.
+/// A mode of the operator; the default may be omitted. Once in `odds` draws, a mode that the operator does not have.
 fn mode(choices: &mut Choices, signature: &Signature, size: Size, odds: usize) -> Option<String> {
     let modes = signature.modes();
-    // Of two faults, a bad index may be one, which most modes excuse.
+    // Of two faults one may be a bad index, which is no fault in most modes.
     if modes.is_empty() || size == Size::Far && !choices.once_in(4) {
         return None;
     }
@@ -336,7 +337,7 @@ fn mode(choices: &mut Choices, signature: &Signature, size: Size, odds: usize) -
     at.checked_sub(1).map(|at| modes[at].mode.clone())
 }
 
-/// Whether a call without the attribute is refused, where params has this rank.
+/// Whether a call without the attribute is rejected if params has this rank.
 fn is_required(signature: &Signature, role: AttributeRole, rank: usize) -> bool {
     signature.attribute(role).is_some_and(|one| match one.default {
         AttributeDefault::None => true,
@@ -345,7 +346,7 @@ fn is_required(signature: &Signature, role: AttributeRole, rank: usize) -> bool 
     })
 }
 
-/// Attributes without effect, now and then.
+/// Sometimes, attributes that have no effect.
 fn ignored(choices: &mut Choices, signature: &Signature) -> Attributes {
     let mut ignored = Attributes::new();
     for attribute in signature.attributes.iter().filter(|one| one.role == AttributeRole::Ignored) {
@@ -354,7 +355,7 @@ fn ignored(choices: &mut Choices, signature: &Signature) -> Attributes {
                 AttributeType::Boolean => Attribute::Boolean(choices.once_in(2)),
                 AttributeType::Integer => Attribute::Integer(integer(choices, 0, ODDS)),
                 AttributeType::String => Attribute::String("anything".to_owned()),
-                // Only a fill value, which has an effect, is an element.
+                // An element attribute is a fill value, which has an effect.
                 AttributeType::Integers | AttributeType::Element => {
                     Attribute::Integers(vec![integer(choices, 0, ODDS)])
                 }
@@ -362,7 +363,7 @@ fn ignored(choices: &mut Choices, signature: &Signature) -> Attributes {
             ignored.insert(attribute.name.clone(), value);
         }
     }
-    // Without effect, too, is a promise that is not made.
+    // A promise that is not made has no effect either.
     for attribute in signature.attributes.iter().filter(|one| one.role == AttributeRole::Promise) {
         if choices.once_in(8) {
             ignored.insert(attribute.name.clone(), Attribute::Boolean(false));
@@ -371,7 +372,7 @@ fn ignored(choices: &mut Choices, signature: &Signature) -> Attributes {
     ignored
 }
 
-/// Indices of which some are negative or too large, if they are to be; runs and repetitions among the good ones.
+/// Index values with runs and repetitions, and with bad ones among them where those are wanted.
 fn index_tensor(
     dtype: DType,
     dims: Vec<usize>,
@@ -381,11 +382,11 @@ fn index_tensor(
     let shape = Shape::new(dims)?;
     let style = Values::draw(choices);
     let layout = choices.below(12);
-    // The values come last, a draw or more for each: fewer rows leave all other draws what they were.
+    // Values are drawn last, one or more draws each, so removing rows does not change any other draw.
     by_row(dtype, shape, bounds, layout, |row, _, bound| style.value(choices, row, bound))
 }
 
-/// Many indices, which follow from a few draws.
+/// Many indices from few draws.
 fn regular_indices(
     dtype: DType,
     dims: Vec<usize>,
@@ -399,7 +400,7 @@ fn regular_indices(
     by_row(dtype, shape, bounds, layout, |row, component, bound| regular.value(row, component, bound))
 }
 
-/// Indices by row, component and the bound of that component, in a layout.
+/// Indices computed from row, component and the bound of that component, in a layout.
 fn by_row(
     dtype: DType,
     shape: Shape,

@@ -1,4 +1,4 @@
-//! Whom a campaign asks: the workers of a backend, ready to be asked, and how a command line names it.
+//! The backend of a campaign: its workers, and how a command line names it.
 
 use std::num::NonZeroUsize;
 
@@ -13,19 +13,19 @@ use crate::process::{Dialogue, ProcessBackend};
 use super::built_in::BackendArgument;
 use super::process::ProcessOptions;
 
-/// Whom a campaign asks, ready to be asked.
-pub(super) struct Asked {
+/// The backend of a campaign, ready for use.
+pub(super) struct Target {
     pub(super) subjects: Subjects,
     pub(super) named: Named,
-    /// The name in the report: the backend as it was given.
+    /// Its name in the report, as given on the command line.
     pub(super) argument: String,
-    /// The policies of a built-in backend to choose from.
+    /// The policies to draw from, for a built-in backend.
     pub(super) profiles: Vec<Profile>,
     pub(super) strictness: Strictness,
 }
 
-impl Asked {
-    /// A built-in backend, under the policies that were given, or under all in turn.
+impl Target {
+    /// A built-in backend, under the given policies or, without any, under all of them.
     pub(super) fn built_in(
         backend: &BackendArgument,
         signatures: &Signatures,
@@ -42,7 +42,7 @@ impl Asked {
         Self { subjects, named, argument, profiles, strictness: Strictness::Strict }
     }
 
-    /// A program, started once for each worker.
+    /// A program, started once per worker.
     ///
     /// # Errors
     /// Why it cannot be started.
