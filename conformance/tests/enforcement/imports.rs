@@ -49,6 +49,7 @@ fn rings_are_found_and_mere_re_exports_are_none() {
     assert_eq!(of_crate(declares, "use crate::b::B; pub struct A(B);", "pub struct B;"), 0);
     assert_eq!(of_crate(declares, "use crate::b::B; pub struct A;", "use super::A; pub struct B;"), 1);
     assert_eq!(of_crate(declares, "fn f() { crate::b::g() }", "fn g() { g::<super::A>() }"), 1);
+    assert_eq!(of_crate(declares, "fn f() -> impl X + use<> { crate::b::g(); }", "use super::A;"), 1);
     assert_eq!(of_crate(declares, "", "/// [`super::A`]\nfn g() { \"super::A\"; }"), 0);
     assert_eq!(of_crate(declares, "use super::b; fn f() { b::g() }", "mod m { use super::super::A; }"), 1);
     assert_eq!(of_crate(declares, "use super::b::B;", "#[cfg(test)] mod tests { use crate::A; }"), 0);
@@ -166,7 +167,8 @@ impl Reader {
                     self.module.pop();
                     len
                 }
-                "use" => {
+                // The other `use` is that of `impl Trait + use<>`.
+                "use" if tokens[at + 1] != "<" => {
                     let len = item_len(&tokens[at..]);
                     let is_public = at > 0 && [")", "pub"].contains(&tokens[at - 1].as_str());
                     self.read_use(&tokens[at + 1..at + len - 1], &[], is_public);
