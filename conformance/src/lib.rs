@@ -10,6 +10,9 @@
 //!
 //! Beside the cases there are calls without end: [`generate`] makes them, [`fuzz`] runs campaigns of them against the
 //! reference, and [`laws`] are relations between calls that need no reference.
+//!
+//! The feature `cli` brings the binary, [`standalone()`], adapters and the forms of whole reports; the feature `harness`
+//! brings [`harness()`]. Both are on by default. Without them this crate knows no command line and no test runner.
 
 #![deny(unsafe_code)]
 #![cfg_attr(

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use clap::Parser as _;
+use clap::{Args as _, FromArgMatches as _};
 use gather_spec::{Basis, Case, Specification};
 use rayon::prelude::*;
 
@@ -30,7 +30,7 @@ use super::known::Known;
 use super::partial::{not_run, note_missing, with_results};
 use super::process::{Backend, ProcessOptions, jobs, library, runs};
 use super::progress::Progress;
-use super::{BackendArgument, Cli, Command, Failure, Status, complain, print};
+use super::{BackendArgument, Failure, Status, complain, print};
 
 #[derive(clap::Args)]
 pub(super) struct Run {
@@ -90,24 +90,28 @@ pub(super) struct Run {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["patterns", "files", "operators", "basis", "suite"])]
     results: Option<PathBuf>,
     #[command(flatten)]
-    process: ProcessOptions,
+    pub(super) process: ProcessOptions,
     /// A program that answers the backend protocol (conformance/PROTOCOL.md), with its arguments
     #[arg(last = true, value_name = "CMD", help_heading = "Arguments")]
     command: Vec<OsString>,
 }
 
-/// The whole suite on every built-in backend.
-pub(super) fn main_job(
-    spec: Result<&'static Specification, Failure>,
-    folder: Option<&Path>,
-) -> Result<Status, Failure> {
-    match Cli::parse_from(["gatherspec", "run"]).command {
-        Some(Command::Run(run)) => run.execute(spec?, folder),
-        _ => unreachable!("`run` is a command"),
+impl Default for Run {
+    /// What `run` does without options: clap knows the default of each.
+    fn default() -> Self {
+        let run = Self::augment_args(clap::Command::new("run").no_binary_name(true));
+        let matches = run.get_matches_from(std::iter::empty::<OsString>());
+        Self::from_arg_matches(&matches).expect("no option is required")
     }
 }
 
 impl Run {
+    /// The same run of a program, with the deviations that are known of it.
+    pub(super) fn of_program(self, command: Vec<OsString>, deviations: &Path) -> Self {
+        let deviations = std::iter::once(deviations.to_owned()).chain(self.deviations).collect();
+        Self { command, deviations, ..self }
+    }
+
     /// Whether the large cases are needed, too.
     pub(super) fn wants_large(&self) -> bool {
         self.suite == Some(Suite::Large)
