@@ -19,9 +19,9 @@ mod progress;
 mod run;
 mod serve;
 mod show;
+mod standalone;
 mod target;
 
-use std::ffi::OsString;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -36,6 +36,7 @@ use crate::{builtin, native, signals};
 
 use ending::{Failure, Status};
 use output::{complain, print};
+pub(crate) use standalone::validate;
 
 /// Test gather implementations against the public documents of gather operators.
 ///
@@ -85,61 +86,22 @@ enum Command {
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    main_with(std::env::args_os())
+    match Cli::try_parse() {
+        Ok(cli) => cli.execute(),
+        Err(error) => not_parsed(&error),
+    }
 }
 
-/// Runs a command line, the program's name first.
-#[must_use]
-pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(arguments) {
-        Ok(cli) => cli,
-        Err(error) => {
-            // Help and version are no errors. Everything else exits with 2.
-            let text = error.render().ansi().to_string();
-            if error.use_stderr() {
-                complain(text.trim_end());
-            } else if let Err(failure) = print(&text) {
-                complain(failure);
-                return ExitCode::from(Status::Usage as u8);
-            }
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
-        }
-    };
-    if matches!(cli.command, None | Some(Command::Run(_) | Command::Fuzz(_) | Command::Merge(_))) {
-        signals::watch();
+/// Says what is wrong with a command line. Help and version are no errors; the rest exits with 2.
+fn not_parsed(error: &clap::Error) -> ExitCode {
+    let text = error.render().ansi().to_string();
+    if error.use_stderr() {
+        complain(text.trim_end());
+    } else if let Err(failure) = print(&text) {
+        complain(failure);
+        return ExitCode::from(Status::Usage as u8);
     }
-    let folder = cli.spec.as_deref();
-    let result = match &cli.command {
-        None => run::main_job(cli.load(), folder),
-        Some(Command::Run(run)) => cli.load().and_then(|spec| run.execute(spec, folder)),
-        Some(Command::List(list)) => cli.load().and_then(|spec| list.execute(spec)),
-        Some(Command::Show(show)) => cli.load().and_then(|spec| show.execute(spec)),
-        Some(Command::Serve(serve)) => cli.signatures().and_then(|signatures| serve.execute(&signatures)),
-        Some(Command::ServeLibrary { library }) => {
-            cli.signatures().and_then(|signatures| serve_library(library, &signatures))
-        }
-        Some(Command::Fuzz(fuzz)) => cli.load().and_then(|spec| fuzz.execute(spec, folder)),
-        Some(Command::Merge(merge)) => merge.execute(),
-        Some(Command::Check(check)) => cli.load().and_then(|spec| check.execute(spec)),
-        Some(Command::Mutants(mutants)) => cli.load().and_then(|spec| mutants.execute(spec)),
-        Some(Command::Completions { shell }) => {
-            let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "gatherspec", &mut script);
-            print(&String::from_utf8_lossy(&script)).map(|()| Status::Conforms)
-        }
-    };
-    let status = match result {
-        Ok(status) => ExitCode::from(status as u8),
-        // The client closed the pipe.
-        Err(Failure::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(failure) => {
-            complain(&failure);
-            let broken = matches!(failure, Failure::Broken(_));
-            ExitCode::from(if broken { Status::Broken } else { Status::Usage } as u8)
-        }
-    };
-    signals::end_if_requested();
-    status
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
 fn serve_library(library: &Path, signatures: &Signatures) -> Result<Status, Failure> {
@@ -151,6 +113,47 @@ fn serve_library(library: &Path, signatures: &Signatures) -> Result<Status, Fail
 }
 
 impl Cli {
+    /// Does what the command line asks for.
+    fn execute(&self) -> ExitCode {
+        if matches!(self.command, None | Some(Command::Run(_) | Command::Fuzz(_) | Command::Merge(_))) {
+            signals::watch();
+        }
+        let folder = self.spec.as_deref();
+        let result = match &self.command {
+            None => self.load().and_then(|spec| run::Run::default().execute(spec, folder)),
+            Some(Command::Run(run)) => self.load().and_then(|spec| run.execute(spec, folder)),
+            Some(Command::List(list)) => self.load().and_then(|spec| list.execute(spec)),
+            Some(Command::Show(show)) => self.load().and_then(|spec| show.execute(spec)),
+            Some(Command::Serve(serve)) => {
+                self.signatures().and_then(|signatures| serve.execute(&signatures))
+            }
+            Some(Command::ServeLibrary { library }) => {
+                self.signatures().and_then(|signatures| serve_library(library, &signatures))
+            }
+            Some(Command::Fuzz(fuzz)) => self.load().and_then(|spec| fuzz.execute(spec, folder)),
+            Some(Command::Merge(merge)) => merge.execute(),
+            Some(Command::Check(check)) => self.load().and_then(|spec| check.execute(spec)),
+            Some(Command::Mutants(mutants)) => self.load().and_then(|spec| mutants.execute(spec)),
+            Some(Command::Completions { shell }) => {
+                let mut script = Vec::new();
+                clap_complete::generate(*shell, &mut Cli::command(), "gatherspec", &mut script);
+                print(&String::from_utf8_lossy(&script)).map(|()| Status::Conforms)
+            }
+        };
+        let status = match result {
+            Ok(status) => ExitCode::from(status as u8),
+            // The client closed the pipe.
+            Err(Failure::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            Err(failure) => {
+                complain(&failure);
+                let broken = matches!(failure, Failure::Broken(_));
+                ExitCode::from(if broken { Status::Broken } else { Status::Usage } as u8)
+            }
+        };
+        signals::end_if_requested();
+        status
+    }
+
     /// Loads the specification. It lives until the process ends, because freeing all cases one by one takes time.
     fn load(&self) -> Result<&'static Specification, Failure> {
         start_threads();

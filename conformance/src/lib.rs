@@ -12,6 +12,9 @@
 //! - Beyond the cases: [`generate`] makes calls, [`fuzz`] runs campaigns against the reference, [`laws`] need no
 //!   reference, and [`mutants`] measure the strength of the suite.
 //! - [`cli`] is the binary `gatherspec`.
+//!
+//! The feature `cli` brings the binary, [`standalone()`], adapters and the forms of whole reports; the feature `harness`
+//! brings [`harness()`]. Both are on by default. Without them this crate has no command line and no test runner.
 
 #![deny(unsafe_code)]
 #![cfg_attr(

@@ -1,6 +1,5 @@
 //! The `main` of a backend in Rust that tests itself, as the crates under `conformance/backends/` do.
 
-use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
@@ -32,8 +31,7 @@ use crate::{cli, serve};
 /// ```
 #[must_use]
 pub fn standalone<B: Backend>(make: impl FnOnce() -> B, deviations: impl AsRef<Path>) -> ExitCode {
-    let given: Vec<OsString> = std::env::args_os().skip(1).collect();
-    if given == ["serve"] {
+    if std::env::args_os().skip(1).eq(["serve"]) {
         return match serve::serve(&mut make(), io::stdin().lock(), io::stdout().lock()) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => failed(&error),
@@ -43,13 +41,7 @@ pub fn standalone<B: Backend>(make: impl FnOnce() -> B, deviations: impl AsRef<P
         Ok(program) => program,
         Err(error) => return failed(&error),
     };
-    let mut line: Vec<OsString> = ["gatherspec", "run", "--deviations"].map(OsString::from).to_vec();
-    line.push(deviations.as_ref().into());
-    // Each panic costs one restart.
-    line.extend(["--restarts", "1000"].map(OsString::from));
-    line.extend(given);
-    line.extend(["--".into(), program.into(), "serve".into()]);
-    cli::main_with(line)
+    cli::validate(vec![program.into(), "serve".into()], deviations.as_ref())
 }
 
 fn failed(error: &io::Error) -> ExitCode {

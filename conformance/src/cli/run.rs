@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use clap::Parser as _;
+use clap::{Args as _, FromArgMatches as _};
 use gather_spec::{Basis, Case, Specification};
 use rayon::prelude::*;
 
@@ -92,28 +92,28 @@ pub(super) struct Run {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["patterns", "files", "operators", "basis", "suite"])]
     results: Option<PathBuf>,
     #[command(flatten)]
-    process: ProcessOptions,
+    pub(super) process: ProcessOptions,
     /// Program that answers the backend protocol (conformance/PROTOCOL.md), with its arguments
     #[arg(last = true, value_name = "CMD", help_heading = "Arguments")]
     command: Vec<OsString>,
 }
 
-/// `run` by itself.
-#[derive(clap::Parser)]
-struct Alone {
-    #[command(flatten)]
-    run: Run,
-}
-
-/// Runs the whole suite on every built-in backend.
-pub(super) fn main_job(
-    spec: Result<&'static Specification, Failure>,
-    folder: Option<&Path>,
-) -> Result<Status, Failure> {
-    Alone::parse_from(["gatherspec"]).run.execute(spec?, folder)
+impl Default for Run {
+    /// What `run` does without options: clap knows the default of each.
+    fn default() -> Self {
+        let run = Self::augment_args(clap::Command::new("run").no_binary_name(true));
+        let matches = run.get_matches_from(std::iter::empty::<OsString>());
+        Self::from_arg_matches(&matches).expect("no option is required")
+    }
 }
 
 impl Run {
+    /// The same run of a program, with the deviations that are known of it.
+    pub(super) fn of_program(self, command: Vec<OsString>, deviations: &Path) -> Self {
+        let deviations = std::iter::once(deviations.to_owned()).chain(self.deviations).collect();
+        Self { command, deviations, ..self }
+    }
+
     /// Whether to load the large cases.
     pub(super) fn wants_large(&self) -> bool {
         self.suite == Some(Suite::Large)

@@ -1,0 +1,56 @@
+//! The command line of a program that validates itself: the options of `gatherspec run`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, FromArgMatches as _, Parser};
+
+use super::run::Run;
+use super::{Cli, Command, not_parsed};
+
+#[derive(Parser)]
+#[command(max_term_width = 110)]
+struct Line {
+    #[command(flatten)]
+    run: Run,
+    /// Read the specification from this folder instead of the built-in one
+    #[arg(long, value_name = "DIR")]
+    spec: Option<PathBuf>,
+}
+
+impl Line {
+    fn parse_from_all(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        // Each panic costs a restart.
+        let command = Self::command().mut_arg("restarts", |restarts| restarts.default_value("1000"));
+        command.try_get_matches_from(arguments).and_then(|matches| Self::from_arg_matches(&matches))
+    }
+}
+
+/// Runs the cases on a program that answers the backend protocol, as the arguments of this process say.
+pub(crate) fn validate(program: Vec<OsString>, deviations: &Path) -> ExitCode {
+    match Line::parse_from_all(std::env::args_os()) {
+        Ok(Line { run, spec }) => {
+            let run = run.of_program(program, deviations);
+            Cli { command: Some(Command::Run(Box::new(run))), spec }.execute()
+        }
+        Err(error) => not_parsed(&error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_validates_itself_is_started_again_more_often() {
+        let line = |arguments: &[&str]| {
+            let arguments = std::iter::once("mine").chain(arguments.iter().copied());
+            Line::parse_from_all(arguments.map(OsString::from))
+        };
+        Line::command().debug_assert();
+        assert_eq!(line(&[]).unwrap().run.process.given(), ["--restarts 1000"]);
+        assert_eq!(line(&["--restarts", "7"]).unwrap().run.process.given(), ["--restarts 7"]);
+        assert!(line(&["--spec", "there"]).unwrap().spec.is_some() && line(&["list"]).is_err());
+    }
+}
