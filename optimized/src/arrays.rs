@@ -50,9 +50,9 @@ impl<'a, A, I: Index, D: Dimension, E: Dimension> Arrays<'a, A, I, D, E> {
         indices: &'a ArrayRef<I, E>,
         fill: Option<&'a A>,
     ) -> Result<Self, Refusal> {
-        let Some(shapes) = shapes.on(params.shape(), indices.shape()) else {
+        if !shapes.fit(params.shape(), indices.shape()) {
             return Err(other_shapes(shapes, params.shape(), indices.shape()));
-        };
+        }
         if size_of::<A>() == 0 {
             return Err(no_bytes());
         }

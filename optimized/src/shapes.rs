@@ -135,12 +135,6 @@ impl<'a> Shapes<'a> {
         Ok(shapes)
     }
 
-    /// The same, on arrays of these shapes; `None` if they are others.
-    #[inline(always)]
-    pub(crate) fn on(self, params: &'a [usize], indices: &'a [usize]) -> Option<Self> {
-        self.fit(params, indices).then_some(Self { params, indices, ..self })
-    }
-
     /// Whether these are the shapes of these arrays. It costs nothing where they were borrowed from there.
     #[inline(always)]
     pub(crate) fn fit(&self, params: &[usize], indices: &[usize]) -> bool {
