@@ -130,7 +130,7 @@ fn wrong_usage_ends_with_status_2_and_says_what_would_be_right() {
     assert!(said(&["run", "--backend", "reference:speed=9"]).contains("bad=… or negative=…"));
     assert!(said(&["run", "--case", "no/such/case"]).contains("gatherspec list cases"));
     assert!(said(&["run", "--operator", "onnx.Gather"]).contains("gatherspec list operators"));
-    assert!(said(&["run", "--basis", "rumour"]).contains("documented, derived or ruling"));
+    assert!(said(&["run", "--basis", "rumour"]).contains("one of documented derived ruling"));
     assert!(said(&["serve", "reference", "--bad", "unspecified"]).contains("error, zero or clamp"));
     assert!(said(&["run", "--cases", "no-such-file.yaml"]).contains("no-such-file.yaml"));
     assert!(said(&["check", "cli.rs"]).contains("cli.rs"));

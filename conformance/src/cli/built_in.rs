@@ -1,6 +1,6 @@
 //! Built-in backends on the command line.
 
-use gather_spec::{BadIndex, Signatures};
+use gather_spec::{BadIndex, Signatures, names};
 
 use crate::backend::Backend;
 use crate::builtin::{self, Policies};
@@ -21,7 +21,7 @@ impl BackendArgument {
         let mut given = Policies::default();
         for policy in policies.iter().flat_map(|policies| policies.split(',')) {
             match policy.split_once('=') {
-                Some(("bad", value)) => given.bad = Some(value.parse::<BadIndex>()?.declared()?),
+                Some(("bad", value)) => given.bad = Some(bad_index(value)?),
                 Some(("negative", value)) => given.negative = Some(value.parse()?),
                 _ => {
                     return Err(format!("`{policy}` is not a policy; expected bad=… or negative=…"));
@@ -39,4 +39,11 @@ impl BackendArgument {
         builtin::backend_of(signatures, &self.name, self.policies, max_output)
             .expect("the name was checked when it was parsed")
     }
+}
+
+/// The policy of a name, if a backend may declare it.
+fn bad_index(name: &str) -> Result<BadIndex, String> {
+    let declared: Vec<&str> =
+        BadIndex::ALL.into_iter().filter(|bad| bad.declared().is_ok()).map(BadIndex::name).collect();
+    name.parse::<BadIndex>().map_err(|_| names::unknown("policy", name, &declared))?.declared()
 }

@@ -164,5 +164,9 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
 /// An existing file. Whether it is a library shows when it is loaded.
 pub(super) fn library(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
-    if path.is_file() { Ok(path) } else { Err(format!("no such file: `{text}`")) }
+    match path.metadata() {
+        Ok(found) if found.is_file() => Ok(path),
+        Ok(_) => Err(format!("`{text}` is not a file")),
+        Err(_) => Err(format!("no such file: `{text}`")),
+    }
 }

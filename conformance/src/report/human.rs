@@ -146,8 +146,8 @@ fn ending(text: &mut String, backend: &BackendReport, name: &str, page: Page, mo
     }
 }
 
-#[cfg(test)]
 #[cfg(feature = "cli")]
+#[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
