@@ -72,7 +72,7 @@ fn threads_are_bounded_and_where_there_are_none_the_work_is_done_all_the_same() 
     assert!(status == 0 && text.contains("\ntf.gather_nd  "), "{status} {text}{said}");
 }
 
-/// Address space for anything from no thread to all of them: each takes 100 MB.
+/// Address space for anything from no thread to all of them: each takes 300 MB.
 #[test]
 #[cfg(target_os = "linux")]
 fn wherever_threads_end_is_said_or_done_without() {
@@ -85,11 +85,11 @@ fn wherever_threads_end_is_said_or_done_without() {
     let fuzz = [&fuzz[..], &[report.to_str().unwrap()]].concat();
     for arguments in [&run[..], &built_in, &fuzz] {
         let mut statuses = std::collections::BTreeSet::new();
-        for megabytes in (200..2400).step_by(300) {
+        for megabytes in (500..=4500).step_by(500) {
             let mut shell = Command::new("sh");
             let script = format!("ulimit -v {megabytes}000; exec \"$0\" \"$@\"");
             shell.args(["-c", &script, PROGRAM]).args(arguments).current_dir(folder.path());
-            shell.env("RUST_MIN_STACK", "100000000").env("RAYON_NUM_THREADS", "3");
+            shell.env("RUST_MIN_STACK", "300000000").env("RAYON_NUM_THREADS", "3");
             let output = shell.output().unwrap();
             let said = String::from_utf8(output.stderr).unwrap();
             assert!(!said.contains("panicked"), "{megabytes} MB: {said}");

@@ -1,9 +1,8 @@
 //! Draws calls, hundreds of thousands per second: nearly all are tiny, and tensors are views of shared elements.
 
-use gather_spec::dtype::Kind;
 use gather_spec::signature::{AttributeDefault, AttributeRole, AttributeType, OperandRole};
 use gather_spec::{
-    Attribute, Attributes, Call, DType, Element, Form, Operator, Roles, Shape, Signature, Signatures, Tensor,
+    Attribute, Attributes, Call, DType, Form, Operator, Roles, Shape, Signature, Signatures, Tensor,
     TensorError,
 };
 
@@ -15,7 +14,7 @@ use super::slice_sizes;
 use super::stored::{in_layout, stored};
 use super::values::{Regular, Values};
 use super::windows::{WantedWindows, Windows};
-use super::{Choices, far, paint, right};
+use super::{Choices, far, fills, paint, right};
 use crate::backend::{Capability, Description};
 
 /// The most faults of a far call. With two faults, the call tests which one is reported.
@@ -206,8 +205,8 @@ impl CallGenerator {
         if signature.attribute(AttributeRole::FillValue).is_none() || !choices.once_in(3) {
             return Ok(None);
         }
-        if dtype.kind() != Kind::String && dtype != DType::Bool && choices.once_in(2) {
-            return Tensor::filled(dtype, Shape::new([])?, &telling(choices, dtype)).map(Some);
+        if let Some(telling) = fills::telling(choices, dtype) {
+            return Tensor::filled(dtype, Shape::new([])?, &telling).map(Some);
         }
         let style = choices.pick(&Style::USUAL);
         let at = choices.below(LENGTH);
@@ -239,19 +238,6 @@ impl CallGenerator {
             if strided { layout(&shape, choices) } else { (shape.row_major_strides(), 0) };
         Tensor::strided(dtype, shape, strides, offset, self.shared.get(dtype, style))
     }
-}
-
-/// A fill value that reveals a conversion: zero, minus zero or the lowest value, a NaN with a payload, or a value that no
-/// narrower dtype can hold.
-fn telling(choices: &mut Choices, dtype: DType) -> Element {
-    let (width, top) = (8 * dtype.size(), choices.pick(&[0u128, 0x8000, 0x7FC1, 0x3FF1, 0xFFFF]));
-    let repeated = top * 0x0001_0001_0001_0001_0001_0001_0001_0001;
-    let bits = match choices.once_in(2) {
-        _ if width < 16 => top >> 8,
-        true => repeated & (u128::MAX >> (128 - width)),
-        false => top << (width - 16),
-    };
-    Element::Bits(bits)
 }
 
 /// Strides and an offset that stay within the shared elements.

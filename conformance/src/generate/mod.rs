@@ -6,6 +6,7 @@
 //! - `pieces`: a call by the meaning of its dims, from which `edges` and `far` assemble shapes;
 //! - `sizes`, `edges`, `far`: how large a call is: usually tiny, sometimes at a threshold of kernels, or beyond;
 //! - `values`: the elements of indices;
+//! - `fills`: fill values that reveal a conversion;
 //! - `windows`: shapes and dimension numbers of form window;
 //! - `slice_sizes`: slice sizes as an operand;
 //! - `stored`: integers as a tensor of any dtype and layout;
@@ -19,6 +20,7 @@ mod choices;
 mod edges;
 mod far;
 mod faults;
+pub(crate) mod fills;
 mod generator;
 pub mod grid;
 pub mod paint;

@@ -26,7 +26,7 @@ pub fn params(dtype: DType, shape: Shape) -> Result<Tensor, TensorError> {
 }
 
 /// The element at a linear position.
-fn element(dtype: DType, at: u128) -> Element {
+pub(crate) fn element(dtype: DType, at: u128) -> Element {
     match dtype {
         DType::String => Element::Bytes(ByteString::from(format!("s{at}"))),
         _ => Element::Bits(bits(dtype, at)),

@@ -112,7 +112,16 @@ fn argsort_sorts(instance: &mut Instance<'_>) -> Result<(), Stop> {
     })?;
     let (mode, profile) = instance.policies(signature);
     let last = rank - 1;
-    let gather = Gather { signature, params: values, indices: order, axis: last, batch: last, mode, profile };
+    let gather = Gather {
+        signature,
+        params: values,
+        indices: order,
+        axis: last,
+        batch: last,
+        mode,
+        fill_value: None,
+        profile,
+    };
     // Counts the last axis from the end where that is allowed. An axis equal to its default is sometimes omitted.
     let ranks = gather.ranks();
     let from_end = |role| counts_from(signature, role, ranks).map_or(signed(last), |_| -1);

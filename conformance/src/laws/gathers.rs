@@ -8,7 +8,7 @@ use gather_spec::{BadIndex, Call, DType, Form, NegativeIndex, Profile, Roles, Sh
 
 use crate::generate::parts::{Ranks, Wanted, default_of};
 use crate::generate::values::Values;
-use crate::generate::{Size, paint, right};
+use crate::generate::{Size, fills, paint, right};
 
 use super::instance::{Instance, Stop};
 use super::shapes::joined;
@@ -44,6 +44,8 @@ pub(super) struct Gather<'a> {
     pub(super) batch: usize,
     /// The mode to send.
     pub(super) mode: Option<String>,
+    /// The fill value to send.
+    pub(super) fill_value: Option<Tensor>,
     pub(super) profile: Profile,
 }
 
@@ -58,8 +60,8 @@ impl Gather<'_> {
     /// The call with exactly these attributes.
     pub(super) fn spell(&self, axis: Option<i64>, batch_dims: Option<i64>) -> Call {
         let roles = Roles::new(self.params.clone(), self.indices.clone());
-        let (axis, mode) = (axis.map(Axis::At), self.mode.clone());
-        self.signature.spell(Roles { axis, batch_dims, mode, ..roles })
+        let (axis, mode, fill_value) = (axis.map(Axis::At), self.mode.clone(), self.fill_value.clone());
+        self.signature.spell(Roles { axis, batch_dims, mode, fill_value, ..roles })
     }
 
     /// The default of an attribute in this call.
@@ -179,8 +181,9 @@ impl<'a> Instance<'a> {
         let (mode, profile) = self.policies(signature);
         let params = paint::params(dtype, Shape::new(parts.params)?)?;
         let indices = zeros(index_dtype, parts.indices)?;
-        let gather =
-            Gather { signature, params, indices, axis: parts.axis, batch: parts.batch, mode, profile };
+        let fill_value = if needs.bad { self.fill_value(signature, dtype)? } else { None };
+        let (axis, batch) = (parts.axis, parts.batch);
+        let gather = Gather { signature, params, indices, axis, batch, mode, fill_value, profile };
         let bad = needs.bad && profile.bad != BadIndex::Unspecified && self.choices.once_in(3);
         self.with_drawn_indices(gather, bad)
     }
@@ -206,6 +209,19 @@ impl<'a> Instance<'a> {
                 (Some(chosen.mode.clone()), chosen.profile)
             }
         }
+    }
+
+    /// Sometimes draws a fill value to send, if the operator has that attribute.
+    pub(super) fn fill_value(&mut self, signature: &Signature, dtype: DType) -> Result<Option<Tensor>, Stop> {
+        if signature.attribute(AttributeRole::FillValue).is_none() || !self.choices.once_in(2) {
+            return Ok(None);
+        }
+        let choices = &mut *self.choices;
+        let element = match fills::telling(choices, dtype) {
+            Some(telling) => telling,
+            None => paint::element(dtype, choices.below(256) as u128),
+        };
+        Ok(Some(Tensor::filled(dtype, Shape::new([])?, &element)?))
     }
 
     pub(super) fn dtypes(&mut self, signature: &Signature) -> Result<(DType, DType), Stop> {

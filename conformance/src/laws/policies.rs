@@ -8,15 +8,15 @@ use super::gathers::Needs;
 use super::instance::{ALL, EVERY_FORM, Instance, Law, Stop};
 use super::tensors::{integers, padded};
 
-pub(super) const ZERO_IS_PADDING: Law = Law {
-    name: "zero-is-padding",
-    statement: "bad: zero: G(P, I) = G(P padded with zeros, I with each bad index at the padding)",
+pub(super) const FILLING_IS_PADDING: Law = Law {
+    name: "filling-is-padding",
+    statement: "bad: zero, fill: G(P, I) = G(P padded with what fills, I with each bad index at the padding)",
     example: None,
     forms: EVERY_FORM,
     roles: &[],
     only: ALL,
     speaks: |profile| FILLS.contains(&profile.bad),
-    check: zero_is_padding,
+    check: filling_is_padding,
 };
 
 pub(super) const CLAMP_IS_CLAMPING: Law = Law {
@@ -64,17 +64,17 @@ pub(super) const LATER_ROWS: Law = Law {
 };
 
 /// The policies that fill the slice of a bad index.
-const FILLS: [BadIndex; 2] = [BadIndex::Zero, BadIndex::Fill];
+pub(super) const FILLS: [BadIndex; 2] = [BadIndex::Zero, BadIndex::Fill];
 
 const NEEDS: Needs = Needs { batch: (0, 2), bad: true, ..Needs::PLAIN };
 
-fn zero_is_padding(instance: &mut Instance<'_>) -> Result<(), Stop> {
+fn filling_is_padding(instance: &mut Instance<'_>) -> Result<(), Stop> {
     let gather = instance.gather(NEEDS)?;
     if !FILLS.contains(&gather.profile.bad) {
         return Err(Stop::Skip("skipped: another policy"));
     }
     let placed = gather.map_indices(|index, bound| gather.within(index, bound).unwrap_or(bound) as i128)?;
-    let filler = gather.signature.filler(gather.profile, gather.params.dtype(), None);
+    let filler = gather.signature.filler(gather.profile, gather.params.dtype(), gather.fill_value.as_ref());
     let placed = placed.with_params(padded(&gather.params, gather.selected_axes(), &filler)?);
     let outcomes = instance.ask(vec![placed.call(), gather.call()])?;
     agree(&outcomes[0], &outcomes[1])

@@ -7,6 +7,7 @@ use gather_spec::{
 
 use super::compare::{agree, equal, made_of};
 use super::instance::{ALL, ANY, Instance, Law, Stop};
+use super::policies::FILLS;
 use super::shapes::of_windows;
 use super::tensors::{build, counts, integers, transpose};
 use crate::generate::values::Values;
@@ -90,6 +91,17 @@ pub(super) const CLAMPED_STARTS: Law = Law {
     check: clamped_starts,
 };
 
+pub(super) const BAD_WINDOWS_FILLED: Law = Law {
+    name: "bad-windows-are-filled",
+    statement: "bad: zero, fill: gather_windows(P, I) = gather_windows(P, I clamped), with each bad window filled",
+    example: None,
+    forms: &[Form::Window],
+    roles: &[],
+    only: ALL,
+    speaks: |profile| FILLS.contains(&profile.bad) && profile.negative == NegativeIndex::Reject,
+    check: bad_windows_filled,
+};
+
 /// A call in parts.
 #[derive(Clone)]
 struct Drawn<'a> {
@@ -100,6 +112,7 @@ struct Drawn<'a> {
     slice_sizes: Vec<i64>,
     bounds: Vec<usize>,
     mode: Option<String>,
+    fill_value: Option<Tensor>,
     profile: Profile,
 }
 
@@ -107,7 +120,8 @@ impl Drawn<'_> {
     fn call(&self) -> Call {
         let window = Some(Window::new(self.numbers.clone(), self.slice_sizes.clone()));
         let roles = Roles::new(self.params.clone(), self.indices.clone());
-        self.signature.spell(Roles { window, mode: self.mode.clone(), ..roles })
+        let (mode, fill_value) = (self.mode.clone(), self.fill_value.clone());
+        self.signature.spell(Roles { window, mode, fill_value, ..roles })
     }
 
     /// The dim of indices that holds the components, if there is one.
@@ -118,6 +132,19 @@ impl Drawn<'_> {
     fn bound(&self, position: &[usize]) -> usize {
         let component = self.vector().map_or(0, |dim| position[dim]);
         self.bounds.get(component).copied().unwrap_or(1)
+    }
+
+    /// The components of an index row, which is the start of a window.
+    fn starts(&self, row: &[usize]) -> Vec<i128> {
+        let start = |position: &[usize]| self.indices.integer(position).unwrap_or_default();
+        let Some(vector) = self.vector() else { return vec![start(row)] };
+        let mut position = row.to_vec();
+        position.insert(vector, 0);
+        let component = |at| {
+            position[vector] = at;
+            start(&position)
+        };
+        (0..self.indices.shape()[vector]).map(component).collect()
     }
 
     fn is_offset(&self, dim: usize) -> bool {
@@ -145,13 +172,16 @@ impl<'a> Instance<'a> {
         let wanted = WantedWindows { batching, some: true, size };
         let windows = Windows::draw(self.choices, signature, &wanted);
         let (mode, profile) = self.policies(signature);
+        let fill_value = if bad { self.fill_value(signature, dtype)? } else { None };
         let bad = bad && profile.bad != BadIndex::Unspecified && self.choices.once_in(3);
         let bounds = windows.bounds();
         let Windows { params, indices, numbers, slice_sizes } = windows;
         let params = paint::params(dtype, Shape::new(params)?)?;
         let shape = Shape::new(indices)?;
         let zeros = Tensor::filled(index_dtype, shape, &gather_spec::Element::Bits(0))?;
-        let drawn = Drawn { signature, params, indices: zeros, numbers, slice_sizes, bounds, mode, profile };
+        let indices = zeros;
+        let drawn =
+            Drawn { signature, params, indices, numbers, slice_sizes, bounds, mode, fill_value, profile };
         let counted = usize::try_from(counts(index_dtype)).unwrap_or(usize::MAX);
         let values = Values { style: 0, bad_in: if bad { 4 } else { 0 }, reach: Values::NEAR };
         let choices = &mut *self.choices;
@@ -205,17 +235,10 @@ fn loop_of_slices(instance: &mut Instance<'_>) -> Result<(), Stop> {
     let rows = Shape::new(row_dims.iter().map(|dim| dims[*dim]).collect::<Vec<_>>())?;
     let offset_dims: Vec<i64> = (0..).take(whole.numbers.offset_dims.len()).collect();
     let numbers = DimensionNumbers { offset_dims, index_vector_dim: 0, ..whole.numbers.clone() };
-    let depth = whole.vector().map_or(1, |dim| dims[dim]);
     let mut calls = Vec::new();
     for row in rows.positions() {
-        let value = |component: &[usize]| {
-            let mut position = row.clone();
-            if let Some(vector) = whole.vector() {
-                position.insert(vector, component[0]);
-            }
-            whole.indices.integer(&position).unwrap_or_default()
-        };
-        let indices = integers(whole.indices.dtype(), &[depth], value)?;
+        let starts = whole.starts(&row);
+        let indices = integers(whole.indices.dtype(), &[starts.len()], |component| starts[component[0]])?;
         calls.push(Drawn { numbers: numbers.clone(), ..whole.with_indices(indices) }.call());
     }
     calls.push(whole.call());
@@ -356,12 +379,35 @@ fn clamped_starts(instance: &mut Instance<'_>) -> Result<(), Stop> {
     if first.profile.bad != BadIndex::Clamp || first.profile.negative != NegativeIndex::Reject {
         return Err(Stop::Skip("skipped: another policy"));
     }
-    let clamped = integers(first.indices.dtype(), first.indices.shape(), |position| {
-        let start = first.indices.integer(position).unwrap_or_default();
-        start.clamp(0, first.bound(position) as i128 - 1)
-    })?;
-    let outcomes = instance.ask(vec![first.with_indices(clamped).call(), first.call()])?;
+    let outcomes = instance.ask(vec![clamped(&first)?.call(), first.call()])?;
     agree(&outcomes[0], &outcomes[1])
+}
+
+fn bad_windows_filled(instance: &mut Instance<'_>) -> Result<(), Stop> {
+    let first = instance.windows((0, 2), true)?;
+    if !FILLS.contains(&first.profile.bad) || first.profile.negative != NegativeIndex::Reject {
+        return Err(Stop::Skip("skipped: another policy"));
+    }
+    let within = clamped(&first)?;
+    let filler = first.signature.filler(first.profile, first.params.dtype(), first.fill_value.as_ref());
+    let (of_rows, shape) = (first.output_dims(false), output_shape_of(&first)?);
+    let outcomes = instance.ask(vec![within.call(), first.call()])?;
+    made_of(&outcomes[..1], &outcomes[1], |parts| {
+        build(first.params.dtype(), &shape, |position| {
+            let row: Vec<usize> = of_rows.iter().map(|dim| position[*dim]).collect();
+            let starts = first.starts(&row);
+            if starts == within.starts(&row) { parts[0].element(position) } else { filler.clone() }
+        })
+    })
+}
+
+/// The call with each start moved to the nearest one at which the window is in bounds.
+fn clamped<'a>(drawn: &Drawn<'a>) -> Result<Drawn<'a>, Stop> {
+    let indices = integers(drawn.indices.dtype(), drawn.indices.shape(), |position| {
+        let start = drawn.indices.integer(position).unwrap_or_default();
+        start.clamp(0, drawn.bound(position) as i128 - 1)
+    })?;
+    Ok(drawn.with_indices(indices))
 }
 
 fn output_shape_of(drawn: &Drawn<'_>) -> Result<Vec<usize>, Stop> {

@@ -129,8 +129,30 @@ fn decimal<F: Float>(text: &str) -> Result<u128, WrongFloat> {
     if !text.bytes().all(plain) || text.parse::<f64>().is_err() {
         return Err(WrongFloat::Syntax);
     }
-    let parsed = F::from_str(text).map_err(|_| WrongFloat::Syntax)?;
+    let shortened = shortened(text);
+    let parsed = F::from_str(shortened.as_deref().unwrap_or(text)).map_err(|_| WrongFloat::Syntax)?;
     if parsed.is_finite() { Ok(parsed.to_bits()) } else { Err(WrongFloat::Overflow) }
+}
+
+/// More significant digits than any float, or middle between two floats, has: 767 for f64.
+const SIGNIFICANT: usize = 800;
+
+/// A short decimal that rounds to the same float as a long one, since the library takes quadratic time: a last digit of 1
+/// stands for all further digits if one of them is not 0.
+fn shortened(text: &str) -> Option<String> {
+    if text.len() <= 2 * SIGNIFICANT {
+        return None;
+    }
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let sign = if whole.starts_with('-') { "-" } else { "" };
+    let digits = format!("{}{fraction}", whole.trim_start_matches(['-', '+']));
+    let digits = digits.trim_start_matches('0');
+    let (kept, rest) = digits.split_at_checked(SIGNIFICANT)?;
+    let last = if rest.bytes().all(|digit| digit == b'0') { '0' } else { '1' };
+    let dropped = i64::try_from(rest.len()).ok()? - i64::try_from(fraction.len()).ok()? - 1;
+    let exponent = exponent.parse::<i64>().ok()?.checked_add(dropped)?;
+    Some(format!("{sign}{kept}{last}e{exponent}"))
 }
 
 fn exact<F: Float>(count: usize) -> Option<u128> {
@@ -152,6 +174,26 @@ mod tests {
         // Between two neighbours of f16, and a hair above the middle: through f64 it would tie to even, down.
         assert_eq!(parse_scalar(DType::F16, "1.00048828125000000000000000001"), Ok(0x3C01));
         assert_eq!(parse_scalar(DType::F16, "1.00048828125"), Ok(0x3C00));
+    }
+
+    #[test]
+    fn a_long_decimal_is_rounded_by_all_of_its_digits() {
+        // The middle between two neighbours of f16, and a hair above and below it.
+        for (text, bits) in [
+            (format!("1.00048828125{}", "0".repeat(5000)), 0x3C00),
+            (format!("1.00048828125{}1", "0".repeat(5000)), 0x3C01),
+            (format!("1.00048828124{}", "9".repeat(5000)), 0x3C00),
+            (format!("-1.00048828125{}1e0", "0".repeat(5000)), 0xBC01),
+            (format!("{}1.5", "0".repeat(5000)), 0x3E00),
+            (format!("15{}e-5001", "0".repeat(5000)), 0x3E00),
+            (format!("0.{}15e5001", "0".repeat(5000)), 0x3E00),
+            (format!("{}.5", "6".repeat(5000)), 0),
+        ] {
+            match bits {
+                0 => assert!(parse_scalar(DType::F16, &text).unwrap_err().contains("overflows f16")),
+                bits => assert_eq!(parse_scalar(DType::F16, &text), Ok(bits), "{}", &text[..20]),
+            }
+        }
     }
 
     #[test]
