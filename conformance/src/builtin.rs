@@ -8,7 +8,7 @@ use gather_reference::Settings;
 use gather_spec::signature::OperandRole;
 use gather_spec::{BadIndex, Call, DType, NegativeIndex, Outcome, Profile, Signature, Signatures, load};
 
-use crate::backend::{Backend, Capability, Description, Identity};
+use crate::backend::{Backend, Capability, Description, Held, Identity, Poisonable};
 
 /// The names of the built-in backends.
 pub const NAMES: [&str; 2] = ["reference", "optimized"];
@@ -71,25 +71,40 @@ pub fn backend_of(
     policies: impl Into<Policies>,
     max_output: u64,
 ) -> Option<Box<dyn Backend>> {
+    Some(match held(signatures, name, policies, max_output)? {
+        Held::Any(backend) => backend,
+        Held::Poisonable(backend) => backend,
+    })
+}
+
+/// Like [`backend_of`], for runs and campaigns.
+pub(crate) fn held(
+    signatures: &Signatures,
+    name: &str,
+    policies: impl Into<Policies>,
+    max_output: u64,
+) -> Option<Held> {
     let (signatures, policies) = (signatures.clone(), policies.into());
     match name {
-        "reference" => Some(Box::new(Reference { signatures, policies, max_output })),
-        "optimized" => Some(Box::new(Optimized::new(signatures, Options::new(), policies, max_output))),
+        "reference" => Some(Held::Any(Box::new(Reference { signatures, policies, max_output }))),
+        "optimized" => {
+            let optimized = Optimized::new(signatures, Options::new(), policies, max_output);
+            Some(Held::Poisonable(Box::new(optimized)))
+        }
         _ => None,
     }
 }
 
 /// The built-in backend `optimized` at one level; `None` if this machine lacks it.
-#[must_use]
-pub fn optimized_at(
+pub(crate) fn optimized_at(
     signatures: &Signatures,
     level: Level,
     profile: Profile,
     max_output: u64,
-) -> Option<Box<dyn Backend>> {
+) -> Option<Held> {
     let level = Level::available().find(|available| *available == level)?;
     let (signatures, options) = (signatures.clone(), Options::new().level(level));
-    Some(Box::new(Optimized::new(signatures, options, profile.into(), max_output)))
+    Some(Held::Poisonable(Box::new(Optimized::new(signatures, options, profile.into(), max_output))))
 }
 
 /// The embedded operators.
@@ -197,10 +212,11 @@ impl Backend for Optimized {
         let pool = NonZeroUsize::new(rayon::current_num_threads())?;
         Some(self.most_threads.map_or(pool, |most| most.min(pool)))
     }
+}
 
-    fn poison_outputs(&mut self, poison: bool) -> bool {
+impl Poisonable for Optimized {
+    fn poison_outputs(&mut self, poison: bool) {
         self.settings.poison = poison;
-        true
     }
 }
 

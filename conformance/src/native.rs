@@ -23,7 +23,6 @@ use gather_spec::Signatures;
 use crate::serve::{Files, answer_all};
 
 use library::Library;
-pub(crate) use library::{BROKEN, CHANGED};
 pub(crate) use limits::limit_memory;
 
 /// The hidden command that loads a library and answers the protocol.

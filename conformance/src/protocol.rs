@@ -255,6 +255,19 @@ pub struct InvalidReply {
     #[serde(deserialize_with = "Option::deserialize")]
     pub seq: Option<u64>,
     pub invalid: String,
+    /// Absent if the message is at fault.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub fault: Option<Fault>,
+}
+
+/// What a library that the backend asked did wrong, so that there is no answer to a valid message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fault {
+    /// It changed its input.
+    InputChanged,
+    /// Its answer breaks the contract of its interface.
+    BrokenContract,
 }
 
 /// An error in a message, with its fields next to the code.
@@ -351,7 +364,7 @@ impl InvalidReply {
     /// The reply with an explanation, shortened.
     #[must_use]
     pub fn new(seq: Option<u64>, what: &str) -> Self {
-        Self { seq, invalid: shown(what) }
+        Self { seq, invalid: shown(what), fault: None }
     }
 }
 
@@ -401,7 +414,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_in_fewer_words_than_a_long_message_has() {
         let line = format!(r#"{{"cmd":"{}","seq":7}}"#, "é".repeat(1_000_000));
-        let InvalidReply { seq, invalid } = Request::parse(line.as_bytes()).unwrap_err();
+        let InvalidReply { seq, invalid, .. } = Request::parse(line.as_bytes()).unwrap_err();
         assert_eq!(seq, Some(7));
         assert!(invalid.starts_with("unknown variant `éé"), "{}", &invalid[..100]);
         assert!(invalid.contains(" characters left out … "), "{}", &invalid[invalid.len() - 100..]);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use gather_spec::{Allowed, Call, Case, Filled, Outcome, Profile, Tensor, TensorError};
 
-use crate::backend::{Backend, Description};
+use crate::backend::{Description, Held};
 use crate::difference::Difference;
 use crate::judge::{
     Judgement, Strictness, Verdict, describe_allowed, describe_outcome, is_dtype_error, judge,
@@ -50,20 +50,21 @@ pub struct CaseResult {
 /// A backend in this process. Its factory recreates it after a panic.
 pub struct InProcess<F> {
     factory: F,
-    backend: Option<Box<dyn Backend>>,
+    backend: Option<Held>,
     description: Description,
     threads: &'static [usize],
     repeat: usize,
     strictness: Strictness,
 }
 
-impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
+impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
     /// A runner for the backends that `factory` makes.
     pub fn new(factory: F, strictness: Strictness) -> Self {
-        let mut backend = factory();
+        let mut held = factory().into();
+        let backend = held.backend();
         let description = backend.describe();
         let threads = if backend.use_threads(1) { &THREADS[..] } else { &THREADS[..1] };
-        Self { factory, backend: Some(backend), description, threads, repeat: 1, strictness }
+        Self { factory, backend: Some(held), description, threads, repeat: 1, strictness }
     }
 
     /// Repeats every run.
@@ -179,13 +180,10 @@ impl<F: Fn() -> Box<dyn Backend>> InProcess<F> {
         call: &Call,
         threads: usize,
     ) -> Result<Outcome, (Verdict, String)> {
-        let backend = self.backend.get_or_insert_with(|| (self.factory)());
-        let answered = catch_unwind(AssertUnwindSafe(|| {
-            backend.use_threads(threads);
-            // The first number of threads writes to memory as it is, the others to poisoned outputs.
-            backend.poison_outputs(threads != THREADS[0]);
-            backend.call(call)
-        }));
+        let backend = self.backend.get_or_insert_with(|| (self.factory)().into());
+        // The first number of threads writes to memory as it is, the others to poisoned outputs.
+        let poison = threads != THREADS[0];
+        let answered = catch_unwind(AssertUnwindSafe(|| backend.call(call, threads, poison)));
         let outcome = answered.map_err(|panic| {
             self.backend = None;
             (Verdict::Crash, format!("panic: {}", panic_message(&*panic)))
@@ -389,6 +387,7 @@ mod tests {
     use gather_spec::{DType, Specification, Tensor};
 
     use super::*;
+    use crate::backend::{Backend, Poisonable};
     use crate::builtin;
 
     /// The reference, except that the outcome of some runs depends on the number of earlier runs and on the threads.
@@ -461,10 +460,11 @@ mod tests {
         fn use_threads(&mut self, _: usize) -> bool {
             true
         }
+    }
 
-        fn poison_outputs(&mut self, poison: bool) -> bool {
+    impl Poisonable for WritesNothing {
+        fn poison_outputs(&mut self, poison: bool) {
             self.1 = poison;
-            true
         }
     }
 
@@ -474,7 +474,7 @@ mod tests {
         let case = spec.case("tf.gather/long-rows/rows-of-17").unwrap();
         let factory = || {
             let reference = builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
-            Box::new(WritesNothing(reference, false)) as Box<dyn Backend>
+            Held::Poisonable(Box::new(WritesNothing(reference, false)))
         };
         let result = InProcess::new(factory, Strictness::Strict).run(case);
         assert_eq!(result.verdict, Verdict::Nondeterministic);

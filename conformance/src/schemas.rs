@@ -71,10 +71,15 @@ pub fn backend() -> Value {
         json!({ "oneOf": [count(), { "type": "null" }] }),
         "The `seq` of the broken message, or null if it cannot be read.",
     );
+    let fault = json!({
+        "enum": ["input-changed", "broken-contract"],
+        "description": "What a library that the backend asks did wrong; absent if the message is at fault.",
+    });
     definitions["invalid"] = object(
-        "The message breaks the protocol. The backend goes on with the next line.",
-        json!({ "seq": seq_if_any, "invalid": text("What is wrong and where, for people.") }),
-        &[],
+        "There is no answer, since the message breaks the protocol, or a library its contract. The backend goes on with \
+         the next line.",
+        json!({ "seq": seq_if_any, "invalid": text("What is wrong and where, for people."), "fault": fault }),
+        &["fault"],
     );
     let messages = ["started", "output", "error", "unsupported", "timed", "invalid"].map(message);
     schema("What a backend answers: one object per line", &messages, definitions)

@@ -10,8 +10,8 @@ use serde::Serialize;
 use crate::backend::{Backend, Description};
 use crate::builtin;
 use crate::protocol::{
-    CallMessage, InvalidReply, OperandMessages, OutputMemory, PROTOCOL, Reply, Request, Started, TimeMessage,
-    TimedReply, UnsupportedReply, Unusable, call,
+    CallMessage, Fault, InvalidReply, OperandMessages, OutputMemory, PROTOCOL, Reply, Request, Started,
+    TimeMessage, TimedReply, UnsupportedReply, Unusable, call,
 };
 use crate::words::counted;
 
@@ -45,7 +45,7 @@ pub(crate) trait Answering {
     ///
     /// # Errors
     /// Why there is no answer. The reply is `invalid`.
-    fn answer(&mut self, call: &Call) -> Result<Outcome, String>;
+    fn answer(&mut self, call: &Call) -> Result<Outcome, (Option<Fault>, String)>;
 
     /// See [`Backend::limit_threads`].
     fn limit_threads(&mut self, _most: Option<NonZeroUsize>) -> bool {
@@ -63,7 +63,7 @@ impl Answering for &mut dyn Backend {
         Backend::describe(&**self)
     }
 
-    fn answer(&mut self, call: &Call) -> Result<Outcome, String> {
+    fn answer(&mut self, call: &Call) -> Result<Outcome, (Option<Fault>, String)> {
         Ok(self.call(call))
     }
 
@@ -272,10 +272,10 @@ fn check_timing(message: &TimeMessage) -> Result<(), Unusable> {
     Ok(())
 }
 
-fn reply(seq: u64, outcome: Result<Outcome, String>) -> Reply {
+fn reply(seq: u64, outcome: Result<Outcome, (Option<Fault>, String)>) -> Reply {
     match outcome {
         Ok(outcome) => Reply::new(seq, &outcome),
-        Err(invalid) => unusable(seq, Unusable::Invalid(invalid)),
+        Err((fault, what)) => Reply::Invalid(InvalidReply { fault, ..InvalidReply::new(Some(seq), &what) }),
     }
 }
 
@@ -292,7 +292,7 @@ fn round(
     backend: &mut impl Answering,
     call: &Call,
     min_round_ns: u64,
-) -> Result<f64, Box<Result<Outcome, String>>> {
+) -> Result<f64, Box<Result<Outcome, (Option<Fault>, String)>>> {
     let start = Instant::now();
     let mut calls = 0u64;
     loop {
@@ -337,7 +337,7 @@ mod tests {
             unreachable!("nobody asks")
         }
 
-        fn answer(&mut self, call: &Call) -> Result<Outcome, String> {
+        fn answer(&mut self, call: &Call) -> Result<Outcome, (Option<Fault>, String)> {
             self.noted.push("call".to_owned());
             Ok(Outcome::Output(call.operands.get("params").unwrap().clone()))
         }

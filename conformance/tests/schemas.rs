@@ -5,7 +5,8 @@
 use std::num::NonZeroUsize;
 
 use gather_conformance::protocol::{
-    CallMessage, ErrorReply, InvalidReply, PROTOCOL, Reply, Request, Started, TensorMessage, TimedReply,
+    CallMessage, ErrorReply, Fault, InvalidReply, PROTOCOL, Reply, Request, Started, TensorMessage,
+    TimedReply,
 };
 use gather_conformance::{builtin, schemas};
 use gather_spec::{Profile, Specification};
@@ -37,7 +38,11 @@ fn all_calls_of_the_suite_and_all_answers_of_the_reference_are_valid() {
     for reply in [
         Reply::Timed(TimedReply { seq: 1, nanoseconds: vec![1.5, 2.0], threads: NonZeroUsize::new(2) }),
         Reply::Timed(TimedReply { seq: 1, nanoseconds: Vec::new(), threads: None }),
-        Reply::Invalid(InvalidReply { seq: None, invalid: "what, where".to_owned() }),
+        Reply::Invalid(InvalidReply::new(None, "what, where")),
+        Reply::Invalid(InvalidReply {
+            fault: Some(Fault::InputChanged),
+            ..InvalidReply::new(Some(7), "which")
+        }),
     ] {
         assert_valid(&backend, &parsed(&reply));
     }

@@ -2,7 +2,7 @@
 
 use gather_spec::{BadIndex, Signatures, names};
 
-use crate::backend::Backend;
+use crate::backend::Held;
 use crate::builtin::{self, Policies};
 
 /// A built-in backend as named on the command line: `reference`, or `reference:bad=zero,negative=wrap`.
@@ -35,8 +35,8 @@ impl BackendArgument {
         }
     }
 
-    pub(super) fn make(&self, signatures: &Signatures, max_output: u64) -> Box<dyn Backend> {
-        builtin::backend_of(signatures, &self.name, self.policies, max_output)
+    pub(super) fn make(&self, signatures: &Signatures, max_output: u64) -> Held {
+        builtin::held(signatures, &self.name, self.policies, max_output)
             .expect("the name was checked when it was parsed")
     }
 }

@@ -36,7 +36,7 @@ impl Serve {
         backend.policies.negative = self.negative.or(backend.policies.negative);
         let mut backend = backend.make(signatures, self.max_output);
         let files = if self.no_files { Files::Forbidden } else { Files::Allowed };
-        serve::serve_with(&mut *backend, signatures, files, io::stdin().lock(), io::stdout().lock())?;
+        serve::serve_with(backend.backend(), signatures, files, io::stdin().lock(), io::stdout().lock())?;
         Ok(Status::Conforms)
     }
 }

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use gather_spec::{Call, Profile, Signatures};
 
-use crate::Backend;
 use crate::backend::Description;
+use crate::backend::{Backend, Held};
 use crate::builtin;
 use crate::judge::Verdict;
 use crate::process::{Answers, Dialogue, Trouble};
@@ -43,7 +43,7 @@ pub struct InProcess {
     description: Description,
     profiles: Vec<Profile>,
     /// By profile, then by level, in the order of [`Way::LEVELS`].
-    ways: Vec<Box<dyn Backend>>,
+    ways: Vec<Held>,
 }
 
 thread_local! {
@@ -67,13 +67,13 @@ impl Subject {
     pub fn built_in(name: &str, signatures: &Signatures, profiles: &[Profile]) -> Option<Self> {
         let mut ways = Vec::new();
         for profile in profiles {
-            let best = || builtin::backend_of(signatures, name, *profile, MAX_OUTPUT);
+            let best = || builtin::held(signatures, name, *profile, MAX_OUTPUT);
             for level in Way::LEVELS {
                 let held = |level| builtin::optimized_at(signatures, level, *profile, MAX_OUTPUT);
                 ways.push(level.filter(|_| name == "optimized").and_then(held).or_else(best)?);
             }
         }
-        let description = ways.first()?.describe();
+        let description = ways.first_mut()?.backend().describe();
         Some(Self::InProcess(InProcess { description, profiles: profiles.to_vec(), ways }))
     }
 
@@ -81,7 +81,7 @@ impl Subject {
     #[must_use]
     pub fn backend(backend: Box<dyn Backend>) -> Self {
         let description = backend.describe();
-        Self::InProcess(InProcess { description, profiles: Vec::new(), ways: vec![backend] })
+        Self::InProcess(InProcess { description, profiles: Vec::new(), ways: vec![backend.into()] })
     }
 
     /// The backend's self-description.
@@ -146,11 +146,8 @@ impl InProcess {
         let at = if self.ways.len() == 1 { 0 } else { profile * Way::LEVELS.len() + level };
         let backend = &mut self.ways[at];
         ASKING.set(true);
-        let answered = catch_unwind(AssertUnwindSafe(|| {
-            backend.use_threads(threads.max(1));
-            backend.poison_outputs(!fresh);
-            backend.call(&question.call)
-        }));
+        let answered =
+            catch_unwind(AssertUnwindSafe(|| backend.call(&question.call, threads.max(1), !fresh)));
         ASKING.set(false);
         answered.map_err(|panic| Trouble {
             verdict: Verdict::Crash,

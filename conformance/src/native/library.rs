@@ -9,17 +9,8 @@ use super::abi;
 use super::arguments::Arguments;
 use super::read;
 use crate::backend::Description;
+use crate::protocol::Fault;
 use crate::serve::Answering;
-
-/// The prefix of `invalid` if a library breaks its contract.
-pub(crate) const BROKEN: &str = "the library breaks its contract: ";
-
-/// The prefix of `invalid` if a library writes to an input.
-pub(crate) const CHANGED: &str = "the library changed its input: ";
-
-fn input_changed(operand: &str) -> String {
-    format!("{CHANGED}{operand}")
-}
 
 /// A library that has described itself.
 #[derive(Debug)]
@@ -74,8 +65,11 @@ impl Answering for Library {
         self.description.clone()
     }
 
-    fn answer(&mut self, call: &Call) -> Result<Outcome, String> {
-        let mut arguments = Arguments::new(call)?;
+    fn answer(&mut self, call: &Call) -> Result<Outcome, (Option<Fault>, String)> {
+        let broken = |wrong: String| {
+            (Some(Fault::BrokenContract), format!("the library breaks its contract: {wrong}"))
+        };
+        let mut arguments = Arguments::new(call).map_err(|what| (None, what))?;
         let mut reply = abi::Reply::blank();
         // SAFETY: `arguments` and all that they point to live until the end of this function, `reply` is this function's
         // own, and both are laid out as in the header.
@@ -85,8 +79,8 @@ impl Answering for Library {
         // SAFETY: `reply` is as the library left it, and nothing that it points to is used any more.
         unsafe { (self.release)(&raw mut reply) };
         match arguments.changed() {
-            Some(what) => Err(input_changed(&what)),
-            None => outcome.map_err(|wrong| format!("{BROKEN}{wrong}")),
+            Some(what) => Err((Some(Fault::InputChanged), format!("the library changed its input: {what}"))),
+            None => outcome.map_err(broken),
         }
     }
 }

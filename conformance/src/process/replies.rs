@@ -9,9 +9,8 @@ use serde::de::IgnoredAny;
 
 use crate::backend::Description;
 use crate::judge::Verdict;
-use crate::native;
 use crate::protocol::{
-    ErrorReply, InvalidReply, MAX_RANK, OutputReply, PROTOCOL, Started, UnsupportedReply, from_object,
+    ErrorReply, Fault, InvalidReply, MAX_RANK, OutputReply, PROTOCOL, Started, UnsupportedReply, from_object,
     in_json_words,
 };
 use crate::words::shown;
@@ -96,7 +95,7 @@ fn outcome(line: &[u8]) -> Result<Outcome, Trouble> {
         Ok(Outcome::Unsupported(shown(&reply.unsupported)))
     } else if has("invalid") {
         let reply: InvalidReply = read(line, "the reply").map_err(Trouble::protocol)?;
-        Err(invalid(reply.invalid))
+        Err(invalid(reply))
     } else {
         let what = format!("the reply has none of `output`, `error` and `unsupported`: {}", excerpt(line));
         Err(Trouble::protocol(what))
@@ -104,14 +103,12 @@ fn outcome(line: &[u8]) -> Result<Outcome, Trouble> {
 }
 
 /// What it means that a backend answers `invalid`: this program sends nothing that is, so that the backend is at fault,
-/// or the library that it stands in for.
-fn invalid(why: String) -> Trouble {
-    if why.starts_with(native::CHANGED) {
-        Trouble { verdict: Verdict::InputChanged, what: why }
-    } else if why.starts_with(native::BROKEN) {
-        Trouble::protocol(why)
-    } else {
-        Trouble::protocol(format!("the backend took a valid message for an invalid one: {why}"))
+/// or the library that it asks.
+fn invalid(InvalidReply { invalid: why, fault, .. }: InvalidReply) -> Trouble {
+    match fault {
+        Some(Fault::InputChanged) => Trouble { verdict: Verdict::InputChanged, what: why },
+        Some(Fault::BrokenContract) => Trouble::protocol(why),
+        None => Trouble::protocol(format!("the backend took a valid message for an invalid one: {why}")),
     }
 }
 
