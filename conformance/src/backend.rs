@@ -36,6 +36,7 @@ pub trait Backend: Send {
 }
 
 /// A backend of this project that can fill its output buffers with garbage first.
+#[doc(hidden)]
 pub trait Poisonable: Backend {
     /// Poisons the output buffers of later calls, or stops doing so. Poison reveals elements that a kernel does not write,
     /// whatever was in memory before.
@@ -43,6 +44,7 @@ pub trait Poisonable: Backend {
 }
 
 /// A backend in this process, whoever wrote it.
+#[doc(hidden)]
 pub enum Held {
     /// A backend that allocates its outputs as it likes.
     Any(Box<dyn Backend>),

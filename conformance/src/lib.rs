@@ -1,17 +1,16 @@
-//! Runs the cases of GatherSpec against implementations of gather and judges the answers.
+//! Tests implementations of gather against GatherSpec.
 //!
-//! A call goes to a [`backend`]: a [`builtin`] one through the [`runner`], which repeats it over [`layout`]s and threads,
-//! or a program in a [`process`] of its own, such as one of the [`adapters`] or a [`native`] library. The [`judge`] turns
-//! the outcome into a verdict, and the verdict goes into a [`report`], with the [`difference`] between outputs and the
-//! [`deviations`] that explain it. [`results`] stores reports.
-//!
-//! - Test a backend in Rust: [`harness()`] for `cargo test`, [`standalone()`] for a program.
+//! - Implement [`Backend`] to test a library in Rust: [`harness()`] for `cargo test`, [`standalone()`] for a program.
+//!   [`builtin`] has the project's own two.
 //! - Speak the protocol: [`protocol`] has the messages, [`serve`] answers them for a backend, [`schemas`] describes them.
-//! - Read the specification: [`show`] draws a case by means of a [`trace`], [`questions`] compares operators, [`book`]
-//!   renders everything as one text, [`select`] selects cases.
-//! - Beyond the cases: [`generate`] makes calls, [`fuzz`] runs campaigns against the reference, [`laws`] need no
-//!   reference, and [`mutants`] measure the strength of the suite.
-//! - [`cli`] is the binary `gatherspec`.
+//!
+//! Every other module is hidden: it is public for the tests and programs of this project only, and may change at any time.
+//! A call goes to a backend: a built-in one through `runner`, which repeats it over layouts (`layout`) and threads, or a
+//! program in a `process` of its own, such as an adapter (`adapters`) or a library (`native`). `judge` turns the outcome
+//! into a verdict, and the verdict goes into a `report`, with the `difference` between outputs and the `deviations` that
+//! explain it. `results` stores reports. `show` draws a case by means of a `trace`, `questions` compares operators, `book`
+//! renders everything as one text, `select` selects cases. Beyond the cases, `generate` makes calls, `fuzz` runs campaigns
+//! against the reference, `laws` need no reference, and `mutants` measure the strength of the suite. `cli` is the binary.
 //!
 //! The feature `cli` brings the binary, [`standalone()`], adapters and the forms of whole reports; the feature `harness`
 //! brings [`harness()`]. Both are on by default. Without them this crate has no command line and no test runner.
@@ -23,44 +22,64 @@
 )]
 
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod adapters;
 pub mod backend;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod book;
 pub mod builtin;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod cli;
+#[doc(hidden)]
 pub mod deviations;
+#[doc(hidden)]
 pub mod difference;
 mod files;
+#[doc(hidden)]
 pub mod fuzz;
+#[doc(hidden)]
 pub mod generate;
 #[cfg(feature = "harness")]
 mod harness;
 mod interrupt;
+#[doc(hidden)]
 pub mod judge;
+#[doc(hidden)]
 pub mod laws;
+#[doc(hidden)]
 pub mod layout;
+#[doc(hidden)]
 pub mod mutants;
+#[doc(hidden)]
 pub mod native;
+#[doc(hidden)]
 pub mod process;
 pub mod protocol;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod questions;
+#[doc(hidden)]
 pub mod report;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod results;
+#[doc(hidden)]
 pub mod runner;
 pub mod schemas;
+#[doc(hidden)]
 pub mod select;
 pub mod serve;
 mod shell;
+#[doc(hidden)]
 pub mod show;
 #[cfg(feature = "cli")]
 mod signals;
 #[cfg(feature = "cli")]
 mod standalone;
 mod style;
+#[doc(hidden)]
 pub mod trace;
 mod words;
 
