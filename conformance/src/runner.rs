@@ -114,32 +114,32 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
         judged: &Judged<'_>,
         laid_out: impl Fn(&Call, Layout) -> Cow<'c, Result<Call, TensorError>>,
     ) -> CaseResult {
-        let mut first: Option<Outcome> = None;
+        let mut first: Option<(Outcome, Judgement)> = None;
         for layout in layouts(judged.case.large, judged.case.grid_point) {
             let call = laid_out(judged.call(), layout);
-            let outcome = match self.run_layout(judged, layout, &call, first.is_none()) {
-                Ok(outcome) => outcome,
+            let answered = match self.run_layout(judged, layout, &call, first.is_none()) {
+                Ok(answered) => answered,
                 Err(result) => return *result,
             };
-            if let Some(first) = first.as_ref().filter(|first| !first.agrees(&outcome) && !judged.may_vary())
-            {
-                return judged.varies(first, &outcome, self.place((layout, self.threads[0])));
+            let earlier = first.as_ref().map(|(outcome, _)| outcome);
+            if let Some(earlier) = earlier.filter(|one| !one.agrees(&answered.0) && !judged.may_vary()) {
+                return judged.varies(earlier, &answered.0, self.place((layout, self.threads[0])));
             }
-            first.get_or_insert(outcome);
+            first.get_or_insert(answered);
         }
-        let outcome = first.expect("there is at least one layout");
-        judged.answered(&outcome, None)
+        let (outcome, judgement) = first.expect("there is at least one layout");
+        judged.result_of(&outcome, judgement, None)
     }
 
     /// Runs a call in one layout, with every number of threads and as often as requested. Returns the common outcome of
-    /// all runs if it passes.
+    /// all runs if it passes, with its judgement.
     fn run_layout(
         &mut self,
         judged: &Judged<'_>,
         layout: Layout,
         call: &Result<Call, TensorError>,
         is_first: bool,
-    ) -> Result<Outcome, Box<CaseResult>> {
+    ) -> Result<(Outcome, Judgement), Box<CaseResult>> {
         let Ok(call) = call else {
             let judgement = Judgement { verdict: Verdict::Unsupported, note: None };
             let at = (!is_first).then(|| self.place((layout, self.threads[0])));
@@ -159,18 +159,23 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
                     return Err(Box::new(judged.varies(first, &outcome, self.place((layout, *threads)))));
                 }
                 // If outcomes may vary, each is judged; otherwise all are equal, and the caller judges one.
-                if judged.may_vary() && judged.judge(&outcome).verdict != Verdict::Pass {
-                    return Err(Box::new(judged.answered(&outcome, at.map(|run| self.place(run)))));
+                if judged.may_vary() {
+                    let judgement = judged.judge(&outcome);
+                    if judgement.verdict != Verdict::Pass {
+                        let at = at.map(|run| self.place(run));
+                        return Err(Box::new(judged.result_of(&outcome, judgement, at)));
+                    }
                 }
                 first.get_or_insert(outcome);
             }
         }
         let outcome = first.expect("there is at least one run");
-        if judged.judge(&outcome).verdict == Verdict::Pass {
-            return Ok(outcome);
+        let judgement = judged.judge(&outcome);
+        if judgement.verdict == Verdict::Pass {
+            return Ok((outcome, judgement));
         }
         let at = (!is_first).then(|| self.place((layout, self.threads[0])));
-        Err(Box::new(judged.answered(&outcome, at)))
+        Err(Box::new(judged.result_of(&outcome, judgement, at)))
     }
 
     /// Runs a call once. The error is the verdict, with a description, of a run without an outcome to judge.
@@ -305,9 +310,18 @@ impl<'a> Judged<'a> {
         self.allowed.iter().any(|allowed| matches!(allowed, Allowed::Unspecified | Allowed::AnyError))
     }
 
-    /// The result of an answer. A pass gets no description, which would take time.
+    /// The result of an answer.
     pub(crate) fn answered(&self, outcome: &Outcome, at: Option<String>) -> CaseResult {
-        let judgement = self.judge(outcome);
+        self.result_of(outcome, self.judge(outcome), at)
+    }
+
+    /// The result of an answer that was judged. A pass gets no description, which would take time.
+    pub(crate) fn result_of(
+        &self,
+        outcome: &Outcome,
+        judgement: Judgement,
+        at: Option<String>,
+    ) -> CaseResult {
         if judgement.verdict == Verdict::Pass {
             return self.described(judgement, String::new(), String::new(), at);
         }

@@ -28,7 +28,7 @@ pub type Watch<'a> = &'a (dyn Fn(Event<'_>) + Sync);
 /// What became of one sending.
 #[derive(Clone, Debug)]
 pub(super) struct Ran {
-    pub(super) result: Result<Outcome, Trouble>,
+    pub(super) result: Result<(Outcome, Judgement), Trouble>,
     pub(super) stderr: Option<String>,
 }
 
@@ -161,14 +161,15 @@ fn settle(judged: &Judged<'_>, runs: &[Ran], run: usize, repeat: usize) -> CaseR
     let result = match runs.iter().find_map(|ran| ran.result.as_ref().err()) {
         Some(trouble) => fail(trouble, at),
         None => {
-            let outcomes: Vec<&Outcome> = runs.iter().filter_map(|ran| ran.result.as_ref().ok()).collect();
-            let first = outcomes[0];
+            let answers: Vec<_> = runs.iter().filter_map(|ran| ran.result.as_ref().ok()).collect();
+            let outcomes: Vec<&Outcome> = answers.iter().map(|(outcome, _)| outcome).collect();
+            let (first, judgement) = (outcomes[0], answers[0].1);
             let other = outcomes.iter().position(|outcome| !first.agrees(outcome));
             match other.filter(|_| !judged.may_vary()) {
                 Some(other) => {
                     judged.varies(first, outcomes[other], format!("run {} of {repeat}", other + 1))
                 }
-                None => judged.answered(first, None),
+                None => judged.result_of(first, judgement, None),
             }
         }
     };

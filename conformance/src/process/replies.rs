@@ -17,6 +17,9 @@ use crate::words::shown;
 
 use super::trouble::Trouble;
 
+/// What a line is called that answers a call.
+const REPLY: &str = "the reply";
+
 /// How much of a broken line is shown, in characters.
 const EXCERPT: usize = 120;
 
@@ -63,43 +66,75 @@ fn description(line: &[u8]) -> Result<Description, String> {
 
 /// What the answer to a call says.
 pub(super) fn answer(line: &[u8]) -> Answer {
+    if let Err(wrong) = check_text(line) {
+        return Answer { seq: None, outcome: Err(Trouble::protocol(wrong)) };
+    }
+    let Answer { seq, outcome } = right(line).unwrap_or_else(|_| broken(line));
+    let fit = |trouble: Trouble| Trouble { what: shown(&trouble.what), ..trouble };
+    Answer { seq, outcome: outcome.map_err(fit) }
+}
+
+/// What a line says that keeps the schema. A reply of another kind is given up at the first key that this kind lacks, so
+/// that a right line is read once.
+fn right(line: &[u8]) -> serde_json::Result<Answer> {
+    let invalid = |reply: InvalidReply| Answer { seq: reply.seq, outcome: Err(invalid(reply)) };
+    from_object(line)
+        .map(output)
+        .or_else(|_| from_object(line).map(error))
+        .or_else(|_| from_object(line).map(unsupported))
+        .or_else(|_| from_object(line).map(invalid))
+}
+
+fn output(OutputReply { seq, output }: OutputReply) -> Answer {
+    let outcome = if output.file.is_some() || output.offset.is_some() {
+        Err(Trouble::protocol("an output has `data`; only inputs lie in files"))
+    } else {
+        output.outcome().map_err(|wrong| Trouble::protocol(format!("the output: {wrong}")))
+    };
+    Answer { seq: Some(seq), outcome }
+}
+
+fn error(ErrorReply { seq, error }: ErrorReply) -> Answer {
+    let mut error = error.into_error();
+    error.message = shown(&error.message);
+    error.fields.position.iter_mut().for_each(|position| position.truncate(POSITION));
+    Answer { seq: Some(seq), outcome: Ok(Outcome::Error(error)) }
+}
+
+fn unsupported(UnsupportedReply { seq, unsupported }: UnsupportedReply) -> Answer {
+    Answer { seq: Some(seq), outcome: Ok(Outcome::Unsupported(shown(&unsupported))) }
+}
+
+/// What is wrong with a line that is no reply, and the call that it names.
+fn broken(line: &[u8]) -> Answer {
     #[derive(Deserialize)]
     struct Seq {
         seq: Option<u64>,
     }
-    if let Err(wrong) = check_text(line) {
-        return Answer { seq: None, outcome: Err(Trouble::protocol(wrong)) };
-    }
     let seq = from_object::<Seq>(line).ok().and_then(|message| message.seq);
-    let fit = |trouble: Trouble| Trouble { what: shown(&trouble.what), ..trouble };
-    Answer { seq, outcome: outcome(line).map_err(fit) }
+    Answer { seq, outcome: Err(Trouble::protocol(what_is_wrong(line))) }
 }
 
-fn outcome(line: &[u8]) -> Result<Outcome, Trouble> {
-    let keys: BTreeMap<String, IgnoredAny> = read(line, "the reply").map_err(Trouble::protocol)?;
+fn what_is_wrong(line: &[u8]) -> String {
+    let keys: BTreeMap<String, IgnoredAny> = match read(line, REPLY) {
+        Ok(keys) => keys,
+        Err(wrong) => return wrong,
+    };
     let has = |key| keys.contains_key(key);
-    if has("output") {
-        let reply: OutputReply = read(line, "the reply").map_err(Trouble::protocol)?;
-        if reply.output.file.is_some() || reply.output.offset.is_some() {
-            return Err(Trouble::protocol("an output has `data`; only inputs lie in files"));
-        }
-        reply.output.outcome().map_err(|wrong| Trouble::protocol(format!("the output: {wrong}")))
+    let wrong = if has("output") {
+        read::<OutputReply>(line, REPLY).err()
     } else if has("error") {
-        let reply: ErrorReply = read(line, "the reply").map_err(Trouble::protocol)?;
-        let mut error = reply.error.into_error();
-        error.message = shown(&error.message);
-        error.fields.position.iter_mut().for_each(|position| position.truncate(POSITION));
-        Ok(Outcome::Error(error))
+        read::<ErrorReply>(line, REPLY).err()
     } else if has("unsupported") {
-        let reply: UnsupportedReply = read(line, "the reply").map_err(Trouble::protocol)?;
-        Ok(Outcome::Unsupported(shown(&reply.unsupported)))
+        read::<UnsupportedReply>(line, REPLY).err()
     } else if has("invalid") {
-        let reply: InvalidReply = read(line, "the reply").map_err(Trouble::protocol)?;
-        Err(invalid(reply))
+        read::<InvalidReply>(line, REPLY).err()
     } else {
-        let what = format!("the reply has none of `output`, `error` and `unsupported`: {}", excerpt(line));
-        Err(Trouble::protocol(what))
-    }
+        None
+    };
+    wrong.unwrap_or_else(|| {
+        format!("the reply has none of `output`, `error` and `unsupported`: {}", excerpt(line))
+    })
 }
 
 /// What it means that a backend answers `invalid`: this program sends nothing that is, so that the backend is at fault,

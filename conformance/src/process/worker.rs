@@ -158,10 +158,15 @@ impl<'a> Worker<'a> {
         watch(Event::Waiting(&batch.judged(due).case.id));
         match self.client.receive(self.client.limit()) {
             Ok(answered) => {
-                let passes = |outcome| batch.judged(answered.job).judge(outcome).verdict == Verdict::Pass;
-                let fine = answered.result.as_ref().is_ok_and(passes);
-                let stderr = if fine { None } else { self.client.stderr(answered.mark) };
-                finish(batch, answered, stderr, watch);
+                let Answered { job, result, mark, took } = answered;
+                let result = result.map(|outcome| {
+                    let judgement = batch.judged(job).judge(&outcome);
+                    (outcome, judgement)
+                });
+                let fine = result.as_ref().is_ok_and(|(_, judgement)| judgement.verdict == Verdict::Pass);
+                let stderr = if fine { None } else { self.client.stderr(mark) };
+                batch.waited(job, took);
+                batch.finish(job, Ran { result, stderr }, watch);
             }
             // The calls in flight have no result.
             Err(_) if interrupt::requested() => {}
@@ -174,8 +179,9 @@ impl<'a> Worker<'a> {
         let earlier = earlier(batch, blame);
         let blame = if earlier.is_none() && blame != Blame::Due { Blame::InFlight } else { blame };
         let (payer, end) = self.client.fail(blame, trouble);
-        if let Some(answered) = payer {
-            finish(batch, answered, end.stderr, watch);
+        if let Some(Answered { job, took, .. }) = payer {
+            batch.waited(job, took);
+            batch.finish(job, Ran { result: Err(trouble.clone()), stderr: end.stderr }, watch);
         } else if let Some(job) = earlier {
             batch.amend(job, &answered_twice(), end.stderr);
         } else {
@@ -263,11 +269,4 @@ fn earlier(batch: &Batch<'_>, blame: Blame) -> Option<Job> {
 
 fn answered_twice() -> Trouble {
     Trouble::protocol("the call was answered twice")
-}
-
-/// Notes what became of one sending.
-fn finish(batch: &mut Batch<'_>, answered: Answered, stderr: Option<String>, watch: Watch<'_>) {
-    let Answered { job, result, took, .. } = answered;
-    batch.waited(job, took);
-    batch.finish(job, Ran { result, stderr }, watch);
 }
