@@ -257,7 +257,7 @@ mod tests {
         judge(allowed, &tensor(0), outcome, true, Strictness::Lenient).verdict
     }
 
-    /// The rows of the design's table of verdicts.
+    /// Each row of what may be expected against what may be answered.
     #[test]
     fn the_table_of_verdicts_holds_row_by_row() {
         let output = [Allowed::Output(tensor(1))];

@@ -277,7 +277,7 @@ fn reference_and_optimized_never_name_each_other() {
 }
 
 #[test]
-fn unsafe_code_stands_only_where_the_design_allows_it() {
+fn unsafe_code_stands_only_in_kernels_buffers_and_the_c_boundary() {
     let allowed =
         ["optimized/src/kernels", "optimized/src/levels", "optimized/src/output", "conformance/src/native"];
     for folder in ["spec", "reference", "optimized", "conformance", "benches"] {

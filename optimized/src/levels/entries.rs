@@ -101,7 +101,7 @@ macro_rules! stream_rows {
 pub(super) use stream_rows;
 
 /// Whether the operating system says that the processor has all of these instructions.
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(all(test, target_os = "linux", target_arch = "x86_64"))]
 pub(super) fn processor_has(instructions: &[&str]) -> bool {
     let processors = std::fs::read_to_string("/proc/cpuinfo").expect("Linux has it");
     let flags =

@@ -1,7 +1,7 @@
 //! Levels: the instruction sets that kernels are compiled for, with a file for each. The file of a level holds the proof
 //! that the processor has it and the level's [`Entries`]. Most entries compile a loop of [`bodies`] for the level.
 //!
-//! To add a level, add its file, which `portable.rs` is a template for, its `mod` line, and its line in the list below.
+//! To add a level, add its file, which `avx2.rs` is a template for, its `mod` line, and its line in the list below.
 //! Nothing else names a level. Levels have no order of strength: a call that names none gets the last one of the list
 //! that the processor has.
 
