@@ -45,7 +45,7 @@ pub(crate) trait Answering {
     ///
     /// # Errors
     /// Why there is no answer. The reply is `invalid`.
-    fn answer(&mut self, call: &Call) -> Result<Outcome, (Option<Fault>, String)>;
+    fn answer(&mut self, call: &Call) -> Result<Outcome, NoAnswer>;
 
     /// See [`Backend::limit_threads`].
     fn limit_threads(&mut self, _most: Option<NonZeroUsize>) -> bool {
@@ -58,12 +58,21 @@ pub(crate) trait Answering {
     }
 }
 
+/// Why a call has no answer.
+#[derive(Debug)]
+pub(crate) struct NoAnswer {
+    /// What a library did wrong; `None` if the message is at fault.
+    pub(crate) fault: Option<Fault>,
+    /// What is wrong, for people.
+    pub(crate) what: String,
+}
+
 impl Answering for &mut dyn Backend {
     fn describe(&self) -> Description {
         Backend::describe(&**self)
     }
 
-    fn answer(&mut self, call: &Call) -> Result<Outcome, (Option<Fault>, String)> {
+    fn answer(&mut self, call: &Call) -> Result<Outcome, NoAnswer> {
         Ok(self.call(call))
     }
 
@@ -272,10 +281,12 @@ fn check_timing(message: &TimeMessage) -> Result<(), Unusable> {
     Ok(())
 }
 
-fn reply(seq: u64, outcome: Result<Outcome, (Option<Fault>, String)>) -> Reply {
+fn reply(seq: u64, outcome: Result<Outcome, NoAnswer>) -> Reply {
     match outcome {
         Ok(outcome) => Reply::new(seq, &outcome),
-        Err((fault, what)) => Reply::Invalid(InvalidReply { fault, ..InvalidReply::new(Some(seq), &what) }),
+        Err(NoAnswer { fault, what }) => {
+            Reply::Invalid(InvalidReply { fault, ..InvalidReply::new(Some(seq), &what) })
+        }
     }
 }
 
@@ -292,7 +303,7 @@ fn round(
     backend: &mut impl Answering,
     call: &Call,
     min_round_ns: u64,
-) -> Result<f64, Box<Result<Outcome, (Option<Fault>, String)>>> {
+) -> Result<f64, Box<Result<Outcome, NoAnswer>>> {
     let start = Instant::now();
     let mut calls = 0u64;
     loop {
@@ -337,7 +348,7 @@ mod tests {
             unreachable!("nobody asks")
         }
 
-        fn answer(&mut self, call: &Call) -> Result<Outcome, (Option<Fault>, String)> {
+        fn answer(&mut self, call: &Call) -> Result<Outcome, NoAnswer> {
             self.noted.push("call".to_owned());
             Ok(Outcome::Output(call.operands.get("params").unwrap().clone()))
         }

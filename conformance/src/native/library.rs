@@ -10,7 +10,7 @@ use super::arguments::Arguments;
 use super::read;
 use crate::backend::Description;
 use crate::protocol::Fault;
-use crate::serve::Answering;
+use crate::serve::{Answering, NoAnswer};
 
 /// A library that has described itself.
 #[derive(Debug)]
@@ -65,11 +65,11 @@ impl Answering for Library {
         self.description.clone()
     }
 
-    fn answer(&mut self, call: &Call) -> Result<Outcome, (Option<Fault>, String)> {
+    fn answer(&mut self, call: &Call) -> Result<Outcome, NoAnswer> {
         let broken = |wrong: String| {
-            (Some(Fault::BrokenContract), format!("the library breaks its contract: {wrong}"))
+            no_answer(Fault::BrokenContract, format!("the library breaks its contract: {wrong}"))
         };
-        let mut arguments = Arguments::new(call).map_err(|what| (None, what))?;
+        let mut arguments = Arguments::new(call).map_err(|what| NoAnswer { fault: None, what })?;
         let mut reply = abi::Reply::blank();
         // SAFETY: `arguments` and all that they point to live until the end of this function, `reply` is this function's
         // own, and both are laid out as in the header.
@@ -79,10 +79,16 @@ impl Answering for Library {
         // SAFETY: `reply` is as the library left it, and nothing that it points to is used any more.
         unsafe { (self.release)(&raw mut reply) };
         match arguments.changed() {
-            Some(what) => Err((Some(Fault::InputChanged), format!("the library changed its input: {what}"))),
+            Some(what) => {
+                Err(no_answer(Fault::InputChanged, format!("the library changed its input: {what}")))
+            }
             None => outcome.map_err(broken),
         }
     }
+}
+
+fn no_answer(fault: Fault, what: String) -> NoAnswer {
+    NoAnswer { fault: Some(fault), what }
 }
 
 /// A function of a library.
