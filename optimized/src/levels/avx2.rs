@@ -20,30 +20,7 @@ impl Avx2 {
 }
 
 impl Entries for Avx2 {
-    #[target_feature(enable = "avx2")]
-    unsafe fn check_dense<I: Index, const D: usize>(
-        self,
-        rows: IndexRows<I, D>,
-        offsets: &mut [MaybeUninit<isize>],
-    ) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { bodies::check::<I, false, D, true>(rows, offsets) }
-    }
-
-    #[target_feature(enable = "avx2")]
-    unsafe fn copy_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
-        bodies::copy_rows(rows, output);
-    }
-
-    #[target_feature(enable = "avx2")]
-    unsafe fn stream_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
-        stream_rows(rows, output);
-    }
-
-    #[target_feature(enable = "avx2")]
-    unsafe fn pick_elements<const SIZE: usize>(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
-        bodies::pick_elements::<SIZE>(rows, output);
-    }
+    entries::compiled!("avx2");
 
     #[target_feature(enable = "avx2")]
     unsafe fn pick_checked<I: Index, const SIZE: usize>(self, picks: Picks<I>) -> bool {

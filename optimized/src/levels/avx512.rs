@@ -28,30 +28,7 @@ impl Avx512 {
 }
 
 impl Entries for Avx512 {
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn check_dense<I: Index, const D: usize>(
-        self,
-        rows: IndexRows<I, D>,
-        offsets: &mut [MaybeUninit<isize>],
-    ) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { bodies::check::<I, false, D, true>(rows, offsets) }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn copy_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
-        bodies::copy_rows(rows, output);
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn stream_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
-        stream_rows(rows, output);
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn pick_elements<const SIZE: usize>(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
-        bodies::pick_elements::<SIZE>(rows, output);
-    }
+    entries::compiled!("avx512f,avx512bw,avx512dq,avx512vl");
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     unsafe fn pick_checked<I: Index, const SIZE: usize>(self, picks: Picks<I>) -> bool {

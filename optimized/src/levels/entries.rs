@@ -97,8 +97,43 @@ macro_rules! stream_rows {
     };
 }
 
+/// The entries that compile a shared loop for the instructions of a level, and its `stream_rows`.
 #[cfg(target_arch = "x86_64")]
-pub(super) use stream_rows;
+macro_rules! compiled {
+    ($features:literal) => {
+        #[target_feature(enable = $features)]
+        unsafe fn check_dense<I: Index, const D: usize>(
+            self,
+            rows: IndexRows<I, D>,
+            offsets: &mut [MaybeUninit<isize>],
+        ) -> bool {
+            // SAFETY: the caller's promise.
+            unsafe { bodies::check::<I, false, D, true>(rows, offsets) }
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe fn copy_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
+            bodies::copy_rows(rows, output);
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe fn stream_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {
+            stream_rows(rows, output);
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe fn pick_elements<const SIZE: usize>(
+            self,
+            rows: CheckedRows<'_>,
+            output: &mut [MaybeUninit<u8>],
+        ) {
+            bodies::pick_elements::<SIZE>(rows, output);
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) use {compiled, stream_rows};
 
 /// Whether the operating system says that the processor has all of these instructions.
 #[cfg(all(test, target_os = "linux", target_arch = "x86_64"))]
