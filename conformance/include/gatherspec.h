@@ -96,6 +96,7 @@ enum {
  *   tf.gather_nd            batch_dims (default: 0)
  *   tf.raw_ops.GatherNd     none
  *   paddle.gather_nd        none
+ *   onnx.Gather-13          axis (default: 0)
  *   onnx.GatherND-13        batch_dims (default: 0)
  *   onnx.GatherElements-13  axis (default: 0)
  *   torch.gather            dim (always passed), sparse_grad (boolean, no effect)
