@@ -1,4 +1,4 @@
-"""onnx.reference, the evaluator in NumPy that comes with ONNX: its own GatherND and GatherElements."""
+"""onnx.reference, the evaluator in NumPy that comes with ONNX: its own Gather, GatherND and GatherElements."""
 
 from functools import lru_cache
 
@@ -29,6 +29,7 @@ def operator(kind, indices, attribute):
 
 
 operators = {
+    "onnx.Gather-13": operator("Gather", ["i32", "i64"], "axis"),
     "onnx.GatherND-13": operator("GatherND", ["i64"], "batch_dims"),
     "onnx.GatherElements-13": operator("GatherElements", ["i32", "i64"], "axis"),
 }

@@ -1,6 +1,4 @@
-"""ONNX Runtime on the CPU. Its own operators are asked as they are; tf.gather is asked in the way of the tf2onnx
-converter: Gather, and with a batch a GatherND of depth 1, between Transposes that bring its axis behind the batch and
-back. A call becomes a model with the shapes of the call."""
+"""ONNX Runtime on the CPU, by its own operators. A call becomes a model with the shapes of the call."""
 
 import ctypes
 from functools import lru_cache
@@ -37,13 +35,12 @@ def store(output):
 
 
 @lru_cache(maxsize=64)
-def session(params, indices, *nodes):
-    """A model of operands P and I, given by type and shape, and of nodes, the last of which gives O."""
+def session(kind, params, indices, attributes):
+    """A model of one node, with operands P and I given by type and shape, and the output O."""
     operands = [helper.make_tensor_value_info(*of) for of in [("P", *params), ("I", *indices)]]
-    made = [helper.make_node(kind, inputs, [output], **dict(more)) for kind, inputs, output, *more in nodes]
-    axes = helper.make_tensor("last", TensorProto.INT64, [1], [-1])
+    node = helper.make_node(kind, ["P", "I"], ["O"], **dict(attributes))
     result = helper.make_tensor_value_info("O", params[0], None)
-    graph = helper.make_graph(made, "gather", operands, [result], [axes])
+    graph = helper.make_graph([node], "gather", operands, [result])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=10)
     options = ort.SessionOptions()
     options.log_severity_level = 4
@@ -52,48 +49,21 @@ def session(params, indices, *nodes):
     return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
-def run(params, indices, *nodes):
-    made, feed = session(params[:2], indices[:2], *nodes), {"P": params[2], "I": indices[2]}
-    if isinstance(params[2], ort.OrtValue):  # NumPy has no bf16
-        feed["I"] = ort.OrtValue.ortvalue_from_numpy(indices[2])
-        return made.run_with_ort_values(None, feed)[0]
-    return made.run(None, feed)[0]
+def operator(kind, index_dtypes, attribute):
+    def function(data, indices, **attributes):
+        made = session(kind, data[:2], indices[:2], tuple(attributes.items()))
+        feed = {"P": data[2], "I": indices[2]}
+        if isinstance(data[2], ort.OrtValue):  # NumPy has no bf16
+            feed["I"] = ort.OrtValue.ortvalue_from_numpy(indices[2])
+            return made.run_with_ort_values(None, feed)[0]
+        return made.run(None, feed)[0]
 
-
-def gather_nd(data, indices, **attributes):
-    return run(data, indices, ("GatherND", ("P", "I"), "O", *attributes.items()))
-
-
-def gather_elements(data, indices, **attributes):
-    return run(data, indices, ("GatherElements", ("P", "I"), "O", *attributes.items()))
-
-
-def gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
-    rank, depth = len(params[1]), len(indices[1])
-    if batch_dims < 0:
-        batch_dims += depth
-    axis = batch_dims if axis is None else axis
-    if batch_dims == 0:
-        return run(params, indices, ("Gather", ("P", "I"), "O", ("axis", axis)))
-    axis, middle, b = axis + rank if axis < 0 else axis, depth - batch_dims, batch_dims
-    # Of an axis or a batch that is far outside the tensors, ONNX Runtime is given a permutation that is wrong and short.
-    end, batch = max(0, min(axis, rank)), range(min(b, rank + 1))
-    forth = (*batch, axis, *range(b, end), *range(end + 1, rank))
-    back = (*batch, *range(b + middle, end + middle), *range(b, b + middle), *range(end + middle, rank - 1 + middle))
-    return run(
-        params, indices, ("Cast", ("I",), "wide", ("to", TensorProto.INT64)),
-        ("Transpose", ("P",), "front", ("perm", forth)), ("Unsqueeze", ("wide", "last"), "rows"),
-        ("GatherND", ("front", "rows"), "taken", ("batch_dims", b)), ("Transpose", ("taken",), "O", ("perm", back)),
-    )
-
-
-def operator(function, indices, *attributes):
-    return Operator(function, TYPES, indices, attributes, negative="wrap")
+    return Operator(function, TYPES, index_dtypes, [attribute], negative="wrap")
 
 
 operators = {
-    "onnx.GatherND-13": operator(gather_nd, ["i64"], "batch_dims"),
-    "onnx.GatherElements-13": operator(gather_elements, ["i32", "i64"], "axis"),
-    "tf.gather": operator(gather, ["i32", "i64"], "axis", "batch_dims", "validate_indices"),
+    "onnx.Gather-13": operator("Gather", ["i32", "i64"], "axis"),
+    "onnx.GatherND-13": operator("GatherND", ["i64"], "batch_dims"),
+    "onnx.GatherElements-13": operator("GatherElements", ["i32", "i64"], "axis"),
 }
 serve(name="onnxruntime", version=ort.__version__, load=load, store=store, operators=operators)
