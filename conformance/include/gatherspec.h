@@ -100,6 +100,7 @@ enum {
  *   onnx.GatherND-13        batch_dims (default: 0)
  *   onnx.GatherElements-13  axis (default: 0)
  *   torch.gather            dim (always passed), sparse_grad (boolean, no effect)
+ *   torch.index_select      dim (always passed)
  *   numpy.take              axis (integer or null, default: null), mode (text: raise, wrap or clip; default: raise)
  *   numpy.take_along_axis   axis (integer or null, default: -1)
  *   array_api.take          axis (integer; none where x has one axis, else required)

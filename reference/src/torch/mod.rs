@@ -1,7 +1,8 @@
 //! PyTorch's operators.
 
 pub mod gather;
+pub mod index_select;
 
 use crate::Implemented;
 
-pub(crate) const OPERATORS: &[Implemented] = &[gather::OPERATOR];
+pub(crate) const OPERATORS: &[Implemented] = &[gather::OPERATOR, index_select::OPERATOR];
