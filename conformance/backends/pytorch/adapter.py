@@ -1,5 +1,4 @@
-"""PyTorch on the CPU: torch.gather, and `index_select` for tf.gather, with `torch.vmap` for a batch. Nothing is checked
-that PyTorch itself does not check."""
+"""PyTorch on the CPU, by its own operators. Nothing is checked that PyTorch itself does not check."""
 
 import ctypes
 
@@ -29,32 +28,9 @@ def store(output):
     return Tensor(NAMES[output.dtype], output.shape, ctypes.string_at(output.data_ptr(), output.nbytes))
 
 
-def batched(function, batch_dims):
-    """One torch.vmap per batch axis; an axis that is not there is for it to refuse."""
-    if batch_dims == 0:
-        return function
-    return torch.vmap(lambda params, indices: batched(function, batch_dims - 1)(params, indices))
-
-
-def gather(input, index, **attributes):
-    """A `dim` that is not given is for PyTorch to refuse."""
-    return torch.gather(input, index=index, **attributes)
-
-
-def tf_gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
-    """`index_select` takes a vector of indices, so that their shape is put in afterwards."""
-    if batch_dims < 0:
-        batch_dims += indices.ndim
-    if axis is None:
-        axis = batch_dims
-    # Below the batch an axis has another number, and one that lies in the batch must not get a number there.
-    inner = axis - batch_dims if axis >= batch_dims else axis if axis < 0 else axis - params.ndim
-
-    def one(params, indices):
-        rows = params.index_select(inner, indices.reshape(indices.numel()))
-        return rows.reshape(params.shape[:inner] + indices.shape + params.shape[inner:][1:])
-
-    return batched(one, batch_dims)(params, indices)
+def along(function):
+    """A function with a `dim`. One that is not given is for PyTorch to refuse."""
+    return lambda input, index, **attributes: function(input, index=index, **attributes)
 
 
 serve(
@@ -64,7 +40,7 @@ serve(
     store=store,
     threads=(torch.get_num_threads, torch.set_num_threads),
     operators={
-        "torch.gather": Operator(gather, DTYPES, ["i64"], ["dim", "sparse_grad"]),
-        "tf.gather": Operator(tf_gather, DTYPES, ["i32", "i64"], ["axis", "batch_dims", "validate_indices"]),
+        "torch.gather": Operator(along(torch.gather), DTYPES, ["i64"], ["dim", "sparse_grad"]),
+        "torch.index_select": Operator(along(torch.index_select), DTYPES, ["i32", "i64"], ["dim"]),
     },
 )
