@@ -93,7 +93,8 @@ fn a_promise_of_indices_in_bounds_that_is_broken_is_an_error_here() {
 fn an_attribute_that_the_operator_lacks_is_unsupported() {
     for operator in operators() {
         let params = Tensor::new(DType::I32, [3, 1], vec![10u32, 20, 30]).unwrap();
-        let shape: &[usize] = if operator.name == "array_api.take" { &[2] } else { &[2, 1] };
+        let takes_a_vector = ["array_api.take", "torch.index_select"].contains(&operator.name);
+        let shape: &[usize] = if takes_a_vector { &[2] } else { &[2, 1] };
         let indices = Tensor::new(DType::I64, shape, vec![2u64, 0]).unwrap();
         let (names, mut attributes) = spelling(operator.name);
         let mut operands = vec![(names[0], params), (names[1], indices)];
