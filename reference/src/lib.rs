@@ -1,9 +1,9 @@
 //! The reference: a deliberately naive gather that follows the documents, in their names and order.
 //!
-//! Each operator has one file, in the folder of its ecosystem: [`array_api`], [`jax`], [`numpy`], [`onnx`], [`paddle`],
-//! [`stablehlo`], [`tf`], [`torch`]. It cites a clause at every check. The files never read signatures, so a wrong signature
-//! shows as a difference. They share only `checks` (attributes, dtypes, indices) and `output` (sizes); `operator` says what
-//! each of them is. [`answer`] finds the operator of a call.
+//! Each operator has one file, in the folder of its ecosystem: [`array_api`], [`jax`], [`numpy`], [`onnx`], [`openvino`],
+//! [`paddle`], [`stablehlo`], [`tf`], [`torch`]. It cites a clause at every check. The files never read signatures, so a
+//! wrong signature shows as a difference. They share only `checks` (attributes, dtypes, indices) and `output` (sizes);
+//! `operator` says what each of them is. [`answer`] finds the operator of a call.
 //!
 //! ```
 //! use gather_reference::{Settings, tf};
@@ -24,6 +24,7 @@ mod checks;
 pub mod jax;
 pub mod numpy;
 pub mod onnx;
+pub mod openvino;
 mod operator;
 mod output;
 pub mod paddle;
@@ -42,6 +43,7 @@ pub fn operators() -> impl Iterator<Item = &'static Implemented> {
         jax::OPERATORS,
         numpy::OPERATORS,
         onnx::OPERATORS,
+        openvino::OPERATORS,
         paddle::OPERATORS,
         stablehlo::OPERATORS,
         tf::OPERATORS,

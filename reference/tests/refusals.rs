@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
-use gather_reference::{Settings, answer, array_api, jax, onnx, operators, paddle, tf, torch};
+use gather_reference::{Settings, answer, array_api, jax, onnx, openvino, operators, paddle, tf, torch};
 use gather_spec::{Attribute, Attributes, Call, DType, GatherError, Operator, Outcome, Refusal, Tensor};
 
 /// Three bytes, and the indices 2 and 0 as rows of depth 1.
@@ -19,7 +19,8 @@ fn spelling(operator: &str) -> ([&'static str; 2], Attributes) {
         "jax" if operator.ends_with("lax.gather") => (["operand", "start_indices"], rows_of_a_column(false)),
         "jax" | "numpy" if operator.ends_with("take_along_axis") => (["arr", "indices"], first_axis()),
         "jax" | "numpy" => (["a", "indices"], first_axis()),
-        "onnx" => (["data", "indices"], Attributes::new()),
+        "openvino" if operator.ends_with("GatherElements-6") => (["data", "indices"], first_axis()),
+        "onnx" | "openvino" => (["data", "indices"], Attributes::new()),
         "paddle" => (["input", "index"], Attributes::new()),
         "stablehlo" => (["operand", "start_indices"], rows_of_a_column(true)),
         "torch" => (["input", "index"], [("dim".to_owned(), Attribute::Integer(0))].into()),
@@ -152,6 +153,14 @@ fn the_range_of_batch_dims_of_onnx_ends_below_both_ranks() {
     let data = Tensor::new(DType::U8, [2, 2], vec![10u8, 20, 30, 40]).unwrap();
     let indices = Tensor::new(DType::I64, [2, 1, 1], vec![1u64, 0]).unwrap();
     let refused = onnx::gather_nd_13::gather_nd(&data, &indices, 2, Settings::default());
+    assert_eq!(refused, Err(GatherError::BatchDimsOutOfRange { batch_dims: 2, low: 0, high: 1 }.into()));
+}
+
+#[test]
+fn the_range_of_batch_dims_of_openvino_ends_below_both_ranks() {
+    let data = Tensor::new(DType::U8, [2, 2], vec![10u8, 20, 30, 40]).unwrap();
+    let indices = Tensor::new(DType::I64, [2, 1, 1], vec![1u64, 0]).unwrap();
+    let refused = openvino::gather_nd_8::gather_nd(&data, &indices, 2, Settings::default());
     assert_eq!(refused, Err(GatherError::BatchDimsOutOfRange { batch_dims: 2, low: 0, high: 1 }.into()));
 }
 

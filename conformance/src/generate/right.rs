@@ -44,8 +44,9 @@ fn nd(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
     let (least_params, least_indices) = least_ranks(signature);
     let least_depth = signature.least_depth.max(usize::from(wanted.some_index));
     let (from, to) = batch_range(signature, wanted);
-    let params = wanted.dims(choices, least_params.max(from + least_depth), wanted.size.rank(PARAMS_RANK));
-    let batch = from + choices.below(to.min(most_batch(signature, params.len(), least_depth)) - from + 1);
+    let rest = least_rest(signature, least_depth);
+    let params = wanted.dims(choices, least_params.max(from + rest), wanted.size.rank(PARAMS_RANK));
+    let batch = from + choices.below(to.min(params.len() - rest) - from + 1);
     let most_depth = params.len() - batch;
     let depth = most_depth - choices.below(most_depth - least_depth + 1);
     let least_outer = wanted.outer.max(least_indices.saturating_sub(batch + 1));
@@ -56,11 +57,10 @@ fn nd(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
     Parts { params, indices, batch, axis: batch, depth, flat: false }
 }
 
-/// The most batch dims that leave params enough axes for an index row, and for the axis where there must be one.
-fn most_batch(signature: &Signature, params: usize, least_depth: usize) -> usize {
+/// How many axes of params the batch must leave: enough for an index row, and one where `batch_dims` is below the rank.
+fn least_rest(signature: &Signature, least_depth: usize) -> usize {
     let range = signature.attribute(AttributeRole::BatchDims).and_then(|one| one.range);
-    let least_rest = if range == Some(Range::From0BelowSmallerRank) { 1 } else { 0 };
-    params.saturating_sub(least_depth.max(least_rest))
+    least_depth.max(usize::from(range == Some(Range::From0BelowSmallerRank)))
 }
 
 fn joined(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
