@@ -95,8 +95,29 @@ impl Draws {
 
 #[cfg(test)]
 mod tests {
+    use super::super::all;
     use super::*;
     use crate::builtin;
+    use crate::layout::Layout;
+
+    #[test]
+    fn mutants_that_mind_no_layout_answer_alike_in_all_of_them() {
+        let one_layout = all().into_iter().filter(|mutant| mutant.layouts().len() == 1).collect::<Vec<_>>();
+        assert!(one_layout.len() > 300 && one_layout.len() < all().len(), "{}", one_layout.len());
+        for signature in builtin::signatures() {
+            let draws = Draws::new(signature, None, 0, 10);
+            one_layout.par_iter().filter(|mutant| mutant.is_wrong_for(signature.form)).for_each(|mutant| {
+                let answer = |call| mutant.model().answer(signature, call, mutant.profiles[0], 1);
+                for call in &draws.calls {
+                    let first = answer(call);
+                    for layout in Layout::ALL {
+                        let same = answer(&layout.apply(call).unwrap());
+                        assert!(first.agrees(&same), "{} in layout {layout}: {call:?}", mutant.id);
+                    }
+                }
+            });
+        }
+    }
 
     #[test]
     fn calls_take_no_step_of_another_form() {

@@ -91,6 +91,14 @@ impl Model {
         used != CORRECT
     }
 
+    /// Whether answers may depend on how tensors lie in memory: whether a step that sees stored tensors is not the right one.
+    pub(super) fn minds_layouts(&self) -> bool {
+        let mut right = CORRECT;
+        (right.received, right.flatten) = (self.received, self.flatten);
+        (right.read_params, right.read_indices) = (self.read_params, self.read_indices);
+        right != CORRECT
+    }
+
     /// Answers a call of the signature's operator.
     pub(super) fn answer(
         &self,

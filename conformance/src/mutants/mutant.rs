@@ -4,6 +4,7 @@ use gather_spec::signature::OperandRole;
 use gather_spec::{BadIndex, Call, DType, Form, NegativeIndex, Outcome, Profile, Signature, Signatures};
 
 use crate::backend::{Backend, Capability, Description, Identity};
+use crate::layout::Layout;
 use crate::report::Dtypes;
 
 use super::model::{CORRECT, Model};
@@ -73,6 +74,11 @@ impl Mutant {
     /// Whether calls of a form take its wrong step.
     pub(super) fn is_wrong_for(&self, form: Form) -> bool {
         self.model().is_wrong_for(form)
+    }
+
+    /// The layouts to run it in. Where no step sees how tensors are stored, all of them give one answer.
+    pub(super) fn layouts(&self) -> &'static [Layout] {
+        if self.model().minds_layouts() { &Layout::ALL } else { &Layout::ALL[..1] }
     }
 
     pub(super) fn model(&self) -> Model {

@@ -170,7 +170,7 @@ impl<'a> Trial<'a> {
         mutant.profiles.iter().find_map(|profile| {
             // A new backend per case, so that earlier cases have no influence.
             let backend = || mutant.declaring(self.signatures, *profile, self.narrow);
-            let mut runner = InProcess::new(backend, Strictness::Strict);
+            let mut runner = InProcess::new(backend, Strictness::Strict).in_layouts(mutant.layouts());
             let result = runner.run_laid_out(laid.case, |_, layout| Cow::Borrowed(laid.call(layout)));
             let fails = result.verdict.is_failure();
             fails.then(|| Kill {
