@@ -96,7 +96,9 @@ enum {
  *   tf.gather_nd            batch_dims (default: 0)
  *   tf.raw_ops.GatherNd     none
  *   paddle.gather_nd        none
+ *   onnx.Gather-1           axis (default: 0)
  *   onnx.Gather-13          axis (default: 0)
+ *   onnx.GatherND-11        none
  *   onnx.GatherND-13        batch_dims (default: 0)
  *   onnx.GatherElements-13  axis (default: 0)
  *   openvino.GatherND-8     batch_dims (default: 0)

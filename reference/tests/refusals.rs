@@ -146,6 +146,8 @@ fn onnx_takes_neither_smaller_indices_nor_tuples_without_components() {
     let indices = Tensor::new(DType::I64, [3, 0], Vec::<u64>::new()).unwrap();
     let refused = onnx::gather_nd_13::gather_nd(&data, &indices, 0, Settings::default());
     assert_eq!(refused, Err(GatherError::IndexDepthTooSmall { depth: 0, least: 1 }.into()));
+    let refused = onnx::gather_nd_11::gather_nd(&data, &indices, Settings::default());
+    assert_eq!(refused, Err(GatherError::IndexDepthTooSmall { depth: 0, least: 1 }.into()));
 }
 
 #[test]

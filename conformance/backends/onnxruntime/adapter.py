@@ -35,13 +35,13 @@ def store(output):
 
 
 @lru_cache(maxsize=64)
-def session(kind, params, indices, attributes):
-    """A model of one node, with operands P and I given by type and shape, and the output O."""
+def session(kind, opset, params, indices, attributes):
+    """A model of one node of that operator set, with operands P and I given by type and shape, and the output O."""
     operands = [helper.make_tensor_value_info(*of) for of in [("P", *params), ("I", *indices)]]
     node = helper.make_node(kind, ["P", "I"], ["O"], **dict(attributes))
     result = helper.make_tensor_value_info("O", params[0], None)
     graph = helper.make_graph([node], "gather", operands, [result])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=10)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
     options = ort.SessionOptions()
     options.log_severity_level = 4
     # A session lives for one call: threads that wait for more work only take the processor from the next session.
@@ -49,21 +49,25 @@ def session(kind, params, indices, attributes):
     return ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
-def operator(kind, index_dtypes, attribute):
+def operator(kind, index_dtypes, attributes, opset=23, dtypes=TYPES):
     def function(data, indices, **attributes):
-        made = session(kind, data[:2], indices[:2], tuple(attributes.items()))
+        made = session(kind, opset, data[:2], indices[:2], tuple(attributes.items()))
         feed = {"P": data[2], "I": indices[2]}
         if isinstance(data[2], ort.OrtValue):  # NumPy has no bf16
             feed["I"] = ort.OrtValue.ortvalue_from_numpy(indices[2])
             return made.run_with_ort_values(None, feed)[0]
         return made.run(None, feed)[0]
 
-    return Operator(function, TYPES, index_dtypes, [attribute], negative="wrap")
+    return Operator(function, dtypes, index_dtypes, attributes, negative="wrap")
 
+
+WITHOUT_BF16 = [name for name in NAMES if name != "bf16"]
 
 operators = {
-    "onnx.Gather-13": operator("Gather", ["i32", "i64"], "axis"),
-    "onnx.GatherND-13": operator("GatherND", ["i64"], "batch_dims"),
-    "onnx.GatherElements-13": operator("GatherElements", ["i32", "i64"], "axis"),
+    "onnx.Gather-1": operator("Gather", ["i32", "i64"], ["axis"], 1, WITHOUT_BF16),
+    "onnx.Gather-13": operator("Gather", ["i32", "i64"], ["axis"]),
+    "onnx.GatherND-11": operator("GatherND", ["i64"], [], 11, WITHOUT_BF16),
+    "onnx.GatherND-13": operator("GatherND", ["i64"], ["batch_dims"]),
+    "onnx.GatherElements-13": operator("GatherElements", ["i32", "i64"], ["axis"]),
 }
 serve(name="onnxruntime", version=ort.__version__, load=load, store=store, operators=operators)
