@@ -105,6 +105,10 @@ enum {
  *   openvino.GatherElements-6  axis (always passed)
  *   torch.gather            dim (always passed), sparse_grad (boolean, no effect)
  *   torch.index_select      dim (always passed)
+ *   torch.take              none
+ *   torch.take_along_dim    dim (integer or null, default: null)
+ *   torch.nn.functional.embedding  padding_idx (integer or null, no effect), scale_grad_by_freq, sparse (boolean, no effect);
+ *                           the operands are indices and params, in this order
  *   numpy.take              axis (integer or null, default: null), mode (text: raise, wrap or clip; default: raise)
  *   numpy.take_along_axis   axis (integer or null, default: -1)
  *   array_api.take          axis (integer; none where x has one axis, else required)

@@ -58,6 +58,8 @@ impl Seen {
             return None;
         }
         let flat = [roles.params.shape().element_count()];
+        let flat_indices = [indices.element_count()];
+        let indices = if signature.has_flat_indices(&roles) { &flat_indices[..] } else { &indices[..] };
         let (params, axis) = match roles.axis {
             _ if signature.is_flat(&roles) => (&flat[..], 0),
             Some(Axis::At(axis)) => (&params[..], resolved(AttributeRole::Axis, Some(axis), batch)?),

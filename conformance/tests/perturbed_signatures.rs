@@ -18,7 +18,7 @@ use gather_conformance::judge::{Strictness, Verdict, judge};
 use gather_optimized::{Settings, answer};
 use gather_spec::signature::{
     AttributeDefault, AttributeRole, AttributeSignature, AttributeType, CollapsedSize, EmptyIndex, Fill,
-    FillWord, Join, ModePolicy, OperandRole, OperandSignature, Policy, Range, RankRule, SliceBound,
+    FillWord, Flatten, Join, ModePolicy, OperandRole, OperandSignature, Policy, Range, RankRule, SliceBound,
 };
 use gather_spec::{
     Allowed, Attribute, BadIndex, Case, DType, EmptyAxis, Form, NegativeIndex, Profile, Signature,
@@ -134,8 +134,15 @@ fn perturbations(signature: &Signature) -> Vec<Perturbed> {
         };
     }
     add("operands".to_owned(), "roles swapped".to_owned(), swapped);
-    if signature.flattens {
-        add("flatten".to_owned(), "never".to_owned(), Signature { flattens: false, ..signature.clone() });
+    if signature.flatten.is_some() {
+        add("flatten".to_owned(), "never".to_owned(), Signature { flatten: None, ..signature.clone() });
+    }
+    for other in [Flatten::WhenAxisNull, Flatten::BothWhenAxisNull] {
+        let has_both = signature.form == Form::Elements && !signature.is_always_flat();
+        if has_both && signature.flatten.is_some_and(|its| its != other) {
+            let changed = Signature { flatten: Some(other), ..signature.clone() };
+            add("flatten".to_owned(), word(other), changed);
+        }
     }
     for (field, change, fill) in fills(signature.fill) {
         add(field, change, Signature { fill: Some(fill), ..signature.clone() });
@@ -272,8 +279,13 @@ fn operands(signature: &Signature, operand: &OperandSignature) -> Changed<Operan
     if operand.role == OperandRole::SliceSizes {
         return all;
     }
-    if operand.rank == RankRule::Exactly1 {
-        for (change, rank) in [("any", RankRule::Any), ("at least 1", RankRule::AtLeast1)] {
+    let wider: &[(&str, RankRule)] = match operand.rank {
+        RankRule::Exactly1 => &[("any", RankRule::Any), ("at least 1", RankRule::AtLeast1)],
+        RankRule::Exactly2 => &[("at least 1", RankRule::AtLeast1), ("at least 2", RankRule::AtLeast2)],
+        RankRule::Any | RankRule::AtLeast1 | RankRule::AtLeast2 => &[],
+    };
+    if !wider.is_empty() {
+        for (change, rank) in wider.iter().copied() {
             all.push(("rank", change.to_owned(), OperandSignature { rank, ..operand.clone() }));
         }
         return all;

@@ -2,7 +2,7 @@
 
 use gather_spec::shape::MAX_RANK;
 use gather_spec::tensor::Stored;
-use gather_spec::{ByteString, Call, DType, Outcome, Refusal, Signature, Tensor};
+use gather_spec::{ByteString, Call, DType, GatherError, Outcome, Refusal, Roles, Shape, Signature, Tensor};
 use ndarray::ArrayD;
 
 use crate::arrays::Element;
@@ -64,13 +64,41 @@ pub fn answer(signature: &Signature, call: &Call, settings: &Settings) -> Outcom
 
 fn gather_call(signature: &Signature, call: &Call, settings: &Settings) -> Result<Tensor, Refusal> {
     let mut roles = signature.roles(call).map_err(|foreign| Refusal::Unsupported(foreign.to_string()))?;
-    let flat;
+    let (flat, flat_indices);
+    let line = |tensor: &Tensor| tensor.flattened().map_err(|wrong| Refusal::Unsupported(wrong.to_string()));
+    let sent = roles.indices.shape();
+    if signature.has_flat_indices(&roles) {
+        flat_indices = line(roles.indices)?;
+        roles.indices = &flat_indices;
+    }
     if signature.is_flat(&roles) {
-        flat = roles.params.flattened().map_err(|wrong| Refusal::Unsupported(wrong.to_string()))?;
+        flat = line(roles.params)?;
         roles.params = &flat;
     }
+    let outcome = gather_roles(signature, &roles, settings);
+    outcome.map_err(|refusal| if roles.indices.shape() == sent { refusal } else { placed(refusal, sent) })
+}
+
+/// The refusal of a call with flattened indices, with the position of a bad index in the indices as sent.
+#[cold]
+fn placed(refusal: Refusal, indices: &Shape) -> Refusal {
+    match refusal {
+        Refusal::Error(GatherError::IndexOutOfRange { position, component, index, bound }) => {
+            let position = position.first().and_then(|at| indices.positions().nth(*at)).unwrap_or_default();
+            GatherError::IndexOutOfRange { position, component, index, bound }.into()
+        }
+        other => other,
+    }
+}
+
+/// The output of a call in role terms, whose operands are flattened where it asks for that.
+fn gather_roles(
+    signature: &Signature,
+    roles: &Roles<&Tensor>,
+    settings: &Settings,
+) -> Result<Tensor, Refusal> {
     let choices = settings.options.choices;
-    let plan = forms::validate(signature, &roles, choices, |shapes| Plan::of(shapes, Zeros))?;
+    let plan = forms::validate(signature, roles, choices, |shapes| Plan::of(shapes, Zeros))?;
     let (params, indices) = (roles.params, roles.indices);
     let len = plan.shapes().output_len(params.dtype().size())?;
     let rank = plan.output_shape().len();
@@ -84,7 +112,7 @@ fn gather_call(signature: &Signature, call: &Call, settings: &Settings) -> Resul
         let most = settings.max_output;
         return Err(Refusal::Unsupported(format!("an output of {bytes} bytes; at most {most} are allowed")));
     }
-    let profile = signature.profile(&roles, settings.options.get_profile());
+    let profile = signature.profile(roles, settings.options.get_profile());
     let (plan, filler) = (&plan, signature.filler(profile, params.dtype(), roles.fill_value));
     match params.dtype() {
         DType::String => strings(plan, params, indices),
@@ -188,7 +216,7 @@ fn no_view() -> Refusal {
 
 #[cfg(test)]
 mod tests {
-    use gather_spec::{Attribute, Attributes, BadIndex, GatherError, NegativeIndex, Roles};
+    use gather_spec::{Attribute, Attributes, BadIndex, NegativeIndex};
 
     use super::*;
 

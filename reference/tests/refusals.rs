@@ -23,6 +23,9 @@ fn spelling(operator: &str) -> ([&'static str; 2], Attributes) {
         "onnx" | "openvino" => (["data", "indices"], Attributes::new()),
         "paddle" => (["input", "index"], Attributes::new()),
         "stablehlo" => (["operand", "start_indices"], rows_of_a_column(true)),
+        "torch" if operator.ends_with(".take") => (["input", "index"], Attributes::new()),
+        "torch" if operator.ends_with("take_along_dim") => (["input", "indices"], Attributes::new()),
+        "torch" if operator.ends_with("embedding") => (["weight", "input"], Attributes::new()),
         "torch" => (["input", "index"], [("dim".to_owned(), Attribute::Integer(0))].into()),
         _ => (["params", "indices"], Attributes::new()),
     }
@@ -93,7 +96,8 @@ fn a_promise_of_indices_in_bounds_that_is_broken_is_an_error_here() {
 #[test]
 fn an_attribute_that_the_operator_lacks_is_unsupported() {
     for operator in operators() {
-        let params = Tensor::new(DType::I32, [3, 1], vec![10u32, 20, 30]).unwrap();
+        let dtype = if operator.params_dtypes.contains(&DType::I32) { DType::I32 } else { DType::F32 };
+        let params = Tensor::new(dtype, [3, 1], vec![10u32, 20, 30]).unwrap();
         let takes_a_vector = ["array_api.take", "torch.index_select"].contains(&operator.name);
         let shape: &[usize] = if takes_a_vector { &[2] } else { &[2, 1] };
         let indices = Tensor::new(DType::I64, shape, vec![2u64, 0]).unwrap();

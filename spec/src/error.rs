@@ -119,6 +119,8 @@ pub enum GatherError {
     AxisRequired,
     #[error("params has rank {rank}, but at least {least} is needed")]
     ParamsRank { rank: usize, least: usize },
+    #[error("params has rank {rank}, but at most {most} is allowed")]
+    ParamsRankTooHigh { rank: usize, most: usize },
     #[error("indices has rank {rank}, but at least {least} is needed")]
     IndicesRank { rank: usize, least: usize },
     #[error("indices has rank {rank}, but at most {most} is allowed")]
@@ -165,7 +167,7 @@ impl GatherError {
             Self::OperandDtype { .. } => ErrorCode::OperandDtype,
             Self::ModeUnknown { .. } => ErrorCode::ModeUnknown,
             Self::AxisRequired => ErrorCode::AxisRequired,
-            Self::ParamsRank { .. } => ErrorCode::ParamsRank,
+            Self::ParamsRank { .. } | Self::ParamsRankTooHigh { .. } => ErrorCode::ParamsRank,
             Self::IndicesRank { .. } | Self::IndicesRankTooHigh { .. } => ErrorCode::IndicesRank,
             Self::OperandShape { .. } => ErrorCode::OperandShape,
             Self::RankMismatch { .. } => ErrorCode::RankMismatch,

@@ -21,8 +21,8 @@ use crate::{DType, Element, Profile, Tensor};
 pub use fill::{Fill, FillWord};
 pub use roles::{Axis, Misfit, Roles, Window};
 pub use rules::{
-    AttributeDefault, AttributeRole, AttributeType, CollapsedSize, EmptyIndex, Form, Join, OperandRole,
-    Range, RankRule, SliceBound,
+    AttributeDefault, AttributeRole, AttributeType, CollapsedSize, EmptyIndex, Flatten, Form, Join,
+    OperandRole, Range, RankRule, SliceBound,
 };
 
 /// An operand, by the document's name.
@@ -122,8 +122,8 @@ pub struct Signature {
     pub policy: Policy,
     /// The fill value of modes with the policy `fill`.
     pub fill: Option<Fill>,
-    /// Whether a null axis flattens params in row-major order.
-    pub flattens: bool,
+    /// What is flattened first, for operators that do so.
+    pub flatten: Option<Flatten>,
     /// What is accepted besides the strict reading of the pages.
     pub tolerates: Tolerated,
     /// For [`Form::Nd`]: the least number of components of an index row.

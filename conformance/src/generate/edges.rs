@@ -57,13 +57,14 @@ const FOCUSES: [Focus; 8] = [
     Focus::Batch,
 ];
 
-/// The same for an operator whose axis may be null. It has no batch, so calls with several dims are drawn instead.
+/// The same for an operator that flattens. It has no batch, so calls with several dims are drawn instead.
 const WITHOUT_BATCH: [Focus; 6] =
     [Focus::Slice, Focus::Ranks, Focus::Rows, Focus::Ranks, Focus::Ranks, Focus::Ranks];
 
 /// The parts of a valid call with its focus at an edge. No dim is 0.
 pub(super) fn draw(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
-    let focus = if signature.flattens { choices.pick(&WITHOUT_BATCH) } else { choices.pick(&FOCUSES) };
+    let focus =
+        if signature.flatten.is_some() { choices.pick(&WITHOUT_BATCH) } else { choices.pick(&FOCUSES) };
     let limit = if choices.once_in(LARGE_IN) { LARGE } else { USUAL };
     let has = kinds(signature);
     let mut pieces = Pieces::default();

@@ -21,10 +21,12 @@ impl Parts {
                 change(self.dims(params), |dims| dims.truncate(rank));
             }
         }
-        let has_most = signature.operand(OperandRole::Indices).rank.most().is_some();
-        if has_most && choices.once_in(12) {
-            let at = choices.below(self.indices.len() + 1);
-            change(&mut self.indices, |dims| dims.insert(at, 1));
+        for role in [OperandRole::Indices, OperandRole::Params] {
+            if signature.operand(role).rank.most().is_some() && choices.once_in(12) {
+                let dims = self.dims(role == OperandRole::Params);
+                let at = choices.below(dims.len() + 1);
+                change(dims, |dims| dims.insert(at, 1));
+            }
         }
         if signature.form == Form::Nd && choices.once_in(24) {
             let depth = choices.below(self.params.len() + 3);

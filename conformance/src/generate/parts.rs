@@ -1,6 +1,8 @@
 //! The shapes of a right call in role terms: which of their axes are what.
 
-use gather_spec::signature::{AttributeDefault, AttributeRole, Axis, Join, OperandRole, Range, RankRule};
+use gather_spec::signature::{
+    AttributeDefault, AttributeRole, Axis, Flatten, Join, OperandRole, Range, RankRule,
+};
 use gather_spec::{Attribute, Form, Signature};
 
 use super::Choices;
@@ -53,17 +55,23 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// Merges the dims of indices into one where the signature allows a single one.
+    /// Merges dims where the signature allows a single one: those of indices, or those of a slice of params. Of params that
+    /// are always flattened only the gathered dim is left.
     pub(super) fn within_ranks(mut self, signature: &Signature) -> Self {
         if signature.operand(OperandRole::Indices).rank == RankRule::Exactly1 {
-            let product = self.indices.iter().fold(1, |product: usize, dim| product.saturating_mul(*dim));
-            let has_none = self.indices.contains(&0);
-            self.indices = vec![if has_none { 0 } else { product.min(usize::MAX >> 1) }];
+            self.indices = vec![merged(&self.indices)];
+        }
+        if signature.operand(OperandRole::Params).rank == RankRule::Exactly2 {
+            self.params = vec![self.params[0], merged(&self.params[1..])];
+        }
+        if signature.is_always_flat() {
+            self.params = vec![within_memory(self.params[self.axis])];
+            self.axis = 0;
         }
         self
     }
 
-    /// Sometimes flattens params, if a null axis does that. Returns the axis to send.
+    /// Sometimes flattens params, if a null axis does that; always, if that needs none. Returns the axis to send.
     pub(super) fn flatten(
         &mut self,
         choices: &mut Choices,
@@ -71,27 +79,50 @@ impl Parts {
         size: Size,
         axis: Option<i64>,
     ) -> Option<Axis> {
-        if signature.flattens && choices.once_in(16) {
+        let flattens = signature.flatten.is_some();
+        if flattens && choices.once_in(16) {
             self.params.clear();
+        }
+        if signature.is_always_flat() {
+            self.flat = true;
+            for _ in 0..choices.below(3) {
+                let at = choices.below(self.params.len() + 1);
+                self.params.insert(at, 1 + choices.below(3));
+            }
+            return None;
         }
         // A flat call lacks the dims beside the axis, which most edge and far calls are about.
         let flat_in = if matches!(size, Size::Edge | Size::Far) { 16 } else { 2 };
-        if !signature.flattens || !choices.once_in(flat_in) {
-            let beyond = signature.flattens && choices.once_in(32);
+        if !flattens || !choices.once_in(flat_in) {
+            let beyond = flattens && choices.once_in(32);
             let rank = i64::try_from(self.params.len()).unwrap_or(0);
             return if beyond { Some(Axis::At(rank)) } else { axis.map(Axis::At) };
         }
         self.flat = true;
-        if signature.form == Form::Elements {
+        let takes_any = signature.flatten == Some(Flatten::BothWhenAxisNull);
+        if signature.form == Form::Elements && !(takes_any && choices.once_in(2)) {
             let along = self.indices.get(self.axis).copied().unwrap_or(1);
-            // A huge dim only fits beside a dim of 0, which flattening removes.
-            self.indices = vec![if along > MOST_ALONG { 0 } else { along }];
+            self.indices = vec![within_memory(along)];
+        }
+        if takes_any && choices.once_in(16) {
+            self.indices.clear();
         }
 
         let null = AttributeDefault::Value(Attribute::Null);
         let is_default = signature.attribute(AttributeRole::Axis).is_some_and(|axis| axis.default == null);
         (!is_default || choices.once_in(4)).then_some(Axis::Null)
     }
+}
+
+/// The product of dims, as one dim.
+fn merged(dims: &[usize]) -> usize {
+    let product = dims.iter().fold(1, |product: usize, dim| product.saturating_mul(*dim));
+    if dims.contains(&0) { 0 } else { product.min(usize::MAX >> 1) }
+}
+
+/// A dim that is alone. A huge one only fits beside a dim of 0.
+const fn within_memory(dim: usize) -> usize {
+    if dim > MOST_ALONG { 0 } else { dim }
 }
 
 /// Changes one of two equal dims off the axis as far as the join rule allows.

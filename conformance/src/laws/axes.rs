@@ -1,12 +1,13 @@
 //! Laws that relate gathers along different axes, with different depths, or by different operators.
 
-use gather_spec::signature::{AttributeRole, OperandRole};
-use gather_spec::{Attribute, Form, Signature};
+use gather_spec::signature::{AttributeRole, Flatten, OperandRole};
+use gather_spec::{Attribute, Form, Shape, Signature};
 
 use super::compare::{agree, equal};
 use super::gathers::{Gather, Needs};
 use super::instance::{ALL, ANY, EVERY_FORM, Instance, Law, Stop};
 use super::tensors::{integers, reshape, transpose};
+use crate::generate::paint;
 
 pub(super) const IDENTITY: Law = Law {
     name: "identity-indices",
@@ -68,8 +69,8 @@ pub(super) const NULL_AXIS_IS_FLATTENING: Law = Law {
     statement: "G(P, I, axis = null) = G(P row-major along one axis, I, 0)",
     example: None,
     forms: &[Form::Take, Form::Elements],
-    roles: &[AttributeRole::Axis],
-    only: |signature| signature.flattens,
+    roles: &[],
+    only: |signature| signature.flatten.is_some(),
     speaks: ANY,
     check: null_axis_is_flattening,
 };
@@ -153,6 +154,7 @@ fn depth_one_is_axis_zero(instance: &mut Instance<'_>) -> Result<(), Stop> {
     let takes = |other: &&Signature| {
         let known = instance.capability(other);
         other.form == Form::Take
+            && !other.is_always_flat()
             && known.dtypes.contains(&rows.params.dtype())
             && known.index_dtypes.contains(&rows.indices.dtype())
     };
@@ -177,7 +179,15 @@ fn depth_one_is_axis_zero(instance: &mut Instance<'_>) -> Result<(), Stop> {
 fn null_axis_is_flattening(instance: &mut Instance<'_>) -> Result<(), Stop> {
     let drawn = instance.gather(Needs::PLAIN)?;
     let signature = drawn.signature;
-    let line = drawn.params.flattened()?;
+    // Those of an operator that always flattens are a vector.
+    let params = match signature.is_always_flat() {
+        true => {
+            let dims = [&drawn.params.shape()[..], &[1 + instance.choices.below(3)]].concat();
+            paint::params(drawn.params.dtype(), Shape::new(dims)?)?
+        }
+        false => drawn.params.clone(),
+    };
+    let line = params.flattened()?;
     let count = line.shape()[0];
     let mut dims = match signature.form {
         Form::Elements => vec![drawn.indices.shape()[drawn.axis]],
@@ -189,7 +199,10 @@ fn null_axis_is_flattening(instance: &mut Instance<'_>) -> Result<(), Stop> {
     let most = instance.choices.pick(&[count, count + 1]);
     let indices = integers(drawn.indices.dtype(), &dims, |_| instance.choices.below(most) as i128)?;
     let along = Gather { params: line, indices, axis: 0, ..drawn.clone() };
-    let mut whole = along.with_params(drawn.params).call();
+    // The position of a bad index would have another rank.
+    let upright = signature.flatten == Some(Flatten::BothWhenAxisNull) && most == count;
+    let indices = if upright { reshape(&along.indices, &[dims[0], 1])? } else { along.indices.clone() };
+    let mut whole = along.with_params(params).with_indices(indices).call();
     let axis = signature.attribute(AttributeRole::Axis).map(|axis| axis.name.clone());
     whole.attributes.extend(axis.map(|name| (name, Attribute::Null)));
     let outcomes = instance.ask(vec![along.call(), whole])?;

@@ -23,6 +23,8 @@ pub(super) fn of_output(signatures: &Signatures, call: &Call) -> Option<(DType, 
     };
     let batch = resolved(AttributeRole::BatchDims, roles.batch_dims, 0)?;
     let flat = [roles.params.shape().element_count()];
+    let flat_indices = [indices.element_count()];
+    let indices = if signature.has_flat_indices(&roles) { &flat_indices[..] } else { &indices[..] };
     let (params, axis) = match roles.axis {
         _ if signature.is_flat(&roles) => (&flat[..], 0),
         Some(Axis::Null) => return None,

@@ -27,7 +27,7 @@ pub(super) struct Model {
     /// What an index into an empty axis gives under the mode.
     pub(super) empty_axis: fn(EmptyAxis) -> EmptyAxis,
     pub(super) filler: fn(&Asked<'_>) -> Element,
-    /// The call with params flattened, if it asks for that.
+    /// The call with params, and indices, flattened if it asks for that.
     pub(super) flatten: fn(&Signature, Roles<Tensor>) -> Roles<Tensor>,
     /// The checks, in this order.
     pub(super) order: &'static [ErrorCode],
@@ -129,6 +129,8 @@ pub(super) fn place(dim: i64) -> Option<usize> {
 pub(super) struct Asked<'a> {
     pub(super) model: &'a Model,
     pub(super) roles: &'a Roles<Tensor>,
+    /// The shape of indices before they were flattened.
+    pub(super) sent_indices: &'a [usize],
     pub(super) signature: &'a Signature,
     pub(super) profile: Profile,
     /// What an index into an empty axis gives, if bad indices are not rejected.

@@ -345,6 +345,7 @@ fn broadcast(signature: &Signature, roles: Roles<Tensor>) -> Roles<Tensor> {
     let axis = Asked {
         model: &model,
         roles: &roles,
+        sent_indices: roles.indices.shape(),
         signature,
         profile,
         empty_axis,

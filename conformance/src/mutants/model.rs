@@ -127,10 +127,12 @@ impl Model {
         let mode = (self.mode)(signature, &received);
         let profile = (self.policies)(mode.map_or(profile, |mode| mode.profile));
         let empty_axis = mode.map_or(EmptyAxis::Zero, |mode| (self.empty_axis)(mode.empty_axis));
+        let sent_indices = received.indices.shape().to_vec();
         let roles = (self.flatten)(signature, received);
         let asked = Asked {
             model: self,
             roles: &roles,
+            sent_indices: &sent_indices,
             signature,
             profile,
             empty_axis,

@@ -1,10 +1,10 @@
 //! Wrong about what the call chooses: the mode, and a null axis.
 
-use gather_spec::signature::Axis;
+use gather_spec::signature::{Axis, Flatten};
 use gather_spec::{BadIndex, EmptyAxis, ErrorCode, NegativeIndex, Profile, Roles, Signature, Tensor};
 
 use super::memory;
-use super::model::{faulty, tensor, within};
+use super::model::{faulty, flatten, tensor, within};
 use super::mutant::Mutant;
 
 pub(super) const MUTANTS: &[Mutant] = &[
@@ -157,14 +157,27 @@ pub(super) const MUTANTS: &[Mutant] = &[
         |model| model.flatten = |signature, roles| along(signature, roles, -1),
     ),
     Mutant::new(
+        "indices-not-flattened",
+        "flattens params alone where indices are flattened, too",
+        "class: the words of another library's page",
+        |model| {
+            model.flatten = |signature, roles| {
+                let alone = Signature { flatten: Some(Flatten::WhenAxisNull), ..signature.clone() };
+                let only_params = signature.has_flat_indices(&roles);
+                flatten(if only_params { &alone } else { signature }, roles)
+            };
+        },
+    ),
+    Mutant::new(
         "flattened-column-major",
         "flattens with the first axis counting fastest",
         "class: memory in the order of Fortran",
         |model| {
             model.flatten = |signature, roles| {
                 let turned = signature.is_flat(&roles).then(|| column_major(&roles.params)).flatten();
+                let roles = flatten(signature, roles);
                 match turned {
-                    Some(params) => Roles { params, axis: Some(Axis::At(0)), ..roles },
+                    Some(params) => Roles { params, ..roles },
                     None => roles,
                 }
             };

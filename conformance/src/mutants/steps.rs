@@ -34,7 +34,7 @@ pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
             });
             required && asked.roles.axis.is_none()
         }
-        ErrorCode::ParamsRank => params.len() < operand(OperandRole::Params).rank.least(),
+        ErrorCode::ParamsRank => !operand(OperandRole::Params).rank.allows(params.len()),
         ErrorCode::IndicesRank => {
             let vector = usize::from(asked.by_rows());
             indices.len() < vector || !operand(OperandRole::Indices).rank.allows(indices.len())
@@ -76,14 +76,18 @@ pub(super) fn size(asked: &Asked<'_>) -> u128 {
     (asked.model.bytes)(&shape, asked.roles.params.dtype())
 }
 
-/// Flattens params in row-major order if the axis is null.
+/// Flattens in row-major order what the signature says: params, and indices too.
 pub(super) fn flatten(signature: &Signature, roles: Roles<Tensor>) -> Roles<Tensor> {
     if !signature.is_flat(&roles) {
         return roles;
     }
-    match roles.params.flattened() {
-        Ok(params) => Roles { params, axis: Some(Axis::At(0)), ..roles },
-        Err(_) => roles,
+    let indices = signature.has_flat_indices(&roles).then(|| roles.indices.flattened());
+    match (roles.params.flattened(), indices.transpose()) {
+        (Ok(params), Ok(indices)) => {
+            let indices = indices.unwrap_or_else(|| roles.indices.clone());
+            Roles { params, indices, axis: Some(Axis::At(0)), ..roles }
+        }
+        _ => roles,
     }
 }
 
@@ -246,7 +250,7 @@ pub(super) fn offender(asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Opti
 
 /// The fields of an error.
 pub(super) fn offence(asked: &Asked<'_>, dims: &Dims, indices: &[i128], at: usize) -> ErrorFields {
-    let (shape, depth) = (asked.indices(), dims.depth.max(1));
+    let (shape, depth) = (asked.sent_indices, dims.depth.max(1));
     let (rows, component) = match shape.split_last() {
         Some((_, rows)) if asked.by_rows() => (rows.to_vec(), Some(at % depth)),
         _ if asked.by_windows() => {

@@ -32,7 +32,7 @@ CODES = ["params-dtype", "index-dtype", "mode-unknown", "axis-required", "params
          "slice-size-out-of-range", "batch-shape-mismatch", "join-mismatch",
          "index-depth", "output-too-large", "index-out-of-range"]
 I64_MIN, I64_MAX = -2**63, 2**63 - 1
-RANKS = {"any": 0, "at-least-1": 1, "at-least-2": 2, "exactly-1": 1}
+RANKS = {"any": 0, "at-least-1": 1, "at-least-2": 2, "exactly-1": 1, "exactly-2": 2}
 MAX_OUTPUT, MAX_RANK = 2**32, 64  # an output of more bytes or more axes is unsupported
 TEXT = "any text"  # stands for the free wording of a reply
 Json = dict[str, Any]
@@ -85,6 +85,7 @@ class Operator:
         self.operands = [(operand["name"], operand["role"]) for operand in signature["operands"]]
         self.params_dtypes, self.index_dtypes = params["dtypes"], indices["dtypes"]
         self.params_rank, self.indices_rank = RANKS[params["rank"]], RANKS[indices["rank"]]
+        self.most_params_rank: int = 2 if params["rank"] == "exactly-2" else I64_MAX
         self.most_indices_rank: int = 1 if indices["rank"] == "exactly-1" else I64_MAX
         self.attributes: dict[str, Json] = {one["name"]: one for one in signature["attributes"]}
         roles = {one["role"]: one for one in signature["attributes"]}
@@ -95,7 +96,7 @@ class Operator:
         self.sizes: Optional[str] = operands["slice-sizes"]["name"] if "slice-sizes" in operands else None
         if self.sizes:
             self.numbers["slice-sizes"] = {"name": self.sizes, "default": "None"}
-        self.flattens: bool = signature.get("flattens", False)
+        self.flatten: Optional[str] = signature.get("flatten")
         modes = signature.get("policy", {}).get("by-mode", [])  # the default first
         self.modes = {one["mode"]: Oracle(**one["profile"], empty_axis=one["empty_axis"]) for one in modes}
         self.fill: Json = signature.get("fill") or {}
@@ -285,12 +286,14 @@ class Call(NamedTuple):
         return numbers, output
 
     def flat(self) -> "Call":
-        """The call along one axis of all elements, where its axis is null."""
-        axis = self.operator.axis
-        if not axis or not self.operator.flattens or self.attributes.get(axis["name"], default(axis)) is not None:
+        """The call along one axis of all elements, where its axis is null or its operator has none."""
+        axis, word = self.operator.axis, self.operator.flatten
+        if not word or axis and self.attributes.get(axis["name"], default(axis)) is not None:
             return self
-        line = Tensor(self.params.dtype, [prod(self.params.shape)], self.params.elements)
-        return self._replace(params=line, attributes={**self.attributes, axis["name"]: 0})
+        line = lambda tensor: Tensor(tensor.dtype, [prod(tensor.shape)], tensor.elements)
+        indices = line(self.indices) if word == "both-when-axis-null" else self.indices
+        along = {axis["name"]: 0} if axis else {}
+        return self._replace(params=line(self.params), indices=indices, attributes={**self.attributes, **along})
 
     def plan(self) -> tuple[int, int, int, list[int], Tensor]:
         """The axes and the output, without elements yet: every check that needs no index value, in order."""
@@ -333,7 +336,7 @@ class Call(NamedTuple):
         """How many axes are the batch; the first indexed axis of params and the one after the last; the
         shape of a batch's rows, which takes their place. Of the form take a row is one index."""
         operator, r, q = self.operator, len(p), len(i)
-        require(r >= operator.params_rank, "params-rank")
+        require(operator.params_rank <= r <= operator.most_params_rank, "params-rank")
         require(operator.indices_rank <= q <= operator.most_indices_rank, "indices-rank")
         b = operator.batch_dims(self.attributes, r, q)
         first = operator.first_axis(self.attributes, b, r)
@@ -357,7 +360,11 @@ class Oracle(NamedTuple):
         try:
             return {"output": call.operator.modes.get(call.mode(), self).gather(call.flat()).wire()}
         except Refused as refused:
-            return dict(refused.args[0])
+            reply, sent = dict(refused.args[0]), call.indices.shape
+            if "position" in reply.get("error", {}) and call.flat().indices.shape != sent:
+                at = reply["error"]["position"][0]  # among the flattened indices
+                reply["error"]["position"] = [at // prod(sent[dim + 1:]) % size for dim, size in enumerate(sent)]
+            return reply
 
     def gather(self, call: Call) -> Tensor:
         """The output; another outcome is raised."""
@@ -510,21 +517,23 @@ class Generator(Random):
         if operator.windows:
             return self.valid_windows(operator)
         least = max(operator.params_rank, 1 - operator.by_rows, operator.least_depth)
-        p = self.dims(max(least, self.choice([least, 1, 1, 2, 2, 3, 3, 4, 4, 5, 8])))
+        p = self.dims(min(max(least, self.choice([least, 1, 1, 2, 2, 3, 3, 4, 4, 5, 8])), operator.most_params_rank))
         rows = max(0, operator.indices_rank - operator.by_rows)
         outer = self.dims(min(max(rows, self.choice([rows, 1, 1, 1, 2, 2, 2, 3, 3, 4, 7])), operator.most_indices_rank))
         for shape in (p, outer) if self.random() < 0.15 else ():
             if shape:
                 shape[self.randrange(len(shape))] = self.choice([*HUGE, 2])
                 shape[self.randrange(len(shape))] *= self.choice([0, 0, 0, 1])
-        for shape in (p, outer) if self.random() < 0.02 else ():  # most outputs of these have too many axes
-            shape += [1] * self.randint(20, 50)
+        for shape in (p, outer) if self.random() < 0.02 and operator.most_params_rank == I64_MAX else ():
+            shape += [1] * self.randint(20, 50)  # most outputs of these have too many axes
         most = min(3, len(p) - max(1 - operator.by_rows, operator.least_depth)) if operator.batch else 0
         b = self.choice([0, self.randint(0, most)])
         depth = [self.randint(operator.least_depth, len(p) - b)] if operator.by_rows else []
         call = Call(operator, Tensor(self.choice(operator.params_dtypes), p),
                     Tensor(self.choice(operator.index_dtypes), p[:b] + outer + depth), {})
         axis = self.randint(b, len(p) - 1) if operator.axis else 0
+        if operator.flatten == "always" and self.random() < 0.1:
+            p.clear()
         self.set_attributes(call, (b, axis))
         return call
 
@@ -639,9 +648,10 @@ class Generator(Random):
             absent = -1 if operator.requires_axis(r) else default(operator.axis)
             if axis != (b if absent is None else absent) or self.random() < 0.5:
                 given[operator.axis["name"]] = self.choice([axis, axis - r])
-            if operator.flattens and self.random() < 0.4:
+            if operator.flatten and self.random() < 0.4:
                 given[operator.axis["name"]] = None
-                call.indices.shape[:] = call.indices.shape[axis:axis + 1] if operator.join else call.indices.shape
+                whole = not operator.join or operator.flatten == "both-when-axis-null" and self.random() < 0.7
+                call.indices.shape[:] = call.indices.shape if whole else call.indices.shape[axis:axis + 1]
         if operator.mode and self.random() < 0.7:
             nothing = [None] if operator.mode.get("nullable") else []
             given[operator.mode["name"]] = self.choice(nothing + list(operator.modes))
@@ -663,6 +673,8 @@ class Generator(Random):
             part.shape = part.shape[self.choice([0, 1, 2, 8]):][:self.choice([0, 1, 2, 8])]
             if q == operator.most_indices_rank and self.random() < 0.5:
                 call.indices.shape.append(1)
+            if r == operator.most_params_rank and self.random() < 0.5:
+                call.params.shape.append(1)
         elif kind == "join" and part.shape:
             at = self.randrange(len(part.shape))
             part.shape[at] = self.choice([0, max(0, part.shape[at] - 1), part.shape[at] + 1])

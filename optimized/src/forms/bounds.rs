@@ -8,30 +8,39 @@ pub(super) fn range(signature: &Signature, role: AttributeRole) -> Option<Range>
     signature.attribute(role)?.range
 }
 
-/// The least ranks of the operands, and the highest of indices.
+/// The least and the highest ranks of the operands.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ranks {
     params: usize,
     indices: usize,
+    most_params: usize,
     most_indices: usize,
 }
 
 impl Ranks {
     pub(super) fn of(signature: &Signature) -> Self {
         let least = |role| signature.operand(role).rank.least();
-        let most_indices = signature.operand(OperandRole::Indices).rank.most().unwrap_or(usize::MAX);
-        Self { most_indices, ..Self::at_least(least(OperandRole::Params), least(OperandRole::Indices)) }
+        let most = |role| signature.operand(role).rank.most().unwrap_or(usize::MAX);
+        Self {
+            params: least(OperandRole::Params),
+            indices: least(OperandRole::Indices),
+            most_params: most(OperandRole::Params),
+            most_indices: most(OperandRole::Indices),
+        }
     }
 
     /// These ranks and all above them.
     pub(super) const fn at_least(params: usize, indices: usize) -> Self {
-        Self { params, indices, most_indices: usize::MAX }
+        Self { params, indices, most_params: usize::MAX, most_indices: usize::MAX }
     }
 
     #[inline(always)] // So that rules known beforehand cost nothing.
     pub(super) fn check(self, params: &[usize], indices: &[usize]) -> Result<(), GatherError> {
         if params.len() < self.params {
             return Err(GatherError::ParamsRank { rank: params.len(), least: self.params });
+        }
+        if params.len() > self.most_params {
+            return Err(GatherError::ParamsRankTooHigh { rank: params.len(), most: self.most_params });
         }
         if indices.len() < self.indices {
             return Err(GatherError::IndicesRank { rank: indices.len(), least: self.indices });

@@ -52,19 +52,28 @@ impl<'a> CaseReader<'a> {
         if !unmapped.is_empty() {
             return Some(format!("no clause for {}", unmapped.join(", ")));
         }
+        if let Some(rank) = self.params_rank(entry)
+            && let rule = self.page.operand(OperandRole::Params).rank
+            && rule.most().is_some()
+            && !rule.allows(rank)
+        {
+            return Some(format!("no params of rank {rank}"));
+        }
         let Node::Mapping(written) = &entry.attributes.as_ref()?.value else { return None };
         let roles = || written.iter().filter_map(|(name, value)| Some((role_of(&name.value)?, value)));
         let is_last =
             |role, value| role == AttributeRole::IndexVectorDim && self.is_last_of_indices(entry, value);
         let missing = roles()
             .filter(|(role, value)| self.page.attribute(*role).is_none() && !is_last(*role, value))
-            .filter(|(role, _)| !self.is_operand(*role));
+            .filter(|(role, value)| !self.is_operand(*role) && !self.is_fixed_axis(entry, *role, value));
         let missing: Vec<&str> = missing.map(|(role, _)| word_of(role)).collect();
         if !missing.is_empty() {
             return Some(format!("no attribute for {}", missing.join(", ")));
         }
         let nullable = |role| self.page.attribute(role).is_some_and(|attribute| attribute.nullable);
-        let null = roles().find(|(role, value)| self.reader.text.is_null(value) && !nullable(*role));
+        let has = |role: &AttributeRole| self.page.attribute(*role).is_some();
+        let null =
+            roles().find(|(role, value)| has(role) && self.reader.text.is_null(value) && !nullable(*role));
         null.map(|(role, _)| format!("no null for {}", word_of(role)))
     }
 
@@ -73,6 +82,27 @@ impl<'a> CaseReader<'a> {
     fn is_last_of_indices(&self, entry: &'a CaseEntry, value: &'a Spanned<Node>) -> bool {
         let rank = self.operands(entry).ok().and_then(|(_, indices)| indices.value.rank());
         rank.and_then(|rank| i128::try_from(rank).ok()) == self.reader.number(value).ok().map(|dim| dim + 1)
+    }
+
+    /// Whether a value is the axis of every call of an operator without an attribute for it: the first one or, where params
+    /// are always flattened, a null one and the only one of a vector.
+    fn is_fixed_axis(&self, entry: &'a CaseEntry, role: AttributeRole, value: &'a Spanned<Node>) -> bool {
+        if role != AttributeRole::Axis || self.page.attribute(role).is_some() {
+            return false;
+        }
+        let number = self.reader.number(value).ok();
+        match self.page.is_always_flat() {
+            true => {
+                let is_only = self.params_rank(entry) == Some(1) && matches!(number, Some(-1 | 0));
+                is_only || self.reader.text.is_null(value)
+            }
+            false => number == Some(0) && !self.page.has_batch(),
+        }
+    }
+
+    /// The rank of a case's params, if it is written out.
+    fn params_rank(&self, entry: &'a CaseEntry) -> Option<usize> {
+        self.operands(entry).ok().and_then(|(params, _)| params.value.rank())
     }
 
     /// The operator's clauses that a case tests.
@@ -153,7 +183,8 @@ impl<'a> CaseReader<'a> {
     /// Whether the operator lacks a family's attribute because it is fixed, or an operand.
     fn is_implied(&self, name: &Spanned<String>) -> bool {
         let lacks = |role| {
-            let has_place = role == AttributeRole::IndexVectorDim || self.is_operand(role);
+            let has_place =
+                matches!(role, AttributeRole::Axis | AttributeRole::IndexVectorDim) || self.is_operand(role);
             has_place && self.page.attribute(role).is_none()
         };
         self.is_family() && role_of(&name.value).is_some_and(lacks)

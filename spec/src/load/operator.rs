@@ -46,7 +46,7 @@ impl Signature {
         let attributes = attributes(text, file.attributes, form)?;
         let policy = modes::policy(text, &file.form, file.policy, file.modes, &attributes)?;
         let fill = modes::fill(text, &file.form, &policy, file.fill, &attributes)?;
-        let flattens = modes::flattens(text, file.flatten, &attributes)?;
+        let flatten = modes::flatten(text, &file.form, file.flatten, &attributes)?;
         let signature = Self {
             operator: Operator::new(file.operator.value.as_str()),
             summary: file.summary,
@@ -56,7 +56,7 @@ impl Signature {
             attributes,
             policy,
             fill,
-            flattens,
+            flatten,
             tolerates: Tolerated {
                 params_dtypes: file.tolerates.params_dtypes.0,
                 index_dtypes: file.tolerates.index_dtypes.0,

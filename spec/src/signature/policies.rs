@@ -1,6 +1,6 @@
 //! What a call of an operator chooses, and what follows from it.
 
-use super::{AttributeDefault, AttributeRole, Axis, ModePolicy, Roles, Signature};
+use super::{AttributeDefault, AttributeRole, Axis, Flatten, ModePolicy, Roles, Signature};
 use crate::call::{Attribute, Attributes, Profile};
 
 impl Signature {
@@ -33,7 +33,7 @@ impl Signature {
         self.mode(call).map_or(declared, |mode| mode.profile)
     }
 
-    /// Whether params is flattened first, because the axis is null, sent or by default.
+    /// Whether params is flattened first: always, or because the axis is null, sent or by default.
     #[must_use]
     pub fn is_flat<T>(&self, call: &Roles<T>) -> bool {
         let default = || self.attribute(AttributeRole::Axis).map(|axis| &axis.default);
@@ -41,6 +41,22 @@ impl Signature {
             Some(axis) => axis == Axis::Null,
             None => default() == Some(&AttributeDefault::Value(Attribute::Null)),
         };
-        self.flattens && is_null
+        match self.flatten {
+            Some(Flatten::Always) => true,
+            Some(Flatten::WhenAxisNull | Flatten::BothWhenAxisNull) => is_null,
+            None => false,
+        }
+    }
+
+    /// Whether indices is flattened first, together with params.
+    #[must_use]
+    pub fn has_flat_indices<T>(&self, call: &Roles<T>) -> bool {
+        self.flatten == Some(Flatten::BothWhenAxisNull) && self.is_flat(call)
+    }
+
+    /// Whether params is flattened in every call.
+    #[must_use]
+    pub fn is_always_flat(&self) -> bool {
+        self.flatten == Some(Flatten::Always)
     }
 }

@@ -99,6 +99,21 @@ pub enum RankRule {
     /// 1: a vector.
     #[serde(rename = "exactly-1")]
     Exactly1,
+    /// 2: a matrix.
+    #[serde(rename = "exactly-2")]
+    Exactly2,
+}
+
+/// What is flattened in row-major order first, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flatten {
+    /// Params, in a call with a null axis.
+    WhenAxisNull,
+    /// For [`Form::Elements`]: params and indices, in a call with a null axis.
+    BothWhenAxisNull,
+    /// For [`Form::Take`]: params, in every call. The operator has no axis.
+    Always,
 }
 
 /// The range of an attribute, and the meaning of a negative value. Params has rank r, indices rank q.
@@ -222,7 +237,7 @@ impl RankRule {
         match self {
             Self::Any => 0,
             Self::AtLeast1 | Self::Exactly1 => 1,
-            Self::AtLeast2 => 2,
+            Self::AtLeast2 | Self::Exactly2 => 2,
         }
     }
 
@@ -232,6 +247,7 @@ impl RankRule {
         match self {
             Self::Any | Self::AtLeast1 | Self::AtLeast2 => None,
             Self::Exactly1 => Some(1),
+            Self::Exactly2 => Some(2),
         }
     }
 

@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use crate::call::{BadIndex, EmptyAxis, NegativeIndex};
 use crate::signature::{
-    AttributeRole, AttributeType, CollapsedSize, EmptyIndex, Fill, Form, Join, OperandRole, Range, RankRule,
-    SliceBound,
+    AttributeRole, AttributeType, CollapsedSize, EmptyIndex, Fill, Flatten, Form, Join, OperandRole, Range,
+    RankRule, SliceBound,
 };
 use crate::yaml::{Node, Spanned};
 
@@ -31,7 +31,7 @@ pub(super) struct OperatorFile {
     #[serde(default, deserialize_with = "present")]
     pub(super) fill: Option<Spanned<Fill>>,
     #[serde(default, deserialize_with = "present")]
-    pub(super) flatten: Option<Spanned<FlattenEntry>>,
+    pub(super) flatten: Option<Spanned<Flatten>>,
     #[serde(default)]
     pub(super) tolerates: TolerancesEntry,
     #[serde(default, deserialize_with = "present")]
@@ -85,12 +85,6 @@ pub(super) struct ModeEntry {
     pub(super) bad: Spanned<BadIndex>,
     #[serde(default, deserialize_with = "present")]
     pub(super) empty_axis: Option<Spanned<EmptyAxis>>,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum FlattenEntry {
-    WhenAxisNull,
 }
 
 /// What is tolerated for scalar params, about which the pages promise nothing.

@@ -136,11 +136,17 @@ pub(super) fn has_operand(
     if is_sizes && form != Form::Window {
         return Err(text.wrong(role.defined, format!("the form {form} has no windows")));
     }
-    let may_be_a_vector = is_sizes || role.value == OperandRole::Indices && form == Form::Take;
-    if is_sizes && rank.value != RankRule::Exactly1 || !may_be_a_vector && rank.value == RankRule::Exactly1 {
+    let fits = match (rank.value, role.value) {
+        (RankRule::Exactly1, OperandRole::SliceSizes) => true,
+        (_, OperandRole::SliceSizes) => false,
+        (RankRule::Exactly1, role) => role == OperandRole::Indices && form == Form::Take,
+        (RankRule::Exactly2, role) => role == OperandRole::Params && form == Form::Take,
+        _ => true,
+    };
+    if !fits {
         return Err(text
             .wrong(rank.defined, "this rank is not one of an operand of this role")
-            .help("slice sizes have `rank: exactly-1`, and of the others only the indices of the form take may have it"));
+            .help("slice sizes have `rank: exactly-1`, and so may the indices of the form take; its params may have `rank: exactly-2`"));
     }
     Ok(())
 }

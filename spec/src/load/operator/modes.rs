@@ -1,12 +1,13 @@
 //! Who chooses what a bad index gives: the device, among the pairs of policies that the pages permit, or the call, by its
-//! mode. Also whether a null axis flattens params.
+//! mode. Also what is flattened first.
 
-use super::entries::{FlattenEntry, ModeEntry, PolicyEntry};
+use super::entries::{ModeEntry, PolicyEntry};
 use crate::Profile;
 use crate::call::{Attribute, BadIndex, NegativeIndex};
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::signature::{
-    AttributeDefault, AttributeRole, AttributeSignature, Fill, Form, ModePolicy, PermittedPolicies, Policy,
+    AttributeDefault, AttributeRole, AttributeSignature, Fill, Flatten, Form, ModePolicy, PermittedPolicies,
+    Policy,
 };
 use crate::yaml::{Spanned, Text};
 
@@ -157,18 +158,31 @@ fn words<T>(text: Text<'_>, written: Spanned<Words<T>>) -> Result<Vec<T>, Diagno
     Ok(written.value.0)
 }
 
-/// Reads whether a null axis flattens params. Required if the axis may be null, and rejected otherwise.
-pub(super) fn flattens(
+/// Reads what is flattened first. A null axis says so in each call; an operator that always flattens has no axis.
+pub(super) fn flatten(
     text: Text<'_>,
-    written: Option<Spanned<FlattenEntry>>,
+    form: &Spanned<Form>,
+    written: Option<Spanned<Flatten>>,
     attributes: &[AttributeSignature],
-) -> Result<bool, Diagnostic> {
-    let is_axis = |attribute: &&AttributeSignature| attribute.role == AttributeRole::Axis;
-    let nullable = attributes.iter().find(is_axis).is_some_and(|axis| axis.nullable);
-    match written {
-        Some(word) if !nullable => Err(text
-            .wrong(word.defined, "the axis cannot be null")
+) -> Result<Option<Flatten>, Diagnostic> {
+    let Some(word) = written else { return Ok(None) };
+    let wrong = |message: &str| text.wrong(word.defined, message);
+    let axis = attributes.iter().find(|attribute| attribute.role == AttributeRole::Axis);
+    match (word.value, form.value, axis) {
+        (Flatten::Always, Form::Take, None) => Ok(Some(word.value)),
+        (Flatten::Always, Form::Take, Some(axis)) => {
+            Err(wrong("params along one axis leave no choice of one")
+                .help(format!("leave the attribute {} out", Quoted(&axis.name))))
+        }
+        (Flatten::Always, form, _) => {
+            Err(wrong(&format!("an operator of the form {form} does not always flatten params"))
+                .help("only one of the form take may"))
+        }
+        (Flatten::BothWhenAxisNull, form, _) if form != Form::Elements => {
+            Err(wrong(&format!("the form {form} takes indices as they are")).help("write `when-axis-null`"))
+        }
+        (_, _, Some(axis)) if axis.nullable => Ok(Some(word.value)),
+        _ => Err(wrong("the axis cannot be null")
             .help("give the attribute `nullable: true`, or leave `flatten` out")),
-        written => Ok(written.is_some()),
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::Profile;
 use crate::call::{BadIndex, EmptyAxis, NegativeIndex};
 use crate::load::Specification;
-use crate::signature::{CollapsedSize, EmptyIndex, Join, ModePolicy, SliceBound};
+use crate::signature::{CollapsedSize, EmptyIndex, Flatten, Join, ModePolicy, RankRule, SliceBound};
 
 const TAKE: &str = include_str!("../../../operators/tf/gather/operator.yaml");
 const ND: &str = include_str!("../../../operators/tf/gather_nd/operator.yaml");
@@ -106,7 +106,7 @@ fn the_default_mode_comes_first_and_the_remainder_gives_negative_indices_a_meani
         mode("clip", BadIndex::Clamp, NegativeIndex::Reject, EmptyAxis::Zero),
     ];
     assert_eq!(signature.modes(), modes);
-    assert!(signature.flattens && signature.permitted().is_none());
+    assert!(signature.flatten == Some(Flatten::WhenAxisNull) && signature.permitted().is_none());
     assert_eq!(signature.attributes[0].default, AttributeDefault::Value(Attribute::Null));
 }
 
@@ -137,7 +137,21 @@ fn what_is_wrong_with_modes_is_said_where_it_stands() {
             &["no mode fills"],
         ),
         ("nullable: true, default: null", "default: 0", 12, &["the axis cannot be null"]),
-        ("when-axis-null", "always", 12, &["`always`", "when-axis-null"]),
+        ("when-axis-null", "never", 12, &["`never`", "when-axis-null"]),
+        ("when-axis-null", "always", 12, &["no choice of one", "leave the attribute `axis` out"]),
+        ("when-axis-null", "both-when-axis-null", 12, &["indices as they are", "write `when-axis-null`"]),
+        (
+            "dtypes: all, rank: any",
+            "dtypes: all, rank: exactly-1",
+            7,
+            &["not one of an operand of this role"],
+        ),
+        (
+            "dtypes: [i32, i64], rank: any",
+            "dtypes: [i32, i64], rank: exactly-2",
+            8,
+            &["not one of an operand of this role"],
+        ),
     ];
     table.iter().for_each(|row| assert_wrong(MODES, row));
     let neither = MODES.split("modes:").next().unwrap();
@@ -153,6 +167,30 @@ fn the_words_of_the_form_elements_are_read() {
     assert_eq!(signature.attributes[0].default, AttributeDefault::None);
     let default = read(&ELEMENTS.replace("empty-index: unchecked\n", "")).unwrap();
     assert_eq!(default.empty_index, EmptyIndex::Checked);
+}
+
+#[test]
+fn a_null_axis_may_flatten_both_operands() {
+    let axis = "type: integer, default: none, range: from-minus-r-below-r }";
+    let null = ELEMENTS.replace(axis, &axis.replace("default: none", "nullable: true, default: null"));
+    let both = null.replacen("join:", "flatten: both-when-axis-null\njoin:", 1);
+    assert_eq!(read(&both).unwrap().flatten, Some(Flatten::BothWhenAxisNull));
+    let always = read(&both.replace("both-when-axis-null", "always")).unwrap_err();
+    assert_eq!(always.message, "an operator of the form elements does not always flatten params");
+}
+
+#[test]
+fn an_operator_may_have_one_axis_only() {
+    let axis = MODES.lines().find(|line| line.contains("role: axis")).unwrap();
+    let none = MODES.replace(&format!("{axis}\n"), "");
+    let always = read(&none.replace("when-axis-null", "always")).unwrap();
+    assert_eq!(always.flatten, Some(Flatten::Always));
+    let matrix =
+        none.replace("flatten: when-axis-null\n", "").replace("all, rank: any", "all, rank: exactly-2");
+    let matrix = read(&matrix).unwrap();
+    assert_eq!(matrix.operand(OperandRole::Params).rank, RankRule::Exactly2);
+    let ranks: Vec<usize> = (0..5).filter(|rank| RankRule::Exactly2.allows(*rank)).collect();
+    assert_eq!((matrix.flatten, ranks), (None, vec![2]));
 }
 
 #[test]
