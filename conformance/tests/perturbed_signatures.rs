@@ -130,7 +130,7 @@ fn perturbations(signature: &Signature) -> Vec<Perturbed> {
         operand.role = match operand.role {
             OperandRole::Params => OperandRole::Indices,
             OperandRole::Indices => OperandRole::Params,
-            OperandRole::SliceSizes => OperandRole::SliceSizes,
+            other @ (OperandRole::Axis | OperandRole::SliceSizes) => other,
         };
     }
     add("operands".to_owned(), "roles swapped".to_owned(), swapped);
@@ -272,6 +272,13 @@ fn operands(signature: &Signature, operand: &OperandSignature) -> Changed<Operan
     if operand.role == OperandRole::SliceSizes {
         return all;
     }
+    if operand.role == OperandRole::Axis {
+        let rank = RankRule::Exactly1;
+        all.push(("rank", "exactly 1".to_owned(), OperandSignature { rank, ..operand.clone() }));
+        let rank = RankRule::Any;
+        all.push(("rank", "any".to_owned(), OperandSignature { rank, ..operand.clone() }));
+        return all;
+    }
     if operand.rank == RankRule::Exactly1 {
         for (change, rank) in [("any", RankRule::Any), ("at least 1", RankRule::AtLeast1)] {
             all.push(("rank", change.to_owned(), OperandSignature { rank, ..operand.clone() }));
@@ -319,8 +326,13 @@ fn attributes(form: Form, attribute: &AttributeSignature) -> Changed<AttributeSi
     for default in defaults(attribute) {
         all.push(("default", default.to_string(), AttributeSignature { default, ..attribute.clone() }));
     }
-    let ranges =
-        [Range::FromMinusRBelowR, Range::FromMinusQToQ, Range::From0BelowQToR, Range::From0BelowSmallerRank];
+    let ranges = [
+        Range::FromMinusRBelowR,
+        Range::FromMinusQToQ,
+        Range::FromMinusSmallerRankToSmallerRank,
+        Range::From0BelowQToR,
+        Range::From0BelowSmallerRank,
+    ];
     for range in ranges {
         // Params and indices of form elements have the same rank, so that this is hardly another range.
         if (form, range) == (Form::Elements, Range::FromMinusQToQ) {
