@@ -2,6 +2,7 @@
 
 mod axis;
 mod dtypes;
+pub mod gather_7;
 pub mod gather_8;
 pub mod gather_elements_6;
 pub mod gather_nd_8;
@@ -12,4 +13,4 @@ pub use dtypes::DATA_DTYPES;
 use crate::Implemented;
 
 pub(crate) const OPERATORS: &[Implemented] =
-    &[gather_8::OPERATOR, gather_elements_6::OPERATOR, gather_nd_8::OPERATOR];
+    &[gather_7::OPERATOR, gather_8::OPERATOR, gather_elements_6::OPERATOR, gather_nd_8::OPERATOR];
