@@ -130,7 +130,7 @@ fn perturbations(signature: &Signature) -> Vec<Perturbed> {
         operand.role = match operand.role {
             OperandRole::Params => OperandRole::Indices,
             OperandRole::Indices => OperandRole::Params,
-            OperandRole::SliceSizes => OperandRole::SliceSizes,
+            other @ (OperandRole::Axis | OperandRole::SliceSizes) => other,
         };
     }
     add("operands".to_owned(), "roles swapped".to_owned(), swapped);
@@ -279,10 +279,11 @@ fn operands(signature: &Signature, operand: &OperandSignature) -> Changed<Operan
     if operand.role == OperandRole::SliceSizes {
         return all;
     }
-    let wider: &[(&str, RankRule)] = match operand.rank {
-        RankRule::Exactly1 => &[("any", RankRule::Any), ("at least 1", RankRule::AtLeast1)],
-        RankRule::Exactly2 => &[("at least 1", RankRule::AtLeast1), ("at least 2", RankRule::AtLeast2)],
-        RankRule::Any | RankRule::AtLeast1 | RankRule::AtLeast2 => &[],
+    let wider: &[(&str, RankRule)] = match (operand.role, operand.rank) {
+        (OperandRole::Axis, _) => &[("any", RankRule::Any), ("exactly 1", RankRule::Exactly1)],
+        (_, RankRule::Exactly1) => &[("any", RankRule::Any), ("at least 1", RankRule::AtLeast1)],
+        (_, RankRule::Exactly2) => &[("at least 1", RankRule::AtLeast1), ("at least 2", RankRule::AtLeast2)],
+        _ => &[],
     };
     if !wider.is_empty() {
         for (change, rank) in wider.iter().copied() {
@@ -331,8 +332,13 @@ fn attributes(form: Form, attribute: &AttributeSignature) -> Changed<AttributeSi
     for default in defaults(attribute) {
         all.push(("default", default.to_string(), AttributeSignature { default, ..attribute.clone() }));
     }
-    let ranges =
-        [Range::FromMinusRBelowR, Range::FromMinusQToQ, Range::From0BelowQToR, Range::From0BelowSmallerRank];
+    let ranges = [
+        Range::FromMinusRBelowR,
+        Range::FromMinusQToQ,
+        Range::FromMinusSmallerRankToSmallerRank,
+        Range::From0BelowQToR,
+        Range::From0BelowSmallerRank,
+    ];
     for range in ranges {
         // Params and indices of form elements have the same rank, so that this is hardly another range.
         if (form, range) == (Form::Elements, Range::FromMinusQToQ) {

@@ -111,7 +111,9 @@ pub enum GatherError {
     ParamsDtype { dtype: DType },
     #[error("indices of dtype {dtype} are not listed by the operator's page")]
     IndexDtype { dtype: DType },
-    #[error("slice sizes of dtype {dtype} are not listed by the operator's page")]
+    #[error(
+        "an operand beside params and indices has the dtype {dtype}, which the operator's page does not list"
+    )]
     OperandDtype { dtype: DType },
     #[error("there is no mode {mode:?}")]
     ModeUnknown { mode: String },
@@ -125,8 +127,8 @@ pub enum GatherError {
     IndicesRank { rank: usize, least: usize },
     #[error("indices has rank {rank}, but at most {most} is allowed")]
     IndicesRankTooHigh { rank: usize, most: usize },
-    #[error("slice sizes have the rank {rank}, but they are a vector")]
-    OperandShape { rank: usize },
+    #[error("an operand beside params and indices has the shape {shape}, which is not allowed")]
+    OperandShape { shape: Shape },
     #[error("params has rank {params} and indices has rank {indices}, but both must have the same")]
     RankMismatch { params: usize, indices: usize },
     #[error("batch_dims = {batch_dims} is not in [{low}, {high}]")]

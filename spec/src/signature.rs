@@ -55,6 +55,16 @@ pub struct AttributeSignature {
     pub range: Option<Range>,
 }
 
+/// The axis of an operator that has it as an operand.
+static AXIS_OPERAND: AttributeSignature = AttributeSignature {
+    name: String::new(),
+    role: AttributeRole::Axis,
+    r#type: AttributeType::Integer,
+    nullable: false,
+    default: AttributeDefault::Operand,
+    range: Some(Range::FromMinusRBelowR),
+};
+
 /// Who chooses what a bad index gives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -187,6 +197,18 @@ impl Signature {
         self.operands.iter().find(|operand| operand.role == OperandRole::SliceSizes)
     }
 
+    /// The operand that holds the axis, for operators that have one.
+    #[must_use]
+    pub fn axis_operand(&self) -> Option<&OperandSignature> {
+        self.operands.iter().find(|operand| operand.role == OperandRole::Axis)
+    }
+
+    /// The operand beside params and indices, for operators that have one: the axis or the slice sizes.
+    #[must_use]
+    pub fn other_operand(&self) -> Option<&OperandSignature> {
+        self.axis_operand().or_else(|| self.slice_sizes_operand())
+    }
+
     /// The operand with a role, for modification.
     ///
     /// # Panics
@@ -196,10 +218,12 @@ impl Signature {
         found.expect("every signature has params and indices")
     }
 
-    /// The attribute with a role.
+    /// The attribute with a role. An axis that is an operand has a range like one that is an attribute, and no name here.
     #[must_use]
     pub fn attribute(&self, role: AttributeRole) -> Option<&AttributeSignature> {
-        self.attributes.iter().find(|attribute| attribute.role == role)
+        let is_operand = role == AttributeRole::Axis && self.axis_operand().is_some();
+        let found = self.attributes.iter().find(|attribute| attribute.role == role);
+        found.or(is_operand.then_some(&AXIS_OPERAND))
     }
 
     /// The attribute with this name.

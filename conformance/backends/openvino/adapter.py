@@ -1,9 +1,7 @@
-"""OpenVINO on the CPU: its own GatherND (version 8) and Gather (version 8), each call a model with the shapes of the
-call. Gather gives zeros for an index out of range, GatherND leaves it open; a negative index counts from the end."""
+"""OpenVINO on the CPU, by its own operators. A call becomes a model with the shapes of the call."""
 
 from functools import lru_cache
 
-import numpy as np
 import openvino as ov
 from openvino import opset8
 
@@ -12,6 +10,7 @@ from gatherspec_kit import NUMPY, Operator, Tensor, Unsupported, numpy_load, ser
 TYPES = {dtype: getattr(ov.Type, dtype) for dtype in [*NUMPY, "bf16"] if dtype not in ("bool", "c64", "c128")}
 TYPES["bool"] = ov.Type.boolean
 NAMES = {kind: dtype for dtype, kind in TYPES.items()}
+INTEGERS = ["i64", "i32", "i8", "i16", "u8", "u16", "u32", "u64"]
 CORE = ov.Core()
 
 
@@ -28,34 +27,23 @@ def store(output):
 
 
 @lru_cache(maxsize=16)
-def request(function, params, indices, *arguments):
+def request(function, data, indices, attributes):
     """A compiled model of operands that are given by shape and type."""
-    operands = [opset8.parameter(list(shape), kind) for shape, kind in (params, indices)]
-    model = ov.Model([function(*operands, *arguments)], operands, "gather")
+    operands = [opset8.parameter(list(shape), kind) for shape, kind in (data, indices)]
+    model = ov.Model([function(*operands, **dict(attributes))], operands, "gather")
     return CORE.compile_model(model, "CPU").create_infer_request()
 
 
-def run(function, params, indices, *arguments):
-    of = lambda tensor: (tuple(tensor.shape), tensor.element_type)
-    made = request(function, of(params), of(indices), *arguments)
-    made.set_input_tensor(0, params)
-    made.set_input_tensor(1, indices)
-    made.infer()
-    return made.get_output_tensor(0)
+def operator(function, index_dtypes, attribute):
+    def call(data, indices, **attributes):
+        of = lambda tensor: (tuple(tensor.shape), tensor.element_type)
+        made = request(function, of(data), of(indices), tuple(attributes.items()))
+        made.set_input_tensor(0, data)
+        made.set_input_tensor(1, indices)
+        made.infer()
+        return made.get_output_tensor(0)
 
-
-def gather_nd(params, indices, batch_dims=0):
-    return run(opset8.gather_nd, params, indices, batch_dims)
-
-
-def gather(params, indices, axis=None, batch_dims=0, validate_indices=None):
-    if axis is None:
-        axis = batch_dims + len(indices.shape) if batch_dims < 0 else batch_dims
-    return run(opset8.gather, params, indices, np.int64(axis), batch_dims)
-
-
-def operator(function, bad, *attributes):
-    return Operator(function, TYPES, ["i32", "i64"], attributes, bad=bad, negative="wrap")
+    return Operator(call, TYPES, index_dtypes, [attribute], bad="unspecified", negative="wrap")
 
 
 serve(
@@ -64,9 +52,7 @@ serve(
     load=load,
     store=store,
     operators={
-        "tf.gather_nd": operator(gather_nd, "unspecified", "batch_dims"),
-        "tf.raw_ops.GatherNd": operator(gather_nd, "unspecified"),
-        "tf.gather": operator(gather, "zero", "axis", "batch_dims", "validate_indices"),
-        "paddle.gather_nd": operator(gather_nd, "unspecified"),
+        "openvino.GatherND-8": operator(opset8.gather_nd, INTEGERS, "batch_dims"),
+        "openvino.GatherElements-6": operator(opset8.gather_elements, ["i32", "i64"], "axis"),
     },
 )

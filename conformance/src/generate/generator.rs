@@ -14,7 +14,7 @@ use super::slice_sizes;
 use super::stored::{in_layout, stored};
 use super::values::{Regular, Values};
 use super::windows::{WantedWindows, Windows};
-use super::{Choices, far, fills, paint, right};
+use super::{Choices, axis_operand, far, fills, paint, right};
 use crate::backend::{Capability, Description};
 
 /// The most faults of a far call. With two faults, the call tests which one is reported.
@@ -133,7 +133,7 @@ impl CallGenerator {
             _ => ODDS,
         };
         let (batch_dims, axis) = attributes(choices, signature, &parts, odds);
-        let axis = parts.flatten(choices, signature, size, axis);
+        let mut axis = parts.flatten(choices, signature, size, axis);
         let mode = mode(choices, signature, size, odds);
         let ignored = ignored(choices, signature);
         (0..faults).for_each(|_| parts.disturb(choices, signature));
@@ -151,7 +151,9 @@ impl CallGenerator {
         let make = if size == Size::Edge { regular_indices } else { index_tensor };
         let indices = make(index_dtype, parts.indices, bounds, choices).map_err(draw_error)?;
         let fill_value = self.fill_value(choices, signature, dtype).map_err(draw_error)?;
-        let roles = Roles { axis, batch_dims, mode, fill_value, ignored, ..Roles::new(params, indices) };
+        let other = axis_operand::operand(choices, signature, &mut axis).map_err(draw_error)?;
+        let roles =
+            Roles { axis, batch_dims, mode, fill_value, other, ignored, ..Roles::new(params, indices) };
         Ok(Some(signature.spell(roles)))
     }
 
@@ -179,7 +181,7 @@ impl CallGenerator {
             }
         }
         let mut window = windows.sent(choices, signature);
-        let sizes = slice_sizes::operand(choices, signature, &mut window)?;
+        let other = slice_sizes::operand(choices, signature, &mut window)?;
         let window = Some(window);
         let params = self.params(dtype, windows.params.clone(), size, choices)?;
         let (bounds, style, layout) = (windows.bounds(), Values::draw(choices), choices.below(12));
@@ -190,7 +192,7 @@ impl CallGenerator {
         });
         let indices = in_layout(stored(index_dtype, shape, values)?, layout)?;
         let fill_value = self.fill_value(choices, signature, dtype)?;
-        let roles = Roles { mode, fill_value, window, sizes, ignored, ..Roles::new(params, indices) };
+        let roles = Roles { mode, fill_value, window, other, ignored, ..Roles::new(params, indices) };
         Ok(signature.spell(roles))
     }
 

@@ -166,7 +166,10 @@ pub(crate) fn default_of(signature: &Signature, role: AttributeRole, parts: Rank
             let end = if *value < 0 { counts_from(signature, role, parts)? } else { 0 };
             usize::try_from(*value + i64::try_from(end).ok()?).ok()
         }
-        AttributeDefault::Value(_) | AttributeDefault::None | AttributeDefault::Undocumented => None,
+        AttributeDefault::Value(_)
+        | AttributeDefault::None
+        | AttributeDefault::Operand
+        | AttributeDefault::Undocumented => None,
     }
 }
 
@@ -174,7 +177,7 @@ pub(crate) fn default_of(signature: &Signature, role: AttributeRole, parts: Rank
 pub(crate) fn counts_from(signature: &Signature, role: AttributeRole, parts: Ranks) -> Option<usize> {
     match signature.attribute(role)?.range? {
         Range::FromMinusRBelowR => Some(parts.params),
-        Range::FromMinusQToQ => Some(parts.indices),
+        Range::FromMinusQToQ | Range::FromMinusSmallerRankToSmallerRank => Some(parts.indices),
         Range::From0BelowQToR | Range::From0BelowSmallerRank => None,
     }
 }

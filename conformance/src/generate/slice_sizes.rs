@@ -23,7 +23,7 @@ pub(super) fn operand(
         zeros(choices, sizes.len())
     } else {
         let dtype = choices.pick(&operand.dtypes);
-        in_dtype(choices, dtype, &sizes)
+        in_dtype(choices, dtype, &sizes, 1)
     };
     odd.map(Some)
 }
@@ -35,9 +35,15 @@ fn zeros(choices: &mut Choices, rank: usize) -> Result<Tensor, TensorError> {
     Tensor::filled(dtype, Shape::new(&shape[first..])?, &Element::zero(dtype))
 }
 
-/// Slice sizes truncated to an integer dtype, in some layout. One may be a value that another dtype reads differently.
-fn in_dtype(choices: &mut Choices, dtype: DType, sizes: &[i64]) -> Result<Tensor, TensorError> {
-    let mut values = sizes.to_vec();
+/// A vector, or a scalar, of integers truncated to a dtype, in some layout. One may be a value that another dtype reads
+/// differently.
+pub(super) fn in_dtype(
+    choices: &mut Choices,
+    dtype: DType,
+    values: &[i64],
+    rank: usize,
+) -> Result<Tensor, TensorError> {
+    let mut values = values.to_vec();
     if !values.is_empty() && choices.once_in(2) {
         let at = choices.below(values.len());
         values[at] = match choices.below(3) {
@@ -47,5 +53,5 @@ fn in_dtype(choices: &mut Choices, dtype: DType, sizes: &[i64]) -> Result<Tensor
         };
     }
     let layout = choices.below(12);
-    in_layout(stored(dtype, Shape::new([values.len()])?, values.into_iter())?, layout)
+    in_layout(stored(dtype, Shape::new(&[values.len()][..rank])?, values.into_iter())?, layout)
 }

@@ -1,9 +1,10 @@
 //! Wrong about the axis.
 
-use gather_spec::ErrorCode;
+use gather_spec::{DType, Element, ErrorCode, Tensor};
 
 use super::model::{self, Asked, from_start};
 use super::mutant::Mutant;
+use super::slice_sizes::{signed, unsigned};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
@@ -107,6 +108,66 @@ pub(super) static MUTANTS: &[Mutant] = &[
         },
     ),
     Mutant::new(
+        "axis-operand-without-a-sign",
+        "reads an axis that is an operand of a signed dtype as an unsigned one",
+        "class: a width without its sign",
+        |model| model.axis = |asked| read_as(asked, |dtype, bits| model::index(unsigned(dtype), bits)),
+    ),
+    Mutant::new(
+        "axis-operand-with-a-sign",
+        "reads an axis that is an operand of an unsigned dtype as a signed one",
+        "class: a width without its sign",
+        |model| model.axis = |asked| read_as(asked, |dtype, bits| model::index(signed(dtype), bits)),
+    ),
+    Mutant::new(
+        "axis-operand-cut-to-8-bits",
+        "cuts an axis that is an operand to 8 bits with a sign",
+        "class: the narrowest dtype of the list",
+        |model| model.axis = |asked| read_as(asked, |_, bits| model::index(DType::I8, bits)),
+    ),
+    Mutant::new(
+        "axis-operand-cut-to-32-bits",
+        "cuts an axis that is an operand to 32 bits with a sign",
+        "class: an axis in an int",
+        |model| model.axis = |asked| read_as(asked, |_, bits| model::index(DType::I32, bits)),
+    ),
+    Mutant::new(
+        "axis-operand-of-any-dtype",
+        "does not look at the dtype of an axis that is an operand",
+        "class: a check that is missing",
+        |model| {
+            model.faulty = |code, asked| {
+                let is_axis = asked.signature.axis_operand().is_some();
+                (code != ErrorCode::OperandDtype || !is_axis) && model::faulty(code, asked)
+            };
+        },
+    ),
+    Mutant::new(
+        "axis-operand-of-any-shape",
+        "takes the first element of an axis that is an operand, whatever its shape",
+        "class: a check that is missing",
+        |model| {
+            model.faulty = |code, asked| {
+                let is_axis = asked.signature.axis_operand().is_some();
+                (code != ErrorCode::OperandShape || !is_axis) && model::faulty(code, asked)
+            };
+            model.axis = |asked| read_as(asked, model::index);
+        },
+    ),
+    Mutant::new(
+        "axis-operand-scalar-only",
+        "refuses an axis that is a vector of one element",
+        "class: a check that is too strict",
+        |model| {
+            model.faulty = |code, asked| {
+                let is_vector =
+                    |other: &Tensor| other.rank() == 1 && asked.signature.axis_operand().is_some();
+                code == ErrorCode::OperandShape && asked.roles.other.as_ref().is_some_and(is_vector)
+                    || model::faulty(code, asked)
+            };
+        },
+    ),
+    Mutant::new(
         "axis-before-batch-drops-the-batch",
         "forgets batch_dims where the axis is given as 0",
         "tensorflow 2.21.0: tf.gather(params [2, 4], indices [2, 2], axis=0, batch_dims=1) gives shape [2, 2, 4]",
@@ -180,3 +241,12 @@ pub(super) static MUTANTS: &[Mutant] = &[
         },
     ),
 ];
+
+/// The axis, where a function reads the first element of an operand that holds it.
+fn read_as(asked: &Asked<'_>, value: fn(DType, u128) -> i128) -> Option<usize> {
+    let operand = asked.roles.other.as_ref().filter(|_| asked.signature.axis_operand().is_some());
+    let Some(operand) = operand else { return model::axis(asked) };
+    let Some(Element::Bits(bits)) = operand.iter().next() else { return None };
+    let axis = i64::try_from(value(operand.dtype(), bits)).unwrap_or(i64::MAX);
+    from_start(axis, asked.params().len()).filter(|axis| *axis < asked.params().len())
+}

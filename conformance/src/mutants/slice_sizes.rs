@@ -124,7 +124,7 @@ fn read_as(asked: &Asked<'_>, value: fn(DType, u128) -> i128) -> Numbers {
 /// The same, with another function to find the elements.
 fn read(asked: &Asked<'_>, elements: fn(&Tensor) -> Vec<Element>, value: fn(DType, u128) -> i128) -> Numbers {
     let mut numbers = windowed::numbers(asked);
-    if let Some(sizes) = &asked.roles.sizes {
+    if let Some(sizes) = &asked.roles.other {
         let size = |element| match element {
             Element::Bits(bits) => i64::try_from(value(sizes.dtype(), bits)).unwrap_or(i64::MAX),
             Element::Bytes(_) => 0,
@@ -135,7 +135,7 @@ fn read(asked: &Asked<'_>, elements: fn(&Tensor) -> Vec<Element>, value: fn(DTyp
 }
 
 /// The dtype of the same width without a sign.
-const fn unsigned(dtype: DType) -> DType {
+pub(super) const fn unsigned(dtype: DType) -> DType {
     match dtype {
         DType::I8 => DType::U8,
         DType::I16 => DType::U16,
@@ -146,7 +146,7 @@ const fn unsigned(dtype: DType) -> DType {
 }
 
 /// The dtype of the same width with a sign.
-const fn signed(dtype: DType) -> DType {
+pub(super) const fn signed(dtype: DType) -> DType {
     match dtype {
         DType::U8 => DType::I8,
         DType::U16 => DType::I16,

@@ -18,6 +18,17 @@ pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
         return windowed::faulty(code, asked);
     }
     match code {
+        ErrorCode::OperandDtype => {
+            let listed = asked.signature.other_operand().map(|operand| &operand.dtypes);
+            let sent = asked.roles.other.as_ref();
+            sent.zip(listed).is_some_and(|(other, listed)| !listed.contains(&other.dtype()))
+        }
+        ErrorCode::OperandShape => asked.roles.other.as_ref().is_some_and(|other| {
+            let is_axis = asked.signature.axis_operand().is_some();
+            let rank = asked.signature.other_operand().map(|operand| operand.rank);
+            rank.is_some_and(|rank| !rank.allows(other.rank()))
+                || is_axis && other.shape().element_count() != 1
+        }),
         ErrorCode::ParamsDtype => !operand(OperandRole::Params).dtypes.contains(&asked.roles.params.dtype()),
         ErrorCode::IndexDtype => !operand(OperandRole::Indices).dtypes.contains(&asked.roles.indices.dtype()),
         ErrorCode::ModeUnknown => {
@@ -61,12 +72,14 @@ pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
 }
 
 /// The checks that apply to every form alike. Form window has no axis, and rules of its own for batches and sizes.
-const OF_EVERY_FORM: [ErrorCode; 6] = [
+const OF_EVERY_FORM: [ErrorCode; 8] = [
     ErrorCode::ParamsDtype,
     ErrorCode::IndexDtype,
+    ErrorCode::OperandDtype,
     ErrorCode::ModeUnknown,
     ErrorCode::ParamsRank,
     ErrorCode::IndicesRank,
+    ErrorCode::OperandShape,
     ErrorCode::OutputTooLarge,
 ];
 
@@ -99,6 +112,10 @@ pub(super) fn batch_dims(asked: &Asked<'_>) -> Option<usize> {
     match range {
         None => Some(0),
         Some(Range::FromMinusQToQ) => from_start(given, rank).filter(|batch| *batch <= rank),
+        Some(Range::FromMinusSmallerRankToSmallerRank) => {
+            let most = i64::try_from(rank.min(params)).unwrap_or(i64::MAX);
+            from_start(given, rank).filter(|_| (-most..=most).contains(&given))
+        }
         Some(Range::FromMinusRBelowR) => from_start(given, params).filter(|batch| *batch < params),
         Some(Range::From0BelowQToR) => {
             usize::try_from(given).ok().filter(|batch| *batch < rank && *batch <= params)

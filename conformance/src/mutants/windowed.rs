@@ -79,12 +79,6 @@ fn has_no_row(asked: &Asked<'_>) -> bool {
 /// Whether a call deserves an error that only form window has, or has by rules of its own.
 pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
     match code {
-        ErrorCode::OperandDtype => {
-            let listed = asked.signature.slice_sizes_operand().map(|operand| &operand.dtypes);
-            let sent = asked.roles.sizes.as_ref();
-            sent.zip(listed).is_some_and(|(sizes, listed)| !listed.contains(&sizes.dtype()))
-        }
-        ErrorCode::OperandShape => asked.roles.sizes.as_ref().is_some_and(|sizes| sizes.rank() != 1),
         ErrorCode::DimensionNumbers => asked.broken_rule().is_some(),
         ErrorCode::SliceSizeOutOfRange => {
             let sizes = &asked.numbers().slice_sizes;

@@ -76,6 +76,7 @@ fn batch_dims_out_of_range(
     let (low, high) = match range {
         Range::FromMinusRBelowR => (-signed(r), signed(r) - 1),
         Range::FromMinusQToQ => (-signed(q), signed(q)),
+        Range::FromMinusSmallerRankToSmallerRank => (-signed(r.min(q)), signed(r.min(q))),
         Range::From0BelowQToR => (0, signed(r).min(signed(q) - 1)),
         Range::From0BelowSmallerRank => (0, signed(r.min(q)) - 1),
     };
@@ -88,6 +89,10 @@ pub(super) fn resolve(range: Range, value: i64, r: usize, q: usize) -> Option<us
     match range {
         Range::FromMinusRBelowR => from_either_end(value, r).filter(|at| *at < r),
         Range::FromMinusQToQ => from_either_end(value, q).filter(|at| *at <= q),
+        Range::FromMinusSmallerRankToSmallerRank => {
+            let most = signed(r.min(q));
+            from_either_end(value, q).filter(|_| (-most..=most).contains(&value))
+        }
         Range::From0BelowQToR => usize::try_from(value).ok().filter(|at| *at < q && *at <= r),
         Range::From0BelowSmallerRank => usize::try_from(value).ok().filter(|at| *at < q.min(r)),
     }

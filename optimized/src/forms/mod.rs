@@ -8,7 +8,9 @@ pub(crate) mod nd;
 pub(crate) mod take;
 pub(crate) mod window;
 
-use gather_spec::signature::{AttributeDefault, AttributeRole, AttributeSignature, Axis, OperandRole};
+use gather_spec::signature::{
+    AttributeDefault, AttributeRole, AttributeSignature, Axis, OperandRole, OperandSignature,
+};
 use gather_spec::{Attribute, Form, GatherError, Refusal, Roles, Signature, Tensor};
 
 use self::bounds::Ranks;
@@ -31,10 +33,10 @@ pub(crate) fn validate<T>(
     if !lists(OperandRole::Indices, indices) {
         return Err(GatherError::IndexDtype { dtype: indices.dtype() }.into());
     }
-    if let (Some(sizes), Some(operand)) = (call.sizes, signature.slice_sizes_operand())
-        && !operand.dtypes.contains(&sizes.dtype())
+    if let (Some(other), Some(operand)) = (call.other, signature.other_operand())
+        && !operand.dtypes.contains(&other.dtype())
     {
-        return Err(GatherError::OperandDtype { dtype: sizes.dtype() }.into());
+        return Err(GatherError::OperandDtype { dtype: other.dtype() }.into());
     }
     let choices = by_mode(signature, call, choices)?;
     let required = |axis: &AttributeSignature| match axis.default {
@@ -54,6 +56,10 @@ pub(crate) fn validate<T>(
     };
     let choices = Choices { batch_dims, axis, ..choices };
     let (params, indices) = (params.shape(), indices.shape());
+    if let Some(other) = call.other.filter(|_| signature.form != Form::Window) {
+        Ranks::of(signature).check(params, indices)?;
+        fits_its_role(signature, other)?;
+    }
     let shapes = match signature.form {
         Form::Take => take::Rules::of(signature).validate(params, indices, &choices),
         Form::Elements => elements::Rules::of(signature).validate(params, indices, &choices),
@@ -61,6 +67,18 @@ pub(crate) fn validate<T>(
         Form::Window => return validate_windows(signature, call, &choices, then),
     };
     shapes.map(then)
+}
+
+/// Checks the shape of the operand beside params and indices. An axis is a single number.
+fn fits_its_role(signature: &Signature, other: &Tensor) -> Result<(), GatherError> {
+    let wrong = |operand: &OperandSignature| {
+        let is_axis = operand.role == OperandRole::Axis;
+        !operand.rank.allows(other.rank()) || is_axis && other.shape().element_count() != 1
+    };
+    match signature.other_operand() {
+        Some(operand) if wrong(operand) => Err(GatherError::OperandShape { shape: other.shape().clone() }),
+        _ => Ok(()),
+    }
 }
 
 /// [`validate`] for a call of form window.
@@ -72,8 +90,8 @@ fn validate_windows<T>(
 ) -> Result<T, Refusal> {
     let (params, indices) = (call.params.shape(), call.indices.shape());
     Ranks::of(signature).check(params, indices)?;
-    if let Some(sizes) = call.sizes.filter(|sizes| sizes.rank() != 1) {
-        return Err(GatherError::OperandShape { rank: sizes.rank() }.into());
+    if let Some(other) = call.other {
+        fits_its_role(signature, other)?;
     }
     let sent = call.window.clone().unwrap_or_default();
     let (numbers, slice_sizes) = signature.window(&sent, indices.len());
@@ -98,6 +116,7 @@ fn default(signature: &Signature, role: AttributeRole) -> Option<i64> {
         AttributeDefault::Value(_)
         | AttributeDefault::BatchDims
         | AttributeDefault::None
+        | AttributeDefault::Operand
         | AttributeDefault::Undocumented => None,
     }
 }
@@ -109,8 +128,13 @@ mod tests {
     use super::*;
     use crate::options::Options;
 
-    const RANGES: [Range; 4] =
-        [Range::FromMinusRBelowR, Range::FromMinusQToQ, Range::From0BelowQToR, Range::From0BelowSmallerRank];
+    const RANGES: [Range; 5] = [
+        Range::FromMinusRBelowR,
+        Range::FromMinusQToQ,
+        Range::FromMinusSmallerRankToSmallerRank,
+        Range::From0BelowQToR,
+        Range::From0BelowSmallerRank,
+    ];
 
     /// Every shape of up to three dims of 1, so that only ranks and ranges decide.
     fn all_ones() -> impl Iterator<Item = (Vec<usize>, Vec<usize>)> {

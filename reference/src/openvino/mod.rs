@@ -1,11 +1,16 @@
-//! OpenVINO's operations, each with the version of the operation set that last changed it.
+//! OpenVINO's operations, each with its version.
 
+mod axis;
 mod dtypes;
+pub mod gather_7;
+pub mod gather_8;
 pub mod gather_elements_6;
 pub mod gather_nd_8;
 
+pub use axis::AXIS_DTYPES;
 pub use dtypes::DATA_DTYPES;
 
 use crate::Implemented;
 
-pub(crate) const OPERATORS: &[Implemented] = &[gather_elements_6::OPERATOR, gather_nd_8::OPERATOR];
+pub(crate) const OPERATORS: &[Implemented] =
+    &[gather_7::OPERATOR, gather_8::OPERATOR, gather_elements_6::OPERATOR, gather_nd_8::OPERATOR];

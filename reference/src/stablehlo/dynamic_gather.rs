@@ -32,7 +32,7 @@ pub fn dynamic_gather(
     }
     // stablehlo.dynamic_gather.rank.slice-sizes
     if slice_sizes.rank() != 1 {
-        return Err(GatherError::OperandShape { rank: slice_sizes.rank() }.into());
+        return Err(GatherError::OperandShape { shape: slice_sizes.shape().clone() }.into());
     }
     // A size beyond 64 bits with a sign is beyond every dim, too, and one more size than there are dims shows that there are
     // too many (stablehlo.dynamic_gather.slice-sizes.full-width).

@@ -62,7 +62,7 @@ impl CaseReader<'_> {
         let (code, tolerated) = match role {
             OperandRole::Params => (ErrorCode::ParamsDtype, &tolerates.params_dtypes[..]),
             OperandRole::Indices => (ErrorCode::IndexDtype, &tolerates.index_dtypes[..]),
-            OperandRole::SliceSizes => (ErrorCode::OperandDtype, &[][..]),
+            OperandRole::Axis | OperandRole::SliceSizes => (ErrorCode::OperandDtype, &[][..]),
         };
         let listed = self.page.operand(role).dtypes.contains(&dtype);
         if refuses(entry, code) { !listed && !tolerated.contains(&dtype) } else { listed }
@@ -139,7 +139,7 @@ fn refuses(entry: &CaseEntry, code: ErrorCode) -> bool {
 fn open(role: OperandRole, of_page: &[DType]) -> Vec<DType> {
     let all = match role {
         OperandRole::Params => &any::PARAMS[..],
-        OperandRole::Indices | OperandRole::SliceSizes => &any::INDICES[..],
+        OperandRole::Indices | OperandRole::Axis | OperandRole::SliceSizes => &any::INDICES[..],
     };
     all.iter().copied().filter(|dtype| of_page.contains(dtype)).collect()
 }

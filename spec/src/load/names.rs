@@ -2,7 +2,9 @@
 //! family's file uses roles and the family's clauses.
 
 use crate::diagnostic::{Diagnostic, Quoted, nearest};
-use crate::signature::{AttributeRole, AttributeSignature, AttributeType, OperandRole, OperandSignature};
+use crate::signature::{
+    AttributeRole, AttributeSignature, AttributeType, Axis, OperandRole, OperandSignature,
+};
 use crate::yaml::{Node, Spanned};
 use crate::{Attribute, Attributes, Tensor, Window};
 
@@ -10,11 +12,12 @@ use super::case_reader::{CaseReader, Names};
 use super::raw::{CaseEntry, TensorEntry};
 use super::written::Written;
 
-/// Slice sizes that are an operand: as an attribute in role terms, or as a tensor.
+/// The operand beside params and indices: as an attribute in role terms, or as a tensor.
 #[derive(Default)]
-pub(super) struct SliceSizes {
+pub(super) struct OtherOperand {
+    pub(super) axis: Option<Axis>,
     pub(super) window: Option<Window>,
-    pub(super) sizes: Option<Tensor>,
+    pub(super) tensor: Option<Tensor>,
 }
 
 /// The attributes that a family case may have.
@@ -34,6 +37,7 @@ const fn operand_role(role: OperandRole) -> &'static str {
     match role {
         OperandRole::Params => "params",
         OperandRole::Indices => "indices",
+        OperandRole::Axis => "axis",
         OperandRole::SliceSizes => "slice-sizes",
     }
 }
@@ -183,30 +187,43 @@ impl<'a> CaseReader<'a> {
     /// Whether the operator lacks a family's attribute because it is fixed, or an operand.
     fn is_implied(&self, name: &Spanned<String>) -> bool {
         let lacks = |role| {
-            let has_place =
-                matches!(role, AttributeRole::Axis | AttributeRole::IndexVectorDim) || self.is_operand(role);
-            has_place && self.page.attribute(role).is_none()
+            let is_fixed = matches!(role, AttributeRole::Axis | AttributeRole::IndexVectorDim)
+                && self.page.attribute(role).is_none();
+            is_fixed || self.is_operand(role)
         };
         self.is_family() && role_of(&name.value).is_some_and(lacks)
     }
 
     /// Whether an operand takes the place of an attribute with this role.
     fn is_operand(&self, role: AttributeRole) -> bool {
-        role == AttributeRole::SliceSizes && self.page.slice_sizes_operand().is_some()
+        match role {
+            AttributeRole::Axis => self.page.axis_operand().is_some(),
+            AttributeRole::SliceSizes => self.page.slice_sizes_operand().is_some(),
+            _ => false,
+        }
     }
 
-    /// The slice sizes of an operator that has them as an operand. Family cases write them as an attribute.
-    pub(super) fn slice_sizes(&self, entry: &'a CaseEntry) -> Result<SliceSizes, Diagnostic> {
-        let Some(operand) = self.page.slice_sizes_operand() else { return Ok(SliceSizes::default()) };
+    /// The operand beside params and indices. Family cases write it as an attribute.
+    pub(super) fn other_operand(&self, entry: &'a CaseEntry) -> Result<OtherOperand, Diagnostic> {
+        let Some(operand) = self.page.other_operand() else { return Ok(OtherOperand::default()) };
         if self.is_family() {
             let Some(Node::Mapping(written)) = entry.attributes.as_ref().map(|written| &written.value) else {
-                return Ok(SliceSizes::default());
+                return Ok(OtherOperand::default());
             };
-            let found =
-                written.iter().find(|(name, _)| role_of(&name.value) == Some(AttributeRole::SliceSizes));
-            let values = found.map(|(name, value)| self.integers(name, value)).transpose()?;
-            let window = values.map(|values| Window { slice_sizes: Some(values), ..Window::default() });
-            return Ok(SliceSizes { window, sizes: None });
+            let is_operand = |name: &str| role_of(name).is_some_and(|role| self.is_operand(role));
+            let Some((name, value)) = written.iter().find(|(name, _)| is_operand(&name.value)) else {
+                return Ok(OtherOperand::default());
+            };
+            if operand.role == OperandRole::SliceSizes {
+                let slice_sizes = Some(self.integers(name, value)?);
+                let window = Some(Window { slice_sizes, ..Window::default() });
+                return Ok(OtherOperand { window, ..OtherOperand::default() });
+            }
+            let axis = match self.attribute(name, self.attribute_called(name)?, value)? {
+                Attribute::Integer(axis) => Some(Axis::At(axis)),
+                _ => None,
+            };
+            return Ok(OtherOperand { axis, ..OtherOperand::default() });
         }
         let tensor = self.operand(entry, operand)?;
         let dtype = match &tensor.value.dtype {
@@ -215,8 +232,8 @@ impl<'a> CaseReader<'a> {
                 return Err(self.wrong(tensor.defined, "the dtype is missing").help("such as `dtype: i64`"));
             }
         };
-        let sizes = self.reader.tensor(dtype, &tensor.value, tensor.defined)?;
-        Ok(SliceSizes { window: None, sizes: Some(sizes) })
+        let tensor = Some(self.reader.tensor(dtype, &tensor.value, tensor.defined)?);
+        Ok(OtherOperand { tensor, ..OtherOperand::default() })
     }
 
     fn attribute_called(&self, name: &Spanned<String>) -> Result<&AttributeSignature, Diagnostic> {

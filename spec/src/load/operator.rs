@@ -43,7 +43,7 @@ impl Signature {
             OfForm::read(text, &file)?;
         let form = file.form.value;
         let operands = operands(text, file.operands, form)?;
-        let attributes = attributes(text, file.attributes, form)?;
+        let attributes = attributes(text, file.attributes, form, &operands)?;
         let policy = modes::policy(text, &file.form, file.policy, file.modes, &attributes)?;
         let fill = modes::fill(text, &file.form, &policy, file.fill, &attributes)?;
         let flatten = modes::flatten(text, &file.form, file.flatten, &attributes)?;
@@ -112,6 +112,7 @@ fn attributes(
     text: Text<'_>,
     written: InOrder<AttributeEntry>,
     form: Form,
+    operands: &[OperandSignature],
 ) -> Result<Vec<AttributeSignature>, Diagnostic> {
     let mut attributes: Vec<AttributeSignature> = Vec::new();
     for (name, entry) in written.0 {
@@ -123,6 +124,10 @@ fn attributes(
             return Err(text.wrong(role.defined, message).help("a role is played by one attribute"));
         }
         forms::has_role(text, role, form)?;
+        if let Some(other) = operands.iter().find(|one| forms::takes_the_place_of(one.role, role.value)) {
+            let message = format!("the operand {} has this role", Quoted(&other.name));
+            return Err(text.wrong(role.defined, message).help("leave one of the two out"));
+        }
         let fixed = match role.value {
             AttributeRole::Axis | AttributeRole::BatchDims | AttributeRole::IndexVectorDim => {
                 Some(AttributeType::Integer)
@@ -183,7 +188,10 @@ fn range(
 const fn fitting_ranges(role: AttributeRole, form: Form) -> &'static [(Range, &'static str)] {
     match (role, form) {
         (AttributeRole::Axis, _) => &[(Range::FromMinusRBelowR, "from-minus-r-below-r")],
-        (AttributeRole::BatchDims, Form::Take) => &[(Range::FromMinusQToQ, "from-minus-q-to-q")],
+        (AttributeRole::BatchDims, Form::Take) => &[
+            (Range::FromMinusQToQ, "from-minus-q-to-q"),
+            (Range::FromMinusSmallerRankToSmallerRank, "from-minus-smaller-rank-to-smaller-rank"),
+        ],
         (AttributeRole::BatchDims, Form::Nd) => &[
             (Range::From0BelowQToR, "from-0-below-q-to-r"),
             (Range::From0BelowSmallerRank, "from-0-below-smaller-rank"),

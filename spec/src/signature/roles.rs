@@ -47,9 +47,9 @@ pub struct Roles<T> {
     pub fill_value: Option<T>,
     /// The dimension numbers, for [`Form::Window`](super::Form::Window) only.
     pub window: Option<Window>,
-    /// The operand that holds the slice sizes, if the operator has one. [`Window::slice_sizes`] holds its values;
-    /// if both are set, [`Signature::spell`] uses those.
-    pub sizes: Option<T>,
+    /// The operand that holds the axis or the slice sizes, if the operator has one. [`Roles::axis`] and
+    /// [`Window::slice_sizes`] hold its values; if both are set, [`Signature::spell`] uses those.
+    pub other: Option<T>,
     /// The attributes that are sent and have no effect, by the document's names.
     pub ignored: Attributes,
 }
@@ -137,7 +137,7 @@ impl<T> Roles<T> {
             mode: None,
             fill_value: None,
             window: None,
-            sizes: None,
+            other: None,
             ignored: Attributes::new(),
         }
     }
@@ -155,7 +155,7 @@ impl Roles<&Tensor> {
             mode: self.mode.clone(),
             fill_value: self.fill_value.cloned(),
             window: self.window.clone(),
-            sizes: self.sizes.cloned(),
+            other: self.other.cloned(),
             ignored: self.ignored.clone(),
         }
     }
@@ -231,7 +231,12 @@ impl Signature {
         if self.slice_sizes_operand().is_some() {
             let sizes = tensor(OperandRole::SliceSizes)?;
             roles.window.get_or_insert_default().slice_sizes = integers(sizes, roles.params.rank());
-            roles.sizes = Some(sizes);
+            roles.other = Some(sizes);
+        }
+        if self.axis_operand().is_some() {
+            let axis = tensor(OperandRole::Axis)?;
+            roles.axis = only_integer(axis).map(Axis::At);
+            roles.other = Some(axis);
         }
         for (name, value) in &call.attributes {
             let Some(attribute) = self.attribute_named(name) else {
@@ -279,22 +284,23 @@ impl Signature {
     /// The call for given roles: the inverse of [`Signature::roles`]. Drops roles that the operator does not have.
     #[must_use]
     pub fn spell(&self, roles: Roles<Tensor>) -> Call {
-        let Roles { params, indices, axis, batch_dims, mode, fill_value, window, sizes, ignored } = roles;
+        let Roles { params, indices, axis, batch_dims, mode, fill_value, window, other, ignored } = roles;
         let of_window = window.as_ref().and_then(|window| vector(window.slice_sizes.as_deref()?));
-        let mut sizes = of_window.or(sizes);
+        let of_axis = || self.axis_operand().and_then(|_| scalar(axis?));
+        let mut other = of_window.or_else(of_axis).or(other);
         let (mut params, mut indices) = (Some(params), Some(indices));
         let operands = self.operands.iter().filter_map(|operand| {
             let tensor = match operand.role {
                 OperandRole::Params => params.take(),
                 OperandRole::Indices => indices.take(),
-                OperandRole::SliceSizes => sizes.take(),
+                OperandRole::Axis | OperandRole::SliceSizes => other.take(),
             };
             Some((operand.name.clone(), tensor?))
         });
         let operands = operands.collect();
         let mut attributes = ignored;
         let sent = [
-            (AttributeRole::Axis, axis.map(Attribute::from)),
+            (AttributeRole::Axis, axis.filter(|_| self.axis_operand().is_none()).map(Attribute::from)),
             (AttributeRole::BatchDims, batch_dims.map(Attribute::Integer)),
             (AttributeRole::Mode, mode.map(Attribute::String)),
             (AttributeRole::FillValue, fill_value.map(Box::new).map(Attribute::Element)),
@@ -351,6 +357,21 @@ fn integers(vector: &Tensor, rank: usize) -> Option<Vec<i64>> {
         Some(i64::try_from(value).unwrap_or(i64::MAX))
     };
     (0..len.min(rank.saturating_add(1))).map(integer).collect()
+}
+
+/// The only integer of a scalar or of a vector. One beyond 2^63 - 1 is beyond every axis, too.
+fn only_integer(tensor: &Tensor) -> Option<i64> {
+    if tensor.rank() > 1 || tensor.shape().element_count() != 1 {
+        return None;
+    }
+    let value = tensor.integer(&vec![0; tensor.rank()])?;
+    Some(i64::try_from(value).unwrap_or(i64::MAX))
+}
+
+/// An axis as a tensor; `None` for null.
+fn scalar(axis: Axis) -> Option<Tensor> {
+    let Axis::At(axis) = axis else { return None };
+    Tensor::new(DType::I64, [], vec![axis.cast_unsigned()]).ok()
 }
 
 /// A tensor of integers.

@@ -32,6 +32,8 @@ pub enum OperandRole {
     Params,
     /// The tensor of indices.
     Indices,
+    /// For [`Form::Take`]: the gathered axis of params, if it is no attribute.
+    Axis,
     /// For [`Form::Window`]: the window size along each dim of params, if it is no attribute.
     SliceSizes,
 }
@@ -99,6 +101,9 @@ pub enum RankRule {
     /// 1: a vector.
     #[serde(rename = "exactly-1")]
     Exactly1,
+    /// 0 or 1: a scalar or a vector.
+    #[serde(rename = "at-most-1")]
+    AtMost1,
     /// 2: a matrix.
     #[serde(rename = "exactly-2")]
     Exactly2,
@@ -124,6 +129,8 @@ pub enum Range {
     FromMinusRBelowR,
     /// `-q <= batch_dims <= q`. A negative value counts from q.
     FromMinusQToQ,
+    /// `-min(q, r) <= batch_dims <= min(q, r)`. A negative value counts from q.
+    FromMinusSmallerRankToSmallerRank,
     /// `0 <= batch_dims < q` and `batch_dims <= r`.
     #[serde(rename = "from-0-below-q-to-r")]
     From0BelowQToR,
@@ -189,6 +196,8 @@ pub enum AttributeDefault {
     OnlyAxis,
     /// None: the attribute is required.
     None,
+    /// None: the value is an operand, which every call has.
+    Operand,
     /// Undocumented, and without effect.
     Undocumented,
 }
@@ -235,7 +244,7 @@ impl RankRule {
     #[must_use]
     pub const fn least(self) -> usize {
         match self {
-            Self::Any => 0,
+            Self::Any | Self::AtMost1 => 0,
             Self::AtLeast1 | Self::Exactly1 => 1,
             Self::AtLeast2 | Self::Exactly2 => 2,
         }
@@ -246,7 +255,7 @@ impl RankRule {
     pub const fn most(self) -> Option<usize> {
         match self {
             Self::Any | Self::AtLeast1 | Self::AtLeast2 => None,
-            Self::Exactly1 => Some(1),
+            Self::Exactly1 | Self::AtMost1 => Some(1),
             Self::Exactly2 => Some(2),
         }
     }
@@ -290,6 +299,7 @@ impl fmt::Display for AttributeDefault {
             Self::BatchDims => f.pad("the number of batch dims, once normalised"),
             Self::OnlyAxis => f.pad("the axis of a vector; it must be sent where there are more"),
             Self::None => f.pad("none: it must be sent"),
+            Self::Operand => f.pad("none: it is an operand"),
             Self::Undocumented => f.pad("not documented; it has no effect"),
         }
     }

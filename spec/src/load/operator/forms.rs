@@ -132,23 +132,27 @@ pub(super) fn has_operand(
     rank: &Spanned<RankRule>,
     form: Form,
 ) -> Result<(), Diagnostic> {
-    let is_sizes = role.value == OperandRole::SliceSizes;
-    if is_sizes && form != Form::Window {
-        return Err(text.wrong(role.defined, format!("the form {form} has no windows")));
-    }
-    let fits = match (rank.value, role.value) {
-        (RankRule::Exactly1, OperandRole::SliceSizes) => true,
-        (_, OperandRole::SliceSizes) => false,
-        (RankRule::Exactly1, role) => role == OperandRole::Indices && form == Form::Take,
-        (RankRule::Exactly2, role) => role == OperandRole::Params && form == Form::Take,
-        _ => true,
+    let wrong = |message| Err(text.wrong(role.defined, message));
+    let fits = match (role.value, form) {
+        (OperandRole::SliceSizes, Form::Window) => rank.value == RankRule::Exactly1,
+        (OperandRole::SliceSizes, _) => return wrong(format!("the form {form} has no windows")),
+        (OperandRole::Axis, Form::Take) => rank.value == RankRule::AtMost1,
+        (OperandRole::Axis, _) => return wrong(format!("the form {form} has no axis that is an operand")),
+        (OperandRole::Indices, Form::Take) => !matches!(rank.value, RankRule::AtMost1 | RankRule::Exactly2),
+        (OperandRole::Params, Form::Take) => !matches!(rank.value, RankRule::AtMost1 | RankRule::Exactly1),
+        (OperandRole::Params | OperandRole::Indices, _) => rank.value.most().is_none(),
     };
     if !fits {
         return Err(text
             .wrong(rank.defined, "this rank is not one of an operand of this role")
-            .help("slice sizes have `rank: exactly-1`, and so may the indices of the form take; its params may have `rank: exactly-2`"));
+            .help("an axis has `rank: at-most-1` and slice sizes have `rank: exactly-1`; in the form take, indices may have `rank: exactly-1` and params `rank: exactly-2`"));
     }
     Ok(())
+}
+
+/// Whether an operand of one role holds what an attribute of the other would.
+pub(super) fn takes_the_place_of(operand: OperandRole, attribute: AttributeRole) -> bool {
+    matches!((operand, attribute), (OperandRole::Axis, AttributeRole::Axis))
 }
 
 /// Rejects an attribute role that the form does not have.

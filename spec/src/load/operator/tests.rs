@@ -59,7 +59,7 @@ fn what_is_wrong_with_a_signature_is_said_where_it_stands_with_what_would_be_rig
         ("default: batch-dims", "default: last", 10, &["the default of `axis` is an integer"]),
         ("default: 0, ", "", 11, &["`batch_dims` has no `default`"]),
         ("range: from-minus-r-below-r", "range: 0..r", 10, &["`0..r`", "from-minus-r-below-r"]),
-        ("from-minus-q-to-q", "from-minus-r-below-r", 11, &["`from-minus-q-to-q` is expected"]),
+        ("from-minus-q-to-q", "from-minus-r-below-r", 11, &["`from-minus-q-to-q` or `from-minus-smaller"]),
         (", range: from-minus-q-to-q", "", 11, &["`batch_dims` has no `range`"]),
         ("role: ignored, type: boolean", "role: ignored, type: word", 12, &["`word`", "integer boolean"]),
         ("bad: [error, zero]", "bad: []", 13, &["at least one policy"]),
@@ -245,6 +245,38 @@ fn what_is_wrong_with_an_operator_of_form_nd_is_said_where_it_stands() {
     let onnx = read(&onnx.replace("{ index-dtypes: [i16] }", "{ depth: 0 }")).unwrap();
     assert_eq!(onnx.attributes[0].range, Some(Range::From0BelowSmallerRank));
     assert_eq!((onnx.least_depth, onnx.tolerates.least_depth), (1, Some(0)));
+}
+
+/// An operator whose axis is an operand.
+fn with_axis_operand() -> String {
+    let axis = "  where: { role: axis, dtypes: [i32, i64], rank: at-most-1 }\nattributes:";
+    let take = TAKE.replacen("from-minus-q-to-q", "from-minus-smaller-rank-to-smaller-rank", 1);
+    let lines: Vec<&str> = take.lines().filter(|line| !line.contains("role: axis")).collect();
+    lines.join("\n").replacen("attributes:", axis, 1)
+}
+
+#[test]
+fn an_axis_that_is_an_operand_has_a_range_like_an_attribute_and_no_default() {
+    let signature = read(&with_axis_operand()).unwrap();
+    let axis = signature.attribute(AttributeRole::Axis).unwrap();
+    assert_eq!((axis.range, &axis.default), (Some(Range::FromMinusRBelowR), &AttributeDefault::Operand));
+    assert_eq!(&*signature.axis_operand().unwrap().name, "where");
+    assert_eq!(signature.attributes[0].range, Some(Range::FromMinusSmallerRankToSmallerRank));
+    assert!(signature.attributes.iter().all(|attribute| attribute.role != AttributeRole::Axis));
+}
+
+#[test]
+fn what_is_wrong_with_an_axis_that_is_an_operand_is_said_where_it_stands() {
+    let twice = "batch_dims: { role: axis, type: integer, default: none, range: from-minus-r-below-r }\n  batch_dims:";
+    let table: &[(&str, &str, usize, &[&str])] = &[
+        ("rank: at-most-1", "rank: any", 9, &["not one of an operand of this role", "`rank: at-most-1`"]),
+        ("rank: at-most-1", "rank: exactly-1", 9, &["not one of an operand of this role"]),
+        ("rank: any", "rank: at-most-1", 8, &["not one of an operand of this role"]),
+        ("rank: at-least-1", "rank: at-most-1", 7, &["not one of an operand of this role"]),
+        ("batch_dims:", twice, 11, &["the operand `where` has this role", "leave one of the two out"]),
+        ("form: take", "form: nd", 9, &["the form nd has no axis that is an operand"]),
+    ];
+    table.iter().for_each(|row| assert_wrong(&with_axis_operand(), row));
 }
 
 #[test]
