@@ -279,14 +279,14 @@ fn operands(signature: &Signature, operand: &OperandSignature) -> Changed<Operan
     if operand.role == OperandRole::SliceSizes {
         return all;
     }
-    let wider: &[(&str, RankRule)] = match (operand.role, operand.rank) {
+    let others: &[(&str, RankRule)] = match (operand.role, operand.rank) {
         (OperandRole::Axis, _) => &[("any", RankRule::Any), ("exactly 1", RankRule::Exactly1)],
         (_, RankRule::Exactly1) => &[("any", RankRule::Any), ("at least 1", RankRule::AtLeast1)],
         (_, RankRule::Exactly2) => &[("at least 1", RankRule::AtLeast1), ("at least 2", RankRule::AtLeast2)],
         _ => &[],
     };
-    if !wider.is_empty() {
-        for (change, rank) in wider.iter().copied() {
+    if !others.is_empty() {
+        for (change, rank) in others.iter().copied() {
             all.push(("rank", change.to_owned(), OperandSignature { rank, ..operand.clone() }));
         }
         return all;
