@@ -103,6 +103,7 @@ enum {
  *   onnx.GatherElements-13  axis (default: 0)
  *   openvino.Gather-7       batch_dims (default: 0); the third operand, axis, is a scalar or a vector of one integer
  *   openvino.Gather-8       batch_dims (default: 0); the third operand, axis, likewise
+ *   openvino.GatherND-5     batch_dims (default: 0)
  *   openvino.GatherND-8     batch_dims (default: 0)
  *   openvino.GatherElements-6  axis (always passed)
  *   torch.gather            dim (always passed), sparse_grad (boolean, no effect)

@@ -65,7 +65,15 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
         let backend = held.backend();
         let description = backend.describe();
         let threads = if backend.use_threads(1) { &THREADS[..] } else { &THREADS[..1] };
-        Self { factory, backend: Some(held), description, layouts: &Layout::ALL, threads, repeat: 1, strictness }
+        Self {
+            factory,
+            backend: Some(held),
+            description,
+            layouts: &Layout::ALL,
+            threads,
+            repeat: 1,
+            strictness,
+        }
     }
 
     /// Repeats every run.

@@ -18,7 +18,8 @@ use gather_conformance::judge::{Strictness, Verdict, judge};
 use gather_optimized::{Settings, answer};
 use gather_spec::signature::{
     AttributeDefault, AttributeRole, AttributeSignature, AttributeType, CollapsedSize, EmptyIndex, Fill,
-    FillWord, Flatten, Join, ModePolicy, OperandRole, OperandSignature, Policy, Range, RankRule, SliceBound,
+    FillWord, Flatten, Join, ModePolicy, OperandRole, OperandSignature, OutputBatch, Policy, Range, RankRule,
+    SliceBound,
 };
 use gather_spec::{
     Allowed, Attribute, BadIndex, Case, DType, EmptyAxis, Form, NegativeIndex, Profile, Signature,
@@ -156,6 +157,14 @@ fn perturbations(signature: &Signature) -> Vec<Perturbed> {
             for least_depth in [least.checked_sub(1), Some(least + 1)].into_iter().flatten() {
                 let other = Signature { least_depth, ..signature.clone() };
                 add("depth.least".to_owned(), format!("{least_depth}"), other);
+            }
+            if signature.has_batch() {
+                let output_batch = match signature.output_batch {
+                    OutputBatch::Kept => OutputBatch::Flattened,
+                    OutputBatch::Flattened => OutputBatch::Kept,
+                };
+                let other = Signature { output_batch, ..signature.clone() };
+                add("output-batch".to_owned(), word(output_batch), other);
             }
         }
         Form::Elements => {

@@ -58,7 +58,7 @@ impl Geometry {
     #[inline]
     pub(crate) fn set(&mut self, shapes: Shapes<'_>, params: &[isize], indices: &[isize], element: usize) {
         let size = element.cast_signed();
-        let Selection { batch_dims, axis, depth, row_rank, output } = shapes.selection;
+        let Selection { batch_dims, axis, depth, row_rank, output, .. } = shapes.selection;
         self.rows.clear();
         if output != OutputShape::Slices {
             return self.set_others(shapes, params, indices, element);

@@ -39,18 +39,31 @@ pub(crate) struct Selection {
     /// without one each index is a row.
     pub row_rank: usize,
     pub output: OutputShape,
+    /// Where the output is made of slices: whether its batch dims are one, their product.
+    pub flat_batch: bool,
 }
 
 impl Selection {
     /// That of windows, which say the rest themselves.
-    const WINDOWS: Self =
-        Self { batch_dims: 0, axis: 0, depth: 0, row_rank: 0, output: OutputShape::Windows };
+    const WINDOWS: Self = Self {
+        batch_dims: 0,
+        axis: 0,
+        depth: 0,
+        row_rank: 0,
+        output: OutputShape::Windows,
+        flat_batch: false,
+    };
+
+    /// Whether several batch dims are one in the output.
+    const fn merges_batch(self) -> bool {
+        self.flat_batch && self.batch_dims > 1
+    }
 }
 
 /// What the dims of the output are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputShape {
-    /// What stands before the axis in params, the index rows, and what one of them selects.
+    /// What is before the axis in params, the index rows, and what one of them selects.
     Slices,
     /// Those of indices.
     Indices,
@@ -174,7 +187,7 @@ impl<'a> Shapes<'a> {
     /// Hands over the dims of the output in order.
     #[inline(always)] // So that shapes stay in registers.
     pub(crate) fn each_output_dim(self, mut give: impl FnMut(usize)) {
-        if self.selection.output == OutputShape::Slices {
+        if self.selection.output == OutputShape::Slices && !self.selection.merges_batch() {
             self.slices().into_iter().flatten().for_each(|dim| give(*dim));
         } else {
             (0..self.output_rank()).for_each(|dim| give(self.other_dim(dim)));
@@ -186,8 +199,22 @@ impl<'a> Shapes<'a> {
     fn other_dim(self, dim: usize) -> usize {
         match self.windows {
             Some(windows) => windows.axes[dim].len,
+            None if self.selection.output == OutputShape::Slices => self.slice_dim(dim),
             None => self.joined_dim(dim),
         }
+    }
+
+    /// A dim of an output of slices whose batch dims are one.
+    fn slice_dim(self, dim: usize) -> usize {
+        let (batch, rest) = self.indices.split_at(self.selection.batch_dims);
+        let Some(behind) = dim.checked_sub(1) else {
+            let product = || batch.iter().fold(1, |product: usize, dim| product.saturating_mul(*dim));
+            return if batch.contains(&0) { 0 } else { product() };
+        };
+        let Selection { batch_dims, axis, depth, row_rank, .. } = self.selection;
+        let outer = &rest[..row_rank - batch_dims];
+        let parts = [&self.params[batch_dims..axis], outer, &self.params[axis + depth..]];
+        parts.into_iter().flatten().nth(behind).copied().unwrap_or(1)
     }
 
     /// A dim of the output where it has the dims of indices.
@@ -202,7 +229,10 @@ impl<'a> Shapes<'a> {
     #[inline]
     pub(crate) fn output_rank(self) -> usize {
         match self.selection.output {
-            OutputShape::Slices => self.slices().map(<[usize]>::len).iter().sum(),
+            OutputShape::Slices => {
+                let merged = if self.selection.merges_batch() { self.selection.batch_dims - 1 } else { 0 };
+                self.slices().map(<[usize]>::len).iter().sum::<usize>() - merged
+            }
             OutputShape::Indices | OutputShape::Joined => self.indices.len(),
             OutputShape::Windows => self.windows.map_or(0, |windows| windows.axes.len()),
         }

@@ -22,7 +22,7 @@ pub use fill::{Fill, FillWord};
 pub use roles::{Axis, Misfit, Roles, Window};
 pub use rules::{
     AttributeDefault, AttributeRole, AttributeType, CollapsedSize, EmptyIndex, Flatten, Form, Join,
-    OperandRole, Range, RankRule, SliceBound,
+    OperandRole, OutputBatch, Range, RankRule, SliceBound,
 };
 
 /// An operand, by the document's name.
@@ -138,6 +138,8 @@ pub struct Signature {
     pub tolerates: Tolerated,
     /// For [`Form::Nd`]: the least number of components of an index row.
     pub least_depth: usize,
+    /// For [`Form::Nd`]: the batch dims of the output.
+    pub output_batch: OutputBatch,
     /// For [`Form::Elements`], where it is always set: how the dims of params and indices off the axis relate.
     pub join: Option<Join>,
     /// For [`Form::Elements`]: what is checked if indices has no elements.

@@ -13,7 +13,8 @@ use crate::fuzz::{Answer, Question, Way};
 use crate::generate::Choices;
 use crate::judge::{Verdict, describe_outcome};
 
-use super::shapes::of_output;
+use super::shapes::{Expected, of_output};
+use super::tensors::reshape;
 
 /// A relation between calls.
 #[derive(Clone, Copy, Debug)]
@@ -166,8 +167,7 @@ impl<'a> Instance<'a> {
             match answer {
                 Ok(Outcome::Unsupported(_)) => return Err(Stop::Skip("skipped: unsupported")),
                 Ok(outcome) => {
-                    self.has_the_shape_of(call, outcome)?;
-                    outcomes.push(outcome.clone());
+                    outcomes.push(self.with_the_shape_of(call, outcome)?);
                 }
                 Err(trouble) => {
                     let expected = "an answer to every call".to_owned();
@@ -215,12 +215,18 @@ impl<'a> Instance<'a> {
         Ok(self.outputs(vec![call])?.remove(0))
     }
 
-    /// Checks the dtype and the shape of an output first, so that laws can take it apart without further checks.
-    fn has_the_shape_of(&self, call: &Call, outcome: &Outcome) -> Result<(), Stop> {
-        let Outcome::Output(output) = outcome else { return Ok(()) };
-        let Some((dtype, shape)) = of_output(&self.asked.signatures, call) else { return Ok(()) };
+    /// Checks the dtype and the shape of an output first, so that laws can take it apart without further checks. Batch dims
+    /// that are one in the output are taken apart here, so that laws know of one shape only.
+    fn with_the_shape_of(&self, call: &Call, outcome: &Outcome) -> Result<Outcome, Stop> {
+        let Outcome::Output(output) = outcome else { return Ok(outcome.clone()) };
+        let Some(Expected { dtype, shape, apart }) = of_output(&self.asked.signatures, call) else {
+            return Ok(outcome.clone());
+        };
         if output.dtype() == dtype && output.shape()[..] == *shape {
-            return Ok(());
+            return match apart {
+                Some(apart) => Ok(Outcome::Output(reshape(output, &apart)?)),
+                None => Ok(outcome.clone()),
+            };
         }
         Err(Stop::Broken {
             verdict: Verdict::WrongOutput,

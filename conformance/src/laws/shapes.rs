@@ -5,8 +5,16 @@ use gather_spec::{Call, DType, Form, Roles, Signature, Signatures, Tensor};
 
 use crate::generate::parts::{Ranks, counts_from, default_of};
 
+/// What is known of the output of a call whose attributes are in range.
+pub(super) struct Expected {
+    pub(super) dtype: DType,
+    pub(super) shape: Vec<usize>,
+    /// The same shape with each batch dim on its own, as laws have it, where the output has their product.
+    pub(super) apart: Option<Vec<usize>>,
+}
+
 /// The dtype and the shape of the output of a call whose attributes are in range.
-pub(super) fn of_output(signatures: &Signatures, call: &Call) -> Option<(DType, Vec<usize>)> {
+pub(super) fn of_output(signatures: &Signatures, call: &Call) -> Option<Expected> {
     let signature = signatures.get(call.operator.as_str())?;
     let roles = signature.roles(call).ok()?;
     let (params, indices) = (roles.params.shape(), roles.indices.shape());
@@ -31,16 +39,20 @@ pub(super) fn of_output(signatures: &Signatures, call: &Call) -> Option<(DType, 
         Some(Axis::At(axis)) => (&params[..], resolved(AttributeRole::Axis, Some(axis), batch)?),
         None => (&params[..], resolved(AttributeRole::Axis, None, batch)?),
     };
+    let mut apart = None;
     let shape = match signature.form {
         Form::Take => [params.get(..axis)?, indices.get(batch..)?, params.get(axis + 1..)?].concat(),
         Form::Elements => joined(signature, params, indices, axis)?,
         Form::Window => of_windows(signature, &roles)?,
         Form::Nd => {
             let (depth, rows) = indices.split_last()?;
-            [params.get(..batch)?, rows.get(batch..)?, params.get(batch + depth..)?].concat()
+            let (kept, rest) = (params.get(..batch)?, [rows.get(batch..)?, params.get(batch + depth..)?]);
+            let batch_dims = signature.output_batch.of(kept);
+            apart = (batch_dims != kept).then(|| [kept, &rest.concat()].concat());
+            [&*batch_dims, &rest.concat()].concat()
         }
     };
-    Some((roles.params.dtype(), shape))
+    Some(Expected { dtype: roles.params.dtype(), shape, apart })
 }
 
 /// The output shape of form elements: that of indices, except that an index dim of 1 takes the dim of params where

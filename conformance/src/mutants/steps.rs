@@ -215,7 +215,7 @@ pub(super) fn dims(asked: &Asked<'_>) -> Dims {
     let start = asked.axis().unwrap_or(batch).clamp(batch, params.len());
     let end = start.saturating_add(depth).min(params.len());
     Dims {
-        batch: outer[..batch].to_vec(),
+        batch: asked.signature.output_batch.of(&outer[..batch]),
         mid: params[batch..start].to_vec(),
         bounds: params[start..end].to_vec(),
         inner: params[end..].to_vec(),

@@ -3,7 +3,8 @@
 use gather_conformance::builtin::MAX_OUTPUT;
 use gather_optimized::{Element, Index, Options, Plan};
 use gather_spec::signature::{
-    AttributeDefault, AttributeRole, Axis, CollapsedSize, EmptyIndex, OperandRole, RankRule, SliceBound,
+    AttributeDefault, AttributeRole, Axis, CollapsedSize, EmptyIndex, OperandRole, OutputBatch, RankRule,
+    SliceBound,
 };
 use gather_spec::tensor::Stored;
 use gather_spec::{
@@ -84,7 +85,10 @@ pub(crate) fn has_typed_function(signature: &Signature) -> bool {
         Form::Elements => {
             ranks == [RankRule::AtLeast1, RankRule::Any] && signature.empty_index == EmptyIndex::Checked
         }
-        Form::Nd => ranks == [RankRule::Any, RankRule::AtLeast1] && signature.least_depth == 0,
+        Form::Nd => {
+            ranks == [RankRule::Any, RankRule::AtLeast1]
+                && (signature.least_depth, signature.output_batch) == (0, OutputBatch::Kept)
+        }
         Form::Window => {
             let laxest = (Some(CollapsedSize::AtMost1), SliceBound::Always);
             ranks == [RankRule::Any, RankRule::Any]

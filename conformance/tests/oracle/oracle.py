@@ -80,6 +80,7 @@ class Operator:
         self.join: Optional[str] = signature.get("join")  # of elements only
         self.exempts_empty: bool = signature.get("empty_index") == "unchecked"
         self.least_depth: int = signature["least_depth"]
+        self.flat_batch: bool = signature.get("output_batch") == "flattened"  # the batch is one dim of the output
         operands = {operand["role"]: operand for operand in signature["operands"]}
         params, indices = operands["params"], operands["indices"]
         self.operands = [(operand["name"], operand["role"]) for operand in signature["operands"]]
@@ -94,6 +95,10 @@ class Operator:
         self.numbers = {role: roles.get(role) for role in NUMBERS}
         # Slice sizes that are an operand are a list among the attributes until they are sent.
         self.sizes: Optional[str] = operands["slice-sizes"]["name"] if "slice-sizes" in operands else None
+        # So is an axis that is an operand.
+        self.axis_operand: Optional[str] = operands["axis"]["name"] if "axis" in operands else None
+        if self.axis_operand:
+            self.axis = {"name": self.axis_operand, "role": "axis", "default": "Operand"}
         if self.sizes:
             self.numbers["slice-sizes"] = {"name": self.sizes, "default": "None"}
         self.flatten: Optional[str] = signature.get("flatten")
@@ -108,6 +113,9 @@ class Operator:
         b: int = given.get(self.batch["name"], default(self.batch))
         if self.batch["range"] == "from-minus-q-to-q":
             require(-q <= b <= q, "batch-dims-out-of-range")
+            return b + q if b < 0 else b
+        if self.batch["range"] == "from-minus-smaller-rank-to-smaller-rank":
+            require(-min(q, r) <= b <= min(q, r), "batch-dims-out-of-range")
             return b + q if b < 0 else b
         most = min(q - 1, r - 1 if self.batch["range"] == "from-0-below-smaller-rank" else r)
         require(0 <= b <= most, "batch-dims-out-of-range")
@@ -134,7 +142,7 @@ class Operator:
     def requires_axis(self, r: int) -> bool:
         """Whether a call without an axis is refused, where params has r axes."""
         word = self.axis["default"] if self.axis else ""
-        return word == "None" or word == "OnlyAxis" and r > 1
+        return word in ("None", "Operand") or word == "OnlyAxis" and r > 1
 
     def joins(self, p: int, i: int) -> bool:
         """Whether two dims off the axis fit."""
@@ -297,7 +305,8 @@ class Call(NamedTuple):
 
     def plan(self) -> tuple[int, int, int, list[int], Tensor]:
         """The axes and the output, without elements yet: every check that needs no index value, in order."""
-        if not set(self.attributes) <= set(self.operator.attributes):
+        operand = {self.operator.axis_operand} - {None}
+        if not operand <= set(self.attributes) <= set(self.operator.attributes) | operand:
             raise Refused({"unsupported": TEXT})
         require(self.params.dtype in self.operator.params_dtypes, "params-dtype")
         require(self.indices.dtype in self.operator.index_dtypes, "index-dtype")
@@ -309,7 +318,8 @@ class Call(NamedTuple):
             end, outer = first + 1, shape
         else:
             b, first, end, outer = self.axes(self.params.shape, self.indices.shape)
-            shape = self.params.shape[:first] + outer + self.params.shape[end:]
+            batch = [prod(self.params.shape[:b])] if b and self.operator.flat_batch else self.params.shape[:b]
+            shape = batch + self.params.shape[b:first] + outer + self.params.shape[end:]
         output = Tensor(self.params.dtype, shape)
         size = output.nominal_bytes()
         require(size <= I64_MAX, "output-too-large", bytes=size)
@@ -642,7 +652,7 @@ class Generator(Random):
         given, operator, (b, axis) = call.attributes, call.operator, meant
         r, q = len(call.params.shape), len(call.indices.shape)
         if operator.batch and (b != default(operator.batch) or self.random() < 0.4):
-            signs = [b, b - q] if operator.batch["range"] == "from-minus-q-to-q" and b < q else [b]
+            signs = [b, b - q] if operator.batch["range"].startswith("from-minus") and b < q else [b]
             given[operator.batch["name"]] = self.choice(signs)
         if operator.axis:
             absent = -1 if operator.requires_axis(r) else default(operator.axis)
@@ -744,6 +754,9 @@ class Campaign:
                 sizes = attributes.pop(call.operator.sizes)
                 elements = [size.to_bytes(8, "little", signed=True) for size in sizes]
                 tensors["slice-sizes"] = Tensor("i64", [len(sizes)], elements).wire()
+            if call.operator.axis_operand:
+                axis = attributes.pop(call.operator.axis_operand)
+                tensors["axis"] = Tensor("i64", [], [axis.to_bytes(8, "little", signed=True)]).wire()
             operands = {name: tensors[role] for name, role in call.operator.operands}
             message = {"cmd": "call", "seq": seq, "operator": call.operator.name, "operands": operands,
                        "attributes": attributes}

@@ -71,7 +71,7 @@ impl Rules {
             Join::Broadcast if !exempt => OutputShape::Joined,
             _ => OutputShape::Indices,
         };
-        let selection = Selection { batch_dims: 0, axis, depth: 1, row_rank: q, output };
+        let selection = Selection { batch_dims: 0, axis, depth: 1, row_rank: q, output, flat_batch: false };
         Shapes::new(params, indices, selection, choices)
     }
 }

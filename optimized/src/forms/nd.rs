@@ -1,7 +1,7 @@
 //! The form nd: the last axis of indices holds index rows of k components, each a partial multi-index, and the
 //! output's shape is `P[..b] + I[b..-1] + P[b+k..]`.
 
-use gather_spec::signature::{AttributeRole, Range};
+use gather_spec::signature::{AttributeRole, OutputBatch, Range};
 use gather_spec::{GatherError, Refusal, Signature};
 
 use super::bounds::{Ranks, batch_dims, range, same_batch};
@@ -14,6 +14,7 @@ pub(crate) struct Rules {
     ranks: Ranks,
     batch_dims: Range,
     least_depth: usize,
+    flat_batch: bool,
 }
 
 impl Rules {
@@ -21,13 +22,14 @@ impl Rules {
     pub(crate) const GATHER_ND: Self = Self::new(Ranks::at_least(0, 1), Range::From0BelowQToR, 0);
 
     pub(super) const fn new(ranks: Ranks, batch_dims: Range, least_depth: usize) -> Self {
-        Self { ranks, batch_dims, least_depth }
+        Self { ranks, batch_dims, least_depth, flat_batch: false }
     }
 
     /// Those of an operator; what it cannot be sent is in any range.
     pub(super) fn of(signature: &Signature) -> Self {
         let batch_dims = range(signature, AttributeRole::BatchDims).unwrap_or(Self::GATHER_ND.batch_dims);
-        Self::new(Ranks::of(signature), batch_dims, signature.least_depth)
+        let flat_batch = signature.output_batch == OutputBatch::Flattened;
+        Self { flat_batch, ..Self::new(Ranks::of(signature), batch_dims, signature.least_depth) }
     }
 
     /// Shapes that fit each other.
@@ -59,8 +61,8 @@ impl Rules {
         if depth > r - b {
             return Err(GatherError::IndexDepth { batch_dims: b, depth, rank: r }.into());
         }
-        let selection =
-            Selection { batch_dims: b, axis: b, depth, row_rank: q - 1, output: OutputShape::Slices };
+        let (output, flat_batch) = (OutputShape::Slices, self.flat_batch);
+        let selection = Selection { batch_dims: b, axis: b, depth, row_rank: q - 1, output, flat_batch };
         Shapes::new(params, indices, selection, choices)
     }
 }

@@ -60,7 +60,8 @@ impl Rules {
             return Err(GatherError::AxisBeforeBatch { axis, batch_dims: b }.into());
         }
         same_batch(params, indices, b)?;
-        let selection = Selection { batch_dims: b, axis, depth: 1, row_rank: q, output: OutputShape::Slices };
+        let (output, flat_batch) = (OutputShape::Slices, false);
+        let selection = Selection { batch_dims: b, axis, depth: 1, row_rank: q, output, flat_batch };
         Shapes::new(params, indices, selection, choices)
     }
 }

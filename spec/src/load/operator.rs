@@ -39,7 +39,7 @@ impl Signature {
     pub(super) fn read(text: Text<'_>) -> Result<OperatorPage, Diagnostic> {
         let file: OperatorFile = text.parse()?;
         check_schema(text, &file.schema, SCHEMA)?;
-        let OfForm { least_depth, join, empty_index, collapsed_size, slice_bound } =
+        let OfForm { least_depth, output_batch, join, empty_index, collapsed_size, slice_bound } =
             OfForm::read(text, &file)?;
         let form = file.form.value;
         let operands = operands(text, file.operands, form)?;
@@ -66,6 +66,7 @@ impl Signature {
                 least_depth: file.tolerates.depth.map(|depth| depth.value),
             },
             least_depth,
+            output_batch,
             join,
             empty_index,
             collapsed_size,

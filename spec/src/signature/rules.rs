@@ -151,6 +151,31 @@ pub enum Join {
     Broadcast,
 }
 
+/// For form nd: the batch dims of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutputBatch {
+    /// Those of indices.
+    #[default]
+    Kept,
+    /// Their product, as one dim. Without a batch there is none.
+    Flattened,
+}
+
+impl OutputBatch {
+    /// The batch dims of the output, given those of indices. A product that `usize` does not hold saturates.
+    #[must_use]
+    pub fn of(self, batch: &[usize]) -> Vec<usize> {
+        match self {
+            Self::Flattened if batch.contains(&0) => vec![0],
+            Self::Flattened if !batch.is_empty() => {
+                vec![batch.iter().fold(1, |product: usize, dim| product.saturating_mul(*dim))]
+            }
+            Self::Kept | Self::Flattened => batch.to_vec(),
+        }
+    }
+}
+
 /// For form window: the size of a window along a collapsed or batching dim of params.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use crate::call::{BadIndex, EmptyAxis, NegativeIndex};
 use crate::signature::{
-    AttributeRole, AttributeType, CollapsedSize, EmptyIndex, Fill, Flatten, Form, Join, OperandRole, Range,
-    RankRule, SliceBound,
+    AttributeRole, AttributeType, CollapsedSize, EmptyIndex, Fill, Flatten, Form, Join, OperandRole,
+    OutputBatch, Range, RankRule, SliceBound,
 };
 use crate::yaml::{Node, Spanned};
 
@@ -36,6 +36,8 @@ pub(super) struct OperatorFile {
     pub(super) tolerates: TolerancesEntry,
     #[serde(default, deserialize_with = "present")]
     pub(super) depth: Option<Spanned<DepthEntry>>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) output_batch: Option<Spanned<OutputBatch>>,
     #[serde(default, deserialize_with = "present")]
     pub(super) join: Option<Spanned<Join>>,
     #[serde(default, deserialize_with = "present")]

@@ -4,13 +4,14 @@
 use super::entries::{OperatorFile, TolerancesEntry};
 use crate::diagnostic::Diagnostic;
 use crate::signature::{
-    AttributeRole, CollapsedSize, EmptyIndex, Form, Join, OperandRole, RankRule, SliceBound,
+    AttributeRole, CollapsedSize, EmptyIndex, Form, Join, OperandRole, OutputBatch, RankRule, SliceBound,
 };
 use crate::yaml::{Spanned, Text};
 
 /// The values of form-specific keys. Those of other forms are empty.
 pub(super) struct OfForm {
     pub(super) least_depth: usize,
+    pub(super) output_batch: OutputBatch,
     pub(super) join: Option<Join>,
     pub(super) empty_index: EmptyIndex,
     pub(super) collapsed_size: Option<CollapsedSize>,
@@ -23,6 +24,7 @@ impl OfForm {
         let form = file.form.value;
         if form != Form::Nd {
             refuse(text, &file.depth, format!("the form {form} has no index rows, so `depth` says nothing"))?;
+            refuse(text, &file.output_batch, format!("the form {form} has no `output-batch`"))?;
         }
         if form != Form::Elements {
             refuse(text, &file.join, format!("the form {form} has no `join`"))?;
@@ -34,6 +36,7 @@ impl OfForm {
         }
         let read = Self {
             least_depth: file.depth.as_ref().map_or(0, |depth| depth.value.least),
+            output_batch: file.output_batch.as_ref().map(|word| word.value).unwrap_or_default(),
             join: file.join.as_ref().map(|join| join.value),
             empty_index: file.empty_index.as_ref().map(|word| word.value).unwrap_or_default(),
             collapsed_size: file.collapsed_size.as_ref().map(|word| word.value),

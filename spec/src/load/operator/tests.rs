@@ -4,7 +4,9 @@ use super::*;
 use crate::Profile;
 use crate::call::{BadIndex, EmptyAxis, NegativeIndex};
 use crate::load::Specification;
-use crate::signature::{CollapsedSize, EmptyIndex, Flatten, Join, ModePolicy, RankRule, SliceBound};
+use crate::signature::{
+    CollapsedSize, EmptyIndex, Flatten, Join, ModePolicy, OutputBatch, RankRule, SliceBound,
+};
 
 const TAKE: &str = include_str!("../../../operators/tf/gather/operator.yaml");
 const ND: &str = include_str!("../../../operators/tf/gather_nd/operator.yaml");
@@ -231,6 +233,7 @@ fn what_is_wrong_with_an_operator_of_form_elements_is_said_where_it_stands() {
 fn what_is_wrong_with_an_operator_of_form_nd_is_said_where_it_stands() {
     let both = "`from-0-below-q-to-r` or `from-0-below-smaller-rank` is expected";
     let table: &[(&str, &str, usize, &[&str])] = &[
+        ("form: nd", "form: nd\noutput-batch: merged", 6, &["`merged`", "kept flattened"]),
         ("form: nd", "form: nd\njoin: equal", 6, &["the form nd has no `join`", "leave it out"]),
         ("form: nd", "form: nd\nempty-index: checked", 6, &["the form nd has no `empty-index`"]),
         ("{ index-dtypes: [i16] }", "{ join: broadcast }", 13, &["the form nd has no `join` to widen"]),
@@ -245,6 +248,12 @@ fn what_is_wrong_with_an_operator_of_form_nd_is_said_where_it_stands() {
     let onnx = read(&onnx.replace("{ index-dtypes: [i16] }", "{ depth: 0 }")).unwrap();
     assert_eq!(onnx.attributes[0].range, Some(Range::From0BelowSmallerRank));
     assert_eq!((onnx.least_depth, onnx.tolerates.least_depth), (1, Some(0)));
+    let flat = read(&ND.replacen("form: nd", "form: nd\noutput-batch: flattened", 1)).unwrap();
+    assert_eq!((onnx.output_batch, flat.output_batch), (OutputBatch::Kept, OutputBatch::Flattened));
+    assert_wrong(
+        TAKE,
+        &("form: take", "form: take\noutput-batch: kept", 6, &["no `output-batch`", "leave it out"]),
+    );
 }
 
 /// An operator whose axis is an operand.
