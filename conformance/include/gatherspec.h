@@ -101,6 +101,9 @@ enum {
  *   onnx.GatherElements-13  axis (default: 0)
  *   openvino.GatherND-8     batch_dims (default: 0)
  *   openvino.GatherElements-6  axis (always passed)
+ *   webnn.gather            axis (default: 0)
+ *   webnn.gatherElements    axis (default: 0)
+ *   webnn.gatherND          none
  *   torch.gather            dim (always passed), sparse_grad (boolean, no effect)
  *   torch.index_select      dim (always passed)
  *   numpy.take              axis (integer or null, default: null), mode (text: raise, wrap or clip; default: raise)

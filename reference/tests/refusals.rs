@@ -23,6 +23,7 @@ fn spelling(operator: &str) -> ([&'static str; 2], Attributes) {
         "onnx" | "openvino" => (["data", "indices"], Attributes::new()),
         "paddle" => (["input", "index"], Attributes::new()),
         "stablehlo" => (["operand", "start_indices"], rows_of_a_column(true)),
+        "webnn" => (["input", "indices"], Attributes::new()),
         "torch" => (["input", "index"], [("dim".to_owned(), Attribute::Integer(0))].into()),
         _ => (["params", "indices"], Attributes::new()),
     }

@@ -1,6 +1,8 @@
 //! The shapes of a right call in role terms: which of their axes are what.
 
-use gather_spec::signature::{AttributeDefault, AttributeRole, Axis, Join, OperandRole, Range, RankRule};
+use gather_spec::signature::{
+    AttributeDefault, AttributeRole, Axis, EmptyDims, Join, OperandRole, Range, RankRule,
+};
 use gather_spec::{Attribute, Form, Signature};
 
 use super::Choices;
@@ -26,6 +28,12 @@ impl Wanted {
     /// Parts of this size without further requirements.
     pub(crate) const fn of_size(size: Size) -> Self {
         Self { batch: (0, 3), outer: 0, some_index: false, size }
+    }
+
+    /// The same of an operator: one that rejects dims of 0 needs an index in every call.
+    pub(super) fn of(&self, signature: &Signature) -> Self {
+        let some_index = self.some_index || signature.empty_dims == EmptyDims::Rejected;
+        Self { some_index, ..*self }
     }
 
     pub(super) fn dims(&self, choices: &mut Choices, least_rank: usize, most_rank: usize) -> Vec<usize> {
@@ -144,7 +152,7 @@ pub(crate) fn counts_from(signature: &Signature, role: AttributeRole, parts: Ran
     match signature.attribute(role)?.range? {
         Range::FromMinusRBelowR => Some(parts.params),
         Range::FromMinusQToQ => Some(parts.indices),
-        Range::From0BelowQToR | Range::From0BelowSmallerRank => None,
+        Range::From0BelowR | Range::From0BelowQToR | Range::From0BelowSmallerRank => None,
     }
 }
 

@@ -109,8 +109,13 @@ mod tests {
     use super::*;
     use crate::options::Options;
 
-    const RANGES: [Range; 4] =
-        [Range::FromMinusRBelowR, Range::FromMinusQToQ, Range::From0BelowQToR, Range::From0BelowSmallerRank];
+    const RANGES: [Range; 5] = [
+        Range::FromMinusRBelowR,
+        Range::From0BelowR,
+        Range::FromMinusQToQ,
+        Range::From0BelowQToR,
+        Range::From0BelowSmallerRank,
+    ];
 
     /// Every shape of up to three dims of 1, so that only ranks and ranges decide.
     fn all_ones() -> impl Iterator<Item = (Vec<usize>, Vec<usize>)> {
