@@ -106,6 +106,9 @@ enum {
  *   openvino.GatherND-5     batch_dims (default: 0)
  *   openvino.GatherND-8     batch_dims (default: 0)
  *   openvino.GatherElements-6  axis (always passed)
+ *   webnn.gather            axis (default: 0)
+ *   webnn.gatherElements    axis (default: 0)
+ *   webnn.gatherND          none
  *   torch.gather            dim (always passed), sparse_grad (boolean, no effect)
  *   torch.index_select      dim (always passed)
  *   torch.take              none

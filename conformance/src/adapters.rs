@@ -1,8 +1,10 @@
 //! Adapters for third-party libraries. They are embedded, so an installed program needs no checkout. An adapter is written
-//! to the user's cache directory and runs there, in a Python environment that `environment` creates on first use.
+//! to the user's cache directory and runs there, in an environment of its runtime, Python or Node, that `environment` creates
+//! on first use.
 //!
-//! Nothing from the current folder is run: adapters start in Python's isolated mode, and relative entries of `PATH` and
-//! `PYTHONPATH` and a relative cache directory are ignored.
+//! Nothing from the current folder is run: adapters start in Python's isolated mode, those in JavaScript without the options
+//! and modules that the environment names, and relative entries of `PATH` and `PYTHONPATH` and a relative cache directory are
+//! ignored.
 
 mod environment;
 
@@ -11,8 +13,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub use environment::Manifest;
 use environment::{Environment, absolute_entries, digest};
+pub use environment::{Manifest, Runtime};
 
 /// An adapter, as embedded.
 #[derive(Clone, Copy, Debug)]
@@ -21,9 +23,9 @@ pub struct Adapter {
     pub name: &'static str,
     /// `backend.toml`.
     manifest: &'static str,
-    /// The packages that it needs, with versions: `requirements.in`.
+    /// The packages that it needs, with versions: `requirements.in` or `package.json`.
     needs: &'static str,
-    /// What pip installs: those packages with all their dependencies, each with the hashes of its files.
+    /// What pip or npm installs: those packages with all their dependencies, each with the hashes of its files.
     requirements: &'static str,
     /// Its known deviations.
     pub deviations: &'static str,
@@ -37,36 +39,48 @@ pub struct Launch {
     pub command: Vec<OsString>,
     /// Additional environment variables.
     pub environment: Vec<(OsString, OsString)>,
+    /// Whether it reserves more address space than any limit would allow.
+    pub reserves_memory: bool,
 }
 
 impl From<&[OsString]> for Launch {
     /// Starts a command without additional environment variables.
     fn from(command: &[OsString]) -> Self {
-        Self { command: command.to_vec(), environment: Vec::new() }
+        Self { command: command.to_vec(), environment: Vec::new(), reserves_memory: false }
     }
 }
 
 /// The variables that tell Python where to find modules and their bytecode.
 const PLACES_OF_MODULES: [&str; 4] = ["PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONPYCACHEPREFIX"];
 
-/// The file that every adapter imports.
+/// The variables that give Node options and folders of modules.
+const OPTIONS_OF_NODE: [&str; 2] = ["NODE_OPTIONS", "NODE_PATH"];
+
+/// The file that every adapter in Python imports.
 const KIT: (&str, &str) = ("gatherspec_kit.py", include_str!("../backends/kit/gatherspec_kit.py"));
 
 macro_rules! adapters {
-    ($($name:literal),+) => {
-        &[$(Adapter {
+    (python: $($python:literal),+; node: $($node:literal),+) => {
+        &[
+            $(adapters!(@one $python, "requirements.in", "requirements.txt", "adapter.py"),)+
+            $(adapters!(@one $node, "package.json", "package-lock.json", "adapter.mjs"),)+
+        ]
+    };
+    (@one $name:literal, $needs:literal, $requirements:literal, $program:literal) => {
+        Adapter {
             name: $name,
             manifest: include_str!(concat!("../backends/", $name, "/backend.toml")),
-            needs: include_str!(concat!("../backends/", $name, "/requirements.in")),
-            requirements: include_str!(concat!("../backends/", $name, "/requirements.txt")),
+            needs: include_str!(concat!("../backends/", $name, "/", $needs)),
+            requirements: include_str!(concat!("../backends/", $name, "/", $requirements)),
             deviations: include_str!(concat!("../backends/", $name, "/deviations.yaml")),
-            program: include_str!(concat!("../backends/", $name, "/adapter.py")),
-        }),+]
+            program: include_str!(concat!("../backends/", $name, "/", $program)),
+        }
     };
 }
 
 /// Every adapter.
 pub const ADAPTERS: &[Adapter] = adapters![
+    python:
     "jax",
     "litert",
     "numpy",
@@ -77,7 +91,9 @@ pub const ADAPTERS: &[Adapter] = adapters![
     "pytorch",
     "stablehlo",
     "tensorflow",
-    "tensorflow-xla"
+    "tensorflow-xla";
+    node:
+    "webnn"
 ];
 
 /// The adapter with this name.
@@ -96,35 +112,44 @@ impl Adapter {
         toml::from_str(self.manifest).expect("a test reads every manifest")
     }
 
-    /// How to start the adapter: with the given interpreter, or with that of an environment of its own, which is created
-    /// on first use. `say` reports progress.
+    /// How to start the adapter: one in Python with the given interpreter, or with that of an environment of its own, which is
+    /// created on first use. `say` reports progress.
     ///
     /// # Errors
     /// What is missing, and how to fix that.
     pub fn launch(&self, python: Option<&Path>, say: &dyn Fn(&str)) -> Result<Launch, String> {
         let cache = cache()?;
+        let manifest = &self.manifest();
+        let environment =
+            Environment { manifest, needs: self.needs, requirements: self.requirements, cache: &cache, say };
+        if manifest.runtime() == Runtime::Node {
+            let program = self.place_program(&cache, &[("adapter.mjs", self.program)])?.join("adapter.mjs");
+            let (node, folder) = environment.node()?;
+            let command = vec![node.into(), program.into(), folder.into()];
+            let environment = OPTIONS_OF_NODE.map(|name| (name.into(), OsString::new())).to_vec();
+            return Ok(Launch { command, environment, reserves_memory: manifest.reserves_memory });
+        }
         // Even in isolated mode, Python adds the folder that it runs to its path. That is how the adapter finds the kit.
-        let folder = self.place_program(&cache)?;
+        let folder = self.place_program(&cache, &[("__main__.py", self.program), KIT])?;
+        let reserves_memory = manifest.reserves_memory;
         let Some(python) = python else {
-            let (manifest, needs) = (&self.manifest(), self.needs);
-            let environment =
-                Environment { manifest, needs, requirements: self.requirements, cache: &cache, say };
             let command = vec![environment.python()?.into(), "-I".into(), folder.into()];
-            return Ok(Launch { command, environment: Vec::new() });
+            return Ok(Launch { command, environment: Vec::new(), reserves_memory });
         };
         // Not in isolated mode: the libraries of an interpreter that the user names may be in the user's site-packages or on
         // PYTHONPATH, both of which isolated mode ignores.
         let given = |name: &&str| std::env::var_os(name).map(|path| (name.into(), absolute_entries(&path)));
         let environment = PLACES_OF_MODULES.iter().filter_map(given).collect();
-        Ok(Launch { command: vec![python.into(), folder.into()], environment })
+        Ok(Launch { command: vec![python.into(), folder.into()], environment, reserves_memory })
     }
 
-    /// Writes adapter and kit to the cache, in a folder named by a hash of their content, to keep versions apart.
-    fn place_program(&self, cache: &Path) -> Result<PathBuf, String> {
-        let folder = cache.join(format!("{}-{}", self.name, digest(&[self.program, KIT.1])));
+    /// Writes the files of an adapter to the cache, in a folder named by a hash of their content, to keep versions apart.
+    fn place_program(&self, cache: &Path, files: &[(&str, &str)]) -> Result<PathBuf, String> {
+        let texts: Vec<&str> = files.iter().map(|(_, text)| *text).collect();
+        let folder = cache.join(format!("{}-{}", self.name, digest(&texts)));
         let cannot = |error: io::Error| format!("{} cannot be written: {error}", folder.display());
         fs::create_dir_all(&folder).map_err(cannot)?;
-        for (name, text) in [("__main__.py", self.program), KIT] {
+        for (name, text) in files {
             let path = folder.join(name);
             if fs::read(&path).ok().as_deref() != Some(text.as_bytes()) {
                 crate::report::write_whole(&path, text.as_bytes()).map_err(cannot)?;
@@ -161,13 +186,25 @@ mod tests {
         for entry in fs::read_dir(folder).unwrap() {
             let folder = entry.unwrap().path();
             let name = folder.file_name().unwrap().to_str().unwrap();
-            let python = folder.join("adapter.py").is_file();
-            assert!(!python || adapter(name).is_some(), "{name} is not in ADAPTERS");
+            let is_adapter = ["adapter.py", "adapter.mjs"].iter().any(|file| folder.join(file).is_file());
+            assert!(!is_adapter || adapter(name).is_some(), "{name} is not in ADAPTERS");
         }
         for adapter in ADAPTERS {
-            assert_eq!(adapter.manifest().name, adapter.name);
-            assert_is_locked(adapter);
-            assert!(adapter.program.lines().count() < 100, "{}", adapter.name);
+            let manifest = adapter.manifest();
+            assert_eq!(manifest.name, adapter.name);
+            assert!(manifest.python.is_some() != manifest.node.is_some(), "{} has one runtime", adapter.name);
+            // One in JavaScript speaks the protocol itself.
+            let most = match manifest.runtime() {
+                Runtime::Python => {
+                    assert_is_locked(adapter);
+                    100
+                }
+                Runtime::Node => {
+                    assert_is_locked_by_npm(adapter);
+                    200
+                }
+            };
+            assert!(adapter.program.lines().count() < most, "{}", adapter.name);
             let deviations = Deviations::parse(adapter.name, adapter.deviations, &spec, &spec.cases).unwrap();
             assert_eq!(deviations.backend.as_deref(), Some(adapter.name));
         }
@@ -190,6 +227,25 @@ mod tests {
         assert!(adapter.needs.lines().count() > 0, "{name}");
         for need in adapter.needs.lines() {
             assert!(pinned.iter().any(|line| line.split_whitespace().next() == Some(need)), "{name}: {need}");
+        }
+    }
+
+    /// The same of an adapter for Node. No package has a script to run at its installation, which npm would not run.
+    fn assert_is_locked_by_npm(adapter: &Adapter) {
+        let name = adapter.name;
+        let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        let (needs, lock) = (json(adapter.needs), json(adapter.requirements));
+        assert_eq!(needs["dependencies"], lock["packages"][""]["dependencies"], "{name}");
+        for (need, version) in needs["dependencies"].as_object().unwrap() {
+            let locked = &lock["packages"][format!("node_modules/{need}")]["version"];
+            assert_eq!(version, locked, "{name}: the version of {need} is exact");
+        }
+        for (path, package) in
+            lock["packages"].as_object().unwrap().iter().filter(|(path, _)| !path.is_empty())
+        {
+            let integrity = package["integrity"].as_str().unwrap_or_default();
+            assert!(integrity.starts_with("sha512-"), "{name}: {path}");
+            assert!(package["hasInstallScript"].is_null(), "{name}: {path}");
         }
     }
 

@@ -7,7 +7,7 @@ use gather_spec::Signature;
 use gather_spec::case::OperandNames;
 use gather_spec::clause::Evidence;
 use gather_spec::literal::{Rows, Shown};
-use gather_spec::signature::{AttributeSignature, EmptyIndex, Join, ModePolicy};
+use gather_spec::signature::{AttributeSignature, EmptyDims, EmptyIndex, Join, ModePolicy};
 use gather_spec::{
     BadIndex, Call, Case, Clause, EmptyAxis, ErrorCode, Form, NegativeIndex, Outcome, Profile, Shape,
     Specification, Tensor, TensorBuilder,
@@ -297,6 +297,9 @@ pub fn operator(spec: &Specification, page: &Signature) -> String {
     }
     for AttributeSignature { name, r#type, default, .. } in &page.attributes {
         line(name, &format!("{type}, default: {default}"));
+    }
+    if page.empty_dims == EmptyDims::Rejected {
+        line("dims", "at least 1");
     }
     if let Some(join) = page.join {
         let dims = match join {

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use gather_conformance::adapters::ADAPTERS;
+use gather_conformance::adapters::{ADAPTERS, Adapter, Runtime};
 use serde_json::{Value, json};
 
 fn python() -> String {
@@ -187,21 +187,76 @@ fn the_adapter_of_stablehlo_names_both_versions_where_private_functions_are_miss
     assert!(text.contains("does not work in jaxlib 9.9; this adapter is for 0."), "{text}");
 }
 
+fn of(runtime: Runtime) -> impl Iterator<Item = &'static Adapter> {
+    ADAPTERS.iter().filter(move |adapter| adapter.manifest().runtime() == runtime)
+}
+
 #[test]
 fn every_adapter_whose_library_is_here_has_the_deviations_that_it_is_known_for() {
     // The deviations hold for the versions that are pinned, and not for what a machine happens to have.
     if std::env::var_os("GATHERSPEC_PYTHON").is_none() {
-        let names: Vec<&str> = ADAPTERS.iter().map(|adapter| adapter.name).collect();
+        let names: Vec<&str> = of(Runtime::Python).map(|adapter| adapter.name).collect();
         skipped(&format!(
             "{}: GATHERSPEC_PYTHON names no interpreter that has their libraries",
             names.join(", ")
         ));
         return;
     }
-    for adapter in ADAPTERS {
+    for adapter in of(Runtime::Python) {
         if has(&adapter.manifest().module) {
             let (status, text) = run(&["--backend", adapter.name, "--python", &python()]);
             assert_eq!(status, Some(0), "{text}");
         }
     }
+}
+
+/// Whether to run the adapters for Node, which download a browser; says so if not.
+#[test]
+fn every_adapter_for_node_has_the_deviations_that_it_is_known_for() {
+    let names: Vec<&str> = of(Runtime::Node).map(|adapter| adapter.name).collect();
+    if std::env::var_os("GATHERSPEC_NODE").is_none() {
+        skipped(&format!("{}: GATHERSPEC_NODE=1 installs their packages and runs them", names.join(", ")));
+        return;
+    }
+    for name in names {
+        let (status, text) = run(&["--backend", name, "--no-campaign"]);
+        assert_eq!(status, Some(0), "{text}");
+    }
+}
+
+/// What a run of an adapter for Node says where the path has these programs only.
+#[cfg(unix)]
+fn run_with_programs(programs: &[(&str, &str)]) -> String {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    for (name, script) in programs {
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let mut run = gatherspec();
+    run.args(["run", "--backend", "webnn", "--out"]).arg(folder.path().join("out"));
+    let output = run.env("PATH", folder.path()).env("XDG_CACHE_HOME", folder.path()).output().unwrap();
+    let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    text
+}
+
+#[test]
+#[cfg(unix)]
+fn what_an_adapter_for_node_lacks_is_named() {
+    let has = |programs: &[(&str, &str)], words: &str| {
+        let text = run_with_programs(programs);
+        assert!(text.contains(words), "{text}");
+    };
+    let node = ("node", "echo v20.1.2");
+    has(&[], "there is no node on the path: webnn needs Node 20 or later");
+    has(&[("node", "echo v18.19.0")], "has the version `18.19.0`: webnn needs Node 20 or later");
+    has(&[node], "there is no npm on the path");
+    has(
+        &[node, ("npm", "echo no network here; exit 1")],
+        "npm cannot install the packages of webnn: is there a network?\nno network here",
+    );
+    has(&[node, ("npm", "")], "npm has installed @sparticuz/chromium elsewhere");
 }

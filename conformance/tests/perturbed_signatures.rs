@@ -2,7 +2,7 @@
 //! `optimized`'s copy is changed, some written case of that operator fails.
 //!
 //! Not changed is what `optimized` does not read: the operator's id, summary and documents, `policy`, which the settings
-//! choose and the judge reads, `tolerates`, which the judge reads, and default and range of an attribute without effect.
+//! choose and the judge reads, `tolerates`, which the judge reads, `most_elements`, which chooses cases, and default and range of an attribute without effect.
 //! Nor are changes tried that no loader lets through.
 //!
 //! `GATHERSPEC_BLESS=1 cargo test --test perturbed_signatures` writes the table anew.
@@ -17,9 +17,9 @@ use std::sync::LazyLock;
 use gather_conformance::judge::{Strictness, Verdict, judge};
 use gather_optimized::{Settings, answer};
 use gather_spec::signature::{
-    AttributeDefault, AttributeRole, AttributeSignature, AttributeType, CollapsedSize, EmptyIndex, Fill,
-    FillWord, Flatten, Join, ModePolicy, OperandRole, OperandSignature, OutputBatch, Policy, Range, RankRule,
-    SliceBound,
+    AttributeDefault, AttributeRole, AttributeSignature, AttributeType, CollapsedSize, EmptyDims, EmptyIndex,
+    Fill, FillWord, Flatten, Join, ModePolicy, OperandRole, OperandSignature, OutputBatch, Policy, Range,
+    RankRule, SliceBound,
 };
 use gather_spec::{
     Allowed, Attribute, BadIndex, Case, DType, EmptyAxis, Form, NegativeIndex, Profile, Signature,
@@ -151,10 +151,20 @@ fn perturbations(signature: &Signature) -> Vec<Perturbed> {
     for (field, change, modes) in modes(signature) {
         add(field, change, Signature { policy: Policy::ByMode(modes), ..signature.clone() });
     }
+    let empty_dims = match signature.empty_dims {
+        EmptyDims::Allowed => EmptyDims::Rejected,
+        EmptyDims::Rejected => EmptyDims::Allowed,
+    };
+    if signature.form != Form::Window {
+        add("empty-dims".to_owned(), word(empty_dims), Signature { empty_dims, ..signature.clone() });
+    }
+    // Where every dim is at least 1, index rows have a component and indices an element, whatever else the page says.
+    let some_index = signature.empty_dims == EmptyDims::Rejected;
     match signature.form {
         Form::Nd => {
             let least = signature.least_depth;
-            for least_depth in [least.checked_sub(1), Some(least + 1)].into_iter().flatten() {
+            let fewer = least.checked_sub(1).filter(|_| !some_index);
+            for least_depth in [fewer, Some(least + 1)].into_iter().flatten() {
                 let other = Signature { least_depth, ..signature.clone() };
                 add("depth.least".to_owned(), format!("{least_depth}"), other);
             }
@@ -178,8 +188,10 @@ fn perturbations(signature: &Signature) -> Vec<Perturbed> {
                 EmptyIndex::Checked => EmptyIndex::Unchecked,
                 EmptyIndex::Unchecked => EmptyIndex::Checked,
             };
-            let other = Signature { empty_index, ..signature.clone() };
-            add("empty-index".to_owned(), word(empty_index), other);
+            if !some_index {
+                let other = Signature { empty_index, ..signature.clone() };
+                add("empty-index".to_owned(), word(empty_index), other);
+            }
         }
         Form::Window => {
             let collapsed_size = match signature.collapsed_size {
@@ -343,6 +355,7 @@ fn attributes(form: Form, attribute: &AttributeSignature) -> Changed<AttributeSi
     }
     let ranges = [
         Range::FromMinusRBelowR,
+        Range::From0BelowR,
         Range::FromMinusQToQ,
         Range::FromMinusSmallerRankToSmallerRank,
         Range::From0BelowQToR,
@@ -350,7 +363,14 @@ fn attributes(form: Form, attribute: &AttributeSignature) -> Changed<AttributeSi
     ];
     for range in ranges {
         // Params and indices of form elements have the same rank, so that this is hardly another range.
-        if (form, range) == (Form::Elements, Range::FromMinusQToQ) {
+        let of_q = matches!(range, Range::From0BelowQToR | Range::From0BelowSmallerRank);
+        if form == Form::Elements
+            && (range == Range::FromMinusQToQ || of_q && attribute.range == Some(Range::From0BelowR))
+        {
+            continue;
+        }
+        // A batch is below the rank of indices whatever the range, so that this is hardly another one for it either.
+        if (attribute.role, range) == (AttributeRole::BatchDims, Range::From0BelowR) {
             continue;
         }
         if attribute.range.is_some_and(|its| its != range) {

@@ -1,8 +1,8 @@
 //! The reference: a deliberately naive gather that follows the documents, in their names and order.
 //!
 //! Each operator has one file, in the folder of its ecosystem: [`array_api`], [`jax`], [`numpy`], [`onnx`], [`openvino`],
-//! [`paddle`], [`stablehlo`], [`tf`], [`torch`]. It cites a clause at every check. The files never read signatures, so a
-//! wrong signature shows as a difference. They share only `checks` (attributes, dtypes, indices) and `output` (sizes);
+//! [`paddle`], [`stablehlo`], [`tf`], [`torch`], [`webnn`]. It cites a clause at every check. The files never read
+//! signatures, so a wrong signature shows as a difference. They share only `checks` (attributes, dtypes, indices) and `output` (sizes);
 //! `operator` says what each of them is. [`answer`] finds the operator of a call.
 //!
 //! ```
@@ -31,6 +31,7 @@ pub mod paddle;
 pub mod stablehlo;
 pub mod tf;
 pub mod torch;
+pub mod webnn;
 
 use gather_spec::{Call, Outcome};
 
@@ -48,6 +49,7 @@ pub fn operators() -> impl Iterator<Item = &'static Implemented> {
         stablehlo::OPERATORS,
         tf::OPERATORS,
         torch::OPERATORS,
+        webnn::OPERATORS,
     ]
     .into_iter()
     .flatten()

@@ -26,6 +26,7 @@ fn spelling(operator: &str) -> ([&'static str; 2], Attributes) {
         "torch" if operator.ends_with(".take") => (["input", "index"], Attributes::new()),
         "torch" if operator.ends_with("take_along_dim") => (["input", "indices"], Attributes::new()),
         "torch" if operator.ends_with("embedding") => (["weight", "input"], Attributes::new()),
+        "webnn" => (["input", "indices"], Attributes::new()),
         "torch" => (["input", "index"], [("dim".to_owned(), Attribute::Integer(0))].into()),
         _ => (["params", "indices"], Attributes::new()),
     }

@@ -131,9 +131,11 @@ pub enum GatherError {
     OperandShape { shape: Shape },
     #[error("params has rank {params} and indices has rank {indices}, but both must have the same")]
     RankMismatch { params: usize, indices: usize },
+    #[error("dim {dim} of {operand} is 0, where every dim is at least 1")]
+    EmptyDim { operand: &'static str, dim: usize },
     #[error("batch_dims = {batch_dims} is not in [{low}, {high}]")]
     BatchDimsOutOfRange { batch_dims: i64, low: i64, high: i64 },
-    #[error("axis = {axis} is not in [-{rank}, {rank}), the range that params of rank {rank} allows")]
+    #[error("axis = {axis} is outside the range that params of rank {rank} allows")]
     AxisOutOfRange { axis: i64, rank: usize },
     #[error("axis = {axis} comes before the end of the {batch_dims} batch dims")]
     AxisBeforeBatch { axis: usize, batch_dims: usize },
@@ -173,6 +175,7 @@ impl GatherError {
             Self::IndicesRank { .. } | Self::IndicesRankTooHigh { .. } => ErrorCode::IndicesRank,
             Self::OperandShape { .. } => ErrorCode::OperandShape,
             Self::RankMismatch { .. } => ErrorCode::RankMismatch,
+            Self::EmptyDim { .. } => ErrorCode::EmptyDim,
             Self::BatchDimsOutOfRange { .. } => ErrorCode::BatchDimsOutOfRange,
             Self::AxisOutOfRange { .. } => ErrorCode::AxisOutOfRange,
             Self::AxisBeforeBatch { .. } => ErrorCode::AxisBeforeBatch,

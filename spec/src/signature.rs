@@ -21,8 +21,8 @@ use crate::{DType, Element, Profile, Tensor};
 pub use fill::{Fill, FillWord};
 pub use roles::{Axis, Misfit, Roles, Window};
 pub use rules::{
-    AttributeDefault, AttributeRole, AttributeType, CollapsedSize, EmptyIndex, Flatten, Form, Join,
-    OperandRole, OutputBatch, Range, RankRule, SliceBound,
+    AttributeDefault, AttributeRole, AttributeType, CollapsedSize, EmptyDims, EmptyIndex, Flatten, Form,
+    Join, OperandRole, OutputBatch, Range, RankRule, SliceBound,
 };
 
 /// An operand, by the document's name.
@@ -136,6 +136,11 @@ pub struct Signature {
     pub flatten: Option<Flatten>,
     /// What is accepted besides the strict reading of the pages.
     pub tolerates: Tolerated,
+    /// For all forms but [`Form::Window`]: whether params and indices may have a dim of 0.
+    pub empty_dims: EmptyDims,
+    /// The most elements that the pages let an operand have. No case of a family asks for more; what an implementation does
+    /// with them is its own affair.
+    pub most_elements: Option<usize>,
     /// For [`Form::Nd`]: the least number of components of an index row.
     pub least_depth: usize,
     /// For [`Form::Nd`]: the batch dims of the output.
@@ -269,6 +274,12 @@ impl Signature {
         let by_dtype = || fill.map_or_else(|| Element::zero(dtype), |fill| fill.element(dtype));
         let sent = sent.filter(|_| fill.is_some()).and_then(|element| element.iter().next());
         sent.unwrap_or_else(by_dtype)
+    }
+
+    /// Whether the operator rejects operands of these shapes for a dim of 0.
+    #[must_use]
+    pub fn rejects_dims(&self, params: &[usize], indices: &[usize]) -> bool {
+        self.empty_dims == EmptyDims::Rejected && (params.contains(&0) || indices.contains(&0))
     }
 
     /// Whether params and indices can share leading dims.

@@ -1,7 +1,9 @@
-//! The Python environment of an adapter: found in the cache, or created there by the system's Python and pip.
+//! The environment of an adapter: found in the cache, or created there by the system's Python and pip, or Node and npm.
 //!
-//! Python runs in isolated mode. Whatever pip's configuration says about sources, it installs only files whose hashes are
-//! in the requirements, and only built packages, so that it runs none of their code.
+//! Python runs in isolated mode. Whatever the configuration of pip or npm says about sources, they install only files whose
+//! hashes are in the requirements, pip only built packages and npm without their scripts, so that they run none of their code.
+
+mod node;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -19,20 +21,42 @@ pub struct Manifest {
     pub name: String,
     /// What it is, in one line.
     pub summary: String,
-    /// The oldest Python version that it supports.
-    pub python: String,
-    /// The Python module that it imports.
+    /// The oldest Python version that it supports, if it is in Python.
+    pub python: Option<String>,
+    /// The oldest Node version that it supports, if it is in JavaScript.
+    pub node: Option<u32>,
+    /// The Python module, or the package of npm, that it imports.
     pub module: String,
     /// The size of the download on first use.
     pub download: String,
+    /// Whether it reserves more address space than the default limit of programs, as browsers do.
+    #[serde(default)]
+    pub reserves_memory: bool,
+}
+
+/// What runs an adapter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runtime {
+    /// Python, with what pip installs.
+    Python,
+    /// Node, with what npm installs.
+    Node,
+}
+
+impl Manifest {
+    /// What runs the adapter.
+    #[must_use]
+    pub const fn runtime(&self) -> Runtime {
+        if self.node.is_some() { Runtime::Node } else { Runtime::Python }
+    }
 }
 
 /// What is needed to create an environment.
 pub(super) struct Environment<'a> {
     pub(super) manifest: &'a Manifest,
-    /// What pip is asked for by name, with the versions.
+    /// What pip or npm is asked for by name, with the versions.
     pub(super) needs: &'a str,
-    /// What pip installs: that and all that it needs in turn, with hashes.
+    /// What it installs: that and all that it needs in turn, with hashes.
     pub(super) requirements: &'a str,
     pub(super) cache: &'a Path,
     /// Reports progress.
@@ -45,21 +69,34 @@ impl Environment<'_> {
         let (system, version) = system_python()?;
         // Named by its content, so adapters with equal requirements share an environment.
         let name = format!("environment-{}-python-{version}", digest(&[self.requirements, &version]));
+        let python =
+            |folder: &Path| folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+        let what = format!("a Python {version} environment");
+        let folder = self.made(&name, &what, |folder| self.make(&system, folder, &python(folder)))?;
+        Ok(python(&folder))
+    }
+
+    /// The folder of an environment, in which `make` installs the requirements unless that has been done.
+    fn made(
+        &self,
+        name: &str,
+        what: &str,
+        make: impl FnOnce(&Path) -> Result<(), String>,
+    ) -> Result<PathBuf, String> {
         let folder = self.cache.join(name);
-        let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
         let ready = folder.join("gatherspec-ready");
         // If several runs need the environment at once, one creates it and the others wait.
         let lock = File::create(folder.with_extension("lock")).and_then(|lock| lock.lock().map(|()| lock));
         let _lock = lock.map_err(|error| format!("{} cannot be locked: {error}", folder.display()))?;
         if !ready.is_file() {
             let name = &self.manifest.name;
-            (self.say)(&format!("{name}: making a Python {version} environment in {}", folder.display()));
-            self.make(&system, &folder, &python)?;
+            (self.say)(&format!("{name}: making {what} in {}", folder.display()));
+            make(&folder)?;
             fs::write(&ready, "")
                 .map_err(|error| format!("{} cannot be written: {error}", ready.display()))?;
             (self.say)(&format!("{name}: ready"));
         }
-        Ok(python)
+        Ok(folder)
     }
 
     fn make(&self, system: &Path, folder: &Path, python: &Path) -> Result<(), String> {
@@ -82,7 +119,7 @@ impl Environment<'_> {
             format!(
                 "pip cannot install the requirements of {name}: is there a network, and Python {} or later? \
                  --python PATH uses an interpreter that has them\n{said}",
-                manifest.python
+                manifest.python.as_deref().unwrap_or("3")
             )
         })?;
         let is_there = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)";
@@ -117,17 +154,20 @@ fn search_path() -> OsString {
 /// The first Python 3 on the path, with its version.
 fn system_python() -> Result<(PathBuf, String), String> {
     let path = search_path();
-    let programs = |name: &'static str| {
-        let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-        std::env::split_paths(&path).map(move |folder| folder.join(&name))
-    };
-    let mut there =
-        programs("python3").chain(programs("python")).filter(|path| path.symlink_metadata().is_ok());
+    let mut there = programs(&path, "python3").chain(programs(&path, "python"));
     let found = there.find_map(|python| version_of(&python).map(|version| (python, version)));
     found.ok_or_else(|| {
         "there is no python3 on the path: install Python, or name an interpreter with --python PATH"
             .to_owned()
     })
+}
+
+/// The programs of this name in the folders of a search path, in their order.
+fn programs(path: &OsStr, name: &str) -> impl Iterator<Item = PathBuf> {
+    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    std::env::split_paths(path)
+        .map(move |folder| folder.join(&name))
+        .filter(|path| path.symlink_metadata().is_ok())
 }
 
 /// The version of a Python 3; `None` for any other program.

@@ -4,7 +4,7 @@ use clap::ValueEnum as _;
 use gather_spec::{Basis, Case, Profile, Signatures, Specification};
 use serde_json::{Value, json};
 
-use crate::adapters::{ADAPTERS, Adapter};
+use crate::adapters::{ADAPTERS, Adapter, Runtime};
 use crate::builtin;
 use crate::select::Suite;
 use crate::words::counted;
@@ -192,11 +192,15 @@ fn backends(signatures: &Signatures, format: Format) -> Vec<Row> {
     };
     let adapter = |adapter: &Adapter| {
         let manifest = adapter.manifest();
+        let language = match manifest.runtime() {
+            Runtime::Python => "Python",
+            Runtime::Node => "JavaScript",
+        };
         format.row(
             || format!("{}  adapter: {}", manifest.name, manifest.summary),
             || {
                 json!({
-                        "id": manifest.name, "language": "Python", "summary": manifest.summary,
+                        "id": manifest.name, "language": language, "summary": manifest.summary,
                         "download": manifest.download,
                 })
             },

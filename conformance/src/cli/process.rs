@@ -53,7 +53,8 @@ impl Backend {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Backends that are programs")]
 pub(super) struct ProcessOptions {
-    /// Python interpreter for adapters, with their libraries installed [default: an environment made for each adapter]
+    /// Python interpreter for adapters in Python, with their libraries installed [default: an environment made for each
+    /// adapter]
     #[arg(long, value_name = "PATH")]
     pub(super) python: Option<PathBuf>,
     /// Time limit for the start of a program
@@ -69,7 +70,7 @@ pub(super) struct ProcessOptions {
     /// Longest line that a program may write, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().reply)]
     reply_limit: usize,
-    /// Address space of a program, in bytes, on Linux; 0 for no limit
+    /// Address space of a program, in bytes, on Linux; 0 for no limit. An adapter that runs a browser has none
     #[arg(long, value_name = "BYTES", default_value_t = 16 << 30)]
     memory_limit: u64,
     /// Times to restart a program that crashed, hung or broke the protocol
@@ -85,7 +86,10 @@ impl ProcessOptions {
     pub(super) fn backend(&self, launch: &Launch, jobs: usize, repeat: usize) -> ProcessBackend {
         let (program, arguments) = launch.command.split_first().expect("a command is not empty");
         let (arguments, environment) = (arguments.to_vec(), launch.environment.clone());
-        let limits = self.limits();
+        let mut limits = self.limits();
+        if launch.reserves_memory {
+            limits.memory = None;
+        }
         ProcessBackend { arguments, environment, limits, jobs, repeat, ..ProcessBackend::new(program) }
     }
 

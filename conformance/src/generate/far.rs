@@ -1,7 +1,7 @@
 //! Shapes far from the usual ones: many rows, long axes, high ranks, and sizes that only an empty output can have. They
 //! are slow to answer, so campaigns do not draw them.
 
-use gather_spec::signature::{Join, OperandRole};
+use gather_spec::signature::{EmptyDims, Join, OperandRole};
 use gather_spec::{Form, Signature};
 
 use super::Choices;
@@ -22,7 +22,9 @@ pub(super) fn draw(choices: &mut Choices, signature: &Signature) -> Parts {
     }));
     let kinds = kinds(signature);
     let kind = choices.pick(&kinds);
-    match choices.below(12) {
+    // Where dims of 0 are rejected, there is no empty output.
+    let draws = if signature.empty_dims == EmptyDims::Rejected { 3 } else { 12 };
+    match choices.below(draws) {
         0 => pieces.lengthen(choices, kind),
         1 => {
             let more = 1 + choices.below(8);

@@ -1,7 +1,7 @@
 //! The shapes of a right call in role terms: which of their axes are what.
 
 use gather_spec::signature::{
-    AttributeDefault, AttributeRole, Axis, Flatten, Join, OperandRole, Range, RankRule,
+    AttributeDefault, AttributeRole, Axis, EmptyDims, Flatten, Join, OperandRole, Range, RankRule,
 };
 use gather_spec::{Attribute, Form, Signature};
 
@@ -28,6 +28,12 @@ impl Wanted {
     /// Parts of this size without further requirements.
     pub(crate) const fn of_size(size: Size) -> Self {
         Self { batch: (0, 3), outer: 0, some_index: false, size }
+    }
+
+    /// The same of an operator: one that rejects dims of 0 needs an index in every call.
+    pub(super) fn of(&self, signature: &Signature) -> Self {
+        let some_index = self.some_index || signature.empty_dims == EmptyDims::Rejected;
+        Self { some_index, ..*self }
     }
 
     pub(super) fn dims(&self, choices: &mut Choices, least_rank: usize, most_rank: usize) -> Vec<usize> {
@@ -178,7 +184,7 @@ pub(crate) fn counts_from(signature: &Signature, role: AttributeRole, parts: Ran
     match signature.attribute(role)?.range? {
         Range::FromMinusRBelowR => Some(parts.params),
         Range::FromMinusQToQ | Range::FromMinusSmallerRankToSmallerRank => Some(parts.indices),
-        Range::From0BelowQToR | Range::From0BelowSmallerRank => None,
+        Range::From0BelowR | Range::From0BelowQToR | Range::From0BelowSmallerRank => None,
     }
 }
 

@@ -13,6 +13,7 @@ const OUTER_RANK: usize = 2;
 
 /// Draws the parts of a call of this operator.
 pub(crate) fn parts(choices: &mut Choices, signature: &Signature, wanted: &Wanted) -> Parts {
+    let wanted = &wanted.of(signature);
     if wanted.size == Size::Edge {
         return edges::draw(choices, signature, wanted).within_ranks(signature);
     }

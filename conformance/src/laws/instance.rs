@@ -154,6 +154,9 @@ impl<'a> Instance<'a> {
         if !calls.iter().all(|call| self.has_allowed_ranks(call)) {
             return Err(Stop::Skip("skipped: a rank beyond the operator's rule"));
         }
+        if calls.iter().any(|call| self.has_rejected_dims(call)) {
+            return Err(Stop::Skip("skipped: a dim of 0, which the operator rejects"));
+        }
         let Some(answers) = self.answers.get(self.used..self.used + calls.len()) else {
             let question = |call: Call| {
                 let profile = self.profile(call.operator.as_str());
@@ -190,6 +193,13 @@ impl<'a> Instance<'a> {
         signature.roles(call).is_ok_and(|roles| {
             allows(OperandRole::Params, roles.params) && allows(OperandRole::Indices, roles.indices)
         })
+    }
+
+    /// Whether a call that a law derived from another one has a dim of 0 that the operator rejects.
+    fn has_rejected_dims(&self, call: &Call) -> bool {
+        let signature = self.asked.signatures.get(call.operator.as_str());
+        let roles = signature.and_then(|one| Some((one, one.roles(call).ok()?)));
+        roles.is_some_and(|(one, roles)| one.rejects_dims(roles.params.shape(), roles.indices.shape()))
     }
 
     /// Asks calls that are valid by construction, and returns their outputs.

@@ -59,6 +59,17 @@ pub(super) static MUTANTS: &[Mutant] = &[
         },
     ),
     Mutant::new(
+        "negative-axis-accepted",
+        "counts a negative axis from the end where the axis is an unsigned number",
+        "class: an axis is normalised, whatever its type",
+        |model| {
+            model.axis = |asked| match asked.given_axis() {
+                Some(axis) if axis < 0 => from_start(axis, asked.params().len()),
+                _ => model::axis(asked),
+            };
+        },
+    ),
+    Mutant::new(
         "axis-of-minus-rank-refused",
         "refuses the least negative axis",
         "class: < for <=",

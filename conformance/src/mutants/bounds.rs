@@ -1,5 +1,7 @@
 //! Wrong about which indices are bad.
 
+use gather_spec::ErrorCode;
+
 use super::model::{self, Asked, Dims, count};
 use super::mutant::{CLAMP, ERROR, Mutant, WRAP, ZERO};
 
@@ -230,6 +232,23 @@ pub(super) static MUTANTS: &[Mutant] = &[
         },
     ),
     Mutant::new(
+        "empty-dims-accepted",
+        "takes a dim of 0 like any other where it is refused",
+        "class: a check that is missing",
+        |model| model.faulty = |code, asked| code != ErrorCode::EmptyDim && model::faulty(code, asked),
+    ),
+    Mutant::new(
+        "empty-dims-of-indices-accepted",
+        "looks for dims of 0 in params alone where they are refused",
+        "class: a check that is made for one operand",
+        |model| {
+            model.faulty = |code, asked| {
+                let of_indices = code == ErrorCode::EmptyDim && !asked.params().contains(&0);
+                !of_indices && model::faulty(code, asked)
+            };
+        },
+    ),
+    Mutant::new(
         "empty-params-refused",
         "refuses any row of empty params",
         "https://github.com/tensorflow/tensorflow/issues/50246",
@@ -246,7 +265,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "class: a guard against empty input that is too wide",
         |model| {
             model.faulty = |code, asked| {
-                let empty = code == gather_spec::ErrorCode::ParamsRank && asked.params().contains(&0);
+                let empty = code == ErrorCode::ParamsRank && asked.params().contains(&0);
                 empty || model::faulty(code, asked)
             };
         },

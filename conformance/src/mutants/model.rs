@@ -262,7 +262,7 @@ pub(crate) fn answer(signature: &Signature, call: &Call, profile: Profile) -> Ou
 }
 
 /// The checks, in order of precedence.
-pub(super) const ORDER: [ErrorCode; 19] = [
+pub(super) const ORDER: [ErrorCode; 20] = [
     ErrorCode::ParamsDtype,
     ErrorCode::IndexDtype,
     ErrorCode::OperandDtype,
@@ -272,6 +272,7 @@ pub(super) const ORDER: [ErrorCode; 19] = [
     ErrorCode::IndicesRank,
     ErrorCode::OperandShape,
     ErrorCode::RankMismatch,
+    ErrorCode::EmptyDim,
     ErrorCode::BatchDimsOutOfRange,
     ErrorCode::AxisOutOfRange,
     ErrorCode::AxisBeforeBatch,

@@ -51,6 +51,7 @@ pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
             indices.len() < vector || !operand(OperandRole::Indices).rank.allows(indices.len())
         }
         ErrorCode::RankMismatch => asked.by_elements() && params.len() != indices.len() && !asked.exempt(),
+        ErrorCode::EmptyDim => asked.signature.rejects_dims(params, indices),
         ErrorCode::BatchDimsOutOfRange => asked.batch_dims().is_none(),
         ErrorCode::AxisOutOfRange => asked.axis().is_none(),
         ErrorCode::AxisBeforeBatch => asked.axis().is_some_and(|axis| axis < batch),
@@ -108,8 +109,7 @@ pub(super) fn flatten(signature: &Signature, roles: Roles<Tensor>) -> Roles<Tens
 pub(super) fn batch_dims(asked: &Asked<'_>) -> Option<usize> {
     let given = asked.given_batch();
     let (rank, params) = (asked.indices().len(), asked.params().len());
-    let range = asked.signature.attribute(AttributeRole::BatchDims).and_then(|one| one.range);
-    match range {
+    match range(asked.signature, AttributeRole::BatchDims) {
         None => Some(0),
         Some(Range::FromMinusQToQ) => from_start(given, rank).filter(|batch| *batch <= rank),
         Some(Range::FromMinusSmallerRankToSmallerRank) => {
@@ -117,6 +117,7 @@ pub(super) fn batch_dims(asked: &Asked<'_>) -> Option<usize> {
             from_start(given, rank).filter(|_| (-most..=most).contains(&given))
         }
         Some(Range::FromMinusRBelowR) => from_start(given, params).filter(|batch| *batch < params),
+        Some(Range::From0BelowR) => usize::try_from(given).ok().filter(|batch| *batch < params),
         Some(Range::From0BelowQToR) => {
             usize::try_from(given).ok().filter(|batch| *batch < rank && *batch <= params)
         }
@@ -126,6 +127,11 @@ pub(super) fn batch_dims(asked: &Asked<'_>) -> Option<usize> {
     }
 }
 
+/// The range of an attribute, if the operator has it.
+fn range(signature: &Signature, role: AttributeRole) -> Option<Range> {
+    signature.attribute(role)?.range
+}
+
 /// The first gathered axis.
 pub(super) fn axis(asked: &Asked<'_>) -> Option<usize> {
     let batch = asked.batch();
@@ -133,7 +139,9 @@ pub(super) fn axis(asked: &Asked<'_>) -> Option<usize> {
         return Some(batch);
     }
     let rank = asked.params().len();
-    let axis = asked.given_axis().map_or(Some(batch), |axis| from_start(axis, rank));
+    let from_0 = range(asked.signature, AttributeRole::Axis) == Some(Range::From0BelowR);
+    let resolved = |axis: i64| if from_0 { usize::try_from(axis).ok() } else { from_start(axis, rank) };
+    let axis = asked.given_axis().map_or(Some(batch), resolved);
     axis.filter(|axis| *axis < rank)
 }
 

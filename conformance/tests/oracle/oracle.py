@@ -28,7 +28,7 @@ SIZES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i
 DTYPES = list(SIZES)
 NANS = {"f16": 0x7E00, "bf16": 0x7FC0, "f32": 0x7FC00000, "f64": 0x7FF8 << 48, "c64": 0x7FC00000, "c128": 0x7FF8 << 48}
 CODES = ["params-dtype", "index-dtype", "mode-unknown", "axis-required", "params-rank", "indices-rank", "rank-mismatch",
-         "batch-dims-out-of-range", "axis-out-of-range", "axis-before-batch", "dimension-numbers",
+         "empty-dim", "batch-dims-out-of-range", "axis-out-of-range", "axis-before-batch", "dimension-numbers",
          "slice-size-out-of-range", "batch-shape-mismatch", "join-mismatch",
          "index-depth", "output-too-large", "index-out-of-range"]
 I64_MIN, I64_MAX = -2**63, 2**63 - 1
@@ -78,6 +78,7 @@ class Operator:
         self.least_size: int = 1 if signature.get("collapsed_size") == "exactly-1" else I64_MIN  # of dims left out
         self.sizes_need_rows: bool = signature.get("slice_bound") == "with-rows"  # else sizes are always within dims
         self.join: Optional[str] = signature.get("join")  # of elements only
+        self.rejects_empty: bool = signature.get("empty_dims") == "rejected"  # dims of 0
         self.exempts_empty: bool = signature.get("empty_index") == "unchecked"
         self.least_depth: int = signature["least_depth"]
         self.flat_batch: bool = signature.get("output_batch") == "flattened"  # the batch is one dim of the output
@@ -144,6 +145,10 @@ class Operator:
         word = self.axis["default"] if self.axis else ""
         return word in ("None", "Operand") or word == "OnlyAxis" and r > 1
 
+    def require_dims(self, p: list[int], i: list[int]) -> None:
+        """Refuses a dim of 0 where there may be none."""
+        require(not self.rejects_empty or 0 not in p + i, "empty-dim")
+
     def joins(self, p: int, i: int) -> bool:
         """Whether two dims off the axis fit."""
         return {"equal": p == i, "not-larger": i <= p, "broadcast": p == i or 1 in (p, i)}[str(self.join)]
@@ -155,7 +160,8 @@ class Operator:
         axis = given.get(self.axis["name"], default(self.axis))
         if axis is None:
             axis = b
-        require(-r <= axis < r, "axis-out-of-range")
+        least = 0 if self.axis["range"] == "from-0-below-r" else -r
+        require(least <= axis < r, "axis-out-of-range")
         return int(axis + r if axis < 0 else axis)
 
 
@@ -334,6 +340,7 @@ class Call(NamedTuple):
         require(r >= operator.params_rank, "params-rank")
         require(len(i) >= operator.indices_rank, "indices-rank")
         require(exempt or r == len(i), "rank-mismatch")
+        operator.require_dims(p, i)
         axis = operator.first_axis(self.attributes, 0, r)
         if exempt:
             return axis, i
@@ -348,6 +355,7 @@ class Call(NamedTuple):
         operator, r, q = self.operator, len(p), len(i)
         require(operator.params_rank <= r <= operator.most_params_rank, "params-rank")
         require(operator.indices_rank <= q <= operator.most_indices_rank, "indices-rank")
+        operator.require_dims(p, i)
         b = operator.batch_dims(self.attributes, r, q)
         first = operator.first_axis(self.attributes, b, r)
         require(first >= b, "axis-before-batch")
@@ -491,6 +499,9 @@ class Generator(Random):
         """One call of any kind, small enough to be sent and answered."""
         while True:
             call, faults = self.valid_call(), self.choices([0, 1, 2, 3], [50, 30, 12, 8])[0]
+            if call.operator.rejects_empty and self.random() < 0.9:
+                for part in (call.params, call.indices):
+                    part.shape[:] = [dim or 1 for dim in part.shape]
             for _ in range(faults):
                 self.spoil_windows(call) if call.operator.windows else self.spoil(call)
             if not faults and self.random() < 0.02:
@@ -657,7 +668,8 @@ class Generator(Random):
         if operator.axis:
             absent = -1 if operator.requires_axis(r) else default(operator.axis)
             if axis != (b if absent is None else absent) or self.random() < 0.5:
-                given[operator.axis["name"]] = self.choice([axis, axis - r])
+                signs = [axis] if operator.axis["range"] == "from-0-below-r" else [axis, axis - r]
+                given[operator.axis["name"]] = self.choice(signs)
             if operator.flatten and self.random() < 0.4:
                 given[operator.axis["name"]] = None
                 whole = not operator.join or operator.flatten == "both-when-axis-null" and self.random() < 0.7

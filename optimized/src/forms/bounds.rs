@@ -1,6 +1,6 @@
 //! What rules bound whatever the form: ranks, the ranges of batch dims and axis, and the dims of a batch.
 
-use gather_spec::signature::{AttributeRole, OperandRole, Range};
+use gather_spec::signature::{AttributeRole, EmptyDims, OperandRole, Range};
 use gather_spec::{GatherError, Shape, Signature};
 
 /// The range of an attribute, if the operator has it.
@@ -8,13 +8,14 @@ pub(super) fn range(signature: &Signature, role: AttributeRole) -> Option<Range>
     signature.attribute(role)?.range
 }
 
-/// The least and the highest ranks of the operands.
+/// The least and the highest ranks of the operands, and whether a dim may be 0.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ranks {
     params: usize,
     indices: usize,
     most_params: usize,
     most_indices: usize,
+    empty_dims: EmptyDims,
 }
 
 impl Ranks {
@@ -26,12 +27,14 @@ impl Ranks {
             indices: least(OperandRole::Indices),
             most_params: most(OperandRole::Params),
             most_indices: most(OperandRole::Indices),
+            empty_dims: signature.empty_dims,
         }
     }
 
     /// These ranks and all above them.
     pub(super) const fn at_least(params: usize, indices: usize) -> Self {
-        Self { params, indices, most_params: usize::MAX, most_indices: usize::MAX }
+        let most = usize::MAX;
+        Self { params, indices, most_params: most, most_indices: most, empty_dims: EmptyDims::Allowed }
     }
 
     #[inline(always)] // So that rules known beforehand cost nothing.
@@ -49,6 +52,22 @@ impl Ranks {
             return Err(GatherError::IndicesRankTooHigh { rank: indices.len(), most: self.most_indices });
         }
         Ok(())
+    }
+
+    /// Rejects a dim of 0 where none is allowed.
+    #[inline(always)] // So that rules known beforehand cost nothing.
+    pub(super) fn check_dims(self, params: &[usize], indices: &[usize]) -> Result<(), GatherError> {
+        match self.empty_dims {
+            EmptyDims::Allowed => Ok(()),
+            EmptyDims::Rejected => no_empty_dim("params", params).and(no_empty_dim("indices", indices)),
+        }
+    }
+}
+
+fn no_empty_dim(operand: &'static str, dims: &[usize]) -> Result<(), GatherError> {
+    match dims.iter().position(|dim| *dim == 0) {
+        None => Ok(()),
+        Some(dim) => Err(GatherError::EmptyDim { operand, dim }),
     }
 }
 
@@ -75,6 +94,7 @@ fn batch_dims_out_of_range(
 ) -> GatherError {
     let (low, high) = match range {
         Range::FromMinusRBelowR => (-signed(r), signed(r) - 1),
+        Range::From0BelowR => (0, signed(r) - 1),
         Range::FromMinusQToQ => (-signed(q), signed(q)),
         Range::FromMinusSmallerRankToSmallerRank => (-signed(r.min(q)), signed(r.min(q))),
         Range::From0BelowQToR => (0, signed(r).min(signed(q) - 1)),
@@ -88,6 +108,7 @@ fn batch_dims_out_of_range(
 pub(super) fn resolve(range: Range, value: i64, r: usize, q: usize) -> Option<usize> {
     match range {
         Range::FromMinusRBelowR => from_either_end(value, r).filter(|at| *at < r),
+        Range::From0BelowR => usize::try_from(value).ok().filter(|at| *at < r),
         Range::FromMinusQToQ => from_either_end(value, q).filter(|at| *at <= q),
         Range::FromMinusSmallerRankToSmallerRank => {
             let most = signed(r.min(q));

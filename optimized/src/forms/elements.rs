@@ -41,7 +41,7 @@ impl Rules {
     /// Shapes that fit each other. A join that was chosen replaces that of the rules.
     ///
     /// # Errors
-    /// `axis-required`, `params-rank`, `indices-rank`, `rank-mismatch`, `axis-out-of-range`, `join-mismatch`, in this
+    /// `axis-required`, `params-rank`, `indices-rank`, `rank-mismatch`, `empty-dim`, `axis-out-of-range`, `join-mismatch`, in this
     /// order; `Unsupported` for batch dims.
     pub(crate) fn validate<'a>(
         self,
@@ -59,6 +59,7 @@ impl Rules {
         if r != q && !exempt {
             return Err(GatherError::RankMismatch { params: r, indices: q }.into());
         }
+        self.ranks.check_dims(params, indices)?;
         // Whatever the range, there are no more axes than params has.
         let Some(axis) = resolve(self.axis, asked, r, q).filter(|axis| *axis < r) else {
             return Err(GatherError::AxisOutOfRange { axis: asked, rank: r }.into());

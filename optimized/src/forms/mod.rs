@@ -130,6 +130,7 @@ mod tests {
 
     const RANGES: [Range; 5] = [
         Range::FromMinusRBelowR,
+        Range::From0BelowR,
         Range::FromMinusQToQ,
         Range::FromMinusSmallerRankToSmallerRank,
         Range::From0BelowQToR,

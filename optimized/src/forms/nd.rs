@@ -35,7 +35,7 @@ impl Rules {
     /// Shapes that fit each other.
     ///
     /// # Errors
-    /// `params-rank`, `indices-rank`, `batch-dims-out-of-range`, `batch-shape-mismatch`, `index-depth`, in this order;
+    /// `params-rank`, `indices-rank`, `empty-dim`, `batch-dims-out-of-range`, `batch-shape-mismatch`, `index-depth`, in this order;
     /// `Unsupported` for an axis or a join.
     #[inline(always)] // So that they stay in registers.
     pub(crate) fn validate<'a>(
@@ -53,6 +53,7 @@ impl Rules {
         let [.., depth] = *indices else {
             return Err(GatherError::IndicesRank { rank: 0, least: 1 }.into());
         };
+        self.ranks.check_dims(params, indices)?;
         let b = batch_dims(self.batch_dims, choices.batch_dims, (r, q), r.min(q - 1))?;
         same_batch(params, indices, b)?;
         if depth < self.least_depth {

@@ -36,7 +36,7 @@ impl Rules {
     /// Shapes that fit each other; without an axis the first one below the batch is meant.
     ///
     /// # Errors
-    /// `params-rank`, `indices-rank`, `batch-dims-out-of-range`, `axis-out-of-range`, `axis-before-batch`,
+    /// `params-rank`, `indices-rank`, `empty-dim`, `batch-dims-out-of-range`, `axis-out-of-range`, `axis-before-batch`,
     /// `batch-shape-mismatch`, in this order; `Unsupported` for a join.
     #[inline(always)] // So that they stay in registers.
     pub(crate) fn validate<'a>(
@@ -49,6 +49,7 @@ impl Rules {
             return Err(no_join());
         }
         self.ranks.check(params, indices)?;
+        self.ranks.check_dims(params, indices)?;
         let (r, q) = (params.len(), indices.len());
         let b = batch_dims(self.batch_dims, choices.batch_dims, (r, q), q)?;
         let asked = choices.axis.unwrap_or(signed(b));

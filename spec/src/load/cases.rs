@@ -152,7 +152,14 @@ impl Instances {
             if cases.is_empty() {
                 leave_out(String::new(), "its dtypes are not listed".to_owned());
             }
-            self.cases.extend(cases);
+            let (taken, rejected): (Vec<Case>, Vec<Case>) =
+                cases.into_iter().partition(|case| taker.why_not(case).is_none());
+            let every = taken.is_empty();
+            for case in rejected.iter().take(if every { 1 } else { rejected.len() }) {
+                let suffix = if every { "" } else { &case.id[case.written.len()..] };
+                leave_out(suffix.to_owned(), taker.why_not(case).unwrap_or_default().to_owned());
+            }
+            self.cases.extend(taken);
         }
         match (self.cases.len() > before, takers.first()) {
             (true, _) | (_, None) => Ok(()),
@@ -240,6 +247,17 @@ impl<'a> CaseReader<'a> {
             }
         }
         cases
+    }
+
+    /// Why the operator does not have a family case, as far as the shapes tell.
+    fn why_not(&self, case: &Case) -> Option<&'static str> {
+        let (params, indices) = (case.params().shape(), case.indices().shape());
+        if self.page.rejects_dims(params, indices) {
+            return Some("a dim is 0");
+        }
+        let most = self.page.most_elements.unwrap_or(usize::MAX);
+        let beyond = [params, indices].iter().any(|shape| shape.element_count() > most);
+        beyond.then_some("more elements than the operator allows")
     }
 
     /// The cases of an entry: one, or several with `for-each`. None if it is a family's and the operator lists none of its

@@ -39,7 +39,7 @@ impl Signature {
     pub(super) fn read(text: Text<'_>) -> Result<OperatorPage, Diagnostic> {
         let file: OperatorFile = text.parse()?;
         check_schema(text, &file.schema, SCHEMA)?;
-        let OfForm { least_depth, output_batch, join, empty_index, collapsed_size, slice_bound } =
+        let OfForm { empty_dims, least_depth, output_batch, join, empty_index, collapsed_size, slice_bound } =
             OfForm::read(text, &file)?;
         let form = file.form.value;
         let operands = operands(text, file.operands, form)?;
@@ -65,6 +65,8 @@ impl Signature {
                 join: file.tolerates.join.map(|join| join.value),
                 least_depth: file.tolerates.depth.map(|depth| depth.value),
             },
+            empty_dims,
+            most_elements: file.most_elements,
             least_depth,
             output_batch,
             join,
@@ -188,7 +190,9 @@ fn range(
 /// The ranges for attributes of a role, with their names in YAML.
 const fn fitting_ranges(role: AttributeRole, form: Form) -> &'static [(Range, &'static str)] {
     match (role, form) {
-        (AttributeRole::Axis, _) => &[(Range::FromMinusRBelowR, "from-minus-r-below-r")],
+        (AttributeRole::Axis, _) => {
+            &[(Range::FromMinusRBelowR, "from-minus-r-below-r"), (Range::From0BelowR, "from-0-below-r")]
+        }
         (AttributeRole::BatchDims, Form::Take) => &[
             (Range::FromMinusQToQ, "from-minus-q-to-q"),
             (Range::FromMinusSmallerRankToSmallerRank, "from-minus-smaller-rank-to-smaller-rank"),
@@ -248,9 +252,10 @@ fn default(
                     "an axis may also have `default: only-axis` or `default: none`"
                 }
             })),
-        (Some(Range::From0BelowQToR | Range::From0BelowSmallerRank), Some(Attribute::Integer(..0))) => {
-            Err(text.wrong(written.defined, "the default is outside the range").help("it begins at 0"))
-        }
+        (
+            Some(Range::From0BelowR | Range::From0BelowQToR | Range::From0BelowSmallerRank),
+            Some(Attribute::Integer(..0)),
+        ) => Err(text.wrong(written.defined, "the default is outside the range").help("it begins at 0")),
         (_, Some(value)) => Ok(AttributeDefault::Value(value)),
     }
 }

@@ -127,6 +127,9 @@ pub enum Flatten {
 pub enum Range {
     /// `-r <= axis < r`. A negative value counts from r.
     FromMinusRBelowR,
+    /// `0 <= axis < r`.
+    #[serde(rename = "from-0-below-r")]
+    From0BelowR,
     /// `-q <= batch_dims <= q`. A negative value counts from q.
     FromMinusQToQ,
     /// `-min(q, r) <= batch_dims <= min(q, r)`. A negative value counts from q.
@@ -208,6 +211,17 @@ pub enum EmptyIndex {
     Checked,
     /// Only the dtypes, the ranks of the operands and the axis. The output has the shape of indices, whatever params has.
     Unchecked,
+}
+
+/// For all forms but window: whether params and indices may have a dim of 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EmptyDims {
+    /// They may.
+    #[default]
+    Allowed,
+    /// Every dim is at least 1.
+    Rejected,
 }
 
 /// The meaning of an attribute that is not sent.

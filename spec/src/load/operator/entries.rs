@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use crate::call::{BadIndex, EmptyAxis, NegativeIndex};
 use crate::signature::{
-    AttributeRole, AttributeType, CollapsedSize, EmptyIndex, Fill, Flatten, Form, Join, OperandRole,
-    OutputBatch, Range, RankRule, SliceBound,
+    AttributeRole, AttributeType, CollapsedSize, EmptyDims, EmptyIndex, Fill, Flatten, Form, Join,
+    OperandRole, OutputBatch, Range, RankRule, SliceBound,
 };
 use crate::yaml::{Node, Spanned};
 
@@ -34,6 +34,10 @@ pub(super) struct OperatorFile {
     pub(super) flatten: Option<Spanned<Flatten>>,
     #[serde(default)]
     pub(super) tolerates: TolerancesEntry,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) empty_dims: Option<Spanned<EmptyDims>>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) most_elements: Option<usize>,
     #[serde(default, deserialize_with = "present")]
     pub(super) depth: Option<Spanned<DepthEntry>>,
     #[serde(default, deserialize_with = "present")]

@@ -1,15 +1,17 @@
-//! The keys of an `operator.yaml` that belong to one form: `join` and `empty-index` of elements, `depth` of nd, and what
-//! `tolerates` may widen.
+//! The keys of an `operator.yaml` that belong to some forms only: `join` and `empty-index` of elements, `depth` of nd,
+//! `empty-dims` of all but window, and what `tolerates` may widen.
 
 use super::entries::{OperatorFile, TolerancesEntry};
 use crate::diagnostic::Diagnostic;
 use crate::signature::{
-    AttributeRole, CollapsedSize, EmptyIndex, Form, Join, OperandRole, OutputBatch, RankRule, SliceBound,
+    AttributeRole, CollapsedSize, EmptyDims, EmptyIndex, Form, Join, OperandRole, OutputBatch, RankRule,
+    SliceBound,
 };
 use crate::yaml::{Spanned, Text};
 
 /// The values of form-specific keys. Those of other forms are empty.
 pub(super) struct OfForm {
+    pub(super) empty_dims: EmptyDims,
     pub(super) least_depth: usize,
     pub(super) output_batch: OutputBatch,
     pub(super) join: Option<Join>,
@@ -30,11 +32,19 @@ impl OfForm {
             refuse(text, &file.join, format!("the form {form} has no `join`"))?;
             refuse(text, &file.empty_index, format!("the form {form} has no `empty-index`"))?;
         }
-        if form != Form::Window {
+        if form == Form::Window {
+            refuse(text, &file.empty_dims, format!("the form {form} has no `empty-dims`"))?;
+        } else {
             refuse(text, &file.collapsed_size, format!("the form {form} has no `collapsed-size`"))?;
             refuse(text, &file.slice_bound, format!("the form {form} has no `slice-bound`"))?;
         }
+        let empty_dims = file.empty_dims.as_ref().map(|word| word.value).unwrap_or_default();
+        if empty_dims == EmptyDims::Rejected {
+            let message = "indices always have an element here, since no dim is 0";
+            refuse(text, &file.empty_index, message.to_owned())?;
+        }
         let read = Self {
+            empty_dims,
             least_depth: file.depth.as_ref().map_or(0, |depth| depth.value.least),
             output_batch: file.output_batch.as_ref().map(|word| word.value).unwrap_or_default(),
             join: file.join.as_ref().map(|join| join.value),

@@ -5,7 +5,7 @@ use crate::Profile;
 use crate::call::{BadIndex, EmptyAxis, NegativeIndex};
 use crate::load::Specification;
 use crate::signature::{
-    CollapsedSize, EmptyIndex, Flatten, Join, ModePolicy, OutputBatch, RankRule, SliceBound,
+    CollapsedSize, EmptyDims, EmptyIndex, Flatten, Join, ModePolicy, OutputBatch, RankRule, SliceBound,
 };
 
 const TAKE: &str = include_str!("../../../operators/tf/gather/operator.yaml");
@@ -224,9 +224,34 @@ fn what_is_wrong_with_an_operator_of_form_elements_is_said_where_it_stands() {
             &["the default of `along` is an integer", "`default: none`"],
         ),
         ("default: none, ", "", 10, &["`along` has no `default`"]),
-        ("from-minus-r-below-r", "from-minus-q-to-q", 10, &["`from-minus-r-below-r` is expected"]),
+        (
+            "from-minus-r-below-r",
+            "from-minus-q-to-q",
+            10,
+            &["`from-minus-r-below-r` or `from-0-below-r` is expected"],
+        ),
     ];
     table.iter().for_each(|row| assert_wrong(ELEMENTS, row));
+}
+
+#[test]
+fn dims_of_0_and_negative_axes_may_be_rejected() {
+    assert_eq!(read(ELEMENTS).unwrap().empty_dims, EmptyDims::Allowed);
+    let text = ELEMENTS.replace("empty-index: unchecked", "empty-dims: rejected");
+    let signature = read(&text.replace("from-minus-r-below-r", "from-0-below-r")).unwrap();
+    assert_eq!(signature.attributes[0].range, Some(Range::From0BelowR));
+    assert_eq!((signature.empty_dims, signature.most_elements), (EmptyDims::Rejected, None));
+    let most = read(&text.replace("join: equal", "join: equal\nmost-elements: 7")).unwrap();
+    assert_eq!(most.most_elements, Some(7));
+    assert!(signature.rejects_dims(&[2, 0], &[1, 1]) && signature.rejects_dims(&[1], &[0]));
+    assert!(!signature.rejects_dims(&[1], &[]) && !read(ELEMENTS).unwrap().rejects_dims(&[0], &[0]));
+    let join = "join: equal";
+    let unknown = (join, "join: equal\nempty-dims: never", 12, &["`never`", "allowed rejected"][..]);
+    assert_wrong(ELEMENTS, &unknown);
+    let without_index = (join, "join: equal\nempty-dims: rejected", 13, &["always have an element"][..]);
+    assert_wrong(ELEMENTS, &without_index);
+    let of_windows = ("form: window", "form: window\nempty-dims: rejected", 6, &["has no `empty-dims`"][..]);
+    assert_wrong(WINDOW, &of_windows);
 }
 
 #[test]
@@ -321,6 +346,9 @@ fn a_default_lies_within_its_range() {
         let text = ND.replacen("from-0-below-q-to-r", range, 1).replacen("default: 0", "default: -1", 1);
         assert_eq!(read(&text).unwrap_err().message, "the default is outside the range");
     }
+    let text = ELEMENTS.replace("from-minus-r-below-r", "from-0-below-r");
+    let text = text.replace("default: none", "default: -1");
+    assert_eq!(read(&text).unwrap_err().message, "the default is outside the range");
 }
 
 #[test]
