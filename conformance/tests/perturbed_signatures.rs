@@ -411,8 +411,8 @@ fn defaults(attribute: &AttributeSignature) -> Vec<AttributeDefault> {
         AttributeDefault::Value(Attribute::Integers(_)) => {
             vec![AttributeDefault::Value(Attribute::Integers(vec![0]))]
         }
-        // What stands for nothing has no neighbour.
-        AttributeDefault::Value(_) | AttributeDefault::Undocumented => Vec::new(),
+        // What stands for nothing has no neighbour, and an operand is always sent.
+        AttributeDefault::Value(_) | AttributeDefault::Operand | AttributeDefault::Undocumented => Vec::new(),
     }
 }
 

@@ -107,7 +107,7 @@ mod tests {
         for signature in builtin::signatures() {
             let draws = Draws::new(signature, None, 0, 10);
             one_layout.par_iter().filter(|mutant| mutant.is_wrong_for(signature.form)).for_each(|mutant| {
-                let answer = |call| mutant.model().answer(signature, call, mutant.profiles[0], 1);
+                let answer = |call: &Call| mutant.model().answer(signature, call, mutant.profiles[0], 1);
                 for call in &draws.calls {
                     let first = answer(call);
                     for layout in Layout::ALL {

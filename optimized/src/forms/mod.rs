@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use crate::options::Options;
 
-    const RANGES: [Range; 5] = [
+    const RANGES: [Range; 6] = [
         Range::FromMinusRBelowR,
         Range::From0BelowR,
         Range::FromMinusQToQ,
