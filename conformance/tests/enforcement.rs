@@ -87,8 +87,8 @@ fn every_documented_example_is_transcribed_exactly_once() {
             example.id
         );
     }
-    assert_eq!(spec.examples.len(), 107);
-    assert_eq!(transcribed.len(), 107);
+    assert_eq!(spec.examples.len(), 151);
+    assert_eq!(transcribed.len(), 151);
 }
 
 #[test]

@@ -8,6 +8,8 @@ use gather_spec::{
     Form, Profile, Roles, Signature, Tensor,
 };
 
+use super::memory::Read;
+
 /// The source of a slice of the output: its offset in params in elements, or `None` for a slice to be filled.
 pub(super) type Pick = Option<i128>;
 
@@ -46,7 +48,7 @@ pub(super) struct Model {
     /// The size of the output that is checked against the limit of 2^63 - 1 bytes.
     pub(super) bytes: fn(&[usize], DType) -> u128,
     /// The elements of params, row-major.
-    pub(super) read_params: fn(&Tensor) -> Vec<Element>,
+    pub(super) read_params: fn(&Tensor) -> Read,
     /// The elements of indices, row-major.
     pub(super) read_indices: fn(&Tensor) -> Vec<Element>,
     /// The value of an index.
@@ -86,7 +88,7 @@ pub(super) struct Model {
     /// The slices of the output, in order.
     pub(super) arrange: fn(&Asked<'_>, &Dims, Vec<Pick>) -> Vec<Pick>,
     /// One element of a slice, by its position in the slice.
-    pub(super) element: fn(&Asked<'_>, &Dims, &[Element], Pick, usize) -> Element,
+    pub(super) element: fn(&Asked<'_>, &Dims, &Read, Pick, usize) -> Element,
     /// An element as it is copied.
     pub(super) moved: fn(DType, Element) -> Element,
     /// The elements of the output, before they are returned.

@@ -8,6 +8,29 @@ use gather_spec::{ByteString, DType, Element, Tensor};
 /// The contents of memory that was never written.
 pub(super) const GARBAGE: u128 = 0xA5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5;
 
+/// The elements of params in row-major order. Most calls select few of them.
+pub(super) enum Read {
+    /// A tensor with a single axis, of which nothing is copied.
+    Flat(Tensor),
+    /// Each element, as a wrong model reads it.
+    Copied(Vec<Element>),
+}
+
+impl Read {
+    /// The element at a place; `None` outside.
+    pub(super) fn get(&self, at: usize) -> Option<Element> {
+        match self {
+            Self::Flat(tensor) => (at < tensor.shape()[0]).then(|| tensor.element(&[at])),
+            Self::Copied(elements) => elements.get(at).cloned(),
+        }
+    }
+}
+
+/// The elements of a tensor, read when they are needed.
+pub(super) fn flat(tensor: &Tensor) -> Read {
+    Read::Flat(tensor.flattened().expect("a small tensor"))
+}
+
 /// The elements of a tensor in row-major order.
 pub(super) fn row_major(tensor: &Tensor) -> Vec<Element> {
     fn bits<T: Copy + Into<u128>>(elements: &[T]) -> Vec<Element> {

@@ -7,6 +7,7 @@ use gather_spec::{
 };
 
 use super::asked::{Asked, Dims, Pick};
+use super::memory::Read;
 use super::positions::{count, from_start, multi_index, row_major, row_major_signed};
 use super::{memory, windowed};
 
@@ -318,13 +319,13 @@ pub(super) fn filler(asked: &Asked<'_>) -> Element {
 }
 
 /// An element of a slice.
-pub(super) fn element(asked: &Asked<'_>, _: &Dims, params: &[Element], pick: Pick, at: usize) -> Element {
+pub(super) fn element(asked: &Asked<'_>, _: &Dims, params: &Read, pick: Pick, at: usize) -> Element {
     let dtype = asked.roles.params.dtype();
     match pick {
         None => (asked.model.filler)(asked),
         Some(start) => usize::try_from(start + at as i128)
             .ok()
             .and_then(|at| params.get(at))
-            .map_or_else(|| memory::garbage(dtype), Element::clone),
+            .unwrap_or_else(|| memory::garbage(dtype)),
     }
 }
