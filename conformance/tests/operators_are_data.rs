@@ -122,10 +122,14 @@ impl<'a> Operator<'a> {
 }
 
 /// Whether a law has nothing to say of an operator: it compares it with one of another form, which is not there, or two of
-/// its dtypes, of which there is one, or dims that are repeated.
+/// its dtypes, of which there is one, or dims that are repeated, or gathers from indices, whose dtype params cannot have.
 fn does_not_apply(law: &Law, signature: &Signature) -> bool {
     match law.name {
         "depth-one-is-axis-zero" | "elements-are-nd-on-coordinates" | "windows-of-one-element-are-nd" => true,
+        "composed-gathers" => {
+            let dtypes = |role| &signature.operand(role).dtypes;
+            !dtypes(OperandRole::Indices).iter().any(|one| dtypes(OperandRole::Params).contains(one))
+        }
         "index-dtype-blind" => signature.operand(OperandRole::Indices).dtypes.len() == 1,
         "smaller-indices-are-slices" => signature.join == Some(Join::Broadcast),
         _ => false,

@@ -296,8 +296,9 @@ fn operands(signature: &Signature, operand: &OperandSignature) -> Changed<Operan
             all.push(("dtypes", format!("with {dtype}"), changed));
         }
     }
-    // Slice sizes are a vector, whatever the pages say.
-    if operand.role == OperandRole::SliceSizes {
+    // Slice sizes are a vector, whatever the pages say, and so are params that are always flattened.
+    let is_line = operand.role == OperandRole::Params && signature.is_always_flat();
+    if operand.role == OperandRole::SliceSizes || is_line {
         return all;
     }
     let others: &[(&str, RankRule)] = match (operand.role, operand.rank) {

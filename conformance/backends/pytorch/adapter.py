@@ -12,6 +12,7 @@ DTYPES = {
     "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "c64": torch.complex64, "c128": torch.complex128,
 }
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
+TAKEN = [name for name in DTYPES if name not in ("u16", "u32", "u64")]  # the others take() does not implement
 
 
 def load(tensor):
@@ -42,5 +43,10 @@ serve(
     operators={
         "torch.gather": Operator(along(torch.gather), DTYPES, ["i64"], ["dim", "sparse_grad"]),
         "torch.index_select": Operator(along(torch.index_select), DTYPES, ["i32", "i64"], ["dim"]),
+        "torch.take": Operator(torch.take, TAKEN, ["i64"], negative="wrap"),
+        "torch.take_along_dim": Operator(torch.take_along_dim, DTYPES, ["i64"], ["dim"], negative="wrap"),
+        "torch.nn.functional.embedding": Operator(
+            torch.nn.functional.embedding, DTYPES, ["i32", "i64"], ["padding_idx", "scale_grad_by_freq", "sparse"]
+        ),
     },
 )

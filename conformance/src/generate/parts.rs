@@ -68,7 +68,10 @@ impl Parts {
             self.indices = vec![merged(&self.indices)];
         }
         if signature.operand(OperandRole::Params).rank == RankRule::Exactly2 {
-            self.params = vec![self.params[0], merged(&self.params[1..])];
+            let (rows, columns) = (self.params[0], &self.params[1..]);
+            // A huge dim needs another one of 0 to fit beside.
+            let huge = columns.iter().copied().max().filter(|dim| *dim > MOST_ALONG && columns.contains(&0));
+            self.params = huge.map_or_else(|| vec![rows, merged(columns)], |columns| vec![0, columns]);
         }
         if signature.is_always_flat() {
             self.params = vec![within_memory(self.params[self.axis])];
