@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::model::CORRECT;
 use super::mutant::{CLAMP, ERROR, Mutant, WRAP, ZERO, declaring};
+use super::strength::LARGE;
 use crate::fuzz::{allows, effective, tolerated, without_promise};
 use crate::generate::{CallGenerator, Choices};
 use crate::judge::{Strictness, Verdict, judge};
@@ -18,6 +19,9 @@ use crate::report::Dtypes;
 /// How many usual calls to draw for an operator, and how many far ones after them.
 const USUAL: u64 = 9000;
 const FAR: u64 = 1000;
+
+/// Of the far calls, so many may have more than [`LARGE`] elements: each takes as long as hundreds of others.
+const MOST_LARGE: usize = 48;
 
 /// Threads per call: some mutants are right on one thread and wrong on two.
 const THREADS: usize = 2;
@@ -55,7 +59,12 @@ impl Draws {
             })
         };
         let drawn = (0..draws).into_par_iter().map_init(|| Choices::from_seed(0), call);
-        let calls: Vec<Call> = drawn.flatten().collect();
+        let mut calls: Vec<Call> = drawn.flatten().collect();
+        let mut large = 0;
+        calls.retain(|call| {
+            large += usize::from(is_large(call));
+            large <= MOST_LARGE || !is_large(call)
+        });
         let right = |profile: Profile| {
             (profile, calls.par_iter().map(|call| CORRECT.answer(signature, call, profile, 1)).collect())
         };
@@ -91,6 +100,10 @@ impl Draws {
         let Ok(roles) = self.signature.roles(call) else { return false };
         judge(&allowed, roles.params, outcome, true, Strictness::Strict).verdict == Verdict::Pass
     }
+}
+
+fn is_large(call: &Call) -> bool {
+    call.operands.iter().any(|(_, tensor)| tensor.shape().element_count() > LARGE)
 }
 
 #[cfg(test)]

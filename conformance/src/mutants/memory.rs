@@ -8,10 +8,10 @@ use gather_spec::{ByteString, DType, Element, Tensor};
 /// The contents of memory that was never written.
 pub(super) const GARBAGE: u128 = 0xA5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5;
 
-/// The elements of params in row-major order. Most calls select few of them.
+/// The elements of params in row-major order. A call may select few of many.
 pub(super) enum Read {
-    /// A tensor with a single axis, of which nothing is copied.
-    Flat(Tensor),
+    /// As they are stored.
+    Stored(Tensor),
     /// Each element, as a wrong model reads it.
     Copied(Vec<Element>),
 }
@@ -19,16 +19,26 @@ pub(super) enum Read {
 impl Read {
     /// The element at a place; `None` outside.
     pub(super) fn get(&self, at: usize) -> Option<Element> {
+        fn bits<T: Copy + Into<u128>>(elements: &[T], at: usize) -> Option<Element> {
+            elements.get(at).map(|bits| Element::Bits((*bits).into()))
+        }
         match self {
-            Self::Flat(tensor) => (at < tensor.shape()[0]).then(|| tensor.element(&[at])),
             Self::Copied(elements) => elements.get(at).cloned(),
+            Self::Stored(tensor) => match tensor.stored() {
+                Elements::B1(elements) => bits(elements, at),
+                Elements::B2(elements) => bits(elements, at),
+                Elements::B4(elements) => bits(elements, at),
+                Elements::B8(elements) => bits(elements, at),
+                Elements::B16(elements) => bits(elements, at),
+                Elements::Strings(elements) => elements.get(at).cloned().map(Element::Bytes),
+            },
         }
     }
 }
 
-/// The elements of a tensor, read when they are needed.
-pub(super) fn flat(tensor: &Tensor) -> Read {
-    Read::Flat(tensor.flattened().expect("a small tensor"))
+/// Reads the elements of a tensor.
+pub(super) fn read(tensor: &Tensor) -> Read {
+    Read::Stored(tensor.to_row_major().expect("a small tensor"))
 }
 
 /// The elements of a tensor in row-major order.

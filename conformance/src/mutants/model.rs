@@ -44,7 +44,7 @@ impl Model {
             dims,
             output_shape,
             bytes: nonzero_bytes,
-            read_params: memory::flat,
+            read_params: memory::read,
             read_indices: memory::row_major,
             index,
             within,

@@ -21,7 +21,7 @@ use crate::words::counted;
 const NAMED: usize = 3;
 
 /// A case is large if an operand has more elements than this.
-const LARGE: usize = 1 << 13;
+pub(super) const LARGE: usize = 1 << 13;
 
 /// The results of a set of cases against every mutant.
 #[derive(Clone, Debug, Serialize)]
@@ -217,7 +217,7 @@ impl Strength {
              A mutant is a correct gather with one step replaced by a wrong one. This table says what each does wrong, what it\n\
              stands for, and how many cases of each operator catch it, run as `gatherspec run` runs them: every layout, and\n\
              several numbers of threads. Cases with more than 8192 elements count only where no smaller one catches the mutant.\n\
-             A dash: the mutant is not wrong on that operator, on any of 10,000 drawn calls. Written by\n\
+             A dash: the mutant is not wrong on that operator, on any of some 10,000 drawn calls. Written by\n\
              `GATHERSPEC_BLESS=1 cargo test -p gather-conformance --test mutants`; `gatherspec mutants` prints the same.\n\n",
         );
         let _ = writeln!(page, "{}.\n", self.summary());
