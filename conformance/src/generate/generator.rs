@@ -7,7 +7,7 @@ use gather_spec::{
 };
 
 use super::faults::integer;
-use super::parts::{Parts, Wanted, counts_from, default_of};
+use super::parts::{Parts, Wanted, default_of, from_end};
 use super::shared::{LENGTH, SharedElements, Style};
 use super::sizes::Size;
 use super::slice_sizes;
@@ -303,8 +303,8 @@ fn attributes(
             // An axis among the batch dims.
             return Some(0);
         }
-        let end = counts_from(signature, role, ranks).filter(|rank| value < *rank && choices.once_in(3));
-        Some(integer(choices, (value.cast_signed() - end.unwrap_or(0).cast_signed()) as i64, odds))
+        let negative = from_end(signature, role, value, ranks).filter(|_| choices.once_in(3));
+        Some(integer(choices, negative.unwrap_or(value.cast_signed() as i64), odds))
     };
     (sent(AttributeRole::BatchDims, parts.batch), sent(AttributeRole::Axis, parts.axis))
 }

@@ -191,6 +191,21 @@ pub(crate) fn counts_from(signature: &Signature, role: AttributeRole, parts: Ran
     }
 }
 
+/// The negative number that stands for a value of an attribute; `None` if there is none in range.
+pub(crate) fn from_end(
+    signature: &Signature,
+    role: AttributeRole,
+    value: usize,
+    parts: Ranks,
+) -> Option<i64> {
+    let below = counts_from(signature, role, parts)?.checked_sub(value).filter(|below| *below > 0)?;
+    let most = match signature.attribute(role)?.range? {
+        Range::FromMinusSmallerRankToSmallerRank => parts.params.min(parts.indices),
+        _ => usize::MAX,
+    };
+    i64::try_from(below).ok().filter(|_| below <= most).map(|below| -below)
+}
+
 /// The ranks of a call, and the number of its batch dims.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranks {

@@ -5,7 +5,8 @@ use gather_spec::{Attribute, Form, Shape, Signature};
 
 use super::compare::{agree, equal};
 use super::gathers::{Gather, Needs};
-use super::instance::{ALL, ANY, EVERY_FORM, Instance, Law, Stop};
+use super::instance::{ALL, ANY, EVERY_FORM, Instance, Law};
+use super::stop::Stop;
 use super::tensors::{integers, reshape, transpose};
 use crate::generate::paint;
 

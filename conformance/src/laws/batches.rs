@@ -6,8 +6,9 @@ use gather_spec::{Attribute, Call, Form};
 use super::compare::agree;
 use super::documented::looped;
 use super::gathers::{Gather, Needs, signed};
-use super::instance::{ALL, ANY, EVERY_FORM, Instance, Law, Stop};
-use crate::generate::parts::{counts_from, default_of};
+use super::instance::{ALL, ANY, EVERY_FORM, Instance, Law};
+use super::stop::Stop;
+use crate::generate::parts::{default_of, from_end};
 
 pub(super) const BATCH_OF_ROWS_IS_A_LOOP: Law = Law {
     name: "batch-of-rows-is-a-loop",
@@ -66,12 +67,9 @@ fn defaults_are_what_they_stand_for(instance: &mut Instance<'_>) -> Result<(), S
 fn negative_counts_from_the_end(instance: &mut Instance<'_>) -> Result<(), Stop> {
     let gather = instance.gather(Needs { batch: (0, 2), bad: true, ..Needs::PLAIN })?;
     let ranks = gather.ranks();
-    let from_end = |role, value: usize| {
-        let end = counts_from(gather.signature, role, ranks).filter(|end| value < *end)?;
-        Some(signed(value) - signed(end))
-    };
-    let batch_dims = from_end(AttributeRole::BatchDims, gather.batch).or(Some(signed(gather.batch)));
-    let axis = from_end(AttributeRole::Axis, gather.axis).or(Some(signed(gather.axis)));
+    let negative = |role, value| from_end(gather.signature, role, value, ranks);
+    let batch_dims = negative(AttributeRole::BatchDims, gather.batch).or(Some(signed(gather.batch)));
+    let axis = negative(AttributeRole::Axis, gather.axis).or(Some(signed(gather.axis)));
     // An axis equal to its default is sometimes omitted.
     let is_default = default_of(gather.signature, AttributeRole::Axis, ranks) == Some(gather.axis);
     let axis = axis.filter(|_| !is_default || instance.choices.once_in(2));

@@ -4,7 +4,8 @@ use gather_spec::{ByteString, DType, Element};
 
 use super::compare::{agree, equal};
 use super::gathers::{Gather, Needs};
-use super::instance::{ALL, ANY, EVERY_FORM, Instance, Law, Stop};
+use super::instance::{ALL, ANY, EVERY_FORM, Instance, Law};
+use super::stop::Stop;
 use super::tensors::{build, integers, map};
 use crate::layout::Layout;
 

@@ -6,7 +6,7 @@ use gather_spec::{Outcome, Tensor};
 use crate::difference::Difference;
 use crate::judge::{Verdict, describe_outcome};
 
-use super::instance::Stop;
+use super::stop::Stop;
 
 /// Requires that two tensors are equal.
 pub(super) fn equal(expected: &Tensor, actual: &Tensor) -> Result<(), Stop> {

@@ -5,7 +5,8 @@ use gather_spec::{DType, Element, Form, Signature};
 
 use super::compare::{equal, made_of};
 use super::gathers::{Gather, Needs, signed};
-use super::instance::{ALL, ANY, Instance, Law, Stop};
+use super::instance::{ALL, ANY, Instance, Law};
+use super::stop::Stop;
 use super::tensors::{at, build, integers, stack};
 use crate::generate::parts::{counts_from, default_of};
 

@@ -5,7 +5,8 @@ use gather_spec::{Element, Form, Signature};
 
 use super::compare::{agree, equal, made_of};
 use super::gathers::{Gather, Needs};
-use super::instance::{ALL, ANY, Instance, Law, Stop};
+use super::instance::{ALL, ANY, Instance, Law};
+use super::stop::Stop;
 use super::tensors::{build, integers, transpose};
 
 pub(super) const ARGSORT_SORTS: Law = Law {

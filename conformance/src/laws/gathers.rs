@@ -10,8 +10,9 @@ use crate::generate::parts::{Ranks, Wanted, default_of};
 use crate::generate::values::Values;
 use crate::generate::{Size, fills, paint, right};
 
-use super::instance::{Instance, Stop};
+use super::instance::Instance;
 use super::shapes::joined;
+use super::stop::Stop;
 use super::tensors::{counts, integers};
 
 /// What a law needs of a drawn gather.

@@ -5,15 +5,15 @@
 //! everything before it asks the first call.
 
 use gather_spec::signature::{AttributeRole, OperandRole};
-use gather_spec::{Call, Form, Outcome, Profile, Signature, Signatures, Tensor, TensorError};
+use gather_spec::{Call, Form, Outcome, Profile, Signature, Signatures, Tensor};
 
 use crate::backend::{Capability, Description};
-use crate::difference::Difference;
 use crate::fuzz::{Answer, Question, Way};
 use crate::generate::Choices;
 use crate::judge::{Verdict, describe_outcome};
 
 use super::shapes::{Expected, of_output};
+use super::stop::Stop;
 use super::tensors::reshape;
 
 /// A relation between calls.
@@ -73,29 +73,6 @@ pub(super) struct Asked {
     pub(super) in_process: bool,
     /// One drawn gather in so many is at a size at which kernels change their way.
     pub(super) edges_in: usize,
-}
-
-/// Why a law returns early.
-#[derive(Debug)]
-pub(super) enum Stop {
-    /// It needs answers to these questions, and then runs again from the start.
-    Ask(Vec<Question>),
-    /// The law does not apply, for this reason.
-    Skip(&'static str),
-    /// The law is violated.
-    Broken { verdict: Verdict, expected: String, actual: String, difference: Option<Box<Difference>> },
-}
-
-impl From<TensorError> for Stop {
-    fn from(_: TensorError) -> Self {
-        Self::Skip("skipped: no memory")
-    }
-}
-
-impl From<gather_spec::ShapeTooLarge> for Stop {
-    fn from(_: gather_spec::ShapeTooLarge) -> Self {
-        Self::Skip("skipped: too large")
-    }
 }
 
 /// One instance of a law: its draws, the backend's declaration, and the answers so far.

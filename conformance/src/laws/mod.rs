@@ -17,6 +17,7 @@ mod instance;
 mod policies;
 mod rows;
 mod shapes;
+mod stop;
 mod tensors;
 mod windows;
 
@@ -27,7 +28,8 @@ use crate::fuzz::{Answer, BROKEN, Check, Key, Question, SKIPPED, Step, Tally, Vi
 use crate::generate::{Choices, EDGES_IN};
 
 pub use instance::Law;
-use instance::{Asked, Instance, Stop};
+use instance::{Asked, Instance};
+use stop::Stop;
 
 /// Every law.
 pub const LAWS: &[Law] = &[

@@ -5,7 +5,8 @@ use gather_spec::{BadIndex, NegativeIndex};
 
 use super::compare::agree;
 use super::gathers::Needs;
-use super::instance::{ALL, EVERY_FORM, Instance, Law, Stop};
+use super::instance::{ALL, EVERY_FORM, Instance, Law};
+use super::stop::Stop;
 use super::tensors::{integers, padded};
 
 pub(super) const FILLING_IS_PADDING: Law = Law {

@@ -4,7 +4,8 @@ use gather_spec::Outcome;
 
 use super::compare::made_of;
 use super::gathers::{Gather, Needs};
-use super::instance::{ALL, ANY, EVERY_FORM, FREE_ROWS, Instance, Law, Stop};
+use super::instance::{ALL, ANY, EVERY_FORM, FREE_ROWS, Instance, Law};
+use super::stop::Stop;
 use super::tensors::{concat, reshape, select};
 
 pub(super) const CONCATENATED: Law = Law {

@@ -3,7 +3,7 @@
 use gather_spec::dtype::Kind;
 use gather_spec::{DType, Element, Shape, Tensor, TensorBuilder};
 
-use super::instance::Stop;
+use super::stop::Stop;
 
 /// A tensor from a function of the position.
 pub(super) fn build(

@@ -6,9 +6,10 @@ use gather_spec::{
 };
 
 use super::compare::{agree, equal, made_of};
-use super::instance::{ALL, ANY, Instance, Law, Stop};
+use super::instance::{ALL, ANY, Instance, Law};
 use super::policies::FILLS;
 use super::shapes::of_windows;
+use super::stop::Stop;
 use super::tensors::{build, counts, integers, transpose};
 use crate::generate::values::Values;
 use crate::generate::windows::{WantedWindows, Windows};
