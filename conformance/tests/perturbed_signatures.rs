@@ -364,10 +364,9 @@ fn attributes(form: Form, attribute: &AttributeSignature) -> Changed<AttributeSi
     ];
     for range in ranges {
         // Params and indices of form elements have the same rank, so that this is hardly another range.
-        let of_q = matches!(range, Range::From0BelowQToR | Range::From0BelowSmallerRank);
-        if form == Form::Elements
-            && (range == Range::FromMinusQToQ || of_q && attribute.range == Some(Range::From0BelowR))
-        {
+        let from_minus_q = matches!(range, Range::FromMinusQToQ | Range::FromMinusSmallerRankToSmallerRank);
+        let from_0 = matches!(range, Range::From0BelowQToR | Range::From0BelowSmallerRank);
+        if form == Form::Elements && (from_minus_q || from_0 && attribute.range == Some(Range::From0BelowR)) {
             continue;
         }
         // A batch is below the rank of indices whatever the range, so that this is hardly another one for it either.
