@@ -10,7 +10,6 @@ use rayon::prelude::*;
 
 use super::model::CORRECT;
 use super::mutant::{CLAMP, ERROR, Mutant, WRAP, ZERO, declaring};
-use super::strength::LARGE;
 use crate::fuzz::{allows, effective, tolerated, without_promise};
 use crate::generate::{CallGenerator, Choices};
 use crate::judge::{Strictness, Verdict, judge};
@@ -19,6 +18,9 @@ use crate::report::Dtypes;
 /// How many usual calls to draw for an operator, and how many far ones after them.
 const USUAL: u64 = 9000;
 const FAR: u64 = 1000;
+
+/// A call or a case is large if an operand has more elements.
+pub(super) const LARGE: usize = 1 << 13;
 
 /// Of the far calls, so many may have more than [`LARGE`] elements: each takes as long as hundreds of others.
 const MOST_LARGE: usize = 48;

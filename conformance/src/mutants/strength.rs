@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::all;
-use super::concern::Draws;
+use super::concern::{Draws, LARGE};
 use super::mutant::Mutant;
 use crate::judge::{Strictness, Verdict};
 use crate::layout::Layout;
@@ -19,9 +19,6 @@ use crate::words::counted;
 
 /// How many of the cases that catch a mutant a table names.
 const NAMED: usize = 3;
-
-/// A case is large if an operand has more elements than this.
-pub(super) const LARGE: usize = 1 << 13;
 
 /// The results of a set of cases against every mutant.
 #[derive(Clone, Debug, Serialize)]

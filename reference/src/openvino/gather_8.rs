@@ -5,8 +5,8 @@ use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 use super::axis::{AXIS_DTYPES, axis_value, checked_batch_dims};
 use super::dtypes::DATA_DTYPES;
 use crate::checks::{
-    INTEGERS, axis_within, equal_batch_shapes, index_dtype, index_of, integer, only, operands, params_dtype,
-    resolve,
+    INTEGERS, axis_within, equal_batch_shapes, index_at, index_dtype, index_of, integer, is_refused, only,
+    operands, params_dtype, resolve,
 };
 use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
@@ -58,6 +58,14 @@ pub fn gather(
     let (i_shape, inner_shape) = (&indices.shape()[b..], &data.shape()[axis + 1..]);
     let output_shape = [p_shape, i_shape, inner_shape].concat();
     let mut out = output(data.dtype(), output_shape.clone(), settings)?;
+
+    // The page gives zeros; a device that departs from it may refuse.
+    for position in indices.shape().positions() {
+        let index = index_at(indices, &position);
+        if is_refused(index, s, settings.profile) {
+            return Err(GatherError::IndexOutOfRange { position, component: None, index, bound: s }.into());
+        }
+    }
 
     // openvino.Gather-8.value.formula, openvino.Gather-8.value.batched, openvino.Gather-8.index.zero-slice
     if output_shape.contains(&0) {
