@@ -169,6 +169,71 @@ pub(super) const MUTANTS: &[Mutant] = &[
         },
     ),
     Mutant::new(
+        "indices-flattened-too",
+        "flattens indices where params alone are flattened",
+        "class: the words of another library's page",
+        |model| {
+            model.flatten = |signature, roles| {
+                let indices = signature.is_flat(&roles).then(|| roles.indices.flattened().ok()).flatten();
+                let roles = flatten(signature, roles);
+                Roles { indices: indices.unwrap_or_else(|| roles.indices.clone()), ..roles }
+            };
+        },
+    ),
+    Mutant::new(
+        "scalar-index-of-flat-params-is-a-vector",
+        "takes a scalar index for a vector of one where params are flattened",
+        "torch 2.15.0, torch.take_along_dim, whose page says nothing of it",
+        |model| {
+            model.flatten = |signature, roles| {
+                let is_scalar = roles.indices.rank() == 0 && signature.is_flat(&roles);
+                let roles = flatten(signature, roles);
+                let indices = is_scalar.then(|| roles.indices.flattened().ok()).flatten();
+                Roles { indices: indices.unwrap_or_else(|| roles.indices.clone()), ..roles }
+            };
+        },
+    ),
+    Mutant::new(
+        "scalars-not-flattened",
+        "leaves scalar params without an axis where params are flattened",
+        "class: a shape without dims forgotten",
+        |model| {
+            model.flatten = |signature, roles| {
+                if roles.params.rank() == 0 { roles } else { flatten(signature, roles) }
+            };
+        },
+    ),
+    Mutant::new(
+        "flattened-from-the-second-dim",
+        "flattens all dims but the first",
+        "class: the default of torch.nn.Flatten",
+        |model| model.flatten = |signature, roles| partly(signature, roles, 1, usize::MAX),
+    ),
+    Mutant::new(
+        "two-dims-flattened",
+        "flattens the first two dims and no more",
+        "class: written for matrices",
+        |model| model.flatten = |signature, roles| partly(signature, roles, 0, 2),
+    ),
+    Mutant::new(
+        "dims-of-0-flattened-away",
+        "counts the elements of flattened params without their dims of 0",
+        "class: a product that starts at the first dim that is not 0",
+        |model| {
+            model.flatten = |signature, roles| {
+                let empty = signature.is_flat(&roles) && roles.params.shape().contains(&0);
+                let dims: Vec<usize> =
+                    roles.params.shape().iter().copied().filter(|dim| (1..1024).contains(dim)).collect();
+                let dtype = roles.params.dtype();
+                let roles = flatten(signature, roles);
+                let count: usize = dims.iter().product();
+                let zeros = vec![gather_spec::Element::zero(dtype); count];
+                let filled = empty.then(|| tensor(dtype, vec![count], zeros)).flatten();
+                Roles { params: filled.unwrap_or_else(|| roles.params.clone()), ..roles }
+            };
+        },
+    ),
+    Mutant::new(
         "flattened-column-major",
         "flattens with the first axis counting fastest",
         "class: memory in the order of Fortran",
@@ -195,6 +260,20 @@ const fn low_half(index: i128) -> i32 {
 fn along(signature: &Signature, roles: Roles<Tensor>, axis: i64) -> Roles<Tensor> {
     let flat = signature.is_flat(&roles);
     if flat { Roles { axis: Some(Axis::At(axis)), ..roles } } else { roles }
+}
+
+/// A call whose params have the dims from one to another merged, and no others, along the first axis in place of a null one.
+fn partly(signature: &Signature, roles: Roles<Tensor>, from: usize, to: usize) -> Roles<Tensor> {
+    let flat = signature.is_flat(&roles);
+    let dims = &roles.params.shape()[..];
+    let (from, to) = (from.min(dims.len()), to.min(dims.len()));
+    let product = dims[from..to].iter().try_fold(1usize, |product, dim| product.checked_mul(*dim));
+    let params = product.filter(|_| flat && from < to).and_then(|product| {
+        let merged = [&dims[..from], &[product], &dims[to..]].concat();
+        tensor(roles.params.dtype(), merged, memory::row_major(&roles.params))
+    });
+    let roles = flatten(signature, roles);
+    Roles { params: params.unwrap_or_else(|| roles.params.clone()), ..roles }
 }
 
 /// All elements along one axis in column-major order.
