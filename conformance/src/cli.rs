@@ -162,11 +162,14 @@ impl Cli {
             Some(Command::List(list)) => list.wants_large(),
             _ => false,
         };
-        match (&self.spec, large) {
-            (None, false) => Specification::embedded(),
-            (None, true) => Specification::embedded_with_large(),
-            (Some(folder), false) => Specification::from_dir(folder),
-            (Some(folder), true) => Specification::from_dir_with_large(folder),
+        let no_cases = matches!(&self.command, Some(Command::Check(check)) if !check.wants_cases());
+        match &self.spec {
+            None if no_cases => Specification::embedded_without_cases(),
+            None if large => Specification::embedded_with_large(),
+            None => Specification::embedded(),
+            Some(folder) if no_cases => Specification::from_dir_without_cases(folder),
+            Some(folder) if large => Specification::from_dir_with_large(folder),
+            Some(folder) => Specification::from_dir(folder),
         }
         .map(|spec| &*Box::leak(Box::new(spec)))
         .map_err(Failure::Files)

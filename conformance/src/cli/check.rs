@@ -37,6 +37,14 @@ pub(super) struct Check {
 }
 
 impl Check {
+    /// Whether the cases of the specification say anything about the files.
+    pub(super) fn wants_cases(&self) -> bool {
+        let refers_to_cases = |file: &PathBuf| {
+            matches!(file.file_name().and_then(OsStr::to_str), Some("clauses.yaml" | "questions.yaml"))
+        };
+        self.document.is_some() || self.files.iter().any(refers_to_cases)
+    }
+
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
         match &self.document {
             None => self.spec_files(spec),
