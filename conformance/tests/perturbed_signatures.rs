@@ -386,7 +386,7 @@ fn defaults(attribute: &AttributeSignature) -> Vec<AttributeDefault> {
             vec![AttributeDefault::Value(Attribute::Integers(vec![0]))]
         }
         // What stands for nothing has no neighbour.
-        AttributeDefault::Value(_) | AttributeDefault::Undocumented => Vec::new(),
+        AttributeDefault::Value(_) | AttributeDefault::Operand | AttributeDefault::Undocumented => Vec::new(),
     }
 }
 
