@@ -5,8 +5,8 @@ use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 use super::axis::{AXIS_DTYPES, axis_value, checked_batch_dims};
 use super::dtypes::DATA_DTYPES;
 use crate::checks::{
-    INTEGERS, axis_within, equal_batch_shapes, index_dtype, index_of, integer, only, operands, params_dtype,
-    resolve,
+    INTEGERS, axis_within, equal_batch_shapes, index_at, index_dtype, index_of, integer, is_refused, only,
+    operands, params_dtype, resolve,
 };
 use crate::output::{finished, output, positions};
 use crate::{Implemented, Settings};
@@ -22,7 +22,8 @@ pub const INDICES_DTYPES: [DType; 8] = INTEGERS;
 ///
 /// # Errors
 /// `params-dtype`, `index-dtype`, `operand-dtype`, `params-rank`, `operand-shape`, `batch-dims-out-of-range`,
-/// `axis-out-of-range`, `axis-before-batch`, `batch-shape-mismatch`, `output-too-large`, in this order.
+/// `axis-out-of-range`, `axis-before-batch`, `batch-shape-mismatch`, `output-too-large`, in this order;
+/// `index-out-of-range` under a policy that the page does not have.
 pub fn gather(
     data: &Tensor,
     indices: &Tensor,
@@ -58,6 +59,15 @@ pub fn gather(
     let (i_shape, inner_shape) = (&indices.shape()[b..], &data.shape()[axis + 1..]);
     let output_shape = [p_shape, i_shape, inner_shape].concat();
     let mut out = output(data.dtype(), output_shape.clone(), settings)?;
+
+    // openvino.Gather-8.index.in-range, openvino.Gather-8.index.negative, openvino.Gather-8.index.own-axis,
+    // openvino.Gather-8.index.full-width, openvino.Gather-8.index.empty-axis: an error only for a backend that departs from the page.
+    for position in indices.shape().positions() {
+        let index = index_at(indices, &position);
+        if is_refused(index, s, settings.profile) {
+            return Err(GatherError::IndexOutOfRange { position, component: None, index, bound: s }.into());
+        }
+    }
 
     // openvino.Gather-8.value.formula, openvino.Gather-8.value.batched, openvino.Gather-8.index.zero-slice
     if output_shape.contains(&0) {
