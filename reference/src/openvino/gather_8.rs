@@ -22,7 +22,8 @@ pub const INDICES_DTYPES: [DType; 8] = INTEGERS;
 ///
 /// # Errors
 /// `params-dtype`, `index-dtype`, `operand-dtype`, `params-rank`, `operand-shape`, `batch-dims-out-of-range`,
-/// `axis-out-of-range`, `axis-before-batch`, `batch-shape-mismatch`, `output-too-large`, in this order.
+/// `axis-out-of-range`, `axis-before-batch`, `batch-shape-mismatch`, `output-too-large`, in this order;
+/// `index-out-of-range` under a policy that the page does not have.
 pub fn gather(
     data: &Tensor,
     indices: &Tensor,
@@ -59,7 +60,8 @@ pub fn gather(
     let output_shape = [p_shape, i_shape, inner_shape].concat();
     let mut out = output(data.dtype(), output_shape.clone(), settings)?;
 
-    // The page gives zeros; a device that departs from it may refuse.
+    // openvino.Gather-8.index.in-range, openvino.Gather-8.index.negative, openvino.Gather-8.index.own-axis,
+    // openvino.Gather-8.index.full-width, openvino.Gather-8.index.empty-axis: an error only for a backend that departs from the page.
     for position in indices.shape().positions() {
         let index = index_at(indices, &position);
         if is_refused(index, s, settings.profile) {

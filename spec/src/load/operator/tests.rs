@@ -3,7 +3,7 @@
 use super::*;
 use crate::Profile;
 use crate::call::{BadIndex, EmptyAxis, NegativeIndex};
-use crate::load::Specification;
+use crate::load::{Specification, Wanted};
 use crate::signature::{
     CollapsedSize, EmptyDims, EmptyIndex, Flatten, Join, ModePolicy, OutputBatch, RankRule, SliceBound,
 };
