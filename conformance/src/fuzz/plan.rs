@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::generate::split_mix;
 
 /// The version of the generators. A case number of a seed means the same call for as long as this number stays.
-pub const GENERATORS: u32 = 9;
+pub const GENERATORS: u32 = 10;
 
 /// The most cases of a campaign: more than anybody runs, and few enough that sums of counts cannot overflow.
 pub const MOST_CASES: u64 = 1 << 60;
