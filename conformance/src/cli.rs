@@ -162,7 +162,11 @@ impl Cli {
             Some(Command::List(list)) => list.wants_large(),
             _ => false,
         };
-        let no_cases = matches!(&self.command, Some(Command::Check(check)) if !check.wants_cases());
+        let no_cases = match &self.command {
+            Some(Command::Check(check)) => !check.wants_cases(),
+            Some(Command::List(list)) => !list.wants_cases(),
+            _ => false,
+        };
         match &self.spec {
             None if no_cases => Specification::embedded_without_cases(),
             None if large => Specification::embedded_with_large(),

@@ -67,9 +67,9 @@ fn threads_are_bounded_and_where_there_are_none_the_work_is_done_all_the_same() 
     assert!(status == 0 && text.contains("everything conforms"), "{text}{said}");
     // A limit on address space that leaves no room for the stacks of threads.
     let mut none = Command::new("sh");
-    let script = "ulimit -v 300000; exec \"$0\" list operators";
+    let script = "ulimit -v 300000; exec \"$0\" list documents";
     let (status, text, said) = ended(none.args(["-c", script, PROGRAM]).env("RUST_MIN_STACK", "400000000"));
-    assert!(status == 0 && text.contains("\ntf.gather_nd  "), "{status} {text}{said}");
+    assert!(status == 0 && text.contains("\ntf-gather  "), "{status} {text}{said}");
 }
 
 /// Address space for anything from no thread to all of them: each takes 300 MB.

@@ -245,7 +245,7 @@ impl Tensor {
         }
     }
 
-    /// The elements in row-major order along a single axis. Shares the storage if it is row-major already.
+    /// The elements in row-major order along a single axis. Shares the storage if they lie in that order at equal distances.
     ///
     /// # Errors
     /// [`TensorError::OutOfMemory`].
@@ -257,10 +257,27 @@ impl Tensor {
     /// # Ok::<(), gather_spec::TensorError>(())
     /// ```
     pub fn flattened(&self) -> Result<Self, TensorError> {
-        let row_major = self.strides == self.shape.row_major_strides();
-        let whole = if row_major { self.clone() } else { self.to_row_major()? };
         let shape = Shape::new([self.shape.element_count()])?;
-        Self::strided(whole.dtype, shape, vec![1], whole.offset, whole.elements)
+        let (whole, stride) = match self.even_stride() {
+            Some(stride) => (self.clone(), stride),
+            None => (self.to_row_major()?, 1),
+        };
+        Self::strided(whole.dtype, shape, vec![stride], whole.offset, whole.elements)
+    }
+
+    /// The distance from each element to the next in row-major order, if it is the same for all. Without two elements, 1.
+    fn even_stride(&self) -> Option<isize> {
+        let steps = self.shape.iter().zip(&self.strides).filter(|(dim, _)| **dim != 1);
+        // The stride, and the distance that the next outer dim must have.
+        let mut even: Option<(isize, isize)> = None;
+        for (dim, stride) in steps.rev() {
+            let (stride_of_all, due) = even.unwrap_or((*stride, *stride));
+            if *stride != due {
+                return None;
+            }
+            even = Some((stride_of_all, due.checked_mul(dim.cast_signed())?));
+        }
+        Some(even.map_or(1, |(stride, _)| stride))
     }
 
     /// The storage.
@@ -357,6 +374,24 @@ mod tests {
         );
         let line = Tensor::new(DType::U8, [6], vec![1u8, 2, 3, 4, 5, 6]).unwrap();
         assert_eq!(columns.unwrap().flattened().unwrap(), line);
+    }
+
+    #[test]
+    fn elements_at_equal_distances_are_flattened_without_a_copy() {
+        let flat = |dims: &[usize], strides: &[isize], offset| {
+            let shape = Shape::new(dims).unwrap();
+            let stored = u8::store(vec![1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+            let flat = Tensor::strided(DType::U8, shape, strides.to_vec(), offset, stored).unwrap();
+            let flat = flat.flattened().unwrap();
+            (flat.strides().to_vec(), flat.offset())
+        };
+        assert_eq!(flat(&[1 << 40, 3], &[0, 0], 4), (vec![0], 4));
+        assert_eq!(flat(&[2, 1, 3], &[6, 5, 2], 1), (vec![2], 1));
+        assert_eq!(flat(&[2, 3], &[-3, -1], 11), (vec![-1], 11));
+        assert_eq!(flat(&[1], &[7], 3), (vec![1], 3));
+        // Each row again is not one line.
+        assert_eq!(flat(&[2, 3], &[0, 1], 0), (vec![1], 0));
+        assert_eq!(flat(&[2, 3], &[4, 1], 0), (vec![1], 0));
     }
 
     #[test]

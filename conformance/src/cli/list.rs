@@ -72,6 +72,11 @@ impl List {
         self.suite == Some(Suite::Large)
     }
 
+    /// Whether the list has cases or counts them.
+    pub(super) const fn wants_cases(&self) -> bool {
+        !matches!(self.what, What::Backends | What::Documents)
+    }
+
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
         self.check_filters(spec)?;
         let rows = match self.what {

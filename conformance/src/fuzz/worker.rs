@@ -33,7 +33,7 @@ const FIRST_CHUNK_OF_A_PROCESS: u64 = 1;
 const MOST_OF_A_PROCESS: u64 = 256;
 
 /// How many candidates to try when shrinking, and for how long on a process.
-const TRIES: usize = 4000;
+const TRIES: usize = 20_000;
 const TRIES_OF_A_PROCESS: usize = 400;
 const TIME_TO_SHRINK: Duration = Duration::from_secs(30);
 

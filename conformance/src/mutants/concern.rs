@@ -23,7 +23,7 @@ const FAR: u64 = 1000;
 pub(super) const LARGE: usize = 1 << 13;
 
 /// Of the far calls, so many may have more than [`LARGE`] elements: each takes as long as hundreds of others.
-const MOST_LARGE: usize = 48;
+const MOST_LARGE: usize = 12;
 
 /// Threads per call: some mutants are right on one thread and wrong on two.
 const THREADS: usize = 2;
@@ -120,7 +120,7 @@ mod tests {
         let one_layout = all().into_iter().filter(|mutant| mutant.layouts().len() == 1).collect::<Vec<_>>();
         assert!(one_layout.len() > 300 && one_layout.len() < all().len(), "{}", one_layout.len());
         for signature in builtin::signatures() {
-            let draws = Draws::new(signature, None, 0, 10);
+            let draws = Draws::new(signature, None, 0, 30);
             one_layout.par_iter().filter(|mutant| mutant.is_wrong_for(signature.form)).for_each(|mutant| {
                 let answer = |call: &Call| mutant.model().answer(signature, call, mutant.profiles[0], 1);
                 for call in &draws.calls {

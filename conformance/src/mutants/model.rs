@@ -94,7 +94,7 @@ impl Model {
     /// Whether answers may depend on how tensors lie in memory: whether a step that sees stored tensors is not the right one.
     pub(super) fn minds_layouts(&self) -> bool {
         let mut right = CORRECT;
-        (right.received, right.flatten) = (self.received, self.flatten);
+        (right.received, right.flatten, right.numbers) = (self.received, self.flatten, self.numbers);
         (right.read_params, right.read_indices) = (self.read_params, self.read_indices);
         right != CORRECT
     }

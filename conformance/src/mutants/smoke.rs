@@ -1,6 +1,6 @@
 //! Chooses the smoke suite: a small set of cases that catches every mutant, on an operator of each form, that the full suite
-//! catches, and every break of real code whose results page names a case. What remains of [`MOST`] goes to mutants per
-//! operator, to clauses, and to pairs of sizes.
+//! catches, and every break of real code whose results page names a case. What remains of [`MOST`] goes to clauses,
+//! to mutants per operator, and to pairs of sizes.
 //!
 //! The choice is greedy: it takes the case that serves most of the unmet purposes, then drops cases that later ones made
 //! redundant. It depends on the case files and the mutants only, so it is reproducible.
@@ -36,6 +36,11 @@ impl Use {
     const fn tells(&self) -> bool {
         matches!(self, Self::Catches(..) | Self::Finds(_))
     }
+
+    /// Whether it is a clause that accepts or rejects.
+    const fn is_of_clause(&self) -> bool {
+        matches!(self, Self::Accepts(_) | Self::Rejects(..))
+    }
 }
 
 /// A break of real code.
@@ -68,6 +73,7 @@ pub fn choose(spec: &Specification, strength: &Strength, breaks: &[Break]) -> Ve
     let mut chosen: Vec<&str> = Vec::new();
     cover(spec, &uses, Use::tells, usize::MAX, &mut chosen);
     drop_needless(&uses, &mut chosen);
+    cover(spec, &uses, Use::is_of_clause, MOST - FOR_SIZES, &mut chosen);
     cover(spec, &uses, |_| true, MOST - FOR_SIZES, &mut chosen);
     add_pairs(&spec.cases, &mut chosen);
     let ids = spec.cases.iter().map(|case| &case.id);

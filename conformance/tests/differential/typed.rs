@@ -3,8 +3,8 @@
 use gather_conformance::builtin::MAX_OUTPUT;
 use gather_optimized::{Element, Index, Options, Plan};
 use gather_spec::signature::{
-    AttributeDefault, AttributeRole, Axis, CollapsedSize, EmptyIndex, OperandRole, OutputBatch, RankRule,
-    SliceBound,
+    AttributeDefault, AttributeRole, Axis, CollapsedSize, EmptyDims, EmptyIndex, OperandRole, OutputBatch,
+    RankRule, SliceBound,
 };
 use gather_spec::tensor::Stored;
 use gather_spec::{
@@ -83,7 +83,8 @@ pub(crate) fn has_typed_function(signature: &Signature) -> bool {
                 && axis.is_some_and(|axis| axis.default == AttributeDefault::BatchDims)
         }
         Form::Elements => {
-            ranks == [RankRule::AtLeast1, RankRule::Any] && signature.empty_index == EmptyIndex::Checked
+            ranks == [RankRule::AtLeast1, RankRule::Any]
+                && (signature.empty_index, signature.empty_dims) == (EmptyIndex::Checked, EmptyDims::Allowed)
         }
         Form::Nd => {
             ranks == [RankRule::Any, RankRule::AtLeast1]

@@ -99,7 +99,7 @@ class Operator:
         # So is an axis that is an operand.
         self.axis_operand: Optional[str] = operands["axis"]["name"] if "axis" in operands else None
         if self.axis_operand:
-            self.axis = {"name": self.axis_operand, "role": "axis", "default": "Operand"}
+            self.axis = {"name": self.axis_operand, "role": "axis", "default": "Operand", "range": "from-minus-r-below-r"}
         if self.sizes:
             self.numbers["slice-sizes"] = {"name": self.sizes, "default": "None"}
         self.flatten: Optional[str] = signature.get("flatten")

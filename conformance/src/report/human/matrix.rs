@@ -1,5 +1,5 @@
-//! The matrix of operators and backends, laid out for the width of the page: side by side if it fits, otherwise as one
-//! row per backend and operator. Cells are broken only between counts.
+//! The matrix of operators and backends, laid out for the width of the page: side by side if it fits, otherwise one
+//! backend below the other, with a row per operator. Cells are broken only between counts.
 
 use comfy_table::{Table, presets};
 use unicode_width::UnicodeWidthStr as _;
@@ -55,20 +55,20 @@ fn side_by_side(report: &Report, labels: &[Label]) -> Vec<Vec<Cell>> {
     std::iter::once(header).chain(report.operators().iter().map(row)).chain(campaign).collect()
 }
 
-/// One row per backend and operator.
+/// A row per backend, and below it one per operator.
 fn one_below_the_other(report: &Report, labels: &[Label]) -> Vec<Vec<Cell>> {
-    let mut rows = vec![["backend", "operator", "verdicts"].map(|head| vec![head.to_owned()]).to_vec()];
+    let mut rows = vec![vec![vec!["backend, operator".to_owned()], vec!["verdicts".to_owned()]]];
     for (backend, label) in report.backends.iter().zip(labels) {
-        for (at, operator) in report.operators().iter().enumerate() {
-            let name = if at == 0 { heading(label) } else { Vec::new() };
-            rows.push(vec![name, vec![(*operator).to_owned()], cell(backend, operator)]);
-        }
-        for part in report.parts() {
-            let words = backend.campaign_in_words(part);
-            rows.push(vec![Vec::new(), vec![part.title().to_owned()], words]);
-        }
+        rows.push(vec![heading(label), Vec::new()]);
+        let operators = report.operators();
+        rows.extend(operators.iter().map(|operator| vec![indented(operator), cell(backend, operator)]));
+        rows.extend(report.parts().map(|part| vec![indented(part.title()), backend.campaign_in_words(part)]));
     }
     rows
+}
+
+fn indented(title: &str) -> Cell {
+    vec![format!("  {title}")]
 }
 
 fn heading(label: &Label) -> Cell {

@@ -301,7 +301,8 @@ fn an_axis_that_is_an_operand_has_a_range_like_an_attribute_and_no_default() {
 
 #[test]
 fn what_is_wrong_with_an_axis_that_is_an_operand_is_said_where_it_stands() {
-    let twice = "batch_dims: { role: axis, type: integer, default: none, range: from-minus-r-below-r }\n  batch_dims:";
+    let twice =
+        "along: { role: axis, type: integer, default: none, range: from-minus-r-below-r }\n  batch_dims:";
     let table: &[(&str, &str, usize, &[&str])] = &[
         ("rank: at-most-1", "rank: any", 9, &["not one of an operand of this role", "`rank: at-most-1`"]),
         ("rank: at-most-1", "rank: exactly-1", 9, &["not one of an operand of this role"]),
