@@ -165,6 +165,8 @@ impl Cli {
         let no_cases = match &self.command {
             Some(Command::Check(check)) => !check.wants_cases(),
             Some(Command::List(list)) => !list.wants_cases(),
+            // A campaign draws its calls.
+            Some(Command::Fuzz(_)) => true,
             _ => false,
         };
         match &self.spec {

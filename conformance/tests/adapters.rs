@@ -210,10 +210,10 @@ fn every_adapter_whose_library_is_here_has_the_deviations_that_it_is_known_for()
     }
 }
 
-/// Whether to run the adapters for Node, which download a browser; says so if not.
 #[test]
 fn every_adapter_for_node_has_the_deviations_that_it_is_known_for() {
     let names: Vec<&str> = of(Runtime::Node).map(|adapter| adapter.name).collect();
+    // They download a browser.
     if std::env::var_os("GATHERSPEC_NODE").is_none() {
         skipped(&format!("{}: GATHERSPEC_NODE=1 installs their packages and runs them", names.join(", ")));
         return;

@@ -2,8 +2,8 @@
 //! `optimized`'s copy is changed, some written case of that operator fails.
 //!
 //! Not changed is what `optimized` does not read: the operator's id, summary and documents, `policy`, which the settings
-//! choose and the judge reads, `tolerates`, which the judge reads, `most_elements`, which chooses cases, and default and range of an attribute without effect.
-//! Nor are changes tried that no loader lets through.
+//! choose and the judge reads, `tolerates`, which the judge reads, `most_elements`, which chooses cases, and default and
+//! range of an attribute without effect. Nor are changes tried that no loader lets through.
 //!
 //! `GATHERSPEC_BLESS=1 cargo test --test perturbed_signatures` writes the table anew.
 

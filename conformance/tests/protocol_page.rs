@@ -160,7 +160,7 @@ fn errors() -> [GatherError; 11] {
         GatherError::ParamsRank { rank: 0, least: 1 },
         GatherError::IndicesRank { rank: 0, least: 1 },
         GatherError::BatchDimsOutOfRange { batch_dims: 1, low: 0, high: 0 },
-        GatherError::AxisOutOfRange { axis: 1, rank: 1 },
+        GatherError::AxisOutOfRange { axis: 1, low: -1, rank: 1 },
         GatherError::AxisBeforeBatch { axis: 0, batch_dims: 1 },
         GatherError::BatchShapeMismatch { params: shape(), indices: shape() },
         GatherError::IndexDepth { batch_dims: 0, depth: 1, rank: 0 },

@@ -207,10 +207,7 @@ impl<'a> Shapes<'a> {
     /// A dim of an output of slices whose batch dims are one.
     fn slice_dim(self, dim: usize) -> usize {
         let (batch, rest) = self.indices.split_at(self.selection.batch_dims);
-        let Some(behind) = dim.checked_sub(1) else {
-            let product = || batch.iter().fold(1, |product: usize, dim| product.saturating_mul(*dim));
-            return if batch.contains(&0) { 0 } else { product() };
-        };
+        let Some(behind) = dim.checked_sub(1) else { return batch.iter().product() };
         let Selection { batch_dims, axis, depth, row_rank, .. } = self.selection;
         let outer = &rest[..row_rank - batch_dims];
         let parts = [&self.params[batch_dims..axis], outer, &self.params[axis + depth..]];

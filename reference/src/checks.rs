@@ -84,7 +84,7 @@ pub(crate) fn axis_within(axis: i64, rank: usize) -> Result<usize, GatherError> 
     from_start
         .and_then(|axis| usize::try_from(axis).ok())
         .filter(|axis| *axis < rank)
-        .ok_or(GatherError::AxisOutOfRange { axis, rank })
+        .ok_or(GatherError::AxisOutOfRange { axis, low: -signed, rank })
 }
 
 /// A tensor as one axis, in row-major order.

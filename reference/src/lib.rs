@@ -2,8 +2,8 @@
 //!
 //! Each operator has one file, in the folder of its ecosystem: [`array_api`], [`jax`], [`numpy`], [`onnx`], [`openvino`],
 //! [`paddle`], [`stablehlo`], [`tf`], [`torch`], [`webnn`]. It cites a clause at every check. The files never read
-//! signatures, so a wrong signature shows as a difference. They share only `checks` (attributes, dtypes, indices) and `output` (sizes);
-//! `operator` says what each of them is. [`answer`] finds the operator of a call.
+//! signatures, so a wrong signature shows as a difference. They share only `checks` (attributes, dtypes, indices) and
+//! `output` (sizes); `operator` says what each of them is. [`answer`] finds the operator of a call.
 //!
 //! ```
 //! use gather_reference::{Settings, tf};

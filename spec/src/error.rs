@@ -111,10 +111,8 @@ pub enum GatherError {
     ParamsDtype { dtype: DType },
     #[error("indices of dtype {dtype} are not listed by the operator's page")]
     IndexDtype { dtype: DType },
-    #[error(
-        "an operand beside params and indices has the dtype {dtype}, which the operator's page does not list"
-    )]
-    OperandDtype { dtype: DType },
+    #[error("the operand {operand} has the dtype {dtype}, which the operator's page does not list")]
+    OperandDtype { operand: String, dtype: DType },
     #[error("there is no mode {mode:?}")]
     ModeUnknown { mode: String },
     #[error("an axis is required, and there is none")]
@@ -127,16 +125,16 @@ pub enum GatherError {
     IndicesRank { rank: usize, least: usize },
     #[error("indices has rank {rank}, but at most {most} is allowed")]
     IndicesRankTooHigh { rank: usize, most: usize },
-    #[error("an operand beside params and indices has the shape {shape}, which is not allowed")]
-    OperandShape { shape: Shape },
+    #[error("the operand {operand} has the shape {shape}, but must be {rule}")]
+    OperandShape { operand: String, shape: Shape, rule: &'static str },
     #[error("params has rank {params} and indices has rank {indices}, but both must have the same")]
     RankMismatch { params: usize, indices: usize },
     #[error("dim {dim} of {operand} is 0, where every dim is at least 1")]
     EmptyDim { operand: &'static str, dim: usize },
     #[error("batch_dims = {batch_dims} is not in [{low}, {high}]")]
     BatchDimsOutOfRange { batch_dims: i64, low: i64, high: i64 },
-    #[error("axis = {axis} is outside the range that params of rank {rank} allows")]
-    AxisOutOfRange { axis: i64, rank: usize },
+    #[error("axis = {axis} is not in [{low}, {rank})")]
+    AxisOutOfRange { axis: i64, low: i64, rank: usize },
     #[error("axis = {axis} comes before the end of the {batch_dims} batch dims")]
     AxisBeforeBatch { axis: usize, batch_dims: usize },
     #[error("the dimension numbers break the rule {rule}")]

@@ -103,7 +103,7 @@ impl Specification {
         Self::load(EMBEDDED, Wanted::Usual)
     }
 
-    /// Like [`Specification::embedded`], without its cases: what reading other case files needs, a hundred times as fast.
+    /// Like [`Specification::embedded`], without its cases: enough to read other case files, and much faster.
     ///
     /// # Errors
     /// Everything that is wrong with the files.

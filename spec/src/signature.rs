@@ -138,8 +138,7 @@ pub struct Signature {
     pub tolerates: Tolerated,
     /// For all forms but [`Form::Window`]: whether params and indices may have a dim of 0.
     pub empty_dims: EmptyDims,
-    /// The most elements that the pages let an operand have. No case of a family asks for more; what an implementation does
-    /// with them is its own affair.
+    /// The most elements that the pages let an operand have. Family cases with a larger operand are left out.
     pub most_elements: Option<usize>,
     /// For [`Form::Nd`]: the least number of components of an index row.
     pub least_depth: usize,
@@ -278,7 +277,7 @@ impl Signature {
 
     /// Whether the operator rejects operands of these shapes for a dim of 0.
     #[must_use]
-    pub fn rejects_dims(&self, params: &[usize], indices: &[usize]) -> bool {
+    pub fn rejects_empty_dims(&self, params: &[usize], indices: &[usize]) -> bool {
         self.empty_dims == EmptyDims::Rejected && (params.contains(&0) || indices.contains(&0))
     }
 

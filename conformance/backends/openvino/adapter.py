@@ -37,10 +37,8 @@ def request(function, data, indices, axis, attributes):
 
 def operator(function, index_dtypes, attribute, bad="unspecified", negative="wrap"):
     def call(data, indices, *axis, **attributes):
-        if data is None or indices is None:
+        if data is None or indices is None or None in axis:
             raise Unsupported("the CPU plugin of OpenVINO gathers neither complex numbers nor strings")
-        if None in axis:
-            raise TypeError("an axis is neither complex nor a string")
         of = lambda tensor: (tuple(tensor.shape), tensor.element_type)
         constants = tuple((*of(tensor), tuple(tensor.data.ravel().tolist())) for tensor in axis)
         made = request(function, of(data), of(indices), constants, tuple(attributes.items()))

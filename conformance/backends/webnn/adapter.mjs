@@ -1,6 +1,6 @@
-// WebNN in a real browser: `MLGraphBuilder`'s gather, gatherElements and gatherND on the CPU of Chromium, one graph for each call.
-// A page stays open and answers the calls, which reach it over Chromium's debugging pipe. Nothing is checked that the browser does not
-// check: an exception of the page is the error.
+// WebNN in a real browser: `MLGraphBuilder`'s gather, gatherElements and gatherND on the CPU of Chromium, one graph for
+// each call. A page stays open and answers the calls, which reach it over Chromium's debugging pipe. Nothing is checked
+// that the browser does not check: an exception of the page is the error.
 //
 // node adapter.mjs FOLDER, where FOLDER has the package @sparticuz/chromium, which holds the browser.
 
@@ -16,6 +16,8 @@ const DATA_TYPES = {
 };
 const BYTES = { f32: 4, f16: 2, i32: 4, u32: 4, i64: 8, u64: 8, i8: 1, u8: 1 };
 const OPERATORS = ["gather", "gatherElements", "gatherND"];
+// For the page to open, of 10 ms each.
+const MOST_WAITS = 3000;
 
 // ---- In the page
 
@@ -71,6 +73,7 @@ async function unpacked(folder) {
   const ready = join(folder, "browser");
   if (!existsSync(ready)) {
     // The package unpacks into the folder of temporary files, and would take for its own whatever it finds there.
+    const before = process.env.TMPDIR;
     process.env.TMPDIR = mkdtempSync(join(folder, "unpacking-"));
     await createRequire(join(folder, "package.json"))("@sparticuz/chromium").default.executablePath();
     try {
@@ -79,13 +82,15 @@ async function unpacked(folder) {
       rmSync(process.env.TMPDIR, { recursive: true }); // another process was faster
       if (!existsSync(ready)) throw error;
     }
-    delete process.env.TMPDIR;
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
   }
   return join(ready, "chromium");
 }
 
 /** Starts the browser; returns a function that sends a command of the debugging protocol. */
 async function browser(folder) {
+  // Root, as in many containers, has no sandbox; the only page is ours.
   const flags = ["--headless", "--no-sandbox", "--ignore-gpu-blocklist", "--enable-features=WebMachineLearningNeuralNetwork"];
   const stdio = ["ignore", "ignore", "inherit", "pipe", "pipe"];
   const child = spawn(await unpacked(folder), [...flags, "--remote-debugging-pipe", "about:blank"], { stdio });
@@ -94,18 +99,23 @@ async function browser(folder) {
   process.on("exit", () => child.kill("SIGKILL"));
   const [commands, replies] = child.stdio.slice(3);
   commands.on("error", () => {}); // the exit of the child says why
-  const waiting = [];
-  let rest = "";
+  const waiting = new Map();
+  let [last, parts] = [0, []];
   replies.setEncoding("utf8").on("error", () => {}).on("data", (text) => {
-    const messages = (rest + text).split("\0");
-    rest = messages.pop();
+    parts.push(text);
+    if (!text.includes("\0")) return;
+    const messages = parts.join("").split("\0");
+    parts = [messages.pop()];
     for (const message of messages.map((one) => JSON.parse(one))) {
       if (message.method === "Inspector.targetCrashed") fail("the page has crashed");
-      if (message.id !== undefined) waiting[message.id](message);
+      const answer = waiting.get(message.id);
+      waiting.delete(message.id);
+      answer?.(message);
     }
   });
   return (method, params, sessionId) => new Promise((answer) => {
-    const id = waiting.push(({ result, error }) => (error ? fail(`${method}: ${error.message}`) : answer(result))) - 1;
+    const id = last++;
+    waiting.set(id, ({ result, error }) => (error ? fail(`${method}: ${error.message}`) : answer(result)));
     commands.write(JSON.stringify({ id, method, params, sessionId }) + "\0");
   });
 }
@@ -120,12 +130,16 @@ async function page(folder) {
   await send("Inspector.enable", {}, sessionId);
   const evaluate = async (...parts) => {
     const expression = `(${parts.join("")})`;
-    const { result, exceptionDetails } = await send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true }, sessionId);
-    if (exceptionDetails) throw new Error((exceptionDetails.exception.description ?? exceptionDetails.text).split("\n")[0]);
+    const asked = { expression, awaitPromise: true, returnByValue: true };
+    const { result, exceptionDetails: thrown } = await send("Runtime.evaluate", asked, sessionId);
+    if (thrown) throw new Error((thrown.exception?.description ?? thrown.text).split("\n")[0]);
     return result.value;
   };
   const inPage = (method, ...values) => evaluate(method, "(", values.map((value) => JSON.stringify(value)).join(), ")");
-  while (!(await evaluate("document.readyState === 'complete' && location.protocol === 'file:'"))) { /* loads */ }
+  for (let waits = 0; !(await evaluate("document.readyState === 'complete' && location.protocol === 'file:'")); waits++) {
+    if (waits === MOST_WAITS) fail(`the page of ${folder} did not open`);
+    await new Promise((later) => setTimeout(later, 10));
+  }
   return { version: product.split("/")[1], inPage };
 }
 
@@ -136,11 +150,15 @@ const named = ({ dataTypes }) => dataTypes.map(nameOf).filter((name) => name !==
 
 /** A tensor as the page takes it. What has no data type keeps its name, which the browser refuses. */
 function operand({ dtype, shape, data, file, offset }) {
-  if (!(dtype in DATA_TYPES)) return { dataType: dtype, shape, data: "" };
+  if (!Object.hasOwn(DATA_TYPES, dtype)) return { dataType: dtype, shape, data: "" };
   if (file !== undefined) {
     const bytes = Buffer.alloc(shape.reduce((count, dim) => count * dim, BYTES[dtype]));
     const from = openSync(file);
-    readSync(from, bytes, 0, bytes.length, offset);
+    for (let read = 0; read < bytes.length; ) {
+      const more = readSync(from, bytes, read, bytes.length - read, offset + read);
+      if (more === 0) fail(`${file} ends within the data of a tensor`);
+      read += more;
+    }
     closeSync(from);
     data = bytes.toString("base64");
   }

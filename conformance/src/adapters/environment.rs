@@ -54,7 +54,7 @@ impl Manifest {
 /// What is needed to create an environment.
 pub(super) struct Environment<'a> {
     pub(super) manifest: &'a Manifest,
-    /// What pip or npm is asked for by name, with the versions.
+    /// The packages that pip or npm installs by name, with versions.
     pub(super) needs: &'a str,
     /// What it installs: that and all that it needs in turn, with hashes.
     pub(super) requirements: &'a str,

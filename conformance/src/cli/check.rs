@@ -42,7 +42,7 @@ impl Check {
         let refers_to_cases = |file: &PathBuf| {
             matches!(file.file_name().and_then(OsStr::to_str), Some("clauses.yaml" | "questions.yaml"))
         };
-        self.document.is_some() || self.files.iter().any(refers_to_cases)
+        self.document.is_none() && self.files.iter().any(refers_to_cases)
     }
 
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {

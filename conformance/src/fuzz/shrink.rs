@@ -9,31 +9,20 @@
 /// The smallest draws found for which `fails` still returns true. It is called at most `most` times.
 pub(super) fn shrink(draws: Vec<u64>, most: usize, mut fails: impl FnMut(&[u64]) -> bool) -> Vec<u64> {
     let mut best = draws;
-    let mut left = most;
-    let mut try_one = |candidate: Vec<u64>, best: &mut Vec<u64>| {
-        if left == 0 || candidate == *best {
-            return false;
-        }
-        left -= 1;
-        let better = fails(&candidate);
-        if better {
-            *best = candidate;
-        }
-        better
-    };
+    let mut tries = Tries { left: most, fails: &mut fails };
     loop {
         let before = best.clone();
-        cut_the_end(&mut best, &mut try_one);
-        leave_out(&mut best, &mut try_one);
-        lower_each(&mut best, &mut try_one);
+        cut_the_end(&mut best, &mut tries);
+        leave_out(&mut best, &mut tries);
+        lower_each(&mut best, &mut tries);
         if best == before {
-            trade(&mut best, &mut try_one);
+            trade(&mut best, &mut tries);
         }
         if best == before {
-            bring_forward(&mut best, &mut try_one);
+            bring_forward(&mut best, &mut tries);
         }
         if best == before {
-            lower_and_leave_out(&mut best, &mut try_one);
+            lower_and_leave_out(&mut best, &mut tries);
         }
         if best == before {
             return best;
@@ -41,14 +30,33 @@ pub(super) fn shrink(draws: Vec<u64>, most: usize, mut fails: impl FnMut(&[u64])
     }
 }
 
-type Try<'a> = &'a mut dyn FnMut(Vec<u64>, &mut Vec<u64>) -> bool;
+/// The tries that are left.
+struct Tries<'f> {
+    left: usize,
+    fails: &'f mut dyn FnMut(&[u64]) -> bool,
+}
+
+impl Tries<'_> {
+    /// Takes a candidate for the best draws if it fails.
+    fn take(&mut self, candidate: Vec<u64>, best: &mut Vec<u64>) -> bool {
+        if self.left == 0 || candidate == *best {
+            return false;
+        }
+        self.left -= 1;
+        let better = (self.fails)(&candidate);
+        if better {
+            *best = candidate;
+        }
+        better
+    }
+}
 
 /// Removes a tail. Missing draws count as 0, so this also zeroes them.
-fn cut_the_end(best: &mut Vec<u64>, try_one: Try<'_>) {
+fn cut_the_end(best: &mut Vec<u64>, tries: &mut Tries<'_>) {
     let mut cut = best.len() / 2;
     while cut > 0 {
         let shorter = best[..best.len() - cut.min(best.len())].to_vec();
-        if !try_one(shorter, best) {
+        if !tries.take(shorter, best) {
             cut /= 2;
         }
     }
@@ -56,7 +64,7 @@ fn cut_the_end(best: &mut Vec<u64>, try_one: Try<'_>) {
 
 /// Removes or zeroes windows of draws, wide ones first. The window advances by an eighth of its width, because the draw
 /// that matters may come after a thousand others.
-fn leave_out(best: &mut Vec<u64>, try_one: Try<'_>) {
+fn leave_out(best: &mut Vec<u64>, tries: &mut Tries<'_>) {
     let mut width = (best.len().next_power_of_two() / 2).max(1);
     while width > 0 {
         let mut at = 0;
@@ -65,8 +73,8 @@ fn leave_out(best: &mut Vec<u64>, try_one: Try<'_>) {
             zeroed[at..at + width].fill(0);
             let mut without = best.clone();
             without.drain(at..at + width);
-            if !try_one(without, best) {
-                try_one(zeroed, best);
+            if !tries.take(without, best) {
+                tries.take(zeroed, best);
                 at += width.div_ceil(8);
             }
         }
@@ -74,7 +82,7 @@ fn leave_out(best: &mut Vec<u64>, try_one: Try<'_>) {
     }
 }
 
-fn lower_each(best: &mut Vec<u64>, try_one: Try<'_>) {
+fn lower_each(best: &mut Vec<u64>, tries: &mut Tries<'_>) {
     let mut at = 0;
     while at < best.len() {
         let mut low = 0;
@@ -82,7 +90,7 @@ fn lower_each(best: &mut Vec<u64>, try_one: Try<'_>) {
             let middle = low + (best[at] - low) / 2;
             let mut lower = best.clone();
             lower[at] = middle;
-            if !try_one(lower, best) {
+            if !tries.take(lower, best) {
                 low = middle + 1;
             }
         }
@@ -94,29 +102,29 @@ fn lower_each(best: &mut Vec<u64>, try_one: Try<'_>) {
 const NEAR: usize = 16;
 
 /// Zeroes a large draw and sets a nearby one to 1: a dim at a threshold becomes a dim of 2.
-fn trade(best: &mut Vec<u64>, try_one: Try<'_>) {
+fn trade(best: &mut Vec<u64>, tries: &mut Tries<'_>) {
     for zeroed in 0..best.len() {
         for grown in (zeroed + 1)..(zeroed + NEAR) {
             let draw = |at: usize| best.get(at).copied().unwrap_or(0);
-            if draw(zeroed) > 1 && draw(grown) == 0 {
+            if draw(zeroed) > 1 && draw(grown) == 0 && tries.left > 0 {
                 let mut traded = best.clone();
                 // Missing draws count as 0.
                 traded.resize(best.len().max(grown + 1), 0);
                 (traded[zeroed], traded[grown]) = (0, 1);
-                try_one(traded, best);
+                tries.take(traded, best);
             }
         }
     }
 }
 
 /// Zeroes a later draw and increments an earlier one: two index rows become one row of two components.
-fn bring_forward(best: &mut Vec<u64>, try_one: Try<'_>) {
+fn bring_forward(best: &mut Vec<u64>, tries: &mut Tries<'_>) {
     for later in (0..best.len()).rev() {
         for earlier in 0..later {
-            if best.get(later).is_some_and(|draw| *draw > 0) {
+            if best.get(later).is_some_and(|draw| *draw > 0) && tries.left > 0 {
                 let mut moved = best.clone();
                 (moved[later], moved[earlier]) = (0, best[earlier].saturating_add(1));
-                try_one(moved, best);
+                tries.take(moved, best);
             }
         }
     }
@@ -125,16 +133,16 @@ fn bring_forward(best: &mut Vec<u64>, try_one: Try<'_>) {
 /// The most draws that are removed together with the lowering of an earlier one.
 const OF_ONE_PART: usize = 8;
 
-/// Lowers a draw and removes some later ones: a dim goes, and with it the draws for its indices.
-fn lower_and_leave_out(best: &mut Vec<u64>, try_one: Try<'_>) {
+/// Lowers a draw and removes some later ones: this removes a dim together with the draws for its indices.
+fn lower_and_leave_out(best: &mut Vec<u64>, tries: &mut Tries<'_>) {
     for lowered in 0..best.len() {
         for width in 1..=OF_ONE_PART {
             let mut at = lowered + 1;
-            while at + width <= best.len() && best[lowered] > 0 {
+            while at + width <= best.len() && best[lowered] > 0 && tries.left > 0 {
                 let mut without = best.clone();
                 without[lowered] -= 1;
                 without.drain(at..at + width);
-                if !try_one(without, best) {
+                if !tries.take(without, best) {
                     at += 1;
                 }
             }

@@ -71,7 +71,7 @@ impl Parts {
             let (rows, columns) = (self.params[0], &self.params[1..]);
             // A huge dim needs another one of 0 to fit beside.
             let huge = columns.iter().copied().max().filter(|dim| *dim > MOST_ALONG && columns.contains(&0));
-            self.params = huge.map_or_else(|| vec![rows, merged(columns)], |columns| vec![0, columns]);
+            self.params = huge.map_or_else(|| vec![rows, merged(columns)], |huge| vec![0, huge]);
         }
         if signature.is_always_flat() {
             self.params = vec![within_memory(self.params[self.axis])];

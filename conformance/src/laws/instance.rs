@@ -176,7 +176,7 @@ impl<'a> Instance<'a> {
     fn has_rejected_dims(&self, call: &Call) -> bool {
         let signature = self.asked.signatures.get(call.operator.as_str());
         let roles = signature.and_then(|one| Some((one, one.roles(call).ok()?)));
-        roles.is_some_and(|(one, roles)| one.rejects_dims(roles.params.shape(), roles.indices.shape()))
+        roles.is_some_and(|(one, roles)| one.rejects_empty_dims(roles.params.shape(), roles.indices.shape()))
     }
 
     /// Asks calls that are valid by construction, and returns their outputs.

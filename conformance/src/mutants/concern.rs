@@ -22,7 +22,7 @@ const FAR: u64 = 1000;
 /// A call or a case is large if an operand has more elements.
 pub(super) const LARGE: usize = 1 << 13;
 
-/// Of the far calls, so many may have more than [`LARGE`] elements: each takes as long as hundreds of others.
+/// The most drawn calls with more than [`LARGE`] elements. Each takes as long as hundreds of others.
 const MOST_LARGE: usize = 12;
 
 /// Threads per call: some mutants are right on one thread and wrong on two.
@@ -64,8 +64,9 @@ impl Draws {
         let mut calls: Vec<Call> = drawn.flatten().collect();
         let mut large = 0;
         calls.retain(|call| {
-            large += usize::from(is_large(call));
-            large <= MOST_LARGE || !is_large(call)
+            let is_large = is_large(call);
+            large += usize::from(is_large);
+            !is_large || large <= MOST_LARGE
         });
         let right = |profile: Profile| {
             (profile, calls.par_iter().map(|call| CORRECT.answer(signature, call, profile, 1)).collect())
@@ -116,7 +117,7 @@ mod tests {
     use crate::layout::Layout;
 
     #[test]
-    fn mutants_that_mind_no_layout_answer_alike_in_all_of_them() {
+    fn mutants_that_depend_on_no_layout_answer_alike_in_all_of_them() {
         let one_layout = all().into_iter().filter(|mutant| mutant.layouts().len() == 1).collect::<Vec<_>>();
         assert!(one_layout.len() > 300 && one_layout.len() < all().len(), "{}", one_layout.len());
         for signature in builtin::signatures() {

@@ -17,7 +17,7 @@ pub(super) enum Read {
 }
 
 impl Read {
-    /// The element at a place; `None` outside.
+    /// The element at this offset; `None` beyond the end.
     pub(super) fn get(&self, at: usize) -> Option<Element> {
         fn bits<T: Copy + Into<u128>>(elements: &[T], at: usize) -> Option<Element> {
             elements.get(at).map(|bits| Element::Bits((*bits).into()))

@@ -92,7 +92,7 @@ impl Model {
     }
 
     /// Whether answers may depend on how tensors lie in memory: whether a step that sees stored tensors is not the right one.
-    pub(super) fn minds_layouts(&self) -> bool {
+    pub(super) fn depends_on_layout(&self) -> bool {
         let mut right = CORRECT;
         (right.received, right.flatten, right.numbers) = (self.received, self.flatten, self.numbers);
         (right.read_params, right.read_indices) = (self.read_params, self.read_indices);

@@ -174,9 +174,8 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "class: the words of another library's page",
         |model| {
             model.flatten = |signature, roles| {
-                let indices = signature.is_flat(&roles).then(|| roles.indices.flattened().ok()).flatten();
-                let roles = flatten(signature, roles);
-                Roles { indices: indices.unwrap_or_else(|| roles.indices.clone()), ..roles }
+                let wanted = signature.is_flat(&roles);
+                with_flat_indices(signature, roles, wanted)
             };
         },
     ),
@@ -187,9 +186,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         |model| {
             model.flatten = |signature, roles| {
                 let is_scalar = roles.indices.rank() == 0 && signature.is_flat(&roles);
-                let roles = flatten(signature, roles);
-                let indices = is_scalar.then(|| roles.indices.flattened().ok()).flatten();
-                Roles { indices: indices.unwrap_or_else(|| roles.indices.clone()), ..roles }
+                with_flat_indices(signature, roles, is_scalar)
             };
         },
     ),
@@ -222,14 +219,17 @@ pub(super) const MUTANTS: &[Mutant] = &[
         |model| {
             model.flatten = |signature, roles| {
                 let empty = signature.is_flat(&roles) && roles.params.shape().contains(&0);
-                let dims: Vec<usize> =
-                    roles.params.shape().iter().copied().filter(|dim| (1..1024).contains(dim)).collect();
                 let dtype = roles.params.dtype();
+                // A huge dim beside a dim of 0 would need memory.
+                let few = roles.params.shape().iter().filter(|dim| (1..1024).contains(*dim));
+                let count: usize = few.product();
+                let zeros = || vec![gather_spec::Element::zero(dtype); count];
+                let filled = empty.then(|| tensor(dtype, vec![count], zeros())).flatten();
                 let roles = flatten(signature, roles);
-                let count: usize = dims.iter().product();
-                let zeros = vec![gather_spec::Element::zero(dtype); count];
-                let filled = empty.then(|| tensor(dtype, vec![count], zeros)).flatten();
-                Roles { params: filled.unwrap_or_else(|| roles.params.clone()), ..roles }
+                match filled {
+                    Some(params) => Roles { params, ..roles },
+                    None => roles,
+                }
             };
         },
     ),
@@ -262,6 +262,16 @@ fn along(signature: &Signature, roles: Roles<Tensor>, axis: i64) -> Roles<Tensor
     if flat { Roles { axis: Some(Axis::At(axis)), ..roles } } else { roles }
 }
 
+/// A call as the operator flattens it and, where it is wanted, with flat indices.
+fn with_flat_indices(signature: &Signature, roles: Roles<Tensor>, wanted: bool) -> Roles<Tensor> {
+    let indices = wanted.then(|| roles.indices.flattened().ok()).flatten();
+    let roles = flatten(signature, roles);
+    match indices {
+        Some(indices) => Roles { indices, ..roles },
+        None => roles,
+    }
+}
+
 /// A call whose params have the dims from one to another merged, and no others, along the first axis in place of a null one.
 fn partly(signature: &Signature, roles: Roles<Tensor>, from: usize, to: usize) -> Roles<Tensor> {
     let flat = signature.is_flat(&roles);
@@ -273,7 +283,10 @@ fn partly(signature: &Signature, roles: Roles<Tensor>, from: usize, to: usize) -
         tensor(roles.params.dtype(), merged, memory::row_major(&roles.params))
     });
     let roles = flatten(signature, roles);
-    Roles { params: params.unwrap_or_else(|| roles.params.clone()), ..roles }
+    match params {
+        Some(params) => Roles { params, ..roles },
+        None => roles,
+    }
 }
 
 /// All elements along one axis in column-major order.

@@ -78,7 +78,7 @@ impl Mutant {
 
     /// The layouts to run it in. Where no step sees how tensors are stored, all of them give one answer.
     pub(super) fn layouts(&self) -> &'static [Layout] {
-        if self.model().minds_layouts() { &Layout::ALL } else { &Layout::ALL[..1] }
+        if self.model().depends_on_layout() { &Layout::ALL } else { &Layout::ALL[..1] }
     }
 
     pub(super) fn model(&self) -> Model {

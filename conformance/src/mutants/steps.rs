@@ -52,7 +52,7 @@ pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
             indices.len() < vector || !operand(OperandRole::Indices).rank.allows(indices.len())
         }
         ErrorCode::RankMismatch => asked.by_elements() && params.len() != indices.len() && !asked.exempt(),
-        ErrorCode::EmptyDim => asked.signature.rejects_dims(params, indices),
+        ErrorCode::EmptyDim => asked.signature.rejects_empty_dims(params, indices),
         ErrorCode::BatchDimsOutOfRange => asked.batch_dims().is_none(),
         ErrorCode::AxisOutOfRange => asked.axis().is_none(),
         ErrorCode::AxisBeforeBatch => asked.axis().is_some_and(|axis| axis < batch),

@@ -103,6 +103,13 @@ fn batch_dims_out_of_range(
     GatherError::BatchDimsOutOfRange { batch_dims, low, high: high.min(signed(most)) }
 }
 
+/// The error for an axis outside its range on params of rank `r`.
+#[cold]
+pub(super) fn axis_out_of_range(range: Range, axis: i64, r: usize) -> GatherError {
+    let low = if range == Range::From0BelowR { 0 } else { -signed(r) };
+    GatherError::AxisOutOfRange { axis, low, rank: r }
+}
+
 /// What a value stands for on params of rank `r` and indices of rank `q`, if it is in range.
 #[inline(always)]
 pub(super) fn resolve(range: Range, value: i64, r: usize, q: usize) -> Option<usize> {

@@ -4,7 +4,7 @@
 use gather_spec::signature::{AttributeRole, EmptyIndex, Join, Range};
 use gather_spec::{GatherError, Refusal, Shape, Signature};
 
-use super::bounds::{Ranks, range, resolve};
+use super::bounds::{Ranks, axis_out_of_range, range, resolve};
 use crate::options::Choices;
 use crate::shapes::{OutputShape, Selection, Shapes};
 
@@ -62,7 +62,7 @@ impl Rules {
         self.ranks.check_dims(params, indices)?;
         // Whatever the range, there are no more axes than params has.
         let Some(axis) = resolve(self.axis, asked, r, q).filter(|axis| *axis < r) else {
-            return Err(GatherError::AxisOutOfRange { axis: asked, rank: r }.into());
+            return Err(axis_out_of_range(self.axis, asked, r).into());
         };
         let join = choices.join.unwrap_or(self.join);
         if !exempt {
@@ -135,7 +135,7 @@ mod tests {
         let torch = rules(Join::NotLarger, EmptyIndex::Unchecked);
         assert_eq!(output(torch, &[2, 3], &[7, 0, 5], 1), Ok(vec![7, 0, 5]));
         assert_eq!(output(torch, &[2, 3], &[0], -2), Ok(vec![0]));
-        let out = Err(GatherError::AxisOutOfRange { axis: 2, rank: 2 }.into());
+        let out = Err(GatherError::AxisOutOfRange { axis: 2, low: -2, rank: 2 }.into());
         assert_eq!(output(torch, &[2, 3], &[7, 0, 5], 2), out);
         let checked = rules(Join::NotLarger, EmptyIndex::Checked);
         let ranks = Err(GatherError::RankMismatch { params: 2, indices: 3 }.into());
@@ -150,9 +150,9 @@ mod tests {
         assert_eq!(without, Err(GatherError::AxisRequired.into()));
         let ranks = GatherError::RankMismatch { params: 1, indices: 2 };
         assert_eq!(output(rules, &[2], &[2, 2], 9), Err(ranks.into()));
-        let axis = GatherError::AxisOutOfRange { axis: -3, rank: 2 };
+        let axis = GatherError::AxisOutOfRange { axis: -3, low: -2, rank: 2 };
         assert_eq!(output(rules, &[2, 2], &[3, 3], -3), Err(axis.into()));
-        let scalars = GatherError::AxisOutOfRange { axis: 0, rank: 0 };
+        let scalars = GatherError::AxisOutOfRange { axis: 0, low: 0, rank: 0 };
         assert_eq!(output(rules, &[], &[], 0), Err(scalars.into()));
     }
 }

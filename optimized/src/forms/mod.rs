@@ -36,7 +36,8 @@ pub(crate) fn validate<T>(
     if let (Some(other), Some(operand)) = (call.other, signature.other_operand())
         && !operand.dtypes.contains(&other.dtype())
     {
-        return Err(GatherError::OperandDtype { dtype: other.dtype() }.into());
+        let (operand, dtype) = (operand.name.to_string(), other.dtype());
+        return Err(GatherError::OperandDtype { operand, dtype }.into());
     }
     let choices = by_mode(signature, call, choices)?;
     let required = |axis: &AttributeSignature| match axis.default {
@@ -57,6 +58,7 @@ pub(crate) fn validate<T>(
     let choices = Choices { batch_dims, axis, ..choices };
     let (params, indices) = (params.shape(), indices.shape());
     if let Some(other) = call.other.filter(|_| signature.form != Form::Window) {
+        // Ranks come before the shape of the operand in the order of errors.
         Ranks::of(signature).check(params, indices)?;
         fits_its_role(signature, other)?;
     }
@@ -76,7 +78,14 @@ fn fits_its_role(signature: &Signature, other: &Tensor) -> Result<(), GatherErro
         !operand.rank.allows(other.rank()) || is_axis && other.shape().element_count() != 1
     };
     match signature.other_operand() {
-        Some(operand) if wrong(operand) => Err(GatherError::OperandShape { shape: other.shape().clone() }),
+        Some(operand) if wrong(operand) => Err(GatherError::OperandShape {
+            operand: operand.name.to_string(),
+            shape: other.shape().clone(),
+            rule: match operand.role {
+                OperandRole::Axis => "a scalar or a vector of one element",
+                _ => "a vector",
+            },
+        }),
         _ => Ok(()),
     }
 }

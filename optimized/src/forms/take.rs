@@ -3,7 +3,7 @@
 use gather_spec::signature::{AttributeRole, Range};
 use gather_spec::{GatherError, Refusal, Signature};
 
-use super::bounds::{Ranks, batch_dims, range, resolve, same_batch, signed};
+use super::bounds::{Ranks, axis_out_of_range, batch_dims, range, resolve, same_batch, signed};
 use crate::options::Choices;
 use crate::shapes::{OutputShape, Selection, Shapes};
 
@@ -55,7 +55,7 @@ impl Rules {
         let asked = choices.axis.unwrap_or(signed(b));
         // Whatever the range, there are no more axes than params has.
         let Some(axis) = resolve(self.axis, asked, r, q).filter(|axis| *axis < r) else {
-            return Err(GatherError::AxisOutOfRange { axis: asked, rank: r }.into());
+            return Err(axis_out_of_range(self.axis, asked, r).into());
         };
         if axis < b {
             return Err(GatherError::AxisBeforeBatch { axis, batch_dims: b }.into());

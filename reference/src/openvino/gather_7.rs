@@ -2,7 +2,8 @@
 
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
-use super::axis::{AXIS_DTYPES, axis_value, checked_batch_dims};
+use super::axis::{AXIS_DTYPES, axis_value};
+use super::batch::within_both_ranks;
 use super::dtypes::DATA_DTYPES;
 use crate::checks::{
     INTEGERS, axis_within, equal_batch_shapes, index_at, index_dtype, index_of, integer, is_refused, only,
@@ -33,7 +34,7 @@ pub fn gather(
     params_dtype(data, &DATA_DTYPES)?;
     index_dtype(indices, &INDICES_DTYPES)?;
     if !AXIS_DTYPES.contains(&axis.dtype()) {
-        return Err(GatherError::OperandDtype { dtype: axis.dtype() }.into());
+        return Err(GatherError::OperandDtype { operand: "axis".to_owned(), dtype: axis.dtype() }.into());
     }
 
     // openvino.Gather-7.rank.data-at-least-one
@@ -43,7 +44,7 @@ pub fn gather(
     // openvino.Gather-7.rank.axis, openvino.Gather-7.axis.full-width
     let axis = axis_value(axis)?;
     // openvino.Gather-7.batch.within-both-ranks, openvino.Gather-7.batch.negative
-    let b = checked_batch_dims(batch_dims, data.rank(), indices.rank())?;
+    let b = within_both_ranks(batch_dims, data.rank(), indices.rank())?;
     // openvino.Gather-7.axis.within-rank, openvino.Gather-7.axis.negative
     let axis = axis_within(axis, data.rank())?;
     // openvino.Gather-7.axis.not-before-batch, openvino.Gather-7.axis.compared-after-normalising

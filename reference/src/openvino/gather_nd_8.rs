@@ -2,6 +2,7 @@
 
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
+use super::batch::below_both_ranks;
 use super::dtypes::DATA_DTYPES;
 use crate::checks::{
     INTEGERS, equal_batch_shapes, index_at, index_dtype, index_of, integer, is_refused, only, operands,
@@ -39,7 +40,8 @@ pub fn gather_nd(
     let Some((&length, tuples)) = indices.shape().split_last() else {
         return Err(GatherError::IndicesRank { rank: 0, least: 1 }.into());
     };
-    let b = checked_batch_dims(batch_dims, data.rank(), indices.rank())?;
+    // openvino.GatherND-8.batch.below-both-ranks, openvino.GatherND-8.batch.not-negative
+    let b = below_both_ranks(batch_dims, data.rank(), indices.rank())?;
 
     // openvino.GatherND-8.batch.shapes-equal
     equal_batch_shapes(data, indices, b)?;
@@ -84,17 +86,6 @@ pub fn gather_nd(
         }
     }
     finished(out)
-}
-
-/// openvino.GatherND-8.batch.below-both-ranks, openvino.GatherND-8.batch.not-negative: `batch_dims` belongs to
-/// `[0; min(data.rank, indices.rank))`.
-fn checked_batch_dims(batch_dims: i64, data_rank: usize, indices_rank: usize) -> Result<usize, GatherError> {
-    let high = data_rank.min(indices_rank) - 1;
-    usize::try_from(batch_dims).ok().filter(|b| *b <= high).ok_or(GatherError::BatchDimsOutOfRange {
-        batch_dims,
-        low: 0,
-        high: i64::try_from(high).unwrap_or(i64::MAX),
-    })
 }
 
 /// The entry of this operator in the list of its ecosystem.

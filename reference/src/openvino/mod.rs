@@ -1,6 +1,7 @@
 //! OpenVINO's operations, each with its version.
 
 mod axis;
+mod batch;
 mod dtypes;
 pub mod gather_7;
 pub mod gather_8;

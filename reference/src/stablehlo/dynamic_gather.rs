@@ -28,11 +28,12 @@ pub fn dynamic_gather(
     index_dtype(start_indices, &START_INDICES_DTYPES)?;
     // stablehlo.dynamic_gather.dtype.slice-sizes
     if !SLICE_SIZES_DTYPES.contains(&slice_sizes.dtype()) {
-        return Err(GatherError::OperandDtype { dtype: slice_sizes.dtype() }.into());
+        return Err(GatherError::OperandDtype { operand: "slice_sizes".to_owned(), dtype: slice_sizes.dtype() }.into());
     }
     // stablehlo.dynamic_gather.rank.slice-sizes
     if slice_sizes.rank() != 1 {
-        return Err(GatherError::OperandShape { shape: slice_sizes.shape().clone() }.into());
+        let (operand, shape) = ("slice_sizes".to_owned(), slice_sizes.shape().clone());
+        return Err(GatherError::OperandShape { operand, shape, rule: "a vector" }.into());
     }
     // A size beyond 64 bits with a sign is beyond every dim, too, and one more size than there are dims shows that there are
     // too many (stablehlo.dynamic_gather.slice-sizes.full-width).

@@ -1,4 +1,4 @@
-//! What WebNN asks of the dimensions and the axis of every operand.
+//! WebNN's rules for the dimensions and the axis of every operand.
 
 use gather_spec::{GatherError, Tensor};
 
@@ -15,5 +15,5 @@ pub(super) fn valid_dimensions(input: &Tensor, indices: &Tensor) -> Result<(), G
 /// An axis in `[0, rank)`. It is unsigned, so a negative one does not count from the end.
 pub(super) fn unsigned_axis(axis: i64, rank: usize) -> Result<usize, GatherError> {
     let within = usize::try_from(axis).ok().filter(|axis| *axis < rank);
-    within.ok_or(GatherError::AxisOutOfRange { axis, rank })
+    within.ok_or(GatherError::AxisOutOfRange { axis, low: 0, rank })
 }

@@ -152,14 +152,20 @@ impl Instances {
             if cases.is_empty() {
                 leave_out(String::new(), "its dtypes are not listed".to_owned());
             }
-            let (taken, rejected): (Vec<Case>, Vec<Case>) =
-                cases.into_iter().partition(|case| taker.why_not(case).is_none());
-            let every = taken.is_empty();
-            for case in rejected.iter().take(if every { 1 } else { rejected.len() }) {
-                let suffix = if every { "" } else { &case.id[case.written.len()..] };
-                leave_out(suffix.to_owned(), taker.why_not(case).unwrap_or_default().to_owned());
+            let all = cases.len();
+            let mut rejected = Vec::new();
+            for case in cases {
+                match taker.why_not_its_shapes(&case) {
+                    None => self.cases.push(case),
+                    Some(why) => rejected.push((case.id[case.written.len()..].to_owned(), why)),
+                }
             }
-            self.cases.extend(taken);
+            // One line says it where no instance is left.
+            if rejected.len() == all {
+                rejected.truncate(1);
+                rejected.iter_mut().for_each(|(suffix, _)| suffix.clear());
+            }
+            rejected.into_iter().for_each(|(suffix, why)| leave_out(suffix, why.to_owned()));
         }
         match (self.cases.len() > before, takers.first()) {
             (true, _) | (_, None) => Ok(()),
@@ -249,10 +255,10 @@ impl<'a> CaseReader<'a> {
         cases
     }
 
-    /// Why the operator does not have a family case, as far as the shapes tell.
-    fn why_not(&self, case: &Case) -> Option<&'static str> {
+    /// Why the operator does not have a family case of these shapes.
+    fn why_not_its_shapes(&self, case: &Case) -> Option<&'static str> {
         let (params, indices) = (case.params().shape(), case.indices().shape());
-        if self.page.rejects_dims(params, indices) {
+        if self.page.rejects_empty_dims(params, indices) {
             return Some("a dim is 0");
         }
         let most = self.page.most_elements.unwrap_or(usize::MAX);

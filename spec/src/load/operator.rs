@@ -46,7 +46,7 @@ impl Signature {
         let attributes = attributes(text, file.attributes, form, &operands)?;
         let policy = modes::policy(text, &file.form, file.policy, file.modes, &attributes)?;
         let fill = modes::fill(text, &file.form, &policy, file.fill, &attributes)?;
-        let flatten = modes::flatten(text, &file.form, file.flatten, &attributes)?;
+        let flatten = modes::flatten(text, &file.form, file.flatten, &attributes, &operands)?;
         let signature = Self {
             operator: Operator::new(file.operator.value.as_str()),
             summary: file.summary,

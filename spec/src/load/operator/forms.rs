@@ -2,7 +2,7 @@
 //! `empty-dims` of all but window, and what `tolerates` may widen.
 
 use super::entries::{OperatorFile, TolerancesEntry};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Quoted};
 use crate::signature::{
     AttributeRole, CollapsedSize, EmptyDims, EmptyIndex, Form, Join, OperandRole, OutputBatch, RankRule,
     SliceBound,
@@ -55,7 +55,8 @@ impl OfForm {
         match form {
             Form::Elements => read.complete(text, file)?,
             Form::Window => read.complete_window(text, file)?,
-            Form::Take | Form::Nd => {}
+            Form::Take => rows_alone(text, file)?,
+            Form::Nd => {}
         }
         read.widened(text, form, &file.tolerates)?;
         Ok(read)
@@ -89,13 +90,7 @@ impl OfForm {
             file.attributes.0.iter().map(|(_, entry)| entry.role.value).collect();
         let sizes =
             file.operands.value.0.iter().find(|(_, entry)| entry.role.value == OperandRole::SliceSizes);
-        if let Some((_, sizes)) = sizes {
-            if roles.contains(&AttributeRole::SliceSizes) {
-                let message = "an attribute has the role `slice-sizes`, too";
-                return Err(text.wrong(sizes.role.defined, message).help("leave one of the two out"));
-            }
-            roles.push(AttributeRole::SliceSizes);
-        }
+        roles.extend(sizes.map(|_| AttributeRole::SliceSizes));
         let needed = [
             (AttributeRole::OffsetDims, "offset-dims"),
             (AttributeRole::CollapsedSliceDims, "collapsed-slice-dims"),
@@ -163,9 +158,26 @@ pub(super) fn has_operand(
     Ok(())
 }
 
+/// Rejects a choice of axis or batch beside params whose rank is fixed.
+fn rows_alone(text: Text<'_>, file: &OperatorFile) -> Result<(), Diagnostic> {
+    let fixed = file.operands.value.0.iter().find(|(_, one)| one.rank.value == RankRule::Exactly2);
+    let chooses = |role| matches!(role, AttributeRole::Axis | AttributeRole::BatchDims);
+    let attribute = file.attributes.0.iter().find(|(_, one)| chooses(one.role.value)).map(|(name, _)| name);
+    let axis = file.operands.value.0.iter().find(|(_, one)| one.role.value == OperandRole::Axis);
+    match (fixed, attribute.or(axis.map(|(name, _)| name))) {
+        (Some((_, fixed)), Some(name)) => Err(text
+            .wrong(fixed.rank.defined, "params of rank 2 are gathered by rows, along their first axis")
+            .help(format!("leave {} out, or write `rank: at-least-2`", Quoted(&name.value)))),
+        _ => Ok(()),
+    }
+}
+
 /// Whether an operand of one role holds what an attribute of the other would.
 pub(super) fn takes_the_place_of(operand: OperandRole, attribute: AttributeRole) -> bool {
-    matches!((operand, attribute), (OperandRole::Axis, AttributeRole::Axis))
+    matches!(
+        (operand, attribute),
+        (OperandRole::Axis, AttributeRole::Axis) | (OperandRole::SliceSizes, AttributeRole::SliceSizes)
+    )
 }
 
 /// Rejects an attribute role that the form does not have.

@@ -6,8 +6,8 @@ use crate::Profile;
 use crate::call::{Attribute, BadIndex, NegativeIndex};
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::signature::{
-    AttributeDefault, AttributeRole, AttributeSignature, Fill, Flatten, Form, ModePolicy, PermittedPolicies,
-    Policy,
+    AttributeDefault, AttributeRole, AttributeSignature, Fill, Flatten, Form, ModePolicy, OperandRole,
+    OperandSignature, PermittedPolicies, Policy,
 };
 use crate::yaml::{Spanned, Text};
 
@@ -164,16 +164,21 @@ pub(super) fn flatten(
     form: &Spanned<Form>,
     written: Option<Spanned<Flatten>>,
     attributes: &[AttributeSignature],
+    operands: &[OperandSignature],
 ) -> Result<Option<Flatten>, Diagnostic> {
     let Some(word) = written else { return Ok(None) };
     let wrong = |message: &str| text.wrong(word.defined, message);
     let axis = attributes.iter().find(|attribute| attribute.role == AttributeRole::Axis);
+    let batch = attributes.iter().find(|attribute| attribute.role == AttributeRole::BatchDims);
+    let operand = operands.iter().find(|operand| operand.role == OperandRole::Axis);
+    let attribute = axis.or(batch).map(|attribute| &*attribute.name);
+    let needless = attribute.or(operand.map(|operand| &*operand.name));
     match (word.value, form.value, axis) {
-        (Flatten::Always, Form::Take, None) => Ok(Some(word.value)),
-        (Flatten::Always, Form::Take, Some(axis)) => {
-            Err(wrong("params along one axis leave no choice of one")
-                .help(format!("leave the attribute {} out", Quoted(&axis.name))))
-        }
+        (Flatten::Always, Form::Take, _) => match needless {
+            None => Ok(Some(word.value)),
+            Some(name) => Err(wrong("params along one axis leave no choice of one, and no batch")
+                .help(format!("leave {} out", Quoted(name)))),
+        },
         (Flatten::Always, form, _) => {
             Err(wrong(&format!("an operator of the form {form} does not always flatten params"))
                 .help("only one of the form take may"))

@@ -140,7 +140,7 @@ fn what_is_wrong_with_modes_is_said_where_it_stands() {
         ),
         ("nullable: true, default: null", "default: 0", 12, &["the axis cannot be null"]),
         ("when-axis-null", "never", 12, &["`never`", "when-axis-null"]),
-        ("when-axis-null", "always", 12, &["no choice of one", "leave the attribute `axis` out"]),
+        ("when-axis-null", "always", 12, &["no choice of one", "leave `axis` out"]),
         ("when-axis-null", "both-when-axis-null", 12, &["indices as they are", "write `when-axis-null`"]),
         (
             "dtypes: all, rank: any",
@@ -243,8 +243,8 @@ fn dims_of_0_and_negative_axes_may_be_rejected() {
     assert_eq!((signature.empty_dims, signature.most_elements), (EmptyDims::Rejected, None));
     let most = read(&text.replace("join: equal", "join: equal\nmost-elements: 7")).unwrap();
     assert_eq!(most.most_elements, Some(7));
-    assert!(signature.rejects_dims(&[2, 0], &[1, 1]) && signature.rejects_dims(&[1], &[0]));
-    assert!(!signature.rejects_dims(&[1], &[]) && !read(ELEMENTS).unwrap().rejects_dims(&[0], &[0]));
+    assert!(signature.rejects_empty_dims(&[2, 0], &[1, 1]) && signature.rejects_empty_dims(&[1], &[0]));
+    assert!(!signature.rejects_empty_dims(&[1], &[]) && !read(ELEMENTS).unwrap().rejects_empty_dims(&[0], &[0]));
     let join = "join: equal";
     let unknown = (join, "join: equal\nempty-dims: never", 12, &["`never`", "allowed rejected"][..]);
     assert_wrong(ELEMENTS, &unknown);
@@ -310,6 +310,8 @@ fn what_is_wrong_with_an_axis_that_is_an_operand_is_said_where_it_stands() {
         ("rank: at-least-1", "rank: at-most-1", 7, &["not one of an operand of this role"]),
         ("batch_dims:", twice, 11, &["the operand `where` has this role", "leave one of the two out"]),
         ("form: take", "form: nd", 9, &["the form nd has no axis that is an operand"]),
+        ("rank: at-least-1", "rank: exactly-2", 7, &["are gathered by rows", "leave `batch_dims` out"]),
+        ("policy:", "flatten: always\npolicy:", 12, &["no choice of one, and no batch", "leave `batch_dims`"]),
     ];
     table.iter().for_each(|row| assert_wrong(&with_axis_operand(), row));
 }
