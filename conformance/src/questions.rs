@@ -304,6 +304,10 @@ mod tests {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
         let mut results = crate::results::read(&folder).unwrap();
         results.truncate(4);
+        for of in &mut results {
+            of.answers.clear();
+            of.deviations.clear();
+        }
         let case = spec.case("tf.gather/bad-index/minus-one").unwrap();
         let page = spec.operator("tf.gather").unwrap();
         let answers = ["`[[11, 12], [31, 32]]`", "an error", "`[[11, 12], [31, 32]]`"];
@@ -311,7 +315,6 @@ mod tests {
             of.backend.version = "1".to_owned();
             of.answers.insert(case.id.clone(), words.to_owned());
         }
-        results.iter_mut().for_each(|of| of.deviations.clear());
         let names: Vec<String> = results.iter().map(|of| of.backend.name.clone()).collect();
         let expected = [
             format!("{} 1, {} 1: `[[11, 12], [31, 32]]`", names[0], names[2]),

@@ -14,6 +14,7 @@ mod filled;
 mod grid;
 mod ledgers;
 mod names;
+mod operands;
 mod operator;
 mod pairs;
 mod questions;

@@ -28,7 +28,11 @@ pub fn dynamic_gather(
     index_dtype(start_indices, &START_INDICES_DTYPES)?;
     // stablehlo.dynamic_gather.dtype.slice-sizes
     if !SLICE_SIZES_DTYPES.contains(&slice_sizes.dtype()) {
-        return Err(GatherError::OperandDtype { operand: "slice_sizes".to_owned(), dtype: slice_sizes.dtype() }.into());
+        return Err(GatherError::OperandDtype {
+            operand: "slice_sizes".to_owned(),
+            dtype: slice_sizes.dtype(),
+        }
+        .into());
     }
     // stablehlo.dynamic_gather.rank.slice-sizes
     if slice_sizes.rank() != 1 {

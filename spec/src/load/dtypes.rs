@@ -57,7 +57,7 @@ impl CaseReader<'_> {
 
     /// Whether an operator has a family case in a dtype: if its pages list the dtype or, for a case that expects only the
     /// rejection of this dtype, if they neither list nor tolerate it.
-    fn belongs(&self, entry: &CaseEntry, role: OperandRole, dtype: DType) -> bool {
+    pub(super) fn belongs(&self, entry: &CaseEntry, role: OperandRole, dtype: DType) -> bool {
         let tolerates = &self.page.tolerates;
         let (code, tolerated) = match role {
             OperandRole::Params => (ErrorCode::ParamsDtype, &tolerates.params_dtypes[..]),
@@ -130,7 +130,7 @@ impl CaseReader<'_> {
 }
 
 /// Whether a case expects exactly this error.
-fn refuses(entry: &CaseEntry, code: ErrorCode) -> bool {
+pub(super) fn refuses(entry: &CaseEntry, code: ErrorCode) -> bool {
     let Expect::One(arm) = &entry.expect.value else { return false };
     arm.when.is_none() && arm.error.as_ref().is_some_and(|error| error.value == code.to_string())
 }

@@ -1,24 +1,14 @@
-//! Resolves the names of operands, attributes and clauses in a case file. An operator's file uses the names of its page; a
+//! Resolves the names of attributes and clauses in a case file. An operator's file uses the names of its page; a
 //! family's file uses roles and the family's clauses.
 
 use crate::diagnostic::{Diagnostic, Quoted, nearest};
-use crate::signature::{
-    AttributeRole, AttributeSignature, AttributeType, Axis, OperandRole, OperandSignature,
-};
+use crate::signature::{AttributeRole, AttributeSignature, AttributeType, OperandRole};
 use crate::yaml::{Node, Spanned};
-use crate::{Attribute, Attributes, Tensor, Window};
+use crate::{Attribute, Attributes};
 
 use super::case_reader::{CaseReader, Names};
-use super::raw::{CaseEntry, TensorEntry};
+use super::raw::CaseEntry;
 use super::written::Written;
-
-/// The operand beside params and indices: as an attribute in role terms, or as a tensor.
-#[derive(Default)]
-pub(super) struct OtherOperand {
-    pub(super) axis: Option<Axis>,
-    pub(super) window: Option<Window>,
-    pub(super) tensor: Option<Tensor>,
-}
 
 /// The attributes that a family case may have.
 const ATTRIBUTE_ROLES: [(&str, AttributeRole); 9] = [
@@ -32,15 +22,6 @@ const ATTRIBUTE_ROLES: [(&str, AttributeRole); 9] = [
     ("index-vector-dim", AttributeRole::IndexVectorDim),
     ("slice-sizes", AttributeRole::SliceSizes),
 ];
-
-const fn operand_role(role: OperandRole) -> &'static str {
-    match role {
-        OperandRole::Params => "params",
-        OperandRole::Indices => "indices",
-        OperandRole::Axis => "axis",
-        OperandRole::SliceSizes => "slice-sizes",
-    }
-}
 
 impl<'a> CaseReader<'a> {
     /// Whether the file belongs to a family.
@@ -62,6 +43,9 @@ impl<'a> CaseReader<'a> {
             && !rule.allows(rank)
         {
             return Some(format!("no params of rank {rank}"));
+        }
+        if let Some(why) = self.without_its_operand(entry) {
+            return Some(why);
         }
         let Node::Mapping(written) = &entry.attributes.as_ref()?.value else { return None };
         let roles = || written.iter().filter_map(|(name, value)| Some((role_of(&name.value)?, value)));
@@ -194,49 +178,7 @@ impl<'a> CaseReader<'a> {
         self.is_family() && role_of(&name.value).is_some_and(lacks)
     }
 
-    /// Whether an operand takes the place of an attribute with this role.
-    fn is_operand(&self, role: AttributeRole) -> bool {
-        match role {
-            AttributeRole::Axis => self.page.axis_operand().is_some(),
-            AttributeRole::SliceSizes => self.page.slice_sizes_operand().is_some(),
-            _ => false,
-        }
-    }
-
-    /// The operand beside params and indices. Family cases write it as an attribute.
-    pub(super) fn other_operand(&self, entry: &'a CaseEntry) -> Result<OtherOperand, Diagnostic> {
-        let Some(operand) = self.page.other_operand() else { return Ok(OtherOperand::default()) };
-        if self.is_family() {
-            let Some(Node::Mapping(written)) = entry.attributes.as_ref().map(|written| &written.value) else {
-                return Ok(OtherOperand::default());
-            };
-            let is_operand = |name: &str| role_of(name).is_some_and(|role| self.is_operand(role));
-            let Some((name, value)) = written.iter().find(|(name, _)| is_operand(&name.value)) else {
-                return Ok(OtherOperand::default());
-            };
-            if operand.role == OperandRole::SliceSizes {
-                let slice_sizes = Some(self.integers(name, value)?);
-                let window = Some(Window { slice_sizes, ..Window::default() });
-                return Ok(OtherOperand { window, ..OtherOperand::default() });
-            }
-            let axis = match self.attribute(name, self.attribute_called(name)?, value)? {
-                Attribute::Integer(axis) => Some(Axis::At(axis)),
-                _ => None,
-            };
-            return Ok(OtherOperand { axis, ..OtherOperand::default() });
-        }
-        let tensor = self.operand(entry, operand)?;
-        let dtype = match &tensor.value.dtype {
-            Some(dtype) => self.parse(dtype)?,
-            None => {
-                return Err(self.wrong(tensor.defined, "the dtype is missing").help("such as `dtype: i64`"));
-            }
-        };
-        let tensor = Some(self.reader.tensor(dtype, &tensor.value, tensor.defined)?);
-        Ok(OtherOperand { tensor, ..OtherOperand::default() })
-    }
-
-    fn attribute_called(&self, name: &Spanned<String>) -> Result<&AttributeSignature, Diagnostic> {
+    pub(super) fn attribute_called(&self, name: &Spanned<String>) -> Result<&AttributeSignature, Diagnostic> {
         let found = match self.names {
             Names::Page => self.page.attribute_named(&name.value),
             Names::Family(..) => role_of(&name.value).and_then(|role| self.page.attribute(role)),
@@ -256,7 +198,7 @@ impl<'a> CaseReader<'a> {
         if known.is_empty() { "it takes no attributes".to_owned() } else { one_of(name, &known) }
     }
 
-    fn attribute(
+    pub(super) fn attribute(
         &self,
         name: &Spanned<String>,
         page: &AttributeSignature,
@@ -287,7 +229,11 @@ impl<'a> CaseReader<'a> {
     }
 
     /// Reads a list of integers. Each may be a sum of products of named sizes.
-    fn integers(&self, name: &Spanned<String>, value: &'a Spanned<Node>) -> Result<Vec<i64>, Diagnostic> {
+    pub(super) fn integers(
+        &self,
+        name: &Spanned<String>,
+        value: &'a Spanned<Node>,
+    ) -> Result<Vec<i64>, Diagnostic> {
         let Node::Sequence(items) = &value.value else {
             let message = format!("`{}` must be a list of integers from -2^63 to 2^63 - 1", name.value);
             return Err(self.wrong(value.defined, message).help("such as [0, 1]"));
@@ -300,47 +246,9 @@ impl<'a> CaseReader<'a> {
         };
         items.iter().map(item).collect()
     }
-
-    /// The entries of params and indices.
-    pub(super) fn operands(
-        &self,
-        entry: &'a CaseEntry,
-    ) -> Result<(&'a Spanned<TensorEntry>, &'a Spanned<TensorEntry>), Diagnostic> {
-        let written = &entry.operands.value.0;
-        let known: Vec<&str> = self.page.operands.iter().map(|operand| self.operand_name(operand)).collect();
-        if let Some((name, _)) = written.iter().find(|(name, _)| !known.contains(&name.value.as_str())) {
-            let message = format!("{} has no operand {}", self.page.operator, Quoted(&name.value));
-            return Err(self.wrong(name.defined, message).help(one_of(&name.value, &known)));
-        }
-        let find = |role| self.operand(entry, self.page.operand(role));
-        Ok((find(OperandRole::Params)?, find(OperandRole::Indices)?))
-    }
-
-    /// The entry of an operand.
-    fn operand(
-        &self,
-        entry: &'a CaseEntry,
-        operand: &OperandSignature,
-    ) -> Result<&'a Spanned<TensorEntry>, Diagnostic> {
-        let name = self.operand_name(operand);
-        let found = entry.operands.value.0.iter().find(|(written, _)| written.value == name);
-        found.map(|(_, tensor)| tensor).ok_or_else(|| {
-            let message = format!("the operand {} is missing", Quoted(name));
-            let known: Vec<&str> = self.page.operands.iter().map(|one| self.operand_name(one)).collect();
-            let all = known.join(" and ");
-            self.wrong(entry.operands.defined, message).help(format!("{all} are expected"))
-        })
-    }
-
-    fn operand_name<'s>(&self, operand: &'s OperandSignature) -> &'s str {
-        match self.names {
-            Names::Page => &operand.name,
-            Names::Family(..) => operand_role(operand.role),
-        }
-    }
 }
 
-fn role_of(word: &str) -> Option<AttributeRole> {
+pub(super) fn role_of(word: &str) -> Option<AttributeRole> {
     ATTRIBUTE_ROLES.iter().find(|(known, _)| *known == word).map(|(_, role)| *role)
 }
 

@@ -127,7 +127,7 @@ fn attributes(
             return Err(text.wrong(role.defined, message).help("a role is played by one attribute"));
         }
         forms::has_role(text, role, form)?;
-        if let Some(other) = operands.iter().find(|one| forms::takes_the_place_of(one.role, role.value)) {
+        if let Some(other) = operands.iter().find(|one| one.role.takes_the_place_of(role.value)) {
             let message = format!("the operand {} has this role", Quoted(&other.name));
             return Err(text.wrong(role.defined, message).help("leave one of the two out"));
         }

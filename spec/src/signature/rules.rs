@@ -38,6 +38,16 @@ pub enum OperandRole {
     SliceSizes,
 }
 
+impl OperandRole {
+    /// Whether an operand of this role holds what an attribute of the other would.
+    pub(crate) fn takes_the_place_of(self, attribute: AttributeRole) -> bool {
+        matches!(
+            (self, attribute),
+            (Self::Axis, AttributeRole::Axis) | (Self::SliceSizes, AttributeRole::SliceSizes)
+        )
+    }
+}
+
 /// The role of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

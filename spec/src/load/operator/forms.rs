@@ -1,7 +1,7 @@
 //! The keys of an `operator.yaml` that belong to some forms only: `join` and `empty-index` of elements, `depth` of nd,
 //! `empty-dims` of all but window, and what `tolerates` may widen.
 
-use super::entries::{OperatorFile, TolerancesEntry};
+use super::entries::{OperandEntry, OperatorFile, TolerancesEntry};
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::signature::{
     AttributeRole, CollapsedSize, EmptyDims, EmptyIndex, Form, Join, OperandRole, OutputBatch, RankRule,
@@ -160,7 +160,9 @@ pub(super) fn has_operand(
 
 /// Rejects a choice of axis or batch beside params whose rank is fixed.
 fn rows_alone(text: Text<'_>, file: &OperatorFile) -> Result<(), Diagnostic> {
-    let fixed = file.operands.value.0.iter().find(|(_, one)| one.rank.value == RankRule::Exactly2);
+    let is_fixed =
+        |one: &OperandEntry| one.role.value == OperandRole::Params && one.rank.value == RankRule::Exactly2;
+    let fixed = file.operands.value.0.iter().find(|(_, one)| is_fixed(one));
     let chooses = |role| matches!(role, AttributeRole::Axis | AttributeRole::BatchDims);
     let attribute = file.attributes.0.iter().find(|(_, one)| chooses(one.role.value)).map(|(name, _)| name);
     let axis = file.operands.value.0.iter().find(|(_, one)| one.role.value == OperandRole::Axis);
@@ -170,14 +172,6 @@ fn rows_alone(text: Text<'_>, file: &OperatorFile) -> Result<(), Diagnostic> {
             .help(format!("leave {} out, or write `rank: at-least-2`", Quoted(&name.value)))),
         _ => Ok(()),
     }
-}
-
-/// Whether an operand of one role holds what an attribute of the other would.
-pub(super) fn takes_the_place_of(operand: OperandRole, attribute: AttributeRole) -> bool {
-    matches!(
-        (operand, attribute),
-        (OperandRole::Axis, AttributeRole::Axis) | (OperandRole::SliceSizes, AttributeRole::SliceSizes)
-    )
 }
 
 /// Rejects an attribute role that the form does not have.

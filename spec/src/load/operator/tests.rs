@@ -244,7 +244,9 @@ fn dims_of_0_and_negative_axes_may_be_rejected() {
     let most = read(&text.replace("join: equal", "join: equal\nmost-elements: 7")).unwrap();
     assert_eq!(most.most_elements, Some(7));
     assert!(signature.rejects_empty_dims(&[2, 0], &[1, 1]) && signature.rejects_empty_dims(&[1], &[0]));
-    assert!(!signature.rejects_empty_dims(&[1], &[]) && !read(ELEMENTS).unwrap().rejects_empty_dims(&[0], &[0]));
+    assert!(
+        !signature.rejects_empty_dims(&[1], &[]) && !read(ELEMENTS).unwrap().rejects_empty_dims(&[0], &[0])
+    );
     let join = "join: equal";
     let unknown = (join, "join: equal\nempty-dims: never", 12, &["`never`", "allowed rejected"][..]);
     assert_wrong(ELEMENTS, &unknown);
@@ -311,7 +313,12 @@ fn what_is_wrong_with_an_axis_that_is_an_operand_is_said_where_it_stands() {
         ("batch_dims:", twice, 11, &["the operand `where` has this role", "leave one of the two out"]),
         ("form: take", "form: nd", 9, &["the form nd has no axis that is an operand"]),
         ("rank: at-least-1", "rank: exactly-2", 7, &["are gathered by rows", "leave `batch_dims` out"]),
-        ("policy:", "flatten: always\npolicy:", 12, &["no choice of one, and no batch", "leave `batch_dims`"]),
+        (
+            "policy:",
+            "flatten: always\npolicy:",
+            13,
+            &["no choice of one, and no batch", "leave `batch_dims`"],
+        ),
     ];
     table.iter().for_each(|row| assert_wrong(&with_axis_operand(), row));
 }
