@@ -30,6 +30,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use gather_spec::load::Wanted;
 use gather_spec::{Signatures, Specification};
 
 use crate::{builtin, native, signals};
@@ -154,38 +155,37 @@ impl Cli {
         status
     }
 
-    /// Loads the specification. It lives until the process ends, because freeing all cases one by one takes time.
+    /// Loads the specification with the cases that the command needs. It lives until the process ends, because freeing all
+    /// cases one by one takes time.
     fn load(&self) -> Result<&'static Specification, Failure> {
         start_threads();
-        let large = match &self.command {
-            Some(Command::Run(run)) => run.wants_large(),
-            Some(Command::List(list)) => list.wants_large(),
-            _ => false,
-        };
-        let no_cases = match &self.command {
-            Some(Command::Check(check)) => !check.wants_cases(),
-            Some(Command::List(list)) => !list.wants_cases(),
+        let all = self.signatures()?;
+        let wanted = match &self.command {
+            Some(Command::Run(run)) => run.wanted(&all),
+            Some(Command::List(list)) => list.wanted(&all),
+            Some(Command::Show(show)) => show.wanted(&all),
+            Some(Command::Check(check)) => check.wanted(&all),
+            Some(Command::Mutants(mutants)) => mutants.wanted(&all),
             // A campaign draws its calls.
-            Some(Command::Fuzz(_)) => true,
-            _ => false,
+            Some(Command::Fuzz(_)) => Wanted::None,
+            _ => Wanted::Usual,
         };
+        self.load_with(&wanted).map(|spec| &*Box::leak(Box::new(spec)))
+    }
+
+    fn load_with(&self, wanted: &Wanted<'_>) -> Result<Specification, Failure> {
         match &self.spec {
-            None if no_cases => Specification::embedded_without_cases(),
-            None if large => Specification::embedded_with_large(),
-            None => Specification::embedded(),
-            Some(folder) if no_cases => Specification::from_dir_without_cases(folder),
-            Some(folder) if large => Specification::from_dir_with_large(folder),
-            Some(folder) => Specification::from_dir(folder),
+            None => Specification::embedded_with(wanted),
+            Some(folder) => Specification::from_dir_with(folder, wanted),
         }
-        .map(|spec| &*Box::leak(Box::new(spec)))
         .map_err(Failure::Files)
     }
 
-    /// The operators alone. The embedded ones need no cases to be read.
+    /// The operators alone. The embedded ones need nothing else to be read.
     fn signatures(&self) -> Result<Signatures, Failure> {
         match &self.spec {
             None => Ok(builtin::signatures().clone()),
-            Some(_) => Ok(self.load()?.signatures()),
+            Some(_) => Ok(self.load_with(&Wanted::None)?.signatures()),
         }
     }
 }

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use assert_cmd::Command;
 use gather_spec::Specification;
+use gather_spec::load::Wanted;
 use rayon::prelude::*;
 use tempfile::TempDir;
 
@@ -83,7 +84,7 @@ fn a_document_is_all_between_two_headings() {
 
 #[test]
 fn checked_in_files_are_explained() {
-    let spec = Specification::embedded_without_cases().unwrap();
+    let spec = Specification::embedded_with(&Wanted::None).unwrap();
     insta::glob!("hostile/*.yaml", |file| {
         let dir = TempDir::new().unwrap();
         let files = write_documents(file, dir.path());
@@ -93,7 +94,7 @@ fn checked_in_files_are_explained() {
 
 #[test]
 fn made_files_are_explained() {
-    let spec = Specification::embedded_without_cases().unwrap();
+    let spec = Specification::embedded_with(&Wanted::None).unwrap();
     let dir = TempDir::new().unwrap();
     for topic in made::REFUSED.iter().chain([&made::ACCEPTED]) {
         let files = made::write(*topic, dir.path()).unwrap();
@@ -106,7 +107,7 @@ fn made_files_are_explained() {
 
 #[test]
 fn files_that_cannot_be_read_are_explained() {
-    let spec = Specification::embedded_without_cases().unwrap();
+    let spec = Specification::embedded_with(&Wanted::None).unwrap();
     let dir = TempDir::new().unwrap();
     let huge = made::write_hundred_megabytes(dir.path()).unwrap();
     let folder = dir.path().join("a-folder.yaml");
@@ -127,13 +128,13 @@ fn a_file_without_permission_is_explained() {
         println!("skipped: this user, root perhaps, may read a file that nobody may read");
         return;
     }
-    let text = shown(&Specification::embedded_without_cases().unwrap(), &path, dir.path());
+    let text = shown(&Specification::embedded_with(&Wanted::None).unwrap(), &path, dir.path());
     assert!(text.contains("locked.yaml") && text.contains("may not be read"), "{text}");
 }
 
 #[test]
 fn what_is_accepted_and_what_is_not() {
-    let spec = Specification::embedded_without_cases().unwrap();
+    let spec = Specification::embedded_with(&Wanted::None).unwrap();
     let dir = TempDir::new().unwrap();
     for files in [checked_in(dir.path()), made(dir.path())] {
         for path in files.refused {
@@ -204,7 +205,7 @@ fn over_limit(paths: &[PathBuf]) -> Option<String> {
 #[ignore = "no_file_takes_long_or_much_memory runs this in processes of its own"]
 fn measured() {
     let Some(paths) = std::env::var_os(FILES) else { return };
-    let spec = Specification::embedded_without_cases().unwrap();
+    let spec = Specification::embedded_with(&Wanted::None).unwrap();
     // Forgets the peak so far.
     std::fs::write("/proc/self/clear_refs", "5").unwrap();
     let (time, held) = (processor_millis(), status_bytes("VmRSS:"));

@@ -7,13 +7,14 @@ use gather_conformance::builtin;
 use gather_conformance::judge::{Strictness, Verdict};
 use gather_conformance::process::ProcessBackend;
 use gather_conformance::runner::InProcess;
+use gather_spec::load::Wanted;
 use gather_spec::{Allowed, Case, Profile, Specification};
 
 /// The most elements that are moved in debug.
 const FEW: usize = 1 << 18;
 
 fn large() -> Vec<Case> {
-    let mut spec = Specification::embedded_with_large().unwrap();
+    let mut spec = Specification::embedded_with(&Wanted::Large).unwrap();
     spec.cases.retain(|case| case.large && (!cfg!(debug_assertions) || is_quick(case)));
     spec.cases
 }
@@ -57,7 +58,7 @@ fn a_program_gets_painted_params_as_a_sparse_file() {
     let program = env!("CARGO_BIN_EXE_gatherspec");
     let mut backend = ProcessBackend::new(program);
     backend.arguments = ["serve", "optimized"].map(Into::into).to_vec();
-    let spec = Specification::embedded_with_large().unwrap();
+    let spec = Specification::embedded_with(&Wanted::Large).unwrap();
     let wanted = [
         "around-two-to-the-31-and-32",
         "a-long-axis-of-one-number",

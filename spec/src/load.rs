@@ -25,6 +25,7 @@ mod schema;
 mod single;
 mod sizes;
 mod version;
+mod wanted;
 mod written;
 
 use std::collections::{HashMap, HashSet};
@@ -42,8 +43,9 @@ use families::with_nearest;
 use files::read_all;
 use operator::OperatorPage;
 use reader::is_large;
-pub use single::{Ledger, family_folder};
+pub use single::{Ledger, family_folder, operator_folder};
 pub use version::SCHEMA;
+pub use wanted::Wanted;
 
 static EMBEDDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
@@ -71,17 +73,6 @@ pub fn operators() -> Result<Vec<Signature>, Vec<Diagnostic>> {
     if wrong.is_empty() { Ok(spec.operators) } else { Err(wrong) }
 }
 
-/// Which cases to read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
-    /// None.
-    None,
-    /// All but the large ones.
-    Usual,
-    /// The large ones too.
-    Large,
-}
-
 /// What a case file's folder is named after.
 enum Folder<'a> {
     /// An operator.
@@ -91,7 +82,7 @@ enum Folder<'a> {
 }
 
 impl Specification {
-    /// The embedded specification.
+    /// The embedded specification, without the large cases.
     ///
     /// # Errors
     /// Everything that is wrong with the files.
@@ -101,59 +92,44 @@ impl Specification {
     /// assert!(spec.operator("tf.gather_nd").is_some());
     /// ```
     pub fn embedded() -> Result<Self, Vec<Diagnostic>> {
-        Self::load(EMBEDDED, Wanted::Usual)
+        Self::embedded_with(&Wanted::Usual)
     }
 
-    /// Like [`Specification::embedded`], without its cases: enough to read other case files, and much faster.
+    /// The embedded specification with the wanted cases alone.
     ///
     /// # Errors
-    /// Everything that is wrong with the files.
+    /// Everything that is wrong with the files that are read.
     ///
     /// ```
-    /// let spec = gather_spec::Specification::embedded_without_cases().unwrap();
+    /// use gather_spec::{Specification, load::Wanted};
+    /// let spec = Specification::embedded_with(&Wanted::None).unwrap();
     /// assert!(spec.operator("tf.gather_nd").is_some() && spec.cases.is_empty());
+    /// let spec = Specification::embedded_with(&Wanted::Of(vec!["tf.gather"])).unwrap();
+    /// assert!(spec.case("tf.gather/bad-index/minus-one").is_some());
+    /// assert!(spec.case("numpy.take/bad-index/minus-one").is_none());
+    /// assert!(spec.case("numpy.take/documented/three-of-six").is_some());
     /// ```
-    pub fn embedded_without_cases() -> Result<Self, Vec<Diagnostic>> {
-        Self::load(EMBEDDED, Wanted::None)
+    pub fn embedded_with(wanted: &Wanted<'_>) -> Result<Self, Vec<Diagnostic>> {
+        Self::load(EMBEDDED, wanted)
     }
 
-    /// Like [`Specification::embedded`], with the large cases, which take longer to read and are not for every run.
-    ///
-    /// # Errors
-    /// Everything that is wrong with the files.
-    pub fn embedded_with_large() -> Result<Self, Vec<Diagnostic>> {
-        Self::load(EMBEDDED, Wanted::Large)
-    }
-
-    /// The specification in a folder that is laid out like this repository's `spec/`.
+    /// The specification in a folder that is laid out like this repository's `spec/`, without the large cases.
     ///
     /// # Errors
     /// Everything that is wrong with the files, or why the folder cannot be read.
     pub fn from_dir(root: &Path) -> Result<Self, Vec<Diagnostic>> {
-        Self::read_dir(root, Wanted::Usual)
+        Self::from_dir_with(root, &Wanted::Usual)
     }
 
-    /// Like [`Specification::from_dir`], without its cases.
+    /// Like [`Specification::from_dir`], with the wanted cases alone.
     ///
     /// # Errors
-    /// As [`Specification::from_dir`], but for case files, which are not read.
-    pub fn from_dir_without_cases(root: &Path) -> Result<Self, Vec<Diagnostic>> {
-        Self::read_dir(root, Wanted::None)
-    }
-
-    /// Like [`Specification::from_dir`], with the large cases.
-    ///
-    /// # Errors
-    /// As [`Specification::from_dir`].
-    pub fn from_dir_with_large(root: &Path) -> Result<Self, Vec<Diagnostic>> {
-        Self::read_dir(root, Wanted::Large)
-    }
-
-    fn read_dir(root: &Path, wanted: Wanted) -> Result<Self, Vec<Diagnostic>> {
+    /// As [`Specification::from_dir`], but for case files that are not read.
+    pub fn from_dir_with(root: &Path, wanted: &Wanted<'_>) -> Result<Self, Vec<Diagnostic>> {
         let files = read_all(root)?;
         let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
         let spec = Self::load(&files, wanted)?;
-        if wanted == Wanted::None {
+        if !wanted.is_whole() {
             return Ok(spec);
         }
         // For the embedded files, a test checks this.
@@ -164,12 +140,12 @@ impl Specification {
         Ok(spec)
     }
 
-    fn load(files: &[(&str, &[u8])], wanted: Wanted) -> Result<Self, Vec<Diagnostic>> {
+    fn load(files: &[(&str, &[u8])], wanted: &Wanted<'_>) -> Result<Self, Vec<Diagnostic>> {
         let mut spec = Self::default();
         let mut wrong = Vec::new();
         let (mut operators, mut clause_files, mut case_files) = (Vec::new(), Vec::new(), Vec::new());
         // Ledgers, families and operators first, then clauses, then cases: each kind refers to the ones before it.
-        for (name, bytes) in files.iter().filter(|(name, _)| wanted == Wanted::Large || !is_large(name)) {
+        for (name, bytes) in files.iter().filter(|(name, _)| *wanted == Wanted::Large || !is_large(name)) {
             let text = match Text::new(name, bytes) {
                 Ok(text) => text,
                 Err(diagnostic) => {
@@ -221,18 +197,27 @@ impl Specification {
         for (text, read) in &operators {
             wrong.extend(spec.check_targets(*text, read).err());
         }
-        if wanted != Wanted::None {
-            spec.read_all_cases(&case_files, &mut wrong);
-        }
+        spec.read_all_cases(&case_files, wanted, &mut wrong);
         if wrong.is_empty() { Ok(spec) } else { Err(wrong) }
     }
 
     /// Reads case files in parallel and sorts their cases.
-    fn read_all_cases(&mut self, files: &[(Text<'_>, Folder<'_>)], wrong: &mut Vec<Diagnostic>) {
+    fn read_all_cases(
+        &mut self,
+        files: &[(Text<'_>, Folder<'_>)],
+        wanted: &Wanted<'_>,
+        wrong: &mut Vec<Diagnostic>,
+    ) {
+        let is_wanted = |(_, folder): &&(Text<'_>, Folder<'_>)| match folder {
+            Folder::Operator(_) => *wanted != Wanted::None,
+            Folder::Family(family) => {
+                wanted.is_whole() || self.with_form(family).any(|page| wanted.has(page.operator.as_str()))
+            }
+        };
         let read = |(text, folder): &(Text<'_>, Folder<'_>)| {
             let mut wrong = Vec::new();
             let instances = match folder {
-                Folder::Family(family) => read_family(*text, self, family, &mut wrong),
+                Folder::Family(family) => read_family(*text, self, family, wanted, &mut wrong),
                 Folder::Operator(folder) => {
                     let context = Context { spec: self, folder: Some(folder) };
                     Instances { cases: read_cases(*text, &context, &mut wrong), left_out: Vec::new() }
@@ -240,7 +225,7 @@ impl Specification {
             };
             (instances, wrong)
         };
-        let read: Vec<_> = files.par_iter().map(read).collect();
+        let read: Vec<_> = files.par_iter().filter(is_wanted).map(read).collect();
         self.cases.reserve_exact(read.iter().map(|(instances, _)| instances.cases.len()).sum());
         for (instances, diagnostics) in read {
             self.cases.extend(instances.cases);
@@ -263,6 +248,11 @@ impl Specification {
             );
             wrong.push(Diagnostic::file(file, message).help("give one of them another name"));
         }
+    }
+
+    /// The operators of a form.
+    fn with_form(&self, form: &str) -> impl Iterator<Item = &Signature> {
+        self.operators.iter().filter(move |page| page.form.to_string() == form)
     }
 
     fn check_targets(&self, text: Text<'_>, read: &OperatorPage) -> Result<(), Diagnostic> {

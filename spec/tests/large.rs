@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use gather_spec::load::Wanted;
 use gather_spec::{Allowed, Case, Specification, Tensor};
 
-static SPEC: LazyLock<Specification> = LazyLock::new(|| Specification::embedded_with_large().unwrap());
+static SPEC: LazyLock<Specification> =
+    LazyLock::new(|| Specification::embedded_with(&Wanted::Large).unwrap());
 
 const MIB: usize = 1 << 20;
 
@@ -46,7 +48,7 @@ fn only_who_asks_for_large_cases_reads_them() {
     assert_eq!(SPEC.cases.len(), usual.cases.len() + large().count());
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     assert_eq!(Specification::from_dir(folder).unwrap().cases.len(), usual.cases.len());
-    assert_eq!(Specification::from_dir_with_large(folder).unwrap().cases.len(), SPEC.cases.len());
+    assert_eq!(Specification::from_dir_with(folder, &Wanted::Large).unwrap().cases.len(), SPEC.cases.len());
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use gather_spec::{Basis, Case, Specification};
+use gather_spec::load::Wanted;
+use gather_spec::{Basis, Case, Signatures, Specification};
 
 use crate::select::Selection;
 use crate::words::name;
@@ -44,6 +45,21 @@ pub(super) fn selection(
             "--case `{}` matches no case\nhelp: `gatherspec list cases` prints every id",
             name(pattern.as_str())
         ))),
+    }
+}
+
+/// The cases to read, given `--operator` and `--case`. Those of all operators unless each pattern begins with the name of one.
+pub(super) fn wanted<'a>(all: &Signatures, operators: &'a [String], patterns: &'a [String]) -> Wanted<'a> {
+    if !operators.is_empty() {
+        return Wanted::Of(operators.iter().map(String::as_str).collect());
+    }
+    let named = |pattern: &'a String| {
+        let operator = pattern.split_once('/').map(|(operator, _)| operator);
+        operator.filter(|operator| all.get(operator).is_some())
+    };
+    match patterns.iter().map(named).collect() {
+        Some(operators) if !patterns.is_empty() => Wanted::Of(operators),
+        _ => Wanted::Usual,
     }
 }
 

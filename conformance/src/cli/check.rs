@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use gather_spec::clause::Document;
-use gather_spec::load::{Ledger, family_folder};
-use gather_spec::{Case, Clause, Diagnostic, Outcome, Profile, Specification};
+use gather_spec::load::{Ledger, Wanted, family_folder, operator_folder};
+use gather_spec::{Case, Clause, Diagnostic, Outcome, Profile, Signatures, Specification};
 use sha2::{Digest, Sha256};
 
 use crate::builtin;
@@ -37,12 +37,22 @@ pub(super) struct Check {
 }
 
 impl Check {
-    /// Whether the cases of the specification say anything about the files.
-    pub(super) fn wants_cases(&self) -> bool {
-        let refers_to_cases = |file: &PathBuf| {
-            matches!(file.file_name().and_then(OsStr::to_str), Some("clauses.yaml" | "questions.yaml"))
-        };
-        self.document.is_none() && self.files.iter().any(refers_to_cases)
+    /// The cases that say anything about the files.
+    pub(super) fn wanted<'a>(&self, all: &'a Signatures) -> Wanted<'a> {
+        let mut operators = Vec::new();
+        for file in self.files.iter().filter(|_| self.document.is_none()) {
+            match file.file_name().and_then(OsStr::to_str) {
+                Some("questions.yaml") => return Wanted::Usual,
+                Some("clauses.yaml") if family_folder(file).is_none() => {
+                    match operator_folder(file).and_then(|operator| all.get(&operator)) {
+                        Some(page) => operators.push(page.operator.as_str()),
+                        None => return Wanted::Usual,
+                    }
+                }
+                _ => {}
+            }
+        }
+        if operators.is_empty() { Wanted::None } else { Wanted::Of(operators) }
     }
 
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {

@@ -1,6 +1,7 @@
 //! `gatherspec list`: what there is, for people and for programs.
 
 use clap::ValueEnum as _;
+use gather_spec::load::Wanted;
 use gather_spec::{Basis, Case, Profile, Signatures, Specification};
 use serde_json::{Value, json};
 
@@ -9,7 +10,7 @@ use crate::builtin;
 use crate::select::Suite;
 use crate::words::counted;
 
-use super::cases::{check_operators, selection};
+use super::cases::{check_operators, selection, wanted};
 use super::ending::{Failure, Status};
 use super::output::print;
 
@@ -67,14 +68,14 @@ impl Format {
 }
 
 impl List {
-    /// Whether to load the large cases.
-    pub(super) fn wants_large(&self) -> bool {
-        self.suite == Some(Suite::Large)
-    }
-
-    /// Whether the list has cases or counts them.
-    pub(super) const fn wants_cases(&self) -> bool {
-        !matches!(self.what, What::Backends | What::Documents)
+    /// The cases that the list has or counts.
+    pub(super) fn wanted(&self, all: &Signatures) -> Wanted<'_> {
+        match self.what {
+            What::Backends | What::Documents | What::Questions => Wanted::None,
+            What::Cases if self.suite == Some(Suite::Large) => Wanted::Large,
+            What::Cases | What::Clauses => wanted(all, &self.operators, &self.patterns),
+            What::Operators => Wanted::Usual,
+        }
     }
 
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {

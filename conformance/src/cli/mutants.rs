@@ -1,12 +1,13 @@
 //! `gatherspec mutants`: how strong the suite is.
 
-use gather_spec::{Case, Specification};
+use gather_spec::load::Wanted;
+use gather_spec::{Case, Signatures, Specification};
 
 use crate::mutants::strength::{self, Strength};
 use crate::select::{Pattern, Selection, Suite};
 use crate::words::name;
 
-use super::cases::check_operators;
+use super::cases::{check_operators, wanted};
 use super::ending::{Failure, Status};
 use super::output::print;
 
@@ -34,6 +35,11 @@ enum Format {
 }
 
 impl Mutants {
+    /// The cases that are measured.
+    pub(super) fn wanted(&self, all: &Signatures) -> Wanted<'_> {
+        wanted(all, &self.operators, &[])
+    }
+
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
         if self.suite == Some(Suite::Large) {
             return Err(Failure::Usage("mutants do not run on the large cases".to_owned()));

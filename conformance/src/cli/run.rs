@@ -6,7 +6,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::{Args as _, FromArgMatches as _};
-use gather_spec::{Basis, Case, Specification};
+use gather_spec::load::Wanted;
+use gather_spec::{Basis, Case, Signatures, Specification};
 use rayon::prelude::*;
 
 use crate::adapters::{Adapter, Launch};
@@ -24,7 +25,7 @@ use crate::shell::{option, quoted};
 
 use super::built_in::BackendArgument;
 use super::campaign::{self, Short};
-use super::cases::{check_operators, read_files, selection};
+use super::cases::{check_operators, read_files, selection, wanted};
 use super::ending::{Failure, Status};
 use super::keep::{Kept, default_folder};
 use super::known::Known;
@@ -114,9 +115,19 @@ impl Run {
         Self { command, deviations, ..self }
     }
 
-    /// Whether to load the large cases.
-    pub(super) fn wants_large(&self) -> bool {
-        self.suite == Some(Suite::Large)
+    /// The cases that the run needs. Deviations are compared with all of them, and the first calls of a program are of any
+    /// operator.
+    pub(super) fn wanted(&self, all: &Signatures) -> Wanted<'_> {
+        let is_adapter = |backend: &Backend| matches!(backend, Backend::Adapter(_));
+        if self.suite == Some(Suite::Large) {
+            Wanted::Large
+        } else if self.backends.iter().any(is_adapter) || !self.deviations.is_empty() {
+            Wanted::Usual
+        } else if self.files.is_empty() {
+            wanted(all, &self.operators, &self.patterns)
+        } else {
+            Wanted::Of(Vec::new())
+        }
     }
 
     /// Runs the cases. `folder` holds the specification, unless it is the embedded one.
@@ -379,7 +390,7 @@ impl Run {
         let folder = job.folder.map(|folder| option("--spec", folder.display()));
         let files = self.files.iter().map(|file| option("--cases", file.display()));
         let repeat = (self.repeat.get() > 1).then(|| option("--repeat", self.repeat));
-        let large = self.wants_large().then(|| "--suite large".to_owned());
+        let large = (self.suite == Some(Suite::Large)).then(|| "--suite large".to_owned());
         folder.into_iter().chain(files).chain(repeat).chain(large).collect()
     }
 

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use gather_spec::{Profile, Specification};
+use gather_spec::load::Wanted;
+use gather_spec::{Profile, Signatures, Specification};
 
 use crate::backend::Backend;
 use crate::words::name;
@@ -22,6 +23,16 @@ pub(super) struct Show {
 }
 
 impl Show {
+    /// The cases that are shown: those of the operator that the id begins with, if it does.
+    pub(super) fn wanted<'a>(&self, all: &'a Signatures) -> Wanted<'a> {
+        let is_about = |operator: &&str| {
+            let rest = self.id.strip_prefix(*operator);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '.']))
+        };
+        let operators: Vec<&str> = all.iter().map(|page| page.operator.as_str()).filter(is_about).collect();
+        if operators.is_empty() { Wanted::Usual } else { Wanted::Of(operators) }
+    }
+
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
         let question = spec.question(&self.id);
         if question.is_none() && self.results.is_some() {

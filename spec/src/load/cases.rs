@@ -22,6 +22,7 @@ use super::operands::OtherOperand;
 use super::raw::{CaseEntry, CaseFile, FamilyFile};
 use super::reader::{Reader, Shared};
 use super::version::check_schema;
+use super::wanted::Wanted;
 
 /// The version of the case-file format.
 const SCHEMA: u32 = 2;
@@ -82,6 +83,7 @@ pub(super) fn read_family(
     text: Text<'_>,
     spec: &Specification,
     folder: &str,
+    wanted: &Wanted<'_>,
     wrong: &mut Vec<Diagnostic>,
 ) -> Instances {
     let mut instances = Instances::default();
@@ -104,9 +106,8 @@ pub(super) fn read_family(
     let shared = Shared::default();
     let reader = Reader::new(text, &shared);
     let takers: Vec<CaseReader<'_>> = spec
-        .operators
-        .iter()
-        .filter(|page| page.form.to_string() == folder)
+        .with_form(folder)
+        .filter(|page| wanted.has(page.operator.as_str()))
         .filter_map(|page| Some((page, spec.of_families.map(page.operator.as_str())?)))
         .map(|(page, map)| {
             let names = Names::Family(folder, map);
@@ -117,7 +118,7 @@ pub(super) fn read_family(
     for entry in &file.cases.value {
         let checked =
             unique(text, &entry.name, &mut names).and_then(|()| spec.check_family(text, folder, entry));
-        let read = checked.and_then(|()| instances.add(entry, folder, stem(text), &takers));
+        let read = checked.and_then(|()| instances.add(entry, folder, stem(text), &takers, wanted));
         wrong.extend(read.err().filter(|diagnostic| wrong.last() != Some(diagnostic)));
         if let Some(stop) = too_much(wrong.len(), instances.cases.len()) {
             wrong.push(text.wrong(entry.name.defined, stop));
@@ -128,13 +129,14 @@ pub(super) fn read_family(
 }
 
 impl Instances {
-    /// Instantiates a family case for every operator that takes it. At least one must.
+    /// Instantiates a family case for every operator that takes it. At least one of all must.
     fn add<'a>(
         &mut self,
         entry: &'a CaseEntry,
         family: &str,
         stem: &str,
         takers: &[CaseReader<'a>],
+        wanted: &Wanted<'_>,
     ) -> Result<(), Diagnostic> {
         let before = self.cases.len();
         for taker in takers {
@@ -168,7 +170,8 @@ impl Instances {
             }
             rejected.into_iter().for_each(|(suffix, why)| leave_out(suffix, why.to_owned()));
         }
-        match (self.cases.len() > before, takers.first()) {
+        let is_taken = self.cases.len() > before || !wanted.is_whole();
+        match (is_taken, takers.first()) {
             (true, _) | (_, None) => Ok(()),
             (false, Some(reader)) => Err(reader
                 .wrong(entry.name.defined, "no operator takes this case of the family")

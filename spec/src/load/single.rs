@@ -12,6 +12,7 @@ use crate::yaml::Text;
 use super::cases::{Context, read_cases, read_family};
 use super::families::Families;
 use super::files::read_file;
+use super::wanted::Wanted;
 
 impl Specification {
     /// Reads the cases of a file outside the specification and checks them against its clauses.
@@ -32,7 +33,7 @@ impl Specification {
         let text = Text::new(&name, bytes).map_err(|diagnostic| vec![diagnostic])?;
         let mut wrong = Vec::new();
         let cases = match family_folder(path) {
-            Some(family) => read_family(text, self, &family, &mut wrong).cases,
+            Some(family) => read_family(text, self, &family, &Wanted::Usual, &mut wrong).cases,
             None => {
                 let folder = operator_folder(path);
                 read_cases(text, &Context { spec: self, folder: folder.as_deref() }, &mut wrong)
@@ -119,7 +120,8 @@ pub fn family_folder(path: &Path) -> Option<String> {
 }
 
 /// The operator of a file in a checkout, according to its folder. The file must agree with it.
-fn operator_folder(path: &Path) -> Option<String> {
+#[must_use]
+pub fn operator_folder(path: &Path) -> Option<String> {
     let folder = path.parent()?;
     let ecosystem = folder.parent().filter(|up| up.parent().is_some_and(|up| up.ends_with("operators")))?;
     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());

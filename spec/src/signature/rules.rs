@@ -38,6 +38,7 @@ pub enum OperandRole {
     SliceSizes,
 }
 
+#[cfg(feature = "cases")]
 impl OperandRole {
     /// Whether an operand of this role holds what an attribute of the other would.
     pub(crate) fn takes_the_place_of(self, attribute: AttributeRole) -> bool {

@@ -369,7 +369,7 @@ fn a_document_that_the_ledger_lacks_is_refused_with_the_nearest_one() {
             ("documents.yaml", include_bytes!("../../../documents.yaml")),
             ("operators/made/up/operator.yaml", operator.as_bytes()),
         ];
-        Specification::load(&files, Wanted::Usual)
+        Specification::load(&files, &Wanted::Usual)
     };
     assert!(load("[tf-gather]").is_ok());
     let wrong = load("[tf-gather, tf-gather-ndd]").unwrap_err();
