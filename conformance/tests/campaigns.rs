@@ -17,6 +17,7 @@ use gather_conformance::laws::{LAWS, Laws};
 use gather_conformance::runner::InProcess;
 use gather_conformance::{Backend, builtin};
 use gather_spec::{Call, DType, Element, NegativeIndex, Outcome, Profile, Signatures, Specification, Tensor};
+use rayon::prelude::*;
 
 fn signatures() -> Signatures {
     gather_spec::load::operators().unwrap().into_iter().collect()
@@ -542,9 +543,10 @@ fn whatever_is_drawn_can_be_saved_and_read_back() {
     let saver = Saver { spec: &spec, folder: Some(folder.path()), backend: &named, options: "" };
     let generator = Never(CallGenerator::new(&wraps().describe(), &signatures()));
     let start = report("reference", "nothing", 9, 300, Shard::WHOLE);
-    let found = drive(start, &generator, vec![subject("reference")], PACE, &saver, &mut |_| Ok(())).unwrap();
+    let subjects = (0..4).map(|_| subject("reference")).collect();
+    let found = drive(start, &generator, subjects, PACE, &saver, &mut |_| Ok(())).unwrap();
     assert!(found.groups.len() > 290, "{}", found.groups.len());
-    for group in &found.groups {
+    found.groups.par_iter().for_each(|group| {
         let example = group.example.as_ref().unwrap();
         let number = group.key.law.as_ref().unwrap().parse().unwrap();
         let call = generator.0.call(&mut Choices::from_seed(number)).unwrap().unwrap();
@@ -562,5 +564,5 @@ fn whatever_is_drawn_can_be_saved_and_read_back() {
                 example.calls[0]
             );
         }
-    }
+    });
 }

@@ -150,6 +150,7 @@ fn ending(text: &mut String, backend: &BackendReport, name: &str, page: Page, mo
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::sync::LazyLock;
 
     use gather_spec::{ErrorFields, Outcome, Profile, ReportedError, Specification, Tensor};
     use unicode_width::UnicodeWidthStr;
@@ -160,15 +161,17 @@ mod tests {
     use crate::report::{Entry, Format, Part};
     use crate::runner::Judged;
 
+    static SPEC: LazyLock<Specification> = LazyLock::new(|| Specification::embedded().unwrap());
+
     /// A report on so many backends, with verdicts of every kind for every operator.
     fn report(backends: usize) -> Report {
-        let spec = Specification::embedded().unwrap();
         let description = builtin::backend("reference", Profile::default(), 0).unwrap().describe();
-        let cases: Vec<_> = spec.cases.iter().collect();
+        // Some dozens of each operator.
+        let cases: Vec<_> = SPEC.cases.iter().step_by(29).collect();
         let mut report = Report::new();
         for number in 0..backends {
             let argument = format!("./build/release/backends/number-{number} --fast");
-            let mut backend = BackendReport::new(argument, &description, &spec);
+            let mut backend = BackendReport::new(argument, &description, &SPEC);
             for (at, case) in cases.iter().enumerate() {
                 let Ok(judged) = Judged::new(&description, case, Strictness::Lenient) else { continue };
                 let wrong = Tensor::filled(case.params().dtype(), case.params().shape().clone(), &zero(case));
@@ -179,7 +182,7 @@ mod tests {
                 backend.results.push(entry);
             }
             backend.campaign = campaign(number);
-            backend.conclude(&cases, &spec);
+            backend.conclude(&cases, &SPEC);
             report.backends.push(backend);
         }
         report
@@ -283,20 +286,19 @@ mod tests {
 
     #[test]
     fn failures_of_one_kind_show_the_smallest_call_and_name_the_others() {
-        let spec = Specification::embedded().unwrap();
         let of_rows: Vec<_> =
-            spec.cases.iter().filter(|case| case.id.starts_with("tf.gather_nd/rows/")).collect();
+            SPEC.cases.iter().filter(|case| case.id.starts_with("tf.gather_nd/rows/")).collect();
         let clauses = &of_rows[0].clauses;
         let alike: Vec<_> = of_rows.iter().copied().filter(|case| case.clauses == *clauses).collect();
         let description = builtin::backend("reference", Profile::default(), 0).unwrap().describe();
-        let mut backend = BackendReport::new("mine".to_owned(), &description, &spec);
+        let mut backend = BackendReport::new("mine".to_owned(), &description, &SPEC);
         for case in &alike {
             let judged = Judged::new(&description, case, Strictness::Lenient).unwrap();
             let error =
                 ReportedError { message: "no".to_owned(), code: None, fields: ErrorFields::default() };
             backend.results.push(Entry::new(case, judged.answered(&Outcome::Error(error), None)));
         }
-        backend.conclude(&alike, &spec);
+        backend.conclude(&alike, &SPEC);
         backend.results.iter_mut().zip((0..alike.len()).rev()).for_each(|(entry, size)| entry.size = size);
         let smallest = backend.results.last().unwrap().id.clone();
         let report = Report { backends: vec![backend], ..Report::new() };
@@ -311,17 +313,16 @@ mod tests {
 
     #[test]
     fn calls_that_are_not_supported_for_one_reason_are_one_kind_whatever_their_clauses() {
-        let spec = Specification::embedded().unwrap();
         let cases: Vec<_> =
-            spec.cases.iter().filter(|case| case.id.starts_with("tf.gather/batch/")).collect();
+            SPEC.cases.iter().filter(|case| case.id.starts_with("tf.gather/batch/")).collect();
         let description = builtin::backend("reference", Profile::default(), 0).unwrap().describe();
-        let mut backend = BackendReport::new("mine".to_owned(), &description, &spec);
+        let mut backend = BackendReport::new("mine".to_owned(), &description, &SPEC);
         for case in &cases {
             let judged = Judged::new(&description, case, Strictness::Lenient).unwrap();
             let answer = Outcome::Unsupported(format!("no {}", case.call.attributes.len()));
             backend.results.push(Entry::new(case, judged.answered(&answer, None)));
         }
-        backend.conclude(&cases, &spec);
+        backend.conclude(&cases, &SPEC);
         let reasons: BTreeSet<usize> = cases.iter().map(|case| case.call.attributes.len()).collect();
         let report = Report { backends: vec![backend], ..Report::new() };
         let text = plain(&report, Page::ENDLESS);
