@@ -201,7 +201,7 @@ fn shortened(text: &str) -> String {
 pub fn page(folder: &Path) -> io::Result<String> {
     let results = read(folder)?;
     let mut text = INTRODUCTION.to_owned();
-    matrix(&mut text, &results);
+    table(&mut text, &results);
     if folder.join("mutants.md").is_file() {
         text.push_str(
             "\n[Which mutants the suite catches](mutants.md) says how strong the suite itself is.\n",
@@ -233,8 +233,8 @@ Results of the whole suite on third-party backends. Each JSON file here holds on
 `gatherspec run --backend NAME --results conformance/results`. `GATHERSPEC_BLESS=1 cargo test --test generated` makes
 this page from them, and a test compares the two.
 
-The matrix counts verdicts as observed. An entry in the backend's `deviations.yaml` explains each one that is neither
-`pass` nor `unsupported`: a bug, or a limit of the idiom that emulates an operator which the framework lacks.
+The table counts verdicts as observed. An entry in the backend's `deviations.yaml` explains each one that is neither
+`pass` nor `unsupported`: a bug, or a limit.
 `unsupported` counts the cases whose dtypes a backend does not declare.
 
 ";
@@ -245,32 +245,25 @@ const FINDINGS: &str = "
 What users of a framework should know, each with one of its cases. Uninitialised memory looks different in every run.
 ";
 
-fn matrix(text: &mut String, results: &[Results]) {
-    let supported = results.iter().flat_map(|of| &of.operators).filter(|(_, of)| counts(Some(of)) != NOTHING);
-    let mut operators: Vec<&String> = supported.map(|(name, _)| name).collect();
-    operators.sort();
-    operators.dedup();
-    let names: String = operators.iter().map(|name| format!(" {name} |")).collect();
-    let _ = writeln!(text, "| backend |{names}\n| --- |{}", " --- |".repeat(operators.len()));
-    for of in results {
-        let cell = |name: &&String| format!(" {} |", counts(of.operators.get(*name)));
-        let cells: String = operators.iter().map(cell).collect();
-        let _ = writeln!(text, "| {} {} |{cells}", of.backend.name, of.backend.version);
+fn table(text: &mut String, results: &[Results]) {
+    let cells =
+        results.iter().flat_map(|of| of.operators.iter().map(move |(operator, found)| (operator, of, found)));
+    let mut cells: Vec<_> =
+        cells.filter_map(|(operator, of, found)| Some((operator, of, counts(found)?))).collect();
+    cells.sort_by_key(|(operator, of, _)| (*operator, &of.backend.name));
+    text.push_str("| operator | backend | verdicts |\n| --- | --- | --- |\n");
+    for (operator, of, counts) in cells {
+        let _ = writeln!(text, "| {operator} | {} {} | {counts} |", of.backend.name, of.backend.version);
     }
 }
 
-/// The cell for an operator that a backend does not support.
-const NOTHING: &str = "–";
-
-/// Counts in words.
-fn counts(of: Option<&BTreeMap<Verdict, usize>>) -> String {
-    let counts: Vec<_> = of.into_iter().flatten().collect();
-    match counts.as_slice() {
-        [] | [(Verdict::Unsupported, _)] => NOTHING.to_owned(),
-        counts => {
-            counts.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect::<Vec<_>>().join(", ")
-        }
+/// Counts in words, unless the backend supports nothing of the operator.
+fn counts(of: &BTreeMap<Verdict, usize>) -> Option<String> {
+    if of.keys().all(|verdict| *verdict == Verdict::Unsupported) {
+        return None;
     }
+    let words: Vec<_> = of.iter().map(|(verdict, count)| format!("{count} {verdict}")).collect();
+    Some(words.join(", "))
 }
 
 fn backends(text: &mut String, results: &[Results]) {
@@ -407,7 +400,7 @@ mod tests {
         assert_eq!(long.file_name().unwrap().to_str().unwrap(), format!("{}-1.0.json", "-".repeat(60)));
         let page = page(folder.path()).unwrap();
         for words in [
-            "| backend | tf.gather |\n| --- | --- |\n| a/b 1.0 | 2 pass, 1 wrong-output, 1 unsupported, 1 crash |",
+            "| tf.gather | a/b 1.0 | 2 pass, 1 wrong-output, 1 unsupported, 1 crash |",
             "### a/b 1.0\n\n**it divides by zero**\n\n- verdict: `crash`\n",
             "- actual: `'two lines'`\n",
             "xx…`\n",
