@@ -1,13 +1,12 @@
-//! candle as a backend of GatherSpec, on the CPU. It has `index_select`, a list of indices along one axis; with the
-//! indices flattened before and the output reshaped after, that is `tf.gather` without a batch. Nothing is checked that
-//! candle itself does not check.
+//! candle as a backend of GatherSpec, on the CPU: its own `gather` and `index_select`, whose documentation says in its words
+//! what PyTorch says of `torch.gather` and `torch.index_select`. Nothing is checked that candle itself does not check.
 
 #![forbid(unsafe_code)]
 
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use candle_core::{DType as CandleType, Device, Tensor as CandleTensor, WithDType};
+use candle_core::shape::Dim;
+use candle_core::{D, DType as CandleType, Device, Shape as CandleShape, Tensor as CandleTensor, WithDType};
 use gather_conformance::Backend;
 use gather_conformance::backend::{Capability, Description, Identity};
 use gather_spec::{Attribute, Call, DType, ErrorFields, Outcome, Profile, ReportedError, Shape, Tensor};
@@ -25,22 +24,8 @@ const DTYPES: [(DType, CandleType); 9] = [
     (DType::F64, CandleType::F64),
 ];
 
-/// `index_select` takes u8, u32 and i64: i32 is converted to i64.
-const INDEX_DTYPES: [DType; 2] = [DType::I32, DType::I64];
-
 fn main() -> ExitCode {
     gather_conformance::standalone(|| Candle, concat!(env!("CARGO_MANIFEST_DIR"), "/deviations.yaml"))
-}
-
-/// `tf.gather` by `index_select`.
-fn gather(params: &CandleTensor, indices: &CandleTensor, axis: i64) -> candle_core::Result<CandleTensor> {
-    let axis = match axis {
-        axis if axis < 0 => axis.wrapping_add(params.rank() as i64) as usize,
-        axis => axis as usize,
-    };
-    let selected = params.index_select(&indices.to_dtype(CandleType::I64)?.flatten_all()?, axis)?;
-    let shape = [&params.dims()[..axis], indices.dims(), &params.dims()[axis + 1..]].concat();
-    selected.reshape(shape)
 }
 
 struct Candle;
@@ -50,15 +35,16 @@ impl Backend for Candle {
         let capability = Capability {
             profile: Profile::default(),
             dtypes: DTYPES.map(|(dtype, _)| dtype).to_vec(),
-            index_dtypes: INDEX_DTYPES.to_vec(),
+            index_dtypes: vec![DType::I64],
         };
+        let operators = ["torch.gather", "torch.index_select"];
         Description {
             backend: Identity {
                 name: "candle".to_owned(),
                 version: "0.11.1".to_owned(),
                 language: "Rust".to_owned(),
             },
-            operators: BTreeMap::from([("tf.gather".to_owned(), capability)]),
+            operators: operators.map(|name| (name.to_owned(), capability.clone())).into(),
         }
     }
 
@@ -66,30 +52,45 @@ impl Backend for Candle {
         let Some([params, indices]) = call.operands.in_order() else {
             return Outcome::Unsupported("two operands are expected".to_owned());
         };
-        let dtype = params.dtype();
-        let integer = |name: &str| match call.attributes.get(name) {
-            Some(Attribute::Integer(value)) => *value,
-            _ => 0,
+        let Some(Attribute::Integer(dim)) = call.attributes.get("dim") else {
+            return refusal("dim is no optional argument of candle's functions");
         };
-        if integer("batch_dims") != 0 {
-            return Outcome::Unsupported("index_select has no batch".to_owned());
-        }
-        if !INDEX_DTYPES.contains(&indices.dtype()) {
-            return Outcome::Unsupported("a dtype of indices that is not declared".to_owned());
-        }
-        let (Some(params), Some(indices)) = (load(params), load(indices)) else {
+        let (Some(data), Some(indices)) = (load(params), load(indices)) else {
             return Outcome::Unsupported("candle has no such dtype".to_owned());
         };
-        let output = params
-            .and_then(|params| gather(&params, &indices?, integer("axis")))
-            .and_then(|output| store(dtype, &output));
-        match output {
-            Ok(output) => output,
-            Err(error) => {
-                let (message, fields) = (error.to_string(), ErrorFields::default());
-                Outcome::Error(ReportedError { message, code: None, fields })
+        let is_gather = call.operator.as_str() == "torch.gather";
+        let output = data.and_then(|data| {
+            let indices = indices?;
+            if is_gather {
+                data.gather(&indices, Dimension(*dim))
+            } else {
+                data.index_select(&indices, Dimension(*dim))
             }
+        });
+        match output.and_then(|output| store(params.dtype(), &output)) {
+            Ok(output) => output,
+            Err(error) => refusal(&error.to_string()),
         }
+    }
+}
+
+fn refusal(message: &str) -> Outcome {
+    Outcome::Error(ReportedError { message: message.to_owned(), code: None, fields: ErrorFields::default() })
+}
+
+/// A dim as candle counts it: a negative one by its own `D::Minus`.
+struct Dimension(i64);
+
+impl Dim for Dimension {
+    fn to_index(&self, shape: &CandleShape, op: &'static str) -> candle_core::Result<usize> {
+        match usize::try_from(self.0) {
+            Ok(dim) => dim.to_index(shape, op),
+            Err(_) => D::Minus(self.0.unsigned_abs() as usize).to_index(shape, op),
+        }
+    }
+
+    fn to_index_plus_one(&self, shape: &CandleShape, op: &'static str) -> candle_core::Result<usize> {
+        self.to_index(shape, op).map(|dim| dim + 1)
     }
 }
 

@@ -1,10 +1,8 @@
-//! tract as a backend of GatherSpec: its own `GatherNd` and `Gather`, evaluated as they are, with the indices cast to
-//! i64 for `Gather` as its loader of ONNX does. Nothing is checked that tract itself does not check: some of what it
-//! refuses, it refuses by a panic, which is a crash.
+//! tract as a backend of GatherSpec: a model of one node goes through its loader of ONNX, is optimized and run. Nothing is
+//! checked that tract itself does not check: some of what it refuses, it refuses by a panic, which is a crash.
 
 #![forbid(unsafe_code)]
 
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use gather_conformance::Backend;
@@ -12,28 +10,39 @@ use gather_conformance::backend::{Capability, Description, Identity};
 use gather_spec::{
     Attribute, Call, DType, ErrorFields, NegativeIndex, Outcome, Profile, ReportedError, Shape, Tensor,
 };
-use tract_core::internal::{
-    Datum, EvalOp, TValue, TVec, Tensor as TractTensor, TractResult, format_err, tvec,
+use tract_onnx::pb::attribute_proto::AttributeType;
+use tract_onnx::pb::tensor_proto::DataType;
+use tract_onnx::pb::{
+    AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, TensorShapeProto, TypeProto,
+    ValueInfoProto, tensor_shape_proto, type_proto,
 };
-use tract_core::ops::array::{Gather, GatherNd};
-use tract_core::prelude::f16;
+use tract_onnx::prelude::{
+    Datum, Framework, InferenceModelExt, IntoRunnable, TValue, Tensor as TractTensor, TractResult, f16, tvec,
+};
 
-const DTYPES: [DType; 12] = [
-    DType::Bool,
-    DType::I8,
-    DType::U8,
-    DType::I16,
-    DType::U16,
-    DType::I32,
-    DType::U32,
-    DType::I64,
-    DType::U64,
-    DType::F16,
-    DType::F32,
-    DType::F64,
+const DTYPES: [(DType, DataType); 12] = [
+    (DType::Bool, DataType::Bool),
+    (DType::I8, DataType::Int8),
+    (DType::U8, DataType::Uint8),
+    (DType::I16, DataType::Int16),
+    (DType::U16, DataType::Uint16),
+    (DType::I32, DataType::Int32),
+    (DType::U32, DataType::Uint32),
+    (DType::I64, DataType::Int64),
+    (DType::U64, DataType::Uint64),
+    (DType::F16, DataType::Float16),
+    (DType::F32, DataType::Float),
+    (DType::F64, DataType::Double),
 ];
 
-const INDEX_DTYPES: [DType; 2] = [DType::I32, DType::I64];
+/// Operators, with their names in ONNX, the versions of the operator set, and the dtypes of indices.
+const OPERATORS: [(&str, &str, i64, &[DType]); 5] = [
+    ("onnx.Gather-1", "Gather", 10, &[DType::I32, DType::I64]),
+    ("onnx.Gather-13", "Gather", 13, &[DType::I32, DType::I64]),
+    ("onnx.GatherND-11", "GatherND", 11, &[DType::I64]),
+    ("onnx.GatherND-13", "GatherND", 13, &[DType::I64]),
+    ("onnx.GatherElements-13", "GatherElements", 13, &[DType::I32, DType::I64]),
+];
 
 fn main() -> ExitCode {
     gather_conformance::standalone(|| Tract, concat!(env!("CARGO_MANIFEST_DIR"), "/deviations.yaml"))
@@ -43,24 +52,19 @@ struct Tract;
 
 impl Backend for Tract {
     fn describe(&self) -> Description {
-        let capability = |dtypes: &[DType], negative| Capability {
-            profile: Profile { negative, ..Profile::default() },
-            dtypes: dtypes.to_vec(),
-            index_dtypes: INDEX_DTYPES.to_vec(),
+        let capability = |index_dtypes: &[DType]| Capability {
+            profile: Profile { negative: NegativeIndex::Wrap, ..Profile::default() },
+            dtypes: DTYPES.map(|(dtype, _)| dtype).to_vec(),
+            index_dtypes: index_dtypes.to_vec(),
         };
-        let gather_nd = capability(&DTYPES, NegativeIndex::Reject);
+        let operators = OPERATORS.map(|(name, _, _, indices)| (name.to_owned(), capability(indices)));
         Description {
             backend: Identity {
                 name: "tract".to_owned(),
                 version: "0.23.9".to_owned(),
                 language: "Rust".to_owned(),
             },
-            operators: BTreeMap::from([
-                ("tf.gather_nd".to_owned(), gather_nd.clone()),
-                ("tf.raw_ops.GatherNd".to_owned(), gather_nd.clone()),
-                ("paddle.gather_nd".to_owned(), gather_nd),
-                ("tf.gather".to_owned(), capability(&DTYPES, NegativeIndex::Wrap)),
-            ]),
+            operators: operators.into(),
         }
     }
 
@@ -68,32 +72,17 @@ impl Backend for Tract {
         let Some([params, indices]) = call.operands.in_order() else {
             return Outcome::Unsupported("two operands are expected".to_owned());
         };
-        let dtype = params.dtype();
-        let integer = |name: &str| match call.attributes.get(name) {
-            Some(Attribute::Integer(value)) => *value,
-            _ => 0,
+        let known = OPERATORS.iter().find(|(name, ..)| *name == call.operator.as_str());
+        let Some(&(_, node, version, _)) = known else {
+            return Outcome::Unsupported("an operator that is not declared".to_owned());
         };
-        let (axis, batch_dims) = (integer("axis"), integer("batch_dims"));
-        let is_gather = call.operator.as_str() == "tf.gather";
-        if is_gather && batch_dims != 0 {
-            return Outcome::Unsupported("Gather has no batch".to_owned());
-        }
-        if !INDEX_DTYPES.contains(&indices.dtype()) {
-            return Outcome::Unsupported("a dtype of indices that is not declared".to_owned());
-        }
-        let (Some(params), Some(indices)) = (load(params), load(indices)) else {
+        let (Some(data), Some(index)) = (load(params), load(indices)) else {
             return Outcome::Unsupported("a dtype that is not declared".to_owned());
         };
-        let output = params.and_then(|params| {
-            if is_gather {
-                let axis = if axis < 0 { axis.wrapping_add(params.rank() as i64) } else { axis };
-                let indices = indices?.cast_to::<i64>()?.into_owned();
-                evaluate(&Gather::new(axis as usize), params, indices)
-            } else {
-                evaluate(&GatherNd { batch_dims: batch_dims as usize }, params, indices?)
-            }
-        });
-        match output.and_then(|output| store(dtype, &output)) {
+        let attributes = call.attributes.iter().filter_map(attribute).collect();
+        let model = model(node, version, attributes, [params, indices].map(input));
+        let output = run(&model, data, index).and_then(|output| store(params.dtype(), &output));
+        match output {
             Ok(outcome) => outcome,
             Err(error) => {
                 let (message, fields) = (format!("{error:#}"), ErrorFields::default());
@@ -103,10 +92,74 @@ impl Backend for Tract {
     }
 }
 
-fn evaluate(operator: &dyn EvalOp, params: TractTensor, indices: TractTensor) -> TractResult<TValue> {
-    let inputs: TVec<TValue> = tvec!(params.into(), indices.into());
-    let outputs = operator.eval_out_of_plan(inputs)?.ok_or_else(|| format_err!("it needs a plan"))?;
-    outputs.into_iter().next().ok_or_else(|| format_err!("there is no output"))
+fn run(
+    model: &ModelProto,
+    data: TractResult<TractTensor>,
+    index: TractResult<TractTensor>,
+) -> TractResult<TValue> {
+    let plan = tract_onnx::onnx().model_for_proto_model(model)?.into_optimized()?.into_runnable()?;
+    let outputs = plan.run(tvec!(data?.into(), index?.into()))?;
+    Ok(outputs.into_iter().next().expect("the model has one output"))
+}
+
+/// A model of one node with two inputs.
+fn model(
+    node: &str,
+    version: i64,
+    attribute: Vec<AttributeProto>,
+    inputs: [Option<type_proto::Tensor>; 2],
+) -> ModelProto {
+    let value = |name: &str, tensor: Option<type_proto::Tensor>| ValueInfoProto {
+        name: name.to_owned(),
+        r#type: tensor.map(|tensor| TypeProto {
+            value: Some(type_proto::Value::TensorType(tensor)),
+            ..TypeProto::default()
+        }),
+        ..ValueInfoProto::default()
+    };
+    let [data, indices] = inputs;
+    let node = NodeProto {
+        op_type: node.to_owned(),
+        name: "gather".to_owned(),
+        input: vec!["data".to_owned(), "indices".to_owned()],
+        output: vec!["output".to_owned()],
+        attribute,
+        ..NodeProto::default()
+    };
+    let graph = GraphProto {
+        name: "one-node".to_owned(),
+        node: vec![node],
+        input: vec![value("data", data), value("indices", indices)],
+        output: vec![value("output", None)],
+        ..GraphProto::default()
+    };
+    ModelProto {
+        ir_version: 8,
+        opset_import: vec![OperatorSetIdProto { domain: String::new(), version }],
+        graph: Some(graph),
+        ..ModelProto::default()
+    }
+}
+
+/// The type of an input.
+fn input(tensor: &Tensor) -> Option<type_proto::Tensor> {
+    let (_, dtype) = DTYPES.into_iter().find(|(dtype, _)| *dtype == tensor.dtype())?;
+    let dim = |dim: &usize| tensor_shape_proto::Dimension {
+        value: Some(tensor_shape_proto::dimension::Value::DimValue(dim.cast_signed() as i64)),
+        ..tensor_shape_proto::Dimension::default()
+    };
+    let shape = TensorShapeProto { dim: tensor.shape().iter().map(dim).collect() };
+    Some(type_proto::Tensor { elem_type: dtype as i32, shape: Some(shape) })
+}
+
+fn attribute((name, value): (&String, &Attribute)) -> Option<AttributeProto> {
+    let Attribute::Integer(value) = value else { return None };
+    Some(AttributeProto {
+        name: name.clone(),
+        r#type: AttributeType::Int as i32,
+        i: *value,
+        ..AttributeProto::default()
+    })
 }
 
 /// Calls `$body` with `$ty` as the type of the elements of a dtype, bools aside; `None` for one that is not declared.
