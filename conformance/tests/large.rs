@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
+use std::time::Duration;
+
 use gather_conformance::builtin;
 use gather_conformance::judge::{Strictness, Verdict};
 use gather_conformance::process::ProcessBackend;
@@ -58,6 +60,9 @@ fn a_program_gets_painted_params_as_a_sparse_file() {
     let program = env!("CARGO_BIN_EXE_gatherspec");
     let mut backend = ProcessBackend::new(program);
     backend.arguments = ["serve", "optimized"].map(Into::into).to_vec();
+    // Other tests of gigabytes run at the same time, on all cores.
+    backend.limits.call = Duration::from_secs(300);
+    backend.limits.virtual_call = Duration::from_secs(300);
     let spec = Specification::embedded_with(&Wanted::Large).unwrap();
     let wanted = [
         "around-two-to-the-31-and-32",
