@@ -1,7 +1,6 @@
-//! burn as a backend of GatherSpec, on its ndarray backend: its own `gather_nd`, and for `tf.gather` its `select`, a
-//! list of indices along one axis. burn has the rank in the type, so that params is reshaped to as few axes as the call
-//! tells apart for `gather_nd`, and the output back. Nothing is checked that burn itself does not check: what it refuses, it refuses by
-//! a panic, which is a crash.
+//! burn as a backend of GatherSpec, on its ndarray backend: `take` and `gather`, to which its importer of ONNX turns Gather
+//! and GatherElements, and `select` and `gather`, which its book sets beside PyTorch's `index_select` and `gather`.
+//! Nothing is checked that burn itself does not check: what it refuses, it refuses by a panic, which is a crash.
 
 #![forbid(unsafe_code)]
 
@@ -10,7 +9,10 @@ use std::process::ExitCode;
 use burn_tensor::{Bool, BoolStore, DType as BurnType, Device, Float, Int, Tensor as BurnTensor, TensorData};
 use gather_conformance::Backend;
 use gather_conformance::backend::{Capability, Description, Identity};
-use gather_spec::{Attribute, BadIndex, Call, DType, Outcome, Profile, Shape, Tensor};
+use gather_spec::{
+    Attribute, BadIndex, Call, DType, ErrorFields, NegativeIndex, Outcome, Profile, ReportedError, Shape,
+    Tensor,
+};
 
 const DTYPES: [(DType, BurnType); 11] = [
     (DType::Bool, BurnType::Bool(BoolStore::Native)),
@@ -26,7 +28,21 @@ const DTYPES: [(DType, BurnType); 11] = [
     (DType::F64, BurnType::F64),
 ];
 
-const INDEX_DTYPES: [DType; 2] = [DType::I32, DType::I64];
+/// Functions of burn's tensors.
+#[derive(Clone, Copy)]
+enum Function {
+    Take,
+    Gather,
+    Select,
+}
+
+const OPERATORS: [(&str, Function, NegativeIndex); 5] = [
+    ("onnx.Gather-1", Function::Take, NegativeIndex::Wrap),
+    ("onnx.Gather-13", Function::Take, NegativeIndex::Wrap),
+    ("onnx.GatherElements-13", Function::Gather, NegativeIndex::Wrap),
+    ("torch.gather", Function::Gather, NegativeIndex::Reject),
+    ("torch.index_select", Function::Select, NegativeIndex::Reject),
+];
 
 fn main() -> ExitCode {
     gather_conformance::standalone(|| Burn, concat!(env!("CARGO_MANIFEST_DIR"), "/deviations.yaml"))
@@ -47,157 +63,141 @@ macro_rules! each_kind {
     }};
 }
 
-/// Params of `depth` axes to index and one for the slices, indices of one axis of rows: `gather_nd`.
-fn gather_nd(params: TensorData, indices: TensorData, depth: usize) -> Option<TensorData> {
-    macro_rules! of_rank {
-        ($rank:literal) => {{
-            let device = Device::default();
-            let indices = BurnTensor::<2, Int>::from_data(indices, (&device, BurnType::I64));
-            let dtype = params.dtype();
-            each_kind!(dtype, K => {
-                let params = BurnTensor::<$rank, K>::from_data(params, (&device, dtype));
-                params.gather_nd::<2, 2>(indices).into_data()
-            })
-        }};
-    }
-    Some(match depth {
-        0 => of_rank!(1),
-        1 => of_rank!(2),
-        2 => of_rank!(3),
-        3 => of_rank!(4),
-        4 => of_rank!(5),
-        5 => of_rank!(6),
-        6 => of_rank!(7),
-        7 => of_rank!(8),
-        8 => of_rank!(9),
-        _ => return None,
-    })
+/// Calls a function with tensors of these ranks, of whatever kind the elements of params are.
+macro_rules! call {
+    ($rank:literal, $index_rank:literal, $params:ident, $indices:ident, |$tensor:ident, $index:ident| $body:expr) => {{
+        let (device, dtype, index_dtype) = (Device::default(), $params.dtype(), $indices.dtype());
+        let $index = BurnTensor::<$index_rank, Int>::from_data($indices, (&device, index_dtype));
+        each_kind!(dtype, K => {
+            let $tensor = BurnTensor::<$rank, K>::from_data($params, (&device, dtype));
+            $body.into_data()
+        })
+    }};
 }
 
-/// `select` along any axis, negative ones included; gives the output with its shape.
-fn select(params: TensorData, rank: usize, indices: TensorData, axis: i64) -> Option<TensorData> {
-    macro_rules! of_rank {
-        ($rank:literal) => {{
-            let device = Device::default();
-            let indices = BurnTensor::<1, Int>::from_data(indices, (&device, BurnType::I64));
-            let dtype = params.dtype();
-            each_kind!(dtype, K => {
-                let params = BurnTensor::<$rank, K>::from_data(params, (&device, dtype));
-                params.select(axis as isize, indices).into_data()
-            })
-        }};
+/// `take` along any axis, negative ones included, with indices of any rank.
+fn take(params: TensorData, indices: TensorData, axis: isize) -> Option<TensorData> {
+    macro_rules! of_ranks {
+        ($($rank:literal)+) => {
+            match params.shape().len() {
+                $($rank => of_ranks!(@ $rank: 1 2 3 4 5),)+
+                _ => None,
+            }
+        };
+        (@ $rank:literal: $($index_rank:literal)+) => {
+            match indices.shape().len() {
+                $($index_rank => Some(call!($rank, $index_rank, params, indices, |params, indices| {
+                    params.take::<$index_rank, { $rank + $index_rank - 1 }>(axis, indices)
+                })),)+
+                _ => None,
+            }
+        };
     }
-    Some(match rank {
-        1 => of_rank!(1),
-        2 => of_rank!(2),
-        3 => of_rank!(3),
-        4 => of_rank!(4),
-        5 => of_rank!(5),
-        6 => of_rank!(6),
-        7 => of_rank!(7),
-        8 => of_rank!(8),
-        _ => return None,
-    })
+    of_ranks!(1 2 3 4 5 6)
+}
+
+/// `gather` along any axis, with indices of the rank of params.
+fn gather(params: TensorData, indices: TensorData, axis: isize) -> Option<TensorData> {
+    macro_rules! of_ranks {
+        ($($rank:literal)+) => {
+            match (params.shape().len(), indices.shape().len()) {
+                $(($rank, $rank) => Some(call!($rank, $rank, params, indices, |params, indices| {
+                    params.gather(axis, indices)
+                })),)+
+                _ => None,
+            }
+        };
+    }
+    of_ranks!(1 2 3 4 5 6 7 8)
+}
+
+/// `select` along any axis, with a vector of indices.
+fn select(params: TensorData, indices: TensorData, axis: isize) -> Option<TensorData> {
+    macro_rules! of_ranks {
+        ($($rank:literal)+) => {
+            match (params.shape().len(), indices.shape().len()) {
+                $(($rank, 1) => Some(call!($rank, 1, params, indices, |params, indices| {
+                    params.select(axis, indices)
+                })),)+
+                _ => None,
+            }
+        };
+    }
+    of_ranks!(1 2 3 4 5 6 7 8)
 }
 
 struct Burn;
 
 impl Backend for Burn {
     fn describe(&self) -> Description {
-        let capability = Capability {
+        let capability = |negative| Capability {
             // "Not all backends have runtime bound checks for the indices."
-            profile: Profile { bad: BadIndex::Unspecified, ..Profile::default() },
+            profile: Profile { bad: BadIndex::Unspecified, negative, ..Profile::default() },
             dtypes: DTYPES.map(|(dtype, _)| dtype).to_vec(),
-            index_dtypes: INDEX_DTYPES.to_vec(),
+            index_dtypes: vec![DType::I32, DType::I64],
         };
-        let operators = ["tf.gather_nd", "tf.raw_ops.GatherNd", "paddle.gather_nd", "tf.gather"];
+        let operators = OPERATORS.map(|(name, _, negative)| (name.to_owned(), capability(negative)));
         Description {
             backend: Identity {
                 name: "burn".to_owned(),
                 version: "0.22.1".to_owned(),
                 language: "Rust".to_owned(),
             },
-            operators: operators.map(|name| (name.to_owned(), capability.clone())).into(),
+            operators: operators.into(),
         }
     }
 
     fn call(&mut self, call: &Call) -> Outcome {
-        let Some([params, index]) = call.operands.in_order() else { return unsupported("two operands are expected") };
-        let integer = |name: &str| match call.attributes.get(name) {
-            Some(Attribute::Integer(value)) => *value,
+        let Some([params, indices]) = call.operands.in_order() else {
+            return unsupported("two operands are expected");
+        };
+        let known = OPERATORS.iter().find(|(name, ..)| *name == call.operator.as_str());
+        let Some((_, function, _)) = known else { return unsupported("an operator that is not declared") };
+        let axis = match (call.attributes.get("axis"), call.attributes.get("dim")) {
+            (Some(Attribute::Integer(axis)), _) | (_, Some(Attribute::Integer(axis))) => *axis as isize,
+            _ if call.operator.as_str().starts_with("torch.") => {
+                return refusal("dim is no optional argument of burn's functions");
+            }
+            // The importer writes the default of ONNX.
             _ => 0,
         };
-        if integer("batch_dims") != 0 {
-            return unsupported("burn has no batch");
-        }
-        if !INDEX_DTYPES.contains(&index.dtype()) {
-            return unsupported("a dtype of indices that is not declared");
-        }
-        let Some(indices) = indices(index) else { return unsupported("indices are integers") };
-        if call.operator.as_str() == "tf.gather" {
-            answer_gather(params, (index, indices), integer("axis"))
-        } else {
-            answer_gather_nd(params, (index, indices))
-        }
+        let (Some(data), Some(index)) = (data(params), data(indices)) else {
+            return unsupported("a dtype that is not declared");
+        };
+        let output = match function {
+            Function::Take => take(data, index, axis),
+            Function::Gather => gather(data, index, axis),
+            Function::Select => select(data, index, axis),
+        };
+        output.map_or_else(
+            || unsupported("burn has ranks in its types, and this adapter was compiled for no such pair"),
+            |output| outcome(params.dtype(), &output),
+        )
     }
 }
 
-fn answer_gather_nd(source: &Tensor, (index, indices): (&Tensor, Vec<i64>)) -> Outcome {
-    let Some((depth, rows)) = index.shape().split_last() else {
-        return unsupported("burn has no tensors of rank 0");
-    };
-    let params = source.shape();
-    if *depth > params.len() {
-        return unsupported("the rank of such an output is no rank");
-    }
-    let (indexed, slice) = (&params[..*depth], &params[*depth..]);
-    let shape = [indexed, &[slice.iter().product()]].concat();
-    let Some(params) = data(source, shape) else { return unsupported("burn has no such dtype") };
-    let indices = TensorData::new(indices, [rows.iter().product(), *depth]);
-    match gather_nd(params, indices, *depth) {
-        Some(output) => outcome(source, &output, [rows, slice].concat()),
-        None => unsupported("more components than this adapter was compiled for"),
-    }
-}
-
-fn answer_gather(source: &Tensor, (index, indices): (&Tensor, Vec<i64>), axis: i64) -> Outcome {
-    let params = source.shape();
-    let Some(data) = data(source, params.to_vec()) else {
-        return unsupported("burn has no such dtype");
-    };
-    let count = indices.len();
-    let Some(output) = select(data, params.len(), TensorData::new(indices, [count]), axis) else {
-        return unsupported("burn has no rank 0, and this adapter was compiled for ranks up to 8");
-    };
-    // `select` has taken the axis, so that it is in range.
-    let axis = if axis < 0 { axis + params.len() as i64 } else { axis } as usize;
-    outcome(source, &output, [&params[..axis], index.shape(), &params[axis + 1..]].concat())
-}
-
-fn indices(tensor: &Tensor) -> Option<Vec<i64>> {
-    let positions = tensor.shape().positions();
-    positions.map(|at| tensor.integer(&at).map(|index| index as i64)).collect()
-}
-
-fn data(tensor: &Tensor, shape: Vec<usize>) -> Option<TensorData> {
+fn data(tensor: &Tensor) -> Option<TensorData> {
     let (_, dtype) = DTYPES.into_iter().find(|(dtype, _)| *dtype == tensor.dtype())?;
     let mut bytes = tensor.to_le_bytes()?;
     if tensor.dtype() == DType::Bool {
         // A `bool` is nothing but false or true.
         bytes.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
     }
-    Some(TensorData::from_bytes_vec(bytes, shape, dtype))
+    Some(TensorData::from_bytes_vec(bytes, tensor.shape().to_vec(), dtype))
 }
 
-fn outcome(source: &Tensor, output: &TensorData, shape: Vec<usize>) -> Outcome {
-    let dtype = source.dtype();
-    if let Some(too_large) = Outcome::too_large(dtype, &shape) {
+fn outcome(dtype: DType, output: &TensorData) -> Outcome {
+    if let Some(too_large) = Outcome::too_large(dtype, output.shape()) {
         return too_large;
     }
-    let made = Shape::new(shape).map_err(|error| error.to_string()).and_then(|shape| {
+    let made = Shape::new(output.shape().to_vec()).map_err(|error| error.to_string()).and_then(|shape| {
         Tensor::from_le_bytes(dtype, shape, output.as_bytes()).map_err(|error| error.to_string())
     });
     made.map_or_else(|error| unsupported(&error), Outcome::Output)
+}
+
+fn refusal(message: &str) -> Outcome {
+    Outcome::Error(ReportedError { message: message.to_owned(), code: None, fields: ErrorFields::default() })
 }
 
 fn unsupported(why: &str) -> Outcome {

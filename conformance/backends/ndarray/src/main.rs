@@ -1,6 +1,6 @@
-//! ndarray as a backend of GatherSpec. It has `select`, a list of indices along one axis; with the indices flattened
-//! before and the output reshaped after, that is `tf.gather` without a batch. Nothing is checked that ndarray itself
-//! does not check: what it refuses, it refuses by a panic, which is a crash.
+//! ndarray as a backend of GatherSpec: `select`, a list of indices along one axis, which its page for users of NumPy sets
+//! beside `take`, here as the Array API has it. Nothing is checked that ndarray itself does not check: what it refuses, it refuses by a panic,
+//! which is a crash.
 
 #![forbid(unsafe_code)]
 
@@ -10,8 +10,10 @@ use std::process::ExitCode;
 use gather_conformance::Backend;
 use gather_conformance::backend::{Capability, Description, Identity};
 use gather_spec::tensor::Stored;
-use gather_spec::{Attribute, ByteString, Call, DType, Outcome, Profile, Tensor};
-use ndarray::{ArrayViewD, Axis};
+use gather_spec::{
+    Attribute, Call, DType, ErrorFields, NegativeIndex, Outcome, Profile, ReportedError, Tensor,
+};
+use ndarray::Axis;
 
 /// An index is a `usize`: these are converted.
 const INDEX_DTYPES: [DType; 2] = [DType::I32, DType::I64];
@@ -20,25 +22,13 @@ fn main() -> ExitCode {
     gather_conformance::standalone(|| Ndarray, concat!(env!("CARGO_MANIFEST_DIR"), "/deviations.yaml"))
 }
 
-/// `tf.gather` by `select`.
-fn gather<T: Clone>(
-    params: &ArrayViewD<'_, T>,
-    indices: &[usize],
-    shape: &[usize],
-    axis: usize,
-) -> (Vec<usize>, Vec<T>) {
-    let selected = params.select(Axis(axis), indices);
-    let shape = [&params.shape()[..axis], shape, &params.shape()[axis + 1..]].concat();
-    (shape, selected.into_iter().collect())
-}
-
 struct Ndarray;
 
 impl Backend for Ndarray {
     fn describe(&self) -> Description {
         let capability = Capability {
-            profile: Profile::default(),
-            dtypes: DType::ALL.to_vec(),
+            profile: Profile { negative: NegativeIndex::Wrap, ..Profile::default() },
+            dtypes: DType::ALL.into_iter().filter(|dtype| *dtype != DType::String).collect(),
             index_dtypes: INDEX_DTYPES.to_vec(),
         };
         Description {
@@ -47,7 +37,7 @@ impl Backend for Ndarray {
                 version: "0.17.2".to_owned(),
                 language: "Rust".to_owned(),
             },
-            operators: BTreeMap::from([("tf.gather".to_owned(), capability)]),
+            operators: BTreeMap::from([("array_api.take".to_owned(), capability)]),
         }
     }
 
@@ -56,7 +46,7 @@ impl Backend for Ndarray {
             return Outcome::Unsupported("two operands are expected".to_owned());
         };
         match params.dtype() {
-            DType::String => answer::<ByteString>(call, params, indices),
+            DType::String => Outcome::Unsupported("a dtype that is not declared".to_owned()),
             dtype => match dtype.size() {
                 1 => answer::<u8>(call, params, indices),
                 2 => answer::<u16>(call, params, indices),
@@ -70,34 +60,33 @@ impl Backend for Ndarray {
 
 /// ndarray moves elements of any type, so that they are moved as their bits.
 fn answer<T: Stored>(call: &Call, source: &Tensor, at: &Tensor) -> Outcome {
-    let integer = |name: &str| match call.attributes.get(name) {
-        Some(Attribute::Integer(value)) => *value,
-        _ => 0,
+    let unsupported = |why: &str| Outcome::Unsupported(why.to_owned());
+    let axis = match call.attributes.get("axis") {
+        Some(Attribute::Integer(axis)) => *axis as usize,
+        None if source.rank() == 1 => 0,
+        _ => return refusal("select has no default axis"),
     };
-    if integer("batch_dims") != 0 {
-        return Outcome::Unsupported("select has no batch".to_owned());
+    if at.shape().len() != 1 {
+        return refusal("select takes a list of indices");
     }
-    let Some(params) = source.view::<T>() else {
-        return Outcome::Unsupported("elements of another width".to_owned());
-    };
-    if !INDEX_DTYPES.contains(&at.dtype()) {
-        return Outcome::Unsupported("a dtype of indices that is not declared".to_owned());
-    }
+    let Some(params) = source.view::<T>() else { return unsupported("elements of another width") };
     let positions = at.shape().positions();
     let Some(indices) = positions.map(|position| at.integer(&position)).collect::<Option<Vec<_>>>() else {
-        return Outcome::Unsupported("indices are integers".to_owned());
+        return unsupported("indices are integers");
     };
     let indices: Vec<usize> = indices.into_iter().map(|index| index as usize).collect();
-    let axis = match integer("axis") {
-        axis if axis < 0 => axis.wrapping_add(params.ndim() as i64) as usize,
-        axis => axis as usize,
-    };
-    let (shape, elements) = gather(&params, &indices, at.shape(), axis);
+    let selected = params.select(Axis(axis), &indices);
+    let shape = selected.shape().to_vec();
     if let Some(too_large) = Outcome::too_large(source.dtype(), &shape) {
         return too_large;
     }
-    match Tensor::new(source.dtype(), shape, elements) {
+    match Tensor::new(source.dtype(), shape, selected.into_iter().collect()) {
         Ok(output) => Outcome::Output(output),
-        Err(error) => Outcome::Unsupported(error.to_string()),
+        Err(error) => unsupported(&error.to_string()),
     }
+}
+
+/// What the types of ndarray's function say.
+fn refusal(message: &str) -> Outcome {
+    Outcome::Error(ReportedError { message: message.to_owned(), code: None, fields: ErrorFields::default() })
 }
