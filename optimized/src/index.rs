@@ -1,4 +1,5 @@
-//! The types an index may have, and what an index means on an axis. No policy on bad indices lives here.
+//! The types an index may have, and what an index means on an axis: for kernels that ask no policy, an index under a policy
+//! is a type of its own.
 
 use gather_spec::NegativeIndex;
 
@@ -9,21 +10,36 @@ pub trait Index: sealed::Sealed + Copy + Send + Sync + 'static {
     #[doc(hidden)]
     const SIGNED: bool;
 
-    /// Whether [`Index::locate`] wraps, asked to or not.
+    /// What [`Index::locate`] makes of an index.
     #[doc(hidden)]
-    const WRAPS: bool = false;
+    const MEANING: Meaning = Meaning::Itself;
 
     /// The value, exactly.
     fn value(self) -> i128;
 
-    /// The place on an axis of `bound` elements, and whether there is one; without one the place means nothing.
-    /// `WRAP` lets `-bound <= i < 0` mean `i + bound`.
+    /// The place on an axis of `bound > 0` elements, and whether there is one; without one the place means nothing.
     #[doc(hidden)]
-    fn locate<const WRAP: bool>(self, bound: usize) -> (usize, bool);
+    fn locate(self, bound: usize) -> (usize, bool);
+
+    /// The same, where `-bound <= i < 0` means `i + bound`.
+    #[doc(hidden)]
+    fn locate_from_either_end(self, bound: usize) -> (usize, bool);
 
     /// The Euclidean remainder by `bound > 0`.
     #[doc(hidden)]
     fn remainder(self, bound: usize) -> usize;
+}
+
+/// What an index means, for kernels that do not ask [`Index::locate`].
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// The place of its value.
+    Itself,
+    /// Likewise, but negative values count from the end.
+    FromEitherEnd,
+    /// Only [`Index::locate`] knows.
+    Moved,
 }
 
 mod sealed {
@@ -43,9 +59,16 @@ macro_rules! signed {
 
             #[inline(always)]
             #[allow(clippy::cast_possible_truncation, reason = "a place is below `bound`, which is a usize")]
-            fn locate<const WRAP: bool>(self, bound: usize) -> (usize, bool) {
+            fn locate(self, bound: usize) -> (usize, bool) {
+                let value = i64::from(self).cast_unsigned();
+                (value as usize, value < bound as u64)
+            }
+
+            #[inline(always)]
+            #[allow(clippy::cast_possible_truncation, reason = "a place is below `bound`, which is a usize")]
+            fn locate_from_either_end(self, bound: usize) -> (usize, bool) {
                 let value = i64::from(self);
-                let wrapped = if WRAP && value < 0 { value.wrapping_add((bound as u64).cast_signed()) } else { value };
+                let wrapped = if value < 0 { value.wrapping_add((bound as u64).cast_signed()) } else { value };
                 let wrapped = wrapped.cast_unsigned();
                 (wrapped as usize, wrapped < bound as u64)
             }
@@ -74,9 +97,14 @@ macro_rules! unsigned {
 
             #[inline(always)]
             #[allow(clippy::cast_possible_truncation, reason = "a place is below `bound`, which is a usize")]
-            fn locate<const WRAP: bool>(self, bound: usize) -> (usize, bool) {
+            fn locate(self, bound: usize) -> (usize, bool) {
                 let value = u64::from(self);
                 (value as usize, value < bound as u64)
+            }
+
+            #[inline(always)]
+            fn locate_from_either_end(self, bound: usize) -> (usize, bool) {
+                self.locate(bound)
             }
 
             #[inline]
@@ -91,38 +119,60 @@ macro_rules! unsigned {
 signed!(i8, i16, i32, i64);
 unsigned!(u8, u16, u32, u64);
 
-/// An index of which a negative value counts from the end of its axis, for kernels that ask no policy.
-#[derive(Clone, Copy)]
-#[repr(transparent)]
-pub(crate) struct Wrapping<I>(I);
+/// Defines index types of one field, each with what it means, how it is located, and what it is.
+macro_rules! under_a_policy {
+    ($($(#[$about:meta])+ $name:ident: $meaning:expr, |$index:ident, $bound:ident| $locate:expr;)+) => {$(
+        $(#[$about])+
+        #[derive(Clone, Copy)]
+        #[repr(transparent)]
+        pub(crate) struct $name<I>(I);
 
-impl<I: Index> sealed::Sealed for Wrapping<I> {}
-impl<I: Index> Index for Wrapping<I> {
-    const SIGNED: bool = I::SIGNED;
-    const WRAPS: bool = true;
+        impl<I: Index> sealed::Sealed for $name<I> {}
+        impl<I: Index> Index for $name<I> {
+            const SIGNED: bool = I::SIGNED;
+            const MEANING: Meaning = $meaning;
 
-    #[inline(always)]
-    fn value(self) -> i128 {
-        self.0.value()
-    }
+            #[inline(always)]
+            fn value(self) -> i128 {
+                self.0.value()
+            }
 
-    #[inline(always)]
-    fn locate<const WRAP: bool>(self, bound: usize) -> (usize, bool) {
-        self.0.locate::<true>(bound)
-    }
+            #[inline(always)]
+            fn locate(self, $bound: usize) -> (usize, bool) {
+                let $index = self.0;
+                $locate
+            }
 
-    #[inline]
-    fn remainder(self, bound: usize) -> usize {
-        self.0.remainder(bound)
-    }
+            #[inline(always)]
+            fn locate_from_either_end(self, bound: usize) -> (usize, bool) {
+                self.0.locate_from_either_end(bound)
+            }
+
+            #[inline]
+            fn remainder(self, bound: usize) -> usize {
+                self.0.remainder(bound)
+            }
+        }
+    )+};
+}
+
+under_a_policy! {
+    /// An index of which a negative value counts from the end of its axis.
+    FromEitherEnd: Meaning::FromEitherEnd, |index, bound| index.locate_from_either_end(bound);
+
+    /// An index that means the nearest end of its axis where it would be bad. It always has a place.
+    Nearest: Meaning::Moved, |index, bound| (nearest(index, bound), true);
+
+    /// An index that means its Euclidean remainder by the size of its axis. It always has a place.
+    Remainder: Meaning::Moved, |index, bound| (remainder(index, bound), true);
 }
 
 /// The place of an index on an axis of `bound` elements; `None` if the index is bad.
 #[inline]
 pub(crate) fn place<I: Index>(index: I, bound: usize, negative: NegativeIndex) -> Option<usize> {
     let (at, good) = match negative {
-        NegativeIndex::Reject => index.locate::<false>(bound),
-        NegativeIndex::Wrap => index.locate::<true>(bound),
+        NegativeIndex::Reject => index.locate(bound),
+        NegativeIndex::Wrap => index.locate_from_either_end(bound),
     };
     good.then_some(at)
 }
@@ -131,17 +181,34 @@ pub(crate) fn place<I: Index>(index: I, bound: usize, negative: NegativeIndex) -
 #[inline]
 pub(crate) fn nearest_place<I: Index>(index: I, bound: usize, negative: NegativeIndex) -> usize {
     match negative {
-        NegativeIndex::Reject => nearest::<I, false>(index, bound),
-        NegativeIndex::Wrap => nearest::<I, true>(index, bound),
+        NegativeIndex::Reject => nearest(index, bound),
+        NegativeIndex::Wrap => nearest(FromEitherEnd(index), bound),
     }
 }
 
-/// [`nearest_place`], wrapping or not.
+/// The place of an index, or the end of the axis that it lies beyond.
 #[inline(always)]
-pub(crate) fn nearest<I: Index, const WRAP: bool>(index: I, bound: usize) -> usize {
-    let (at, good) = index.locate::<WRAP>(bound);
+fn nearest<I: Index>(index: I, bound: usize) -> usize {
+    let (at, good) = index.locate(bound);
     let end = if index.value().is_negative() { 0 } else { bound - 1 };
     if good { at } else { end }
+}
+
+/// [`Index::remainder`], without a division where the index lies less than one size outside its axis.
+#[inline(always)]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "the low bits of a sum that is tested, and a place below `bound`"
+)]
+fn remainder<I: Index>(index: I, bound: usize) -> usize {
+    let (value, size) = (index.value().cast_unsigned() as u64, bound as u64);
+    let outside = if I::SIGNED && value.cast_signed() < 0 {
+        value.wrapping_add(size)
+    } else {
+        value.wrapping_sub(size)
+    };
+    let near = if value < size { value } else { outside };
+    if near < size { near as usize } else { index.remainder(bound) }
 }
 
 #[cfg(test)]
@@ -170,6 +237,39 @@ mod tests {
         assert_eq!((i64::MIN.remainder(1 << 40), i64::MIN.remainder(3)), (0, 1));
         assert_eq!((i8::MIN.remainder(5), i64::MAX.remainder(usize::MAX)), (2, (1 << 63) - 1));
         assert_eq!((u64::MAX.remainder(7), u8::MAX.remainder(256)), (1, 255));
+    }
+
+    #[test]
+    fn remainders_near_the_axis_are_those_of_the_division() {
+        fn agree<I: Index>(indices: &[I]) {
+            for bound in [1, 2, 3, 127, 128, 129, 255, 256, 257, 1 << 40] {
+                for index in indices {
+                    assert_eq!(
+                        remainder(*index, bound),
+                        index.remainder(bound),
+                        "{} by {bound}",
+                        index.value()
+                    );
+                }
+            }
+        }
+        agree(&(i8::MIN..=i8::MAX).collect::<Vec<_>>());
+        agree(&(u8::MIN..=u8::MAX).collect::<Vec<_>>());
+        agree(&[i64::MIN, i64::MIN + 1, -129, -128, -1, 0, 1, 257, 1 << 40, (1 << 41) - 1, i64::MAX]);
+        agree(&[0, 1, 256, 257, 1 << 63, u64::MAX - 127, u64::MAX]);
+    }
+
+    #[test]
+    fn an_index_under_a_policy_is_located_by_it() {
+        let locate = |index: i32| {
+            let under = (Nearest(index), Nearest(FromEitherEnd(index)), Remainder(index));
+            [under.0.locate(3), under.1.locate(3), under.2.locate(3)]
+        };
+        assert_eq!(locate(-4), [(0, true), (0, true), (2, true)]);
+        assert_eq!(locate(-1), [(0, true), (2, true), (2, true)]);
+        assert_eq!(locate(1), [(1, true); 3]);
+        assert_eq!(locate(4), [(2, true), (2, true), (1, true)]);
+        assert_eq!((FromEitherEnd(-1i32).locate(3), FromEitherEnd(-4i32).locate(3).1), ((2, true), false));
     }
 
     #[test]

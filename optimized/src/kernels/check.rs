@@ -5,8 +5,9 @@ use std::mem::MaybeUninit;
 use gather_spec::NegativeIndex;
 
 use super::cursor::{Cursor, Segment};
+use super::under::under;
 use crate::geometry::{Component, Geometry};
-use crate::index::{Index, nearest, place};
+use crate::index::{Index, place};
 use crate::levels::Proof;
 use crate::levels::bodies::{self, IndexRows};
 use crate::policy::{Bad, Policies};
@@ -106,31 +107,29 @@ impl Block {
             evenly(offsets, segment.params, segment.axis.params);
             return Ok(());
         }
+        let policies = indices.policies;
         // SAFETY: the caller's promise is that of each of these.
         unsafe {
-            if indices.policies.bad != Bad::Error {
-                let clamps = indices.policies.bad == Bad::Clamp && segment.axis.indices != 0;
-                match components.len() {
-                    1 if clamps => clamped::<I, 1>(first, indices, segment, offsets),
-                    2 if clamps => clamped::<I, 2>(first, indices, segment, offsets),
-                    3 if clamps => clamped::<I, 3>(first, indices, segment, offsets),
-                    _ => Self::push_forgiving(offsets, &mut self.bad, self.len, indices, segment),
-                }
-                return Ok(());
-            }
-            if segment.axis.indices == 0 {
-                let base = one_row(first, components, segment.params, indices.policies.negative)?;
+            if segment.axis.indices == 0 && policies.bad == Bad::Error {
+                let base = one_row(first, components, segment.params, policies.negative)?;
                 evenly(offsets, base, segment.axis.params);
                 return Ok(());
             }
-            let good = match components.len() {
-                1 => strict::<I, 1>(first, indices, segment, offsets),
-                2 => strict::<I, 2>(first, indices, segment, offsets),
-                3 => strict::<I, 3>(first, indices, segment, offsets),
-                _ => return deep(first, indices, segment, offsets),
-            };
-            if good { Ok(()) } else { Err(BadIndexFound) }
+            let by_row = segment.axis.indices == 0 || components.len() > 3;
+            let good = !by_row
+                && under!(
+                    policies,
+                    I,
+                    located(first.cast(), indices.geometry, indices.level, segment, offsets)
+                );
+            match policies.bad {
+                _ if good => {}
+                Bad::Error if by_row => return deep(first, indices, segment, offsets),
+                Bad::Error => return Err(BadIndexFound),
+                _ => Self::push_forgiving(offsets, &mut self.bad, self.len, indices, segment),
+            }
         }
+        Ok(())
     }
 
     /// Policies under which a bad index is no error: rows are marked, or components moved.
@@ -241,15 +240,42 @@ unsafe fn deep<I: Index>(
     Ok(())
 }
 
-/// The rows of a segment, of depth `D`.
+/// Rows of depth 1 to 3; `false` if any index was bad.
+///
+/// # Safety
+/// As [`Block::push`], with as many components.
 #[inline]
-fn index_rows<I: Index, const D: usize>(
+unsafe fn located<I: Index>(
     first: *const I,
-    indices: Indices<'_, I>,
+    geometry: &Geometry,
+    level: Proof,
     segment: Segment,
-) -> IndexRows<I, D> {
-    let components = &indices.geometry.components;
-    IndexRows {
+    offsets: &mut [MaybeUninit<isize>],
+) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match geometry.components.len() {
+            1 => located_at_depth::<I, 1>(first, geometry, level, segment, offsets),
+            2 => located_at_depth::<I, 2>(first, geometry, level, segment, offsets),
+            _ => located_at_depth::<I, 3>(first, geometry, level, segment, offsets),
+        }
+    }
+}
+
+/// Rows of depth `D`, in the loop that fits how they lie.
+///
+/// # Safety
+/// As [`Block::push`], with `D` components.
+#[inline]
+unsafe fn located_at_depth<I: Index, const D: usize>(
+    first: *const I,
+    geometry: &Geometry,
+    level: Proof,
+    segment: Segment,
+    offsets: &mut [MaybeUninit<isize>],
+) -> bool {
+    let components = &geometry.components;
+    let rows = IndexRows::<I, D> {
         first,
         step: segment.axis.indices,
         at: std::array::from_fn(|c| components[c].at),
@@ -257,69 +283,11 @@ fn index_rows<I: Index, const D: usize>(
         strides: std::array::from_fn(|c| components[c].stride),
         base: segment.params,
         base_step: segment.axis.params,
-    }
-}
-
-/// Rows of depth `D` whose components are all moved to the nearest end of their axis.
-///
-/// # Safety
-/// As [`Block::push`], with `D` components.
-unsafe fn clamped<I: Index, const D: usize>(
-    first: *const I,
-    indices: Indices<'_, I>,
-    segment: Segment,
-    offsets: &mut [MaybeUninit<isize>],
-) {
-    let rows = index_rows::<I, D>(first, indices, segment);
-    // SAFETY: the caller's promise.
-    unsafe {
-        match indices.policies.negative {
-            NegativeIndex::Reject => clamp::<I, false, D>(rows, offsets),
-            NegativeIndex::Wrap => clamp::<I, true, D>(rows, offsets),
-        }
-    }
-}
-
-/// # Safety
-/// As [`bodies::check`], where rows are not dense.
-unsafe fn clamp<I: Index, const WRAP: bool, const D: usize>(
-    rows: IndexRows<I, D>,
-    offsets: &mut [MaybeUninit<isize>],
-) {
-    for (j, offset) in offsets.iter_mut().enumerate() {
-        let j = j.cast_signed();
-        let mut sum = rows.base.wrapping_add(j.wrapping_mul(rows.base_step));
-        for c in 0..D {
-            // SAFETY: the caller's promise.
-            let index = unsafe { *rows.first.offset(j.wrapping_mul(rows.step).wrapping_add(rows.at[c])) };
-            let place = nearest::<I, WRAP>(index, rows.bounds[c]);
-            sum = sum.wrapping_add(place.cast_signed().wrapping_mul(rows.strides[c]));
-        }
-        offset.write(sum);
-    }
-}
-
-/// Rows of depth `D`, in the loop that fits how they lie and the level.
-///
-/// # Safety
-/// As [`Block::push`], with `D` components.
-#[inline]
-unsafe fn strict<I: Index, const D: usize>(
-    first: *const I,
-    indices: Indices<'_, I>,
-    segment: Segment,
-    offsets: &mut [MaybeUninit<isize>],
-) -> bool {
-    let rows = index_rows::<I, D>(first, indices, segment);
+    };
     let dense =
         rows.step == D.cast_signed() && rows.base_step == 0 && (0..D).all(|c| rows.at[c] == c.cast_signed());
-    let wrap = indices.policies.negative == NegativeIndex::Wrap;
     // SAFETY: the rows are readable by the caller's promise, and dense where that is what is called.
     unsafe {
-        match (dense, wrap) {
-            (true, false) => indices.level.check_dense(rows, offsets),
-            (_, true) => bodies::check::<I, true, D, false>(rows, offsets),
-            (false, false) => bodies::check::<I, false, D, false>(rows, offsets),
-        }
+        if dense { level.check_dense(rows, offsets) } else { bodies::check::<I, D, false>(rows, offsets) }
     }
 }

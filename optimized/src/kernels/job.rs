@@ -248,6 +248,11 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         Ok(())
     }
 
+    /// The element that takes the place of one whose index is bad, where that is no error.
+    fn in_place_of_bad(&self) -> Option<*const u8> {
+        (self.policies.bad == Bad::Fill).then_some(self.fill.as_ptr().cast())
+    }
+
     /// # Safety
     /// As `run`: `output` must be the place of the next `left` rows of the cursor.
     unsafe fn pick(
@@ -271,6 +276,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
                 let picks = Picks {
                     params: self.params.offset(segment.params),
                     bound: pick.bound,
+                    bad: self.in_place_of_bad(),
                     stride: pick.stride,
                     indices: bodies::side_by_side(indices, pick.step, &mut room, segment.len),
                     len: segment.len,
@@ -284,7 +290,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
                     moves::pick_checked(self.level, pick, picks)
                 }
             };
-            if !good {
+            if !good && self.policies.bad == Bad::Error {
                 return Err(BadIndexFound);
             }
             // SAFETY: as above.
@@ -311,7 +317,8 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             unsafe {
                 let params = self.params.offset(segment.params);
                 let indices = self.indices.offset(segment.indices);
-                if !planes::pick(along, Plane { params, indices, output, segment }) {
+                let bad = self.in_place_of_bad();
+                if !planes::pick(along, Plane { params, indices, output, bad, segment }) {
                     return Err(BadIndexFound);
                 }
                 output = output.add(count * along.size());
@@ -327,7 +334,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
     /// As [`moves::pick_checked`]; `next_axis` may be any address.
     unsafe fn pick_and_fetch(&self, pick: Pick, picks: Picks<I>, next_axis: *const u8) -> bool {
         let axis_bytes = pick.bound * pick.size;
-        let mut done = 0;
+        let (mut done, mut all_good) = (0, true);
         while done < picks.len {
             let len = PICKS_PER_FETCH.min(picks.len - done);
             let (from, to) = (axis_bytes * done / picks.len, axis_bytes * (done + len) / picks.len);
@@ -337,12 +344,14 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
                 let (indices, output) = (picks.indices.add(done), picks.output.add(done * pick.size));
                 moves::pick_checked(self.level, pick, Picks { indices, len, output, ..picks })
             };
-            if !good {
-                return false;
+            all_good &= good;
+            // What follows would be for nobody.
+            if !good && picks.bad.is_none() {
+                break;
             }
             done += len;
         }
-        true
+        all_good
     }
 
     /// # Safety

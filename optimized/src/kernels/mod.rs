@@ -9,7 +9,7 @@
 //! - `pick_checked`: rows of one element straight from indices, the bounds tested in the same loop.
 //!
 //! Two loops serve all levels: `tiles`, slices whose elements lie apart, and `planes`, elements that each have an index and
-//! a position of their own.
+//! a position of their own. `under` calls a kernel for the type that an index is under the policies of the call.
 
 #![allow(unsafe_code, reason = "kernels work on pointers; each block says why it may")]
 
@@ -23,6 +23,7 @@ mod moves;
 pub(crate) mod placed_rows;
 mod planes;
 mod tiles;
+mod under;
 
 /// Integers of the same width that differ in sign only.
 pub(crate) trait SameBits<T> {}

@@ -2,13 +2,12 @@
 
 use std::mem::MaybeUninit;
 
-use gather_spec::NegativeIndex;
-
+use super::under::under;
 use crate::geometry::Geometry;
-use crate::index::{Index, Wrapping};
+use crate::index::Index;
 use crate::levels::Proof;
 use crate::levels::bodies::{CheckedRows, Picks};
-use crate::policy::{Bad, Policies};
+use crate::policy::Policies;
 
 /// Moves rows to an output that is as long as they are, past the caches with `stream` if they are long enough.
 #[inline]
@@ -37,7 +36,7 @@ pub(super) fn streams(output_bytes: usize, row_bytes: usize) -> bool {
 }
 
 /// The kernel that takes elements straight from indices, for the jobs that it fits: one element per row, indices of
-/// depth 1, bad indices an error.
+/// depth 1.
 #[derive(Clone, Copy)]
 pub(super) struct Pick {
     pub bound: usize,
@@ -46,8 +45,7 @@ pub(super) struct Pick {
     pub stride: isize,
     /// From index to index, in elements.
     pub step: isize,
-    /// Whether a negative index counts from the end.
-    pub wrap: bool,
+    pub policies: Policies,
     pub stream: bool,
 }
 
@@ -55,19 +53,17 @@ impl Pick {
     /// The kernel, if it fits.
     #[inline]
     pub(super) fn of(geometry: &Geometry, policies: Policies, element: usize) -> Option<Self> {
-        let (strict, wrap) = (policies.bad == Bad::Error, policies.negative == NegativeIndex::Wrap);
         let ([component], Some(axis)) = (geometry.components.as_slice(), geometry.rows.last()) else {
             return None;
         };
-        let fits = strict
-            && geometry.row_bytes == element
+        let fits = geometry.row_bytes == element
             && matches!(element, 1 | 2 | 4 | 8 | 16)
             && component.bound > 0
             && axis.indices != 0
             && axis.params == 0;
         let stream = geometry.output_bytes() >= STREAMED_ELEMENTS;
         let (bound, stride) = (component.bound, component.stride);
-        fits.then_some(Self { bound, size: element, stride, step: axis.indices, wrap, stream })
+        fits.then_some(Self { bound, size: element, stride, step: axis.indices, policies, stream })
     }
 }
 
@@ -77,17 +73,8 @@ impl Pick {
 /// As [`crate::levels::bodies::pick_checked`], with elements of `pick.size` bytes.
 #[inline]
 pub(super) unsafe fn pick_checked<I: Index>(level: Proof, pick: Pick, picks: Picks<I>) -> bool {
-    // SAFETY: the caller's promise; wrapping indices have the layout of indices.
-    unsafe {
-        if pick.wrap {
-            let Picks { params, bound, stride, indices, len, output, prefetch, stream } = picks;
-            let indices = indices.cast::<Wrapping<I>>();
-            let picks = Picks { params, bound, stride, indices, len, output, prefetch, stream };
-            pick_sized(level, pick.size, picks)
-        } else {
-            pick_sized(level, pick.size, picks)
-        }
-    }
+    // SAFETY: the caller's promise; an index under policies has the layout of an index.
+    unsafe { under!(pick.policies, I, pick_sized(level, pick.size, picks.by())) }
 }
 
 /// # Safety

@@ -4,21 +4,20 @@
 
 use std::ptr::copy_nonoverlapping;
 
-use gather_spec::NegativeIndex;
-
 use super::cursor::PlaneSegment;
+use super::under::under;
 use crate::geometry::Geometry;
 use crate::index::Index;
-use crate::policy::{Bad, Policies};
+use crate::policy::Policies;
 
-/// How the jobs that this kernel fits pick: one element per row of the geometry, one component, bad indices an error.
+/// How the jobs that this kernel fits pick: one element per row of the geometry, one component.
 #[derive(Clone, Copy)]
 pub(super) struct Along {
     bound: usize,
     /// Between neighbours along the axis, in bytes.
     stride: isize,
     size: usize,
-    wrap: bool,
+    policies: Policies,
 }
 
 /// Where a plane lies.
@@ -29,6 +28,8 @@ pub(super) struct Plane<I> {
     /// The first index.
     pub indices: *const I,
     pub output: *mut u8,
+    /// What an element is whose index is bad; `None` if that is an error.
+    pub bad: Option<*const u8>,
     pub segment: PlaneSegment,
 }
 
@@ -49,17 +50,15 @@ impl Along {
             return None;
         };
         let (bound, stride) = (component.bound, component.stride);
-        let wrap = policies.negative == NegativeIndex::Wrap;
         let has_own = inner.params == 0 && inner.len >= LONG;
         let near = bound <= FOLLOWED || stride.unsigned_abs().saturating_mul(bound) <= CACHED_AXIS;
-        let fits = policies.bad == Bad::Error
-            && geometry.row_bytes == element
+        let fits = geometry.row_bytes == element
             && matches!(element, 1 | 2 | 4 | 8 | 16)
             && bound > 0
             && inner.indices != 0
             && !has_own
             && (near || !large);
-        fits.then_some(Self { bound, stride, size: element, wrap })
+        fits.then_some(Self { bound, stride, size: element, policies })
     }
 
     /// The bytes of an element.
@@ -68,34 +67,44 @@ impl Along {
     }
 }
 
-/// Picks a plane; `false` if any index was bad.
+/// Picks a plane; `false` if an index was bad where that is an error.
 ///
 /// # Safety
 /// For every row `r < rows` and element `j < len` of the segment, the index at `r * rows_axis.indices + j * axis.indices`
 /// must be readable; from `params`, moved by `r * rows_axis.params + j * axis.params`, all `bound > 0` elements of the axis
-/// must be readable; and `output` must have room for `rows * len` elements.
+/// must be readable; `output` must have room for `rows * len` elements; and `bad`, if there is one, must be an element.
 #[inline]
 pub(super) unsafe fn pick<I: Index>(along: Along, plane: Plane<I>) -> bool {
+    let Plane { params, indices, output, bad, segment } = plane;
+    // SAFETY: the caller's promise; an index under policies has the layout of an index.
+    unsafe {
+        under!(
+            along.policies,
+            I,
+            pick_sized(along, Plane { params, indices: indices.cast(), output, bad, segment })
+        )
+    }
+}
+
+/// # Safety
+/// As [`pick`].
+#[inline]
+unsafe fn pick_sized<I: Index>(along: Along, plane: Plane<I>) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
-        match (along.size, along.wrap) {
-            (1, false) => pick_plane::<I, 1, false>(along, plane),
-            (2, false) => pick_plane::<I, 2, false>(along, plane),
-            (4, false) => pick_plane::<I, 4, false>(along, plane),
-            (8, false) => pick_plane::<I, 8, false>(along, plane),
-            (_, false) => pick_plane::<I, 16, false>(along, plane),
-            (1, true) => pick_plane::<I, 1, true>(along, plane),
-            (2, true) => pick_plane::<I, 2, true>(along, plane),
-            (4, true) => pick_plane::<I, 4, true>(along, plane),
-            (8, true) => pick_plane::<I, 8, true>(along, plane),
-            (_, true) => pick_plane::<I, 16, true>(along, plane),
+        match along.size {
+            1 => pick_plane::<I, 1>(along, plane),
+            2 => pick_plane::<I, 2>(along, plane),
+            4 => pick_plane::<I, 4>(along, plane),
+            8 => pick_plane::<I, 8>(along, plane),
+            _ => pick_plane::<I, 16>(along, plane),
         }
     }
 }
 
 /// # Safety
 /// As [`pick`], with elements of `SIZE` bytes.
-unsafe fn pick_plane<I: Index, const SIZE: usize, const WRAP: bool>(along: Along, plane: Plane<I>) -> bool {
+unsafe fn pick_plane<I: Index, const SIZE: usize>(along: Along, plane: Plane<I>) -> bool {
     let PlaneSegment { rows, len, axis, rows_axis, .. } = plane.segment;
     let mut output = plane.output;
     for row in 0..rows {
@@ -104,16 +113,17 @@ unsafe fn pick_plane<I: Index, const SIZE: usize, const WRAP: bool>(along: Along
         let mut index = plane.indices.wrapping_offset(rows_axis.indices.wrapping_mul(row));
         for _ in 0..len {
             // SAFETY: this element is one of the segment's, so its index is readable.
-            let (place, good) = unsafe { (*index).locate::<WRAP>(along.bound) };
-            if !good {
-                // A branch that is never taken keeps the test out of the address, unlike the kernels with vectors.
+            let (place, good) = unsafe { (*index).locate(along.bound) };
+            // A branch that is hardly ever taken keeps the test out of the address, unlike the kernels with vectors.
+            let from = if good {
+                base.wrapping_offset(place.cast_signed().wrapping_mul(along.stride))
+            } else if let Some(bad) = plane.bad {
+                bad
+            } else {
                 return false;
-            }
-            // SAFETY: the place is below the bound, and the output has room for this element.
-            unsafe {
-                let from = base.offset(place.cast_signed().wrapping_mul(along.stride));
-                copy_nonoverlapping(from, output, SIZE);
-            }
+            };
+            // SAFETY: a good place is below the bound, so this is an element; the output has room for it.
+            unsafe { copy_nonoverlapping(from, output, SIZE) };
             base = base.wrapping_offset(axis.params);
             index = index.wrapping_offset(axis.indices);
             output = output.wrapping_add(SIZE);

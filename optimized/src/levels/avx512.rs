@@ -9,7 +9,7 @@ use std::ptr::copy_nonoverlapping;
 
 use super::bodies::{self, CheckedRows, IndexRows, Picks};
 use super::entries::{self, Entries};
-use crate::index::Index;
+use crate::index::{Index, Meaning};
 
 /// Proof that the processor has AVX-512 F, BW, DQ and VL.
 #[derive(Clone, Copy, Debug)]
@@ -37,9 +37,12 @@ impl Entries for Avx512 {
         unsafe {
             match (SIZE, I::SIGNED, size_of::<I>()) {
                 _ if picks.stride != SIZE.cast_signed() => bodies::pick_checked::<I, SIZE, true>(picks),
-                _ if picks.prefetch => bodies::pick_checked::<I, SIZE, false>(picks),
+                // Vectors compare the value of an index, and write zeros in place of a bad one.
+                _ if picks.prefetch || I::MEANING == Meaning::Moved || picks.bad.is_some() => {
+                    bodies::pick_checked::<I, SIZE, false>(picks)
+                }
                 // A wrapped index must still fit its type.
-                (_, true, 4) if I::WRAPS && picks.bound > 1 << 31 => {
+                (_, true, 4) if I::MEANING == Meaning::FromEitherEnd && picks.bound > 1 << 31 => {
                     bodies::pick_checked::<I, SIZE, false>(picks)
                 }
                 (4, true, 4) => pick_4_by_i32(picks),
@@ -76,8 +79,10 @@ macro_rules! gather_loop {
                 }
                 for j in (head..body).step_by($lanes) {
                     let indices = $load(picks.indices.cast::<$index>().add(j));
-                    let indices =
-                        if I::WRAPS { $add(indices, $negative(indices), indices, bound) } else { indices };
+                    let indices = match I::MEANING {
+                        Meaning::FromEitherEnd => $add(indices, $negative(indices), indices, bound),
+                        _ => indices,
+                    };
                     let good = $below(indices, bound);
                     masks &= good;
                     let elements = $gather::<$size>($zero, good, indices, picks.params.cast());

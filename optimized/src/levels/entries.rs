@@ -108,7 +108,7 @@ macro_rules! compiled {
             offsets: &mut [MaybeUninit<isize>],
         ) -> bool {
             // SAFETY: the caller's promise.
-            unsafe { bodies::check::<I, false, D, true>(rows, offsets) }
+            unsafe { bodies::check::<I, D, true>(rows, offsets) }
         }
 
         #[target_feature(enable = $features)]

@@ -25,7 +25,7 @@ impl Entries for Portable {
         offsets: &mut [MaybeUninit<isize>],
     ) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { bodies::check::<I, false, D, true>(rows, offsets) }
+        unsafe { bodies::check::<I, D, true>(rows, offsets) }
     }
 
     unsafe fn copy_rows(self, rows: CheckedRows<'_>, output: &mut [MaybeUninit<u8>]) {

@@ -27,7 +27,7 @@ pub(crate) struct IndexRows<I, const D: usize> {
 /// # Safety
 /// For every row `j < offsets.len()` and component `c`, `first + j * step + at[c]` must be readable.
 #[inline(always)]
-pub(crate) unsafe fn check<I: Index, const WRAP: bool, const D: usize, const DENSE: bool>(
+pub(crate) unsafe fn check<I: Index, const D: usize, const DENSE: bool>(
     rows: IndexRows<I, D>,
     offsets: &mut [MaybeUninit<isize>],
 ) -> bool {
@@ -43,7 +43,7 @@ pub(crate) unsafe fn check<I: Index, const WRAP: bool, const D: usize, const DEN
             };
             // SAFETY: the caller's promise; a dense row is the case step = D, at[c] = c.
             let index = unsafe { *rows.first.offset(at) };
-            let (place, good) = index.locate::<WRAP>(rows.bounds[c]);
+            let (place, good) = index.locate(rows.bounds[c]);
             all_good &= good;
             sum = sum.wrapping_add(place.cast_signed().wrapping_mul(rows.strides[c]));
         }

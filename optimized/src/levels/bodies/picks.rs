@@ -14,6 +14,8 @@ pub(crate) struct Picks<I> {
     pub params: *const u8,
     /// Its elements, at least one.
     pub bound: usize,
+    /// What an element is whose index is bad; `None` if nobody will look at it.
+    pub bad: Option<*const u8>,
     /// Between neighbours along the axis, in bytes.
     pub stride: isize,
     pub indices: *const I,
@@ -26,6 +28,13 @@ pub(crate) struct Picks<I> {
 }
 
 impl<I> Picks<I> {
+    /// The same picks by indices of another type with the same layout.
+    #[inline(always)]
+    pub(crate) const fn by<J>(self) -> Picks<J> {
+        let Self { params, bound, bad, stride, indices, len, output, prefetch, stream } = self;
+        Picks { params, bound, bad, stride, indices: indices.cast(), len, output, prefetch, stream }
+    }
+
     /// Where an element lies, in bytes from the start of the axis; without gaps the stride is known to the compiler.
     #[inline(always)]
     fn offset<const SIZE: usize, const GAPS: bool>(&self, place: usize) -> isize {
@@ -90,12 +99,12 @@ pub(in crate::levels) unsafe fn pick_by_stride<I: Index, const SIZE: usize>(pick
     }
 }
 
-/// Copies elements straight from indices; `false` if any index was bad, and then what was written in its place is some
-/// element of the axis. `GAPS` says that the stride is not `SIZE`.
+/// Copies elements straight from indices; `false` if any index was bad, and then what was written in its place is `bad` or,
+/// without that, some element of the axis. `GAPS` says that the stride is not `SIZE`.
 ///
 /// # Safety
 /// `indices` must be `len` readable indices, `params` the start of `bound > 0` elements of `SIZE` bytes, `stride` bytes
-/// apart, `output` of room for `len` elements.
+/// apart, `output` of room for `len` elements, and `bad`, if there is one, must be an element.
 #[inline(always)]
 pub(in crate::levels) unsafe fn pick_checked<I: Index, const SIZE: usize, const GAPS: bool>(
     picks: Picks<I>,
@@ -130,7 +139,7 @@ pub(in crate::levels) unsafe fn pick_checked<I: Index, const SIZE: usize, const 
 unsafe fn request_group<I: Index, const SIZE: usize, const GAPS: bool>(picks: Picks<I>, j: usize) {
     // SAFETY: the caller's promise.
     let index = |at| unsafe { *picks.indices.add(j + at) };
-    let places: [usize; GROUP] = from_fn(|at| index(at).locate::<false>(picks.bound).0);
+    let places: [usize; GROUP] = from_fn(|at| index(at).locate(picks.bound).0);
     let address = |place: usize| picks.params.wrapping_offset(picks.offset::<SIZE, GAPS>(place));
     if !GAPS && places[GROUP - 1].wrapping_sub(places[0]) == GROUP - 1 {
         // As good as consecutive: their lines are neighbours, and two of them set the hardware on the track.
@@ -149,7 +158,7 @@ unsafe fn request_group<I: Index, const SIZE: usize, const GAPS: bool>(picks: Pi
 unsafe fn pick_group<I: Index, const SIZE: usize, const GAPS: bool>(picks: Picks<I>, j: usize) -> bool {
     // SAFETY: the caller's promise.
     let located: [(usize, bool); GROUP] =
-        from_fn(|at| unsafe { (*picks.indices.add(j + at)).locate::<false>(picks.bound) });
+        from_fn(|at| unsafe { (*picks.indices.add(j + at)).locate(picks.bound) });
     let (first, _) = located[0];
     let (mut all_good, mut consecutive) = (true, true);
     for (at, (place, good)) in located.into_iter().enumerate() {
@@ -180,11 +189,11 @@ pub(in crate::levels) unsafe fn pick_one<I: Index, const SIZE: usize, const GAPS
     picks: Picks<I>,
     j: usize,
 ) -> bool {
-    // SAFETY: j < len; the place is below bound, being 0 where the index was bad.
+    // SAFETY: j < len; a good place is below bound, and what is read in place of a bad one is an element.
     unsafe {
-        let (place, good) = (*picks.indices.add(j)).locate::<false>(picks.bound);
-        let place = if good { place } else { 0 };
-        let from = picks.params.offset(picks.offset::<SIZE, GAPS>(place));
+        let (place, good) = (*picks.indices.add(j)).locate(picks.bound);
+        let offset = picks.offset::<SIZE, GAPS>(place);
+        let from = if good { picks.params.offset(offset) } else { picks.bad.unwrap_or(picks.params) };
         copy_nonoverlapping(from, picks.output.add(j * SIZE), SIZE);
         good
     }
