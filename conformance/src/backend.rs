@@ -17,6 +17,13 @@ pub trait Backend: Send {
     /// Answers one call. The tensors may have any strides.
     fn call(&mut self, call: &Call) -> Outcome;
 
+    /// Prepares a call for timing: puts its operands where the library wants them. Each run of the result then does all that a
+    /// user's call does, with an output in this kind of memory, and gives back what is no output. `None` if the backend
+    /// knows no better than [`Backend::call`], which is timed then, with fresh outputs only.
+    fn prepare<'a>(&'a mut self, _call: &'a Call, _output: OutputMemory) -> Option<Prepared<'a>> {
+        None
+    }
+
     /// Makes every later call use exactly this many threads, however small the call is. Returns `false` if there is no
     /// such setting. It exists for tests, which need more threads than are worthwhile.
     fn use_threads(&mut self, _threads: usize) -> bool {
@@ -34,6 +41,25 @@ pub trait Backend: Send {
         None
     }
 }
+
+/// The memory for the output of a timed call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OutputMemory {
+    /// New memory for each call.
+    #[default]
+    Fresh,
+    /// Memory from a pool of the backend.
+    Pooled,
+    /// Memory of the caller, reused.
+    Into,
+}
+
+/// A call that is ready to be timed, or what it gives in place of an output.
+pub type Prepared<'a> = Result<PreparedCall<'a>, Box<Outcome>>;
+
+/// Runs a prepared call once.
+pub type PreparedCall<'a> = Box<dyn FnMut() -> Result<(), Box<Outcome>> + 'a>;
 
 /// A backend of this project that can fill its output buffers with garbage first.
 #[doc(hidden)]

@@ -3,12 +3,15 @@
 use std::num::NonZeroUsize;
 use std::sync::LazyLock;
 
-use gather_optimized::{Level, Options};
+use gather_optimized::{Level, Memory, Options};
 use gather_reference::Settings;
 use gather_spec::signature::OperandRole;
-use gather_spec::{BadIndex, Call, DType, NegativeIndex, Outcome, Profile, Signature, Signatures, load};
+use gather_spec::{
+    BadIndex, Call, DType, NegativeIndex, Outcome, Profile, Refusal, Signature, Signatures, Tensor, load,
+};
 
-use crate::backend::{Backend, Capability, Description, Held, Identity, Poisonable};
+use crate::backend::{Backend, Capability, Description, Held, Identity, Poisonable, Prepared};
+use crate::protocol::OutputMemory;
 
 /// The names of the built-in backends.
 pub const NAMES: [&str; 2] = ["reference", "optimized"];
@@ -192,6 +195,24 @@ impl Backend for Optimized {
                 gather_optimized::answer(signature, call, &self.settings)
             }
             None => Outcome::Unsupported(format!("there is no operator `{}`", call.operator)),
+        }
+    }
+
+    fn prepare<'a>(&'a mut self, call: &'a Call, output: OutputMemory) -> Option<Prepared<'a>> {
+        let signature = self.signatures.get(call.operator.as_str())?;
+        self.settings.options = self.settings.options.profile(self.policies.of(signature));
+        let memory = match output {
+            OutputMemory::Fresh => Memory::Fresh,
+            OutputMemory::Pooled => Memory::Pooled,
+            OutputMemory::Into => Memory::Reused,
+        };
+        let prepared = gather_optimized::prepare(signature, call, &self.settings, memory);
+        let instead = |refusal: Refusal| Box::new(Outcome::from(Err::<Tensor, _>(refusal)));
+        match prepared {
+            Ok(mut run) => Some(Ok(Box::new(move || run().map_err(instead)))),
+            // Strings and flattened operands are only answered.
+            Err(Refusal::Unsupported(_)) => None,
+            Err(refusal) => Some(Err(instead(refusal))),
         }
     }
 

@@ -17,6 +17,7 @@ use gather_spec::{
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+pub use crate::backend::OutputMemory;
 use crate::backend::{Capability, Identity};
 use crate::words::shown;
 
@@ -160,19 +161,6 @@ impl Request {
             Command::Stop => read(line).map(Self::Stop),
         }
     }
-}
-
-/// The memory for the output of a timed call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OutputMemory {
-    /// New memory for each call.
-    #[default]
-    Fresh,
-    /// Memory from a pool of the backend.
-    Pooled,
-    /// Memory of the caller, reused.
-    Into,
 }
 
 /// The answer to `start`.

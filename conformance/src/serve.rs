@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use gather_spec::{Attributes, Call, Operator, Outcome, Signatures};
 use serde::Serialize;
 
-use crate::backend::{Backend, Description};
+use crate::backend::{Backend, Description, Prepared};
 use crate::builtin;
 use crate::protocol::{
     CallMessage, Fault, InvalidReply, OperandMessages, OutputMemory, PROTOCOL, Reply, Request, Started,
@@ -47,6 +47,11 @@ pub(crate) trait Answering {
     /// Why there is no answer. The reply is `invalid`.
     fn answer(&mut self, call: &Call) -> Result<Outcome, NoAnswer>;
 
+    /// See [`Backend::prepare`].
+    fn prepare<'a>(&'a mut self, _call: &'a Call, _output: OutputMemory) -> Option<Prepared<'a>> {
+        None
+    }
+
     /// See [`Backend::limit_threads`].
     fn limit_threads(&mut self, _most: Option<NonZeroUsize>) -> bool {
         false
@@ -74,6 +79,10 @@ impl Answering for &mut dyn Backend {
 
     fn answer(&mut self, call: &Call) -> Result<Outcome, NoAnswer> {
         Ok(self.call(call))
+    }
+
+    fn prepare<'a>(&'a mut self, call: &'a Call, output: OutputMemory) -> Option<Prepared<'a>> {
+        Backend::prepare(&mut **self, call, output)
     }
 
     fn limit_threads(&mut self, most: Option<NonZeroUsize>) -> bool {
@@ -201,7 +210,7 @@ impl<A: Answering> Server<'_, A> {
     /// Times a call. Each round repeats it until the round has lasted long enough. A limit on threads in the message
     /// applies only for the duration of the timing.
     fn time(&mut self, message: &TimeMessage) -> Reply {
-        let TimeMessage { seq, operator, operands, attributes, rounds, threads, .. } = message;
+        let TimeMessage { seq, operator, operands, attributes, threads, .. } = message;
         let call = check_timing(message).and_then(|()| self.call(operator, operands, attributes));
         let call = match call {
             Ok(call) => call,
@@ -211,9 +220,7 @@ impl<A: Answering> Server<'_, A> {
             return unusable(*seq, Unusable::Unsupported("this backend cannot limit its threads".to_owned()));
         }
         let used = self.backend.most_threads();
-        let rounds = 0..*rounds;
-        let timed: Result<Vec<f64>, _> =
-            rounds.map(|_| round(self.backend, &call, message.min_round_ns)).collect();
+        let timed = time(self.backend, &call, message);
         if threads.is_some() {
             self.backend.limit_threads(None);
         }
@@ -275,9 +282,6 @@ fn check_timing(message: &TimeMessage) -> Result<(), Unusable> {
             counted(rounds, "round")
         ));
     }
-    if message.output != OutputMemory::Fresh {
-        return unsupported("only `fresh` outputs are timed".to_owned());
-    }
     Ok(())
 }
 
@@ -297,22 +301,41 @@ fn unusable(seq: u64, why: Unusable) -> Reply {
     }
 }
 
-/// Runs one round and returns the nanoseconds per call. Fails if an outcome is not an output.
+/// What a timed call gave in place of an output.
+type Instead = Box<Result<Outcome, NoAnswer>>;
+
+/// The nanoseconds per call of each round.
+fn time(backend: &mut impl Answering, call: &Call, message: &TimeMessage) -> Result<Vec<f64>, Instead> {
+    let rounds = 0..message.rounds;
+    let least = message.min_round_ns;
+    match backend.prepare(call, message.output) {
+        Some(Ok(mut run)) => {
+            let mut run = || run().map_err(|outcome| Box::new(Ok(*outcome)));
+            return rounds.map(|_| round(&mut run, least)).collect();
+        }
+        Some(Err(outcome)) => return Err(Box::new(Ok(*outcome))),
+        None => {}
+    }
+    if message.output != OutputMemory::Fresh {
+        let why = "this backend can be timed with fresh outputs only".to_owned();
+        return Err(Box::new(Ok(Outcome::Unsupported(why))));
+    }
+    let mut run = || match std::hint::black_box(backend.answer(call)) {
+        Ok(Outcome::Output(_)) => Ok(()),
+        other => Err(Box::new(other)),
+    };
+    rounds.map(|_| round(&mut run, least)).collect()
+}
+
+/// Runs one round and returns the nanoseconds per call. Fails if a call gives no output.
 #[allow(clippy::cast_precision_loss, reason = "durations and counts far below 2^53")]
-fn round(
-    backend: &mut impl Answering,
-    call: &Call,
-    min_round_ns: u64,
-) -> Result<f64, Box<Result<Outcome, NoAnswer>>> {
+fn round(run: &mut impl FnMut() -> Result<(), Instead>, min_round_ns: u64) -> Result<f64, Instead> {
     let start = Instant::now();
     let mut calls = 0u64;
     loop {
-        let outcome = std::hint::black_box(backend.answer(call));
+        run()?;
         calls += 1;
         let elapsed = start.elapsed();
-        if !matches!(outcome, Ok(Outcome::Output(_))) {
-            return Err(Box::new(outcome));
-        }
         if elapsed.as_nanos() >= min_round_ns.into() {
             return Ok(elapsed.as_nanos() as f64 / calls as f64);
         }

@@ -299,6 +299,14 @@ fn a_call_is_timed_round_by_round() {
             .is_string()
     );
     served.stop();
+    let mut optimized = Served::start(&["optimized"]);
+    for memory in ["fresh", "pooled", "into"] {
+        let time = time.replace(r#""rounds":4"#, &format!(r#""rounds":4,"output":"{memory}""#));
+        assert_eq!(optimized.ask(&time)["nanoseconds"].as_array().unwrap().len(), 4, "{memory}");
+        let bad = time.replace("AQAAAA==", "AgAAAA==");
+        assert_eq!(optimized.ask(&bad)["error"]["code"], "index-out-of-range", "{memory}");
+    }
+    optimized.stop();
 }
 
 #[test]

@@ -172,7 +172,7 @@ fn bits<T: Stored + Element + TryFrom<u128>>(
 }
 
 /// The bits of an element, as they are stored.
-fn stored<T: Default + TryFrom<u128>>(element: &gather_spec::Element) -> Filled<T> {
+pub(crate) fn stored<T: Default + TryFrom<u128>>(element: &gather_spec::Element) -> Filled<T> {
     match element {
         gather_spec::Element::Bits(bits) => Filled(T::try_from(*bits).unwrap_or_default()),
         gather_spec::Element::Bytes(_) => Filled(T::default()),
@@ -210,7 +210,7 @@ fn tensor<T: Stored>(dtype: DType, output: ArrayD<T>) -> Result<Tensor, Refusal>
     Tensor::new(dtype, shape, elements).map_err(|wrong| Refusal::Unsupported(wrong.to_string()))
 }
 
-fn no_view() -> Refusal {
+pub(crate) fn no_view() -> Refusal {
     Refusal::Unsupported("the tensor cannot be seen as an array".to_owned())
 }
 

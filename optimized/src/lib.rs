@@ -28,6 +28,7 @@ mod output;
 mod parallel;
 mod plan;
 mod policy;
+mod prepare;
 mod shapes;
 mod windows;
 
@@ -46,6 +47,7 @@ pub use options::Options;
 pub use output::{Pool, Pooled};
 pub use plan::Plan;
 pub use policy::{Fill, Filled, Zeros};
+pub use prepare::{Memory, Run, prepare};
 
 /// The examples of the page are tests.
 #[cfg(doctest)]

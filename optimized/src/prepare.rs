@@ -1,0 +1,170 @@
+//! Calls on tensors of any dtype that are prepared once and run often, such as for timing.
+
+use gather_spec::tensor::Stored;
+use gather_spec::{Call, DType, Refusal, Roles, Signature, Tensor};
+use ndarray::ArrayViewD;
+
+use crate::answer::{Settings, no_view, stored};
+use crate::arrays::Element;
+use crate::forms;
+use crate::index::Index;
+use crate::kernels::signed;
+use crate::options::Choices;
+use crate::output::Pool;
+use crate::plan::Plan;
+use crate::policy::Filled;
+
+/// The memory of the outputs of a [prepared](prepare) call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// New memory for each run, which validates the call anew as well.
+    Fresh,
+    /// Memory from a pool, by one plan.
+    Pooled,
+    /// One output, again and again, by one plan.
+    Reused,
+}
+
+/// Runs a prepared call once and drops its output, if it is not reused.
+pub type Run<'a> = Box<dyn FnMut() -> Result<(), Refusal> + 'a>;
+
+/// The bytes that a pool of a prepared call keeps.
+const POOLED: usize = 4 << 30;
+
+/// A call on views of its tensors, to be run often.
+///
+/// # Errors
+/// Those of [`answer`](crate::answer), as far as they show before the call is run, and `Unsupported` for strings and for
+/// operands that the call flattens.
+///
+/// ```
+/// use gather_optimized::{Memory, Settings, prepare};
+/// use gather_spec::{Call, DType, Tensor};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let operators = gather_spec::load::operators().expect("the specification is right");
+/// let gather = operators.iter().find(|one| one.operator.as_str() == "tf.gather").expect("it is there");
+/// let params = Tensor::new(DType::U8, [3], vec![10u8, 20, 30])?;
+/// let indices = Tensor::new(DType::I32, [2], vec![2u32, 0])?;
+/// let operands = [("params", params), ("indices", indices)].into();
+/// let call = Call { operator: gather.operator.clone(), operands, attributes: [].into() };
+/// let mut run = prepare(gather, &call, &Settings::default(), Memory::Reused)?;
+/// run()?;
+/// # Ok(())
+/// # }
+/// ```
+pub fn prepare<'a>(
+    signature: &'a Signature,
+    call: &'a Call,
+    settings: &Settings,
+    memory: Memory,
+) -> Result<Run<'a>, Refusal> {
+    let unsupported = |why: &str| Err(Refusal::Unsupported(why.to_owned()));
+    let roles = signature.roles(call).map_err(|foreign| Refusal::Unsupported(foreign.to_string()))?;
+    if signature.has_flat_indices(&roles) || signature.is_flat(&roles) {
+        return unsupported("calls with flattened operands are not prepared");
+    }
+    let choices = settings.options.choices;
+    let call = Prepared { signature, roles, choices, memory };
+    match call.roles.params.dtype() {
+        DType::String => unsupported("calls on strings are not prepared"),
+        dtype => match dtype.size() {
+            1 => call.with_params::<u8>(),
+            2 => call.with_params::<u16>(),
+            4 => call.with_params::<u32>(),
+            8 => call.with_params::<u64>(),
+            _ => call.with_params::<u128>(),
+        },
+    }
+}
+
+/// A call in role terms that is about to be prepared.
+struct Prepared<'a> {
+    signature: &'a Signature,
+    roles: Roles<&'a Tensor>,
+    choices: Choices,
+    memory: Memory,
+}
+
+impl<'a> Prepared<'a> {
+    fn with_params<T: Stored + Element + TryFrom<u128>>(self) -> Result<Run<'a>, Refusal> {
+        let params = self.roles.params.view::<T>().ok_or_else(no_view)?;
+        let indices = self.roles.indices;
+        macro_rules! view {
+            ($stored:ty) => {
+                indices.view::<$stored>().ok_or_else(no_view)?
+            };
+        }
+        match indices.dtype() {
+            DType::I8 => self.run::<T, i8>(params, signed(&view!(u8))),
+            DType::I16 => self.run::<T, i16>(params, signed(&view!(u16))),
+            DType::I32 => self.run::<T, i32>(params, signed(&view!(u32))),
+            DType::I64 => self.run::<T, i64>(params, signed(&view!(u64))),
+            DType::U8 => self.run::<T, u8>(params, view!(u8)),
+            DType::U16 => self.run::<T, u16>(params, view!(u16)),
+            DType::U32 => self.run::<T, u32>(params, view!(u32)),
+            DType::U64 => self.run::<T, u64>(params, view!(u64)),
+            dtype => Err(Refusal::Unsupported(format!("indices of dtype {dtype}"))),
+        }
+    }
+
+    fn run<T: Stored + Element + TryFrom<u128>, I: Index>(
+        self,
+        params: ArrayViewD<'a, T>,
+        indices: ArrayViewD<'a, I>,
+    ) -> Result<Run<'a>, Refusal> {
+        let Self { signature, roles, choices, memory } = self;
+        let profile = signature.profile(&roles, choices.profile);
+        let fill: Filled<T> = stored(&signature.filler(profile, roles.params.dtype(), roles.fill_value));
+        let plan = move || forms::validate(signature, &roles, choices, |shapes| Plan::of(shapes, fill));
+        // What cannot be planned shows here, whatever the memory.
+        let planned = plan()?;
+        Ok(match memory {
+            Memory::Fresh => Box::new(move || plan()?.run(&params, &indices).map(drop)),
+            Memory::Pooled => {
+                let pool = Pool::new(POOLED);
+                Box::new(move || planned.run_pooled(&params, &indices, &pool).map(drop))
+            }
+            Memory::Reused => {
+                let mut output = planned.run(&params, &indices)?;
+                Box::new(move || planned.run_into(&params, &indices, &mut output))
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gather_spec::{BadIndex, ErrorCode};
+
+    use super::*;
+    use crate::Options;
+
+    fn prepared(memory: Memory, bad: BadIndex, index: u32, fill: DType) -> Result<(), Refusal> {
+        let operators = gather_spec::load::operators().unwrap();
+        let gather = operators.iter().find(|one| one.operator.as_str() == "tf.gather").unwrap();
+        let params = match fill {
+            DType::String => Tensor::new(DType::String, [1], vec![gather_spec::ByteString::from("one")]),
+            dtype => Tensor::new(dtype, [3], vec![10u8, 20, 30]),
+        };
+        let indices = Tensor::new(DType::I32, [2], vec![index, 0]).unwrap();
+        let call = gather.spell(Roles::new(params.unwrap(), indices));
+        let settings = Settings { options: Options::new().bad_index(bad), ..Settings::default() };
+        let mut run = prepare(gather, &call, &settings, memory)?;
+        run()?;
+        run()
+    }
+
+    #[test]
+    fn a_prepared_call_runs_again_and_again_in_every_memory() {
+        for memory in [Memory::Fresh, Memory::Pooled, Memory::Reused] {
+            assert_eq!(prepared(memory, BadIndex::Error, 2, DType::U8), Ok(()));
+            assert_eq!(prepared(memory, BadIndex::Zero, 3, DType::U8), Ok(()));
+            let refused = prepared(memory, BadIndex::Error, 3, DType::U8).unwrap_err();
+            let Refusal::Error(error) = refused else { panic!("{refused:?}") };
+            assert_eq!(error.code(), ErrorCode::IndexOutOfRange);
+            let strings = prepared(memory, BadIndex::Error, 0, DType::String).unwrap_err();
+            assert_eq!(strings, Refusal::Unsupported("calls on strings are not prepared".to_owned()));
+        }
+    }
+}
