@@ -27,6 +27,8 @@ pub struct Inputs {
     pub params: Params,
     /// The indices.
     pub indices: Indices,
+    /// The same indices as non-negative numbers in range, for a plain loop, if there are others among them.
+    pub in_range: Option<Indices>,
 }
 
 /// Params as a tensor, and as its storage.
@@ -63,14 +65,17 @@ impl Inputs {
             Form::Nd | Form::Window => Some(&*geometry.indexed),
         };
         let (shape, layout) = (&*workload.indices.shape, workload.indices.layout);
-        let indices = if dtype == DType::I32 {
-            let narrow = |at| i32::try_from(at).expect("axes were checked to fit the index type");
-            Indices::I32(array(shape, components(drawn, dims, narrow), layout))
-        } else {
-            let wide = |at| i64::try_from(at).expect("axes were checked to fit the index type");
-            Indices::I64(array(shape, components(drawn, dims, wide), layout))
+        let marks = marks(workload, &geometry);
+        let make = |marks: &[Mark]| {
+            if dtype == DType::I32 {
+                let narrow = |at| i32::try_from(at).expect("axes were checked to fit the index type");
+                Indices::I32(array(shape, components(&drawn, dims, marks, narrow), layout))
+            } else {
+                Indices::I64(array(shape, components(&drawn, dims, marks, |at| at), layout))
+            }
         };
-        Ok(Self { params, indices })
+        let in_range = if marks.is_empty() { None } else { Some(make(&[])) };
+        Ok(Self { params, indices: make(&marks), in_range })
     }
 
     /// The same inputs with params on huge pages, if the system provides them. Strings are not moved.
@@ -89,7 +94,7 @@ impl Inputs {
         };
         let (shape, strides) = (tensor.shape().clone(), tensor.strides().to_vec());
         let tensor = Tensor::strided(workload.params.dtype, shape, strides, offset, elements.clone())?;
-        Ok(Self { params: Params { tensor, elements, offset }, indices: self.indices })
+        Ok(Self { params: Params { tensor, elements, offset }, ..self })
     }
 
     /// The workload as a call for backends. Indices are copied, params are shared.
@@ -98,7 +103,7 @@ impl Inputs {
     /// If no operator fits the workload, or memory is short.
     pub fn call(&self, workload: &Workload) -> Result<Call, String> {
         let indices = self.indices.tensor().map_err(|wrong| wrong.to_string())?;
-        workload.call(self.params.tensor.clone(), indices)
+        workload.call(&self.params.tensor, &indices)
     }
 }
 
@@ -228,16 +233,62 @@ impl Draw {
     }
 }
 
-/// Splits positions into their components on the axes `dims`, or keeps them if there are no such axes.
-fn components<I>(positions: Vec<u64>, dims: Option<&[usize]>, convert: impl Fn(u64) -> I) -> Vec<I> {
-    let Some(dims) = dims else { return positions.into_iter().map(convert).collect() };
-    let mut all = Vec::with_capacity(positions.len() * dims.len());
-    for position in positions {
-        let mut left: u64 = dims.iter().map(|dim| *dim as u64).product();
-        let mut rest = position;
-        for dim in dims {
-            left /= *dim as u64;
-            all.push(convert(rest / left));
+/// What is done to the first component of an index row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    /// Nothing.
+    Kept,
+    /// It counts from the end of its axis, which has this size.
+    Negative(i64),
+    /// It lies past its axis, which has this size.
+    Bad(i64),
+}
+
+impl Mark {
+    const fn apply(self, at: i64) -> i64 {
+        match self {
+            Self::Kept => at,
+            Self::Negative(size) => at - size,
+            Self::Bad(size) => at + size,
+        }
+    }
+}
+
+/// A mark for each index row, drawn by the workload's shares; empty if all rows are kept.
+fn marks(workload: &Workload, geometry: &Geometry) -> Vec<Mark> {
+    let (negative, bad) = (u64::from(workload.indices.negative), u64::from(workload.indices.bad));
+    if negative + bad == 0 {
+        return Vec::new();
+    }
+    let size = i64::try_from(geometry.indexed[0]).expect("axes were checked to fit the index type");
+    let rows = geometry.rows * if geometry.each { geometry.row_len() } else { 1 };
+    // The positions are those of the workload without marks.
+    let mut draw = Draw { random: Pcg64Mcg::seed_from_u64(!workload.seed), bound: 100 };
+    let mark = |_| match draw.below(100) {
+        percent if percent < bad => Mark::Bad(size),
+        percent if percent < bad + negative => Mark::Negative(size),
+        _ => Mark::Kept,
+    };
+    (0..geometry.batches() * rows).map(mark).collect()
+}
+
+/// Splits positions into their components on the axes `dims`, or keeps them if there are no such axes, and marks rows.
+fn components<I>(
+    positions: &[u64],
+    dims: Option<&[usize]>,
+    marks: &[Mark],
+    convert: impl Fn(i64) -> I,
+) -> Vec<I> {
+    let axes = dims.map_or(1, <[usize]>::len);
+    let mut all = Vec::with_capacity(positions.len() * axes);
+    for (row, position) in positions.iter().enumerate() {
+        let mark = marks.get(row).copied().unwrap_or(Mark::Kept);
+        let mut left: u64 = dims.map_or(1, |dims| dims.iter().map(|dim| *dim as u64).product());
+        let mut rest = *position;
+        for axis in 0..axes {
+            left /= dims.map_or(1, |dims| dims[axis] as u64);
+            let at = (rest / left).cast_signed();
+            all.push(convert(if axis == 0 { mark.apply(at) } else { at }));
             rest %= left;
         }
     }
@@ -296,8 +347,38 @@ mod tests {
 
     #[test]
     fn components_are_row_major() {
-        assert_eq!(components(vec![0, 7, 34], Some(&[5, 7]), |at| at), [0, 0, 1, 0, 4, 6]);
-        assert_eq!(components(vec![3], None, |at| at), [3]);
+        assert_eq!(components(&[0, 7, 34], Some(&[5, 7]), &[], |at| at), [0, 0, 1, 0, 4, 6]);
+        assert_eq!(components(&[3], None, &[], |at| at), [3]);
+    }
+
+    #[test]
+    fn marks_change_the_first_component_alone() {
+        let marks = [Mark::Negative(5), Mark::Kept, Mark::Bad(5)];
+        let marked = components(&[0, 7, 34], Some(&[5, 7]), &marks, |at| at);
+        assert_eq!(marked, [-5, 0, 1, 0, 9, 6]);
+    }
+
+    #[test]
+    fn as_many_rows_are_marked_as_the_workload_says() {
+        let workload = "
+schema: 2
+workloads:
+  - id: rows
+    form: take
+    params: { dtype: u8, shape: [100] }
+    indices: { dtype: i32, shape: [10000], distribution: random, negative: 50, bad: 1 }
+    policy: { bad: zero, negative: wrap }
+    seed: 1
+";
+        let inputs = Inputs::of(&crate::workloads::parse(workload).unwrap()[0]).unwrap();
+        let (Indices::I32(indices), Some(Indices::I32(in_range))) = (inputs.indices, inputs.in_range) else {
+            panic!("i32 indices, some of them out of range");
+        };
+        let count = |is: fn(&i32) -> bool| indices.iter().filter(|index| is(index)).count();
+        assert!((4_800..5_200).contains(&count(|index| (-100..0).contains(index))));
+        assert!((60..150).contains(&count(|index| (100..200).contains(index))));
+        assert!(in_range.iter().all(|index| (0..100).contains(index)));
+        assert!(indices.iter().zip(&in_range).all(|(index, plain)| (index - plain) % 100 == 0));
     }
 
     #[test]

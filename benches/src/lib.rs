@@ -5,13 +5,14 @@
 //! - [`mod@subject`] runs a workload by gather-optimized and by its [`floor`], the best plain loop.
 //! - [`verify`] compares both with gather-reference.
 //! - [`roofline`] measures the limits of the memory system, [`timing`] interleaves contenders and takes medians,
-//!   [`threads`] shares work.
+//!   [`threads`] shares work, [`machine`] describes where all this was measured.
 
 #![forbid(unsafe_code)]
 
 pub mod floor;
 pub mod geometry;
 pub mod inputs;
+pub mod machine;
 pub mod roofline;
 pub mod subject;
 pub mod threads;

@@ -133,7 +133,7 @@ fn sample_call(
     let repeats = workload.form == Form::Elements && !geometry.each;
     let times = if repeats { geometry.row_len() } else { 1 };
     let indices = index_rows(&inputs.indices, numbers, geometry.indices_per_row(), times, shape)?;
-    workload.call(window.map_err(|wrong| wrong.to_string())?, indices)
+    workload.call(&window.map_err(|wrong| wrong.to_string())?, &indices)
 }
 
 /// The index rows with these numbers, with each index repeated.

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use gather_spec::signature::{AttributeRole, Join, OperandRole};
-use gather_spec::{Call, DType, Form, Profile, Roles, Signature, Tensor, load};
-use serde::Deserialize;
+use gather_spec::signature::{AttributeRole, Join, OperandRole, Policy};
+use gather_spec::{BadIndex, Call, DType, Form, NegativeIndex, Profile, Roles, Signature, Tensor, load};
+use serde::{Deserialize, Deserializer};
 
 use crate::geometry::Geometry;
 
@@ -35,10 +35,22 @@ pub struct Workload {
     #[serde(default)]
     pub batch_dims: usize,
     /// What bad and negative indices give.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "policy")]
     pub policy: Profile,
     /// The seed for drawing indices.
     pub seed: u64,
+}
+
+/// Reads the policies of a workload, among them those that only the mode of a call chooses.
+fn policy<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Profile, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Policies {
+        bad: BadIndex,
+        negative: NegativeIndex,
+    }
+    let Policies { bad, negative } = Policies::deserialize(deserializer)?;
+    Ok(Profile { bad, negative })
 }
 
 /// A description of params.
@@ -67,6 +79,12 @@ pub struct IndicesSpec {
     /// The memory layout: `contiguous`, `transposed` or `reversed`.
     #[serde(default)]
     pub layout: Layout,
+    /// The share of index rows whose first component counts from the end of its axis, in percent.
+    #[serde(default)]
+    pub negative: u8,
+    /// The share of index rows whose first component lies past its axis, in percent.
+    #[serde(default)]
+    pub bad: u8,
 }
 
 /// How to draw index rows. Positions count the elements of the gathered axes in row-major order. Each batch is drawn
@@ -199,21 +217,54 @@ impl Workload {
     ///
     /// # Errors
     /// If no operator of the specification fits the workload.
-    pub fn call(&self, params: Tensor, indices: Tensor) -> Result<Call, String> {
-        let fits = |signature: &&Signature| {
-            self.is_for(signature) && self.joins(signature, params.shape(), indices.shape())
+    pub fn call(&self, params: &Tensor, indices: &Tensor) -> Result<Call, String> {
+        let roles = Roles::new(params, indices);
+        let says = |signature: &Signature| {
+            let permits = match &signature.policy {
+                Policy::Permitted(permitted) => permitted.permits(self.policy),
+                Policy::ByMode(modes) => modes.iter().any(|mode| mode.profile == self.policy),
+            };
+            permits.then(|| self.call_of(signature, self.policy, roles.cloned())).flatten()
         };
-        let signature = OPERATORS.iter().find(fits);
-        let signature = signature.ok_or_else(|| format!("no operator takes workload `{}`", self.id))?;
-        let signed = |dims: usize| i64::try_from(dims).map_err(|wrong| wrong.to_string());
-        let mut roles = Roles::new(params, indices);
+        OPERATORS.iter().find_map(says).ok_or_else(|| format!("no operator takes workload `{}`", self.id))
+    }
+
+    /// The call of this operator under the policies that a backend declares for it, on the tensors of `roles`, which may be
+    /// a part of the workload's inputs; `None` if the operator cannot say the workload. Of an operator with modes, the mode
+    /// with the workload's policies is asked or else the first that gives the same output.
+    #[must_use]
+    pub fn call_of(
+        &self,
+        signature: &Signature,
+        declared: Profile,
+        mut roles: Roles<Tensor>,
+    ) -> Option<Call> {
+        let shapes = (roles.params.shape(), roles.indices.shape());
+        if !self.is_for(signature) || !self.joins(signature, shapes.0, shapes.1) {
+            return None;
+        }
+        let modes = signature.modes();
+        roles.mode = if modes.is_empty() {
+            self.is_answered_under(declared).then_some(None)?
+        } else {
+            let same = modes.iter().find(|mode| mode.profile == self.policy);
+            let fits = || modes.iter().find(|mode| self.is_answered_under(mode.profile));
+            Some(same.or_else(fits)?.mode.clone())
+        };
+        let signed = |dims: usize| i64::try_from(dims).ok();
         // The default of an absent axis depends on the operator.
         roles.axis = match self.form {
             Form::Take | Form::Elements => Some(signed(self.axis.unwrap_or(self.batch_dims))?.into()),
             Form::Nd | Form::Window => None,
         };
         roles.batch_dims = if self.batch_dims > 0 { Some(signed(self.batch_dims)?) } else { None };
-        Ok(signature.spell(roles))
+        Some(signature.spell(roles))
+    }
+
+    /// Whether these policies give the output of the workload's own: each says the same of the indices that there are.
+    fn is_answered_under(&self, policies: Profile) -> bool {
+        (self.indices.negative == 0 || policies.negative == self.policy.negative)
+            && (self.indices.bad == 0 || policies.bad == self.policy.bad)
     }
 
     /// Whether an operator fits the workload.
@@ -230,8 +281,8 @@ impl Workload {
             && takes(OperandRole::Params, &self.params.dtype, &self.params.shape)
             && takes(OperandRole::Indices, &self.indices.dtype, &self.indices.shape)
             && sends_its_axis
+            && !signature.is_always_flat()
             && (self.batch_dims == 0 || signature.has_batch())
-            && signature.permitted().is_some_and(|permitted| permitted.permits(self.policy))
     }
 
     /// For form elements: whether the dims off the axis satisfy the operator's join rule.
@@ -261,6 +312,12 @@ impl Workload {
         self.params.dtype == DType::String
     }
 
+    /// Whether params and indices lie row after row, as in a file.
+    #[must_use]
+    pub fn is_contiguous(&self) -> bool {
+        self.params.layout == Layout::Contiguous && self.indices.layout == Layout::Contiguous
+    }
+
     fn check(&self) -> Result<(), String> {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if self.id.is_empty() || !self.id.chars().all(plain) {
@@ -272,9 +329,20 @@ impl Workload {
         if matches!(self.indices.layout, Layout::Padded | Layout::Broadcast) {
             return Err("indices are contiguous, transposed or reversed".to_owned());
         }
+        if self.indices.negative.saturating_add(self.indices.bad) > 100 {
+            return Err("more than 100 percent of the indices are negative or bad".to_owned());
+        }
+        if self.indices.negative > 0 && self.policy.negative != NegativeIndex::Wrap {
+            return Err("negative indices need the policy `negative: wrap`".to_owned());
+        }
+        if self.indices.bad > 0 && matches!(self.policy.bad, BadIndex::Error | BadIndex::Unspecified) {
+            return Err("bad indices need a policy that gives an output".to_owned());
+        }
         let geometry = self.checked_geometry()?;
         let positions = geometry.positions();
         let most = if self.indices.dtype == DType::I32 { 1 << 31 } else { 1u128 << 63 };
+        // An index past the axis is less than twice its size.
+        let most = if self.indices.bad > 0 { most / 2 } else { most };
         if positions == 0 || geometry.indexed.iter().any(|dim| *dim as u128 > most) {
             return Err(
                 "each axis that is selected from needs 1 to the index type's maximum places".to_owned()
@@ -326,6 +394,9 @@ workloads:
             ("form: take", "form: elements\n    axis: 0", "do not share an axis"),
             ("seed: 1", "seed: 1\n    batch-dims: 1", "batch"),
             ("seed: 1", "seed: 1\n    policy: { bad: ignore, negative: wrap }", "ignore"),
+            ("distribution: random", "distribution: random, negative: 50", "negative: wrap"),
+            ("distribution: random", "distribution: random, bad: 1", "a policy that gives an output"),
+            ("distribution: random", "distribution: random, bad: 60, negative: 60", "more than 100 percent"),
         ] {
             let why = refused(&ONE.replacen(from, to, 1));
             assert!(why.contains(part), "{to}: {why}");

@@ -1,13 +1,12 @@
 //! The sections of the report. Each is a Markdown table, printed as soon as it is measured.
 
-mod machine;
 mod rooflines;
 mod sweep;
 mod tiny;
 mod windows;
 mod workload;
 
-use gather_benches::{threads, workloads};
+use gather_benches::{machine, threads, workloads};
 use gather_optimized::{Level, Options, Plan};
 
 /// The settings of a measurement.
@@ -39,7 +38,7 @@ pub(crate) fn print(settings: &Settings, wanted: impl Fn(&str) -> bool) -> Resul
     let options = settings.level.map_or(Options::new(), |level| Options::new().level(level));
     let level = Plan::gather(&[1], &[1], &options).map_err(|why| why.to_string())?.level();
 
-    println!("{}", machine::describe());
+    println!("Machine: {}.", machine::describe());
     let pages = if settings.huge_params { "huge pages" } else { "ordinary pages" };
     let (rounds, threads) = (settings.rounds, settings.threads);
     println!("Level {level}, {threads} threads, medians of {rounds} rounds, params on {pages}.\n");

@@ -2,8 +2,13 @@
 
 use std::fs::read_to_string;
 
-/// Processor, cores, memory, kernel and the system's setting for huge pages.
-pub(super) fn describe() -> String {
+/// Processor, cores, memory, kernel and the system's setting for huge pages, in one line.
+///
+/// ```
+/// assert!(gather_benches::machine::describe().contains("cores"));
+/// ```
+#[must_use]
+pub fn describe() -> String {
     let read = |path| read_to_string(path).unwrap_or_default();
     let processor = field(&read("/proc/cpuinfo"), "model name");
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
@@ -15,7 +20,7 @@ pub(super) fn describe() -> String {
     let pages = or_unknown(pages.split(['[', ']']).nth(1).unwrap_or_default());
     let cache = or_unknown(read("/sys/devices/system/cpu/cpu0/cache/index3/size").trim());
     format!(
-        "Machine: {processor}, {cores} cores, L3 {cache}, {memory} of memory, {} {kernel}, huge pages: {pages}.",
+        "{processor}, {cores} cores, L3 {cache}, {memory} of memory, {} {kernel}, huge pages: {pages}",
         std::env::consts::OS
     )
 }
