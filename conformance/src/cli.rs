@@ -1,5 +1,6 @@
 //! The command line `gatherspec`: one file per command, and what the commands share.
 
+mod bench;
 mod built_in;
 mod campaign;
 mod cases;
@@ -71,6 +72,8 @@ enum Command {
     },
     /// Test a backend with random calls, against the reference or by laws
     Fuzz(Box<fuzz::Fuzz>),
+    /// Time backends side by side, on workloads of real programs
+    Bench(Box<bench::Bench>),
     /// Merge the reports of the shards of a campaign
     Merge(merge::Merge),
     /// Lint files of the specification, or compare a document with the text that its clauses were read from
@@ -116,7 +119,10 @@ fn serve_library(library: &Path, signatures: &Signatures) -> Result<Status, Fail
 impl Cli {
     /// Does what the command line asks for.
     fn execute(&self) -> ExitCode {
-        if matches!(self.command, None | Some(Command::Run(_) | Command::Fuzz(_) | Command::Merge(_))) {
+        if matches!(
+            self.command,
+            None | Some(Command::Run(_) | Command::Fuzz(_) | Command::Bench(_) | Command::Merge(_))
+        ) {
             signals::watch();
         }
         let folder = self.spec.as_deref();
@@ -132,6 +138,9 @@ impl Cli {
                 self.signatures().and_then(|signatures| serve_library(library, &signatures))
             }
             Some(Command::Fuzz(fuzz)) => self.load().and_then(|spec| fuzz.execute(spec, folder)),
+            Some(Command::Bench(bench)) => {
+                self.signatures().and_then(|signatures| bench.execute(&signatures))
+            }
             Some(Command::Merge(merge)) => merge.execute(),
             Some(Command::Check(check)) => self.load().and_then(|spec| check.execute(spec)),
             Some(Command::Mutants(mutants)) => self.load().and_then(|spec| mutants.execute(spec)),

@@ -26,6 +26,8 @@
 pub mod adapters;
 pub mod backend;
 #[cfg(feature = "cli")]
+mod bench;
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod book;
 pub mod builtin;

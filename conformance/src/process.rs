@@ -16,7 +16,7 @@
 //! and one pipe full of calls, `inputs` writes calls and large tensors, and `replies` reads what comes back. `client`
 //! takes a queue of calls through sessions, one after the other as they die, and is the same for both who ask: `worker`
 //! asks the cases that `run` shares out, whose results `batch` collects, and [`Dialogue`] calls that are no cases, for
-//! campaigns.
+//! campaigns. `timer` asks one process to time calls.
 
 mod batch;
 mod child;
@@ -30,6 +30,8 @@ mod program;
 mod replies;
 mod run;
 mod session;
+#[cfg(feature = "cli")]
+mod timer;
 mod trouble;
 mod worker;
 
@@ -37,6 +39,8 @@ pub use batch::{Event, Watch};
 pub use dialogue::{Answers, Dialogue, Interrupted};
 pub use program::{Broken, Limits, ProcessBackend};
 pub use run::Findings;
+#[cfg(feature = "cli")]
+pub(crate) use timer::{Timer, Timing};
 pub use trouble::Trouble;
 
 /// Ends every child of this process that was not there before the first backend, on Linux: whatever backends have left,

@@ -168,6 +168,44 @@ fn the_kit_limits_threads_only_for_a_timing_that_asks_for_it_and_lifts_the_limit
     assert_eq!(replies.lines().count(), lines.len());
 }
 
+/// An adapter whose output says how often it was written to, and whether `timed` was called.
+const WRITES: &str = "
+from gatherspec_kit import Operator, Tensor, serve
+made = []
+def fresh(params, indices):
+    made.append(bytearray(1))
+    return made[-1]
+def into(params, indices, out):
+    assert out is made[-1], 'another output'
+    out[0] += 1
+serve(name='writes', version='1', load=lambda tensor: tensor, timed=lambda: made.append(b'timed'),
+      store=lambda output: Tensor('u8', [3], bytes([len(made), made[0] == b'timed', made[-2][0] if len(made) > 1 else 9])),
+      operators={'paddle.gather_nd': Operator(fresh, ['u8'], ['i32'], into=into)})
+";
+
+#[test]
+fn the_kit_times_calls_into_one_output_after_it_has_said_that_it_times() {
+    if !has("struct") {
+        return;
+    }
+    let call = r#"{"cmd":"call","seq":5,"operator":"paddle.gather_nd","operands":{"input":{"dtype":"u8","shape":[],"data":"AQ=="},"index":{"dtype":"i32","shape":[0],"data":""}},"attributes":{}}"#;
+    let time = |output: &str| {
+        let more = format!("\"rounds\":2,\"min_round_ns\":0,\"output\":\"{output}\",\"attributes\"");
+        call.replace("\"call\"", "\"time\"").replace("\"attributes\"", &more)
+    };
+    let lines = [
+        (time("into"), r#"{"seq": 5, "nanoseconds": ["#),
+        // Three outputs are `timed`, that of the timing, written to twice, and that of this call.
+        (call.to_owned(), r#""data": "AwEC""#),
+        (time("pooled"), r#""unsupported": "this backend has no outputs of the kind pooled""#),
+    ];
+    let replies = replies(&["-c", WRITES], lines.iter().map(|(line, _)| line.as_str()));
+    for ((line, words), reply) in lines.iter().zip(replies.lines()) {
+        assert!(reply.contains(words), "{line}\n{reply}");
+    }
+    assert_eq!(replies.lines().count(), lines.len());
+}
+
 #[test]
 fn the_adapter_of_stablehlo_names_both_versions_where_private_functions_are_missing() {
     if !has("struct") {

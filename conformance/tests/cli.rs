@@ -29,7 +29,9 @@ fn json(arguments: &[&str]) -> Value {
 
 #[test]
 fn help_of_every_command() {
-    for command in ["", "run", "list", "show", "serve", "fuzz", "merge", "check", "mutants", "completions"] {
+    for command in
+        ["", "run", "list", "show", "serve", "fuzz", "bench", "merge", "check", "mutants", "completions"]
+    {
         let arguments: Vec<&str> = [command, "--help"].into_iter().filter(|part| !part.is_empty()).collect();
         insta::assert_snapshot!(format!("help-{command}"), texts(&arguments, 0).0);
     }

@@ -53,10 +53,11 @@ class Tensor:
 
 
 class Operator:
-    """What answers an operator, and what it declares."""
+    """What answers an operator, and what it declares. `into` is the function that writes to an output which it gets as
+    `out`, for timing; None if the library has none."""
 
-    def __init__(self, function, dtypes, index_dtypes, attributes=(), bad="error", negative="reject"):
-        self.function, self.attributes = function, attributes
+    def __init__(self, function, dtypes, index_dtypes, attributes=(), bad="error", negative="reject", into=None):
+        self.function, self.attributes, self.into = function, attributes, into
         self.declared = {
             "profile": {"bad": bad, "negative": negative},
             "dtypes": list(dtypes),
@@ -91,13 +92,14 @@ def numpy_store(array):
     raise TypeError(f"a result of dtype {array.dtype}")
 
 
-def serve(name, version, operators, load, store, language="Python", block=None, threads=None):
+def serve(name, version, operators, load, store, language="Python", block=None, threads=None, timed=None):
     """Answers requests until `stop` or the end of input. `block` waits for a result that is computed in the
-    background; `threads` is a pair of functions: one gives the most threads that a call may use, the other sets it."""
+    background; `threads` is a pair of functions: one gives the most threads that a call may use, the other sets it;
+    `timed` is called before the first timing, for settings that only pay where a call is repeated."""
     # Standard output is the protocol's alone: prints of the library, also from C, go to standard error.
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    backend = _Backend(operators, load, store, block or (lambda output: output), threads)
+    backend = _Backend(operators, load, store, block or (lambda output: output), threads, timed)
     start = {
         "protocol": 2,
         "backend": {"name": name, "version": version, "language": language},
@@ -130,9 +132,9 @@ CALL = ["cmd", "seq", "operator", "operands", "attributes"]
 
 
 class _Backend:
-    def __init__(self, operators, load, store, block, threads):
+    def __init__(self, operators, load, store, block, threads, timed):
         self.operators, self.load, self.store, self.block = operators, load, store, block
-        self.threads = threads
+        self.threads, self.timed = threads, timed
         self.placed = {}
 
     def call(self, message):
@@ -159,11 +161,15 @@ class _Backend:
 
         def answer():
             function = self._function(message["operator"], attributes)
-            if message.get("output", "fresh") != "fresh":
-                raise Unsupported("only fresh outputs are timed")
+            if self.timed:
+                self.timed()
+                self.timed = None
             operands = [self._place(name, tensor) for name, tensor in _operands(message).items()]
+            run = lambda: self.block(function(*operands, **attributes))
+            if message.get("output", "fresh") != "fresh":
+                run = self._into(message, run(), operands, attributes)
             with self._at_most(most) as used:
-                times = [self._round(function, operands, attributes, least) for _ in range(rounds)]
+                times = [self._round(run, least) for _ in range(rounds)]
             return {"seq": seq, "nanoseconds": times, **({} if used is None else {"threads": used})}
 
         return _guarded(seq, answer)
@@ -203,11 +209,18 @@ class _Backend:
             self.placed[operand] = (key, self.load(_tensor(tensor, operand)))
         return self.placed[operand][1]
 
-    def _round(self, function, operands, attributes, least):
+    def _into(self, message, output, operands, attributes):
+        """Runs the call into an output that was made before, where the library can."""
+        into = self.operators[message["operator"]].into
+        if message["output"] != "into" or into is None:
+            raise Unsupported(f"this backend has no outputs of the kind {message['output']}")
+        return lambda: self.block(into(*operands, out=output, **attributes))
+
+    def _round(self, run, least):
         start = time.perf_counter_ns()
         calls = 0
         while True:
-            self.block(function(*operands, **attributes))
+            run()
             calls += 1
             elapsed = time.perf_counter_ns() - start
             if elapsed >= least:

@@ -22,12 +22,12 @@ serve(
     store=numpy_store,
     operators={
         # The mode of a call chooses, so that what is declared says nothing.
-        "numpy.take": Operator(np.take, DTYPES, INTEGERS, ["axis", "mode"]),
+        "numpy.take": Operator(np.take, DTYPES, INTEGERS, ["axis", "mode"], into=np.take),
         "numpy.take_along_axis": Operator(
             np.take_along_axis, DTYPES, INTEGERS, ["axis"], bad="error", negative="wrap"
         ),
         "array_api.take": Operator(
-            standard(np.take), STANDARD, INTEGERS, ["axis"], bad="error", negative="wrap"
+            standard(np.take), STANDARD, INTEGERS, ["axis"], bad="error", negative="wrap", into=standard(np.take)
         ),
         "array_api.take_along_axis": Operator(
             standard(np.take_along_axis), STANDARD, INTEGERS, ["axis"], bad="error", negative="wrap"

@@ -29,9 +29,13 @@ def store(output):
     return Tensor(NAMES[output.dtype], output.shape, ctypes.string_at(output.data_ptr(), output.nbytes))
 
 
-def along(function):
-    """A function with a `dim`. One that is not given is for PyTorch to refuse."""
-    return lambda input, index, **attributes: function(input, index=index, **attributes)
+def along(function, index_dtypes, attributes):
+    """An operator with a `dim`. One that is not given is for PyTorch to refuse."""
+
+    def call(input, index, **attributes):
+        return function(input, index=index, **attributes)
+
+    return Operator(call, DTYPES, index_dtypes, attributes, into=call)
 
 
 serve(
@@ -41,10 +45,12 @@ serve(
     store=store,
     threads=(torch.get_num_threads, torch.set_num_threads),
     operators={
-        "torch.gather": Operator(along(torch.gather), DTYPES, ["i64"], ["dim", "sparse_grad"]),
-        "torch.index_select": Operator(along(torch.index_select), DTYPES, ["i32", "i64"], ["dim"]),
-        "torch.take": Operator(torch.take, TAKEN, ["i64"], negative="wrap"),
-        "torch.take_along_dim": Operator(torch.take_along_dim, DTYPES, ["i64"], ["dim"], negative="wrap"),
+        "torch.gather": along(torch.gather, ["i64"], ["dim", "sparse_grad"]),
+        "torch.index_select": along(torch.index_select, ["i32", "i64"], ["dim"]),
+        "torch.take": Operator(torch.take, TAKEN, ["i64"], negative="wrap", into=torch.take),
+        "torch.take_along_dim": Operator(
+            torch.take_along_dim, DTYPES, ["i64"], ["dim"], negative="wrap", into=torch.take_along_dim
+        ),
         "torch.nn.functional.embedding": Operator(
             torch.nn.functional.embedding, DTYPES, ["i32", "i64"], ["padding_idx", "scale_grad_by_freq", "sparse"]
         ),

@@ -1,0 +1,15 @@
+//! Times workloads on backends over the protocol, all of them in one run: what `gatherspec bench` does.
+//!
+//! A workload is a call in role terms. `contender` is a backend's process with the call that it declares for a workload;
+//! `measure` verifies the outputs and then lets contenders and the floor take turns; `record` is what was measured, as JSON,
+//! and `table` shows it.
+
+mod contender;
+mod measure;
+mod record;
+mod table;
+
+pub(crate) use contender::Contender;
+pub(crate) use measure::{Settings, measure};
+pub(crate) use record::{Backends, Record};
+pub(crate) use table::{head, rows};

@@ -1,0 +1,253 @@
+//! Measures one workload: verifies what every backend gives, then lets them and the floor take turns.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+
+use gather_benches::{Inputs, Subject, Workload, subject};
+use gather_spec::{Outcome, Profile, Signatures, Tensor};
+
+use crate::process::Timing;
+use crate::protocol::{OutputMemory, TensorMessage};
+
+use super::contender::{Asked, Contender, Operands};
+use super::record::{Durations, Measured, Result, Timed};
+
+/// How workloads are measured.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// How often each contender has its turn.
+    pub(crate) turns: u32,
+    /// The rounds of a turn.
+    pub(crate) rounds: u32,
+    /// The least duration of a round, in nanoseconds.
+    pub(crate) min_round_ns: u64,
+    /// The threads of the floor.
+    pub(crate) threads: usize,
+    /// Where outputs go.
+    pub(crate) outputs: Vec<OutputMemory>,
+}
+
+/// A contender's share in a workload, as far as it has come.
+struct Share<'a> {
+    contender: &'a mut Contender,
+    output: OutputMemory,
+    asked: std::result::Result<Asked, String>,
+    nanoseconds: Vec<f64>,
+    threads: Option<usize>,
+}
+
+/// Measures a workload. Files with its inputs are written to `folder`.
+///
+/// # Errors
+/// Why its inputs cannot be made or written, or that a backend ended; what it did for one backend alone is in the result.
+pub(crate) fn measure(
+    workload: &Workload,
+    contenders: &mut [Contender],
+    signatures: &Signatures,
+    settings: &Settings,
+    folder: &Path,
+) -> std::result::Result<Measured, String> {
+    let inputs = Inputs::of(workload).map_err(|why| why.to_string())?;
+    let operands = operands(&workload.id, &inputs, folder)
+        .map_err(|why| format!("the inputs cannot be written: {why}"))?;
+    let mut floor = subject(workload, &inputs).map_err(|why| why.to_string())?;
+    let mut expected = Expected { settings: workload.policy, known: Vec::new() };
+    let mut results = Vec::new();
+    let mut asked = Vec::new();
+    for contender in contenders.iter_mut() {
+        asked.push(verified(contender, signatures, workload, &operands, &mut expected)?);
+    }
+    drop(expected);
+    for output in &settings.outputs {
+        let shares = contenders.iter_mut().zip(&asked).map(|(contender, asked)| Share {
+            contender,
+            output: *output,
+            asked: asked.clone(),
+            nanoseconds: Vec::new(),
+            threads: None,
+        });
+        let mut shares: Vec<Share<'_>> = shares.collect();
+        let floor_ns = take_turns(&mut shares, &mut *floor, settings)?;
+        results.push(Timed {
+            output: *output,
+            floor: Durations::new(floor_ns),
+            backends: shares.into_iter().map(Share::result).collect(),
+        });
+    }
+    operands.remove_files();
+    Ok(Measured { id: workload.id.clone(), output_bytes: workload.output_bytes(), timed: results })
+}
+
+/// The call of a backend for a workload, once its output is known to be right; or why it takes no part.
+fn verified(
+    contender: &mut Contender,
+    signatures: &Signatures,
+    workload: &Workload,
+    operands: &Operands,
+    expected: &mut Expected,
+) -> std::result::Result<std::result::Result<Asked, String>, String> {
+    let Some(asked) = contender.call(signatures, workload, operands) else {
+        return Ok(Err("no operator that it declares can say this".to_owned()));
+    };
+    let outcome = contender.answer(&asked).map_err(|trouble| {
+        format!("{} on {}: {} ({})", contender.name, workload.id, trouble.what, trouble.verdict)
+    })?;
+    Ok(match outcome {
+        Outcome::Output(output) if output == *expected.of(&asked)? => Ok(asked),
+        Outcome::Output(_) => Err("its output is wrong".to_owned()),
+        Outcome::Error(error) => Err(format!("refused: {}", error.message)),
+        Outcome::Unsupported(why) => Err(format!("unsupported: {why}")),
+        Outcome::TooLarge { .. } => Err("it says that the output is too large".to_owned()),
+    })
+}
+
+/// The reference's outputs of a workload, by operator where the fill of bad indices may differ.
+struct Expected {
+    settings: Profile,
+    known: Vec<(Option<String>, Tensor)>,
+}
+
+impl Expected {
+    fn of(&mut self, asked: &Asked) -> std::result::Result<&Tensor, String> {
+        let fills = self.settings.bad != gather_spec::BadIndex::Error;
+        let key = fills.then(|| asked.operator.to_string());
+        if let Some(at) = self.known.iter().position(|(known, _)| *known == key) {
+            return Ok(&self.known[at].1);
+        }
+        let settings =
+            gather_reference::Settings { profile: self.settings, ..gather_reference::Settings::default() };
+        match gather_reference::answer(&asked.call, settings) {
+            Outcome::Output(output) => {
+                self.known.push((key, output));
+                Ok(&self.known.last().expect("one was pushed").1)
+            }
+            other => Err(format!("the reference does not answer {}: {other:?}", asked.operator)),
+        }
+    }
+}
+
+/// Lets the contenders take turns, and the floor between them; gives the floor's durations.
+fn take_turns(
+    shares: &mut [Share<'_>],
+    floor: &mut dyn Subject,
+    settings: &Settings,
+) -> std::result::Result<Vec<f64>, String> {
+    let mut ways = Ways::new(floor, settings.threads);
+    for _ in 0..settings.turns {
+        for share in &mut *shares {
+            share.turn(settings)?;
+        }
+        ways.turn(floor, settings);
+    }
+    Ok(ways.fastest())
+}
+
+impl Share<'_> {
+    fn turn(&mut self, settings: &Settings) -> std::result::Result<(), String> {
+        let Ok(asked) = &self.asked else { return Ok(()) };
+        let timing = self.contender.time(asked, self.output, settings.rounds, settings.min_round_ns);
+        match timing {
+            Ok(Timing::Timed(reply)) => {
+                self.nanoseconds.extend(&reply.nanoseconds);
+                self.threads = reply.threads.map(usize::from);
+            }
+            Ok(Timing::Instead(Outcome::Unsupported(why))) => self.asked = Err(why),
+            Ok(Timing::Instead(other)) => self.asked = Err(format!("not timed: {other:?}")),
+            Err(trouble) => {
+                return Err(format!("{}: {} ({})", self.contender.name, trouble.what, trouble.verdict));
+            }
+        }
+        Ok(())
+    }
+
+    fn result(self) -> Result {
+        let backend = self.contender.name.clone();
+        match self.asked {
+            Err(why) => {
+                Result { backend, operator: None, durations: None, threads: None, left_out: Some(why) }
+            }
+            Ok(asked) => Result {
+                backend,
+                operator: Some(asked.operator.to_string()),
+                durations: Some(Durations::new(self.nanoseconds)),
+                threads: self.threads,
+                left_out: None,
+            },
+        }
+    }
+}
+
+/// The ways of the floor: on one thread and on all, through the caches and past them. The fastest is the floor.
+struct Ways(Vec<Way>);
+
+struct Way {
+    threads: usize,
+    past_caches: bool,
+    nanoseconds: Vec<f64>,
+}
+
+impl Ways {
+    fn new(floor: &mut dyn Subject, threads: usize) -> Self {
+        let past = floor.run_floor_past_caches(1);
+        let mut ways = Vec::new();
+        for threads in if threads > 1 { vec![1, threads] } else { vec![1] } {
+            for past_caches in if past { vec![false, true] } else { vec![false] } {
+                ways.push(Way { threads, past_caches, nanoseconds: Vec::new() });
+            }
+        }
+        Self(ways)
+    }
+
+    fn turn(&mut self, floor: &mut dyn Subject, settings: &Settings) {
+        for way in &mut self.0 {
+            for _ in 0..settings.rounds {
+                way.nanoseconds.push(round(settings.min_round_ns, || {
+                    if way.past_caches {
+                        floor.run_floor_past_caches(way.threads);
+                    } else {
+                        floor.run_floor(way.threads);
+                    }
+                }));
+            }
+        }
+    }
+
+    fn fastest(self) -> Vec<f64> {
+        let by_median = |way: &Way| Durations::new(way.nanoseconds.clone()).median;
+        let fastest = self.0.into_iter().min_by(|a, b| by_median(a).total_cmp(&by_median(b)));
+        fastest.map(|way| way.nanoseconds).unwrap_or_default()
+    }
+}
+
+/// The nanoseconds per call of one round, as backends measure it.
+#[allow(clippy::cast_precision_loss, reason = "durations and counts far below 2^53")]
+fn round(min_round_ns: u64, mut run: impl FnMut()) -> f64 {
+    let (start, mut calls) = (Instant::now(), 0u64);
+    loop {
+        run();
+        calls += 1;
+        let elapsed = start.elapsed().as_nanos();
+        if elapsed >= min_round_ns.into() {
+            return elapsed as f64 / calls as f64;
+        }
+    }
+}
+
+/// Params and indices, each in a file unless it consists of strings. A backend may keep what it has read from a file, so no
+/// two workloads have one of the same name.
+fn operands(id: &str, inputs: &Inputs, folder: &Path) -> std::io::Result<Operands> {
+    let params = inputs.params.tensor.clone();
+    let indices = inputs.indices.tensor().map_err(std::io::Error::other)?;
+    let message = |name: &str, tensor: &Tensor| -> std::io::Result<TensorMessage> {
+        let Some(bytes) = tensor.to_le_bytes() else { return Ok(TensorMessage::new(tensor)) };
+        let path = folder.join(format!("{id}-{name}.bin"));
+        File::create(&path)?.write_all(&bytes)?;
+        let file = Some(path.to_string_lossy().into_owned());
+        let shape = tensor.shape().to_vec();
+        Ok(TensorMessage { dtype: tensor.dtype(), shape, data: None, file, offset: Some(0) })
+    };
+    let messages = [message("params", &params)?, message("indices", &indices)?];
+    Ok(Operands { params, indices, messages })
+}

@@ -1,0 +1,119 @@
+//! What a run of `gatherspec bench` measured, as it is written to a file.
+
+use serde::Serialize;
+
+use crate::backend::Identity;
+use crate::protocol::OutputMemory;
+
+/// A whole run.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Record {
+    /// 1
+    pub(crate) schema: u32,
+    /// The version of this program.
+    pub(crate) version: String,
+    /// Processor, cores, memory and system.
+    pub(crate) machine: String,
+    /// How many processors each backend and the floor could use.
+    pub(crate) threads: usize,
+    /// How often each backend had its turn.
+    pub(crate) turns: u32,
+    /// The rounds of a turn.
+    pub(crate) rounds: u32,
+    /// The least duration of a round, in nanoseconds.
+    pub(crate) min_round_ns: u64,
+    /// The backends.
+    pub(crate) backends: Vec<Backends>,
+    /// The workloads.
+    pub(crate) workloads: Vec<Measured>,
+}
+
+/// A backend of the run.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Backends {
+    /// As the command line names it.
+    pub(crate) name: String,
+    /// What it says of itself.
+    pub(crate) identity: Identity,
+}
+
+/// One workload.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Measured {
+    pub(crate) id: String,
+    pub(crate) output_bytes: usize,
+    pub(crate) timed: Vec<Timed>,
+}
+
+/// The durations with one kind of output memory.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Timed {
+    pub(crate) output: OutputMemory,
+    /// Of the best plain loop.
+    pub(crate) floor: Durations,
+    pub(crate) backends: Vec<Result>,
+}
+
+/// What a backend took, or why it was left out.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Result {
+    pub(crate) backend: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) operator: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) durations: Option<Durations>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) threads: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) left_out: Option<String>,
+}
+
+/// The durations of rounds, in nanoseconds per call.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Durations {
+    pub(crate) median: f64,
+    /// The first and the third quartile.
+    pub(crate) quartiles: [f64; 2],
+    /// All, in the order in which they were measured.
+    pub(crate) all: Vec<f64>,
+}
+
+impl Durations {
+    /// The durations of at least one round.
+    pub(crate) fn new(all: Vec<f64>) -> Self {
+        let mut sorted = all.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let at = |quarter: usize| quantile(&sorted, quarter);
+        Self { median: at(2), quartiles: [at(1), at(3)], all }
+    }
+
+    /// Half the distance between the quartiles, as a share of the median.
+    pub(crate) fn spread(&self) -> f64 {
+        (self.quartiles[1] - self.quartiles[0]) / 2.0 / self.median
+    }
+}
+
+/// The value below which so many quarters of the sorted values lie, interpolated.
+fn quantile(sorted: &[f64], quarter: usize) -> f64 {
+    let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
+    let (whole, rest) = (last * quarter / 4, last * quarter % 4);
+    let next = sorted[(whole + 1).min(last)];
+    #[allow(clippy::cast_precision_loss, reason = "a number below 4")]
+    let share = rest as f64 / 4.0;
+    sorted[whole] + (next - sorted[whole]) * share
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quartiles_are_interpolated() {
+        let durations = Durations::new(vec![5.0, 1.0, 2.0, 4.0, 3.0]);
+        assert_eq!((durations.median, durations.quartiles), (3.0, [2.0, 4.0]));
+        let two = Durations::new(vec![2.0, 1.0]);
+        assert_eq!((two.median, two.quartiles), (1.5, [1.25, 1.75]));
+        assert_eq!(Durations::new(vec![7.0]).quartiles, [7.0, 7.0]);
+        assert!((durations.spread() - 1.0 / 3.0).abs() < 1e-12);
+    }
+}

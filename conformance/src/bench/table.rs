@@ -1,0 +1,121 @@
+//! The measurements as a Markdown table, row by row, so that what was measured is printed at once.
+
+use crate::protocol::OutputMemory;
+
+use super::record::{Durations, Measured, Result, Timed};
+
+/// The head of the table. The first backend is the one that the others are compared with.
+pub(crate) fn head(backends: &[String]) -> String {
+    let ours = backends.first().map_or("", String::as_str);
+    let names = backends.iter().map(String::as_str);
+    let cells = ["workload", "output", "into"].into_iter().chain(names).chain(["floor", "GB/s"]);
+    let ratios = [format!("best peer / {ours}"), format!("floor / {ours}")];
+    let head = row(cells.map(str::to_owned).chain(ratios));
+    let rule =
+        row(std::iter::repeat_n("---".to_owned(), 3).chain(vec!["--:".to_owned(); backends.len() + 4]));
+    head + &rule
+}
+
+/// The rows of a workload, one for each kind of output memory.
+pub(crate) fn rows(measured: &Measured) -> String {
+    measured.timed.iter().map(|timed| of(measured, timed)).collect()
+}
+
+fn of(measured: &Measured, timed: &Timed) -> String {
+    let ours = timed.backends.first().and_then(|result| result.durations.as_ref());
+    let peers = timed.backends.iter().skip(1).filter_map(|result| result.durations.as_ref());
+    let best = peers.map(|durations| durations.median).min_by(f64::total_cmp);
+    let ratio = |other: Option<f64>| match (other, ours) {
+        (Some(other), Some(ours)) => format!("{:.2}", other / ours.median),
+        _ => "–".to_owned(),
+    };
+    #[allow(clippy::cast_precision_loss, reason = "a size to be shown with three digits")]
+    let bytes = measured.output_bytes as f64;
+    let speed = ours.map_or_else(|| "–".to_owned(), |ours| format!("{:.1}", bytes / ours.median));
+    let memory = match timed.output {
+        OutputMemory::Fresh => "fresh",
+        OutputMemory::Pooled => "pooled",
+        OutputMemory::Into => "reused",
+    };
+    let cells = [measured.id.clone(), size(bytes), memory.to_owned()];
+    let backends = timed
+        .backends
+        .iter()
+        .map(|Result { durations, .. }| durations.as_ref().map_or_else(|| "–".to_owned(), shown));
+    let last = [shown(&timed.floor), speed, ratio(best), ratio(Some(timed.floor.median))];
+    row(cells.into_iter().chain(backends).chain(last))
+}
+
+fn row(cells: impl Iterator<Item = String>) -> String {
+    cells.fold("|".to_owned(), |row, cell| row + " " + &cell + " |") + "\n"
+}
+
+/// A median with its spread: `4.33 ms ±2 %`.
+fn shown(durations: &Durations) -> String {
+    let spread = (durations.spread() * 100.0).ceil();
+    format!("{} ±{spread} %", time(durations.median))
+}
+
+/// A duration with three digits.
+fn time(nanoseconds: f64) -> String {
+    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
+    let (unit, name) = units.into_iter().find(|(unit, _)| nanoseconds >= *unit).unwrap_or((1.0, "ns"));
+    format!("{} {name}", three_digits(nanoseconds / unit))
+}
+
+fn size(bytes: f64) -> String {
+    let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    let (unit, name) = units.into_iter().find(|(unit, _)| bytes >= *unit).unwrap_or((1.0, "B"));
+    format!("{} {name}", three_digits(bytes / unit))
+}
+
+fn three_digits(value: f64) -> String {
+    let decimals = if value < 10.0 {
+        2
+    } else if value < 100.0 {
+        1
+    } else {
+        0
+    };
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(backend: &str, median: Option<f64>) -> Result {
+        Result {
+            backend: backend.to_owned(),
+            operator: None,
+            durations: median.map(|median| Durations::new(vec![median; 3])),
+            threads: None,
+            left_out: None,
+        }
+    }
+
+    #[test]
+    fn a_row_compares_the_first_backend_with_the_fastest_other_and_with_the_floor() {
+        let backends = vec![
+            result("ours", Some(2e6)),
+            result("none", None),
+            result("slow", Some(8e6)),
+            result("fast", Some(3e6)),
+        ];
+        let timed = Timed { output: OutputMemory::Into, floor: Durations::new(vec![1e6]), backends };
+        let measured = Measured { id: "rows".to_owned(), output_bytes: 4_000_000, timed: vec![timed] };
+        assert_eq!(
+            rows(&measured),
+            "| rows | 4.00 MB | reused | 2.00 ms ±0 % | – | 8.00 ms ±0 % | 3.00 ms ±0 % | 1.00 ms ±0 % | 2.0 | 1.50 | 0.50 |\n"
+        );
+    }
+
+    #[test]
+    fn durations_and_sizes_have_three_digits() {
+        assert_eq!(
+            [time(12.34), time(1234.0), time(123_456.0), time(2e9)],
+            ["12.3 ns", "1.23 µs", "123 µs", "2.00 s"]
+        );
+        assert_eq!([size(8.0), size(67_108_864.0)], ["8.00 B", "67.1 MB"]);
+    }
+}

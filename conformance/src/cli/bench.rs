@@ -1,0 +1,252 @@
+//! `gatherspec bench`: times the workloads on backends, in turns.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use gather_benches::{Workload, machine, threads, workloads};
+use gather_spec::{Signatures, names};
+use globset::Glob;
+
+use crate::adapters::Launch;
+use crate::bench::{self, Backends, Contender, Record, Settings};
+use crate::protocol::OutputMemory;
+use crate::{files, interrupt, shell};
+
+use super::ending::{Failure, Status};
+use super::output::{complain, print};
+use super::process::{Backend, ProcessOptions, jobs};
+
+#[derive(clap::Args)]
+pub(super) struct Bench {
+    /// Backend to time beside optimized: a built-in one, an adapter, such as numpy, or the path of a program that answers the
+    /// backend protocol
+    #[arg(long = "backend", value_name = "NAME[:POLICIES]|PATH", value_parser = Backend::parse)]
+    backends: Vec<Backend>,
+    /// Time only the workload with this id, or the workloads that match this glob [default: all whose tensors are contiguous]
+    #[arg(long = "workload", value_name = "ID|GLOB")]
+    patterns: Vec<String>,
+    /// Where outputs go: fresh memory for each call, or memory of the caller that is reused
+    #[arg(long, value_name = "MEMORY", value_delimiter = ',', default_value = "fresh,into", value_parser = memory)]
+    output: Vec<OutputMemory>,
+    /// Turns of each backend
+    #[arg(long, value_name = "N", default_value = "5", value_parser = jobs)]
+    turns: NonZeroUsize,
+    /// Rounds in each turn, each of at least 10 ms
+    #[arg(long, value_name = "N", default_value = "3", value_parser = jobs)]
+    rounds: NonZeroUsize,
+    /// Processors that each backend may use [default: all]; on Linux only
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    threads: Option<NonZeroUsize>,
+    /// File to write all durations to, as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    process: ProcessOptions,
+    /// Program that answers the backend protocol (conformance/PROTOCOL.md), with its arguments
+    #[arg(last = true, value_name = "CMD", help_heading = "Arguments")]
+    command: Vec<OsString>,
+}
+
+/// The least duration of a round, in nanoseconds.
+const ROUND: u64 = 10_000_000;
+
+impl Bench {
+    pub(super) fn execute(&self, signatures: &Signatures) -> Result<Status, Failure> {
+        let chosen = self.chosen()?;
+        if let Some(path) = &self.json {
+            files::check_writable(path)
+                .map_err(|why| Failure::Usage(format!("{}: {why}", path.display())))?;
+        }
+        let threads = limit_processors(self.threads).map_err(Failure::Usage)?;
+        threads::provide(threads);
+        let mut contenders = self.start()?;
+        let settings = Settings {
+            turns: number(self.turns),
+            rounds: number(self.rounds),
+            min_round_ns: ROUND,
+            threads,
+            outputs: self.output.clone(),
+        };
+        let mut record = Record {
+            schema: 1,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            machine: machine::describe(),
+            threads,
+            turns: settings.turns,
+            rounds: settings.rounds,
+            min_round_ns: ROUND,
+            backends: contenders.iter().map(identity).collect(),
+            workloads: Vec::new(),
+        };
+        print(&introduction(&record))?;
+        let folder = tempfile::tempdir()?;
+        let mut stopped = None;
+        for workload in &chosen {
+            if interrupt::requested() {
+                break;
+            }
+            match bench::measure(workload, &mut contenders, signatures, &settings, folder.path()) {
+                Ok(measured) => {
+                    print(&bench::rows(&measured))?;
+                    record.workloads.push(measured);
+                }
+                Err(why) => {
+                    stopped = Some(format!("workload {}: {why}", workload.id));
+                    break;
+                }
+            }
+        }
+        contenders.into_iter().for_each(Contender::stop);
+        print(&left_out(&record))?;
+        // What was measured is kept, whatever came after it.
+        if let Some(path) = &self.json {
+            let mut text = serde_json::to_vec_pretty(&record).expect("a record is plain data");
+            text.push(b'\n');
+            files::write_whole(path, &text)?;
+        }
+        stopped.map_or(Ok(Status::Conforms), |why| Err(Failure::Broken(why)))
+    }
+
+    /// The workloads that were asked for.
+    fn chosen(&self) -> Result<Vec<Workload>, Failure> {
+        let mut all = workloads::embedded();
+        let patterns = self.patterns.iter().map(|pattern| Glob::new(pattern)).collect::<Result<Vec<_>, _>>();
+        let patterns = patterns.map_err(|why| Failure::Usage(why.to_string()))?;
+        for pattern in patterns {
+            let (text, matcher) = (pattern.glob(), pattern.compile_matcher());
+            let found: Vec<&Workload> =
+                all.iter().filter(|workload| matcher.is_match(&workload.id)).collect();
+            let ids = || all.iter().map(|workload| workload.id.as_str()).collect::<Vec<_>>();
+            match found[..] {
+                [] => return Err(Failure::Usage(names::unknown("workload", text, &ids()))),
+                [only] if !only.is_contiguous() => {
+                    return Err(Failure::Usage(format!(
+                        "workload `{text}` has strided tensors, which the protocol does not carry\nhelp: time it by `cargo run \
+                         --release -p gather-benches --example table -- --workload {text}`"
+                    )));
+                }
+                _ => {}
+            }
+        }
+        let is_wanted = |workload: &Workload| {
+            let mut globs = self.patterns.iter().filter_map(|pattern| Glob::new(pattern).ok());
+            self.patterns.is_empty() || globs.any(|glob| glob.compile_matcher().is_match(&workload.id))
+        };
+        all.retain(|workload| workload.is_contiguous() && is_wanted(workload));
+        Ok(all)
+    }
+
+    /// Starts optimized and the other backends.
+    fn start(&self) -> Result<Vec<Contender>, Failure> {
+        let ours = Backend::parse("optimized").map_err(Failure::Usage)?;
+        let is_ours =
+            |backend: &&Backend| matches!(backend, Backend::BuiltIn(named) if named.text == "optimized");
+        let others = self.backends.iter().filter(|backend| !is_ours(backend));
+        let mut contenders = Vec::new();
+        for backend in std::iter::once(&ours).chain(others) {
+            let (name, launch) = self.launch(backend).map_err(Failure::Broken)?;
+            contenders.push(self.contender(&name, &launch)?);
+        }
+        if !self.command.is_empty() {
+            contenders.push(self.contender(&shell::quoted(&self.command), &Launch::from(&self.command[..]))?);
+        }
+        Ok(contenders)
+    }
+
+    fn contender(&self, name: &str, launch: &Launch) -> Result<Contender, Failure> {
+        let backend = self.process.backend(launch, 1, 1);
+        Contender::start(name.to_owned(), &backend)
+            .map_err(|broken| Failure::Broken(format!("{name}: {broken}")))
+    }
+
+    /// The name of a backend, and how to start it.
+    fn launch(&self, backend: &Backend) -> Result<(String, Launch), String> {
+        match backend {
+            Backend::BuiltIn(built_in) => {
+                let program = std::env::current_exe().map_err(|why| why.to_string())?;
+                let command = [program.into_os_string(), "serve".into(), built_in.text.clone().into()];
+                Ok((built_in.text.clone(), Launch::from(&command[..])))
+            }
+            Backend::Adapter(adapter) => {
+                let say = |text: &str| complain(text);
+                Ok((adapter.name.to_owned(), adapter.launch(self.process.python.as_deref(), &say)?))
+            }
+            Backend::Program(path) => {
+                let command = [path.clone().into_os_string()];
+                Ok((shell::quoted(&command), Launch::from(&command[..])))
+            }
+        }
+    }
+}
+
+fn memory(text: &str) -> Result<OutputMemory, String> {
+    match text {
+        "fresh" => Ok(OutputMemory::Fresh),
+        "pooled" => Ok(OutputMemory::Pooled),
+        "into" => Ok(OutputMemory::Into),
+        _ => Err("expected fresh, pooled or into".to_owned()),
+    }
+}
+
+fn number(count: NonZeroUsize) -> u32 {
+    u32::try_from(count.get()).expect("clap limits it")
+}
+
+fn identity(contender: &Contender) -> Backends {
+    Backends { name: contender.name.clone(), identity: contender.identity().clone() }
+}
+
+fn introduction(record: &Record) -> String {
+    let names: Vec<String> = record.backends.iter().map(|backend| backend.name.clone()).collect();
+    let versions: Vec<String> = record
+        .backends
+        .iter()
+        .map(|Backends { name, identity }| format!("{name} {}", identity.version))
+        .collect();
+    let Record { machine, threads, turns, rounds, .. } = record;
+    format!(
+        "Machine: {machine}. Processors for each backend: {threads}.\n\
+         Backends: {}. Medians of {turns} turns of {rounds} rounds; ± is half the distance between the quartiles.\n\n{}",
+        versions.join(", "),
+        bench::head(&names)
+    )
+}
+
+/// Which backends were left out of which workloads, and why.
+fn left_out(record: &Record) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for measured in &record.workloads {
+        for timed in &measured.timed {
+            for result in &timed.backends {
+                if let Some(why) = &result.left_out {
+                    let line = format!("- {}: {why}", result.backend);
+                    if !lines.contains(&line) {
+                        lines.push(line);
+                    }
+                }
+            }
+        }
+    }
+    if lines.is_empty() { String::new() } else { format!("\nLeft out (–):\n{}\n", lines.join("\n")) }
+}
+
+/// Limits this process and those that it starts to so many of the processors that it may use; gives how many they are.
+fn limit_processors(most: Option<NonZeroUsize>) -> Result<usize, String> {
+    let available = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let Some(most) = most.map(NonZeroUsize::get) else { return Ok(available) };
+    if most >= available {
+        return Ok(available);
+    }
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+        let all = sched_getaffinity(None).map_err(|why| why.to_string())?;
+        let mut some = CpuSet::new();
+        (0..CpuSet::MAX_CPU).filter(|cpu| all.is_set(*cpu)).take(most).for_each(|cpu| some.set(cpu));
+        sched_setaffinity(None, &some).map_err(|why| why.to_string())?;
+        Ok(most)
+    }
+    #[cfg(not(target_os = "linux"))]
+    Err("--threads needs Linux".to_owned())
+}

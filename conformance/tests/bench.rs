@@ -1,0 +1,138 @@
+//! `gatherspec bench`: outputs are verified before they are timed, and what was measured is printed and written.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Status, stdout and stderr.
+fn ended(arguments: &[&str]) -> (i32, String, String) {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_gatherspec")).arg("bench").args(arguments).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// The cells of the rows of a workload.
+fn rows<'a>(out: &'a str, workload: &str) -> Vec<Vec<&'a str>> {
+    let cells = |line: &'a str| line.split('|').map(str::trim).collect::<Vec<_>>();
+    out.lines().map(cells).filter(|cells| cells.get(1) == Some(&workload)).collect()
+}
+
+#[test]
+fn backends_take_turns_and_every_duration_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("bench.json");
+    let (status, out, said) = ended(&[
+        "--backend",
+        "reference",
+        "--workload",
+        "tiny-2x2",
+        "--turns",
+        "2",
+        "--rounds",
+        "3",
+        "--json",
+        json.to_str().unwrap(),
+    ]);
+    assert_eq!((status, said.as_str()), (0, ""), "{out}");
+    let rows = rows(&out, "tiny-2x2");
+    let [fresh, reused] = &rows[..] else { panic!("{out}") };
+    assert_eq!((fresh[2], fresh[3], reused[3]), ("8.00 B", "fresh", "reused"));
+    assert!(fresh[4].contains("ns ±") || fresh[4].contains("µs ±"), "{fresh:?}");
+    assert!(fresh[5].contains("ns ±") || fresh[5].contains("µs ±"), "{fresh:?}");
+    assert_eq!(reused[5], "–", "the reference writes to new memory only");
+    assert!(out.contains("- reference: this backend can be timed with fresh outputs only"), "{out}");
+
+    let record: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    let workload = &record["workloads"][0];
+    assert_eq!((&workload["id"], &workload["output_bytes"]), (&"tiny-2x2".into(), &8.into()));
+    let fresh = &workload["timed"][0];
+    assert_eq!(fresh["output"], "fresh");
+    for durations in [&fresh["floor"], &fresh["backends"][0]["durations"], &fresh["backends"][1]["durations"]]
+    {
+        let all = durations["all"].as_array().unwrap();
+        assert_eq!(all.len(), 2 * 3);
+        let median = durations["median"].as_f64().unwrap();
+        assert!(all.iter().any(|one| one.as_f64().unwrap() <= median) && median > 0.0);
+    }
+    assert_eq!(
+        workload["timed"][1]["backends"][1]["left_out"],
+        "this backend can be timed with fresh outputs only"
+    );
+    assert_eq!(record["backends"][1]["identity"]["name"], "reference");
+}
+
+#[test]
+fn a_backend_whose_output_is_wrong_is_not_timed() {
+    let folder = tempfile::tempdir().unwrap();
+    let kit = concat!(env!("CARGO_MANIFEST_DIR"), "/backends/kit");
+    let program = folder.path().join("wrong.py");
+    fs::write(
+        &program,
+        format!(
+            "import sys\nsys.path.insert(0, {kit:?})\nfrom gatherspec_kit import Operator, Tensor, serve\n\
+             zeros = lambda params, indices: Tensor('f32', [2], bytes(8))\nitself = lambda tensor: tensor\n\
+             serve(name='wrong', version='1', load=itself, store=itself,\n\
+             operators={{'tf.gather_nd': Operator(zeros, ['f32'], ['i64'])}})\n"
+        ),
+    )
+    .unwrap();
+    let (status, out, said) =
+        ended(&["--workload", "tiny-2x2", "--turns", "1", "--", "python3", program.to_str().unwrap()]);
+    assert_eq!((status, said.as_str()), (0, ""), "{out}");
+    assert_eq!(rows(&out, "tiny-2x2")[0][5], "–");
+    assert!(out.contains("wrong.py: its output is wrong"), "{out}");
+}
+
+#[test]
+fn a_workload_under_a_policy_is_asked_of_operators_that_have_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("bench.json");
+    let (status, out, said) = ended(&[
+        "--workload",
+        "scalars-f32-65536-*",
+        "--turns",
+        "1",
+        "--rounds",
+        "1",
+        "--output",
+        "fresh",
+        "--json",
+        json.to_str().unwrap(),
+    ]);
+    assert_eq!((status, said.as_str()), (0, ""), "{out}");
+    let record: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    let asked: Vec<(&str, &str)> = record["workloads"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|workload| {
+            let operator = &workload["timed"][0]["backends"][0]["operator"];
+            (workload["id"].as_str().unwrap(), operator.as_str().unwrap())
+        })
+        .collect();
+    let of = |policy: &str| {
+        let id = format!("scalars-f32-65536-{policy}");
+        asked.iter().find(|(workload, _)| *workload == id).map(|(_, operator)| *operator)
+    };
+    assert_eq!(of("wrap"), Some("array_api.take"));
+    assert_eq!(of("zero"), Some("openvino.Gather-8"));
+    assert_eq!([of("clamp"), of("fill")], [Some("jax.numpy.take"); 2]);
+    assert_eq!(of("modulo"), Some("jax.numpy.take"));
+}
+
+#[test]
+fn an_unknown_or_strided_workload_is_refused_before_anything_is_started() {
+    let (status, out, said) = ended(&["--workload", "tiny-2x3"]);
+    assert_eq!((status, out.as_str()), (2, ""));
+    assert!(said.contains("tiny-2x3") && said.contains("tiny-2x2"), "{said}");
+    let (status, _, said) = ended(&["--workload", "rows-f32-1mx64-padded"]);
+    assert_eq!(status, 2);
+    assert!(said.contains("strided tensors") && said.contains("--example table"), "{said}");
+    let (status, _, said) = ended(&["--output", "elsewhere"]);
+    assert_eq!(status, 2);
+    assert!(said.contains("expected fresh, pooled or into"), "{said}");
+}
