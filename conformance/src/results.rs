@@ -209,8 +209,18 @@ pub fn page(folder: &Path) -> io::Result<String> {
     }
     backends(&mut text, &results);
     text.push_str(FINDINGS);
-    results.iter().for_each(|of| findings(&mut text, of));
+    let since = since(&folder.join("since.yaml"))?;
+    results.iter().for_each(|of| findings(&mut text, of, &since));
     Ok(text)
+}
+
+/// In which versions findings are, by the case that shows them; nothing if there is no such file.
+fn since(path: &Path) -> io::Result<BTreeMap<String, String>> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => serde_yaml::from_str(&text).map_err(io::Error::other),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(BTreeMap::new()),
+        Err(error) => Err(error),
+    }
 }
 
 /// The results in a folder, ordered by file name.
@@ -280,7 +290,7 @@ fn backends(text: &mut String, results: &[Results]) {
 }
 
 /// The findings of a backend, with one case for all that share verdict and reason.
-fn findings(text: &mut String, of: &Results) {
+fn findings(text: &mut String, of: &Results, since: &BTreeMap<String, String>) {
     let mut by_reason: BTreeMap<(&str, Verdict), Vec<&Deviation>> = BTreeMap::new();
     for deviation in of.deviations.iter().filter(|deviation| deviation.finding) {
         let reason = deviation.reason.as_deref().unwrap_or_default();
@@ -298,6 +308,9 @@ fn findings(text: &mut String, of: &Results) {
             more => format!(", and in {more} more cases"),
         };
         let _ = writeln!(text, "\n**{reason}**{source}\n\n- verdict: `{observed}`{more}");
+        if let Some(versions) = cases.iter().find_map(|deviation| since.get(&deviation.case)) {
+            let _ = writeln!(text, "- versions: {versions}");
+        }
         let reproduce = format!("gatherspec run --backend {} --case '{}'", of.argument, first.case);
         let lines = [
             ("clause", Some(first.clauses.join(", "))),
@@ -427,6 +440,14 @@ mod tests {
         assert!(text.contains("\"difference\"") && !old.contains("\"difference\""));
         let old: Results = serde_json::from_str(&old).unwrap();
         assert!(old.deviations.iter().all(|deviation| deviation.difference.is_none()));
+        let since = format!("{}: in 0.9, not in 0.8\n", case.id);
+        std::fs::write(folder.path().join("since.yaml"), since).unwrap();
+        let with_versions = super::page(folder.path()).unwrap();
+        assert!(
+            with_versions.contains("- verdict: `crash`\n- versions: in 0.9, not in 0.8\n"),
+            "{with_versions}"
+        );
+        assert!(!page.contains("- versions"));
         std::fs::write(folder.path().join("mutants.md"), "").unwrap();
         assert!(super::page(folder.path()).unwrap().contains("(mutants.md)"));
     }

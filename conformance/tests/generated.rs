@@ -5,6 +5,7 @@
 
 mod in_step;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use gather_conformance::{book, questions, results, schemas};
@@ -41,4 +42,16 @@ fn the_schemas_of_the_messages() {
 fn the_page_of_results() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
     assert_in_step("conformance/results/README.md", &results::page(&folder).unwrap());
+}
+
+#[test]
+fn the_versions_of_a_finding_are_told_of_a_case_that_shows_it() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    let since = std::fs::read_to_string(folder.join("since.yaml")).unwrap();
+    let since: BTreeMap<String, String> = serde_yaml::from_str(&since).unwrap();
+    let results = results::read(&folder).unwrap();
+    let all = results.iter().flat_map(|of| &of.deviations).filter(|deviation| deviation.finding);
+    let shown: Vec<&str> = all.map(|deviation| deviation.case.as_str()).collect();
+    let stray: Vec<_> = since.keys().filter(|case| !shown.contains(&case.as_str())).collect();
+    assert!(since.len() > 20 && stray.is_empty(), "no finding is shown by {stray:?}");
 }
