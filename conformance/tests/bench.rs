@@ -88,6 +88,33 @@ fn a_backend_whose_output_is_wrong_is_not_timed() {
 }
 
 #[test]
+fn a_backend_that_ends_is_left_out_and_the_others_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let kit = concat!(env!("CARGO_MANIFEST_DIR"), "/backends/kit");
+    let program = folder.path().join("ends.py");
+    fs::write(
+        &program,
+        format!(
+            "import os, sys\nsys.path.insert(0, {kit:?})\nfrom gatherspec_kit import Operator, serve\n\
+             ends = lambda params, indices: os._exit(7)\nitself = lambda tensor: tensor\n\
+             serve(name='ends', version='1', load=itself, store=itself,\n\
+             operators={{'tf.gather_nd': Operator(ends, ['f32'], ['i64'])}})\n"
+        ),
+    )
+    .unwrap();
+    let json = folder.path().join("bench.json");
+    let (program, json) = (program.to_str().unwrap(), json.to_str().unwrap());
+    let options = ["--workload", "tiny-2x2", "--turns", "1", "--json", json, "--", "python3", program];
+    let (status, out, said) = ended(&options);
+    assert_eq!(status, 3, "{out}");
+    let row = &rows(&out, "tiny-2x2")[1];
+    assert!(row[4].contains('±') && row[5] == "–", "{out}");
+    assert!(said.contains("ends.py: the process ended with exit status 7"), "{said}");
+    let record: Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
+    assert_eq!(record["workloads"][0]["timed"].as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn a_workload_under_a_policy_is_asked_of_operators_that_have_it() {
     let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("bench.json");

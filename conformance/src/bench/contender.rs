@@ -14,6 +14,8 @@ pub(crate) struct Contender {
     pub(crate) name: String,
     timer: Timer,
     seq: u64,
+    /// Why it is asked nothing any more: its process ended, hung or broke the protocol.
+    pub(crate) ended: Option<String>,
 }
 
 /// A call as a backend is asked it, with its large tensors in files.
@@ -46,7 +48,7 @@ impl Contender {
     /// # Errors
     /// [`Broken`] if it cannot be started.
     pub(crate) fn start(name: String, backend: &ProcessBackend) -> Result<Self, Broken> {
-        Ok(Self { name, timer: Timer::start(backend)?, seq: 0 })
+        Ok(Self { name, timer: Timer::start(backend)?, seq: 0, ended: None })
     }
 
     /// What the backend says of itself.
@@ -70,27 +72,34 @@ impl Contender {
     }
 
     /// Asks a call once.
-    pub(super) fn answer(&mut self, asked: &Asked) -> Result<Outcome, Trouble> {
+    ///
+    /// # Errors
+    /// Why the backend has [ended](Self::ended).
+    pub(super) fn answer(&mut self, asked: &Asked) -> Result<Outcome, String> {
         self.seq += 1;
-        self.timer.call(&CallMessage {
+        let answer = self.timer.call(&CallMessage {
             cmd: Command::Call,
             seq: self.seq,
             operator: asked.operator.clone(),
             operands: asked.operands.clone(),
             attributes: asked.attributes().clone(),
-        })
+        });
+        answer.map_err(|trouble| self.end(&trouble))
     }
 
     /// Times a call.
+    ///
+    /// # Errors
+    /// Why the backend has [ended](Self::ended).
     pub(super) fn time(
         &mut self,
         asked: &Asked,
         output: OutputMemory,
         rounds: u32,
         min_round_ns: u64,
-    ) -> Result<Timing, Trouble> {
+    ) -> Result<Timing, String> {
         self.seq += 1;
-        self.timer.time(&TimeMessage {
+        let timing = self.timer.time(&TimeMessage {
             cmd: Command::Time,
             seq: self.seq,
             operator: asked.operator.clone(),
@@ -101,7 +110,14 @@ impl Contender {
             // The processors that the process may use limit its threads.
             threads: None,
             output,
-        })
+        });
+        timing.map_err(|trouble| self.end(&trouble))
+    }
+
+    fn end(&mut self, trouble: &Trouble) -> String {
+        let why = format!("{} ({})", trouble.what, trouble.verdict);
+        self.ended = Some(why.clone());
+        why
     }
 
     /// Asks the process to stop.

@@ -41,7 +41,8 @@ struct Share<'a> {
 /// Measures a workload. Files with its inputs are written to `folder`.
 ///
 /// # Errors
-/// Why its inputs cannot be made or written, or that a backend ended; what it did for one backend alone is in the result.
+/// Why its inputs cannot be made or written, or what the reference did instead of answering. What a backend did is in the
+/// result.
 pub(crate) fn measure(
     workload: &Workload,
     contenders: &mut [Contender],
@@ -62,14 +63,14 @@ pub(crate) fn measure(
     drop(expected);
     for output in &settings.outputs {
         let shares = contenders.iter_mut().zip(&asked).map(|(contender, asked)| Share {
+            asked: contender.ended.clone().map_or_else(|| asked.clone(), Err),
             contender,
             output: *output,
-            asked: asked.clone(),
             nanoseconds: Vec::new(),
             threads: None,
         });
         let mut shares: Vec<Share<'_>> = shares.collect();
-        let floor_ns = take_turns(&mut shares, &mut *floor, settings)?;
+        let floor_ns = take_turns(&mut shares, &mut *floor, settings);
         results.push(Timed {
             output: *output,
             floor: Durations::new(floor_ns),
@@ -88,12 +89,16 @@ fn verified(
     operands: &Operands,
     expected: &mut Expected,
 ) -> std::result::Result<std::result::Result<Asked, String>, String> {
+    if let Some(why) = &contender.ended {
+        return Ok(Err(why.clone()));
+    }
     let Some(asked) = contender.call(signatures, workload, operands) else {
         return Ok(Err("no operator that it declares can say this".to_owned()));
     };
-    let outcome = contender.answer(&asked).map_err(|trouble| {
-        format!("{} on {}: {} ({})", contender.name, workload.id, trouble.what, trouble.verdict)
-    })?;
+    let outcome = match contender.answer(&asked) {
+        Ok(outcome) => outcome,
+        Err(why) => return Ok(Err(why)),
+    };
     Ok(match outcome {
         Outcome::Output(output) if output == *expected.of(&asked)? => Ok(asked),
         Outcome::Output(_) => Err("its output is wrong".to_owned()),
@@ -129,24 +134,20 @@ impl Expected {
 }
 
 /// Lets the contenders take turns, and the floor between them; gives the floor's durations.
-fn take_turns(
-    shares: &mut [Share<'_>],
-    floor: &mut dyn Subject,
-    settings: &Settings,
-) -> std::result::Result<Vec<f64>, String> {
+fn take_turns(shares: &mut [Share<'_>], floor: &mut dyn Subject, settings: &Settings) -> Vec<f64> {
     let mut ways = Ways::new(floor, settings.threads);
     for _ in 0..settings.turns {
         for share in &mut *shares {
-            share.turn(settings)?;
+            share.turn(settings);
         }
         ways.turn(floor, settings);
     }
-    Ok(ways.fastest())
+    ways.fastest()
 }
 
 impl Share<'_> {
-    fn turn(&mut self, settings: &Settings) -> std::result::Result<(), String> {
-        let Ok(asked) = &self.asked else { return Ok(()) };
+    fn turn(&mut self, settings: &Settings) {
+        let Ok(asked) = &self.asked else { return };
         let timing = self.contender.time(asked, self.output, settings.rounds, settings.min_round_ns);
         match timing {
             Ok(Timing::Timed(reply)) => {
@@ -155,11 +156,8 @@ impl Share<'_> {
             }
             Ok(Timing::Instead(Outcome::Unsupported(why))) => self.asked = Err(why),
             Ok(Timing::Instead(other)) => self.asked = Err(format!("not timed: {other:?}")),
-            Err(trouble) => {
-                return Err(format!("{}: {} ({})", self.contender.name, trouble.what, trouble.verdict));
-            }
+            Err(why) => self.asked = Err(why),
         }
-        Ok(())
     }
 
     fn result(self) -> Result {

@@ -97,6 +97,7 @@ impl Bench {
                 }
             }
         }
+        let ended = contenders.iter().find_map(|one| Some(format!("{}: {}", one.name, one.ended.as_ref()?)));
         contenders.into_iter().for_each(Contender::stop);
         print(&left_out(&record))?;
         // What was measured is kept, whatever came after it.
@@ -105,7 +106,7 @@ impl Bench {
             text.push(b'\n');
             files::write_whole(path, &text)?;
         }
-        stopped.map_or(Ok(Status::Conforms), |why| Err(Failure::Broken(why)))
+        stopped.or(ended).map_or(Ok(Status::Conforms), |why| Err(Failure::Broken(why)))
     }
 
     /// The workloads that were asked for.
