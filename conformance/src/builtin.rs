@@ -206,12 +206,9 @@ impl Backend for Optimized {
             OutputMemory::Pooled => Memory::Pooled,
             OutputMemory::Into => Memory::Reused,
         };
-        let prepared = gather_optimized::prepare(signature, call, &self.settings, memory);
         let instead = |refusal: Refusal| Box::new(Outcome::from(Err::<Tensor, _>(refusal)));
-        match prepared {
+        match gather_optimized::prepare(signature, call, &self.settings, memory).transpose()? {
             Ok(mut run) => Some(Ok(Box::new(move || run().map_err(instead)))),
-            // Strings and flattened operands are only answered.
-            Err(Refusal::Unsupported(_)) => None,
             Err(refusal) => Some(Err(instead(refusal))),
         }
     }

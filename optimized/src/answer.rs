@@ -100,18 +100,7 @@ fn gather_roles(
     let choices = settings.options.choices;
     let plan = forms::validate(signature, roles, choices, |shapes| Plan::of(shapes, Zeros))?;
     let (params, indices) = (roles.params, roles.indices);
-    let len = plan.shapes().output_len(params.dtype().size())?;
-    let rank = plan.output_shape().len();
-    if rank > MAX_RANK {
-        return Err(Refusal::Unsupported(format!(
-            "an output of {rank} axes; at most {MAX_RANK} are allowed"
-        )));
-    }
-    let bytes = len as u128 * params.dtype().size() as u128;
-    if bytes > u128::from(settings.max_output) {
-        let most = settings.max_output;
-        return Err(Refusal::Unsupported(format!("an output of {bytes} bytes; at most {most} are allowed")));
-    }
+    let len = allowed_len(&plan, params.dtype(), settings)?;
     let profile = signature.profile(roles, settings.options.get_profile());
     let (plan, filler) = (&plan, signature.filler(profile, params.dtype(), roles.fill_value));
     match params.dtype() {
@@ -131,6 +120,30 @@ fn gather_roles(
             _ => bits::<u128>(plan, &filler, params, indices),
         },
     }
+}
+
+/// The elements of an output that is within the limits of the settings.
+///
+/// # Errors
+/// `output-too-large`, or `Unsupported` for an output beyond the limits.
+pub(crate) fn allowed_len<F: Clone>(
+    plan: &Plan<F>,
+    dtype: DType,
+    settings: &Settings,
+) -> Result<usize, Refusal> {
+    let len = plan.shapes().output_len(dtype.size())?;
+    let rank = plan.output_shape().len();
+    if rank > MAX_RANK {
+        return Err(Refusal::Unsupported(format!(
+            "an output of {rank} axes; at most {MAX_RANK} are allowed"
+        )));
+    }
+    let bytes = len as u128 * dtype.size() as u128;
+    let most = settings.max_output;
+    if bytes > u128::from(most) {
+        return Err(Refusal::Unsupported(format!("an output of {bytes} bytes; at most {most} are allowed")));
+    }
+    Ok(len)
 }
 
 /// Runs `$body` with `$view` bound to the indices as what they are: bits in storage, integers in meaning.

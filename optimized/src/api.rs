@@ -6,6 +6,7 @@ use ndarray::{ArrayD, ArrayRef, Dimension};
 use crate::arrays::{Arrays, Element};
 use crate::forms::{elements, nd, take, window};
 use crate::index::Index;
+use crate::kernels::strided::Strided;
 use crate::options::Options;
 use crate::policy::Fill;
 
@@ -36,7 +37,7 @@ pub fn gather_nd<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
     options: &Options<Z>,
 ) -> Result<ArrayD<A>, Refusal> {
     let shapes = nd::Rules::GATHER_ND.validate(params.shape(), indices.shape(), &options.choices)?;
-    Arrays::new(shapes, params, indices, options.fill.chosen())?.run()
+    Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?.run()
 }
 
 /// [`gather_nd`] into the caller's array, which must be row-major without gaps.
@@ -60,7 +61,7 @@ pub fn gather_nd_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimen
     options: &Options<Z>,
 ) -> Result<(), Refusal> {
     let shapes = nd::Rules::GATHER_ND.validate(params.shape(), indices.shape(), &options.choices)?;
-    Arrays::new(shapes, params, indices, options.fill.chosen())?.run_into(output)
+    Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?.run_into(output)
 }
 
 /// Gathers slices of params along one axis.
@@ -89,7 +90,7 @@ pub fn gather<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
     options: &Options<Z>,
 ) -> Result<ArrayD<A>, Refusal> {
     let shapes = take::Rules::GATHER.validate(params.shape(), indices.shape(), &options.choices)?;
-    Arrays::new(shapes, params, indices, options.fill.chosen())?.run()
+    Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?.run()
 }
 
 /// [`gather`] into the caller's array, which must be row-major without gaps.
@@ -113,7 +114,7 @@ pub fn gather_into<A: Element, I: Index, D: Dimension, E: Dimension, F: Dimensio
     options: &Options<Z>,
 ) -> Result<(), Refusal> {
     let shapes = take::Rules::GATHER.validate(params.shape(), indices.shape(), &options.choices)?;
-    Arrays::new(shapes, params, indices, options.fill.chosen())?.run_into(output)
+    Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?.run_into(output)
 }
 
 /// Gathers one element of params per index, each from the index's own position but for one axis.
@@ -144,7 +145,7 @@ pub fn take_along_axis<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill
 ) -> Result<ArrayD<A>, Refusal> {
     let shapes =
         elements::Rules::TAKE_ALONG_AXIS.validate(params.shape(), indices.shape(), &options.choices)?;
-    Arrays::new(shapes, params, indices, options.fill.chosen())?.run()
+    Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?.run()
 }
 
 /// [`take_along_axis`] into the caller's array, which must be row-major without gaps.
@@ -170,7 +171,7 @@ pub fn take_along_axis_into<A: Element, I: Index, D: Dimension, E: Dimension, F:
 ) -> Result<(), Refusal> {
     let shapes =
         elements::Rules::TAKE_ALONG_AXIS.validate(params.shape(), indices.shape(), &options.choices)?;
-    Arrays::new(shapes, params, indices, options.fill.chosen())?.run_into(output)
+    Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?.run_into(output)
 }
 
 /// Gathers windows of params, each from the start that an index row says.
@@ -225,7 +226,7 @@ pub fn gather_windows<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill<
     let operands =
         window::Operands { params: params.shape(), indices: indices.shape(), numbers, slice_sizes };
     window::Rules::GATHER_WINDOWS.validate(operands, &options.choices, |shapes| {
-        Arrays::new(shapes, params, indices, options.fill.chosen())?.run()
+        Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?.run()
     })?
 }
 
@@ -262,6 +263,7 @@ pub fn gather_windows_into<A: Element, I: Index, D: Dimension, E: Dimension, F: 
     let operands =
         window::Operands { params: params.shape(), indices: indices.shape(), numbers, slice_sizes };
     window::Rules::GATHER_WINDOWS.validate(operands, &options.choices, |shapes| {
-        Arrays::new(shapes, params, indices, options.fill.chosen())?.run_into(output)
+        Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?
+            .run_into(output)
     })?
 }

@@ -1,4 +1,4 @@
-//! The arrays of a call with the shapes that were validated for it, and the ways of running it: into a new array, the
+//! The operands of a call with the shapes that were validated for it, and the ways of running it: into a new array, the
 //! caller's, or memory of a pool.
 
 use std::mem::MaybeUninit;
@@ -11,6 +11,7 @@ use crate::index::Index;
 use crate::kernels::check::BadIndexFound;
 use crate::kernels::clone_elements::clone_elements;
 use crate::kernels::job::{Job, Written};
+use crate::kernels::strided::Strided;
 use crate::offender::first_offender;
 use crate::options::Threads;
 use crate::policy::Bad;
@@ -29,25 +30,25 @@ const WORTH_THREADS: usize = 256 << 10;
 const MOST_WORKERS: usize = 1024;
 
 /// Params and indices of the shapes that were validated, and the length of an output that fits.
-pub(crate) struct Arrays<'a, A, I, D: Dimension, E: Dimension> {
+pub(crate) struct Arrays<'a, A, I> {
     shapes: Shapes<'a>,
-    params: &'a ArrayRef<A, D>,
-    indices: &'a ArrayRef<I, E>,
+    params: Strided<'a, A>,
+    indices: Strided<'a, I>,
     output_len: usize,
     /// What elements with a bad index are, if not the default value of their type.
     fill: Option<&'a A>,
 }
 
-impl<'a, A, I: Index, D: Dimension, E: Dimension> Arrays<'a, A, I, D, E> {
-    /// The call of these shapes on these arrays.
+impl<'a, A, I: Index> Arrays<'a, A, I> {
+    /// The call of these shapes on these operands.
     ///
     /// # Errors
-    /// `output-too-large`; `Unsupported` if the arrays have other shapes, or their elements no bytes.
+    /// `output-too-large`; `Unsupported` if the operands have other shapes, or their elements no bytes.
     #[inline(always)] // So that the shapes stay in registers.
     pub(crate) fn new(
         shapes: Shapes<'a>,
-        params: &'a ArrayRef<A, D>,
-        indices: &'a ArrayRef<I, E>,
+        params: Strided<'a, A>,
+        indices: Strided<'a, I>,
         fill: Option<&'a A>,
     ) -> Result<Self, Refusal> {
         if !shapes.fit(params.shape(), indices.shape()) {
@@ -129,11 +130,26 @@ impl<'a, A, I: Index, D: Dimension, E: Dimension> Arrays<'a, A, I, D, E> {
     }
 }
 
-impl<A: Element, I: Index, D: Dimension, E: Dimension> Arrays<'_, A, I, D, E> {
+impl<A: Element, I: Index> Arrays<'_, A, I> {
     /// Gathers into a new array.
     #[inline]
     pub(crate) fn run(&self) -> Result<ArrayD<A>, Refusal> {
-        output::fresh(self.output_shape(), self.output_len, |output| self.write(output))
+        output::fresh_array(self.output_shape(), self.output_len, |output| self.write(output))
+    }
+
+    /// Gathers into new memory, in row-major order.
+    #[inline]
+    pub(crate) fn run_flat(&self) -> Result<Vec<A>, Refusal> {
+        output::fresh(self.output_len, |output| self.write(output))
+    }
+
+    /// Gathers into the caller's memory, in row-major order.
+    #[inline]
+    pub(crate) fn run_into_slice(&self, output: &mut [A]) -> Result<(), Refusal> {
+        if output.len() != self.output_len {
+            return Err(other_length(output.len(), self.output_len));
+        }
+        output::overwrite(output, |output| self.write(output))
     }
 
     /// Gathers into the caller's array.
@@ -179,6 +195,11 @@ fn on_workers<'o, I: Index>(mut job: Job<'_, 'o, I>, workers: usize) -> Result<W
 }
 
 #[cold]
+fn other_length(found: usize, wanted: usize) -> Refusal {
+    Refusal::Unsupported(format!("the output has {found} elements, not {wanted}"))
+}
+
+#[cold]
 fn with_gaps() -> Refusal {
     Refusal::Unsupported("the output is not row-major without gaps".to_owned())
 }
@@ -211,7 +232,9 @@ mod tests {
         parallel::in_pool_of(3, || {
             let (params, indices) = (array![1u8], array![0]);
             let shapes = Rules::GATHER.validate(params.shape(), indices.shape(), &options.choices);
-            Arrays::new(shapes.unwrap(), &params, &indices, None).unwrap().workers(traffic)
+            Arrays::new(shapes.unwrap(), Strided::of(&params), Strided::of(&indices), None)
+                .unwrap()
+                .workers(traffic)
         })
     }
 

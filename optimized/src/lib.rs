@@ -4,6 +4,7 @@
 //!   caller's output. What may be chosen is in [`Options`]; reasons to refuse are `gather_spec`'s
 //!   [`GatherError`](gather_spec::GatherError)s.
 //! - Validated once, used often: [`Plan`]. Memory used often: [`Pool`].
+//! - The same without `ndarray`: [`slices`].
 //! - Calls on tensors of any dtype, as a backend answers them: [`answer()`], by the signature of any operator.
 //!
 //! `forms` validates a call: its shapes and attributes become `shapes` that fit each other. The functions of `api` run them
@@ -30,6 +31,7 @@ mod plan;
 mod policy;
 mod prepare;
 mod shapes;
+pub mod slices;
 mod windows;
 
 pub use answer::{Settings, answer};

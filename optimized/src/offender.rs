@@ -2,94 +2,67 @@
 //! the number of threads and the level.
 
 use gather_spec::GatherError;
-use ndarray::{ArrayRef, ArrayViewD, Axis, Dimension};
 
 use crate::index::Index;
-use crate::policy::Policies;
-use crate::shapes::Shapes;
+use crate::kernels::strided::Strided;
+use crate::shapes::{Selection, Shapes};
 
 /// The first bad index of a call, if there is one.
 #[cold]
-pub(crate) fn first_offender<I: Index, E: Dimension>(
-    shapes: Shapes<'_>,
-    indices: &ArrayRef<I, E>,
-) -> Option<GatherError> {
-    if indices.is_empty() {
-        return None;
-    }
-    let mut view = indices.view().into_dyn();
-    let mut row_rank = shapes.selection.row_rank;
-    if let Some(windows) = shapes.windows {
-        view = vector_last(view, windows.vector);
-        row_rank = view.ndim() - 1;
-    }
+pub(crate) fn first_offender<I: Index>(shapes: Shapes<'_>, indices: Strided<'_, I>) -> Option<GatherError> {
+    let (vector, bounds) = components(shapes);
+    // Without a dim for them, each index is a row of one component.
+    let dim = Some(vector).filter(|dim| *dim < indices.shape().len());
+    let numbered = shapes.windows.is_some() || dim.is_some();
     // Along a stride of 0 all rows are the same, and there may be more of them than anyone can visit.
-    for axis in 0..row_rank {
-        if view.strides()[axis] == 0 {
-            view.collapse_axis(Axis(axis), 0);
-        }
+    let once = |(len, stride): (&usize, &isize)| if *stride == 0 { 1.min(*len) } else { *len };
+    let mut dims: Vec<usize> = indices.shape().iter().zip(indices.strides()).map(once).collect();
+    if let Some(dim) = dim {
+        dims[dim] = 1.min(dims[dim]);
     }
-    let policies = shapes.execution.policies;
-    match shapes.windows {
-        Some(windows) => in_rows(policies, &windows.starts.iter().map(|start| start.bound), &view),
-        None if row_rank < view.ndim() => {
-            let bounds = &shapes.params[shapes.selection.axis..];
-            in_rows(policies, &bounds.iter().copied(), &view)
-        }
-        None => in_elements(shapes, &view),
-    }
-}
-
-/// The view with the dim that holds the components behind the others: a new one, if `vector` is none of its dims.
-fn vector_last<I>(view: ArrayViewD<'_, I>, vector: usize) -> ArrayViewD<'_, I> {
-    let rank = view.ndim();
-    if vector >= rank {
-        return view.insert_axis(Axis(rank));
-    }
-    let order: Vec<usize> = (0..rank).filter(|dim| *dim != vector).chain([vector]).collect();
-    view.permuted_axes(order)
-}
-
-fn in_rows<I: Index>(
-    policies: Policies,
-    bounds: &(impl Iterator<Item = usize> + Clone),
-    indices: &ArrayViewD<'_, I>,
-) -> Option<GatherError> {
-    let last = indices.ndim() - 1;
-    for (row, components) in indices.lanes(Axis(last)).into_iter().enumerate() {
-        for (component, (index, bound)) in components.iter().zip(bounds.clone()).enumerate() {
-            if policies.refuses(*index, bound) {
-                let position = multi_index(row, &indices.shape()[..last]);
-                return Some(out_of_range(position, Some(component), *index, bound));
+    let mut position = vec![0; dims.len()];
+    let mut left = dims.iter().product::<usize>();
+    while left > 0 {
+        for (component, bound) in bounds.iter().enumerate() {
+            if let Some(dim) = dim {
+                position[dim] = component;
+            }
+            let index = *indices.get(&position);
+            if shapes.execution.policies.refuses(index, *bound) {
+                let (index, bound) = (index.value(), *bound);
+                let component = numbered.then_some(component);
+                if let Some(dim) = dim {
+                    position.remove(dim);
+                }
+                return Some(GatherError::IndexOutOfRange { position, component, index, bound });
             }
         }
+        advance(&mut position, &dims);
+        left -= 1;
     }
     None
 }
 
-fn in_elements<I: Index>(shapes: Shapes<'_>, indices: &ArrayViewD<'_, I>) -> Option<GatherError> {
-    let bound = shapes.params[shapes.selection.axis];
-    let bad = |index: &I| shapes.execution.policies.refuses(*index, bound);
-    let (at, index) = indices.iter().enumerate().find(|(_, index)| bad(index))?;
-    Some(out_of_range(multi_index(at, indices.shape()), None, *index, bound))
-}
-
-fn out_of_range<I: Index>(
-    position: Vec<usize>,
-    component: Option<usize>,
-    index: I,
-    bound: usize,
-) -> GatherError {
-    GatherError::IndexOutOfRange { position, component, index: index.value(), bound }
-}
-
-fn multi_index(mut at: usize, shape: &[usize]) -> Vec<usize> {
-    let mut position = vec![0; shape.len()];
-    for (place, dim) in position.iter_mut().zip(shape).rev() {
-        *place = at % dim;
-        at /= dim;
+/// The dim of indices along which the components of a row lie, and the bound of each.
+fn components(shapes: Shapes<'_>) -> (usize, Vec<usize>) {
+    match shapes.windows {
+        Some(windows) => (windows.vector, windows.starts.iter().map(|start| start.bound).collect()),
+        None => {
+            let Selection { axis, depth, row_rank, .. } = shapes.selection;
+            (row_rank, shapes.params[axis..axis + depth].to_vec())
+        }
     }
-    position
+}
+
+/// The next multi-index in row-major order, or the first one after the last.
+fn advance(position: &mut [usize], dims: &[usize]) {
+    for (place, dim) in position.iter_mut().zip(dims).rev() {
+        *place += 1;
+        if *place < *dim {
+            return;
+        }
+        *place = 0;
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use ndarray::{ArrayD, ArrayRef, Dimension};
 use crate::arrays::{Arrays, Element};
 use crate::forms::{elements, nd, take, window};
 use crate::index::Index;
+use crate::kernels::strided::Strided;
 use crate::levels::Level;
 use crate::options::Options;
 use crate::output::{self, Pool, Pooled};
@@ -189,16 +190,16 @@ impl<F> Plan<F> {
 }
 
 impl<Z> Plan<Z> {
-    /// The call of this plan on arrays.
+    /// The call of this plan on operands.
     ///
     /// # Errors
     /// Those of [`Arrays::new`].
     #[inline(always)] // So that the shapes stay in registers.
-    fn on<'a, A, I: Index, D: Dimension, E: Dimension>(
+    pub(crate) fn on<'a, A, I: Index>(
         &'a self,
-        params: &'a ArrayRef<A, D>,
-        indices: &'a ArrayRef<I, E>,
-    ) -> Result<Arrays<'a, A, I, D, E>, Refusal>
+        params: Strided<'a, A>,
+        indices: Strided<'a, I>,
+    ) -> Result<Arrays<'a, A, I>, Refusal>
     where
         Z: Fill<A>,
     {
@@ -219,7 +220,7 @@ impl<Z> Plan<Z> {
     where
         Z: Fill<A>,
     {
-        self.on(params, indices)?.run()
+        self.on(Strided::of(params), Strided::of(indices))?.run()
     }
 
     /// Gathers into memory of a pool.
@@ -235,7 +236,7 @@ impl<Z> Plan<Z> {
     where
         Z: Fill<A>,
     {
-        let arrays = self.on(params, indices)?;
+        let arrays = self.on(Strided::of(params), Strided::of(indices))?;
         pool.fill(arrays.output_shape(), arrays.output_len(), |output| arrays.write(output))
     }
 
@@ -265,7 +266,7 @@ impl<Z> Plan<Z> {
     where
         Z: Fill<A>,
     {
-        self.on(params, indices)?.run_into(output)
+        self.on(Strided::of(params), Strided::of(indices))?.run_into(output)
     }
 
     /// Gathers elements that are cloned rather than moved, such as strings, into a new array.
@@ -291,7 +292,7 @@ impl<Z> Plan<Z> {
     where
         Z: Fill<A>,
     {
-        let arrays = self.on(params, indices)?;
+        let arrays = self.on(Strided::of(params), Strided::of(indices))?;
         let mut elements = output::reserve(arrays.output_len())?;
         arrays.each_cloned(|element| elements.push(element))?;
         ArrayD::from_shape_vec(arrays.output_shape(), elements)
@@ -311,7 +312,7 @@ impl<Z> Plan<Z> {
     where
         Z: Fill<A>,
     {
-        let arrays = self.on(params, indices)?;
+        let arrays = self.on(Strided::of(params), Strided::of(indices))?;
         let mut places = arrays.output_slice(output)?.iter_mut();
         arrays.each_cloned(|element| {
             if let Some(place) = places.next() {

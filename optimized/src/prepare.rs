@@ -4,12 +4,11 @@ use gather_spec::tensor::Stored;
 use gather_spec::{Call, DType, Refusal, Roles, Signature, Tensor};
 use ndarray::ArrayViewD;
 
-use crate::answer::{Settings, no_view, stored};
+use crate::answer::{Settings, allowed_len, no_view, stored};
 use crate::arrays::Element;
 use crate::forms;
 use crate::index::Index;
 use crate::kernels::signed;
-use crate::options::Choices;
 use crate::output::Pool;
 use crate::plan::Plan;
 use crate::policy::Filled;
@@ -31,11 +30,10 @@ pub type Run<'a> = Box<dyn FnMut() -> Result<(), Refusal> + 'a>;
 /// The bytes that a pool of a prepared call keeps.
 const POOLED: usize = 4 << 30;
 
-/// A call on views of its tensors, to be run often.
+/// A call on views of its tensors, to be run often; `None` for strings and for operands that the call flattens.
 ///
 /// # Errors
-/// Those of [`answer`](crate::answer), as far as they show before the call is run, and `Unsupported` for strings and for
-/// operands that the call flattens.
+/// Those of [`answer`](crate::answer), as far as they show before the call is run.
 ///
 /// ```
 /// use gather_optimized::{Memory, Settings, prepare};
@@ -48,7 +46,7 @@ const POOLED: usize = 4 << 30;
 /// let indices = Tensor::new(DType::I32, [2], vec![2u32, 0])?;
 /// let operands = [("params", params), ("indices", indices)].into();
 /// let call = Call { operator: gather.operator.clone(), operands, attributes: [].into() };
-/// let mut run = prepare(gather, &call, &Settings::default(), Memory::Reused)?;
+/// let mut run = prepare(gather, &call, &Settings::default(), Memory::Reused)?.expect("numbers along an axis");
 /// run()?;
 /// # Ok(())
 /// # }
@@ -58,31 +56,28 @@ pub fn prepare<'a>(
     call: &'a Call,
     settings: &Settings,
     memory: Memory,
-) -> Result<Run<'a>, Refusal> {
-    let unsupported = |why: &str| Err(Refusal::Unsupported(why.to_owned()));
+) -> Result<Option<Run<'a>>, Refusal> {
     let roles = signature.roles(call).map_err(|foreign| Refusal::Unsupported(foreign.to_string()))?;
-    if signature.has_flat_indices(&roles) || signature.is_flat(&roles) {
-        return unsupported("calls with flattened operands are not prepared");
+    let dtype = roles.params.dtype();
+    if dtype == DType::String || signature.has_flat_indices(&roles) || signature.is_flat(&roles) {
+        return Ok(None);
     }
-    let choices = settings.options.choices;
-    let call = Prepared { signature, roles, choices, memory };
-    match call.roles.params.dtype() {
-        DType::String => unsupported("calls on strings are not prepared"),
-        dtype => match dtype.size() {
-            1 => call.with_params::<u8>(),
-            2 => call.with_params::<u16>(),
-            4 => call.with_params::<u32>(),
-            8 => call.with_params::<u64>(),
-            _ => call.with_params::<u128>(),
-        },
-    }
+    let call = Prepared { signature, roles, settings: *settings, memory };
+    let run = match dtype.size() {
+        1 => call.with_params::<u8>(),
+        2 => call.with_params::<u16>(),
+        4 => call.with_params::<u32>(),
+        8 => call.with_params::<u64>(),
+        _ => call.with_params::<u128>(),
+    };
+    run.map(Some)
 }
 
 /// A call in role terms that is about to be prepared.
 struct Prepared<'a> {
     signature: &'a Signature,
     roles: Roles<&'a Tensor>,
-    choices: Choices,
+    settings: Settings,
     memory: Memory,
 }
 
@@ -113,12 +108,15 @@ impl<'a> Prepared<'a> {
         params: ArrayViewD<'a, T>,
         indices: ArrayViewD<'a, I>,
     ) -> Result<Run<'a>, Refusal> {
-        let Self { signature, roles, choices, memory } = self;
+        let Self { signature, roles, settings, memory } = self;
+        let choices = settings.options.choices;
         let profile = signature.profile(&roles, choices.profile);
-        let fill: Filled<T> = stored(&signature.filler(profile, roles.params.dtype(), roles.fill_value));
+        let dtype = roles.params.dtype();
+        let fill: Filled<T> = stored(&signature.filler(profile, dtype, roles.fill_value));
         let plan = move || forms::validate(signature, &roles, choices, |shapes| Plan::of(shapes, fill));
         // What cannot be planned shows here, whatever the memory.
         let planned = plan()?;
+        allowed_len(&planned, dtype, &settings)?;
         Ok(match memory {
             Memory::Fresh => Box::new(move || plan()?.run(&params, &indices).map(drop)),
             Memory::Pooled => {
@@ -140,17 +138,15 @@ mod tests {
     use super::*;
     use crate::Options;
 
-    fn prepared(memory: Memory, bad: BadIndex, index: u32, fill: DType) -> Result<(), Refusal> {
+    /// Runs a call with two output elements of one byte twice, with at most `max_output` bytes of output.
+    fn prepared(memory: Memory, bad: BadIndex, index: u32, max_output: u64) -> Result<(), Refusal> {
         let operators = gather_spec::load::operators().unwrap();
         let gather = operators.iter().find(|one| one.operator.as_str() == "tf.gather").unwrap();
-        let params = match fill {
-            DType::String => Tensor::new(DType::String, [1], vec![gather_spec::ByteString::from("one")]),
-            dtype => Tensor::new(dtype, [3], vec![10u8, 20, 30]),
-        };
+        let params = Tensor::new(DType::U8, [3], vec![10u8, 20, 30]).unwrap();
         let indices = Tensor::new(DType::I32, [2], vec![index, 0]).unwrap();
-        let call = gather.spell(Roles::new(params.unwrap(), indices));
-        let settings = Settings { options: Options::new().bad_index(bad), ..Settings::default() };
-        let mut run = prepare(gather, &call, &settings, memory)?;
+        let call = gather.spell(Roles::new(params, indices));
+        let settings = Settings { options: Options::new().bad_index(bad), max_output, ..Settings::default() };
+        let mut run = prepare(gather, &call, &settings, memory)?.expect("bytes along an axis");
         run()?;
         run()
     }
@@ -158,13 +154,13 @@ mod tests {
     #[test]
     fn a_prepared_call_runs_again_and_again_in_every_memory() {
         for memory in [Memory::Fresh, Memory::Pooled, Memory::Reused] {
-            assert_eq!(prepared(memory, BadIndex::Error, 2, DType::U8), Ok(()));
-            assert_eq!(prepared(memory, BadIndex::Zero, 3, DType::U8), Ok(()));
-            let refused = prepared(memory, BadIndex::Error, 3, DType::U8).unwrap_err();
+            assert_eq!(prepared(memory, BadIndex::Error, 2, 2), Ok(()));
+            assert_eq!(prepared(memory, BadIndex::Zero, 3, 2), Ok(()));
+            let refused = prepared(memory, BadIndex::Error, 3, 2).unwrap_err();
             let Refusal::Error(error) = refused else { panic!("{refused:?}") };
             assert_eq!(error.code(), ErrorCode::IndexOutOfRange);
-            let strings = prepared(memory, BadIndex::Error, 0, DType::String).unwrap_err();
-            assert_eq!(strings, Refusal::Unsupported("calls on strings are not prepared".to_owned()));
+            let why = "an output of 2 bytes; at most 1 are allowed".to_owned();
+            assert_eq!(prepared(memory, BadIndex::Error, 2, 1), Err(Refusal::Unsupported(why)));
         }
     }
 }

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use gather_optimized::slices::{self, View};
 use gather_optimized::{Index, Options, Plan, Pool, gather_nd};
 use gather_spec::{BadIndex, Refusal};
 use ndarray::{Array1, Array2, ArrayRef, Dimension, array, s};
@@ -57,6 +58,13 @@ fn extra_memory_is_bounded() {
     let mut output = Array1::<f32>::zeros(2);
     let (_, asked) = measured(|| plan.run_into(&small, &points, &mut output).expect("good indices"));
     assert_eq!(asked, 0, "a tiny call into the caller's output allocates nothing");
+    let mut flat = [0f32; 2];
+    let (_, asked) = measured(|| {
+        let view = |shape| View::new(small.as_slice().expect("no gaps"), shape).expect("all of it");
+        let points = View::new(points.as_slice().expect("no gaps"), &[2, 2]).expect("all of it");
+        slices::gather_nd_into(&view(&[2, 2]), &points, &mut flat, &options).expect("good indices");
+    });
+    assert_eq!((asked, flat), (0, [1.0, 4.0]), "nor does one on slices");
     let mut fresh = None;
     let (bytes, asked) = measured(|| fresh = gather_nd(&small, &points, &options).ok());
     assert_eq!((bytes, asked), (8, 1), "a tiny fresh call allocates its output only");

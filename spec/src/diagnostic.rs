@@ -142,7 +142,8 @@ impl fmt::Display for Quoted<'_> {
 }
 
 /// The known word closest to a misspelt one, if any is close.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A longer word is no typo, and computing the distance takes quadratic time.
     if word.chars().count() > 64 {
         return None;

@@ -5,12 +5,11 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use ndarray::{ArrayRef, Dimension};
-
 use super::check::{BLOCK, BadIndexFound, Block, CheckedIndices, Indices};
 use super::cursor::Cursor;
 use super::moves::{self, Pick};
 use super::planes::{self, Along, Plane};
+use super::strided::Strided;
 use super::tiles::{self, Tiles};
 use crate::geometry::{Geometry, RowAxis};
 use crate::index::Index;
@@ -61,12 +60,12 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
     /// The job of gathering into `output`; `room` keeps its geometry.
     ///
     /// # Panics
-    /// If params or the output are empty, the arrays do not have these shapes, or the output is not as long as they say.
+    /// If params or the output are empty, the operands do not have these shapes, or the output is not as long as they say.
     #[inline(always)] // So that the job is made in its place.
-    pub(crate) fn new<A: Copy + Send + Sync, D: Dimension, E: Dimension>(
+    pub(crate) fn new<A: Copy + Send + Sync>(
         room: &'p mut Geometry,
         shapes: Shapes<'p>,
-        (params, indices): (&'p ArrayRef<A, D>, &'p ArrayRef<I, E>),
+        (params, indices): (Strided<'p, A>, Strided<'p, I>),
         output: &'o mut [MaybeUninit<A>],
         fill: &'p A,
     ) -> Self {
@@ -83,8 +82,8 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             _ => Along::of(geometry, policies, size_of::<A>(), prefetch),
         };
         Self {
-            params: params.as_ptr().cast(),
-            indices: indices.as_ptr(),
+            params: params.first().cast(),
+            indices: indices.first(),
             output: output.as_mut_ptr().cast(),
             fill: bytes_of(fill),
             policies,

@@ -1,4 +1,5 @@
-//! Everything between arrays and the entries of a level. A [`Job`](job::Job) is made from real arrays. Its parts check
+//! Everything between arrays and the entries of a level. A [`Job`](job::Job) is made from real arrays, or slices
+//! ([`strided`]). Its parts check
 //! blocks of indices ([`check`]), and only offsets so checked ([`CheckedIndices`](check::CheckedIndices)) reach the loops
 //! that move bytes.
 //!
@@ -22,6 +23,7 @@ pub(crate) mod job;
 mod moves;
 pub(crate) mod placed_rows;
 mod planes;
+pub(crate) mod strided;
 mod tiles;
 mod under;
 

@@ -18,20 +18,33 @@ pub use pool::{Pool, Pooled};
 
 use crate::kernels::job::Written;
 
-/// Lets `fill` write `len` elements into a new array of this shape, which is known to have that many.
+/// Lets `fill` write `len` elements into new memory.
 ///
 /// # Errors
 /// Those of [`reserve`] and of `fill`.
 #[inline]
 pub(crate) fn fresh<A: Copy>(
-    shape: IxDyn,
     len: usize,
     fill: impl for<'a> FnOnce(&'a mut [MaybeUninit<A>]) -> Result<Written<'a>, Refusal>,
-) -> Result<ArrayD<A>, Refusal> {
+) -> Result<Vec<A>, Refusal> {
     let mut output = reserve(len)?;
     fill(&mut output.spare_capacity_mut()[..len])?;
     // SAFETY: `Written` proves that all `len` elements, which were reserved, have been initialised.
     unsafe { output.set_len(len) };
+    Ok(output)
+}
+
+/// The same as an array of this shape, which is known to have that many elements.
+///
+/// # Errors
+/// As [`fresh`].
+#[inline]
+pub(crate) fn fresh_array<A: Copy>(
+    shape: IxDyn,
+    len: usize,
+    fill: impl for<'a> FnOnce(&'a mut [MaybeUninit<A>]) -> Result<Written<'a>, Refusal>,
+) -> Result<ArrayD<A>, Refusal> {
+    let output = fresh(len, fill)?;
     debug_assert_eq!(shape.size(), len);
     // SAFETY: `len` is the product of the shape, whose bytes were checked to fit an `isize`.
     Ok(unsafe { ArrayD::from_shape_vec_unchecked(shape, output) })
