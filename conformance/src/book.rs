@@ -1,4 +1,4 @@
-//! Renders `spec/SPECIFICATION.md`, the clauses and rulings as one text, and `spec/families/LEFT-OUT.md`.
+//! Renders `spec/SPECIFICATION.md`, the clauses and rulings as one text with a picture of each form, and `spec/families/LEFT-OUT.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -7,6 +7,8 @@ use gather_spec::clause::{Evidence, OutOfScope};
 use gather_spec::signature::{AttributeSignature, ModePolicy};
 use gather_spec::{Basis, Case, Clause, ErrorCode, Signature, Specification};
 
+use crate::builtin::Policies;
+use crate::picture;
 use crate::words::counted;
 
 /// The content of `spec/SPECIFICATION.md`.
@@ -15,6 +17,7 @@ pub fn markdown(spec: &Specification) -> String {
     let mut text = String::from(OPENING);
     let codes = ErrorCode::ALL.map(|code| format!("`{code}`")).join(", ");
     let _ = writeln!(text, "{codes}.");
+    forms(&mut text, spec);
     for page in &spec.operators {
         operator(&mut text, spec, page);
     }
@@ -56,6 +59,65 @@ pub fn markdown(spec: &Specification) -> String {
         );
     }
     text
+}
+
+/// The family case that shows each form, and what the form is, in the words of its formula.
+const DRAWN: [(&str, &str); 4] = [
+    (
+        "take/batch/axis-after-the-batch",
+        "each index is a coordinate of params along one axis, and selects the slice there. Here params and indices share \
+         their first dim, the batch: `output[n, i, j] = params[n, i, indices[n, j]]`.",
+    ),
+    (
+        "nd/batch/rows-per-batch",
+        "each row of indices, along its last dim, is a position in params, and selects the slice there. Here params and \
+         indices share their first dim, the batch: `output[n, i, :] = params[n, indices[n, i, 0], :]`.",
+    ),
+    (
+        "elements/axis/minus-two-of-three",
+        "each index selects one element, that at its own position with the index in place of the coordinate along one \
+         axis. Here that is the middle one: `output[i, j, k] = params[i, indices[i, j, k], k]`.",
+    ),
+    (
+        "window/batching/windows-in-a-batch",
+        "each row of indices is where a slice starts, and every slice has the same size. Here it has two columns, and the \
+         first dim of both is a batching dim: `output[n, i, o] = params[n, indices[n, i, 0] + o]`.",
+    ),
+];
+
+/// The pictures of the forms: the file of each and its content, an SVG.
+#[must_use]
+pub fn pictures(spec: &Specification) -> Vec<(String, String)> {
+    let drawn = |(id, _): &(&str, &str)| {
+        let case = drawn_case(spec, id)?;
+        let profile = Policies::default().of(spec.operator(case.call.operator.as_str())?);
+        Some((picture_file(id), picture::svg(&case.call, &case.names, profile)?))
+    };
+    DRAWN.iter().filter_map(drawn).collect()
+}
+
+/// The first operator's case of a family.
+fn drawn_case<'s>(spec: &'s Specification, id: &str) -> Option<&'s Case> {
+    spec.cases.iter().find(|case| case.family.as_deref() == Some(id))
+}
+
+/// The file of a form's picture, beside `SPECIFICATION.md`.
+fn picture_file(family_case: &str) -> String {
+    format!("pictures/{}.svg", family_case.split('/').next().unwrap_or_default())
+}
+
+/// What each form does, with its picture.
+fn forms(text: &mut String, spec: &Specification) {
+    text.push_str(
+        "\n## The forms\n\nThere are four kinds of gather. In the pictures, each row of indices has a colour and a letter, which \
+         are also on\nwhat it selects and on where that goes. `gatherspec show CASE` draws any case like this.\n",
+    );
+    for (id, what) in DRAWN {
+        let Some(case) = drawn_case(spec, id) else { continue };
+        let form = id.split('/').next().unwrap_or_default();
+        let _ = write!(text, "\n**{form}**: {what}\n\n");
+        let _ = writeln!(text, "![The case {} of the form {form}, drawn]({})", case.id, picture_file(id));
+    }
 }
 
 const OPENING: &str = "\

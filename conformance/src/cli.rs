@@ -1,5 +1,6 @@
 //! The command line `gatherspec`: one file per command, and what the commands share.
 
+mod ask;
 mod bench;
 mod built_in;
 mod campaign;
@@ -8,9 +9,12 @@ mod check;
 mod ending;
 mod findings;
 mod fuzz;
+mod help;
+mod job;
 mod keep;
 mod known;
 mod list;
+mod man;
 mod merge;
 mod mutants;
 mod output;
@@ -22,7 +26,9 @@ mod serve;
 mod show;
 mod standalone;
 mod target;
+mod verify;
 
+use std::ffi::OsString;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -30,7 +36,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum as _};
 use gather_spec::load::Wanted;
 use gather_spec::{Signatures, Specification};
 
@@ -44,25 +50,68 @@ pub(crate) use standalone::validate;
 ///
 /// Without a command, run the whole suite on the built-in backends.
 #[derive(Parser)]
-#[command(name = "gatherspec", version, max_term_width = 110)]
+#[command(name = "gatherspec", version, max_term_width = 110, after_help = help::TOP)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
     /// Read the specification from this folder instead of the built-in one
     #[arg(long, global = true, value_name = "DIR")]
     spec: Option<PathBuf>,
+    /// Colour the output: in a terminal unless NO_COLOR is set, always, or never
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: Color,
+}
+
+/// When to colour the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Color {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    /// Applies the choice to stdout and stderr.
+    fn apply(self) {
+        match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::AlwaysAnsi,
+            Self::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+
+    /// The choice in arguments that cannot be parsed otherwise, so that their error has the right colours.
+    fn of(arguments: impl Iterator<Item = OsString>) -> Self {
+        let words: Vec<String> = arguments.map(|word| word.to_string_lossy().into_owned()).collect();
+        let given = words.iter().take_while(|word| *word != "--").enumerate().filter_map(|(at, word)| {
+            let value = word.strip_prefix("--color")?;
+            value
+                .strip_prefix('=')
+                .or_else(|| words.get(at + 1).map(String::as_str).filter(|_| value.is_empty()))
+        });
+        given.last().and_then(|value| Self::from_str(value, false).ok()).unwrap_or_default()
+    }
 }
 
 #[derive(Subcommand)]
 enum Command {
     /// Run the suite on one or more backends
+    #[command(after_help = help::RUN)]
     Run(Box<run::Run>),
     /// List cases, clauses, operators, questions, backends or documents
+    #[command(after_help = help::LIST)]
     List(list::List),
     /// Draw a case, or print a clause with its rulings and cases, an operator with its clauses, or a question with the
     /// answer of every operator
+    #[command(after_help = help::SHOW)]
     Show(show::Show),
+    /// Draw a typed call, with what the documents say of it and what backends answer
+    #[command(after_help = help::ASK)]
+    Ask(Box<ask::Ask>),
     /// Serve a built-in backend on stdin and stdout, by the backend protocol
+    #[command(after_help = help::SERVE)]
     Serve(serve::Serve),
     /// Answer the backend protocol on behalf of a library: what `run --library` starts
     #[command(name = native::COMMAND, hide = true)]
@@ -71,16 +120,28 @@ enum Command {
         library: PathBuf,
     },
     /// Test a backend with random calls, against the reference or by laws
+    #[command(after_help = help::FUZZ)]
     Fuzz(Box<fuzz::Fuzz>),
     /// Time backends side by side, on workloads of real programs
+    #[command(after_help = help::BENCH)]
     Bench(Box<bench::Bench>),
     /// Merge the reports of the shards of a campaign
+    #[command(after_help = help::MERGE)]
     Merge(merge::Merge),
+    /// Compute the conformance statements of a report again, and compare
+    #[command(after_help = help::VERIFY)]
+    Verify(verify::Verify),
     /// Lint files of the specification, or compare a document with the text that its clauses were read from
+    #[command(after_help = help::CHECK)]
     Check(check::Check),
     /// Measure the suite: which cases catch which deliberately wrong implementation
+    #[command(after_help = help::MUTANTS)]
     Mutants(mutants::Mutants),
+    /// Print manual pages
+    #[command(after_help = help::MAN)]
+    Man(man::Man),
     /// Print shell completions
+    #[command(after_help = help::COMPLETIONS)]
     Completions {
         /// Shell to complete for
         shell: clap_complete::Shell,
@@ -90,6 +151,7 @@ enum Command {
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
+    Color::of(std::env::args_os().skip(1)).apply();
     match Cli::try_parse() {
         Ok(cli) => cli.execute(),
         Err(error) => not_parsed(&error),
@@ -121,7 +183,9 @@ impl Cli {
     fn execute(&self) -> ExitCode {
         if matches!(
             self.command,
-            None | Some(Command::Run(_) | Command::Fuzz(_) | Command::Bench(_) | Command::Merge(_))
+            None | Some(
+                Command::Run(_) | Command::Ask(_) | Command::Fuzz(_) | Command::Bench(_) | Command::Merge(_)
+            )
         ) {
             signals::watch();
         }
@@ -131,6 +195,7 @@ impl Cli {
             Some(Command::Run(run)) => self.load().and_then(|spec| run.execute(spec, folder)),
             Some(Command::List(list)) => self.load().and_then(|spec| list.execute(spec)),
             Some(Command::Show(show)) => self.load().and_then(|spec| show.execute(spec)),
+            Some(Command::Ask(ask)) => self.load().and_then(|spec| ask.execute(spec, folder)),
             Some(Command::Serve(serve)) => {
                 self.signatures().and_then(|signatures| serve.execute(&signatures))
             }
@@ -142,8 +207,13 @@ impl Cli {
                 self.signatures().and_then(|signatures| bench.execute(&signatures))
             }
             Some(Command::Merge(merge)) => merge.execute(),
+            Some(Command::Verify(verify)) => verify.execute(|wanted| {
+                start_threads();
+                self.load_with(wanted)
+            }),
             Some(Command::Check(check)) => self.load().and_then(|spec| check.execute(spec)),
             Some(Command::Mutants(mutants)) => self.load().and_then(|spec| mutants.execute(spec)),
+            Some(Command::Man(man)) => man.execute(Cli::command()),
             Some(Command::Completions { shell }) => {
                 let mut script = Vec::new();
                 clap_complete::generate(*shell, &mut Cli::command(), "gatherspec", &mut script);
@@ -173,6 +243,7 @@ impl Cli {
             Some(Command::Run(run)) => run.wanted(&all),
             Some(Command::List(list)) => list.wanted(&all),
             Some(Command::Show(show)) => show.wanted(&all),
+            Some(Command::Ask(ask)) => ask.wanted(&all),
             Some(Command::Check(check)) => check.wanted(&all),
             Some(Command::Mutants(mutants)) => mutants.wanted(&all),
             // A campaign draws its calls.

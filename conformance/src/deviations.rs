@@ -168,6 +168,12 @@ impl Deviations {
         kinds::apply(&self.kinds, report, whole);
     }
 
+    /// Whether a verdict on a case is known, in some version of the backend.
+    #[must_use]
+    pub fn expect(&self, case: &Case, verdict: Verdict) -> bool {
+        self.entries.iter().any(|entry| entry.covers(case) && entry.verdict.contains(&verdict))
+    }
+
     /// Gives known failures the verdict `known-deviation`, and passes of known failures `unexpected-pass`.
     pub fn apply(&self, report: &mut BackendReport, cases: &[&Case]) {
         let version = report.backend.version.clone();

@@ -17,6 +17,7 @@ pub use rows::Rows;
 /// The difference between an output and the expected one. For a `nondeterministic` call, the first answer takes the place
 /// of the expected output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Difference {
     /// The dtypes, if they differ.
@@ -35,6 +36,7 @@ pub struct Difference {
 
 /// A property of both outputs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Pair {
     /// The expected one.

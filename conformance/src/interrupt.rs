@@ -1,6 +1,6 @@
 //! Whether the user has asked for the end by a signal, which runs and campaigns look at. `signals` receives it.
 
-use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{RwLock, RwLockReadGuard};
 
 /// The first signal received; 0 for none.
@@ -12,9 +12,23 @@ pub(crate) static GENTLE: AtomicUsize = AtomicUsize::new(0);
 /// Locked for reading while a file is written.
 pub(crate) static WRITING: RwLock<()> = RwLock::new(());
 
-/// Whether the user has asked the program to end.
+/// Whether the run itself is to end early.
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the user has asked the program to end, or the run is to end early.
 pub(crate) fn requested() -> bool {
-    SIGNAL.load(Ordering::Relaxed) != 0
+    SIGNAL.load(Ordering::Relaxed) != 0 || is_stopped()
+}
+
+/// Ends the run early, as a signal would, but without being one.
+#[cfg(feature = "cli")]
+pub(crate) fn stop() {
+    STOPPED.store(true, Ordering::Relaxed);
+}
+
+/// Whether [`stop`] was called.
+pub(crate) fn is_stopped() -> bool {
+    STOPPED.load(Ordering::Relaxed)
 }
 
 /// The name of the signal with which the user did.

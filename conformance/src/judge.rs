@@ -9,6 +9,7 @@ use crate::words::shown;
 named! {
     /// The judgement of an outcome.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
     #[serde(rename_all = "kebab-case")]
     pub enum Verdict: "verdict" {
         /// The outcome is allowed.

@@ -8,8 +8,10 @@
 //! A call goes to a backend: a built-in one through `runner`, which repeats it over layouts (`layout`) and threads, or a
 //! program in a `process` of its own, such as an adapter (`adapters`) or a library (`native`). `judge` turns the outcome
 //! into a verdict, and the verdict goes into a `report`, with the `difference` between outputs and the `deviations` that
-//! explain it. `results` stores reports. `show` draws a case by means of a `trace`, `questions` compares operators, `book`
-//! renders everything as one text, `select` selects cases. Beyond the cases, `generate` makes calls, `fuzz` runs campaigns
+//! explain it. `results` stores reports. `picture` draws a call by means of a `trace`, `show` prints
+//! a case, a clause or an operator, `questions` compares operators, `book`
+//! renders everything as one text, `select` selects cases,
+//! `ask` reads typed calls. Beyond the cases, `generate` makes calls, `fuzz` runs campaigns
 //! against the reference, `laws` need no reference, and `mutants` measure the strength of the suite. `cli` is the binary.
 //!
 //! The feature `cli` brings the binary, [`standalone()`], adapters and the forms of whole reports; the feature `harness`
@@ -24,6 +26,9 @@
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod adapters;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod ask;
 pub mod backend;
 #[cfg(feature = "cli")]
 mod bench;
@@ -56,6 +61,8 @@ pub mod layout;
 pub mod mutants;
 #[doc(hidden)]
 pub mod native;
+#[doc(hidden)]
+pub mod picture;
 #[doc(hidden)]
 pub mod process;
 pub mod protocol;

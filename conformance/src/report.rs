@@ -1,21 +1,37 @@
-//! The result of a run, and its formats: a matrix for people, JSON, JUnit and Markdown.
+//! The result of a run, and its formats: a matrix and a page for people, JSON, JUnit and Markdown.
 
+#[cfg(feature = "cli")]
+mod badge;
 mod campaign;
+mod canonical;
+#[cfg(feature = "cli")]
+mod changes;
 mod departure;
 mod entry;
 #[cfg(feature = "cli")]
 mod forms;
 mod found;
+#[cfg(feature = "cli")]
+mod html;
 mod human;
 #[cfg(feature = "cli")]
 mod junit;
 mod label;
 #[cfg(feature = "cli")]
 mod markdown;
+#[cfg(feature = "cli")]
+mod saved;
+#[cfg(feature = "cli")]
+mod schema;
+mod stated;
+mod statement;
 mod summary;
 
 pub(crate) use crate::files::write_whole;
 pub use campaign::{Campaign, Kind, Part};
+pub use canonical::digest;
+#[cfg(feature = "cli")]
+pub(crate) use changes::Changes;
 pub(crate) use departure::departures;
 pub use departure::{Departure, Problem};
 pub use entry::{Dtypes, Entry};
@@ -24,3 +40,14 @@ pub(crate) use forms::FILES;
 #[cfg(feature = "cli")]
 pub use forms::Format;
 pub use found::{Asked, BackendReport, Ending, Named, Report, SCHEMA, Summary};
+#[cfg(feature = "cli")]
+pub(crate) use html::PAGE;
+#[cfg(feature = "cli")]
+pub(crate) use human::Detail;
+#[cfg(feature = "cli")]
+pub use saved::Saved;
+#[cfg(feature = "cli")]
+pub(crate) use schema::Dtype;
+#[cfg(feature = "cli")]
+pub use schema::schema;
+pub use statement::{CaseSet, Statement};

@@ -1,6 +1,6 @@
-//! Selects cases by id or glob, operator, basis and suite.
+//! Selects cases by id or glob, operator, clause, basis and suite.
 
-use gather_spec::{Basis, Case};
+use gather_spec::{Basis, Case, Specification};
 use globset::{Glob, GlobSet};
 use serde::Deserialize;
 
@@ -13,6 +13,7 @@ pub struct Selection {
     operators: Vec<String>,
     basis: Option<Basis>,
     suite: Option<Suite>,
+    clauses: Vec<Pattern>,
 }
 
 /// A part of the suite that has a name.
@@ -61,7 +62,7 @@ impl Selection {
     /// What is wrong with a pattern.
     pub fn new(patterns: &[String], operators: &[String], basis: Option<Basis>) -> Result<Self, String> {
         let patterns = patterns.iter().map(|text| Pattern::new(text)).collect::<Result<_, _>>()?;
-        Ok(Self { patterns, operators: operators.to_vec(), basis, suite: None })
+        Ok(Self { patterns, operators: operators.to_vec(), basis, ..Self::default() })
     }
 
     /// Restricts the selection to one suite.
@@ -69,6 +70,24 @@ impl Selection {
     pub const fn of_suite(mut self, suite: Option<Suite>) -> Self {
         self.suite = suite;
         self
+    }
+
+    /// Restricts the selection to cases that test one of these clauses, each an id or a glob.
+    ///
+    /// # Errors
+    /// What is wrong with a pattern, such as that it matches no clause.
+    pub fn of_clauses(mut self, clauses: &[String], spec: &Specification) -> Result<Self, String> {
+        for text in clauses {
+            let pattern = Pattern::new(text)?;
+            if !spec.clauses.iter().any(|clause| pattern.fits(&clause.id)) {
+                return Err(format!(
+                    "--clause `{}` matches no clause\nhelp: `gatherspec list clauses` prints every id",
+                    words::name(text)
+                ));
+            }
+            self.clauses.push(pattern);
+        }
+        Ok(self)
     }
 
     /// Whether a case is selected.
@@ -80,7 +99,9 @@ impl Selection {
         let by_pattern =
             self.patterns.is_empty() || self.patterns.iter().any(|pattern| pattern.matches(case));
         let by_suite = self.suite.is_none_or(|suite| suite.has(case));
-        by_operator && by_basis && by_pattern && by_suite
+        let tests = |pattern: &Pattern| case.clauses.iter().any(|clause| pattern.fits(clause));
+        let by_clause = self.clauses.is_empty() || self.clauses.iter().any(tests);
+        by_operator && by_basis && by_pattern && by_suite && by_clause
     }
 }
 

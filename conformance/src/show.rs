@@ -3,25 +3,17 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use gather_spec::Signature;
-use gather_spec::case::OperandNames;
 use gather_spec::clause::Evidence;
-use gather_spec::literal::{Rows, Shown};
+use gather_spec::literal::Rows;
 use gather_spec::signature::{AttributeSignature, EmptyDims, EmptyIndex, Join, ModePolicy};
 use gather_spec::{
-    BadIndex, Call, Case, Clause, EmptyAxis, ErrorCode, Form, NegativeIndex, Outcome, Profile, Shape,
-    Specification, Tensor, TensorBuilder,
+    BadIndex, Call, Case, Clause, EmptyAxis, ErrorCode, Profile, Signature, Specification, Tensor,
 };
 
-use crate::backend::Backend;
-use crate::builtin::{self, Policies};
-use crate::judge::{describe_allowed, describe_outcome};
-use crate::mutants::places::{Moved, moved};
+use crate::builtin::Policies;
+use crate::judge::describe_allowed;
+use crate::picture::{Make, Picture};
 use crate::style;
-use crate::trace::{Selection, trace};
-
-/// Makes the backend for a profile that a picture is drawn with.
-pub type Make<'a> = &'a dyn Fn(Profile) -> Box<dyn Backend>;
 
 /// A call on one line: operator, operands, attributes.
 #[must_use]
@@ -34,9 +26,9 @@ pub fn call_line(call: &Call) -> String {
     format!("{}({})", call.operator, all.join(", "))
 }
 
-/// Draws a case: what it tests, the call, which slice of params goes where in the output, and the expected outcome.
+/// Draws a case in a terminal of this width: what it tests, its picture, and the expected outcome.
 #[must_use]
-pub fn case(spec: &Specification, case: &Case, make: Make<'_>) -> String {
+pub fn case(spec: &Specification, case: &Case, width: usize, make: Make<'_>) -> String {
     let mut text = format!("{}\n\n", painted(style::NAME, &case.id));
     let mut line = |name: &str, value: &str| {
         let _ = writeln!(text, "  {name:<11} {value}");
@@ -64,9 +56,9 @@ pub fn case(spec: &Specification, case: &Case, make: Make<'_>) -> String {
         line("dtypes", &open);
     }
     text.push('\n');
-    let permitted = spec.operator(case.call.operator.as_str());
-    let profile = permitted.map_or_else(Profile::default, |page| Policies::default().of(page));
-    text.push_str(&call(&case.call, &case.names, profile, make));
+    let profile = default_profile(spec, &case.call);
+    let picture = Picture::new(&case.call, &case.names, profile, make);
+    text.push_str(&picture.map(|picture| picture.terminal(width)).unwrap_or_default());
     text.push('\n');
     for arm in &case.expect.arms {
         let policies = [
@@ -78,6 +70,13 @@ pub fn case(spec: &Specification, case: &Case, make: Make<'_>) -> String {
         let _ = writeln!(text, "  expected    {when}{}", describe_allowed(&arm.allowed));
     }
     text
+}
+
+/// The profile that a call is drawn under: the first that the pages of its operator permit.
+#[must_use]
+pub fn default_profile(spec: &Specification, call: &Call) -> Profile {
+    let page = spec.operator(call.operator.as_str());
+    page.map_or_else(Profile::default, |page| Policies::default().of(page))
 }
 
 /// Lists the operators that have a case of a family, and why others do not.
@@ -110,135 +109,6 @@ fn open_dtypes(case: &Case) -> Option<String> {
         .map(|(_, operand, dtype)| format!("any for {operand}, shown as {dtype}"))
         .collect();
     (!shown.is_empty()).then(|| shown.join("; "))
-}
-
-/// Draws a call and its outcome under a profile, with the backends that `make` gives.
-#[must_use]
-pub fn call(call: &Call, names: &OperandNames, profile: Profile, make: Make<'_>) -> String {
-    let outcome = make(profile).call(call);
-    let mut text = String::new();
-    for (name, operand) in call.operands.iter() {
-        let color = if *name == *names.indices { style::INDICES } else { style::PARAMS };
-        tensor(&mut text, name, color, operand);
-    }
-    for (name, value) in &call.attributes {
-        let _ = writeln!(text, "  {name:<11} {value}");
-    }
-    match &outcome {
-        Outcome::Output(output) => {
-            let signature = builtin::signatures().get(call.operator.as_str());
-            let modes = signature.filter(|signature| !signature.modes().is_empty());
-            for selection in trace(call, names, profile, modes, make).unwrap_or_default() {
-                arrow(&mut text, call, names, output, &selection);
-            }
-            for line in
-                signature.into_iter().flat_map(|signature| moved_lines(signature, call, names, profile))
-            {
-                let _ = writeln!(text, "    {line}");
-            }
-            tensor(&mut text, "output", style::OUTPUT, output);
-        }
-        other => {
-            let _ = writeln!(text, "  outcome     {}", painted(style::BAD, &describe_outcome(other)));
-        }
-    }
-    text
-}
-
-/// One line for each index that does not select its own value: what it becomes, under which mode or policy.
-fn moved_lines(signature: &Signature, call: &Call, names: &OperandNames, profile: Profile) -> Vec<String> {
-    let Ok(roles) = signature.roles(call) else { return Vec::new() };
-    let (profile, chosen) = match signature.mode(&roles) {
-        Some(mode) => (mode.profile, format!("mode {}", mode.mode)),
-        None => (profile, profile.to_string()),
-    };
-    let is_window = signature.form == Form::Window;
-    let line = |moved: &Moved| {
-        let Moved { position, index, bound, to, filler } = moved;
-        let size =
-            if is_window { counted(*bound, "start fits", "starts fit") } else { format!("size {bound}") };
-        let from_end = profile.negative == NegativeIndex::Wrap && to == &Some(index + *bound as i128);
-        let becomes = match (to, profile.bad) {
-            (Some(to), BadIndex::Modulo) => format!("{to}, its remainder"),
-            (Some(to), _) if from_end => format!("{to}, from the end"),
-            (Some(to), _) => format!("{to}, the nearest"),
-            (None, BadIndex::Fill) => format!("filled with {}", Shown(roles.params.dtype(), filler)),
-            (None, _) => "zeros".to_owned(),
-        };
-        let of = format!("{}{position:?} = {index}", names.indices);
-        format!("{} → {becomes} ({size}, {chosen})", painted(style::INDICES, &of))
-    };
-    let moved = moved(signature, call, profile);
-    let more = moved.len().saturating_sub(MOST_MOVED);
-    let mut lines: Vec<String> = moved.iter().take(MOST_MOVED).map(line).collect();
-    if more > 0 {
-        lines.push(format!("… and {more} more"));
-    }
-    lines
-}
-
-/// A count with its noun in singular or plural.
-fn counted(count: usize, one: &str, several: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { several })
-}
-
-/// The most such indices to list.
-const MOST_MOVED: usize = 16;
-
-fn tensor(text: &mut String, name: &str, color: Style, tensor: &Tensor) {
-    let head = format!("{} {}", tensor.dtype(), tensor.shape());
-    let _ = writeln!(text, "  {} {head:<14} {}", painted(color, &format!("{name:<11}")), Rows(tensor));
-}
-
-/// One line: the index, what it selects, and where that goes.
-fn arrow(text: &mut String, call: &Call, names: &OperandNames, output: &Tensor, selection: &Selection) {
-    let selected = |name: &str, places: &[Vec<usize>]| match call.operands.get(name) {
-        Some(tensor) => format!("{name}{} = {}", slice(places, tensor.shape()), part(tensor, places)),
-        None => name.to_owned(),
-    };
-    let index = selected(&names.indices, &selection.indices);
-    let from = selected(&names.params, &selection.params);
-    let to = format!("output{}", slice(&selection.output, output.shape()));
-    let _ = writeln!(
-        text,
-        "    {} → {} → {}",
-        painted(style::INDICES, &index),
-        painted(style::PARAMS, &from),
-        painted(style::OUTPUT, &to)
-    );
-}
-
-/// Positions as a slice: `[1, :, 0]`. A dim that is neither fixed nor complete is shown as a list.
-fn slice(positions: &[Vec<usize>], shape: &Shape) -> String {
-    let axes: Vec<String> = (0..shape.rank())
-        .map(|axis| match values(positions, axis).as_slice() {
-            [one] => one.to_string(),
-            all if all.len() == shape[axis] => ":".to_owned(),
-            some => format!("{some:?}").replace(' ', ""),
-        })
-        .collect();
-    format!("[{}]", axes.join(", "))
-}
-
-/// The elements at the positions, in rows along the axes that vary.
-fn part(tensor: &Tensor, positions: &[Vec<usize>]) -> String {
-    let counts = (0..tensor.rank()).map(|axis| values(positions, axis).len());
-    let dims: Vec<usize> = counts.filter(|count| *count > 1).collect();
-    let dims = if dims.iter().product::<usize>() == positions.len() { dims } else { vec![positions.len()] };
-    let Ok(mut elements) =
-        Shape::new(dims).map_err(Into::into).and_then(|dims| TensorBuilder::new(tensor.dtype(), dims))
-    else {
-        return String::new();
-    };
-    positions.iter().for_each(|position| elements.push(tensor.element(position)));
-    elements.finish().map(|part| Rows(&part).to_string()).unwrap_or_default()
-}
-
-fn values(positions: &[Vec<usize>], axis: usize) -> Vec<usize> {
-    let mut values: Vec<usize> = positions.iter().map(|position| position[axis]).collect();
-    values.sort_unstable();
-    values.dedup();
-    values
 }
 
 /// Shows a clause: its text, source and rulings, and the cases that test it.

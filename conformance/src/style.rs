@@ -14,12 +14,6 @@ pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 /// Names that the user can ask for.
 pub(crate) const NAME: Style = Style::new().bold();
-/// Elements of params.
-pub(crate) const PARAMS: Style = AnsiColor::Cyan.on_default();
-/// Elements of indices.
-pub(crate) const INDICES: Style = AnsiColor::Yellow.on_default();
-/// Elements of the output.
-pub(crate) const OUTPUT: Style = AnsiColor::Green.on_default();
 /// Cases that were not asked, and known deviations.
 pub(crate) const UNSURE: Style = AnsiColor::Yellow.on_default();
 

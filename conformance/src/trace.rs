@@ -1,12 +1,13 @@
 //! Finds out which index selects which slice and where it goes, by asking an implementation.
 //!
 //! This knows nothing about operators. It repeats the call with params numbered 1, 2, 3, …, so that each output element
-//! reveals its source. Then, for each index, it runs the call twice: with that index 0, and with it far out of range, under
-//! `bad: zero` or in a mode that fills or clamps. The elements that differ are those that the index selects. Elements
-//! that do not come from params are left out.
+//! reveals its source. Then it runs the call with all indices 0, and once more for each index with that one far out of
+//! range, under `bad: zero` or in a mode that fills or clamps. The elements that differ are those that the index selects,
+//! whatever its value in the call is.
 
 use gather_spec::case::OperandNames;
 use gather_spec::dtype::Kind;
+use gather_spec::literal::bits_of_count;
 use gather_spec::signature::AttributeRole;
 use gather_spec::{
     Attribute, BadIndex, Call, DType, Element, NegativeIndex, Outcome, Profile, Shape, Signature, Tensor,
@@ -15,21 +16,28 @@ use gather_spec::{
 
 use crate::backend::Backend;
 
-/// The largest output to trace, in elements.
+/// The largest tensor to trace, in elements.
 const MOST: usize = 256;
+
+/// Policies under which every call has an output that is valid except for its index values.
+const BLIND: Profile = Profile { bad: BadIndex::Zero, negative: NegativeIndex::Reject };
 
 /// An index, or a row of indices, with what it selects and where that goes: multi-indices in row-major order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
     /// Positions in indices.
     pub indices: Vec<Vec<usize>>,
-    /// Positions in params, one per output position.
-    pub params: Vec<Vec<usize>>,
+    /// Positions in params, one per output position; `None` for an element that does not come from params.
+    pub params: Vec<Option<Vec<usize>>>,
     /// Positions in the output.
     pub output: Vec<Vec<usize>>,
 }
 
-/// Traces a call on the backends that `make` gives; `None` if there is no output, or the output is too large.
+/// The dtypes to number params in: every operator accepts one of them.
+const NUMBERS: [DType; 2] = [DType::I64, DType::F64];
+
+/// Traces a call on the backends that `make` gives. A call that is rejected for its index values is traced as if a bad
+/// index gave zeros. `None` if there is no output even then, or a tensor is too large.
 pub fn trace(
     call: &Call,
     names: &OperandNames,
@@ -42,38 +50,47 @@ pub fn trace(
     if !small(params) || !small(indices) || !indices.dtype().is_integer() {
         return None;
     }
-    let with = |call: &Call, name, tensor| {
-        let mut call = call.clone();
-        call.operands.replace(name, tensor);
-        call
-    };
-    let mut numbered = with(call, &names.params, numbered(params.shape())?);
+    let mut all = NUMBERS.into_iter().filter_map(|dtype| numbered(dtype, params.shape()));
+    all.find_map(|numbered| trace_numbered(call, names, &numbered, (profile, modes), make))
+}
+
+/// Traces a call with other params, whose elements are all different.
+fn trace_numbered(
+    call: &Call,
+    names: &OperandNames,
+    params: &Tensor,
+    (profile, modes): (Profile, Option<&Signature>),
+    make: &dyn Fn(Profile) -> Box<dyn Backend>,
+) -> Option<Vec<Selection>> {
+    let indices = call.operands.get(&names.indices)?;
+    let mut numbered = with(call, &names.params, params.clone());
     // A fill value must have the dtype of params, which has just changed.
     numbered.attributes.retain(|_, value| !matches!(value, Attribute::Element(_)));
-    let sources = output_of(&mut *make(profile), &numbered).filter(small)?;
-    let mut blind = make(Profile { bad: BadIndex::Zero, negative: NegativeIndex::Reject });
+    let mut blind = make(BLIND);
     let (probe, bad) = match modes.map(|signature| blind_mode(signature, &numbered)) {
         Some(mode) => mode?,
-        None => (numbered, BadIndex::Zero),
+        None => (numbered.clone(), BadIndex::Zero),
     };
-    let mut asked = |position: &[usize], index| {
-        let changed = with(&probe, &names.indices, with_index(indices, position, &index)?);
-        output_of(&mut *blind, &changed)
+    let sources = output_of(&mut *make(profile), &numbered).or_else(|| output_of(&mut *blind, &probe));
+    let sources = sources.filter(|output| output.shape().element_count() <= MOST)?;
+    let index = far_index(indices.dtype(), bad);
+    let mut asked = |far: Option<&[usize]>| {
+        let far = far.map(|position| (position, &index));
+        output_of(&mut *blind, &with(&probe, &names.indices, zeros_but(indices, far)?))
     };
+    let near = asked(None).filter(|near| near.shape() == sources.shape())?;
     let mut selections: Vec<Selection> = Vec::new();
     for position in indices.shape().positions() {
-        let near = asked(&position, Element::Bits(0))?;
-        let far = asked(&position, far_index(indices.dtype(), bad))?;
-        let comes_from = |at: &Vec<usize>| source(&sources.element(at), params.shape());
-        let selected = |at: &Vec<usize>| near.element(at) != far.element(at) && comes_from(at).is_some();
+        let far = asked(Some(&position))?;
+        let selected = |at: &Vec<usize>| near.element(at) != far.element(at);
         let output: Vec<Vec<usize>> = sources.shape().positions().filter(selected).collect();
         if output.is_empty() {
             continue;
         }
-        match selections.last_mut().filter(|last| last.output == output) {
-            Some(last) => last.indices.push(position),
+        match selections.iter_mut().find(|row| row.output == output) {
+            Some(row) => row.indices.push(position),
             None => {
-                let params = output.iter().filter_map(comes_from).collect();
+                let params = output.iter().map(|at| source(&sources.element(at), params)).collect();
                 selections.push(Selection { indices: vec![position], params, output });
             }
         }
@@ -81,17 +98,26 @@ pub fn trace(
     Some(selections)
 }
 
-/// Params of the given shape with the elements 1, 2, 3, …, in a dtype that every operator accepts.
-fn numbered(shape: &Shape) -> Option<Tensor> {
-    let count = u64::try_from(shape.element_count()).ok()?;
-    Tensor::new(DType::I64, shape.to_vec(), (1..=count).collect::<Vec<u64>>()).ok()
+/// The call with another tensor for an operand.
+fn with(call: &Call, name: &str, tensor: Tensor) -> Call {
+    let mut call = call.clone();
+    call.operands.replace(name, tensor);
+    call
+}
+
+/// Params of the given shape with the elements 1, 2, 3, ….
+fn numbered(dtype: DType, shape: &Shape) -> Option<Tensor> {
+    let mut numbered = TensorBuilder::new(dtype, shape.clone()).ok()?;
+    for count in 1..=shape.element_count() {
+        numbered.push(Element::Bits(bits_of_count(dtype, count)?));
+    }
+    numbered.finish().ok()
 }
 
 /// The position in params of a numbered element.
-fn source(element: &Element, shape: &Shape) -> Option<Vec<usize>> {
-    let Element::Bits(number) = element else { return None };
-    let at = usize::try_from(number.checked_sub(1)?).ok()?;
-    shape.positions().nth(at)
+fn source(element: &Element, numbered: &Tensor) -> Option<Vec<usize>> {
+    let at = numbered.iter().position(|number| number == *element)?;
+    numbered.shape().positions().nth(at)
 }
 
 /// The call in a mode in which a bad index is no error: one that fills, otherwise one that clamps.
@@ -114,11 +140,12 @@ fn far_index(dtype: DType, bad: BadIndex) -> Element {
     })
 }
 
-/// The indices with the one at `position` replaced.
-fn with_index(indices: &Tensor, position: &[usize], index: &Element) -> Option<Tensor> {
+/// Zeros in the shape of the indices, except for one of them.
+fn zeros_but(indices: &Tensor, far: Option<(&[usize], &Element)>) -> Option<Tensor> {
     let mut changed = TensorBuilder::new(indices.dtype(), indices.shape().clone()).ok()?;
     for at in indices.shape().positions() {
-        changed.push(if at == position { index.clone() } else { indices.element(&at) });
+        let here = far.filter(|(position, _)| *position == at);
+        changed.push(here.map_or(Element::Bits(0), |(_, index)| index.clone()));
     }
     changed.finish().ok()
 }

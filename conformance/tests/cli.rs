@@ -29,9 +29,22 @@ fn json(arguments: &[&str]) -> Value {
 
 #[test]
 fn help_of_every_command() {
-    for command in
-        ["", "run", "list", "show", "serve", "fuzz", "bench", "merge", "check", "mutants", "completions"]
-    {
+    for command in [
+        "",
+        "run",
+        "list",
+        "show",
+        "ask",
+        "serve",
+        "fuzz",
+        "bench",
+        "merge",
+        "verify",
+        "check",
+        "mutants",
+        "man",
+        "completions",
+    ] {
         let arguments: Vec<&str> = [command, "--help"].into_iter().filter(|part| !part.is_empty()).collect();
         insta::assert_snapshot!(format!("help-{command}"), texts(&arguments, 0).0);
     }

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use gather_conformance::{builtin, show};
+use gather_conformance::builtin;
+use gather_conformance::picture::Picture;
 use gather_spec::{Case, Profile, Specification};
 
 #[test]
@@ -30,7 +31,7 @@ fn every_documented_example_is_drawn_alike_by_every_backend() {
 /// The picture of a case below its id and the example's.
 fn drawn(case: &Case, backend: &str) -> String {
     let make = |profile| builtin::backend(backend, profile, builtin::MAX_OUTPUT).unwrap();
-    let picture = show::call(&case.call, &case.names, Profile::default(), &make);
-    let picture = anstream::adapter::strip_str(&picture).to_string();
+    let picture = Picture::new(&case.call, &case.names, Profile::default(), &make).unwrap();
+    let picture = anstream::adapter::strip_str(&picture.terminal(100)).to_string();
     format!("#### {}, {}\n{picture}", case.id, case.documented.as_deref().unwrap())
 }

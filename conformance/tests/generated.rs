@@ -8,7 +8,7 @@ mod in_step;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use gather_conformance::{book, questions, results, schemas};
+use gather_conformance::{book, questions, report, results, schemas};
 use gather_spec::Specification;
 
 use in_step::assert_in_step;
@@ -16,6 +16,17 @@ use in_step::assert_in_step;
 #[test]
 fn the_specification_as_one_text() {
     assert_in_step("spec/SPECIFICATION.md", &book::markdown(&Specification::embedded().unwrap()));
+}
+
+#[test]
+fn the_pictures_of_the_forms() {
+    let pictures = book::pictures(&Specification::embedded().unwrap());
+    let files: Vec<&str> = pictures.iter().map(|(file, _)| file.as_str()).collect();
+    let forms = ["pictures/take.svg", "pictures/nd.svg", "pictures/elements.svg", "pictures/window.svg"];
+    assert_eq!(files, forms);
+    for (file, picture) in &pictures {
+        assert_in_step(&format!("spec/{file}"), picture);
+    }
 }
 
 #[test]
@@ -54,4 +65,10 @@ fn the_versions_of_a_finding_are_told_of_a_case_that_shows_it() {
     let shown: Vec<&str> = all.map(|deviation| deviation.case.as_str()).collect();
     let stray: Vec<_> = since.keys().filter(|case| !shown.contains(&case.as_str())).collect();
     assert!(since.len() > 20 && stray.is_empty(), "no finding is shown by {stray:?}");
+}
+
+#[test]
+fn the_schema_of_reports() {
+    let text = serde_json::to_string_pretty(&report::schema()).unwrap() + "\n";
+    assert_in_step("conformance/schemas/report.schema.json", &text);
 }

@@ -5,12 +5,14 @@
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::sync::LazyLock;
 
 use gather_conformance::backend::{Backend, Description, Identity};
 use gather_conformance::builtin::{self, MAX_OUTPUT};
 use gather_conformance::serve::serve;
 use gather_spec::diagnostic::is_invisible;
 use gather_spec::{BadIndex, Call, DType, Element, ErrorFields, Outcome, Profile, ReportedError, Tensor};
+use jsonschema::Validator;
 use libtest_mimic::{Arguments, Trial};
 use serde_json::Value;
 
@@ -113,13 +115,15 @@ fn main() -> ExitCode {
         serve(&mut backend, std::io::stdin().lock(), std::io::stdout().lock()).unwrap();
         return ExitCode::SUCCESS;
     }
-    let tests: [(&str, fn()); 6] = [
+    let tests: [(&str, fn()); 8] = [
         ("every form counts the same failures", every_form),
         ("a late difference is shown in every form", late_difference),
         ("answers that differ are compared", wavering),
         ("nothing asked does not conform", nothing_asked),
         ("no form holds what a terminal would obey", no_escapes),
         ("long messages are cut in every form", no_floods),
+        ("the schema refuses what no report has", schema_refuses),
+        ("Markdown fits into the summary of a job", fits_into_a_summary),
     ];
     let trials = tests.map(|(name, test)| {
         Trial::test(name, move || {
@@ -127,7 +131,14 @@ fn main() -> ExitCode {
             Ok(())
         })
     });
-    libtest_mimic::run(&Arguments::from_args(), trials.into()).exit_code()
+    let junit = Trial::test("JUnit follows the schema of Jenkins", || {
+        junit_is_valid();
+        Ok(())
+    });
+    // Listed as ignored on a machine without the validator.
+    let no_validator = Command::new("xmllint").arg("--version").output().is_err();
+    let trials = trials.into_iter().chain([junit.with_ignored_flag(no_validator)]);
+    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
 }
 
 /// What a run came to, in every form.
@@ -137,6 +148,7 @@ struct Ran {
     json: Value,
     junit: String,
     markdown: String,
+    page: String,
 }
 
 /// Runs `gatherspec run` with these options on a backend with this habit.
@@ -150,13 +162,26 @@ fn run(options: &[&str], habit: &str) -> Ran {
     };
     let output = command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")).output().unwrap();
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
-    Ran {
+    let ran = Ran {
         status: output.status.code(),
         text: String::from_utf8(output.stdout).unwrap(),
         json: serde_json::from_str(&read("report.json")).unwrap(),
         junit: read("report.xml"),
         markdown: read("report.md"),
-    }
+        page: read("report.html"),
+    };
+    assert_valid(&ran.json);
+    ran
+}
+
+/// The schema of reports, which all of them follow.
+static SCHEMA: LazyLock<Validator> =
+    LazyLock::new(|| jsonschema::validator_for(&gather_conformance::report::schema()).unwrap());
+
+fn assert_valid(report: &Value) {
+    let wrong: Vec<String> =
+        SCHEMA.iter_errors(report).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 impl Ran {
@@ -293,7 +318,7 @@ fn no_escapes() {
     let failures = ran.failures();
     assert!(ran.status == Some(1) && failures[0] > 3 && failures == [failures[0]; 6], "{}", ran.text);
     let json = serde_json::to_string(&ran.json).unwrap();
-    for form in [&ran.text, &ran.markdown, &ran.junit, &json] {
+    for form in [&ran.text, &ran.markdown, &ran.junit, &json, &ran.page] {
         let obeyed: Vec<char> = form.chars().filter(|c| is_invisible(*c) && !"\n\t".contains(*c)).collect();
         assert_eq!(obeyed, [], "{form}");
     }
@@ -321,5 +346,85 @@ fn no_floods() {
     for form in [&ran.text, &ran.markdown, &ran.junit, &json] {
         assert!(form.len() < failures * 16_000, "{} bytes of {failures} failures", form.len());
         assert!(form.contains(" characters left out … "), "{form}");
+    }
+}
+
+/// Every run of these tests is held to the schema; so it must not be one that takes everything.
+fn schema_refuses() {
+    let ran = run(&["--cases", "cases/wrong.yaml"], "is right");
+    let alter = |pointer: &str, value: Value| {
+        let mut report = ran.json.clone();
+        *report.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}")) = value;
+        report
+    };
+    for (pointer, value) in [
+        ("/schema", "1".into()),
+        ("/backends/0/results/0/verdict", "wrong".into()),
+        ("/backends/0/results/0/id", Value::Null),
+        ("/backends/0/results/0/profile", serde_json::json!({ "bad": "ignore", "negative": "reject" })),
+        ("/backends/0/results/0/difference/elements/dtype", "float32".into()),
+        ("/backends/0/summary/failures", (-1).into()),
+        ("/backends/0/summary/ending", "conform".into()),
+        ("/backends/0/statement/cases", 4.into()),
+        (
+            "/backends/0/backend",
+            serde_json::json!({ "name": "n", "version": "1", "language": "C", "more": 1 }),
+        ),
+    ] {
+        let altered = alter(pointer, value);
+        assert!(!SCHEMA.is_valid(&altered), "{pointer}: {}", altered.pointer(pointer).unwrap());
+    }
+    for key in ["schema", "suite", "backends"] {
+        let mut report = ran.json.clone();
+        report.as_object_mut().unwrap().remove(key);
+        assert!(!SCHEMA.is_valid(&report), "without {key}");
+    }
+    let mut report = ran.json.clone();
+    report["backends"][0]["results"][0]["surprise"] = 1.into();
+    assert!(!SCHEMA.is_valid(&report), "a field that is not described");
+}
+
+/// GitHub refuses the summary of a step that has more than 1 MiB.
+fn fits_into_a_summary() {
+    let ran = run(&["--operator", "tf.gather_nd"], "chatters");
+    let failures = ran.failures()[0];
+    let shown = ran.markdown.lines().filter(|line| line.starts_with("### ")).count();
+    let said = format!("{} more failures left out here; report.json has all.", failures - shown);
+    assert!(ran.markdown.len() <= 1 << 20 && ran.junit.len() > 2 << 20, "{} bytes", ran.markdown.len());
+    assert!(shown > 100 && shown < failures, "{shown} of {failures}");
+    assert!(ran.markdown.ends_with(&format!("\n{said}\n")), "{said}");
+}
+
+/// What the xUnit plug-in of Jenkins holds files to.
+fn junit_is_valid() {
+    let known = tempfile::NamedTempFile::new().unwrap();
+    let entry = format!("schema: 1\ndeviations:\n  - {{ case: {CASE}, verdict: crash, reason: it does }}\n");
+    std::fs::write(known.path(), entry).unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let is_valid = |junit: &str| {
+        std::fs::write(file.path(), junit).unwrap();
+        let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/junit/junit-10.xsd");
+        let output =
+            Command::new("xmllint").args(["--noout", "--schema"]).arg(schema).arg(file.path()).output();
+        let output = output.unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let wrong = run(&["--cases", "cases/wrong.yaml"], "is right").junit;
+    let campaign = ["--operator", "tf.gather_nd", "--campaign", "4000"];
+    for junit in [
+        &wrong,
+        &run(&["--case", CASE], "is not there").junit,
+        &run(&["--case", CASE, "--deviations", known.path().to_str().unwrap()], "dies").junit,
+        &run(&["--operator", "tf.gather_nd"], "escapes").junit,
+        &run(&campaign, "errs at odd sizes").junit,
+    ] {
+        let (valid, said) = is_valid(junit);
+        assert!(valid, "{said}");
+    }
+    for (part, instead) in
+        [("<testcase name=", "<testcase nome="), ("<testsuites ", "<testsuites skipped=\"0\" ")]
+    {
+        let (valid, said) = is_valid(&wrong.replacen(part, instead, 1));
+        assert!(!valid, "{part}: {said}");
     }
 }

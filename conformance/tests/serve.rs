@@ -341,6 +341,14 @@ fn an_output_beyond_the_limit_is_unsupported() {
     assert!(served.ask(&call(1))["output"].is_object());
     assert!(served.ask(&call(2))["unsupported"].as_str().unwrap().contains("8 bytes"));
     served.stop();
+    let mut served = Served::start(&["optimized", "--max-output", "7"]);
+    for memory in ["fresh", "pooled", "into"] {
+        let more = format!(r#""rounds":1,"min_round_ns":0,"output":"{memory}","attributes""#);
+        let time = |count| call(count).replace(r#""call""#, r#""time""#).replace(r#""attributes""#, &more);
+        assert_eq!(served.ask(&time(1))["nanoseconds"].as_array().unwrap().len(), 1, "{memory}");
+        assert!(served.ask(&time(2))["unsupported"].as_str().unwrap().contains("8 bytes"), "{memory}");
+    }
+    served.stop();
 }
 
 #[test]

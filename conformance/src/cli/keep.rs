@@ -4,12 +4,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use gather_spec::Specification;
+use gather_spec::{Case, Specification};
 
 use crate::builtin;
 use crate::deviations::{self, Deviations};
 use crate::files::{check_writable, write_whole};
-use crate::report::{BackendReport, FILES, Named, Report};
+use crate::report::{BackendReport, FILES, Named, PAGE, Report};
 use crate::results::Results;
 
 use super::output::complain;
@@ -38,7 +38,8 @@ impl Kept {
         for folder in std::iter::once(&kept.anchored).chain(&kept.results) {
             std::fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
         }
-        let files = FILES.map(|(name, _)| kept.anchored.join(name));
+        let names = FILES.iter().map(|(name, _)| *name).chain([PAGE]);
+        let files: Vec<PathBuf> = names.map(|name| kept.anchored.join(name)).collect();
         for file in files.iter().chain(&kept.draft) {
             check_writable(file).map_err(|error| cannot_write(file, &error))?;
         }
@@ -52,8 +53,13 @@ impl Kept {
         }
     }
 
-    /// Writes everything. Returns the path of the report, and errors.
-    pub(super) fn write(&self, report: &Report, spec: &Specification) -> (Option<PathBuf>, Vec<String>) {
+    /// Writes everything on a run of these cases. Returns the path of the report, and errors.
+    pub(super) fn write(
+        &self,
+        report: &Report,
+        spec: &Specification,
+        cases: &[&Case],
+    ) -> (Option<PathBuf>, Vec<String>) {
         let mut wrong = Vec::new();
         let is_whole = report.interrupted.is_none();
         if let (Some(path), [backend], true) = (&self.draft, report.backends.as_slice(), is_whole) {
@@ -65,11 +71,11 @@ impl Kept {
         if let (Some(folder), true) = (&self.results, is_whole) {
             wrong.extend(write_results(folder, report, spec));
         }
-        let folder = match report.write(&self.anchored) {
+        let folder = match report.write(&self.anchored, spec, cases) {
             Ok(_) => Some(self.folder.clone()),
             Err(error) => {
                 wrong.push(format!("the report {}", cannot_write(&self.folder, &error)));
-                elsewhere(report)
+                elsewhere(report, spec, cases)
             }
         };
         (folder, wrong)
@@ -103,9 +109,9 @@ fn anchored(path: &Path) -> PathBuf {
 }
 
 /// Writes the report to a new temporary folder, if its own cannot be written.
-fn elsewhere(report: &Report) -> Option<PathBuf> {
+fn elsewhere(report: &Report, spec: &Specification, cases: &[&Case]) -> Option<PathBuf> {
     let folder = tempfile::Builder::new().prefix("gatherspec-report-").tempdir().ok()?;
-    report.write(folder.path()).ok()?;
+    report.write(folder.path(), spec, cases).ok()?;
     Some(folder.keep())
 }
 

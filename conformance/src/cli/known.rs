@@ -1,11 +1,12 @@
 //! The deviations files on a command line, and whether each applied to a backend.
 
-use std::cell::Cell;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use gather_spec::{Case, Specification};
 
 use crate::deviations::Deviations;
+use crate::judge::Verdict;
 
 /// The deviations files.
 pub(super) struct Known(Vec<File>);
@@ -13,7 +14,7 @@ pub(super) struct Known(Vec<File>);
 struct File {
     path: PathBuf,
     deviations: Deviations,
-    used: Cell<bool>,
+    used: AtomicBool,
 }
 
 impl Known {
@@ -24,7 +25,7 @@ impl Known {
     pub(super) fn read(files: &[PathBuf], spec: &Specification, cases: &[Case]) -> Result<Self, String> {
         let read = |path: &PathBuf| {
             let deviations = Deviations::read(path, spec, cases)?;
-            Ok(File { path: path.clone(), deviations, used: Cell::new(false) })
+            Ok(File { path: path.clone(), deviations, used: AtomicBool::new(false) })
         };
         files.iter().map(read).collect::<Result<_, String>>().map(Self)
     }
@@ -45,15 +46,20 @@ impl Known {
     pub(super) fn of(&self, backend: &str) -> Option<Deviations> {
         let mut known = None;
         for file in self.about(backend) {
-            file.used.set(true);
+            file.used.store(true, Ordering::Relaxed);
             known.get_or_insert_with(Deviations::default).extend(&file.deviations);
         }
         known
     }
 
+    /// Whether some file expects a verdict on a case.
+    pub(super) fn expect(&self, case: Option<&Case>, verdict: Verdict) -> bool {
+        case.is_some_and(|case| self.0.iter().any(|file| file.deviations.expect(case, verdict)))
+    }
+
     /// Checks that each file applied to some backend of the run.
     pub(super) fn all_used(&self) -> Result<(), String> {
-        match self.0.iter().find(|file| !file.used.get()) {
+        match self.0.iter().find(|file| !file.used.load(Ordering::Relaxed)) {
             None => Ok(()),
             Some(file) => Err(format!(
                 "{} concerns the backend `{}`, which is not in this run",

@@ -1,5 +1,7 @@
 //! `gatherspec list`: what there is, for people and for programs.
 
+use std::path::PathBuf;
+
 use clap::ValueEnum as _;
 use gather_spec::load::Wanted;
 use gather_spec::{Basis, Case, Profile, Signatures, Specification};
@@ -10,7 +12,7 @@ use crate::builtin;
 use crate::select::Suite;
 use crate::words::counted;
 
-use super::cases::{check_operators, selection, wanted};
+use super::cases::{check_operators, read_files, selection, wanted};
 use super::ending::{Failure, Status};
 use super::output::print;
 
@@ -25,6 +27,12 @@ pub(super) struct List {
     /// List only the case with this id, or the cases that match this glob
     #[arg(long = "case", value_name = "ID|GLOB")]
     patterns: Vec<String>,
+    /// List the cases of this file, of the .yaml files in this folder, or of stdin (`-`) instead of the built-in ones
+    #[arg(long = "cases", value_name = "FILE|DIR|-")]
+    files: Vec<PathBuf>,
+    /// List only cases that test this clause, or the clauses that match this glob
+    #[arg(long = "clause", value_name = "CLAUSE|GLOB")]
+    clauses: Vec<String>,
     /// List only cases or clauses with this basis or a firmer one
     #[arg(long)]
     basis: Option<Basis>,
@@ -72,7 +80,9 @@ impl List {
     pub(super) fn wanted(&self, all: &Signatures) -> Wanted<'_> {
         match self.what {
             What::Backends | What::Documents | What::Questions => Wanted::None,
+            What::Cases if !self.files.is_empty() => Wanted::None,
             What::Cases if self.suite == Some(Suite::Large) => Wanted::Large,
+            What::Cases if !self.clauses.is_empty() => Wanted::Usual,
             What::Cases | What::Clauses => wanted(all, &self.operators, &self.patterns),
             What::Operators => Wanted::Usual,
         }
@@ -105,11 +115,13 @@ impl List {
     /// Rejects filters that do not apply to this list, and unknown operators.
     fn check_filters(&self, spec: &Specification) -> Result<(), Failure> {
         let (cases, clauses) = (self.what == What::Cases, self.what == What::Clauses);
-        let filters = [
+        let filters: [(&str, bool, bool); 6] = [
             ("--operator", !self.operators.is_empty(), cases || clauses),
             ("--case", !self.patterns.is_empty(), cases),
             ("--basis", self.basis.is_some(), cases || clauses),
             ("--suite", self.suite.is_some(), cases),
+            ("--cases", !self.files.is_empty(), cases),
+            ("--clause", !self.clauses.is_empty(), cases),
         ];
         if let Some((filter, ..)) = filters.iter().find(|(_, given, fits)| *given && !fits) {
             let what = self.what.to_possible_value().map(|value| value.get_name().to_owned());
@@ -119,10 +131,11 @@ impl List {
     }
 
     fn cases(&self, spec: &Specification) -> Result<Vec<Row>, Failure> {
-        let selection =
-            selection(&spec.cases, &self.patterns, &self.operators, self.basis)?.of_suite(self.suite);
-        Ok(spec
-            .cases
+        let own = if self.files.is_empty() { None } else { Some(read_files(&self.files, spec)?) };
+        let cases = own.as_ref().unwrap_or(&spec.cases);
+        let selection = selection(cases, &self.patterns, &self.operators, self.basis)?.of_suite(self.suite);
+        let selection = selection.of_clauses(&self.clauses, spec).map_err(Failure::Usage)?;
+        Ok(cases
             .iter()
             .filter(|case| selection.wants(case))
             .map(|case| case_row(case, self.format))

@@ -20,6 +20,15 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Prints a file's content to stdout as it is.
+pub(super) fn print_raw(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
 /// Prints a line to stderr. Ignores errors, since there is nowhere to report them.
 pub(super) fn complain(text: impl Display) {
     let _ = writeln!(anstream::stderr(), "{}", guarded(&text.to_string()));

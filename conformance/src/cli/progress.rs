@@ -36,6 +36,8 @@ pub(super) struct Progress {
 #[derive(Default)]
 struct State {
     backend: String,
+    /// Whether it has results.
+    has_results: bool,
     /// What each worker is waiting for, and since when.
     waits: HashMap<ThreadId, (Instant, String)>,
     /// The progress of the campaign.
@@ -43,11 +45,13 @@ struct State {
 }
 
 impl Progress {
-    pub(super) fn new(cases: usize) -> Self {
+    /// The progress of so many cases, which a `quiet` run does not show.
+    pub(super) fn new(cases: usize, quiet: bool) -> Self {
         let bar = ProgressBar::hidden();
         bar.set_length(cases as u64);
         let state = Arc::default();
-        let drawing = io::stderr().is_terminal().then(|| draw(bar.clone(), Arc::clone(&state))).flatten();
+        let shown = !quiet && io::stderr().is_terminal();
+        let drawing = shown.then(|| draw(bar.clone(), Arc::clone(&state))).flatten();
         Self { bar, state, drawing }
     }
 
@@ -66,10 +70,10 @@ impl Progress {
     /// Records an event of the worker on this thread.
     pub(super) fn note(&self, event: Event<'_>) {
         let wait = match event {
-            Event::Starting(0) => Some("start".to_owned()),
+            Event::Starting(0) => Some("start and imports".to_owned()),
             Event::Starting(number) => Some(format!("restart {number}")),
             Event::Waiting(case) => Some(words::name(case)),
-            Event::Settled => None,
+            Event::Settled(..) => None,
         };
         let mut state = lock(&self.state);
         match wait {
@@ -78,6 +82,10 @@ impl Progress {
             }
             None => {
                 state.waits.remove(&thread::current().id());
+                // The rate of a backend begins with its first result: neither its start nor other backends count.
+                if !std::mem::replace(&mut state.has_results, true) {
+                    self.bar.reset_eta();
+                }
                 self.bar.inc(1);
             }
         }
@@ -100,14 +108,28 @@ impl Progress {
 
 impl State {
     /// The text after the bar. A narrow terminal cuts off its end.
-    fn words(&self, now: Instant) -> String {
+    fn words(&self, now: Instant, pace: &str) -> String {
         let longest = self.waits.values().min_by_key(|(since, _)| *since);
         match longest.map(|(since, what)| (now.saturating_duration_since(*since), what)) {
             Some((time, what)) if time >= PATIENT => {
-                format!("{} s: {what}, {}", time.as_secs(), self.backend)
+                format!("waiting {} s: {what}, {}", time.as_secs(), self.backend)
             }
+            _ if self.campaign.is_empty() => format!("{}{pace}", self.backend),
             _ => format!("{}{}", self.backend, self.campaign),
         }
+    }
+}
+
+/// The rate and the time left: `, 2.4/s, 13 s left`; nothing before there is a rate.
+fn pace(per_second: f64, left: Duration) -> String {
+    let left = match left.as_secs() {
+        seconds @ 0..=119 => format!("{seconds} s"),
+        seconds => format!("{} min", seconds.div_ceil(60)),
+    };
+    match per_second {
+        slow if slow < 0.05 => String::new(),
+        slow if slow < 10.0 => format!(", {slow:.1}/s, {left} left"),
+        fast => format!(", {fast:.0}/s, {left} left"),
     }
 }
 
@@ -123,7 +145,8 @@ fn draw(bar: ProgressBar, state: Arc<Mutex<State>>) -> Option<(Sender<()>, JoinH
         bar.set_style(style.expect("a template without errors"));
         bar.set_draw_target(ProgressDrawTarget::stderr());
         while {
-            bar.set_message(lock(&state).words(Instant::now()));
+            let pace = pace(bar.per_sec(), bar.eta());
+            bar.set_message(lock(&state).words(Instant::now(), &pace));
             !over(REDRAW)
         } {}
     });
@@ -138,24 +161,42 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::Verdict;
 
     #[test]
     fn the_longest_wait_of_two_seconds_or_more_is_said() {
-        let progress = Progress::new(3);
-        let words = |seconds| lock(&progress.state).words(Instant::now() + Duration::from_millis(seconds));
+        let progress = Progress::new(3, false);
+        let words = |seconds| {
+            let now = Instant::now() + Duration::from_millis(seconds);
+            lock(&progress.state).words(now, ", 2.4/s, 13 s left")
+        };
         progress.backend("numpy");
-        assert_eq!(words(60_000), "numpy");
+        assert_eq!(words(60_000), "numpy, 2.4/s, 13 s left");
         progress.note(Event::Starting(0));
-        assert_eq!([1900, 5100].map(words), ["numpy", "5 s: start, numpy"]);
+        assert_eq!(
+            [1900, 5100].map(words),
+            ["numpy, 2.4/s, 13 s left", "waiting 5 s: start and imports, numpy"]
+        );
         progress.note(Event::Starting(3));
-        assert_eq!(words(2100), "2 s: restart 3, numpy");
+        assert_eq!(words(2100), "waiting 2 s: restart 3, numpy");
         thread::scope(|scope| {
             scope.spawn(|| progress.note(Event::Waiting("tf.gather/size/a")));
         });
-        assert_eq!(words(2100), "2 s: restart 3, numpy");
-        progress.note(Event::Settled);
-        assert_eq!((words(9100).as_str(), progress.bar.position()), ("9 s: tf.gather/size/a, numpy", 1));
+        assert_eq!(words(2100), "waiting 2 s: restart 3, numpy");
+        progress.note(Event::Settled("tf.gather/size/b", Verdict::Pass));
+        let said = "waiting 9 s: tf.gather/size/a, numpy";
+        assert_eq!((words(9100).as_str(), progress.bar.position()), (said, 1));
         progress.backend("jax");
-        assert_eq!(words(60_000), "jax");
+        assert_eq!(words(60_000), "jax, 2.4/s, 13 s left");
+        progress.campaign(Part::Laws, 30);
+        assert_eq!(words(60_000), "jax, 30 laws");
+    }
+
+    #[test]
+    fn a_pace_is_short_and_absent_until_there_is_one() {
+        let said = |per_second, seconds| pace(per_second, Duration::from_secs(seconds));
+        assert_eq!(said(0.0, 0), "");
+        assert_eq!(said(2.44, 13), ", 2.4/s, 13 s left");
+        assert_eq!(said(1234.5, 121), ", 1234/s, 3 min left");
     }
 }

@@ -1,14 +1,17 @@
 //! `gatherspec show`: one case as a picture, a clause, an operator, or a question operator by operator.
 
-use std::path::PathBuf;
+mod object;
 
+use std::path::{Path, PathBuf};
+
+use gather_spec::case::OperandNames;
 use gather_spec::load::Wanted;
-use gather_spec::{Profile, Signatures, Specification};
+use gather_spec::{Call, Case, Profile, Signatures, Specification};
 
-use crate::backend::Backend;
 use crate::words::name;
-use crate::{builtin, questions, results, show};
+use crate::{files, picture, questions, results, show};
 
+use super::cases::read_files;
 use super::ending::{Failure, Status};
 use super::output::print;
 
@@ -20,6 +23,21 @@ pub(super) struct Show {
     /// Folder of kept results: show what libraries answered to the question
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
+    /// Show a case of this file, of the .yaml files in this folder, or of stdin (`-`)
+    #[arg(long = "cases", value_name = "FILE|DIR|-", conflicts_with = "results")]
+    files: Vec<PathBuf>,
+    /// Write the picture of a case to this file, as SVG
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["results", "format"])]
+    svg: Option<PathBuf>,
+    /// Format of the output: a text, or a JSON object
+    #[arg(long, value_enum, default_value = "human", conflicts_with = "results")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum Format {
+    Human,
+    Json,
 }
 
 impl Show {
@@ -34,12 +52,24 @@ impl Show {
     }
 
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
+        if self.format == Format::Json {
+            return self.json(spec);
+        }
         let question = spec.question(&self.id);
         if question.is_none() && self.results.is_some() {
             return Err(Failure::Usage("--results needs a question".to_owned()));
         }
-        let text = if let Some(case) = spec.case(&self.id) {
-            show::case(spec, case, &reference)
+        let own = read_files(&self.files, spec)?;
+        let case = self.case(spec, &own);
+        if let Some(path) = &self.svg {
+            let case = case.ok_or_else(|| match self.is_something(spec) {
+                true => Failure::Usage("--svg needs a case".to_owned()),
+                false => Failure::Usage(self.unknown(spec)),
+            })?;
+            write_svg(&case.call, &case.names, show::default_profile(spec, &case.call), path)?;
+        }
+        let text = if let Some(case) = case {
+            show::case(spec, case, picture::width_of_stdout(), &picture::reference)
         } else if let Some(clause) = spec.clause(&self.id) {
             show::clause(spec, clause)
         } else if let Some(page) = spec.operator(&self.id) {
@@ -53,6 +83,37 @@ impl Show {
         };
         print(&text)?;
         Ok(Status::Conforms)
+    }
+
+    /// The case that is named, first among those of files.
+    fn case<'a>(&self, spec: &'a Specification, own: &'a [Case]) -> Option<&'a Case> {
+        own.iter().find(|case| case.id == self.id).or_else(|| spec.case(&self.id))
+    }
+
+    /// Prints what is named as a JSON object.
+    fn json(&self, spec: &Specification) -> Result<Status, Failure> {
+        let own = read_files(&self.files, spec)?;
+        let value = if let Some(case) = self.case(spec, &own) {
+            object::case(spec, case)
+        } else if let Some(clause) = spec.clause(&self.id) {
+            object::clause(spec, clause)
+        } else if let Some(page) = spec.operator(&self.id) {
+            object::operator(spec, page)
+        } else if let Some(question) = spec.question(&self.id) {
+            serde_json::json!(question)
+        } else {
+            return Err(Failure::Usage(self.unknown(spec)));
+        };
+        print(&(serde_json::to_string_pretty(&value).expect("plain data") + "\n"))?;
+        Ok(Status::Conforms)
+    }
+
+    /// Whether anything but a case has this id.
+    fn is_something(&self, spec: &Specification) -> bool {
+        spec.clause(&self.id).is_some()
+            || spec.operator(&self.id).is_some()
+            || spec.question(&self.id).is_some()
+            || show::family_case(spec, &self.id).is_some()
     }
 
     /// The stored results of libraries, if a folder was given.
@@ -80,7 +141,19 @@ impl Show {
     }
 }
 
-/// The reference, with which every picture is drawn.
-fn reference(profile: Profile) -> Box<dyn Backend> {
-    builtin::backend("reference", profile, builtin::MAX_OUTPUT).expect("the reference is built in")
+/// Writes the picture of a call to a file.
+pub(super) fn write_svg(
+    call: &Call,
+    names: &OperandNames,
+    profile: Profile,
+    path: &Path,
+) -> Result<(), Failure> {
+    let picture = picture::svg(call, names, profile).ok_or_else(|| {
+        Failure::Usage(
+            "neither params nor indices can be drawn as cells\nhelp: leave out --svg to print them"
+                .to_owned(),
+        )
+    })?;
+    let written = files::write_whole(path, picture.as_bytes());
+    written.map_err(|error| Failure::Usage(format!("{} cannot be written: {error}", path.display())))
 }

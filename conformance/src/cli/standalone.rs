@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 
 use super::run::Run;
-use super::{Cli, Command, not_parsed};
+use super::{Cli, Color, Command, not_parsed};
 
 #[derive(Parser)]
 #[command(max_term_width = 110)]
@@ -17,6 +17,9 @@ struct Line {
     /// Read the specification from this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     spec: Option<PathBuf>,
+    /// Colour the output: in a terminal unless NO_COLOR is set, always, or never
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: Color,
 }
 
 impl Line {
@@ -29,10 +32,11 @@ impl Line {
 
 /// Runs the cases on a program that answers the backend protocol, as the arguments of this process say.
 pub(crate) fn validate(program: Vec<OsString>, deviations: &Path) -> ExitCode {
+    Color::of(std::env::args_os().skip(1)).apply();
     match Line::parse_from_all(std::env::args_os()) {
-        Ok(Line { run, spec }) => {
+        Ok(Line { run, spec, color }) => {
             let run = run.of_program(program, deviations);
-            Cli { command: Some(Command::Run(Box::new(run))), spec }.execute()
+            Cli { command: Some(Command::Run(Box::new(run))), spec, color }.execute()
         }
         Err(error) => not_parsed(&error),
     }

@@ -21,9 +21,11 @@ const BEFORE: usize = 8;
 
 /// The elements in which two tensors differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Elements {
     /// The dtype of both tensors.
+    #[cfg_attr(feature = "cli", schemars(with = "crate::report::Dtype"))]
     pub dtype: DType,
     /// The shape of both tensors.
     pub shape: Vec<usize>,
@@ -43,6 +45,7 @@ pub struct Elements {
 
 /// Row-major neighbours from both tensors. Texts are equal if and only if the bits are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Window {
     /// The row-major number of the first element.

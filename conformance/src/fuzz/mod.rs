@@ -17,7 +17,7 @@ mod corpus;
 mod differential;
 mod drive;
 mod example;
-mod expect;
+pub(crate) mod expect;
 mod merge;
 mod only;
 mod plan;

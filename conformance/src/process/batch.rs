@@ -18,8 +18,8 @@ pub enum Event<'a> {
     Starting(usize),
     /// The reply to the case of this id is due.
     Waiting(&'a str),
-    /// One more case has its result.
-    Settled,
+    /// The case of this id has its result.
+    Settled(&'a str, Verdict),
 }
 
 /// What is told of a run's events, by the thread of the worker that they concern.
@@ -98,8 +98,9 @@ impl<'c> Batch<'c> {
     }
 
     /// Notes that a case cannot be sent, none of its runs.
-    pub(super) fn not_sent_after_all(&mut self, job: Job, why: &str) {
+    pub(super) fn not_sent_after_all(&mut self, job: Job, why: &str, watch: Watch<'_>) {
         let result = self.judged(job).not_sent(why);
+        watch(Event::Settled(&result.id, result.verdict));
         self.results.insert(job.call, result);
     }
 
@@ -121,8 +122,8 @@ impl<'c> Batch<'c> {
                 self.ran.remove(&job.call).unwrap_or_default().into_iter().flatten().collect();
             let result = settle(self.judged(job), &runs, job.run, self.repeat);
             let duration = self.took.remove(&job.call);
+            watch(Event::Settled(&result.id, result.verdict));
             self.results.insert(job.call, CaseResult { duration, ..result });
-            watch(Event::Settled);
         }
     }
 

@@ -89,7 +89,7 @@ impl ProcessBackend {
         let few = trivial_cases(description, trivial);
         let results = worker.run(&few, &AtomicUsize::new(0), false, &|event| {
             // Trivial cases are no cases of the run.
-            if !matches!(event, Event::Settled) {
+            if !matches!(event, Event::Settled(..)) {
                 watch(event);
             }
         });

@@ -124,8 +124,8 @@ impl<'a> Worker<'a> {
                 match Judged::new(self.description(), cases[case], Strictness::Lenient) {
                     Ok(judged) => self.client.queue(batch.take(case, judged)),
                     Err(unsupported) => {
+                        watch(Event::Settled(&unsupported.id, unsupported.verdict));
                         batch.not_sent(case, *unsupported);
-                        watch(Event::Settled);
                     }
                 }
                 continue;
@@ -145,8 +145,7 @@ impl<'a> Worker<'a> {
                     batch.sent(job);
                 }
                 Err(why) => {
-                    batch.not_sent_after_all(job, &why);
-                    watch(Event::Settled);
+                    batch.not_sent_after_all(job, &why, watch);
                 }
             }
         }

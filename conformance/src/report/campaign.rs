@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::fuzz::{self, Example, Group};
 use crate::judge::Verdict;
@@ -13,7 +13,8 @@ use crate::words::shown;
 use super::entry::Entry;
 
 /// The result of drawn calls, or of laws.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Campaign {
     /// Which of the two.
     pub part: Part,
@@ -39,7 +40,8 @@ pub struct Campaign {
 }
 
 /// One of the two parts of a campaign.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
     /// Drawn calls, compared with the reference.
@@ -49,7 +51,8 @@ pub enum Part {
 }
 
 /// All failures of one kind. The first one is shrunk.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub struct Kind {
     /// The first failure, in the format of a case's entry.
     #[serde(flatten)]
@@ -64,7 +67,7 @@ pub struct Kind {
     /// The number of the first failing case.
     pub first: u64,
     /// The case files that hold the calls; empty if none were written.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
     /// Command lines that repeat it.
     pub reproduce: Vec<String>,

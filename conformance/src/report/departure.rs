@@ -29,6 +29,8 @@ pub enum Problem {
     DidNotOccur(String),
     /// A deviation about the campaign, in words, of which nothing occurred.
     KindDidNotOccur(String),
+    /// A problem as a report says it.
+    Said(String),
     /// The user ended the run, or the backend cannot be restarted, so the campaign is incomplete.
     CampaignEnded {
         /// Why.
@@ -91,6 +93,7 @@ impl fmt::Display for Problem {
             Self::KindDidNotOccur(entry) => {
                 write!(f, "unexpected-pass: the deviation `{entry}` did not occur in the campaign")
             }
+            Self::Said(text) => f.write_str(text),
             Self::CampaignEnded { why, part, done, cases } => {
                 write!(f, "{why}: {done} of {cases} {} were done", part.title())
             }

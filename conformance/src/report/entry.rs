@@ -5,25 +5,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gather_spec::{Call, Case, DType, Profile, Tensor};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::difference::{Difference, Sides};
 use crate::judge::Verdict;
 use crate::runner::CaseResult;
 
 /// The result of one case.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Entry {
     /// The case's id.
     pub id: String,
     /// Its operator.
     pub operator: String,
     /// The clauses that it tests.
+    #[cfg_attr(feature = "cli", schemars(with = "Vec<String>"))]
     pub clauses: Arc<[String]>,
     /// The dtypes of the call as sent, if the case leaves any open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dtypes: Option<Dtypes>,
-    /// The profile that it was judged under; `None` if the operator is not supported.
+    /// The profile that it was judged under; null if the operator is not supported.
+    #[cfg_attr(feature = "cli", schemars(with = "Option<super::schema::Policies>"))]
     pub profile: Option<Profile>,
     /// The verdict.
     pub verdict: Verdict,
@@ -37,7 +40,7 @@ pub struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
     /// Whether users of the backend should know of the deviation.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub finding: bool,
     /// The call, in words. Like the next two fields, absent for a pass.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,7 +64,13 @@ pub struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stderr: Option<String>,
     /// The time of all runs together, in seconds; absent if the case was not sent.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "seconds",
+        deserialize_with = "from_seconds"
+    )]
+    #[cfg_attr(feature = "cli", schemars(with = "Option<f64>"))]
     pub duration: Option<Duration>,
     /// The number of elements of all operands.
     #[serde(skip)]
@@ -74,12 +83,21 @@ fn seconds<S: Serializer>(duration: &Option<Duration>, serializer: S) -> Result<
     serializer.serialize_f64(micros.round() / 1e6)
 }
 
+/// Reads such a duration.
+fn from_seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let seconds = Option::<f64>::deserialize(deserializer)?;
+    seconds.map(Duration::try_from_secs_f64).transpose().map_err(serde::de::Error::custom)
+}
+
 /// The dtypes of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Dtypes {
     /// Of params.
+    #[cfg_attr(feature = "cli", schemars(with = "super::schema::Dtype"))]
     pub params: DType,
     /// Of indices.
+    #[cfg_attr(feature = "cli", schemars(with = "super::schema::Dtype"))]
     pub indices: DType,
 }
 

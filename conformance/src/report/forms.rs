@@ -1,14 +1,16 @@
-//! The forms in which a report is printed and written.
+//! The forms in which a report is printed and written, and the badges beside them.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+use gather_spec::{Case, Specification};
 use rayon::prelude::*;
 
 use crate::files::{write_whole, write_whole_with};
 
 use super::found::Report;
-use super::{human, junit, markdown};
+use super::human::Detail;
+use super::{html, human, junit, markdown};
 
 /// The form of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -32,22 +34,32 @@ impl Report {
     #[must_use]
     pub fn render(&self, format: Format) -> String {
         match format {
-            Format::Human => human::render(self, human::Page::of_stdout()),
+            Format::Human => self.render_human(Detail::Usual),
             Format::Json => serde_json::to_string_pretty(self).expect("a report is plain data") + "\n",
             Format::Junit => junit::render(self),
             Format::Markdown => markdown::render(self),
         }
     }
 
-    /// Writes `report.json`, `report.xml` and `report.md`, each atomically, and returns the folder.
+    /// Renders the report for people, for the width of the terminal.
+    pub(crate) fn render_human(&self, detail: Detail) -> String {
+        human::render(self, human::Page::of_stdout(), detail)
+    }
+
+    /// Writes `report.html`, `report.json`, `report.xml`, `report.md` and a badge for each backend, each atomically, and
+    /// returns the folder. `cases` are those of the run, in order.
     ///
     /// # Errors
     /// If the folder or a file cannot be written. The other files are written nevertheless.
-    pub fn write(&self, folder: &Path) -> io::Result<PathBuf> {
+    pub fn write(&self, folder: &Path, spec: &Specification, cases: &[&Case]) -> io::Result<PathBuf> {
         std::fs::create_dir_all(folder)?;
         let write = |(name, format)| self.write_form(&folder.join(name), format);
-        let written: Vec<io::Result<()>> = FILES.into_par_iter().map(write).collect();
-        written.into_iter().collect::<io::Result<()>>()?;
+        let (written, page): (Vec<io::Result<()>>, _) = rayon::join(
+            || FILES.into_par_iter().map(write).collect(),
+            || html::write(self, &folder.join(html::PAGE), spec, cases),
+        );
+        let badges = self.write_badges(folder);
+        written.into_iter().chain([page, badges]).collect::<io::Result<()>>()?;
         Ok(folder.to_owned())
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gather_spec::{ErrorCode, Specification};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::backend::{Description, Identity};
 use crate::judge::Verdict;
@@ -11,12 +11,14 @@ use crate::judge::Verdict;
 use super::campaign::{Campaign, Part};
 use super::departure::{Departure, Problem, departures};
 use super::entry::Entry;
+use super::statement::Statement;
 
 /// The version of the JSON form.
 pub const SCHEMA: u32 = 1;
 
 /// The result of a run.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Report {
     /// The version of this format.
     pub schema: u32,
@@ -31,6 +33,7 @@ pub struct Report {
 
 /// The result of one backend.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct BackendReport {
     /// Its name on the command line: `reference:bad=zero`.
     pub argument: String,
@@ -41,6 +44,9 @@ pub struct BackendReport {
     pub backend: Identity,
     /// How its run ended, and what it was not asked.
     pub summary: Summary,
+    /// What it did with which cases, in numbers that `gatherspec verify` computes again; absent if it was not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statement: Option<Statement>,
     /// The texts of the clauses for which some case does not pass, by id.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub clauses: BTreeMap<String, String>,
@@ -48,9 +54,11 @@ pub struct BackendReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken: Option<String>,
     /// The policies that it declares and the documents do not permit.
+    #[cfg_attr(feature = "cli", schemars(with = "Vec<String>"))]
     pub departures: Vec<Departure>,
     /// Problems that belong to no case, such as a departure without a reason, or a reason without a departure.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "cli", schemars(with = "Vec<String>"))]
     pub problems: Vec<Problem>,
     /// Further remarks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -78,7 +86,8 @@ pub enum Named {
 }
 
 /// How a run ended for one backend.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Summary {
     /// How the run ended, in one sentence.
     pub sentence: String,
@@ -93,6 +102,7 @@ pub struct Summary {
     /// Clauses of declared operators that selected cases test, but none that was asked.
     pub untested: Vec<String>,
     /// Clauses that were tested, with the error codes that selected cases expect for a breach, but none that was asked.
+    #[cfg_attr(feature = "cli", schemars(with = "BTreeMap<String, Vec<super::schema::Code>>"))]
     pub unrejected: BTreeMap<String, Vec<ErrorCode>>,
     /// The sum over all declared operators, where all sizes of one grid case count as one case.
     #[serde(skip)]
@@ -100,7 +110,8 @@ pub struct Summary {
 }
 
 /// What a run says about a backend.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
     /// More than nine tenths of the cases were asked, and all of them pass.
@@ -119,7 +130,8 @@ pub enum Ending {
 }
 
 /// How many cases of an operator were asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Asked {
     /// The cases that were sent to the backend, because it declares their dtypes or they expect a dtype error.
     pub asked: usize,
@@ -205,6 +217,7 @@ impl BackendReport {
             sources: Vec::new(),
             backend: description.backend.shown(),
             summary: Summary::default(),
+            statement: None,
             clauses: BTreeMap::new(),
             broken: None,
             departures: departures(description, spec),
@@ -283,12 +296,19 @@ impl BackendReport {
 
     /// The command line that repeats a case.
     pub(super) fn reproduce(&self, entry: &Entry) -> String {
+        let (before, after) = self.reproduce_parts();
+        format!("{before}{}{after}", entry.id)
+    }
+
+    /// The command line that repeats a case, before its id and after it.
+    pub(super) fn reproduce_parts(&self) -> (String, String) {
         let sources: String = self.sources.iter().map(|source| format!("{source} ")).collect();
-        let (argument, id) = (&self.argument, &entry.id);
-        match self.named {
-            Named::Option => format!("gatherspec run {sources}--backend {argument} --case '{id}'"),
-            Named::Library => format!("gatherspec run {sources}--library {argument} --case '{id}'"),
-            Named::Command => format!("gatherspec run {sources}--case '{id}' -- {argument}"),
-        }
+        let argument = &self.argument;
+        let (backend, after) = match self.named {
+            Named::Option => (format!("--backend {argument} "), "'".to_owned()),
+            Named::Library => (format!("--library {argument} "), "'".to_owned()),
+            Named::Command => (String::new(), format!("' -- {argument}")),
+        };
+        (format!("gatherspec run {sources}{backend}--case '"), after)
     }
 }

@@ -4,6 +4,8 @@ mod failure;
 #[cfg(feature = "cli")]
 mod matrix;
 mod page;
+#[cfg(feature = "cli")]
+mod times;
 
 use std::fmt::Write as _;
 
@@ -19,34 +21,63 @@ use super::found::Report;
 use super::found::{BackendReport, Ending};
 use super::label::{self, Label};
 
-pub(super) use page::Page;
-use page::{WHOLE, painted};
+use page::WHOLE;
+pub(super) use page::{Page, painted};
 
 /// The most clauses to name in one list.
 const CLAUSES: usize = 5;
 
+/// How much the form for people says.
+#[cfg(feature = "cli")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// How the run ended.
+    Quiet,
+    /// Failures and the matrix too.
+    Usual,
+    /// Durations and the slowest cases too.
+    Verbose,
+}
+
 /// Renders the report with colours. Output other than a terminal must strip them.
 #[cfg(feature = "cli")]
-pub(super) fn render(report: &Report, page: Page) -> String {
+pub(super) fn render(report: &Report, page: Page, detail: Detail) -> String {
     let labels = Label::of_all(&report.backends);
     let mut text = String::new();
-    for (backend, label) in report.backends.iter().zip(&labels) {
-        if let Some(why) = &backend.broken {
-            let lines = page.lines(2, &format!("{}: {why}", label.short()));
-            let _ = writeln!(text, "{}: {}\n", painted(style::BAD, "not run"), lines.join("\n  "));
-        }
-        failure::all(&mut text, backend, label, page);
-        failure::kinds(&mut text, backend, label, page);
+    if detail != Detail::Quiet {
+        found(&mut text, report, &labels, page);
     }
-    let _ = writeln!(text, "{}", matrix::matrix(report, &labels, page));
-    for (backend, label) in report.backends.iter().zip(&labels) {
-        remarks(&mut text, backend, label, page);
+    if detail == Detail::Verbose {
+        times::all(&mut text, report, &labels, page);
     }
     let widest = labels.iter().map(|label| label.short().chars().count()).max().unwrap_or_default();
     for (backend, label) in report.backends.iter().zip(&labels) {
         ending(&mut text, backend, &format!("{:widest$}", label.short()), page, CLAUSES);
     }
     text
+}
+
+/// Writes the failures, the matrix and remarks.
+#[cfg(feature = "cli")]
+fn found(text: &mut String, report: &Report, labels: &[Label], page: Page) {
+    for (backend, label) in report.backends.iter().zip(labels) {
+        if let Some(why) = &backend.broken {
+            let lines = page.lines(2, &format!("{}: {why}", label.short()));
+            let _ = writeln!(text, "{}: {}\n", painted(style::BAD, "not run"), lines.join("\n  "));
+        }
+        failures(text, backend, label, page);
+    }
+    let _ = writeln!(text, "{}", matrix::matrix(report, labels, page));
+    for (backend, label) in report.backends.iter().zip(labels) {
+        remarks(text, backend, label, page);
+    }
+}
+
+/// Writes every failure of a backend, cases first.
+#[cfg(feature = "cli")]
+pub(super) fn failures(text: &mut String, backend: &BackendReport, label: &Label, page: Page) {
+    failure::all(text, backend, label, page);
+    failure::kinds(text, backend, label, page);
 }
 
 /// How the run of one backend ended, for a program that shows failures elsewhere and writes no report.
@@ -219,7 +250,7 @@ mod tests {
     }
 
     fn plain(report: &Report, page: Page) -> String {
-        anstream::adapter::strip_str(&render(report, page)).to_string()
+        anstream::adapter::strip_str(&render(report, page, Detail::Usual)).to_string()
     }
 
     #[test]

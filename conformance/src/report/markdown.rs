@@ -4,6 +4,10 @@ use std::fmt::Write as _;
 
 use super::found::{BackendReport, Report};
 use super::label::Label;
+use crate::words::counted;
+
+/// The most bytes of a report, apart from its matrix: the summary of a job on GitHub may have 1 MiB.
+const MOST: usize = 1_000_000;
 
 pub(super) fn render(report: &Report) -> String {
     let labels = Label::of_all(&report.backends);
@@ -28,14 +32,18 @@ pub(super) fn render(report: &Report) -> String {
         }
         text.push('\n');
     }
+    let mut left = report.backends.len();
     for (backend, label) in report.backends.iter().zip(&labels) {
-        section(&mut text, backend, label);
+        // Backends share what is left.
+        let end = text.len() + MOST.saturating_sub(text.len()) / left;
+        section(&mut text, backend, label, end);
+        left -= 1;
     }
     text
 }
 
-/// The section of one backend.
-fn section(text: &mut String, backend: &BackendReport, label: &Label) {
+/// The section of one backend, which may reach to byte `end`.
+fn section(text: &mut String, backend: &BackendReport, label: &Label, end: usize) {
     let _ = writeln!(text, "\n## {}\n\n**{}**", escaped(&label.full()), escaped(&backend.summary.sentence));
     if !backend.backend.language.is_empty() {
         let _ = writeln!(text, "\nWritten in {}.", escaped(&backend.backend.language));
@@ -51,24 +59,40 @@ fn section(text: &mut String, backend: &BackendReport, label: &Label) {
         .chain(backend.remarks.iter().cloned())
         .chain(known)
         .collect();
-    list(text, &said);
-    not_asked(text, backend);
+    list(text, &said, end);
+    not_asked(text, backend, end);
     if let Some(why) = &backend.broken {
         let _ = writeln!(text, "\n### not run\n\n- {}", escaped(why));
     }
     for problem in &backend.problems {
         let _ = writeln!(text, "\n### profile\n\n- {}", escaped(&problem.to_string()));
     }
-    for entry in backend.failures() {
-        let _ = writeln!(text, "\n### {}: {}\n", entry.verdict, escaped(&entry.id));
-        let _ = writeln!(text, "{}", fenced(&backend.failure_in_text(entry)));
+    let cases = backend.failures().map(|entry| {
+        let said = fenced(&backend.failure_in_text(entry));
+        format!("\n### {}: {}\n\n{said}\n", entry.verdict, escaped(&entry.id))
+    });
+    let kinds = backend.campaign.iter().flat_map(|campaign| {
+        campaign.failures().map(|kind| {
+            let said = fenced(&backend.kind_in_text(campaign, kind));
+            format!("\n### {}\n\n{said}\n", escaped(&kind.entry.id))
+        })
+    });
+    // Kinds stand for many failures each, so cases make room for them.
+    let kinds: Vec<String> = kinds.collect();
+    let room = kinds.iter().map(String::len).sum();
+    let left_out = write_all(text, cases, end.saturating_sub(room)) + write_all(text, kinds.into_iter(), end);
+    if left_out > 0 {
+        let _ = writeln!(text, "\n{} left out here; report.json has all.", counted(left_out, "more failure"));
     }
-    for campaign in &backend.campaign {
-        for kind in campaign.failures() {
-            let _ = writeln!(text, "\n### {}\n", escaped(&kind.entry.id));
-            let _ = writeln!(text, "{}", fenced(&backend.kind_in_text(campaign, kind)));
-        }
+}
+
+/// Writes the parts that end before byte `end`. Returns how many are left out.
+fn write_all(text: &mut String, parts: impl Iterator<Item = String>, end: usize) -> usize {
+    let mut parts = parts.peekable();
+    while let Some(part) = parts.next_if(|part| text.len() + part.len() <= end) {
+        text.push_str(&part);
     }
+    parts.count()
 }
 
 /// A text as a code block, with a fence that no backquotes in it can close.
@@ -79,7 +103,7 @@ fn fenced(text: &str) -> String {
 }
 
 /// What the backend was not asked, in full.
-fn not_asked(text: &mut String, backend: &BackendReport) {
+fn not_asked(text: &mut String, backend: &BackendReport, end: usize) {
     let summary = &backend.summary;
     let lists = [
         ("Operators that it does not declare", summary.undeclared.clone()),
@@ -88,16 +112,17 @@ fn not_asked(text: &mut String, backend: &BackendReport) {
     ];
     for (what, names) in lists.iter().filter(|(_, names)| !names.is_empty()) {
         let _ = writeln!(text, "\n{what}:");
-        list(text, names);
+        list(text, names, end);
     }
 }
 
-fn list(text: &mut String, lines: &[String]) {
+fn list(text: &mut String, lines: &[String], end: usize) {
     if !lines.is_empty() {
         text.push('\n');
     }
-    for line in lines {
-        let _ = writeln!(text, "- {}", escaped(line));
+    let left_out = write_all(text, lines.iter().map(|line| format!("- {}\n", escaped(line))), end);
+    if left_out > 0 {
+        let _ = writeln!(text, "- and {left_out} more, in report.json");
     }
 }
 

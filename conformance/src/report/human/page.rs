@@ -50,7 +50,7 @@ impl Page {
     }
 
     /// Breaks a text between words to fit after an indent. Keeps its own line breaks.
-    pub(super) fn lines(self, indent: usize, text: &str) -> Vec<String> {
+    pub(in super::super) fn lines(self, indent: usize, text: &str) -> Vec<String> {
         let Some(width) = self.behind(indent) else {
             return text.lines().map(str::to_owned).collect();
         };
@@ -74,7 +74,7 @@ pub(super) fn filled<'a>(units: impl IntoIterator<Item = &'a str>, width: usize)
 }
 
 /// A text in a style.
-pub(super) fn painted(style: Style, text: &str) -> String {
+pub(in super::super) fn painted(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 

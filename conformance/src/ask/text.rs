@@ -1,0 +1,196 @@
+//! The grammar of a typed call: a name and arguments in parentheses, each a value with a name before it and a dtype behind it
+//! if wanted. A value is a nested list, a word such as `-0.0` or `true`, or a string in quotes.
+
+use super::wrong::Wrong;
+
+/// The deepest nesting of lists: the highest rank of a tensor.
+const DEEPEST: usize = gather_spec::shape::MAX_RANK;
+
+/// A name or a literal, and the byte where it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Word {
+    pub(super) at: usize,
+    pub(super) text: String,
+}
+
+/// A value, and the byte where it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    List(usize, Vec<Self>),
+    Word(Word),
+    /// A string in quotes.
+    Quoted(Word),
+}
+
+impl Value {
+    pub(super) const fn at(&self) -> usize {
+        match self {
+            Self::List(at, _) => *at,
+            Self::Word(word) | Self::Quoted(word) => word.at,
+        }
+    }
+}
+
+/// `name=value:dtype`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Argument {
+    pub(super) name: Option<Word>,
+    pub(super) value: Value,
+    pub(super) dtype: Option<Word>,
+}
+
+/// A call as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Written {
+    pub(super) operator: Word,
+    pub(super) arguments: Vec<Argument>,
+    /// The byte of the closing parenthesis.
+    pub(super) end: usize,
+}
+
+/// Reads a call.
+pub(super) fn written(text: &str) -> Result<Written, Wrong> {
+    let mut reader = Reader { text, at: 0 };
+    let operator = reader.word("the name of an operator", "such as torch.gather([1, 2], 0, [1])")?;
+    reader.expect('(', "arguments follow in parentheses")?;
+    let mut arguments: Vec<Argument> = Vec::new();
+    while !reader.takes(')') {
+        if !arguments.is_empty() {
+            reader.expect(',', "a comma separates arguments, and a parenthesis ends them")?;
+            if reader.takes(')') {
+                break;
+            }
+        }
+        arguments.push(reader.argument()?);
+    }
+    let end = reader.at.saturating_sub(1);
+    reader.skip_spaces();
+    match reader.rest().is_empty() {
+        true => Ok(Written { operator, arguments, end }),
+        false => Err(reader.wrong("nothing may follow the closing parenthesis", "ask one call at a time")),
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    /// The byte of the next character.
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn rest(&self) -> &str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn skip_spaces(&mut self) {
+        self.at += self.rest().len() - self.rest().trim_start().len();
+    }
+
+    /// Takes a character, if it is the next one.
+    fn takes(&mut self, character: char) -> bool {
+        self.skip_spaces();
+        let found = self.rest().starts_with(character);
+        self.at += if found { character.len_utf8() } else { 0 };
+        found
+    }
+
+    fn expect(&mut self, character: char, help: &str) -> Result<(), Wrong> {
+        match self.takes(character) {
+            true => Ok(()),
+            false => Err(self.wrong(&format!("expected `{character}`, found {}", self.found()), help)),
+        }
+    }
+
+    fn wrong(&self, message: &str, help: &str) -> Wrong {
+        Wrong::new(self.at, message, help)
+    }
+
+    /// The next character in words.
+    fn found(&self) -> String {
+        match self.rest().chars().next() {
+            Some(character) => format!("`{character}`"),
+            None => "the end".to_owned(),
+        }
+    }
+
+    /// A name or a literal without quotes.
+    fn word(&mut self, what: &str, help: &str) -> Result<Word, Wrong> {
+        self.skip_spaces();
+        let ends = |c: char| c.is_whitespace() || "[](),=:\"'".contains(c);
+        let length = self.rest().find(ends).unwrap_or(self.rest().len());
+        if length == 0 {
+            return Err(self.wrong(&format!("expected {what}, found {}", self.found()), help));
+        }
+        let word = Word { at: self.at, text: self.rest()[..length].to_owned() };
+        self.at += length;
+        Ok(word)
+    }
+
+    fn argument(&mut self) -> Result<Argument, Wrong> {
+        let mut value = self.value(0)?;
+        let mut name = None;
+        if self.takes('=') {
+            let Value::Word(word) = value else {
+                let help = "a name stands before `=`, such as axis=1";
+                return Err(Wrong::new(value.at(), "this is no name", help));
+            };
+            name = Some(word);
+            value = self.value(0)?;
+        }
+        let dtype = match self.takes(':') {
+            true => Some(self.word("a dtype", "such as [1, 2]:f16")?),
+            false => None,
+        };
+        Ok(Argument { name, value, dtype })
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Value, Wrong> {
+        self.skip_spaces();
+        match self.rest().chars().next() {
+            Some('[') if depth == DEEPEST => Err(self
+                .wrong("the list is nested too deep", &format!("a rank of at most {DEEPEST} is possible"))),
+            Some('[') => self.list(depth),
+            Some('(') => {
+                Err(self.wrong("expected a value, found `(`", "lists are written in brackets: [1, 2]"))
+            }
+            Some(quote @ ('"' | '\'')) => self.quoted(quote).map(Value::Quoted),
+            _ => self
+                .word("a value", "a list such as [[1, 2], [3, 4]], a number, true, nan or a string in quotes")
+                .map(Value::Word),
+        }
+    }
+
+    fn list(&mut self, depth: usize) -> Result<Value, Wrong> {
+        let at = self.at;
+        self.expect('[', "")?;
+        let mut items = Vec::new();
+        while !self.takes(']') {
+            if !items.is_empty() {
+                self.expect(',', "a comma separates elements, and a bracket ends the list")?;
+                if self.takes(']') {
+                    break;
+                }
+            }
+            items.push(self.value(depth + 1)?);
+        }
+        Ok(Value::List(at, items))
+    }
+
+    /// A string in quotes, in which a backslash stands before a quote or a backslash.
+    fn quoted(&mut self, quote: char) -> Result<Word, Wrong> {
+        let at = self.at;
+        let mut text = String::new();
+        let mut escaped = false;
+        for (offset, character) in self.rest().char_indices().skip(1) {
+            if !escaped && character == quote {
+                self.at += offset + quote.len_utf8();
+                return Ok(Word { at, text });
+            }
+            escaped = !escaped && character == '\\';
+            if !escaped {
+                text.push(character);
+            }
+        }
+        Err(self.wrong("the string has no end", &format!("a {quote} ends it")))
+    }
+}

@@ -1,0 +1,202 @@
+//! `gatherspec ask`: one typed call, drawn, with what the documents say of it and what backends answer.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use gather_spec::load::Wanted;
+use gather_spec::{Basis, Case, Clause, Signatures, Specification};
+
+use crate::adapters::{Adapter, Launch};
+use crate::ask::{self, Answer, Asked};
+use crate::builtin;
+use crate::judge::{Strictness, Verdict, describe_allowed, describe_outcome};
+use crate::native;
+use crate::picture::{self, Picture};
+use crate::process;
+use crate::runner::{CaseResult, InProcess};
+use crate::shell::quoted;
+use crate::show::call_line;
+use crate::style;
+
+use super::built_in::BackendArgument;
+use super::ending::{Failure, Status};
+use super::output::{complain, print};
+use super::process::{Backend, ProcessOptions, library};
+use super::show::write_svg;
+
+#[derive(clap::Args)]
+pub(super) struct Ask {
+    /// Call, such as 'tf.gather([10, 20, 30], [2, 0])'
+    ///
+    /// It is the name of an operator, or an abbreviation that only one operator has, and its operands and attributes: in the
+    /// order that `gatherspec show OPERATOR` lists, or by name. A tensor is a nested list of numbers, true, false, nan, inf
+    /// or strings in quotes, with a dtype behind it if wanted: [[1, 2], [3, 4]]:f16. Without one, whole numbers are i64
+    /// and others f32, where the operator has these dtypes.
+    #[arg(value_name = "CALL")]
+    text: String,
+    /// Backend to make the call, named as for `run`
+    #[arg(long = "backend", value_name = "NAME[:POLICIES]|PATH", value_parser = Backend::parse)]
+    backends: Vec<Backend>,
+    /// Shared library to make the call, which implements gatherspec.h
+    #[arg(long = "library", value_name = "FILE", value_parser = library)]
+    libraries: Vec<PathBuf>,
+    /// Write the picture to this file, as SVG
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    #[command(flatten)]
+    process: ProcessOptions,
+    /// Program that answers the backend protocol (conformance/PROTOCOL.md), with its arguments
+    #[arg(last = true, value_name = "CMD", help_heading = "Arguments")]
+    command: Vec<OsString>,
+}
+
+/// What a backend made of the call: its name and result, or why it did not start.
+type Replied = Result<(String, CaseResult), String>;
+
+impl Ask {
+    /// The cases of the operator.
+    pub(super) fn wanted<'a>(&self, all: &'a Signatures) -> Wanted<'a> {
+        Wanted::Of(ask::operator(&self.text, all).into_iter().collect())
+    }
+
+    pub(super) fn execute(
+        &self,
+        spec: &Specification,
+        folder: Option<&std::path::Path>,
+    ) -> Result<Status, Failure> {
+        let asked = ask::read(&self.text, &spec.signatures()).map_err(|wrong| Failure::Files(vec![wrong]))?;
+        let answer = ask::answer(spec, &asked);
+        if let Some(path) = &self.svg {
+            write_svg(&asked.call, &asked.names, answer.profile, path)?;
+        }
+        print(&described(spec, &asked, &answer))?;
+        let case = answer.as_case(spec, &asked);
+        let mut status = Status::Conforms;
+        for (name, replied) in self.replies(spec, folder, &case) {
+            print(&format!("  {}\n", reply(&name, &case, &replied)))?;
+            status = match replied {
+                Err(_) => Status::Broken,
+                Ok((_, result)) if result.verdict.is_failure() && status == Status::Conforms => {
+                    Status::DoesNotConform
+                }
+                Ok(_) => status,
+            };
+        }
+        process::end_children();
+        Ok(status)
+    }
+
+    /// Asks every backend, one after the other, each when its turn comes.
+    fn replies<'a>(
+        &'a self,
+        spec: &'a Specification,
+        folder: Option<&'a std::path::Path>,
+        case: &'a Case,
+    ) -> impl Iterator<Item = (String, Replied)> + 'a {
+        let backends = self.backends.iter().map(move |backend| match backend {
+            Backend::BuiltIn(backend) => (backend.text.clone(), Ok(built_in(backend, spec, case))),
+            Backend::Adapter(adapter) => (adapter.name.to_owned(), self.adapter(adapter, spec, case)),
+            Backend::Program(path) => self.program(&[path.clone().into_os_string()], spec, case),
+        });
+        let libraries = self.libraries.iter().map(move |path| {
+            let name = quoted(&[path.clone().into_os_string()]);
+            let command = native::command(path, folder).map_err(|error| error.to_string());
+            let replied = command.and_then(|command| self.launched(&Launch::from(&command[..]), spec, case));
+            (name, replied)
+        });
+        let command = (!self.command.is_empty()).then_some(self.command.as_slice());
+        let command = command.into_iter().map(move |command| self.program(command, spec, case));
+        backends.chain(libraries).chain(command)
+    }
+
+    fn adapter(&self, adapter: &Adapter, spec: &Specification, case: &Case) -> Replied {
+        let launch = adapter.launch(self.process.python.as_deref(), &|text| complain(text))?;
+        self.launched(&launch, spec, case)
+    }
+
+    fn program(&self, command: &[OsString], spec: &Specification, case: &Case) -> (String, Replied) {
+        (quoted(command), self.launched(&Launch::from(command), spec, case))
+    }
+
+    fn launched(&self, launch: &Launch, spec: &Specification, case: &Case) -> Replied {
+        let trivial: Vec<&Case> = spec.cases.iter().collect();
+        let backend = self.process.backend(launch, 1, 1);
+        let findings = backend.run(&trivial, &[case], &|_| {}).map_err(|broken| broken.to_string())?;
+        let backend = &findings.description.backend;
+        let name = format!("{} {}", backend.name, backend.version);
+        match findings.results.into_iter().next() {
+            Some(result) => Ok((name, result)),
+            None => Err("it was interrupted".to_owned()),
+        }
+    }
+}
+
+fn built_in(backend: &BackendArgument, spec: &Specification, case: &Case) -> (String, CaseResult) {
+    let signatures = spec.signatures();
+    let make = || backend.make(&signatures, builtin::MAX_OUTPUT);
+    let mut runner = InProcess::new(make, Strictness::Strict);
+    let name = format!("{} {}", backend.text, runner.description().backend.version);
+    (name, runner.run(case))
+}
+
+/// The call, its picture, and what the documents say.
+fn described(spec: &Specification, asked: &Asked, answer: &Answer<'_>) -> String {
+    let mut text = format!("{}\n\n", call_line(&asked.call));
+    let picture = Picture::new(&asked.call, &asked.names, answer.profile, &picture::reference);
+    text.extend(picture.map(|picture| picture.terminal(picture::width_of_stdout())));
+    let by_mode = spec.operator(asked.call.operator.as_str()).is_some_and(|page| !page.modes().is_empty());
+    let under = if by_mode { String::new() } else { format!(" (with {})", answer.profile) };
+    let _ = writeln!(text, "\n  documented  {}{under}", describe_outcome(&answer.outcome));
+    match answer.case {
+        Some(case) => {
+            let _ = writeln!(text, "  case        {} ({})", case.id, case.basis);
+        }
+        None => {
+            let _ = writeln!(text, "  case        none has this very call; below are {}", answer.from);
+        }
+    }
+    for clause in &answer.clauses {
+        clause_lines(&mut text, spec, clause);
+    }
+    text.push('\n');
+    text
+}
+
+/// A clause with its basis, its first source and its rulings.
+fn clause_lines(text: &mut String, spec: &Specification, clause: &Clause) {
+    let source = clause.sources.first().map(|source| format!(": {}, {}", source.document, source.section));
+    let source = source.unwrap_or_default();
+    let said = clause.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let _ = writeln!(text, "  clause      {}: {said} ({}{source})", clause.id, clause.basis);
+    let rulings = clause.errata.iter().filter(|_| clause.basis == Basis::Ruling);
+    for erratum in rulings.filter_map(|id| spec.erratum(id)) {
+        let decision = erratum.decision.split_whitespace().collect::<Vec<_>>().join(" ");
+        let _ = writeln!(text, "  ruling      {}: {decision}", erratum.id);
+    }
+}
+
+/// One line for a backend: its name, the verdict and what it gave.
+fn reply(argument: &str, case: &Case, replied: &Replied) -> String {
+    let painted = |style: anstyle::Style, text: &str| format!("{style}{text}{style:#}");
+    match replied {
+        Err(why) => format!("{argument}  {}: {why}", painted(style::BAD, "not started")),
+        Ok((name, CaseResult { verdict: Verdict::Pass, profile, .. })) => {
+            let gave = describe_allowed(&case.expect.under(profile.unwrap_or_default()));
+            format!("{name}  {}  {gave}", painted(style::GOOD, "pass"))
+        }
+        Ok((name, result)) => {
+            let style = if result.verdict.is_failure() { style::BAD } else { style::UNSURE };
+            let expected = if result.expected.is_empty() {
+                String::new()
+            } else {
+                format!("\n    expected  {}", result.expected)
+            };
+            format!(
+                "{name}  {}{expected}\n    actual    {}",
+                painted(style, result.verdict.name()),
+                result.actual
+            )
+        }
+    }
+}

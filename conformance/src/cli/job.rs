@@ -1,0 +1,37 @@
+//! What is common to all backends of a run.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use gather_spec::{Case, Specification};
+
+use super::known::Known;
+use super::progress::Progress;
+
+/// What is common to all backends of a run.
+pub(super) struct Job<'a> {
+    pub(super) spec: &'a Specification,
+    /// The folder of the specification, unless it is the embedded one.
+    pub(super) folder: Option<&'a Path>,
+    pub(super) cases: &'a [&'a Case],
+    /// The operators of these cases.
+    pub(super) operators: BTreeSet<&'a str>,
+    pub(super) progress: &'a Progress,
+    pub(super) deviations: &'a Known,
+    /// The folder for cases of failures of the campaign.
+    pub(super) found: PathBuf,
+}
+
+impl<'a> Job<'a> {
+    pub(super) fn new(
+        spec: &'a Specification,
+        folder: Option<&'a Path>,
+        cases: &'a [&'a Case],
+        progress: &'a Progress,
+        deviations: &'a Known,
+        found: PathBuf,
+    ) -> Self {
+        let operators = cases.iter().map(|case| case.call.operator.as_str()).collect();
+        Self { spec, folder, cases, operators, progress, deviations, found }
+    }
+}

@@ -1,0 +1,227 @@
+//! Runs the cases and the campaign on each backend of a run.
+
+use std::num::NonZeroUsize;
+
+use gather_spec::Case;
+use rayon::prelude::*;
+
+use crate::adapters::{Adapter, Launch};
+use crate::builtin;
+use crate::deviations::Deviations;
+use crate::fuzz::{self, SHORT};
+use crate::interrupt;
+use crate::judge::Strictness;
+use crate::native;
+use crate::process::Event;
+use crate::report::{BackendReport, Entry, Named, Part, Problem};
+use crate::runner::InProcess;
+use crate::select::Suite;
+use crate::shell::{option, quoted};
+
+use super::super::built_in::BackendArgument;
+use super::super::campaign::Short;
+use super::super::job::Job;
+use super::super::partial::{not_run, with_results};
+use super::super::process::Backend;
+use super::super::target::Target;
+use super::Run;
+
+impl Run {
+    /// Runs every backend. One that cannot be run does not affect the others.
+    pub(super) fn run_all(&self, backends: &[Backend], job: &Job<'_>) -> Vec<BackendReport> {
+        let nothing = Deviations::default();
+        let run = |backend: &Backend| match backend {
+            Backend::BuiltIn(backend) => self.run_built_in(backend, job),
+            Backend::Adapter(adapter) => self.run_adapter(adapter, job),
+            Backend::Program(path) => {
+                let command = [path.clone().into_os_string()];
+                self.run_program(&quoted(&command), Named::Option, &Launch::from(&command[..]), &nothing, job)
+            }
+        };
+        let goes_on = || !interrupt::is_stopped();
+        let mut reports: Vec<BackendReport> = backends.iter().take_while(|_| goes_on()).map(run).collect();
+        for path in self.libraries.iter().take_while(|_| goes_on()) {
+            let name = quoted(&[path.clone().into_os_string()]);
+            reports.push(match native::command(path, job.folder) {
+                Ok(command) => {
+                    self.run_program(&name, Named::Library, &Launch::from(&command[..]), &nothing, job)
+                }
+                Err(error) => {
+                    BackendReport { named: Named::Library, ..BackendReport::broken(name, &error.to_string()) }
+                }
+            });
+        }
+        if !self.command.is_empty() && goes_on() {
+            let (name, launch) = (quoted(&self.command), Launch::from(&self.command[..]));
+            reports.push(self.run_program(&name, Named::Command, &launch, &nothing, job));
+        }
+        reports
+    }
+
+    fn run_built_in(&self, backend: &BackendArgument, job: &Job<'_>) -> BackendReport {
+        let jobs = self.jobs.map_or_else(rayon::current_num_threads, NonZeroUsize::get);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs);
+        let pool = match pool.build() {
+            Ok(pool) => pool,
+            Err(error) => return BackendReport::broken(backend.text.clone(), &error.to_string()),
+        };
+        let signatures = job.spec.signatures();
+        let fresh = || backend.make(&signatures, self.max_output);
+        let make = || InProcess::new(fresh, Strictness::Strict).repeat(self.repeat.get());
+        job.progress.backend(&backend.text);
+        let mut report = BackendReport::new(backend.text.clone(), make().description(), job.spec);
+        report.departures.retain(|departure| job.operators.contains(departure.operator.as_str()));
+        report.sources = self.sources(job);
+        let usual = self.max_output == builtin::MAX_OUTPUT;
+        report.sources.extend((!usual).then(|| option("--max-output", self.max_output)));
+        let run = |runner: &mut InProcess<_>, case: &&Case| {
+            if interrupt::requested() {
+                return None;
+            }
+            let entry = Entry::new(case, runner.run(case));
+            self.note(job, Event::Settled(&entry.id, entry.verdict), None);
+            Some(entry)
+        };
+        let results: Vec<Option<Entry>> = pool.install(|| job.cases.par_iter().map_init(make, run).collect());
+        report.results = results.into_iter().flatten().collect();
+        if let Some(short) = self.short(job, Vec::new()) {
+            short.run(Target::built_in(backend, &signatures, self.jobs), &Deviations::default(), &mut report);
+        }
+        report
+    }
+
+    /// Shows an event of a backend with these known deviations. With `--fail-fast`, ends the run at its first failure.
+    fn note(&self, job: &Job<'_>, event: Event<'_>, known: Option<&Deviations>) {
+        job.progress.note(event);
+        let Event::Settled(id, verdict) = event else { return };
+        if self.fail_fast && verdict.is_failure() {
+            let case = job.cases.iter().find(|case| case.id == id);
+            let is_known = |known: &Deviations| case.is_some_and(|case| known.expect(case, verdict));
+            if !known.is_some_and(is_known) && !job.deviations.expect(case.copied(), verdict) {
+                interrupt::stop();
+            }
+        }
+    }
+
+    /// The campaign after the cases, if there is one.
+    fn short<'a>(&'a self, job: &'a Job<'_>, options: Vec<String>) -> Option<Short<'a>> {
+        let usual = if self.no_campaign || self.chooses_cases() { 0 } else { SHORT.drawn };
+        let drawn = self.campaign.unwrap_or(usual);
+        if drawn == 0 || interrupt::requested() {
+            return None;
+        }
+        let folder = job.folder.map(|folder| option("--spec", folder.display()));
+        let options: Vec<String> = folder.into_iter().chain(options).collect();
+        Some(Short {
+            spec: job.spec,
+            signatures: job.spec.signatures(),
+            drawn,
+            operators: &self.operators,
+            found: job.found.clone(),
+            options: options.join(" "),
+            progress: job.progress,
+        })
+    }
+
+    /// Runs an embedded adapter with its known deviations.
+    fn run_adapter(&self, adapter: &Adapter, job: &Job<'_>) -> BackendReport {
+        if let Some(report) = not_run(adapter.name) {
+            return report;
+        }
+        job.progress.backend(adapter.name);
+        let say = |text: &str| job.progress.say(text);
+        let known = Deviations::parse(adapter.name, adapter.deviations, job.spec, &job.spec.cases)
+            .map_err(|wrong| format!("its known deviations do not fit this specification\n{wrong}"));
+        let prepared =
+            known.and_then(|known| Ok((known, adapter.launch(self.process.python.as_deref(), &say)?)));
+        match prepared {
+            Err(why) => {
+                not_run(adapter.name).unwrap_or_else(|| BackendReport::broken(adapter.name.to_owned(), &why))
+            }
+            Ok((known, launch)) => self.run_program(adapter.name, Named::Option, &launch, &known, job),
+        }
+    }
+
+    /// Runs a program. Applies its known deviations; a file given on the command line replaces the embedded ones. Problems
+    /// go into the report.
+    fn run_program(
+        &self,
+        argument: &str,
+        named: Named,
+        launch: &Launch,
+        built_in: &Deviations,
+        job: &Job<'_>,
+    ) -> BackendReport {
+        if let Some(report) = not_run(argument) {
+            return BackendReport { named, ..report };
+        }
+        job.progress.backend(argument);
+        let argument = argument.to_owned();
+        let jobs = self.jobs.map_or(1, NonZeroUsize::get);
+        let backend = self.process.backend(launch, jobs, self.repeat.get());
+        let trivial: Vec<&Case> = job.spec.cases.iter().collect();
+        let watch = |event: Event<'_>| self.note(job, event, Some(built_in));
+        let ran = backend.run(&trivial, job.cases, &watch);
+        let ran = ran
+            .map_err(|broken| broken.to_string())
+            .and_then(|findings| findings.description.nothing_to_test(job.spec).map_or(Ok(findings), Err));
+        let mut report = match ran {
+            Err(why) => not_run(&argument).unwrap_or_else(|| BackendReport::broken(argument, &why)),
+            Ok(findings) => {
+                let mut report = BackendReport::new(argument, &findings.description, job.spec);
+                let ids: Vec<&str> = findings.results.iter().map(|result| result.id.as_str()).collect();
+                let cases = with_results(job.cases, &ids);
+                let results = cases.iter().zip(&findings.results);
+                report.results = results.map(|(case, result)| Entry::new(case, result.clone())).collect();
+                report.remarks = findings.remarks;
+                report.remarks.extend(findings.description.unknown_operators(job.spec));
+                let given = job.deviations.of(&report.backend.name);
+                let known = given.as_ref().unwrap_or(built_in);
+                known.apply(&mut report, &cases);
+                known.apply_to_profile(&mut report, &findings.description, job.spec, &job.operators);
+                self.campaign_on(&named, launch, known, job, &mut report);
+                report
+            }
+        };
+        report.named = named;
+        let known = job.deviations.files_of(&report.backend.name);
+        report.sources = self.sources(job);
+        report.sources.extend(known.map(|path| option("--deviations", path.display())));
+        report.sources.extend(self.process.given());
+        report
+    }
+
+    /// Runs the campaign on a program.
+    fn campaign_on(
+        &self,
+        named: &Named,
+        launch: &Launch,
+        known: &Deviations,
+        job: &Job<'_>,
+        report: &mut BackendReport,
+    ) {
+        let Some(short) = self.short(job, self.process.given()) else { return };
+        let argument = report.argument.clone();
+        let named = match named {
+            Named::Option => fuzz::Named::Option(format!("--backend {argument}")),
+            Named::Library => fuzz::Named::Option(format!("--library {argument}")),
+            Named::Command => fuzz::Named::Command(argument.clone()),
+        };
+        match Target::program(&self.process, launch, (argument, named), self.jobs) {
+            Ok(target) => short.run(target, known, report),
+            Err(why) => {
+                let (part, done, cases) = (Part::Drawn, 0, short.drawn);
+                report.problems.push(Problem::CampaignEnded { why, part, done, cases });
+            }
+        }
+    }
+
+    /// The options besides the backend that a command line needs to repeat a case.
+    fn sources(&self, job: &Job<'_>) -> Vec<String> {
+        let folder = job.folder.map(|folder| option("--spec", folder.display()));
+        let files = self.files.iter().map(|file| option("--cases", file.display()));
+        let repeat = (self.repeat.get() > 1).then(|| option("--repeat", self.repeat));
+        let large = (self.suite == Some(Suite::Large)).then(|| "--suite large".to_owned());
+        folder.into_iter().chain(files).chain(repeat).chain(large).collect()
+    }
+}

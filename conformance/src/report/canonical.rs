@@ -1,0 +1,208 @@
+//! The canonical form of a case, and the digests of cases and of sets of them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use gather_spec::case::{Arm, When};
+use gather_spec::{Allowed, Attribute, Case, DType, Element, ErrorFields, Filled, Tensor};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::statement::CaseSet;
+
+impl CaseSet {
+    /// The set of these cases, each with its [`digest`].
+    pub fn new<'a>(cases: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut lines: Vec<String> =
+            cases.into_iter().map(|(id, digest)| format!("{digest}  {id}\n")).collect();
+        // All digests have the same length.
+        lines.sort_unstable_by(|one, other| one[DIGITS..].cmp(&other[DIGITS..]));
+        let mut all = Sha256::new();
+        lines.iter().for_each(|line| all.update(line));
+        Self { count: lines.len(), sha256: hex(all) }
+    }
+}
+
+/// The largest tensor to hash, in bytes: only the suite of large calls has larger ones.
+const LARGEST: usize = 16 << 20;
+
+/// The digits of a digest.
+const DIGITS: usize = 64;
+
+pub(super) fn hex(digest: Sha256) -> String {
+    let bytes = digest.finalize();
+    bytes.iter().fold(String::with_capacity(DIGITS), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The SHA-256 of the canonical form of a case: one JSON object without spaces, whose keys have the order of the fields
+/// below. `conformance/README.md` describes it.
+#[must_use]
+pub fn digest(case: &Case) -> String {
+    let operands = case.call.operands.iter().map(|(name, tensor)| {
+        let sparse = case.sparse.as_ref().filter(|_| *name == *case.names.params);
+        let sha256 = sparse.map_or_else(|| of_tensor(tensor), |sparse| Some(of_runs(sparse.le_runs())));
+        Operand { name, tensor: Digested { dtype: tensor.dtype(), shape: tensor.shape(), sha256 } }
+    });
+    let form = Form {
+        id: &case.id,
+        operator: case.call.operator.as_str(),
+        operands: operands.collect(),
+        attributes: &case.call.attributes,
+        open: [&case.open.params, &case.open.indices],
+        expect: case.expect.arms.iter().map(Arms::of).collect(),
+    };
+    let form = serde_json::to_vec(&form).expect("a case is plain data");
+    hex(Sha256::new_with_prefix(form))
+}
+
+/// The canonical form of a case.
+#[derive(Serialize)]
+struct Form<'a> {
+    id: &'a str,
+    operator: &'a str,
+    operands: Vec<Operand<'a>>,
+    attributes: &'a BTreeMap<String, Attribute>,
+    open: [&'a [DType]; 2],
+    expect: Vec<Arms<'a>>,
+}
+
+#[derive(Serialize)]
+struct Operand<'a> {
+    name: &'a str,
+    #[serde(flatten)]
+    tensor: Digested<'a>,
+}
+
+#[derive(Serialize)]
+struct Digested<'a> {
+    dtype: DType,
+    shape: &'a [usize],
+    sha256: Option<String>,
+}
+
+/// The outcomes allowed under some policies.
+#[derive(Serialize)]
+struct Arms<'a> {
+    bad: Option<gather_spec::BadIndex>,
+    negative: Option<gather_spec::NegativeIndex>,
+    empty_axis: Option<gather_spec::call::EmptyAxis>,
+    allowed: Vec<Outcome<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Outcome<'a> {
+    Output(Digested<'a>),
+    Filled { output: Digested<'a>, at: &'a [usize], fill: gather_spec::signature::Fill },
+    Shape(&'a [usize]),
+    Error { code: &'a str, fields: Fields<'a> },
+    AnyError,
+    Unspecified,
+}
+
+#[derive(Serialize)]
+struct Fields<'a> {
+    position: Option<&'a [usize]>,
+    component: Option<usize>,
+    index: Option<i128>,
+    bound: Option<usize>,
+    bytes: Option<u128>,
+    rule: Option<&'a str>,
+}
+
+impl<'a> Arms<'a> {
+    fn of(arm: &'a Arm) -> Self {
+        let When { bad, negative, empty_axis } = arm.when;
+        Self { bad, negative, empty_axis, allowed: arm.allowed.iter().map(Outcome::of).collect() }
+    }
+}
+
+impl<'a> Outcome<'a> {
+    fn of(allowed: &'a Allowed) -> Self {
+        match allowed {
+            Allowed::Output(tensor) => Self::Output(Digested::of(tensor)),
+            Allowed::Filled(Filled { zeroed, at, fill }) => {
+                Self::Filled { output: Digested::of(zeroed), at, fill: *fill }
+            }
+            Allowed::Shape(shape) => Self::Shape(shape),
+            Allowed::Error(code, fields) => Self::Error { code: code.name(), fields: Fields::of(fields) },
+            Allowed::AnyError => Self::AnyError,
+            Allowed::Unspecified => Self::Unspecified,
+        }
+    }
+}
+
+impl<'a> Fields<'a> {
+    fn of(fields: &'a ErrorFields) -> Self {
+        let ErrorFields { position, component, index, bound, bytes, rule } = fields;
+        Self {
+            position: position.as_deref(),
+            component: *component,
+            index: *index,
+            bound: *bound,
+            bytes: *bytes,
+            rule: rule.map(gather_spec::DimensionRule::name),
+        }
+    }
+}
+
+impl<'a> Digested<'a> {
+    fn of(tensor: &'a Tensor) -> Self {
+        Self { dtype: tensor.dtype(), shape: tensor.shape(), sha256: of_tensor(tensor) }
+    }
+}
+
+/// The SHA-256 of the elements: little-endian and row-major; of strings, the length of each in 8 bytes, then its bytes. `None`
+/// for tensors beyond [`LARGEST`], which may be more than any memory holds.
+fn of_tensor(tensor: &Tensor) -> Option<String> {
+    let bytes = tensor.shape().element_count().saturating_mul(tensor.dtype().size().max(1));
+    if bytes > LARGEST {
+        return None;
+    }
+    if let Some(bytes) = tensor.to_le_bytes() {
+        return Some(hex(Sha256::new_with_prefix(bytes)));
+    }
+    let mut digest = Sha256::new();
+    for element in tensor.iter() {
+        if let Element::Bytes(bytes) = element {
+            digest.update((bytes.as_bytes().len() as u64).to_le_bytes());
+            digest.update(bytes.as_bytes());
+        }
+    }
+    Some(hex(digest))
+}
+
+/// The SHA-256 of the elements of a tensor of zeros that are not zero: of each run of them the offset and the length in
+/// bytes, 8 bytes each, then its bytes.
+fn of_runs(runs: impl Iterator<Item = (usize, Vec<u8>)>) -> String {
+    let mut digest = Sha256::new();
+    for (offset, bytes) in runs {
+        digest.update((offset as u64).to_le_bytes());
+        digest.update((bytes.len() as u64).to_le_bytes());
+        digest.update(bytes);
+    }
+    hex(digest)
+}
+
+#[cfg(test)]
+mod tests {
+    use gather_spec::Shape;
+
+    use super::*;
+
+    #[test]
+    fn what_no_memory_holds_is_not_hashed() {
+        let filled = |dims: &[usize]| {
+            Tensor::filled(DType::U16, Shape::new(dims.to_vec()).unwrap(), &Element::Bits(7)).unwrap()
+        };
+        assert_eq!(of_tensor(&filled(&[1 << 40, 3])), None);
+        assert_eq!(of_tensor(&filled(&[LARGEST / 2 + 1])), None);
+        assert!(of_tensor(&filled(&[LARGEST / 2])).is_some());
+        assert!(of_tensor(&filled(&[1 << 40, 0])).is_some(), "no element at all");
+        let two = Tensor::new(DType::U16, [2], vec![7u16, 7]).unwrap();
+        assert_eq!(of_tensor(&filled(&[2])), of_tensor(&two), "whatever the strides");
+    }
+}

@@ -1,0 +1,231 @@
+//! What changed against an earlier report: new failures in full, the rest as lists. Backends are compared by their names,
+//! whatever their versions, and cases by their ids.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use gather_spec::Specification;
+
+use crate::style;
+use crate::words::{counted, cut, name};
+
+use super::entry::Entry;
+use super::found::{BackendReport, Report};
+use super::human::{Page, failures, painted};
+use super::label::{Label, identity};
+use super::saved::Saved;
+
+/// The most ids to name in a list.
+const IDS: usize = 20;
+
+/// What changed, for each backend of a run.
+pub(crate) struct Changes<'a> {
+    backends: Vec<Changed<'a>>,
+    suite: &'a str,
+}
+
+/// What changed for one backend.
+struct Changed<'a> {
+    now: &'a BackendReport,
+    /// Its name and version in the earlier report.
+    before: String,
+    new_failures: BTreeSet<&'a str>,
+    new_problems: Vec<String>,
+    fixed: Vec<String>,
+    other: Vec<String>,
+    new_cases: Vec<String>,
+    gone: Vec<String>,
+}
+
+impl<'a> Changes<'a> {
+    /// Compares a report with an earlier one. If the run is `whole`, cases that are missing from it are gone.
+    ///
+    /// # Errors
+    /// If the earlier report does not hold a backend of this run.
+    pub(crate) fn between(
+        before: &'a Saved,
+        now: &'a Report,
+        spec: &Specification,
+        whole: bool,
+    ) -> Result<Self, String> {
+        let changed = |now: &'a BackendReport| {
+            Ok(Changed::between(earlier(before, now)?, now, spec, whole && now.broken.is_none()))
+        };
+        let backends = now.backends.iter().map(changed).collect::<Result<_, String>>()?;
+        Ok(Self { backends, suite: &before.suite })
+    }
+
+    /// Whether something fails that did not fail before.
+    pub(crate) fn fail(&self) -> bool {
+        self.backends.iter().any(|one| one.failures() > 0)
+    }
+
+    /// The changes for people, with colours.
+    pub(crate) fn render(&self) -> String {
+        let page = Page::of_stdout();
+        let mut text = String::new();
+        for one in &self.backends {
+            one.write_failures(&mut text, page);
+        }
+        for one in &self.backends {
+            one.write_lists(&mut text, page);
+        }
+        for one in &self.backends {
+            let style = if one.failures() > 0 { style::BAD } else { style::GOOD };
+            let _ = writeln!(text, "{}", painted(style, &one.sentence(self.suite)));
+        }
+        text
+    }
+}
+
+/// The earlier report on a backend: the one of its name; if several have it, that of the same argument.
+fn earlier<'a>(before: &'a Saved, now: &BackendReport) -> Result<&'a BackendReport, String> {
+    let same = |one: &&BackendReport| one.backend.name == now.backend.name;
+    let named: Vec<&BackendReport> = before.backends.iter().filter(same).collect();
+    let exact = before.backends.iter().find(|one| one.argument == now.argument);
+    match named.as_slice() {
+        [only] if now.broken.is_none() => Ok(*only),
+        _ => exact.ok_or_else(|| {
+            let names: Vec<String> = before.backends.iter().map(|one| one.argument.clone()).collect();
+            format!(
+                "the baseline is of another backend: it holds {}, and not {}\nhelp: name the report of an earlier run of {}",
+                name(&names.join(", ")),
+                name(&now.argument),
+                name(&now.argument)
+            )
+        }),
+    }
+}
+
+impl<'a> Changed<'a> {
+    fn between(before: &BackendReport, now: &'a BackendReport, spec: &Specification, whole: bool) -> Self {
+        let id = |entry: &'_ Entry| spec.renamed(&entry.id).unwrap_or_else(|| entry.id.clone());
+        let old: BTreeMap<String, &Entry> = before.entries().map(|entry| (id(entry), entry)).collect();
+        let old_problems: BTreeSet<String> = before.problems.iter().map(ToString::to_string).collect();
+        let mut changed = Self {
+            now,
+            before: identity(before),
+            new_failures: BTreeSet::new(),
+            new_problems: now
+                .problems
+                .iter()
+                .map(ToString::to_string)
+                .filter(|problem| !old_problems.contains(problem))
+                .collect(),
+            fixed: Vec::new(),
+            other: Vec::new(),
+            new_cases: Vec::new(),
+            gone: Vec::new(),
+        };
+        for entry in now.entries() {
+            changed.note(old.get(&entry.id).copied(), entry);
+        }
+        if whole {
+            let kept: BTreeSet<&str> = now.entries().map(|entry| entry.id.as_str()).collect();
+            let gone = old.iter().filter(|(id, _)| !kept.contains(id.as_str()));
+            let (kinds, cases): (Vec<_>, Vec<_>) = gone.partition(|(_, entry)| is_kind(before, entry));
+            changed.gone = cases.into_iter().map(|(id, _)| id.clone()).collect();
+            if !now.campaign.is_empty() {
+                let failed = kinds.into_iter().filter(|(_, entry)| entry.verdict.is_failure());
+                changed.fixed.extend(failed.map(|(id, _)| id.clone()));
+            }
+        }
+        changed
+    }
+
+    /// Notes one entry, with what it was before.
+    fn note(&mut self, before: Option<&Entry>, now: &'a Entry) {
+        let id = now.id.clone();
+        match before {
+            None if now.verdict.is_failure() => _ = self.new_failures.insert(&now.id),
+            None => self.new_cases.push(id),
+            Some(before) => match (before.verdict.is_failure(), now.verdict.is_failure()) {
+                (false, true) => _ = self.new_failures.insert(&now.id),
+                (true, false) => self.fixed.push(id),
+                _ if before.label() != now.label() => {
+                    self.other.push(format!("{id} ({}, now {})", before.label(), now.label()));
+                }
+                _ if before.actual != now.actual => {
+                    self.other.push(format!("{id} ({} with another outcome)", now.label()));
+                }
+                _ => {}
+            },
+        }
+    }
+
+    fn failures(&self) -> usize {
+        self.new_failures.len() + self.new_problems.len() + usize::from(self.now.broken.is_some())
+    }
+
+    /// The report with nothing but the new failures.
+    fn only_new(&self) -> BackendReport {
+        let is_new = |entry: &&Entry| self.new_failures.contains(entry.id.as_str());
+        let campaign = self.now.campaign.iter().map(|campaign| {
+            let mut campaign = campaign.clone();
+            campaign.kinds.retain(|kind| is_new(&&kind.entry));
+            campaign
+        });
+        BackendReport {
+            argument: self.now.argument.clone(),
+            sources: self.now.sources.clone(),
+            backend: self.now.backend.clone(),
+            summary: self.now.summary.clone(),
+            statement: None,
+            clauses: self.now.clauses.clone(),
+            broken: self.now.broken.clone(),
+            departures: Vec::new(),
+            problems: Vec::new(),
+            remarks: Vec::new(),
+            results: self.now.results.iter().filter(is_new).cloned().collect(),
+            campaign: campaign.collect(),
+            named: self.now.named.clone(),
+        }
+    }
+
+    fn write_failures(&self, text: &mut String, page: Page) {
+        let only = self.only_new();
+        for label in Label::of_all(std::slice::from_ref(&only)) {
+            failures(text, &only, &label, page);
+        }
+        for problem in &self.new_problems {
+            let _ = writeln!(text, "{}\n", painted(style::BAD, &page.lines(2, problem).join("\n  ")));
+        }
+    }
+
+    fn write_lists(&self, text: &mut String, page: Page) {
+        for (what, ids) in [
+            ("fixed", &self.fixed),
+            ("changed", &self.other),
+            ("new cases", &self.new_cases),
+            ("gone", &self.gone),
+        ] {
+            if !ids.is_empty() {
+                let list = format!("{}: {}", ids.len(), cut(ids, IDS, "report.json"));
+                let _ = writeln!(text, "  {what:<10} {}", page.lines(13, &list).join("\n             "));
+            }
+        }
+    }
+
+    fn sentence(&self, suite: &str) -> String {
+        if self.now.broken.is_some() {
+            return format!("{} was not run", identity(self.now));
+        }
+        format!(
+            "{} against {} (suite {}): {}, {} fixed, {} changed, {}, {} gone",
+            identity(self.now),
+            self.before,
+            name(suite),
+            counted(self.failures(), "new failure"),
+            self.fixed.len(),
+            self.other.len(),
+            counted(self.new_cases.len(), "new case"),
+            self.gone.len()
+        )
+    }
+}
+
+/// Whether an entry is a kind of failures of a campaign.
+fn is_kind(report: &BackendReport, entry: &Entry) -> bool {
+    let mut kinds = report.campaign.iter().flat_map(|campaign| &campaign.kinds);
+    kinds.any(|kind| kind.entry.id == entry.id)
+}

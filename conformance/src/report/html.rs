@@ -1,0 +1,153 @@
+//! The page for people: one HTML file with its styles, script and data, which loads nothing and needs no network.
+//!
+//! `page.html` is the template of what is readable without JavaScript: the sentence of each backend and the matrix of
+//! operators and backends. Everything else is drawn by `script/*.js` from [`Data`], which stands in the page as JSON.
+//! Texts of backends reach the page in two ways only: escaped by the template, or inside that JSON, from which the
+//! script makes text nodes. A content security policy that names the digests of script and styles forbids the rest.
+
+mod backends;
+mod cases;
+mod clauses;
+mod overview;
+mod pictures;
+mod texts;
+
+use std::path::Path;
+
+use askama::Template;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use gather_spec::{Basis, Case, Specification};
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use crate::files::write_whole_with;
+use crate::judge::Verdict;
+
+use super::found::Report;
+use super::label::Label;
+use backends::Backend;
+use cases::Cases;
+use clauses::Clauses;
+use overview::{Overview, Row, state};
+use pictures::Pictures;
+use texts::Texts;
+
+/// The name of the page in the folder of a report.
+pub(crate) const PAGE: &str = "report.html";
+
+const STYLE: &str = include_str!("html/style.css");
+
+/// The script. Its files share one scope, and only the last one does anything when it is read.
+const SCRIPT: &str = concat!(
+    "\"use strict\";\n",
+    include_str!("html/script/elements.js"),
+    include_str!("html/script/data.js"),
+    include_str!("html/script/filters.js"),
+    include_str!("html/script/outcome.js"),
+    include_str!("html/script/case.js"),
+    include_str!("html/script/list.js"),
+    include_str!("html/script/clauses.js"),
+    include_str!("html/script/campaign.js"),
+    include_str!("html/script/main.js"),
+);
+
+/// What the script reads. Cases and verdicts are columns and runs rather than an object per result, since nearly all of
+/// them pass; every text stands once, in `texts`.
+#[derive(Serialize)]
+struct Data<'a> {
+    /// The names of verdicts, which others count from 0.
+    verdicts: [&'static str; Verdict::ALL.len()],
+    /// How each verdict counts: `pass`, `known`, `unasked` or `fail`.
+    states: [&'static str; Verdict::ALL.len()],
+    bases: [&'static str; Basis::ALL.len()],
+    cases: Cases<'a>,
+    #[serde(flatten)]
+    clauses: Clauses<'a>,
+    backends: Vec<Backend<'a>>,
+    texts: Texts<'a>,
+}
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Page<'a> {
+    suite: &'a str,
+    interrupted: Option<&'a str>,
+    overviews: Vec<Overview<'a>>,
+    rows: Vec<Row<'a>>,
+    style: &'static str,
+    script: &'static str,
+    policy: String,
+    data: String,
+}
+
+impl<'a> Data<'a> {
+    /// `cases` are those of the run, in order; each backend has results for them in the same order, though not for all if
+    /// the user interrupted the run.
+    fn new(report: &'a Report, labels: &[Label], spec: &'a Specification, all: &[&'a Case]) -> Self {
+        let (mut texts, mut clauses) = (Texts::default(), Clauses::default());
+        let mut pictures = Pictures::of(labels.len());
+        let cases = Cases::new(all, spec, &mut clauses, &mut texts);
+        let backends = report.backends.iter().zip(labels);
+        let backends = backends
+            .map(|(one, label)| {
+                Backend::new(one, label, all, spec, (&mut clauses, &mut pictures, &mut texts))
+            })
+            .collect();
+        Self {
+            verdicts: Verdict::ALL.map(Verdict::name),
+            states: Verdict::ALL.map(state),
+            bases: Basis::ALL.map(Basis::name),
+            cases,
+            clauses,
+            backends,
+            texts,
+        }
+    }
+}
+
+impl Page<'_> {
+    fn new<'a>(report: &'a Report, spec: &'a Specification, cases: &[&'a Case]) -> Page<'a> {
+        let labels = Label::of_all(&report.backends);
+        let (data, (overviews, rows)) = rayon::join(
+            || json(&Data::new(report, &labels, spec, cases)),
+            || (overview::sentences(report, &labels), overview::rows(report, spec)),
+        );
+        Page {
+            suite: &report.suite,
+            interrupted: report.interrupted.as_deref(),
+            overviews,
+            rows,
+            style: STYLE,
+            script: SCRIPT,
+            policy: policy(),
+            data,
+        }
+    }
+}
+
+/// Data as JSON that no HTML parser takes for the end of its element: `<` occurs only in strings, where it may be escaped.
+fn json(data: &Data<'_>) -> String {
+    serde_json::to_string(data).expect("it is plain data").replace('<', "\\u003c")
+}
+
+/// The content security policy: only this script and these styles, images from the page itself, and no network.
+fn policy() -> String {
+    let digest = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text));
+    format!(
+        "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'",
+        digest(SCRIPT),
+        digest(STYLE)
+    )
+}
+
+/// Writes the page atomically.
+pub(super) fn write(
+    report: &Report,
+    path: &Path,
+    spec: &Specification,
+    cases: &[&Case],
+) -> std::io::Result<()> {
+    let page = Page::new(report, spec, cases);
+    write_whole_with(path, |file| page.write_into(file))
+}

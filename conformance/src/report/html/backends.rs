@@ -1,0 +1,203 @@
+//! The results of one backend: a verdict per case as runs, and everything known of what does not pass.
+
+use std::sync::Arc;
+
+use gather_spec::{Case, Specification};
+use serde::Serialize;
+
+use crate::difference::Difference;
+use crate::judge::Verdict;
+
+use super::super::campaign::{Campaign, Kind};
+use super::super::entry::Entry;
+use super::super::found::BackendReport;
+use super::super::label::Label;
+use super::clauses::Clauses;
+use super::pictures::Pictures;
+use super::texts::Texts;
+
+/// A backend with its results.
+#[derive(Serialize)]
+pub(super) struct Backend<'a> {
+    /// Its name at the head of a column.
+    name: String,
+    /// The line that repeats a case, before the id and after it.
+    repeat: (String, String),
+    /// Verdicts in the order of the cases, each with how often it follows itself; -1 where there is no result.
+    verdicts: Vec<i64>,
+    /// What is known of the results that do not pass, in the order of the cases.
+    details: Vec<Detail<'a>>,
+    campaign: Vec<Part<'a>>,
+}
+
+/// What is known of one result. Texts are numbers, and 0 is none.
+#[derive(Default, Serialize)]
+struct Detail<'a> {
+    /// The number of the case; of a kind of failures, 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    case: usize,
+    /// The number of elements of all operands.
+    #[serde(skip_serializing_if = "is_zero")]
+    size: usize,
+    /// The verdict without deviations, if they change it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observed: Option<usize>,
+    #[serde(skip_serializing_if = "is_zero")]
+    profile: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    dtypes: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    call: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    expected: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    actual: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<&'a Difference>,
+    /// The difference in words.
+    #[serde(skip_serializing_if = "is_zero")]
+    differs: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    at: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    note: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    stderr: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    reason: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    link: usize,
+    /// An SVG image of the call.
+    #[serde(skip_serializing_if = "is_zero")]
+    picture: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// The drawn calls, or the laws.
+#[derive(Serialize)]
+struct Part<'a> {
+    title: &'static str,
+    said: String,
+    repeat: &'a str,
+    kinds: Vec<FailedKind<'a>>,
+}
+
+/// A kind of failures of a campaign.
+#[derive(Serialize)]
+struct FailedKind<'a> {
+    id: &'a str,
+    verdict: usize,
+    set: usize,
+    law: Option<String>,
+    often: String,
+    reproduce: &'a [String],
+    detail: Detail<'a>,
+}
+
+impl<'a> Backend<'a> {
+    pub(super) fn new(
+        report: &'a BackendReport,
+        label: &Label,
+        cases: &[&Case],
+        spec: &'a Specification,
+        (clauses, pictures, texts): (&mut Clauses<'a>, &mut Pictures, &mut Texts<'a>),
+    ) -> Self {
+        let (verdicts, entries) = in_order(&report.results, cases);
+        pictures.draw(&entries, cases, texts);
+        let detail = |(case, entry)| Detail {
+            picture: pictures.number(case, entry),
+            ..Detail::new(case, entry, texts)
+        };
+        let details = entries.into_iter().map(detail).collect();
+        Self {
+            name: label.short(),
+            repeat: report.reproduce_parts(),
+            verdicts,
+            details,
+            campaign: report.campaign.iter().map(|part| Part::new(part, spec, clauses, texts)).collect(),
+        }
+    }
+}
+
+/// The verdicts as runs, and the entries that have details, with the numbers of their cases.
+fn in_order<'a>(results: &'a [Entry], cases: &[&Case]) -> (Vec<i64>, Vec<(usize, &'a Entry)>) {
+    let (mut runs, mut entries): (Vec<i64>, _) = (Vec::new(), Vec::new());
+    let mut results = results.iter().peekable();
+    for (number, case) in cases.iter().enumerate() {
+        let entry = results.next_if(|entry| entry.id == case.id);
+        let verdict = entry.map_or(-1, |entry| entry.verdict as i64);
+        match runs.as_mut_slice() {
+            [.., last, count] if *last == verdict => *count += 1,
+            _ => runs.extend([verdict, 1]),
+        }
+        // Of an operator that is not declared, there is nothing more to say.
+        let said = entry.filter(|entry| entry.verdict != Verdict::Pass && entry.profile.is_some());
+        entries.extend(said.map(|entry| (number, entry)));
+    }
+    (runs, entries)
+}
+
+impl<'a> Detail<'a> {
+    fn new(case: usize, entry: &'a Entry, texts: &mut Texts<'a>) -> Self {
+        let mut said = |text: Option<String>| text.map_or(0, |text| texts.number(text));
+        let profile = said(entry.profile.map(|profile| profile.to_string()));
+        let dtypes = said(entry.dtypes.map(|dtypes| dtypes.to_string()));
+        let differs = said(entry.difference_in_words().map(|(said, _)| said));
+        let mut text = |text: &'a Option<String>| texts.optional(text.as_deref());
+        let actual = text(&entry.actual);
+        if entry.verdict == Verdict::Unsupported {
+            return Self { case, profile, actual, note: text(&entry.note), ..Self::default() };
+        }
+        Self {
+            case,
+            size: entry.size,
+            observed: entry.observed.map(|verdict| verdict as usize),
+            profile,
+            dtypes,
+            call: text(&entry.call),
+            expected: text(&entry.expected),
+            actual,
+            difference: entry.difference.as_deref(),
+            differs,
+            at: text(&entry.at),
+            note: text(&entry.note),
+            stderr: text(&entry.stderr),
+            reason: text(&entry.reason),
+            link: text(&entry.link),
+            ..Self::default()
+        }
+    }
+}
+
+impl<'a> Part<'a> {
+    fn new(
+        campaign: &'a Campaign,
+        spec: &'a Specification,
+        clauses: &mut Clauses<'a>,
+        texts: &mut Texts<'a>,
+    ) -> Self {
+        let kind = |kind: &'a Kind| FailedKind {
+            id: &kind.entry.id,
+            verdict: kind.entry.verdict as usize,
+            set: clauses.set(clauses_of(kind), spec),
+            law: kind.statement(),
+            often: kind.often(campaign),
+            reproduce: &kind.reproduce,
+            detail: Detail::new(0, &kind.entry, texts),
+        };
+        Self {
+            title: campaign.part.title(),
+            said: campaign.in_words().join(" "),
+            repeat: &campaign.repeat,
+            kinds: campaign.kinds.iter().map(kind).collect(),
+        }
+    }
+}
+
+fn clauses_of(kind: &Kind) -> &Arc<[String]> {
+    &kind.entry.clauses
+}

@@ -1,0 +1,86 @@
+//! Reports of backends that go wrong here and there, made in this process.
+
+use gather_conformance::backend::{Backend, Description};
+use gather_conformance::builtin::{self, MAX_OUTPUT};
+use gather_conformance::judge::Strictness;
+use gather_conformance::report::{BackendReport, Entry, Report};
+use gather_conformance::runner::InProcess;
+use gather_conformance::show::call_line;
+use gather_spec::{Call, Case, ErrorFields, Outcome, Profile, ReportedError, Specification, Tensor};
+
+/// What a browser would obey if a page let it.
+pub(crate) const EVIL: &str =
+    "</script><script>window.obeyed = 1</script><img src=x onerror='window.obeyed = 2'>&amp;{{ 7 * 7 }}<!--";
+
+/// The reference, which errs in one call out of `one_in`: other calls for every name.
+struct Wrong {
+    reference: Box<dyn Backend>,
+    name: String,
+    one_in: u64,
+}
+
+impl Wrong {
+    fn new(name: &str, one_in: u64) -> Self {
+        let reference = builtin::backend("reference", Profile::default(), MAX_OUTPUT).unwrap();
+        Self { reference, name: name.to_owned(), one_in }
+    }
+
+    /// A number that this backend always gives to this call.
+    fn lot(&self, call: &Call) -> u64 {
+        // FNV-1a: the same in every version of Rust, for the sake of the snapshots.
+        let said = format!("{} {}", self.name, call_line(call));
+        said.bytes()
+            .fold(0xcbf2_9ce4_8422_2325, |lot, byte| (lot ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    }
+}
+
+impl Backend for Wrong {
+    fn describe(&self) -> Description {
+        let mut description = self.reference.describe();
+        description.backend.name.clone_from(&self.name);
+        description
+    }
+
+    fn call(&mut self, call: &Call) -> Outcome {
+        let lot = self.lot(call);
+        match (lot % self.one_in, self.reference.call(call)) {
+            (0, Outcome::Output(output)) if (lot / self.one_in).is_multiple_of(2) => {
+                Outcome::Output(with_another_end(&output))
+            }
+            (0, _) => Outcome::Error(ReportedError {
+                message: format!("{EVIL} in {}", self.name),
+                code: None,
+                fields: ErrorFields::default(),
+            }),
+            (_, outcome) => outcome,
+        }
+    }
+}
+
+/// The tensor with another last element; an empty one as it is.
+fn with_another_end(tensor: &Tensor) -> Tensor {
+    let Some(mut bytes) = tensor.to_le_bytes().filter(|bytes| !bytes.is_empty()) else {
+        return tensor.clone();
+    };
+    *bytes.last_mut().unwrap() ^= 1;
+    Tensor::from_le_bytes(tensor.dtype(), tensor.shape().clone(), &bytes).unwrap()
+}
+
+/// The cases of every operator in turn, `count` in all.
+pub(crate) fn cases(spec: &Specification, count: usize) -> Vec<&Case> {
+    let step = (spec.cases.len() / count).max(1);
+    spec.cases.iter().step_by(step).take(count).collect()
+}
+
+/// The report on backends of these names, which err in one call out of `one_in`.
+pub(crate) fn report(spec: &Specification, cases: &[&Case], names: &[String], one_in: u64) -> Report {
+    let backends = names.iter().map(|name| {
+        let mut runner =
+            InProcess::new(|| Box::new(Wrong::new(name, one_in)) as Box<dyn Backend>, Strictness::Lenient);
+        let mut backend = BackendReport::new(name.clone(), runner.description(), spec);
+        backend.results = cases.iter().map(|case| Entry::new(case, runner.run(case))).collect();
+        backend.conclude(cases, spec);
+        backend
+    });
+    Report { backends: backends.collect(), ..Report::new() }
+}
