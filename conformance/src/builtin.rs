@@ -215,13 +215,13 @@ impl Backend for Optimized {
 
     fn use_threads(&mut self, threads: usize) -> bool {
         let Some(threads) = NonZeroUsize::new(threads) else { return false };
-        self.settings.options = self.settings.options.threads(threads);
+        self.settings.options = self.settings.options.exactly_threads(threads);
         true
     }
 
     fn limit_threads(&mut self, most: Option<NonZeroUsize>) -> bool {
         let options = self.settings.options;
-        self.settings.options = options.at_most_threads(most.unwrap_or(NonZeroUsize::MAX));
+        self.settings.options = options.threads(most.unwrap_or(NonZeroUsize::MAX));
         self.most_threads = most;
         true
     }

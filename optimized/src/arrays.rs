@@ -24,8 +24,9 @@ pub trait Element: Copy + Default + Send + Sync {}
 
 impl<A: Copy + Default + Send + Sync> Element for A {}
 
-/// Below this many bytes of output and indices, waking other threads costs more than they bring.
-const WORTH_THREADS: usize = 256 << 10;
+/// The share of a job that pays for a thread, in nanoseconds. To wake one costs the caller 2 to 15 microseconds, the more the
+/// more virtual the machine, and it begins 5 to 80 microseconds later.
+const SHARE: usize = 50_000;
 /// More than this many workers bring nothing on any machine.
 const MOST_WORKERS: usize = 1024;
 
@@ -169,23 +170,28 @@ impl<A: Element, I: Index> Arrays<'_, A, I> {
         }
         let mut room = Geometry::room();
         let job = Job::new(&mut room, self.shapes, (self.params, self.indices), output, &fill);
-        let written = match self.workers(job.traffic()) {
+        let written = match self.workers(job.nanoseconds()) {
             0..=1 => job.work_alone(),
             workers => on_workers(job, workers),
         };
         written.map_err(|_| self.offence())
     }
 
-    /// How many threads share a job of this many bytes.
+    /// How many threads share a job that takes one of them so long.
     #[inline]
-    fn workers(&self, traffic: usize) -> usize {
+    fn workers(&self, nanoseconds: usize) -> usize {
         match self.shapes.execution.threads {
             Some(Threads::Exactly(threads)) => threads.get().min(MOST_WORKERS),
-            _ if traffic < WORTH_THREADS => 1,
-            Some(Threads::AtMost(threads)) => threads.get().min(parallel::pool_threads()),
-            None => parallel::pool_threads(),
+            _ if nanoseconds < 2 * SHARE => 1,
+            Some(Threads::AtMost(threads)) => threads.get().min(paying(nanoseconds)),
+            None => paying(nanoseconds),
         }
     }
+}
+
+/// How many threads of the pool a job pays for that takes one of them so long.
+fn paying(nanoseconds: usize) -> usize {
+    (nanoseconds / SHARE).min(parallel::pool_threads())
 }
 
 fn on_workers<'o, I: Index>(mut job: Job<'_, 'o, I>, workers: usize) -> Result<Written<'o>, BadIndexFound> {
@@ -227,36 +233,36 @@ mod tests {
     use crate::forms::take::Rules;
     use crate::{Options, Plan, Pool};
 
-    /// How many threads share so many bytes, in a pool of three.
-    fn workers(options: Options, traffic: usize) -> usize {
-        parallel::in_pool_of(3, || {
+    /// How many threads share a job of so many nanoseconds, in a pool of four.
+    fn workers(options: Options, nanoseconds: usize) -> usize {
+        parallel::in_pool_of(4, || {
             let (params, indices) = (array![1u8], array![0]);
             let shapes = Rules::GATHER.validate(params.shape(), indices.shape(), &options.choices);
             Arrays::new(shapes.unwrap(), Strided::of(&params), Strided::of(&indices), None)
                 .unwrap()
-                .workers(traffic)
+                .workers(nanoseconds)
         })
     }
 
     #[test]
-    fn all_threads_share_a_job_from_256_kib_on() {
-        let shared = |traffic| workers(Options::new(), traffic);
-        assert_eq!((shared(0), shared(256 * 1024 - 1), shared(256 * 1024)), (1, 1, 3));
+    fn a_job_is_shared_by_a_thread_for_each_50_microseconds() {
+        let shared = [0, 99_999, 100_000, 149_999, 150_000, 200_000, 10_000_000];
+        assert_eq!(shared.map(|job| workers(Options::new(), job)), [1, 1, 2, 2, 3, 4, 4]);
     }
 
     #[test]
     fn as_many_threads_as_were_chosen_share_a_job_of_any_size() {
-        let chosen = |threads| workers(Options::new().threads(NonZeroUsize::new(threads).unwrap()), 0);
+        let chosen =
+            |threads| workers(Options::new().exactly_threads(NonZeroUsize::new(threads).unwrap()), 0);
         assert_eq!((chosen(1), chosen(5), chosen(5000)), (1, 5, 1024));
     }
 
     #[test]
     fn a_limit_on_threads_makes_no_small_job_a_shared_one_and_no_large_one_shared_by_more() {
-        let limited = |threads, traffic| {
-            workers(Options::new().at_most_threads(NonZeroUsize::new(threads).unwrap()), traffic)
-        };
-        assert_eq!((limited(2, 0), limited(2, WORTH_THREADS - 1)), (1, 1));
-        assert_eq!([1, 2, 3, 5].map(|threads| limited(threads, WORTH_THREADS)), [1, 2, 3, 3]);
+        let limited =
+            |threads, job| workers(Options::new().threads(NonZeroUsize::new(threads).unwrap()), job);
+        assert_eq!((limited(2, 0), limited(2, 2 * SHARE - 1)), (1, 1));
+        assert_eq!([1, 2, 3, 5].map(|threads| limited(threads, 3 * SHARE)), [1, 2, 3, 3]);
     }
 
     /// A plan's offsets are right for its own shapes only: on others they would leave the arrays.

@@ -164,18 +164,20 @@ impl<F> Options<F> {
         self
     }
 
-    /// The number of threads that share the work, whatever its size. They are those of the current rayon pool, so
-    /// more than it has only makes smaller pieces.
+    /// The most threads of the current rayon pool that share the work: fewer do where more do not pay. With 1 a call
+    /// stays on the thread that makes it, which suits calls from inside a parallel loop.
     #[must_use]
     pub const fn threads(mut self, threads: NonZeroUsize) -> Self {
-        self.choices.threads = Some(Threads::Exactly(threads));
+        self.choices.threads = Some(Threads::AtMost(threads));
         self
     }
 
-    /// The most threads that share the work: fewer do where more do not pay.
+    /// The number of threads that share the work, whatever its size: for tests, since it is hardly ever what is fastest.
+    /// More than the pool has make smaller pieces.
+    #[doc(hidden)]
     #[must_use]
-    pub const fn at_most_threads(mut self, threads: NonZeroUsize) -> Self {
-        self.choices.threads = Some(Threads::AtMost(threads));
+    pub const fn exactly_threads(mut self, threads: NonZeroUsize) -> Self {
+        self.choices.threads = Some(Threads::Exactly(threads));
         self
     }
 }
@@ -195,7 +197,7 @@ mod tests {
             profile: Profile { bad, negative },
             empty_axis: EmptyAxis::Zero,
             level: Some(level),
-            threads: Some(Threads::Exactly(threads)),
+            threads: Some(Threads::AtMost(threads)),
         };
         let chosen = Options { choices, fill: Zeros };
         // Each choice is made once as the first and once as the last.

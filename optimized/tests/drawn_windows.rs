@@ -47,7 +47,8 @@ impl<A: Clone + Default, I: Index + TryFrom<i128>> Call<A, I> {
         let policy = Policy::draw(draws);
         let levels: Vec<Level> = Level::available().collect();
         let threads = NonZeroUsize::new(draws.choose(&[1, 2, 5])).expect("positive");
-        let options = Options::new().profile(policy.profile).level(draws.choose(&levels)).threads(threads);
+        let options =
+            Options::new().profile(policy.profile).level(draws.choose(&levels)).exactly_threads(threads);
         let (params_lie, indices_lie) = (draws.choose(&Lie::ALL), draws.choose(&Lie::ALL));
         let len: usize = shapes.params.iter().product();
         let params = ArrayD::from_shape_vec(IxDyn(&shapes.params), (1..=len).map(element).collect());

@@ -89,7 +89,7 @@ const THREADS: usize = 2;
 
 /// A large call of every kind, into new memory: hands over the bytes that it took beside its output, and the output's.
 fn every_kind(threads: usize, mut check: impl FnMut(&str, (usize, usize))) {
-    let options = Options::new().threads(NonZeroUsize::new(threads).expect("positive"));
+    let options = Options::new().exactly_threads(NonZeroUsize::new(threads).expect("positive"));
     let params = Array2::from_shape_fn((5000, 256), |(row, column)| (row * 256 + column) as u64);
     let rows = Array1::from_shape_fn(50_000, |j| (j * 7919 % 5000) as u64);
     let small = Array1::from_shape_fn(400_000, |j| i32::try_from(j * 7919 % 256).expect("small"));

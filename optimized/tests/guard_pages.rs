@@ -21,7 +21,7 @@ fn guarded<A: Element + PartialEq + std::fmt::Debug, I: Index>(
     for level in Level::available() {
         for (touching, threads) in [(Touching::Start, 1), (Touching::End, 1), (Touching::End, 3)] {
             let threads = NonZeroUsize::new(threads).expect("positive");
-            let plan = plan(&Options::new().level(level).threads(threads));
+            let plan = plan(&Options::new().level(level).exactly_threads(threads));
             let params = Guarded::new(params, touching);
             let indices = Guarded::new(indices, touching);
             let len = plan.output_shape().iter().product();

@@ -210,7 +210,7 @@ fn check(kind: &Kind, params_lie: Lie, indices_lie: Lie, touching: Touching, lev
     }
     let indices = Guarded::new(&painted, touching);
     let indices = indices_lie.view(kind.indices, &indices);
-    let options = Options::new().level(level).threads(NonZeroUsize::new(threads).expect("positive"));
+    let options = Options::new().level(level).exactly_threads(NonZeroUsize::new(threads).expect("positive"));
     let plan = (kind.plan)(kind.params, kind.indices, &options);
     let output = plan.run(&params, &indices).expect("good indices");
     let plain = (kind.plan)(kind.params, kind.indices, &Options::new());

@@ -36,7 +36,7 @@ impl<A: Element + PartialEq + std::fmt::Debug, I: Index> Call<'_, A, I> {
         for level in Level::available() {
             for (touching, threads) in [(Touching::Start, 1), (Touching::End, 1), (Touching::End, 3)] {
                 let threads = NonZeroUsize::new(threads).expect("positive");
-                let output = self.run(Options::new().level(level).threads(threads), touching);
+                let output = self.run(Options::new().level(level).exactly_threads(threads), touching);
                 for (at, element) in output.iter().enumerate() {
                     assert_eq!(*element, expected(at), "element {at}, {level}, {touching:?}, {threads}");
                 }

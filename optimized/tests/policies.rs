@@ -66,7 +66,8 @@ fn every_way_of_running_a_plan_fills() {
                 },
             );
         for (level, threads) in Level::available().flat_map(|level| [(level, 1), (level, 3)]) {
-            let options = Options::new().level(level).threads(NonZeroUsize::new(threads).expect("positive"));
+            let options =
+                Options::new().level(level).exactly_threads(NonZeroUsize::new(threads).expect("positive"));
             let plan = Plan::gather(&[9, 5], &[2000], &options.fill(value)).expect("a plan");
             let fresh = plan.run(&params, &indices).expect("an output");
             assert_eq!(fresh, expected.clone().into_dyn(), "{level}, {threads} threads");

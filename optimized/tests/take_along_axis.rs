@@ -220,7 +220,7 @@ fn everything_agrees_with_the_formula() {
                 for (level, threads) in Level::available().flat_map(|level| [(level, 1), (level, 3)]) {
                     let threads = NonZeroUsize::new(threads).expect("positive");
                     let options = Options::new().axis(i64::try_from(axis).expect("small")).join(join);
-                    let options = options.profile(profile).level(level).threads(threads);
+                    let options = options.profile(profile).level(level).exactly_threads(threads);
                     let output = take_along_axis(&params, &indices, &options);
                     assert_eq!(
                         output.as_ref(),

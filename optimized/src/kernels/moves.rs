@@ -35,11 +35,20 @@ pub(super) fn streams(output_bytes: usize, row_bytes: usize) -> bool {
     output_bytes >= STREAMED_ROWS && (1024..=16384).contains(&row_bytes)
 }
 
-/// The kernel that takes elements straight from indices, for the jobs that it fits: one element per row, indices of
-/// depth 1.
+/// The longest row that is moved at once.
+pub(super) const MOST_AT_ONCE: usize = 16;
+
+/// Whether a row of so many bytes is moved at once, as an element is.
+pub(super) const fn is_one_move(row_bytes: usize) -> bool {
+    matches!(row_bytes, 1 | 2 | 4 | 8 | 16)
+}
+
+/// The kernel that takes elements straight from indices, for the jobs that it fits: rows as short as an element, whether or
+/// not they are one, and indices of depth 1.
 #[derive(Clone, Copy)]
 pub(super) struct Pick {
     pub bound: usize,
+    /// The bytes of a row.
     pub size: usize,
     /// Between neighbours along the axis, in bytes.
     pub stride: isize,
@@ -52,18 +61,15 @@ pub(super) struct Pick {
 impl Pick {
     /// The kernel, if it fits.
     #[inline]
-    pub(super) fn of(geometry: &Geometry, policies: Policies, element: usize) -> Option<Self> {
+    pub(super) fn of(geometry: &Geometry, policies: Policies) -> Option<Self> {
         let ([component], Some(axis)) = (geometry.components.as_slice(), geometry.rows.last()) else {
             return None;
         };
-        let fits = geometry.row_bytes == element
-            && matches!(element, 1 | 2 | 4 | 8 | 16)
-            && component.bound > 0
-            && axis.indices != 0
-            && axis.params == 0;
+        let size = geometry.row_bytes;
+        let fits = is_one_move(size) && component.bound > 0 && axis.indices != 0 && axis.params == 0;
         let stream = geometry.output_bytes() >= STREAMED_ELEMENTS;
         let (bound, stride) = (component.bound, component.stride);
-        fits.then_some(Self { bound, size: element, stride, step: axis.indices, policies, stream })
+        fits.then_some(Self { bound, size, stride, step: axis.indices, policies, stream })
     }
 }
 

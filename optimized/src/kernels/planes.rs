@@ -1,16 +1,17 @@
-//! Elements that each have an index and a position of their own, as in form elements. Stretches of the innermost axis
-//! follow one another in a plane, so that short ones cost no call each, and the bounds are tested in the same loop. There
-//! is one loop for all instruction sets.
+//! Elements that each have an index and a position of their own, as in form elements, or share few indices with their
+//! neighbours, as in batches of one index. Stretches of the innermost axis follow one another in a plane, so that short ones
+//! cost no call each, and the bounds are tested in the same loop. There is one loop for all instruction sets.
 
 use std::ptr::copy_nonoverlapping;
 
 use super::cursor::PlaneSegment;
+use super::moves::is_one_move;
 use super::under::under;
 use crate::geometry::Geometry;
 use crate::index::Index;
 use crate::policy::Policies;
 
-/// How the jobs that this kernel fits pick: one element per row of the geometry, one component.
+/// How the jobs that this kernel fits pick: rows of the geometry that are as short as an element, one component.
 #[derive(Clone, Copy)]
 pub(super) struct Along {
     bound: usize,
@@ -45,20 +46,16 @@ const FOLLOWED: usize = 64;
 impl Along {
     /// The kernel, if it fits and no other fits better. `large` says that params do not stay in a core's own cache: then
     /// elements far apart are better asked for ahead, from checked offsets.
-    pub(super) fn of(geometry: &Geometry, policies: Policies, element: usize, large: bool) -> Option<Self> {
-        let ([component], Some(inner)) = (geometry.components.as_slice(), geometry.rows.last()) else {
+    pub(super) fn of(geometry: &Geometry, policies: Policies, large: bool) -> Option<Self> {
+        let ([component], [_, .., inner]) = (geometry.components.as_slice(), geometry.rows.as_slice()) else {
             return None;
         };
         let (bound, stride) = (component.bound, component.stride);
         let has_own = inner.params == 0 && inner.len >= LONG;
         let near = bound <= FOLLOWED || stride.unsigned_abs().saturating_mul(bound) <= CACHED_AXIS;
-        let fits = geometry.row_bytes == element
-            && matches!(element, 1 | 2 | 4 | 8 | 16)
-            && bound > 0
-            && inner.indices != 0
-            && !has_own
-            && (near || !large);
-        fits.then_some(Self { bound, stride, size: element, policies })
+        let size = geometry.row_bytes;
+        let fits = is_one_move(size) && bound > 0 && inner.indices != 0 && !has_own && (near || !large);
+        fits.then_some(Self { bound, stride, size, policies })
     }
 
     /// The bytes of an element.

@@ -6,6 +6,7 @@ use std::ptr::copy_nonoverlapping;
 
 use super::bodies::{self, CheckedRows, IndexRows, Picks};
 use super::entries::{self, Entries};
+use super::tables;
 use crate::index::Index;
 
 /// Proof that the processor has AVX2.
@@ -25,7 +26,12 @@ impl Entries for Avx2 {
     #[target_feature(enable = "avx2")]
     unsafe fn pick_checked<I: Index, const SIZE: usize>(self, picks: Picks<I>) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { bodies::pick_by_stride::<I, SIZE>(picks) }
+        unsafe {
+            if SIZE == 1 && tables::fit::<I, SIZE>(&picks, 256) {
+                return tables::bytes_by_16(picks);
+            }
+            bodies::pick_by_stride::<I, SIZE>(picks)
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use std::ptr::copy_nonoverlapping;
 
 use super::bodies::{self, CheckedRows, IndexRows, Picks};
 use super::entries::{self, Entries};
+use super::tables;
 use crate::index::{Index, Meaning};
 
 /// Proof that the processor has AVX-512 F, BW, DQ and VL.
@@ -36,6 +37,13 @@ impl Entries for Avx512 {
         // SAFETY: the caller's promise; `I` is what its width and sign say.
         unsafe {
             match (SIZE, I::SIGNED, size_of::<I>()) {
+                (1, ..) if tables::fit::<I, SIZE>(&picks, 256) && is_x86_feature_detected!("avx512vbmi") => {
+                    tables::bytes_by_128(picks)
+                }
+                (1, ..) if tables::fit::<I, SIZE>(&picks, 256) => tables::bytes_by_16(picks),
+                (2, ..) if tables::fit::<I, SIZE>(&picks, 64) => tables::words_by_64(picks),
+                (2, ..) if tables::fit::<I, SIZE>(&picks, 256) => tables::words_by_256(picks),
+                (4, ..) if tables::fit::<I, SIZE>(&picks, 32) => tables::doublewords_by_32(picks),
                 _ if picks.stride != SIZE.cast_signed() => bodies::pick_checked::<I, SIZE, true>(picks),
                 // Vectors compare the value of an index, and write zeros in place of a bad one.
                 _ if picks.prefetch || I::MEANING == Meaning::Moved || picks.bad.is_some() => {
