@@ -16,18 +16,21 @@ pub trait Place: Copy + Send + Sync {
     fn place(self) -> usize;
 }
 
-impl Place for i32 {
-    fn place(self) -> usize {
-        (self as isize).cast_unsigned()
-    }
+macro_rules! places {
+    ($($type:ty)+) => {$(
+        impl Place for $type {
+            #[allow(
+                clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_lossless,
+                reason = "no index is negative, and no axis longer than a usize"
+            )]
+            fn place(self) -> usize {
+                self as usize
+            }
+        }
+    )+};
 }
 
-impl Place for i64 {
-    #[allow(clippy::cast_possible_truncation, reason = "no axis is longer than a usize")]
-    fn place(self) -> usize {
-        self.cast_unsigned() as usize
-    }
-}
+places!(i8 i16 i32 i64 u8 u16 u32 u64);
 
 /// The positions of a workload's rows. All distances are in units of the storage: bytes, or strings.
 #[derive(Clone, Debug)]

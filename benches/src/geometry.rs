@@ -104,6 +104,12 @@ impl Geometry {
         if self.each { self.row_len() } else { self.indexed.len() }
     }
 
+    /// How many index rows, or elements of them, are drawn for each batch.
+    #[must_use]
+    pub(crate) fn drawn(&self) -> usize {
+        self.rows * if self.each { self.row_len() } else { 1 }
+    }
+
     /// The number of batches.
     #[must_use]
     pub fn batches(&self) -> usize {

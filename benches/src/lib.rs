@@ -1,7 +1,7 @@
 //! The workloads of GatherSpec, and everything needed to time them. Nothing is timed before its output is verified.
 //!
 //! - [`workloads`] reads and checks `workloads.yaml`, the only list; [`geometry`] turns shapes into a loop nest.
-//! - [`inputs`] makes params and indices of a workload, the same on every machine.
+//! - [`inputs`] makes params of a workload and its [`indices`], the same on every machine.
 //! - [`mod@subject`] runs a workload by gather-optimized and by its [`floor`], the best plain loop.
 //! - [`verify`] compares both with gather-reference.
 //! - [`roofline`] measures the limits of the memory system, [`timing`] interleaves contenders and takes medians,
@@ -9,8 +9,10 @@
 
 #![forbid(unsafe_code)]
 
+mod draw;
 pub mod floor;
 pub mod geometry;
+pub mod indices;
 pub mod inputs;
 pub mod machine;
 pub mod roofline;

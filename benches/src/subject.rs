@@ -9,7 +9,8 @@ use ndarray::{ArrayD, ArrayViewD, CowArray, IxDyn};
 
 use crate::Workload;
 use crate::floor::{Floor, Place};
-use crate::inputs::{Indices, Inputs};
+use crate::indices::{Drawable, Drawn, Indices};
+use crate::inputs::Inputs;
 
 /// The settings of gather-optimized that are not part of a workload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,7 +30,7 @@ impl How {
         let options = Options::new().profile(workload.policy).batch_dims(signed(workload.batch_dims));
         let options = workload.axis.map_or(options, |axis| options.axis(signed(axis)));
         let options = self.level.map_or(options, |level| options.level(level));
-        self.threads.map_or(options, |threads| options.threads(threads))
+        self.threads.map_or(options, |threads| options.exactly_threads(threads))
     }
 
     /// The plan for a workload with these settings.
@@ -93,23 +94,24 @@ pub trait Subject {
 /// # Errors
 /// `Unsupported` if memory is short.
 pub fn subject<'a>(workload: &'a Workload, inputs: &'a Inputs) -> Result<Box<dyn Subject + 'a>, Refusal> {
-    let in_range = inputs.in_range.as_ref().unwrap_or(&inputs.indices);
-    match (&inputs.indices, in_range) {
-        (Indices::I32(indices), Indices::I32(in_range)) => {
-            with_indices(workload, inputs, [indices, in_range])
-        }
-        (Indices::I64(indices), Indices::I64(in_range)) => {
-            with_indices(workload, inputs, [indices, in_range])
-        }
-        _ => unreachable!("indices in range have the dtype of all"),
+    match &inputs.indices {
+        Indices::I8(drawn) => with_indices(workload, inputs, drawn),
+        Indices::I16(drawn) => with_indices(workload, inputs, drawn),
+        Indices::I32(drawn) => with_indices(workload, inputs, drawn),
+        Indices::I64(drawn) => with_indices(workload, inputs, drawn),
+        Indices::U8(drawn) => with_indices(workload, inputs, drawn),
+        Indices::U16(drawn) => with_indices(workload, inputs, drawn),
+        Indices::U32(drawn) => with_indices(workload, inputs, drawn),
+        Indices::U64(drawn) => with_indices(workload, inputs, drawn),
     }
 }
 
-fn with_indices<'a, I: Index + Place>(
+fn with_indices<'a, I: Drawable>(
     workload: &'a Workload,
     inputs: &'a Inputs,
-    indices: [&'a ArrayD<I>; 2],
+    drawn: &'a Drawn<I>,
 ) -> Result<Box<dyn Subject + 'a>, Refusal> {
+    let indices = [&drawn.all, drawn.in_range.as_ref().unwrap_or(&drawn.all)];
     Ok(match workload.params.dtype {
         DType::String => Box::new(Strings(Parts::new(workload, inputs, indices, 1, clone_run)?)),
         dtype => match dtype.size() {

@@ -36,7 +36,8 @@ fn calls_per_round(mut call: impl FnMut()) -> u32 {
     }
 }
 
-fn median(values: &mut [f64]) -> f64 {
+/// The median of values, of which there is at least one; it sorts them.
+pub fn median(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let middle = values.len() / 2;
     if values.len().is_multiple_of(2) {

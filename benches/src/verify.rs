@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use gather_spec::{Call, DType, Form, Outcome, Shape, Tensor};
+use gather_spec::{Call, Form, Outcome, Shape, Tensor};
 
 use crate::geometry::{Geometry, offsets};
-use crate::inputs::{Indices, Inputs};
+use crate::indices::Indices;
+use crate::inputs::Inputs;
 use crate::{How, Subject, Workload};
 
 /// Approximately how many elements to ask the reference for.
@@ -146,17 +147,5 @@ fn index_rows(
 ) -> Result<Tensor, String> {
     let places = numbers.flat_map(|row| row * depth..(row + 1) * depth);
     let places = places.flat_map(|place| std::iter::repeat_n(place, times));
-    let tensor = match indices {
-        Indices::I32(array) => {
-            let all = array.as_standard_layout();
-            let all = all.as_slice().ok_or("not in standard layout")?;
-            Tensor::new::<u32>(DType::I32, shape, places.map(|at| all[at].cast_unsigned()).collect())
-        }
-        Indices::I64(array) => {
-            let all = array.as_standard_layout();
-            let all = all.as_slice().ok_or("not in standard layout")?;
-            Tensor::new::<u64>(DType::I64, shape, places.map(|at| all[at].cast_unsigned()).collect())
-        }
-    };
-    tensor.map_err(|wrong| wrong.to_string())
+    indices.at(places, shape).map_err(|wrong| wrong.to_string())
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use gather_spec::dtype::Kind;
 use gather_spec::signature::{AttributeRole, Join, OperandRole, Policy};
 use gather_spec::{BadIndex, Call, DType, Form, NegativeIndex, Profile, Roles, Signature, Tensor, load};
 use serde::{Deserialize, Deserializer};
@@ -70,7 +71,7 @@ pub struct ParamsSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IndicesSpec {
-    /// The element type, `i32` or `i64`.
+    /// The element type, an integer type of at most 64 bits.
     pub dtype: DType,
     /// The dims.
     pub shape: Vec<usize>,
@@ -102,6 +103,11 @@ pub enum Distribution {
     Repeated,
     /// 0, 1, 2, …, restarting after the last position.
     Sequential,
+    /// Few positions often and many rarely, as words in a text: of all positions in an order of rank, each power of two
+    /// of ranks is as likely as the next. Ranks lie anywhere.
+    Zipf,
+    /// Every position at most once, in random order.
+    Permutation,
 }
 
 /// The memory layout of a tensor.
@@ -323,8 +329,11 @@ impl Workload {
         if self.id.is_empty() || !self.id.chars().all(plain) {
             return Err("an id has lower-case letters, digits and hyphens only".to_owned());
         }
-        if !matches!(self.indices.dtype, DType::I32 | DType::I64) {
-            return Err(format!("indices of dtype {} are not drawn: use i32 or i64", self.indices.dtype));
+        if !self.indices.dtype.is_integer() || self.indices.dtype.size() > 8 {
+            return Err(format!(
+                "indices of dtype {} are not drawn: use an integer of 8 to 64 bits",
+                self.indices.dtype
+            ));
         }
         if matches!(self.indices.layout, Layout::Padded | Layout::Broadcast) {
             return Err("indices are contiguous, transposed or reversed".to_owned());
@@ -335,18 +344,27 @@ impl Workload {
         if self.indices.negative > 0 && self.policy.negative != NegativeIndex::Wrap {
             return Err("negative indices need the policy `negative: wrap`".to_owned());
         }
+        if self.indices.negative > 0 && self.indices.dtype.kind() != Kind::Signed {
+            return Err("negative indices need a signed dtype".to_owned());
+        }
         if self.indices.bad > 0 && matches!(self.policy.bad, BadIndex::Error | BadIndex::Unspecified) {
             return Err("bad indices need a policy that gives an output".to_owned());
         }
         let geometry = self.checked_geometry()?;
         let positions = geometry.positions();
-        let most = if self.indices.dtype == DType::I32 { 1 << 31 } else { 1u128 << 63 };
+        let signed = self.indices.dtype.kind() == Kind::Signed;
+        let bits = 8 * self.indices.dtype.size() - usize::from(signed);
+        // Places are drawn as i64.
+        let most = 1u128 << bits.min(63);
         // An index past the axis is less than twice its size.
         let most = if self.indices.bad > 0 { most / 2 } else { most };
         if positions == 0 || geometry.indexed.iter().any(|dim| *dim as u128 > most) {
             return Err(
                 "each axis that is selected from needs 1 to the index type's maximum places".to_owned()
             );
+        }
+        if self.indices.distribution == Distribution::Permutation && geometry.drawn() > positions {
+            return Err("a permutation has no more indices than there are places".to_owned());
         }
         if geometry.output_len() == 0 {
             return Err("the output is empty".to_owned());
@@ -384,7 +402,8 @@ workloads:
             ("seed: 1", "seed: 1\n    colour: red", "colour"),
             ("schema: 2", "schema: 1", "schema 1"),
             ("distribution: random", "distribution: wild", "wild"),
-            ("dtype: i64", "dtype: u8", "u8"),
+            ("dtype: i64", "dtype: f64", "f64"),
+            ("shape: [5], distribution: random", "shape: [11], distribution: permutation", "no more indices"),
             ("shape: [5]", "shape: [0]", "empty"),
             ("id: rows", "id: Rows", "lower-case"),
             ("form: take", "form: scatter", "scatter"),

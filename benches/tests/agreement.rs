@@ -5,7 +5,7 @@
 use std::num::NonZeroUsize;
 
 use gather_benches::verify::Samples;
-use gather_benches::{How, Inputs, subject, workloads};
+use gather_benches::{How, Inputs, Workload, subject, workloads};
 use gather_optimized::Level;
 
 const CALLS: [(&str, &str, &str, &str); 19] = [
@@ -40,15 +40,19 @@ fn check(dtype: &str, index: &str, distribution: &str, layout: &str, index_layou
              {attributes}\n    seed: 5\n"
         );
     }
-    for workload in workloads::parse(&text).unwrap() {
-        let inputs = Inputs::of(&workload).unwrap();
-        let samples = Samples::of(&workload, &inputs).unwrap();
-        let mut subject = subject(&workload, &inputs).unwrap();
+    check_all(&workloads::parse(&text).unwrap(), &format!("{dtype} {index} {layout}"));
+}
+
+fn check_all(workloads: &[Workload], what: &str) {
+    for workload in workloads {
+        let inputs = Inputs::of(workload).unwrap();
+        let samples = Samples::of(workload, &inputs).unwrap();
+        let mut subject = subject(workload, &inputs).unwrap();
         for level in Level::available() {
             for threads in [1, 2, 5] {
                 let how = How { level: Some(level), threads: NonZeroUsize::new(threads) };
                 let verdict = samples.verify(&mut *subject, how);
-                assert_eq!(verdict, Ok(()), "{dtype} {index} {layout} {workload:?} {how:?}");
+                assert_eq!(verdict, Ok(()), "{what} {workload:?} {how:?}");
             }
         }
     }
@@ -61,11 +65,29 @@ fn every_width_and_index_type() {
             check(dtype, index, "random", "contiguous", "contiguous");
         }
     }
+    for index in ["i16", "u16", "u32", "u64"] {
+        check("f16", index, "random", "contiguous", "contiguous");
+    }
+}
+
+/// Axes of the calls above are too long for these.
+#[test]
+fn indices_of_one_byte() {
+    for (index, places) in [("u8", 256), ("i8", 128)] {
+        let text = format!(
+            "schema: 2\nworkloads:\n  - id: table\n    form: take\n    seed: 1\n    \
+             params: {{ dtype: u8, shape: [{places}] }}\n    \
+             indices: {{ dtype: {index}, shape: [1000], distribution: random }}\n"
+        );
+        check_all(&workloads::parse(&text).unwrap(), index);
+        let beyond = text.replace(&format!("[{places}]"), &format!("[{}]", places + 1));
+        assert!(workloads::parse(&beyond).is_err(), "{index}");
+    }
 }
 
 #[test]
 fn every_distribution() {
-    for distribution in ["sorted", "runs", "repeated", "sequential"] {
+    for distribution in ["sorted", "runs", "repeated", "sequential", "zipf"] {
         check("f32", "i32", distribution, "contiguous", "contiguous");
     }
 }
@@ -94,7 +116,7 @@ fn a_wrong_output_is_noticed() {
                 params: { dtype: f32, shape: [50, 7] }\n    \
                 indices: { dtype: i32, shape: [33], distribution: random }\n";
     let workload = &workloads::parse(text).unwrap()[0];
-    let other = gather_benches::Workload { seed: 2, ..workload.clone() };
+    let other = Workload { seed: 2, ..workload.clone() };
     let (inputs, others) = (Inputs::of(workload).unwrap(), Inputs::of(&other).unwrap());
     let samples = Samples::of(workload, &inputs).unwrap();
     let mut right = subject(workload, &inputs).unwrap();

@@ -1,5 +1,6 @@
 //! The sections of the report. Each is a Markdown table, printed as soon as it is measured.
 
+mod calls;
 mod rooflines;
 mod sweep;
 mod tiny;
@@ -56,6 +57,9 @@ pub(crate) fn print(settings: &Settings, wanted: impl Fn(&str) -> bool) -> Resul
     }
     if wanted("tiny") {
         tiny::print(settings)?;
+    }
+    if wanted("calls") {
+        calls::print(settings)?;
     }
     if wanted("sweep") {
         sweep::print(settings)?;

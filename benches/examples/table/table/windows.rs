@@ -57,7 +57,7 @@ impl Subject {
     fn plan(&self, bad: BadIndex, threads: usize, settings: &Settings) -> Result<Plan, Refusal> {
         let threads = std::num::NonZeroUsize::new(threads);
         let options = Options::new().bad_index(bad);
-        let options = threads.map_or(options, |threads| options.threads(threads));
+        let options = threads.map_or(options, |threads| options.exactly_threads(threads));
         let options = settings.level.map_or(options, |level| options.level(level));
         let numbers = DimensionNumbers {
             offset_dims: if self.windows.first { vec![0, 1] } else { vec![1, 2] },
