@@ -10,7 +10,7 @@ mod round;
 
 use round::{HARNESS, Reach, Round, Test};
 
-const ROUNDS: [&str; 4] = ["1", "2", "3", HARNESS];
+const ROUNDS: [&str; 5] = ["1", "2", "3", "4", HARNESS];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()

@@ -99,7 +99,7 @@ pub(super) const FUZZ: &str = page!(
 
 pub(super) const BENCH: &str = page!(
     "  gatherspec bench --backend optimized --backend numpy
-  gatherspec bench --workload 'embedding*' --backend pytorch",
+  gatherspec bench --workload 'rows-*' --backend pytorch",
     "Exit status:
   0  every backend was timed, with right outputs
   1  an output was wrong
