@@ -12,6 +12,7 @@ use crate::kernels::check::BadIndexFound;
 use crate::kernels::clone_elements::clone_elements;
 use crate::kernels::job::{Job, Written};
 use crate::kernels::strided::Strided;
+use crate::kernels::workers;
 use crate::offender::first_offender;
 use crate::options::Threads;
 use crate::policy::Bad;
@@ -172,7 +173,7 @@ impl<A: Element, I: Index> Arrays<'_, A, I> {
         let job = Job::new(&mut room, self.shapes, (self.params, self.indices), output, &fill);
         let written = match self.workers(job.nanoseconds()) {
             0..=1 => job.work_alone(),
-            workers => on_workers(job, workers),
+            count => shared(job, count),
         };
         written.map_err(|_| self.offence())
     }
@@ -194,9 +195,9 @@ fn paying(nanoseconds: usize) -> usize {
     (nanoseconds / SHARE).min(parallel::pool_threads())
 }
 
-fn on_workers<'o, I: Index>(mut job: Job<'_, 'o, I>, workers: usize) -> Result<Written<'o>, BadIndexFound> {
-    job.split(workers);
-    parallel::on_workers(workers, &|| job.work());
+fn shared<'o, I: Index>(mut job: Job<'_, 'o, I>, count: usize) -> Result<Written<'o>, BadIndexFound> {
+    job.split(count);
+    workers::share(count, &|| job.work());
     job.finish()
 }
 

@@ -10,7 +10,7 @@
 //! `forms` validates a call: its shapes and attributes become `shapes` that fit each other. The functions of `api` run them
 //! at once, and a `plan` keeps them. `arrays` runs them on arrays of these shapes, whose strides `geometry` knows, as a job
 //! of `kernels`: its parts check indices block by block and hand the checked offsets to the entries of a level. Instruction sets are named in
-//! `levels` alone and threads in `parallel` alone; `unsafe` stands in `kernels`, `levels`, `output` and `parallel` alone.
+//! `levels` alone and threads in `parallel` alone; `unsafe` stands in `kernels`, `levels` and `output` alone.
 
 #![deny(unsafe_code)]
 

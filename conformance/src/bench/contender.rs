@@ -2,7 +2,7 @@
 
 use gather_benches::Workload;
 use gather_spec::signature::OperandRole;
-use gather_spec::{Attributes, Operator, Outcome, Roles, Signature, Signatures, Tensor};
+use gather_spec::{Call, Outcome, Roles, Signature, Signatures, Tensor};
 
 use crate::backend::{Capability, Description, Identity};
 use crate::process::{Broken, ProcessBackend, Timer, Timing, Trouble};
@@ -21,8 +21,7 @@ pub(crate) struct Contender {
 /// A call as a backend is asked it, with its large tensors in files.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
-    pub(super) operator: Operator,
-    pub(super) call: gather_spec::Call,
+    pub(super) call: Call,
     operands: OperandMessages,
 }
 
@@ -80,9 +79,9 @@ impl Contender {
         let answer = self.timer.call(&CallMessage {
             cmd: Command::Call,
             seq: self.seq,
-            operator: asked.operator.clone(),
+            operator: asked.call.operator.clone(),
             operands: asked.operands.clone(),
-            attributes: asked.attributes().clone(),
+            attributes: asked.call.attributes.clone(),
         });
         answer.map_err(|trouble| self.end(&trouble))
     }
@@ -102,9 +101,9 @@ impl Contender {
         let timing = self.timer.time(&TimeMessage {
             cmd: Command::Time,
             seq: self.seq,
-            operator: asked.operator.clone(),
+            operator: asked.call.operator.clone(),
             operands: asked.operands.clone(),
-            attributes: asked.attributes().clone(),
+            attributes: asked.call.attributes.clone(),
             rounds,
             min_round_ns,
             // The processors that the process may use limit its threads.
@@ -123,12 +122,6 @@ impl Contender {
     /// Asks the process to stop.
     pub(crate) fn stop(self) {
         self.timer.stop();
-    }
-}
-
-impl Asked {
-    const fn attributes(&self) -> &Attributes {
-        &self.call.attributes
     }
 }
 
@@ -152,5 +145,5 @@ fn asked(
     };
     let operands = call.operands.iter().map(|(name, tensor)| (name.to_owned(), message(name, tensor)));
     let operands = OperandMessages(operands.collect());
-    Some(Asked { operator: signature.operator.clone(), call, operands })
+    Some(Asked { call, operands })
 }

@@ -54,7 +54,7 @@ pub(crate) fn measure(
     let operands = operands(&workload.id, &inputs, folder)
         .map_err(|why| format!("the inputs cannot be written: {why}"))?;
     let mut floor = subject(workload, &inputs).map_err(|why| why.to_string())?;
-    let mut expected = Expected { settings: workload.policy, known: Vec::new() };
+    let mut expected = Expected { policies: workload.policy, known: Vec::new() };
     let mut results = Vec::new();
     let mut asked = Vec::new();
     for contender in contenders.iter_mut() {
@@ -110,25 +110,25 @@ fn verified(
 
 /// The reference's outputs of a workload, by operator where the fill of bad indices may differ.
 struct Expected {
-    settings: Profile,
+    policies: Profile,
     known: Vec<(Option<String>, Tensor)>,
 }
 
 impl Expected {
     fn of(&mut self, asked: &Asked) -> std::result::Result<&Tensor, String> {
-        let fills = self.settings.bad != gather_spec::BadIndex::Error;
-        let key = fills.then(|| asked.operator.to_string());
+        let fills = self.policies.bad != gather_spec::BadIndex::Error;
+        let key = fills.then(|| asked.call.operator.to_string());
         if let Some(at) = self.known.iter().position(|(known, _)| *known == key) {
             return Ok(&self.known[at].1);
         }
         let settings =
-            gather_reference::Settings { profile: self.settings, ..gather_reference::Settings::default() };
+            gather_reference::Settings { profile: self.policies, ..gather_reference::Settings::default() };
         match gather_reference::answer(&asked.call, settings) {
             Outcome::Output(output) => {
                 self.known.push((key, output));
                 Ok(&self.known.last().expect("one was pushed").1)
             }
-            other => Err(format!("the reference does not answer {}: {other:?}", asked.operator)),
+            other => Err(format!("the reference does not answer {}: {other:?}", asked.call.operator)),
         }
     }
 }
@@ -168,7 +168,7 @@ impl Share<'_> {
             }
             Ok(asked) => Result {
                 backend,
-                operator: Some(asked.operator.to_string()),
+                operator: Some(asked.call.operator.to_string()),
                 durations: Some(Durations::new(self.nanoseconds)),
                 threads: self.threads,
                 left_out: None,

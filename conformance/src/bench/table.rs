@@ -8,7 +8,7 @@ use super::record::{Durations, Measured, Result, Timed};
 pub(crate) fn head(backends: &[String]) -> String {
     let ours = backends.first().map_or("", String::as_str);
     let names = backends.iter().map(String::as_str);
-    let cells = ["workload", "output", "into"].into_iter().chain(names).chain(["floor", "GB/s"]);
+    let cells = ["workload", "output", "memory"].into_iter().chain(names).chain(["floor", "GB/s"]);
     let ratios = [format!("best peer / {ours}"), format!("floor / {ours}")];
     let head = row(cells.map(str::to_owned).chain(ratios));
     let rule =

@@ -10,7 +10,8 @@
 //! - `pick_checked`: rows of one element straight from indices, the bounds tested in the same loop.
 //!
 //! Two loops serve all levels: `tiles`, slices whose elements lie apart, and `planes`, elements that each have an index and
-//! a position of their own. `under` calls a kernel for the type that an index is under the policies of the call.
+//! a position of their own. `under` calls a kernel for the type that an index is under the policies of the call. [`workers`]
+//! share a job.
 
 #![allow(unsafe_code, reason = "kernels work on pointers; each block says why it may")]
 
@@ -26,6 +27,7 @@ mod planes;
 pub(crate) mod strided;
 mod tiles;
 mod under;
+pub(crate) mod workers;
 
 /// Integers of the same width that differ in sign only.
 pub(crate) trait SameBits<T> {}
