@@ -29,7 +29,7 @@ mod summary;
 
 pub(crate) use crate::files::write_whole;
 pub use campaign::{Campaign, Kind, Part};
-pub use canonical::digest;
+pub use canonical::digests;
 #[cfg(feature = "cli")]
 pub(crate) use changes::Changes;
 pub(crate) use departure::departures;

@@ -306,6 +306,15 @@ impl Tensor {
         self.elements.id()
     }
 
+    /// Identifies the elements among those of tensors that are alive: tensors of one identity are equal, since they are the
+    /// same view of one storage. Equal tensors may have different identities.
+    #[cfg(feature = "cases")]
+    #[must_use]
+    pub fn identity(&self) -> Identity<'_> {
+        let Self { dtype, shape, strides, offset, elements } = self;
+        Identity { dtype: *dtype, shape, strides, offset: *offset, storage: elements.id() }
+    }
+
     /// Another view of the same storage.
     #[cfg(feature = "cases")]
     pub(crate) fn window(
@@ -316,6 +325,17 @@ impl Tensor {
     ) -> Result<Self, TensorError> {
         Self::strided(self.dtype, shape, strides, offset, self.elements)
     }
+}
+
+/// See [`Tensor::identity`].
+#[cfg(feature = "cases")]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Identity<'a> {
+    dtype: DType,
+    shape: &'a Shape,
+    strides: &'a [isize],
+    offset: usize,
+    storage: StorageId,
 }
 
 impl PartialEq for Tensor {

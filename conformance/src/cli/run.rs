@@ -17,7 +17,7 @@ use crate::fuzz::{MOST_CASES, silence_backends};
 use crate::interrupt::{self, Gentle};
 use crate::process;
 use crate::report::{
-    BackendReport, CaseSet, Changes, Detail, Ending, Format, Report, Saved, Statement, digest,
+    BackendReport, CaseSet, Changes, Detail, Ending, Format, Report, Saved, Statement, digests,
 };
 use crate::select::Suite;
 
@@ -278,8 +278,8 @@ fn failed_in(path: &Path) -> Result<BTreeSet<String>, Failure> {
 
 /// Completes the reports on all backends that were run.
 fn conclude(report: &mut Report, cases: &[&Case], spec: &Specification) {
-    let digests: HashMap<&str, String> =
-        cases.par_iter().map(|case| (case.id.as_str(), digest(case))).collect();
+    let ids = cases.iter().map(|case| case.id.as_str());
+    let digests: HashMap<&str, String> = ids.zip(digests(cases)).collect();
     let suite = &report.suite;
     report.backends.par_iter_mut().filter(|backend| backend.broken.is_none()).for_each(|backend| {
         if interrupt::is_stopped() && backend.results.len() < cases.len() {

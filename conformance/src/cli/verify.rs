@@ -5,9 +5,8 @@ use std::path::PathBuf;
 
 use gather_spec::load::Wanted;
 use gather_spec::{Case, Specification};
-use rayon::prelude::*;
 
-use crate::report::{BackendReport, CaseSet, Saved, Statement, digest};
+use crate::report::{BackendReport, CaseSet, Saved, Statement, digests};
 use crate::words::{counted, name};
 
 use super::cases::read_files;
@@ -119,7 +118,7 @@ fn verified(
     }
     let summary = std::mem::take(&mut backend.summary);
     backend.conclude(&cases, spec);
-    let digests: Vec<String> = cases.par_iter().map(|case| digest(case)).collect();
+    let digests = digests(&cases);
     let set = CaseSet::new(cases.iter().map(|case| case.id.as_str()).zip(digests.iter().map(String::as_str)));
     let computed = Statement::new(suite, &backend, set);
     let [stated_json, computed_json] = [&stated, &computed].map(fields);

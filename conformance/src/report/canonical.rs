@@ -1,17 +1,20 @@
 //! The canonical form of a case, and the digests of cases and of sets of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use gather_spec::case::{Arm, When};
+use gather_spec::tensor::Identity;
 use gather_spec::{Allowed, Attribute, Case, DType, Element, ErrorFields, Filled, Tensor};
+use rayon::prelude::*;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::statement::CaseSet;
 
 impl CaseSet {
-    /// The set of these cases, each with its [`digest`].
+    /// The set of these cases, each with its digest, see [`digests`].
     pub fn new<'a>(cases: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut lines: Vec<String> =
             cases.into_iter().map(|(id, digest)| format!("{digest}  {id}\n")).collect();
@@ -37,25 +40,69 @@ pub(super) fn hex(digest: Sha256) -> String {
     })
 }
 
-/// The SHA-256 of the canonical form of a case: one JSON object without spaces, whose keys have the order of the fields
+/// Of each case, the SHA-256 of its canonical form: one JSON object without spaces, whose keys have the order of the fields
 /// below. `conformance/README.md` describes it.
 #[must_use]
-pub fn digest(case: &Case) -> String {
-    let operands = case.call.operands.iter().map(|(name, tensor)| {
-        let sparse = case.sparse.as_ref().filter(|_| *name == *case.names.params);
-        let sha256 = sparse.map_or_else(|| of_tensor(tensor), |sparse| Some(of_runs(sparse.le_runs())));
-        Operand { name, tensor: Digested { dtype: tensor.dtype(), shape: tensor.shape(), sha256 } }
-    });
-    let form = Form {
-        id: &case.id,
-        operator: case.call.operator.as_str(),
-        operands: operands.collect(),
-        attributes: &case.call.attributes,
-        open: [&case.open.params, &case.open.indices],
-        expect: case.expect.arms.iter().map(Arms::of).collect(),
-    };
-    let form = serde_json::to_vec(&form).expect("a case is plain data");
-    hex(Sha256::new_with_prefix(form))
+pub fn digests(cases: &[&Case]) -> Vec<String> {
+    let hashed = Hashed::default();
+    cases.par_iter().map(|case| hashed.case(case)).collect()
+}
+
+/// The digests of tensors. Most cases share theirs with those of other operators, so each is hashed once.
+#[derive(Default)]
+struct Hashed<'a>(Mutex<HashMap<Identity<'a>, Option<Arc<str>>>>);
+
+impl<'a> Hashed<'a> {
+    fn case(&self, case: &'a Case) -> String {
+        let operands = case.call.operands.iter().map(|(name, tensor)| {
+            let sparse = case.sparse.as_ref().filter(|_| *name == *case.names.params);
+            let sha256 = sparse.map_or_else(|| self.sha256(tensor), |sparse| Some(of_runs(sparse.le_runs())));
+            Operand { name, tensor: Digested { dtype: tensor.dtype(), shape: tensor.shape(), sha256 } }
+        });
+        let form = Form {
+            id: &case.id,
+            operator: case.call.operator.as_str(),
+            operands: operands.collect(),
+            attributes: &case.call.attributes,
+            open: [&case.open.params, &case.open.indices],
+            expect: case.expect.arms.iter().map(|arm| self.arm(arm)).collect(),
+        };
+        let form = serde_json::to_vec(&form).expect("a case is plain data");
+        hex(Sha256::new_with_prefix(form))
+    }
+
+    fn arm(&self, arm: &'a Arm) -> Arms<'a> {
+        let When { bad, negative, empty_axis } = arm.when;
+        let allowed = arm.allowed.iter().map(|allowed| self.outcome(allowed)).collect();
+        Arms { bad, negative, empty_axis, allowed }
+    }
+
+    fn outcome(&self, allowed: &'a Allowed) -> Outcome<'a> {
+        match allowed {
+            Allowed::Output(tensor) => Outcome::Output(self.tensor(tensor)),
+            Allowed::Filled(Filled { zeroed, at, fill }) => {
+                Outcome::Filled { output: self.tensor(zeroed), at, fill: *fill }
+            }
+            Allowed::Shape(shape) => Outcome::Shape(shape),
+            Allowed::Error(code, fields) => Outcome::Error { code: code.name(), fields: Fields::of(fields) },
+            Allowed::AnyError => Outcome::AnyError,
+            Allowed::Unspecified => Outcome::Unspecified,
+        }
+    }
+
+    fn tensor(&self, tensor: &'a Tensor) -> Digested<'a> {
+        Digested { dtype: tensor.dtype(), shape: tensor.shape(), sha256: self.sha256(tensor) }
+    }
+
+    fn sha256(&self, tensor: &'a Tensor) -> Option<Arc<str>> {
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(digest) = known().get(&tensor.identity()) {
+            return digest.clone();
+        }
+        let digest = of_tensor(tensor).map(Arc::from);
+        known().insert(tensor.identity(), digest.clone());
+        digest
+    }
 }
 
 /// The canonical form of a case.
@@ -80,7 +127,7 @@ struct Operand<'a> {
 struct Digested<'a> {
     dtype: DType,
     shape: &'a [usize],
-    sha256: Option<String>,
+    sha256: Option<Arc<str>>,
 }
 
 /// The outcomes allowed under some policies.
@@ -113,28 +160,6 @@ struct Fields<'a> {
     rule: Option<&'a str>,
 }
 
-impl<'a> Arms<'a> {
-    fn of(arm: &'a Arm) -> Self {
-        let When { bad, negative, empty_axis } = arm.when;
-        Self { bad, negative, empty_axis, allowed: arm.allowed.iter().map(Outcome::of).collect() }
-    }
-}
-
-impl<'a> Outcome<'a> {
-    fn of(allowed: &'a Allowed) -> Self {
-        match allowed {
-            Allowed::Output(tensor) => Self::Output(Digested::of(tensor)),
-            Allowed::Filled(Filled { zeroed, at, fill }) => {
-                Self::Filled { output: Digested::of(zeroed), at, fill: *fill }
-            }
-            Allowed::Shape(shape) => Self::Shape(shape),
-            Allowed::Error(code, fields) => Self::Error { code: code.name(), fields: Fields::of(fields) },
-            Allowed::AnyError => Self::AnyError,
-            Allowed::Unspecified => Self::Unspecified,
-        }
-    }
-}
-
 impl<'a> Fields<'a> {
     fn of(fields: &'a ErrorFields) -> Self {
         let ErrorFields { position, component, index, bound, bytes, rule } = fields;
@@ -146,12 +171,6 @@ impl<'a> Fields<'a> {
             bytes: *bytes,
             rule: rule.map(gather_spec::DimensionRule::name),
         }
-    }
-}
-
-impl<'a> Digested<'a> {
-    fn of(tensor: &'a Tensor) -> Self {
-        Self { dtype: tensor.dtype(), shape: tensor.shape(), sha256: of_tensor(tensor) }
     }
 }
 
@@ -177,14 +196,14 @@ fn of_tensor(tensor: &Tensor) -> Option<String> {
 
 /// The SHA-256 of the elements of a tensor of zeros that are not zero: of each run of them the offset and the length in
 /// bytes, 8 bytes each, then its bytes.
-fn of_runs(runs: impl Iterator<Item = (usize, Vec<u8>)>) -> String {
+fn of_runs(runs: impl Iterator<Item = (usize, Vec<u8>)>) -> Arc<str> {
     let mut digest = Sha256::new();
     for (offset, bytes) in runs {
         digest.update((offset as u64).to_le_bytes());
         digest.update((bytes.len() as u64).to_le_bytes());
         digest.update(bytes);
     }
-    hex(digest)
+    hex(digest).into()
 }
 
 #[cfg(test)]
