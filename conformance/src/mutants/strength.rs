@@ -1,10 +1,10 @@
 //! Measures the strength of a set of cases: which case catches which mutant.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use gather_spec::{Call, Case, Profile, Signatures, TensorError};
+use gather_spec::{Call, Case, Profile, Signature, Signatures, TensorError};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -124,7 +124,8 @@ impl<'a> LaidOut<'a> {
 
 /// The cases to try mutants on. Mutants declare all dtypes, or those of `narrow`.
 pub(super) struct Trial<'a> {
-    signatures: &'a Signatures,
+    /// Each operator's signature alone: a mutant is made for each case, and describing all operators takes longer than a call.
+    alone: BTreeMap<&'a str, Signatures>,
     small: Vec<LaidOut<'a>>,
     large: Vec<LaidOut<'a>>,
     narrow: Option<Dtypes>,
@@ -132,8 +133,11 @@ pub(super) struct Trial<'a> {
 
 impl<'a> Trial<'a> {
     pub(super) fn new(signatures: &'a Signatures, cases: Vec<LaidOut<'a>>, narrow: Option<Dtypes>) -> Self {
+        let alone = |signature: &'a Signature| {
+            (signature.operator.as_str(), std::iter::once(signature.clone()).collect())
+        };
         let (large, small) = cases.into_iter().partition(LaidOut::is_large);
-        Self { signatures, small, large, narrow }
+        Self { alone: signatures.iter().map(alone).collect(), small, large, narrow }
     }
 
     /// Finds the cases that catch a mutant. `draws` say which operators it is wrong on.
@@ -160,13 +164,13 @@ impl<'a> Trial<'a> {
 
     /// Runs a case against a mutant under each of its profiles.
     fn kill(&self, mutant: &Mutant, laid: &LaidOut<'_>) -> Option<Kill> {
-        let signature = self.signatures.get(laid.case.call.operator.as_str())?;
-        if !mutant.is_wrong_for(signature.form) {
+        let alone = self.alone.get(laid.case.call.operator.as_str())?;
+        if !alone.iter().any(|signature| mutant.is_wrong_for(signature.form)) {
             return None;
         }
         mutant.profiles.iter().find_map(|profile| {
             // A new backend per case, so that earlier cases have no influence.
-            let backend = || mutant.declaring(self.signatures, *profile, self.narrow);
+            let backend = || mutant.declaring(alone, *profile, self.narrow);
             let mut runner = InProcess::new(backend, Strictness::Strict).in_layouts(mutant.layouts());
             let result = runner.run_laid_out(laid.case, |_, layout| Cow::Borrowed(laid.call(layout)));
             let fails = result.verdict.is_failure();
