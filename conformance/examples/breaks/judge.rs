@@ -14,6 +14,9 @@ use crate::ended::Ended;
 /// Cases of a campaign.
 const CAMPAIGN: &str = "4000";
 
+/// What a run asks before its campaign, since it asks some cases: those of the printed examples.
+const FEW_CASES: &str = "*/documented/*";
+
 /// The policies that a backend can declare; the first are, operator by operator, those that the pages permit.
 const POLICIES: [&str; 7] = [
     "",
@@ -122,7 +125,6 @@ struct Failure {
 #[derive(Deserialize)]
 struct Entry {
     id: String,
-    operator: String,
     verdict: String,
 }
 
@@ -136,17 +138,6 @@ struct Group {
     count: u64,
     first: u64,
     key: BTreeMap<String, serde_json::Value>,
-}
-
-/// What a run says of a program.
-enum Said {
-    Nothing,
-    /// Some cases fail.
-    Cases(String),
-    /// All cases pass; the campaign behind them fails.
-    Campaign(String),
-    /// The run gives no report, or none of the whole.
-    Broken(String),
 }
 
 impl Judge {
@@ -163,48 +154,47 @@ impl Judge {
         Ok(self.campaign_within(suspect)?.map(|by| Catch { step: Step::CampaignWithin, by }))
     }
 
-    /// The first step that catches the suspect as a program. Each run asks for cases and campaign, which takes half the
-    /// time of a run for each; what cases find under any policies goes before what a campaign finds.
+    /// The first step that catches the suspect as a program. What cases find under any policies goes before what a campaign
+    /// finds, and each run ends at its first failure.
     fn served(&self, suspect: &Suspect<'_>) -> Result<Option<Catch>, String> {
-        let mut drawn = None;
+        let cases = ["--call-limit", "5", "--no-campaign", "--fail-fast"];
+        if let Some(found) = self.under_policies(suspect, &cases, [Step::Cases, Step::CasesElsewhere])? {
+            return Ok(Some(found));
+        }
+        if let Some(glob) = &self.large {
+            let large = ["--call-limit", "60", "--suite", "large", "--fail-fast", "--case", glob];
+            if let Some(by) = self.run_program(suspect, "", &large)? {
+                return Ok(Some(Catch { step: Step::CasesLarge, by }));
+            }
+        }
+        let campaign = ["--call-limit", "5", "--case", FEW_CASES, "--campaign", CAMPAIGN];
+        self.under_policies(suspect, &campaign, [Step::Campaign, Step::CampaignElsewhere])
+    }
+
+    /// Runs a program under the policies that the pages permit, then under each other pair, until a run finds something.
+    fn under_policies(
+        &self,
+        suspect: &Suspect<'_>,
+        options: &[&str],
+        [permitted, elsewhere]: [Step; 2],
+    ) -> Result<Option<Catch>, String> {
         for policies in POLICIES {
-            let permitted = policies.is_empty();
-            let named = |by: String| if permitted { by } else { format!("{policies}: {by}") };
-            match self.whole(suspect, policies)? {
-                Said::Nothing => {}
-                Said::Cases(by) | Said::Broken(by) => {
-                    let step = if permitted { Step::Cases } else { Step::CasesElsewhere };
-                    return Ok(Some(Catch { step, by: named(by) }));
-                }
-                Said::Campaign(by) => {
-                    let step = if permitted { Step::Campaign } else { Step::CampaignElsewhere };
-                    drawn = drawn.or(Some(Catch { step, by: named(by) }));
-                }
+            if let Some(by) = self.run_program(suspect, policies, options)? {
+                return Ok(Some(match policies {
+                    "" => Catch { step: permitted, by },
+                    _ => Catch { step: elsewhere, by: format!("{policies}: {by}") },
+                }));
             }
         }
-        let Some(glob) = &self.large else { return Ok(drawn) };
-        match self.run_program(suspect, "", &["--call-limit", "60", "--suite", "large", "--case", glob])? {
-            Said::Nothing => Ok(drawn),
-            Said::Cases(by) | Said::Campaign(by) | Said::Broken(by) => {
-                Ok(Some(Catch { step: Step::CasesLarge, by }))
-            }
-        }
+        Ok(None)
     }
 
-    /// What cases and campaign say of the program; it is broken only where cases alone give no report either.
-    fn whole(&self, suspect: &Suspect<'_>, policies: &str) -> Result<Said, String> {
-        let run =
-            |more: &[&str]| self.run_program(suspect, policies, &[&["--call-limit", "5"], more].concat());
-        match run(&[])? {
-            Said::Broken(by) => Ok(match run(&["--no-campaign"])? {
-                Said::Nothing => Said::Campaign(by),
-                said => said,
-            }),
-            said => Ok(said),
-        }
-    }
-
-    fn run_program(&self, suspect: &Suspect<'_>, policies: &str, more: &[&str]) -> Result<Said, String> {
+    fn run_program(
+        &self,
+        suspect: &Suspect<'_>,
+        policies: &str,
+        more: &[&str],
+    ) -> Result<Option<String>, String> {
         let arguments = ["run", "--format", "json"].iter().chain(more).map(OsString::from);
         let colon = if policies.is_empty() { "" } else { ":" };
         let backend = format!("{}{colon}{policies}", suspect.backend);
@@ -217,12 +207,10 @@ impl Judge {
         for policies in &POLICIES[1..] {
             let backend = format!("{}:{policies}", suspect.backend);
             let arguments =
-                ["run", "--format", "json", "--no-campaign", "--backend", &backend].map(OsString::from);
-            match self.run(suspect.program, suspect.level, arguments.into_iter())? {
-                Said::Nothing => {}
-                Said::Cases(by) | Said::Campaign(by) | Said::Broken(by) => {
-                    return Ok(Some(format!("{policies}: {by}")));
-                }
+                ["run", "--format", "json", "--no-campaign", "--fail-fast", "--backend", &backend]
+                    .map(OsString::from);
+            if let Some(by) = self.run(suspect.program, suspect.level, arguments.into_iter())? {
+                return Ok(Some(format!("{policies}: {by}")));
             }
         }
         Ok(None)
@@ -248,15 +236,15 @@ impl Judge {
         program: &Path,
         level: Option<&str>,
         arguments: impl Iterator<Item = OsString>,
-    ) -> Result<Said, String> {
+    ) -> Result<Option<String>, String> {
         let mut arguments: Vec<OsString> = arguments.collect();
         arguments.splice(1..1, self.out());
         let Some(ended) = self.start(program, level, &arguments)? else {
-            return Ok(Said::Broken("hangs".to_owned()));
+            return Ok(Some("hangs".to_owned()));
         };
         match serde_json::from_slice::<Report>(&ended.stdout) {
-            Ok(report) => Ok(report.said()),
-            Err(_) if ended.code != Some(2) => Ok(Said::Broken(ended.last_words())),
+            Ok(report) => Ok(report.failure()),
+            Err(_) if ended.code != Some(2) => Ok(Some(ended.last_words())),
             Err(wrong) => Err(format!("{arguments:?}: {wrong}: {}", ended.last_words())),
         }
     }
@@ -311,30 +299,17 @@ impl Judge {
 }
 
 impl Report {
-    /// What it says of the one backend.
-    fn said(self) -> Said {
+    /// What fails first: a case, a kind of calls of the campaign, or the backend itself.
+    fn failure(self) -> Option<String> {
         let fine = |verdict: &str| Verdict::ALL.iter().any(|one| !one.is_failure() && one.name() == verdict);
-        for backend in self.backends {
-            let failing: Vec<&Entry> = backend.results.iter().filter(|entry| !fine(&entry.verdict)).collect();
-            if let Some(first) = failing.first() {
-                return Said::Cases(counted(&failing, first));
-            }
+        self.backends.into_iter().find_map(|backend| {
+            let case = backend.results.iter().find(|entry| !fine(&entry.verdict));
+            let case = case.map(|Entry { id, verdict }| format!("first {verdict} {id}"));
             let drawn = backend.campaign.iter().find_map(|part| Some((&part.part, part.kinds.first()?)));
-            if let Some((part, Failure { operator, kind, count })) = drawn {
-                return Said::Campaign(format!("{part}: {count}, first {kind} {operator}"));
-            }
-            if let Some(broken) = backend.broken {
-                return Said::Broken(broken);
-            }
-        }
-        Said::Nothing
+            let drawn = drawn.map(|(part, Failure { operator, kind, count })| {
+                format!("{part}: {count}, first {kind} {operator}")
+            });
+            case.or(drawn).or(backend.broken)
+        })
     }
-}
-
-/// How many cases fail, by operator, and the first.
-fn counted(failing: &[&Entry], first: &Entry) -> String {
-    let mut operators: BTreeMap<&str, usize> = BTreeMap::new();
-    failing.iter().for_each(|entry| *operators.entry(&entry.operator).or_default() += 1);
-    let each: Vec<String> = operators.iter().map(|(operator, count)| format!("{count} {operator}")).collect();
-    format!("{} ({}), first {} {}", failing.len(), each.join(", "), first.verdict, first.id)
 }

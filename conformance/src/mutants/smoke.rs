@@ -60,7 +60,7 @@ pub fn breaks(page: &str) -> Vec<Break> {
         let (id, _) = columns.next()?.split_once("<br>")?;
         let fails = columns.nth(1)?;
         // The verdict is between the two. A first failure in a campaign has no case.
-        let case = fails.rsplit_once("), first ")?.1.split(' ').nth(1)?;
+        let case = fails.rsplit_once("first ")?.1.split(' ').nth(1)?;
         case.contains('/').then(|| Break { id: id.to_owned(), case: case.to_owned() })
     };
     page.lines().filter_map(of_row).collect()
