@@ -73,7 +73,7 @@ impl Geometry {
             self.push(*dim, 0, *stride);
         }
         let row_bytes = self.push_slice(&shapes.params[axis + depth..], &params[axis + depth..], element);
-        self.set_run(row_bytes);
+        self.set_run(row_bytes, element);
         self.set_components(shapes, params, indices, size);
     }
 
@@ -142,13 +142,13 @@ impl Geometry {
             let RowAxis { len, params, indices } = along(dim);
             self.push(len, params.wrapping_mul(element.cast_signed()), indices);
         }
-        self.set_run(run * element);
+        self.set_run(run * element, element);
     }
 
     /// Sets the rows' length, those of the slices being among the rows already.
     #[inline(always)]
-    fn set_run(&mut self, row_bytes: usize) {
-        let (pieces, row_bytes) = cut(row_bytes);
+    fn set_run(&mut self, row_bytes: usize, element: usize) {
+        let (pieces, row_bytes) = cut(row_bytes, element);
         self.push(pieces, row_bytes.cast_signed(), 0);
         if self.rows.is_empty() {
             self.rows.push(RowAxis { len: 1, params: 0, indices: 0 });
@@ -263,11 +263,14 @@ impl Geometry {
     }
 }
 
-/// Cuts a row into equal pieces by halving while it is long and even.
+/// Cuts a row into equal pieces of whole elements by halving while it is long and even.
 #[inline]
-fn cut(mut row_bytes: usize) -> (usize, usize) {
+fn cut(mut row_bytes: usize, element: usize) -> (usize, usize) {
     let mut pieces = 1;
-    while row_bytes > LONGEST_PIECE && row_bytes.is_multiple_of(128) {
+    while row_bytes > LONGEST_PIECE
+        && row_bytes.is_multiple_of(128)
+        && (row_bytes / 2).is_multiple_of(element)
+    {
         row_bytes /= 2;
         pieces *= 2;
     }
@@ -370,8 +373,10 @@ mod tests {
 
     #[test]
     fn long_rows_are_cut_into_equal_pieces() {
-        assert_eq!(cut(256 << 10), (4, 64 << 10));
-        assert_eq!(cut(64 << 10), (1, 64 << 10));
-        assert_eq!(cut(65_537), (1, 65_537));
+        assert_eq!(cut(256 << 10, 4), (4, 64 << 10));
+        assert_eq!(cut(64 << 10, 4), (1, 64 << 10));
+        assert_eq!(cut(65_537, 1), (1, 65_537));
+        assert_eq!(cut(384 * 171, 384), (1, 384 * 171), "an element would be cut");
+        assert_eq!(cut(384 * 342, 384), (2, 384 * 171));
     }
 }
