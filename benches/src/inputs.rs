@@ -11,7 +11,7 @@ use crate::roofline::on_huge_pages;
 use crate::workloads::Layout;
 
 /// How many elements longer than its window a row of [`Layout::Padded`] is.
-const PADDING: usize = 16;
+pub(crate) const PADDING: usize = 16;
 
 /// The inputs of one workload.
 #[derive(Clone, Debug)]

@@ -15,6 +15,7 @@ pub mod geometry;
 pub mod indices;
 pub mod inputs;
 pub mod machine;
+mod placed;
 pub mod roofline;
 pub mod subject;
 pub mod threads;

@@ -11,6 +11,7 @@ use crate::Workload;
 use crate::floor::{Floor, Place};
 use crate::indices::{Drawable, Drawn, Indices};
 use crate::inputs::Inputs;
+use crate::placed::Placed;
 
 /// The settings of gather-optimized that are not part of a workload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -141,6 +142,8 @@ struct Parts<'a, T, I> {
     /// Indices for the floor, all in range: the indices themselves, or a contiguous copy if they are strided.
     contiguous: CowArray<'a, I, IxDyn>,
     output: ArrayD<T>,
+    /// Memory for an output of another layout, to which `into` goes then.
+    placed_output: Option<Placed<T>>,
     floor: Floor,
     /// Rows for the floor past the caches.
     placed: Option<PlacedRows<'a>>,
@@ -170,12 +173,32 @@ impl<'a, T: Stored, I: Index> Parts<'a, T, I> {
             stored,
             indices,
             contiguous: in_range.as_standard_layout(),
+            placed_output: Placed::new(workload.output.layout, &output),
             output,
             floor,
             placed: None,
             params: view,
             pool: Pool::new(4 << 30),
         })
+    }
+
+    /// Spoils the reused output, however it lies.
+    fn spoil(&mut self, garbage: T) {
+        self.output.fill(garbage.clone());
+        if let Some(placed) = &mut self.placed_output {
+            placed.view().fill(garbage);
+        }
+    }
+
+    /// Whether `into` has written these elements.
+    fn has_written(&mut self, fresh: &ArrayD<T>) -> bool
+    where
+        T: PartialEq,
+    {
+        match &mut self.placed_output {
+            Some(placed) => placed.view() == fresh,
+            None => self.output == fresh,
+        }
     }
 
     fn holds_bits(&self, at: usize, expected: &Tensor, from: usize, count: usize) -> bool
@@ -208,7 +231,10 @@ impl<'a, T: Stored + Element + Pod, I: Index + Place> Bits<'a, T, I> {
 
 impl<T: Stored + Element + Pod + PartialEq, I: Index + Place> Subject for Bits<'_, T, I> {
     fn run_into(&mut self, plan: &Plan) -> Result<(), Refusal> {
-        plan.run_into(&self.0.params, self.0.indices, &mut self.0.output)
+        match &mut self.0.placed_output {
+            Some(placed) => plan.run_into(&self.0.params, self.0.indices, &mut placed.view()),
+            None => plan.run_into(&self.0.params, self.0.indices, &mut self.0.output),
+        }
     }
 
     fn run_fresh(&self, how: How) -> Result<(), Refusal> {
@@ -238,11 +264,11 @@ impl<T: Stored + Element + Pod + PartialEq, I: Index + Place> Subject for Bits<'
         let pooled =
             plan.run_pooled(&self.0.params, self.0.indices, &self.0.pool).map_err(|why| why.to_string())?;
         let spoil =
-            |parts: &mut Self| parts.0.output.as_slice_mut().map(|all| cast_slice_mut(all).fill(0xA5u8));
+            |parts: &mut Self| parts.0.spoil(bytemuck::pod_read_unaligned(&[0xA5; 16][..size_of::<T>()]));
         same_bits(pooled.view() == fresh, "pooled")?;
         spoil(self);
         self.run_into(&plan).map_err(|why| why.to_string())?;
-        same_bits(self.0.output == fresh, "into")?;
+        same_bits(self.0.has_written(&fresh), "into")?;
         let threads = how.threads.map_or(1, usize::from);
         // A floor moves the element of an index in range where the policy fills or clamps.
         if self.0.workload.indices.bad > 0 {
@@ -267,7 +293,10 @@ struct Strings<'a, I>(Parts<'a, ByteString, I>);
 
 impl<I: Index + Place> Subject for Strings<'_, I> {
     fn run_into(&mut self, plan: &Plan) -> Result<(), Refusal> {
-        plan.run_cloned_into(&self.0.params, self.0.indices, &mut self.0.output)
+        match &mut self.0.placed_output {
+            Some(placed) => plan.run_cloned_into(&self.0.params, self.0.indices, &mut placed.view()),
+            None => plan.run_cloned_into(&self.0.params, self.0.indices, &mut self.0.output),
+        }
     }
 
     fn run_fresh(&self, how: How) -> Result<(), Refusal> {
@@ -291,10 +320,10 @@ impl<I: Index + Place> Subject for Strings<'_, I> {
     fn agree(&mut self, how: How) -> Result<(), String> {
         let plan = how.plan(self.0.workload).map_err(|why| why.to_string())?;
         let fresh = plan.run_cloned(&self.0.params, self.0.indices).map_err(|why| why.to_string())?;
-        self.0.output.fill(ByteString::default());
+        self.0.spoil(ByteString::default());
         self.run_into(&plan).map_err(|why| why.to_string())?;
-        same_bits(self.0.output == fresh, "into")?;
-        self.0.output.fill(ByteString::default());
+        same_bits(self.0.has_written(&fresh), "into")?;
+        self.0.spoil(ByteString::default());
         self.run_floor(1);
         same_bits(self.0.output == fresh, "floor")
     }

@@ -35,6 +35,9 @@ pub struct Workload {
     /// The number of leading dims that params and indices share.
     #[serde(default)]
     pub batch_dims: usize,
+    /// Where the output of `into` goes; a fresh one is always contiguous.
+    #[serde(default)]
+    pub output: OutputSpec,
     /// What bad and negative indices give.
     #[serde(default, deserialize_with = "policy")]
     pub policy: Profile,
@@ -52,6 +55,15 @@ fn policy<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Profile, D::Erro
     }
     let Policies { bad, negative } = Policies::deserialize(deserializer)?;
     Ok(Profile { bad, negative })
+}
+
+/// A description of the caller's output.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutputSpec {
+    /// The memory layout: any but `broadcast`.
+    #[serde(default)]
+    pub layout: Layout,
 }
 
 /// A description of params.
@@ -318,10 +330,11 @@ impl Workload {
         self.params.dtype == DType::String
     }
 
-    /// Whether params and indices lie row after row, as in a file.
+    /// Whether params, indices and the output lie row after row, as in a file.
     #[must_use]
     pub fn is_contiguous(&self) -> bool {
-        self.params.layout == Layout::Contiguous && self.indices.layout == Layout::Contiguous
+        let layouts = [self.params.layout, self.indices.layout, self.output.layout];
+        layouts.iter().all(|layout| *layout == Layout::Contiguous)
     }
 
     fn check(&self) -> Result<(), String> {
@@ -337,6 +350,9 @@ impl Workload {
         }
         if matches!(self.indices.layout, Layout::Padded | Layout::Broadcast) {
             return Err("indices are contiguous, transposed or reversed".to_owned());
+        }
+        if self.output.layout == Layout::Broadcast {
+            return Err("elements of an output are not repeated".to_owned());
         }
         if self.indices.negative.saturating_add(self.indices.bad) > 100 {
             return Err("more than 100 percent of the indices are negative or bad".to_owned());
@@ -407,6 +423,7 @@ workloads:
             ("shape: [5]", "shape: [0]", "empty"),
             ("id: rows", "id: Rows", "lower-case"),
             ("form: take", "form: scatter", "scatter"),
+            ("seed: 1", "seed: 1\n    output: { layout: broadcast }", "not repeated"),
             ("seed: 1", "seed: 1\n    axis: 2", "axis"),
             ("form: take", "form: nd\n    axis: 0", "axis"),
             ("form: take", "form: elements", "needs an axis"),

@@ -103,6 +103,24 @@ fn every_layout() {
     check("f32", "i32", "random", "contiguous", "reversed");
 }
 
+/// What `into` writes lies elsewhere than a fresh output does.
+#[test]
+fn every_layout_of_outputs() {
+    for layout in ["padded", "transposed", "reversed"] {
+        for dtype in ["u8", "f32", "string"] {
+            let mut text = "schema: 2\nworkloads:\n".to_owned();
+            for (number, (form, params, indices, attributes)) in CALLS.into_iter().enumerate() {
+                text += &format!(
+                    "  - id: call-{number}\n    form: {form}\n    params: {{ dtype: {dtype}, shape: {params} }}\n    \
+                     indices: {{ dtype: i64, shape: {indices}, distribution: random }}\n    \
+                     output: {{ layout: {layout} }}\n    {attributes}\n    seed: 5\n"
+                );
+            }
+            check_all(&workloads::parse(&text).unwrap(), &format!("{dtype} into {layout}"));
+        }
+    }
+}
+
 /// Stride 0 along the first axis; calls whose first axis is a batch are covered by the others' offsets.
 #[test]
 fn broadcast_params() {

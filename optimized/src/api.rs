@@ -40,7 +40,7 @@ pub fn gather_nd<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
     Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?.run()
 }
 
-/// [`gather_nd`] into the caller's array, which must be row-major without gaps.
+/// [`gather_nd`] into the caller's array, of any layout.
 ///
 /// # Errors
 /// Those of [`crate::Plan::gather_nd`] and [`crate::Plan::run_into`].
@@ -93,7 +93,7 @@ pub fn gather<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill<A>>(
     Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?.run()
 }
 
-/// [`gather`] into the caller's array, which must be row-major without gaps.
+/// [`gather`] into the caller's array, of any layout.
 ///
 /// # Errors
 /// Those of [`crate::Plan::gather`] and [`crate::Plan::run_into`].
@@ -148,7 +148,7 @@ pub fn take_along_axis<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill
     Arrays::new(shapes, Strided::of(params), Strided::of(indices), options.fill.chosen())?.run()
 }
 
-/// [`take_along_axis`] into the caller's array, which must be row-major without gaps.
+/// [`take_along_axis`] into the caller's array, of any layout.
 ///
 /// # Errors
 /// Those of [`crate::Plan::take_along_axis`] and [`crate::Plan::run_into`].
@@ -230,7 +230,7 @@ pub fn gather_windows<A: Element, I: Index, D: Dimension, E: Dimension, Z: Fill<
     })?
 }
 
-/// [`gather_windows`] into the caller's array, which must be row-major without gaps.
+/// [`gather_windows`] into the caller's array, of any layout.
 ///
 /// # Errors
 /// Those of [`crate::Plan::gather_windows`] and [`crate::Plan::run_into`].

@@ -10,7 +10,8 @@ use crate::geometry::Geometry;
 use crate::index::Index;
 use crate::kernels::check::BadIndexFound;
 use crate::kernels::clone_elements::clone_elements;
-use crate::kernels::job::{Job, Written};
+use crate::kernels::job::{Job, SpreadJob, Written};
+use crate::kernels::places::Places;
 use crate::kernels::strided::Strided;
 use crate::kernels::workers;
 use crate::offender::first_offender;
@@ -82,18 +83,13 @@ impl<'a, A, I: Index> Arrays<'a, A, I> {
         shape
     }
 
-    /// The caller's output, if it fits.
+    /// Whether the caller's output has the shape of the output.
+    ///
+    /// # Errors
+    /// `Unsupported` if it has another.
     #[inline]
-    pub(crate) fn output_slice<'o, F: Dimension>(
-        &self,
-        output: &'o mut ArrayRef<A, F>,
-    ) -> Result<&'o mut [A], Refusal> {
-        let (mut found, mut same) = (output.shape().iter(), output.ndim() == self.shapes.output_rank());
-        self.shapes.each_output_dim(|dim| same &= found.next() == Some(&dim));
-        if !same {
-            return Err(self.other_output(output.shape()));
-        }
-        output.as_slice_mut().ok_or_else(with_gaps)
+    pub(crate) fn check_output(&self, shape: &[usize]) -> Result<(), Refusal> {
+        if self.shapes.is_output(shape) { Ok(()) } else { Err(self.other_output(shape)) }
     }
 
     #[cold]
@@ -157,8 +153,36 @@ impl<A: Element, I: Index> Arrays<'_, A, I> {
     /// Gathers into the caller's array.
     #[inline]
     pub(crate) fn run_into<F: Dimension>(&self, output: &mut ArrayRef<A, F>) -> Result<(), Refusal> {
-        let slice = self.output_slice(output)?;
-        output::overwrite(slice, |output| self.write(output))
+        self.check_output(output.shape())?;
+        match output.as_slice_mut() {
+            Some(slice) => output::overwrite(slice, |output| self.write(output)),
+            None => self.spread(Places::of(output)),
+        }
+    }
+
+    /// Gathers into places of the caller's.
+    pub(crate) fn run_into_places(&self, output: Places<'_, A>) -> Result<(), Refusal> {
+        self.check_output(output.shape())?;
+        self.spread(output)
+    }
+
+    /// Writes all of an output of the right shape in any layout.
+    #[inline(never)] // So that the code for outputs without gaps stays short.
+    fn spread(&self, mut output: Places<'_, A>) -> Result<(), Refusal> {
+        let fill = self.fill.copied().unwrap_or_default();
+        if self.shapes.is_empty() || self.params.is_empty() {
+            self.refuse_bad_indices()?;
+            output.fill(fill);
+            return Ok(());
+        }
+        let mut room = Geometry::room();
+        let mut job = SpreadJob::new(&mut room, self.shapes, (self.params, self.indices), &output, &fill);
+        let workers = self.workers(job.nanoseconds());
+        if workers > 1 {
+            job.split(workers);
+        }
+        workers::share(workers, &|| job.work());
+        job.finish().map_err(|_| self.offence())
     }
 
     /// Writes all of the output.
@@ -204,11 +228,6 @@ fn shared<'o, I: Index>(mut job: Job<'_, 'o, I>, count: usize) -> Result<Written
 #[cold]
 fn other_length(found: usize, wanted: usize) -> Refusal {
     Refusal::Unsupported(format!("the output has {found} elements, not {wanted}"))
-}
-
-#[cold]
-fn with_gaps() -> Refusal {
-    Refusal::Unsupported("the output is not row-major without gaps".to_owned())
 }
 
 #[cold]

@@ -73,7 +73,7 @@ impl Geometry {
             self.push(*dim, 0, *stride);
         }
         let row_bytes = self.push_slice(&shapes.params[axis + depth..], &params[axis + depth..], element);
-        self.set_run(row_bytes);
+        self.set_run(row_bytes, element);
         self.set_components(shapes, params, indices, size);
     }
 
@@ -142,13 +142,13 @@ impl Geometry {
             let RowAxis { len, params, indices } = along(dim);
             self.push(len, params.wrapping_mul(element.cast_signed()), indices);
         }
-        self.set_run(run * element);
+        self.set_run(run * element, element);
     }
 
     /// Sets the rows' length, those of the slices being among the rows already.
     #[inline(always)]
-    fn set_run(&mut self, row_bytes: usize) {
-        let (pieces, row_bytes) = cut(row_bytes);
+    fn set_run(&mut self, row_bytes: usize, element: usize) {
+        let (pieces, row_bytes) = cut(row_bytes, element);
         self.push(pieces, row_bytes.cast_signed(), 0);
         if self.rows.is_empty() {
             self.rows.push(RowAxis { len: 1, params: 0, indices: 0 });
@@ -191,12 +191,7 @@ impl Geometry {
     /// Puts the dims of a slice that are not contiguous among the rows; gives the bytes of the contiguous run.
     #[inline]
     fn push_slice(&mut self, dims: &[usize], strides: &[isize], element: usize) -> usize {
-        let mut run = 1usize;
-        let mut end = dims.len();
-        while end > 0 && (dims[end - 1] == 1 || strides[end - 1] == run.cast_signed()) {
-            run *= dims[end - 1];
-            end -= 1;
-        }
+        let (end, run) = Self::run(dims, strides);
         for (dim, stride) in dims[..end].iter().zip(strides) {
             self.push(*dim, stride.wrapping_mul(element.cast_signed()), 0);
         }
@@ -210,6 +205,43 @@ impl Geometry {
         let inner = self.rows.last().filter(|axis| axis.indices == 0 && axis.len >= LEAST_SCATTERED)?;
         let worth = self.row_count / inner.len >= LEAST_SCATTERED && !self.components.is_empty();
         worth.then_some(*inner)
+    }
+
+    /// Cuts every row into pieces of so many bytes, which divide it.
+    pub(crate) fn cut_rows(&mut self, bytes: usize) {
+        let pieces = self.row_bytes / bytes;
+        self.push(pieces, bytes.cast_signed(), 0);
+        self.row_count *= pieces;
+        self.row_bytes = bytes;
+    }
+
+    /// The rows of an output of this shape that lies in memory as its strides say, in elements of `element` bytes: what an axis
+    /// says of params is said of the output. Rows of `row_bytes` bytes must divide the run without gaps.
+    pub(crate) fn of_output(shape: &[usize], strides: &[isize], element: usize, row_bytes: usize) -> Self {
+        let mut rows = Self::room();
+        let (outer, run) = Self::run(shape, strides);
+        for (dim, stride) in shape[..outer].iter().zip(strides) {
+            rows.push(*dim, stride.wrapping_mul(element.cast_signed()), 0);
+        }
+        rows.push(run * element / row_bytes, row_bytes.cast_signed(), 0);
+        if rows.rows.is_empty() {
+            rows.rows.push(RowAxis { len: 1, params: 0, indices: 0 });
+        }
+        rows.row_count = rows.rows.iter().map(|axis| axis.len).product();
+        rows.row_bytes = row_bytes;
+        rows
+    }
+
+    /// The inner dims that have no gaps: how many dims are outside them, and their elements.
+    #[inline]
+    pub(crate) fn run(dims: &[usize], strides: &[isize]) -> (usize, usize) {
+        let mut run = 1usize;
+        let mut end = dims.len();
+        while end > 0 && (dims[end - 1] == 1 || strides[end - 1] == run.cast_signed()) {
+            run *= dims[end - 1];
+            end -= 1;
+        }
+        (end, run)
     }
 
     /// The same call with one row for all of the innermost axis.
@@ -231,11 +263,14 @@ impl Geometry {
     }
 }
 
-/// Cuts a row into equal pieces by halving while it is long and even.
+/// Cuts a row into equal pieces of whole elements by halving while it is long and even.
 #[inline]
-fn cut(mut row_bytes: usize) -> (usize, usize) {
+fn cut(mut row_bytes: usize, element: usize) -> (usize, usize) {
     let mut pieces = 1;
-    while row_bytes > LONGEST_PIECE && row_bytes.is_multiple_of(128) {
+    while row_bytes > LONGEST_PIECE
+        && row_bytes.is_multiple_of(128)
+        && (row_bytes / 2).is_multiple_of(element)
+    {
         row_bytes /= 2;
         pieces *= 2;
     }
@@ -338,8 +373,10 @@ mod tests {
 
     #[test]
     fn long_rows_are_cut_into_equal_pieces() {
-        assert_eq!(cut(256 << 10), (4, 64 << 10));
-        assert_eq!(cut(64 << 10), (1, 64 << 10));
-        assert_eq!(cut(65_537), (1, 65_537));
+        assert_eq!(cut(256 << 10, 4), (4, 64 << 10));
+        assert_eq!(cut(64 << 10, 4), (1, 64 << 10));
+        assert_eq!(cut(65_537, 1), (1, 65_537));
+        assert_eq!(cut(384 * 171, 384), (1, 384 * 171), "an element would be cut");
+        assert_eq!(cut(384 * 342, 384), (2, 384 * 171));
     }
 }

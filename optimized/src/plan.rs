@@ -240,11 +240,13 @@ impl<Z> Plan<Z> {
         pool.fill(arrays.output_shape(), arrays.output_len(), |output| arrays.write(output))
     }
 
-    /// Gathers into the caller's array, which must be row-major without gaps. Nothing is written before shapes and
-    /// layout are known to fit; after a bad index the array holds unspecified elements.
+    /// Gathers into the caller's array, of any layout: a slice of a larger array, transposed, backwards. It is fastest where
+    /// what one index row selects has no gaps in the output. Nothing is written before the shapes are known to fit. After a
+    /// bad index the elements of the array are unspecified: some were written and some were not. What lies between them is
+    /// never touched.
     ///
     /// # Errors
-    /// As [`Plan::run`]; `Unsupported` if the output has another shape or layout.
+    /// As [`Plan::run`]; `Unsupported` if the output has another shape.
     ///
     /// ```
     /// use gather_optimized::{Options, Plan};
@@ -254,6 +256,18 @@ impl<Z> Plan<Z> {
     /// let mut output = Array1::zeros(2);
     /// plan.run_into(&array![10, 20, 30], &array![2, 1], &mut output)?;
     /// assert_eq!(output, array![30, 20]);
+    /// # Ok::<(), gather_spec::Refusal>(())
+    /// ```
+    ///
+    /// Into the second column of a matrix:
+    ///
+    /// ```
+    /// # use gather_optimized::{Options, Plan};
+    /// # use ndarray::{Array2, array};
+    /// # let plan = Plan::gather(&[3], &[2], &Options::new())?;
+    /// let mut batch = Array2::zeros((2, 3));
+    /// plan.run_into(&array![10, 20, 30], &array![2, 1], &mut batch.column_mut(1))?;
+    /// assert_eq!(batch, array![[0, 30, 0], [0, 20, 0]]);
     /// # Ok::<(), gather_spec::Refusal>(())
     /// ```
     #[inline]
@@ -313,7 +327,8 @@ impl<Z> Plan<Z> {
         Z: Fill<A>,
     {
         let arrays = self.on(Strided::of(params), Strided::of(indices))?;
-        let mut places = arrays.output_slice(output)?.iter_mut();
+        arrays.check_output(output.shape())?;
+        let mut places = output.iter_mut();
         arrays.each_cloned(|element| {
             if let Some(place) = places.next() {
                 *place = element;

@@ -222,6 +222,14 @@ impl<'a> Shapes<'a> {
         if repeated { self.params[dim] } else { self.indices[dim] }
     }
 
+    /// Whether this is the shape of the output.
+    #[inline]
+    pub(crate) fn is_output(self, shape: &[usize]) -> bool {
+        let (mut found, mut same) = (shape.iter(), shape.len() == self.output_rank());
+        self.each_output_dim(|dim| same &= found.next() == Some(&dim));
+        same
+    }
+
     /// The rank of the output.
     #[inline]
     pub(crate) fn output_rank(self) -> usize {

@@ -1,6 +1,6 @@
 //! The documented functions on plain slices, for whoever has arrays of their own: a [`View`] says where in a slice the
-//! elements of a tensor lie. Outputs are row-major without gaps: a new `Vec`, or the caller's slice. Up to rank 6,
-//! nothing is allocated but the output.
+//! elements of a tensor lie. Outputs are a new `Vec` or the caller's slice, row-major without gaps, or a [`ViewMut`] that
+//! says where in a slice they go. Up to rank 6, nothing is allocated but the output.
 //!
 //! ```
 //! use gather_optimized::Options;
@@ -20,93 +20,29 @@
 //! # Ok::<(), gather_spec::Refusal>(())
 //! ```
 
+mod view;
+
 use gather_spec::{DimensionNumbers, Refusal};
 
 use crate::arrays::{Arrays, Element};
 use crate::forms::{elements, nd, take, window};
 use crate::index::Index;
-use crate::kernels::strided::{Strided, Strides, row_major};
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::policy::Fill;
+use view::Target;
 
-/// A tensor in a slice: where its first element is, its shape, and its strides.
-#[derive(Clone, Debug)]
-pub struct View<'a, A> {
-    elements: &'a [A],
-    offset: usize,
-    shape: &'a [usize],
-    strides: Strides,
-}
+pub use view::{Output, View, ViewMut};
 
-impl<'a, A> View<'a, A> {
-    /// All of a slice, row-major without gaps.
-    ///
-    /// # Errors
-    /// `Unsupported` if the slice has not as many elements as the shape.
-    ///
-    /// ```
-    /// use gather_optimized::slices::View;
-    /// assert!(View::new(&[1, 2, 3, 4, 5, 6], &[2, 3]).is_ok());
-    /// assert!(View::new(&[1, 2, 3, 4, 5], &[2, 3]).is_err());
-    /// ```
-    pub fn new(elements: &'a [A], shape: &'a [usize]) -> Result<Self, Refusal> {
-        let view = Self { elements, offset: 0, shape, strides: row_major(shape) };
-        let fits =
-            Strided::within(elements, 0, shape, &view.strides).is_some_and(|all| all.len() == elements.len());
-        if fits { Ok(view) } else { Err(other_length(shape, elements.len())) }
-    }
-
-    /// The elements that `strides` reach, in elements of the slice from dim to dim, the first of them at `offset`. A stride may be
-    /// negative, or 0 to repeat what it steps over.
-    ///
-    /// # Errors
-    /// `Unsupported` if an element lies outside the slice, or there is not one stride for each dim.
-    ///
-    /// ```
-    /// use gather_optimized::slices::View;
-    /// // Backwards.
-    /// assert!(View::strided(&[1, 2, 3], 2, &[3], &[-1]).is_ok());
-    /// assert!(View::strided(&[1, 2, 3], 1, &[3], &[-1]).is_err());
-    /// ```
-    pub fn strided(
-        elements: &'a [A],
-        offset: usize,
-        shape: &'a [usize],
-        strides: &[isize],
-    ) -> Result<Self, Refusal> {
-        let view = Self { elements, offset, shape, strides: Strides::from_slice(strides) };
-        match Strided::within(elements, offset, shape, &view.strides) {
-            Some(_) => Ok(view),
-            None => Err(outside(&view)),
+impl<A: Element, I: Index> Arrays<'_, A, I> {
+    /// Gathers to where an output goes.
+    #[inline]
+    fn run_into_output<O: Output<A> + ?Sized>(&self, output: &mut O) -> Result<(), Refusal> {
+        match output.target()? {
+            Target::Flat(slice) => self.run_into_slice(slice),
+            Target::Places(places) => self.run_into_places(places),
         }
     }
-
-    /// The shape.
-    #[must_use]
-    pub const fn shape(&self) -> &'a [usize] {
-        self.shape
-    }
-
-    #[inline]
-    fn operand(&self) -> Result<Strided<'_, A>, Refusal> {
-        Strided::within(self.elements, self.offset, self.shape, &self.strides).ok_or_else(|| outside(self))
-    }
-}
-
-#[cold]
-fn other_length(shape: &[usize], len: usize) -> Refusal {
-    Refusal::Unsupported(format!("a slice of {len} elements is not all of a tensor of shape {shape:?}"))
-}
-
-#[cold]
-fn outside<A>(view: &View<'_, A>) -> Refusal {
-    let View { elements, offset, shape, strides } = view;
-    Refusal::Unsupported(format!(
-        "shape {shape:?} with strides {:?} from offset {offset} does not lie within a slice of {} elements",
-        strides.as_slice(),
-        elements.len()
-    ))
 }
 
 impl<Z> Plan<Z> {
@@ -135,21 +71,20 @@ impl<Z> Plan<Z> {
         self.on(params.operand()?, indices.operand()?)?.run_flat()
     }
 
-    /// Gathers from slices into the caller's slice, which has as many elements as the output; after a bad index it holds
-    /// unspecified elements.
+    /// Gathers from slices into an [`Output`] of the caller's.
     ///
     /// # Errors
-    /// As [`Plan::run`]; `Unsupported` if the output has another length.
-    pub fn run_views_into<A: Element, I: Index>(
+    /// As [`Plan::run`]; `Unsupported` if the output has another length or shape.
+    pub fn run_views_into<A: Element, I: Index, O: Output<A> + ?Sized>(
         &self,
         params: &View<'_, A>,
         indices: &View<'_, I>,
-        output: &mut [A],
+        output: &mut O,
     ) -> Result<(), Refusal>
     where
         Z: Fill<A>,
     {
-        self.on(params.operand()?, indices.operand()?)?.run_into_slice(output)
+        self.on(params.operand()?, indices.operand()?)?.run_into_output(output)
     }
 }
 
@@ -176,18 +111,18 @@ pub fn gather_nd<A: Element, I: Index, Z: Fill<A>>(
     Arrays::new(shapes, params.operand()?, indices.operand()?, options.fill.chosen())?.run_flat()
 }
 
-/// [`gather_nd`] into the caller's slice, which has as many elements as the output.
+/// [`gather_nd`] into an [`Output`] of the caller's.
 ///
 /// # Errors
-/// As [`crate::gather_nd`]; `Unsupported` if the slice has another length.
-pub fn gather_nd_into<A: Element, I: Index, Z: Fill<A>>(
+/// As [`crate::gather_nd`]; `Unsupported` if the output has another length or shape.
+pub fn gather_nd_into<A: Element, I: Index, O: Output<A> + ?Sized, Z: Fill<A>>(
     params: &View<'_, A>,
     indices: &View<'_, I>,
-    output: &mut [A],
+    output: &mut O,
     options: &Options<Z>,
 ) -> Result<(), Refusal> {
     let shapes = nd::Rules::GATHER_ND.validate(params.shape, indices.shape, &options.choices)?;
-    Arrays::new(shapes, params.operand()?, indices.operand()?, options.fill.chosen())?.run_into_slice(output)
+    Arrays::new(shapes, params.operand()?, indices.operand()?, options.fill.chosen())?.run_into_output(output)
 }
 
 /// [`crate::gather`] on slices, into a new row-major one.
@@ -203,18 +138,18 @@ pub fn gather<A: Element, I: Index, Z: Fill<A>>(
     Arrays::new(shapes, params.operand()?, indices.operand()?, options.fill.chosen())?.run_flat()
 }
 
-/// [`gather`] into the caller's slice, which has as many elements as the output.
+/// [`gather`] into an [`Output`] of the caller's.
 ///
 /// # Errors
-/// As [`crate::gather`]; `Unsupported` if the slice has another length.
-pub fn gather_into<A: Element, I: Index, Z: Fill<A>>(
+/// As [`crate::gather`]; `Unsupported` if the output has another length or shape.
+pub fn gather_into<A: Element, I: Index, O: Output<A> + ?Sized, Z: Fill<A>>(
     params: &View<'_, A>,
     indices: &View<'_, I>,
-    output: &mut [A],
+    output: &mut O,
     options: &Options<Z>,
 ) -> Result<(), Refusal> {
     let shapes = take::Rules::GATHER.validate(params.shape, indices.shape, &options.choices)?;
-    Arrays::new(shapes, params.operand()?, indices.operand()?, options.fill.chosen())?.run_into_slice(output)
+    Arrays::new(shapes, params.operand()?, indices.operand()?, options.fill.chosen())?.run_into_output(output)
 }
 
 /// [`crate::take_along_axis`] on slices, into a new row-major one.
@@ -241,18 +176,18 @@ pub fn take_along_axis<A: Element, I: Index, Z: Fill<A>>(
     Arrays::new(shapes, params.operand()?, indices.operand()?, options.fill.chosen())?.run_flat()
 }
 
-/// [`take_along_axis`] into the caller's slice, which has as many elements as the output.
+/// [`take_along_axis`] into an [`Output`] of the caller's.
 ///
 /// # Errors
-/// As [`crate::take_along_axis`]; `Unsupported` if the slice has another length.
-pub fn take_along_axis_into<A: Element, I: Index, Z: Fill<A>>(
+/// As [`crate::take_along_axis`]; `Unsupported` if the output has another length or shape.
+pub fn take_along_axis_into<A: Element, I: Index, O: Output<A> + ?Sized, Z: Fill<A>>(
     params: &View<'_, A>,
     indices: &View<'_, I>,
-    output: &mut [A],
+    output: &mut O,
     options: &Options<Z>,
 ) -> Result<(), Refusal> {
     let shapes = elements::Rules::TAKE_ALONG_AXIS.validate(params.shape, indices.shape, &options.choices)?;
-    Arrays::new(shapes, params.operand()?, indices.operand()?, options.fill.chosen())?.run_into_slice(output)
+    Arrays::new(shapes, params.operand()?, indices.operand()?, options.fill.chosen())?.run_into_output(output)
 }
 
 /// [`crate::gather_windows`] on slices, into a new row-major one.
@@ -272,10 +207,10 @@ pub fn gather_windows<A: Element, I: Index, Z: Fill<A>>(
     })?
 }
 
-/// [`gather_windows`] into the caller's slice, which has as many elements as the output.
+/// [`gather_windows`] into an [`Output`] of the caller's.
 ///
 /// # Errors
-/// As [`crate::gather_windows`]; `Unsupported` if the slice has another length.
+/// As [`crate::gather_windows`]; `Unsupported` if the output has another length or shape.
 ///
 /// ```
 /// use gather_optimized::Options;
@@ -294,17 +229,17 @@ pub fn gather_windows<A: Element, I: Index, Z: Fill<A>>(
 /// assert_eq!(output, [3, 4, 5, 1, 2, 3]);
 /// # Ok::<(), gather_spec::Refusal>(())
 /// ```
-pub fn gather_windows_into<A: Element, I: Index, Z: Fill<A>>(
+pub fn gather_windows_into<A: Element, I: Index, O: Output<A> + ?Sized, Z: Fill<A>>(
     params: &View<'_, A>,
     indices: &View<'_, I>,
     numbers: &DimensionNumbers,
     slice_sizes: &[i64],
-    output: &mut [A],
+    output: &mut O,
     options: &Options<Z>,
 ) -> Result<(), Refusal> {
     let operands = window::Operands { params: params.shape, indices: indices.shape, numbers, slice_sizes };
     window::Rules::GATHER_WINDOWS.validate(operands, &options.choices, |shapes| {
         Arrays::new(shapes, params.operand()?, indices.operand()?, options.fill.chosen())?
-            .run_into_slice(output)
+            .run_into_output(output)
     })?
 }

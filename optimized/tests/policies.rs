@@ -132,3 +132,14 @@ fn a_profile_replaces_modulo() {
     assert_eq!(gather(&params, &array![2], &options.bad_index(BadIndex::Clamp)), Ok(array![2].into_dyn()));
     assert!(gather(&params, &array![2], &options.bad_index(BadIndex::Error)).is_err());
 }
+
+/// Rows that are long enough to be cut, of elements that half of a row is no multiple of.
+#[test]
+fn long_rows_of_large_elements_are_filled_whole() {
+    const LEN: usize = 257;
+    let element = |at: usize| [at as u64; 32];
+    let params = Array2::from_shape_fn((2, LEN), |(row, column)| element(row * LEN + column));
+    let output = gather(&params, &array![1, 2], &Options::new().fill(element(7))).expect("an output");
+    assert!(output.iter().take(LEN).eq(params.row(1)), "the good row");
+    assert!(output.iter().skip(LEN).all(|found| *found == element(7)), "the bad row");
+}

@@ -1,7 +1,7 @@
 //! The functions on slices: what they give is what they give on arrays of the same elements, and views stay within
 //! their slice.
 
-use gather_optimized::slices::{self, View};
+use gather_optimized::slices::{self, Output, View, ViewMut};
 use gather_optimized::{Level, Options, Plan, gather, gather_nd, gather_windows, take_along_axis};
 use gather_spec::{BadIndex, DimensionNumbers, GatherError, NegativeIndex, Refusal};
 use ndarray::{Array3, ArrayD, ArrayView3};
@@ -209,4 +209,92 @@ fn params_without_elements_still_hold_indices_to_their_bounds() {
     let refused = slices::gather(&params, &one, &Options::new());
     let error = GatherError::IndexOutOfRange { position: vec![0], component: None, index: 0, bound: 0 };
     assert_eq!(refused, Err(error.into()));
+}
+
+/// Outputs in the middle of a slice, by every function: in columns, backwards, one row of each pair.
+#[test]
+fn outputs_may_have_strides() {
+    let numbers: Vec<u32> = (1..25).collect();
+    let params = View::new(&numbers, &[4, 2, 3]).unwrap();
+    let plan = Plan::gather(&[4, 2, 3], &[2], &Options::new()).unwrap();
+    let rows = View::new(&[3u8, 1], &[2]).unwrap();
+    let expected = slices::gather(&params, &rows, &Options::new()).unwrap();
+    for (offset, strides) in [(1usize, [2, 4, 8]), (20, [-10, -4, -1]), (0, [12, 6, 2]), (3, [1, 6, 2])] {
+        let place = |at: usize| {
+            let steps = [at / 6, at / 3 % 2, at % 3].into_iter().zip(strides);
+            steps.fold(offset, |place, (at, stride)| place.wrapping_add_signed(at.cast_signed() * stride))
+        };
+        let mut wanted = vec![0; 40];
+        expected.iter().enumerate().for_each(|(at, element)| wanted[place(at)] = *element);
+        let mut memory = vec![0; 40];
+        let mut output = ViewMut::strided(&mut memory, offset, &[2, 2, 3], &strides).unwrap();
+        assert_eq!(output.shape(), [2, 2, 3]);
+        slices::gather_into(&params, &rows, &mut output, &Options::new()).unwrap();
+        assert_eq!(memory, wanted, "{strides:?}");
+        memory.fill(0);
+        let mut output = ViewMut::strided(&mut memory, offset, &[2, 2, 3], &strides).unwrap();
+        plan.run_views_into(&params, &rows, &mut output).unwrap();
+        assert_eq!(memory, wanted, "{strides:?}");
+    }
+    fn doubled(into: impl Fn(&mut ViewMut<'_, u32>) -> Result<(), Refusal>) -> [u32; 4] {
+        let mut memory = [0; 4];
+        into(&mut ViewMut::strided(&mut memory, 3, &[2], &[-2]).unwrap()).unwrap();
+        memory
+    }
+    let (params, options) = (View::new(&numbers[..3], &[3]).unwrap(), Options::new());
+    let points = View::new(&[2, 0], &[2, 1]).unwrap();
+    assert_eq!(doubled(|output| slices::gather_nd_into(&params, &points, output, &options)), [0, 1, 0, 3]);
+    let (along, places) = (options.axis(0), View::new(&[1, 2], &[2]).unwrap());
+    assert_eq!(
+        doubled(|output| slices::take_along_axis_into(&params, &places, output, &along)),
+        [0, 3, 0, 2]
+    );
+    let numbers =
+        DimensionNumbers { offset_dims: vec![0], start_index_map: vec![0], ..DimensionNumbers::default() };
+    let start = View::new(&[1], &[1]).unwrap();
+    let windows = |output: &mut ViewMut<'_, u32>| {
+        slices::gather_windows_into(&params, &start, &numbers, &[2], output, &options)
+    };
+    assert_eq!(doubled(windows), [0, 3, 0, 2]);
+}
+
+#[test]
+fn an_output_that_would_be_written_twice_is_refused() {
+    let mut six = [0u8; 6];
+    assert_eq!(
+        unsupported(ViewMut::strided(&mut six, 0, &[3, 2], &[1, 2])),
+        "shape [3, 2] with strides [1, 2] from offset 0 may be the same element twice: in an output each stride must step \
+         over what all shorter ones reach"
+    );
+    assert!(ViewMut::strided(&mut six, 0, &[2], &[0]).is_err());
+    assert_eq!(
+        unsupported(ViewMut::strided(&mut six, 1, &[2, 3], &[3, 1])),
+        "shape [2, 3] with strides [3, 1] from offset 1 does not lie within a slice of 6 elements"
+    );
+    assert!(ViewMut::strided(&mut six, 0, &[2, 3], &[3]).is_err(), "a stride for each dim");
+}
+
+#[test]
+fn slices_arrays_and_vectors_are_outputs() {
+    fn written(output: &mut (impl Output<u8> + ?Sized)) {
+        let (params, indices) = (View::new(&[1u8, 2, 3], &[3]).unwrap(), View::new(&[2, 0], &[2]).unwrap());
+        slices::gather_into(&params, &indices, output, &Options::new()).unwrap();
+    }
+    let (mut array, mut vector) = ([0; 2], vec![0; 2]);
+    written(&mut array);
+    written(&mut vector);
+    assert_eq!((array, vector.as_slice()), ([3, 1], &[3, 1][..]));
+    vector.fill(0);
+    written(vector.as_mut_slice());
+    assert_eq!(vector, [3, 1]);
+}
+
+#[test]
+fn a_view_of_another_shape_is_refused_and_left_alone() {
+    let (params, indices) = (View::new(&[1u8, 2, 3], &[3]).unwrap(), View::new(&[0, 2], &[2]).unwrap());
+    let mut memory = [9; 4];
+    let mut output = ViewMut::strided(&mut memory, 0, &[1, 2], &[1, 2]).unwrap();
+    let refused = slices::gather_into(&params, &indices, &mut output, &Options::new());
+    assert_eq!(unsupported(refused), "the output has shape [1, 2], not [2]");
+    assert_eq!(memory, [9; 4]);
 }

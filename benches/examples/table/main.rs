@@ -13,7 +13,7 @@ use gather_optimized::Level;
 /// Measures the workloads of GatherSpec: gather-optimized, the best plain loop, and what the memory allows, in turn.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// Workloads whose id matches; the sections `roofline`, `windows`, `tiny`, `calls` and `sweep` are chosen the same way
+    /// Workloads whose id matches; the sections `roofline`, `windows`, `tiny`, `calls`, `pool` and `sweep` are chosen the same way
     #[arg(long, value_name = "GLOB", default_value = "*")]
     workload: String,
     /// How often each contender has its turn

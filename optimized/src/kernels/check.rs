@@ -193,7 +193,7 @@ unsafe fn forgiven_row<I: Index>(
 }
 
 /// Offsets of rows that share their indices.
-fn evenly(offsets: &mut [MaybeUninit<isize>], base: isize, step: isize) {
+pub(super) fn evenly(offsets: &mut [MaybeUninit<isize>], base: isize, step: isize) {
     for (j, offset) in offsets.iter_mut().enumerate() {
         offset.write(base.wrapping_add(step.wrapping_mul(j.cast_signed())));
     }

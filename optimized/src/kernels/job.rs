@@ -1,5 +1,7 @@
 //! A job: one planned call on real arrays, whose parts any number of threads take and run.
 
+mod spread;
+
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -17,6 +19,8 @@ use crate::levels::Proof;
 use crate::levels::bodies::{self, CheckedRows, Picks};
 use crate::policy::{Bad, Policies};
 use crate::shapes::{Execution, Shapes};
+
+pub(crate) use spread::SpreadJob;
 
 /// One call on real arrays. Each part of the output belongs to whoever took it, so all methods are safe.
 pub(crate) struct Job<'p, 'o, I> {
@@ -79,18 +83,27 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         output: &'o mut [MaybeUninit<A>],
         fill: &'p A,
     ) -> Self {
-        let params_len = params.len();
-        assert!(params_len > 0 && !output.is_empty() && shapes.fit(params.shape(), indices.shape()));
+        assert!(!params.is_empty() && !output.is_empty() && shapes.fit(params.shape(), indices.shape()));
         room.set(shapes, params.strides(), indices.strides(), size_of::<A>());
-        let geometry: &Geometry = room;
-        let output_bytes = geometry.output_bytes();
-        assert!(output_bytes == size_of_val(output));
+        assert!(room.output_bytes() == size_of_val(output));
+        Self::on(room, shapes, (params, indices), output.as_mut_ptr().cast(), fill)
+    }
+
+    /// The job of this geometry, which must be that of these operands with rows cut at most, into an output that starts there.
+    #[inline(always)] // So that the job is made in its place.
+    fn on<A: Copy + Send + Sync>(
+        geometry: &'p Geometry,
+        shapes: Shapes<'p>,
+        (params, indices): (Strided<'p, A>, Strided<'p, I>),
+        output: *mut u8,
+        fill: &'p A,
+    ) -> Self {
         let Execution { policies, level, .. } = shapes.execution;
-        let prefetch = params_len.saturating_mul(size_of::<A>()) > CACHED_PARAMS;
+        let prefetch = params.len().saturating_mul(size_of::<A>()) > CACHED_PARAMS;
         Self {
             params: params.first().cast(),
             indices: indices.first(),
-            output: output.as_mut_ptr().cast(),
+            output,
             fill: bytes_of(fill),
             bad_row: if policies.bad == Bad::Fill {
                 repeated(bytes_of(fill))
@@ -100,7 +113,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             policies,
             level,
             prefetch,
-            stream: moves::streams(output_bytes, geometry.row_bytes),
+            stream: moves::streams(geometry.output_bytes(), geometry.row_bytes),
             pick: Pick::of(geometry, policies),
             along: Along::of(geometry, policies, prefetch),
             scattered: geometry.scattered().filter(|_| is_one_move(geometry.row_bytes)),
@@ -149,9 +162,14 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
 
     /// Takes parts and runs them until none is left, or somebody found a bad index.
     pub(crate) fn work(&self) {
+        // SAFETY: each row is given to one caller only.
+        self.each_part(|rows| unsafe { self.run(rows) });
+    }
+
+    /// Hands over parts until none is left, or somebody found a bad index. No two callers are given the same row.
+    fn each_part(&self, run: impl Fn(Range<usize>) -> Result<(), BadIndexFound>) {
         while let Some(rows) = self.take() {
-            // SAFETY: `take` gives each row to one caller only.
-            if unsafe { self.run(rows) }.is_err() {
+            if run(rows).is_err() {
                 self.failed.store(true, Ordering::Relaxed);
             }
         }
@@ -183,10 +201,22 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
     /// Nobody else may write these rows meanwhile.
     #[inline]
     unsafe fn run(&self, rows: Range<usize>) -> Result<(), BadIndexFound> {
+        // SAFETY: these rows are ours.
+        unsafe { self.run_to(rows.clone(), self.output(&rows)) }
+    }
+
+    /// Runs these rows into an output of their own.
+    ///
+    /// # Safety
+    /// `output` must be as long as the rows, which must be whole slices if slices have an order of their own.
+    #[inline]
+    unsafe fn run_to(
+        &self,
+        rows: Range<usize>,
+        mut output: &mut [MaybeUninit<u8>],
+    ) -> Result<(), BadIndexFound> {
         let row_bytes = self.geometry.row_bytes;
         let mut cursor = Cursor::new(self.geometry, rows.start);
-        // SAFETY: these rows are ours.
-        let mut output = unsafe { self.output(&rows) };
         let mut left = rows.len();
         if let Some(along) = self.along {
             // SAFETY: the output is that of `left` rows from here on.
@@ -383,10 +413,15 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
     fn fill_bad(&self, checked: CheckedIndices<'_>, output: &mut [MaybeUninit<u8>], row_bytes: usize) {
         if self.policies.bad == Bad::Fill {
             for row in checked.bad_rows() {
-                let row = &mut output[row * row_bytes..][..row_bytes];
-                row.chunks_exact_mut(self.fill.len()).for_each(|element| element.copy_from_slice(self.fill));
+                self.fill_row(&mut output[row * row_bytes..][..row_bytes]);
             }
         }
+    }
+
+    /// Writes what takes the place of a row whose index is bad.
+    #[inline]
+    fn fill_row(&self, row: &mut [MaybeUninit<u8>]) {
+        row.chunks_exact_mut(self.fill.len()).for_each(|element| element.copy_from_slice(self.fill));
     }
 }
 

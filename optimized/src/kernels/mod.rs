@@ -1,7 +1,7 @@
 //! Everything between arrays and the entries of a level. A [`Job`](job::Job) is made from real arrays, or slices
-//! ([`strided`]). Its parts check
-//! blocks of indices ([`check`]), and only offsets so checked ([`CheckedIndices`](check::CheckedIndices)) reach the loops
-//! that move bytes.
+//! ([`strided`]), and a [`SpreadJob`](job::SpreadJob) where the output is not row-major without gaps ([`places`]). Its parts
+//! check blocks of indices ([`check`]), and only offsets so checked ([`CheckedIndices`](check::CheckedIndices)) reach the
+//! loops that move bytes.
 //!
 //! `moves` chooses among the entries that each [level](crate::levels) has, which are named by access pattern:
 //! - `check_dense`: indices to byte offsets, bounds tested per component;
@@ -23,6 +23,7 @@ mod cursor;
 pub(crate) mod job;
 mod moves;
 pub(crate) mod placed_rows;
+pub(crate) mod places;
 mod planes;
 pub(crate) mod strided;
 mod tiles;

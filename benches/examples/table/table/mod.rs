@@ -1,6 +1,7 @@
 //! The sections of the report. Each is a Markdown table, printed as soon as it is measured.
 
 mod calls;
+mod pool;
 mod rooflines;
 mod sweep;
 mod tiny;
@@ -60,6 +61,9 @@ pub(crate) fn print(settings: &Settings, wanted: impl Fn(&str) -> bool) -> Resul
     }
     if wanted("calls") {
         calls::print(settings)?;
+    }
+    if wanted("pool") {
+        pool::print(settings)?;
     }
     if wanted("sweep") {
         sweep::print(settings)?;

@@ -40,6 +40,18 @@ impl<'a> CheckedRows<'a> {
         self.row_bytes
     }
 
+    /// The start of each row, for [`CheckedRows::start`].
+    #[inline(always)]
+    pub(super) const fn offsets(&self) -> &'a [isize] {
+        self.offsets
+    }
+
+    /// Where the row of an offset starts.
+    #[inline(always)]
+    pub(super) const fn start(&self, offset: isize) -> *const u8 {
+        self.params.wrapping_offset(offset)
+    }
+
     /// Whether the rows fill an output of so many bytes, one after the other.
     #[inline(always)]
     fn fill(&self, output_bytes: usize) -> bool {
@@ -48,7 +60,7 @@ impl<'a> CheckedRows<'a> {
 
     /// How many rows to ask for ahead; 0 for none.
     #[inline(always)]
-    fn ahead(&self) -> usize {
+    pub(super) fn ahead(&self) -> usize {
         if self.prefetch { (BYTES_AHEAD / self.row_bytes).clamp(2, 48) } else { 0 }
     }
 }
@@ -86,7 +98,7 @@ pub(in crate::levels) fn each_row(
 }
 
 #[inline(always)]
-fn prefetch_row(row: *const u8, row_bytes: usize) {
+pub(super) fn prefetch_row(row: *const u8, row_bytes: usize) {
     let lines = row_bytes.div_ceil(64).min(LINES_AHEAD);
     for line in 0..lines {
         prefetch(row.wrapping_add(line * 64));

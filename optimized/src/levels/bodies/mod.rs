@@ -5,6 +5,7 @@ mod checked_rows;
 mod index_rows;
 mod picks;
 mod prefetch;
+mod spread_rows;
 
 #[allow(unused_imports, reason = "only some levels store past the caches")]
 pub(super) use checked_rows::each_row;
@@ -17,3 +18,4 @@ pub(crate) use checked_rows::CheckedRows;
 pub(crate) use index_rows::{IndexRows, check};
 pub(crate) use picks::{Picks, side_by_side};
 pub(crate) use prefetch::prefetch_lines;
+pub(crate) use spread_rows::spread_rows;
