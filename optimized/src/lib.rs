@@ -3,7 +3,7 @@
 //! - The documented functions: [`gather_nd`], [`gather`], [`take_along_axis`], [`gather_windows`], and `*_into` for the
 //!   caller's output. What may be chosen is in [`Options`]; reasons to refuse are `gather_spec`'s
 //!   [`GatherError`](gather_spec::GatherError)s.
-//! - Validated once, used often: [`Plan`]. Memory used often: [`Pool`].
+//! - Validated once, used often: [`Plan`]. Memory used often: [`Pool`], and [`Retaining`] for arrays that calls return.
 //! - The same without `ndarray`: [`slices`].
 //! - Calls on tensors of any dtype, as a backend answers them: [`answer()`], by the signature of any operator.
 //!
@@ -46,7 +46,7 @@ pub use index::Index;
 pub use kernels::placed_rows::PlacedRows;
 pub use levels::Level;
 pub use options::Options;
-pub use output::{Pool, Pooled};
+pub use output::{Pool, Pooled, Retaining};
 pub use plan::Plan;
 pub use policy::{Fill, Filled, Zeros};
 pub use prepare::{Memory, Run, prepare};

@@ -5,8 +5,10 @@
     reason = "uninitialised memory becomes an output once a job has proved that it wrote all of it"
 )]
 
+mod mapping;
 mod pages;
 mod pool;
+mod retaining;
 
 use std::mem::MaybeUninit;
 
@@ -15,6 +17,7 @@ use ndarray::{ArrayD, Dimension, IxDyn};
 
 pub(crate) use pages::reserve;
 pub use pool::{Pool, Pooled};
+pub use retaining::Retaining;
 
 use crate::kernels::job::Written;
 
