@@ -4,7 +4,7 @@
 //!   caller's output. What may be chosen is in [`Options`]; reasons to refuse are `gather_spec`'s
 //!   [`GatherError`](gather_spec::GatherError)s.
 //! - Validated once, used often: [`Plan`]. Memory used often: [`Pool`], and [`Retaining`] for arrays that calls return.
-//! - The same without `ndarray`: [`slices`].
+//! - The same without `ndarray`: [`slices`]. Strings in one buffer: [`strings`].
 //! - Calls on tensors of any dtype, as a backend answers them: [`answer()`], by the signature of any operator.
 //!
 //! `forms` validates a call: its shapes and attributes become `shapes` that fit each other. The functions of `api` run them
@@ -32,6 +32,7 @@ mod policy;
 mod prepare;
 mod shapes;
 pub mod slices;
+pub mod strings;
 mod windows;
 
 pub use answer::{Settings, answer};

@@ -26,7 +26,7 @@ use crate::kernels::job::Written;
 /// # Errors
 /// Those of [`reserve`] and of `fill`.
 #[inline]
-pub(crate) fn fresh<A: Copy>(
+pub(crate) fn fresh<A>(
     len: usize,
     fill: impl for<'a> FnOnce(&'a mut [MaybeUninit<A>]) -> Result<Written<'a>, Refusal>,
 ) -> Result<Vec<A>, Refusal> {
@@ -42,7 +42,7 @@ pub(crate) fn fresh<A: Copy>(
 /// # Errors
 /// As [`fresh`].
 #[inline]
-pub(crate) fn fresh_array<A: Copy>(
+pub(crate) fn fresh_array<A>(
     shape: IxDyn,
     len: usize,
     fill: impl for<'a> FnOnce(&'a mut [MaybeUninit<A>]) -> Result<Written<'a>, Refusal>,
