@@ -9,7 +9,7 @@ use ndarray::{ArrayD, ArrayRef, Dimension, IxDyn};
 use crate::geometry::Geometry;
 use crate::index::Index;
 use crate::kernels::check::BadIndexFound;
-use crate::kernels::clone_elements::clone_elements;
+use crate::kernels::clone_elements::{clone_new, clone_over};
 use crate::kernels::job::{Job, SpreadJob, Written};
 use crate::kernels::places::Places;
 use crate::kernels::strided::Strided;
@@ -29,6 +29,8 @@ impl<A: Copy + Default + Send + Sync> Element for A {}
 /// The share of a job that pays for a thread, in nanoseconds. To wake one costs the caller 2 to 15 microseconds, the more the
 /// more virtual the machine, and it begins 5 to 80 microseconds later.
 const SHARE: usize = 50_000;
+/// What a clone takes that owns something, in nanoseconds, if an allocator or a miss is behind it.
+const NS_PER_CLONE: usize = 15;
 /// More than this many workers bring nothing on any machine.
 const MOST_WORKERS: usize = 1024;
 
@@ -98,18 +100,10 @@ impl<'a, A, I: Index> Arrays<'a, A, I> {
         Refusal::Unsupported(format!("the output has shape {found:?}, not {:?}", wanted.slice()))
     }
 
-    /// Hands over every element of the output in order.
-    pub(crate) fn each_cloned(&self, mut give: impl FnMut(A)) -> Result<(), Refusal>
-    where
-        A: Clone + Default,
-    {
-        if self.output_len == 0 || self.params.is_empty() {
-            self.refuse_bad_indices()?;
-            (0..self.output_len).for_each(|_| give(self.fill.cloned().unwrap_or_default()));
-            return Ok(());
-        }
-        let give = |element: Option<&A>| give(element.or(self.fill).cloned().unwrap_or_default());
-        clone_elements(self.shapes, self.params, self.indices, give).map_err(|_| self.offence())
+    /// How many threads share a job that takes one of them so long.
+    #[inline]
+    fn workers(&self, nanoseconds: usize) -> usize {
+        workers(self.shapes.execution.threads, nanoseconds)
     }
 
     /// For calls that move nothing: bounds are tested all the same.
@@ -125,6 +119,47 @@ impl<'a, A, I: Index> Arrays<'a, A, I> {
     fn offence(&self) -> Refusal {
         let vanished = || Refusal::Unsupported("a bad index was found that is not there any more".to_owned());
         first_offender(self.shapes, self.indices).map_or_else(vanished, Into::into)
+    }
+}
+
+impl<A: Clone + Default + Send + Sync, I: Index> Arrays<'_, A, I> {
+    /// Clones into a new array.
+    pub(crate) fn run_cloned(&self) -> Result<ArrayD<A>, Refusal> {
+        output::fresh_array(self.output_shape(), self.output_len, |output| {
+            if self.is_empty() {
+                self.refuse_bad_indices()?;
+                let fill = || self.fill.cloned().unwrap_or_default();
+                return Ok(Written::filled_with(output, fill));
+            }
+            let (operands, workers) = ((self.params, self.indices), self.cloning_workers());
+            clone_new(self.shapes, operands, output, self.fill, workers).map_err(|_| self.offence())
+        })
+    }
+
+    /// Clones over the elements of the caller's array. One with gaps gets the elements of a new array, one by one.
+    pub(crate) fn run_cloned_into<F: Dimension>(&self, output: &mut ArrayRef<A, F>) -> Result<(), Refusal> {
+        self.check_output(output.shape())?;
+        let Some(slice) = output.as_slice_mut() else {
+            let cloned = self.run_cloned()?;
+            output.iter_mut().zip(cloned).for_each(|(place, element)| *place = element);
+            return Ok(());
+        };
+        if self.is_empty() {
+            self.refuse_bad_indices()?;
+            slice.fill_with(|| self.fill.cloned().unwrap_or_default());
+            return Ok(());
+        }
+        let (operands, workers) = ((self.params, self.indices), self.cloning_workers());
+        clone_over(self.shapes, operands, slice, self.fill, workers).map_err(|_| self.offence())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.output_len == 0 || self.params.is_empty()
+    }
+
+    fn cloning_workers(&self) -> usize {
+        let each = if std::mem::needs_drop::<A>() { NS_PER_CLONE } else { 1 };
+        self.workers(self.output_len.saturating_mul(each))
     }
 }
 
@@ -201,16 +236,16 @@ impl<A: Element, I: Index> Arrays<'_, A, I> {
         };
         written.map_err(|_| self.offence())
     }
+}
 
-    /// How many threads share a job that takes one of them so long.
-    #[inline]
-    fn workers(&self, nanoseconds: usize) -> usize {
-        match self.shapes.execution.threads {
-            Some(Threads::Exactly(threads)) => threads.get().min(MOST_WORKERS),
-            _ if nanoseconds < 2 * SHARE => 1,
-            Some(Threads::AtMost(threads)) => threads.get().min(paying(nanoseconds)),
-            None => paying(nanoseconds),
-        }
+/// How many threads share a job that takes one of them so long.
+#[inline]
+pub(crate) fn workers(threads: Option<Threads>, nanoseconds: usize) -> usize {
+    match threads {
+        Some(Threads::Exactly(threads)) => threads.get().min(MOST_WORKERS),
+        _ if nanoseconds < 2 * SHARE => 1,
+        Some(Threads::AtMost(threads)) => threads.get().min(paying(nanoseconds)),
+        None => paying(nanoseconds),
     }
 }
 

@@ -3,8 +3,8 @@
 //! - The documented functions: [`gather_nd`], [`gather`], [`take_along_axis`], [`gather_windows`], and `*_into` for the
 //!   caller's output. What may be chosen is in [`Options`]; reasons to refuse are `gather_spec`'s
 //!   [`GatherError`](gather_spec::GatherError)s.
-//! - Validated once, used often: [`Plan`]. Memory used often: [`Pool`].
-//! - The same without `ndarray`: [`slices`].
+//! - Validated once, used often: [`Plan`]. Memory used often: [`Pool`], and [`Retaining`] for arrays that calls return.
+//! - The same without `ndarray`: [`slices`]. Strings in one buffer: [`strings`].
 //! - Calls on tensors of any dtype, as a backend answers them: [`answer()`], by the signature of any operator.
 //!
 //! `forms` validates a call: its shapes and attributes become `shapes` that fit each other. The functions of `api` run them
@@ -32,6 +32,7 @@ mod policy;
 mod prepare;
 mod shapes;
 pub mod slices;
+pub mod strings;
 mod windows;
 
 pub use answer::{Settings, answer};
@@ -46,7 +47,7 @@ pub use index::Index;
 pub use kernels::placed_rows::PlacedRows;
 pub use levels::Level;
 pub use options::Options;
-pub use output::{Pool, Pooled};
+pub use output::{Pool, Pooled, Retaining};
 pub use plan::Plan;
 pub use policy::{Fill, Filled, Zeros};
 pub use prepare::{Memory, Run, prepare};

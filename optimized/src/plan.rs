@@ -9,7 +9,7 @@ use crate::index::Index;
 use crate::kernels::strided::Strided;
 use crate::levels::Level;
 use crate::options::Options;
-use crate::output::{self, Pool, Pooled};
+use crate::output::{Pool, Pooled};
 use crate::policy::{Fill, Zeros};
 use crate::shapes::{Dims, Execution, OutputSize, Selection, Shapes};
 use crate::windows::Windows;
@@ -176,6 +176,11 @@ impl<F> Plan<F> {
         Shapes { params, indices, windows, selection, size, execution }
     }
 
+    /// What elements with a bad index are.
+    pub(crate) const fn fill(&self) -> &F {
+        &self.fill
+    }
+
     /// The shape of the output.
     #[must_use]
     pub fn output_shape(&self) -> &[usize] {
@@ -283,10 +288,14 @@ impl<Z> Plan<Z> {
         self.on(Strided::of(params), Strided::of(indices))?.run_into(output)
     }
 
-    /// Gathers elements that are cloned rather than moved, such as strings, into a new array.
+    /// Gathers elements that are cloned rather than moved, such as strings, into a new array. A large call clones on all
+    /// threads. Strings in one buffer take no clones: see [`strings`](crate::strings).
     ///
     /// # Errors
     /// As [`Plan::run`].
+    ///
+    /// # Panics
+    /// If a clone does; what was cloned before is dropped.
     ///
     /// ```
     /// use gather_optimized::{Options, Plan};
@@ -298,7 +307,7 @@ impl<Z> Plan<Z> {
     /// assert_eq!(output[[2]], "north");
     /// # Ok::<(), gather_spec::Refusal>(())
     /// ```
-    pub fn run_cloned<A: Clone + Default, I: Index, D: Dimension, E: Dimension>(
+    pub fn run_cloned<A: Clone + Default + Send + Sync, I: Index, D: Dimension, E: Dimension>(
         &self,
         params: &ArrayRef<A, D>,
         indices: &ArrayRef<I, E>,
@@ -306,18 +315,24 @@ impl<Z> Plan<Z> {
     where
         Z: Fill<A>,
     {
-        let arrays = self.on(Strided::of(params), Strided::of(indices))?;
-        let mut elements = output::reserve(arrays.output_len())?;
-        arrays.each_cloned(|element| elements.push(element))?;
-        ArrayD::from_shape_vec(arrays.output_shape(), elements)
-            .map_err(|wrong| Refusal::Unsupported(format!("ndarray refuses the output's shape: {wrong}")))
+        self.on(Strided::of(params), Strided::of(indices))?.run_cloned()
     }
 
-    /// Gathers elements that are cloned rather than moved into the caller's array.
+    /// Gathers elements that are cloned rather than moved into the caller's array, by `clone_from`: the elements there may
+    /// lend their memory.
     ///
     /// # Errors
     /// As [`Plan::run_into`].
-    pub fn run_cloned_into<A: Clone + Default, I: Index, D: Dimension, E: Dimension, F: Dimension>(
+    ///
+    /// # Panics
+    /// If a clone does; elements may have been overwritten before.
+    pub fn run_cloned_into<
+        A: Clone + Default + Send + Sync,
+        I: Index,
+        D: Dimension,
+        E: Dimension,
+        F: Dimension,
+    >(
         &self,
         params: &ArrayRef<A, D>,
         indices: &ArrayRef<I, E>,
@@ -326,14 +341,7 @@ impl<Z> Plan<Z> {
     where
         Z: Fill<A>,
     {
-        let arrays = self.on(Strided::of(params), Strided::of(indices))?;
-        arrays.check_output(output.shape())?;
-        let mut places = output.iter_mut();
-        arrays.each_cloned(|element| {
-            if let Some(place) = places.next() {
-                *place = element;
-            }
-        })
+        self.on(Strided::of(params), Strided::of(indices))?.run_cloned_into(output)
     }
 }
 

@@ -1,7 +1,9 @@
 //! Elements that are cloned, such as strings, into new arrays and into the caller's.
 
-use std::cell::Cell;
-use std::rc::Rc;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicIsize, Ordering};
 
 use gather_optimized::{Options, Plan};
 use gather_spec::{BadIndex, ErrorCode, Refusal};
@@ -93,43 +95,105 @@ fn empty_outputs_and_empty_params_are_answered_without_an_element() {
     assert_eq!(output, array![String::new(), String::new()].into_dyn());
 }
 
-/// An element that counts how many of its kind live.
+/// An element that counts how many of its kind live, and that may not be cloned once there are so many.
 #[derive(Default)]
-struct Counted(Rc<Cell<isize>>);
+struct Counted {
+    count: Arc<AtomicIsize>,
+    most: isize,
+    name: usize,
+}
 
 impl Counted {
-    fn new(count: &Rc<Cell<isize>>) -> Self {
-        count.set(count.get() + 1);
-        Self(Rc::clone(count))
+    fn new(count: &Arc<AtomicIsize>, most: isize, name: usize) -> Self {
+        let counted = Self { count: Arc::clone(count), most, name };
+        assert!(count.fetch_add(1, Ordering::SeqCst) < most, "no more of them");
+        counted
     }
 }
 
 impl Clone for Counted {
     fn clone(&self) -> Self {
-        Self::new(&self.0)
+        Self::new(&self.count, self.most, self.name)
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.set(self.0.get() - 1);
+        self.count.fetch_sub(1, Ordering::SeqCst);
     }
+}
+
+fn exactly(threads: usize) -> Options {
+    Options::new().exactly_threads(NonZeroUsize::new(threads).expect("positive"))
 }
 
 /// Elements that are overwritten, and those given before a bad index was found, are dropped once each.
 #[test]
 fn nothing_leaks_and_nothing_is_dropped_twice() {
-    let count = Rc::new(Cell::new(0));
-    let params = Array1::from_shape_fn(3, |_| Counted::new(&count));
-    let plan = Plan::gather(&[3], &[2000], &Options::new()).expect("a plan");
-    let mut indices = Array1::from_shape_fn(2000, |at| at as u64 % 3);
-    let mut output = Array1::from_shape_fn(2000, |_| Counted::new(&count));
-    assert!(plan.run_cloned_into(&params, &indices, &mut output).is_ok());
-    assert_eq!(count.get(), 2003);
-    indices[1999] = 3;
-    assert!(plan.run_cloned_into(&params, &indices, &mut output).is_err());
-    assert!(plan.run_cloned(&params, &indices).is_err());
-    assert_eq!(count.get(), 2003);
-    drop((params, output));
-    assert_eq!(count.get(), 0);
+    for (threads, bad_at) in [(1, 1999), (1, 0), (2, 1999), (2, 0), (5, 1000)] {
+        let count = Arc::new(AtomicIsize::new(0));
+        let live = || count.load(Ordering::SeqCst);
+        let params = Array1::from_shape_fn(3, |at| Counted::new(&count, isize::MAX, at));
+        let plan = Plan::gather(&[3], &[2000], &exactly(threads)).expect("a plan");
+        let mut indices = Array1::from_shape_fn(2000, |at| at as u64 % 3);
+        let mut output = Array1::from_shape_fn(2000, |_| Counted::new(&count, isize::MAX, 9));
+        assert!(plan.run_cloned_into(&params, &indices, &mut output).is_ok());
+        assert!(output.iter().zip(&indices).all(|(element, index)| element.name as u64 == *index));
+        assert_eq!(live(), 2003);
+        let fresh = plan.run_cloned(&params, &indices).expect("good indices");
+        assert!(fresh.iter().zip(&indices).all(|(element, index)| element.name as u64 == *index));
+        assert_eq!(live(), 4003);
+        drop(fresh);
+        indices[bad_at] = 3;
+        assert!(plan.run_cloned_into(&params, &indices, &mut output).is_err());
+        assert!(plan.run_cloned(&params, &indices).is_err());
+        assert_eq!(live(), 2003, "{threads} threads");
+        drop((params, output));
+        assert_eq!(live(), 0, "{threads} threads");
+    }
+}
+
+/// The panic of a clone, on whichever thread, is the caller's, and what was cloned before is dropped.
+#[test]
+fn a_clone_that_panics_leaves_nothing_behind() {
+    for threads in [1, 2, 5] {
+        for most in [3, 4, 500, 2001] {
+            let count = Arc::new(AtomicIsize::new(0));
+            let params = Array1::from_shape_fn(3, |at| Counted::new(&count, most, at));
+            let indices = Array1::from_shape_fn(2000, |at| at as u64 % 3);
+            let plan = Plan::gather(&[3], &[2000], &exactly(threads)).expect("a plan");
+            let run = || plan.run_cloned(&params, &indices).map(drop);
+            let panic = catch_unwind(AssertUnwindSafe(run)).expect_err("too many clones");
+            assert_eq!(panic.downcast_ref(), Some(&"no more of them"));
+            assert_eq!(count.load(Ordering::SeqCst) - 3, 0, "{threads} threads, {most}");
+            let mut output = Array1::from_shape_fn(2000, |_| Counted::default());
+            let run = || plan.run_cloned_into(&params, &indices, &mut output);
+            assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+            drop(output);
+            assert_eq!(count.load(Ordering::SeqCst) - 3, 0, "{threads} threads, {most}");
+        }
+    }
+}
+
+/// Lengths around blocks, parts and what is asked for ahead; rows of one and of many strings; and fills.
+#[test]
+fn threads_clone_what_one_loop_clones() {
+    for columns in [1, 3, 40] {
+        let params = Array2::from_shape_fn((50, columns), |(row, column)| format!("{row} and {column}"));
+        for len in [1usize, 2, 15, 16, 17, 33, 1023, 1024, 1025, 3000] {
+            let indices = Array1::from_shape_fn(len, |at| (at * 7919 % 60) as i64 - 5);
+            for threads in [1, 2, 5] {
+                let options = exactly(threads).fill("none".to_owned());
+                let plan = Plan::gather(&[50, columns], &[len], &options).expect("a plan");
+                let fresh = plan.run_cloned(&params, &indices).expect("fills");
+                let mut into = Array2::from_elem((len, columns), "some longer text".to_owned());
+                plan.run_cloned_into(&params, &indices, &mut into).expect("fills");
+                assert_eq!(fresh, into.clone().into_dyn());
+                for ((at, column), name) in into.indexed_iter() {
+                    let row = usize::try_from(indices[at]).ok().filter(|row| *row < 50);
+                    assert_eq!(name, row.map_or("none", |row| params[[row, column]].as_str()));
+                }
+            }
+        }
+    }
 }

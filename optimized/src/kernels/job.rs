@@ -444,6 +444,17 @@ fn repeated(element: &[MaybeUninit<u8>]) -> [MaybeUninit<u8>; MOST_AT_ONCE] {
 pub(crate) struct Written<'a>(PhantomData<&'a mut [MaybeUninit<u8>]>);
 
 impl<'o> Written<'o> {
+    /// For kernels that have written all of an output without a job.
+    pub(super) const fn all() -> Self {
+        Self(PhantomData)
+    }
+
+    /// Writes new elements everywhere. Those before one that panics are leaked.
+    pub(crate) fn filled_with<A>(output: &'o mut [MaybeUninit<A>], element: impl Fn() -> A) -> Self {
+        output.iter_mut().for_each(|place| _ = place.write(element()));
+        Self(PhantomData)
+    }
+
     /// Writes the same element everywhere.
     pub(crate) fn filled<A: Copy>(output: &'o mut [MaybeUninit<A>], element: A) -> Self {
         output.fill(MaybeUninit::new(element));

@@ -19,6 +19,7 @@ use ndarray::{ArrayView, Dimension};
 
 pub(crate) mod check;
 pub(crate) mod clone_elements;
+pub(crate) mod copy_strings;
 mod cursor;
 pub(crate) mod job;
 mod moves;

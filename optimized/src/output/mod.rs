@@ -5,8 +5,10 @@
     reason = "uninitialised memory becomes an output once a job has proved that it wrote all of it"
 )]
 
+mod mapping;
 mod pages;
 mod pool;
+mod retaining;
 
 use std::mem::MaybeUninit;
 
@@ -15,6 +17,7 @@ use ndarray::{ArrayD, Dimension, IxDyn};
 
 pub(crate) use pages::reserve;
 pub use pool::{Pool, Pooled};
+pub use retaining::Retaining;
 
 use crate::kernels::job::Written;
 
@@ -23,7 +26,7 @@ use crate::kernels::job::Written;
 /// # Errors
 /// Those of [`reserve`] and of `fill`.
 #[inline]
-pub(crate) fn fresh<A: Copy>(
+pub(crate) fn fresh<A>(
     len: usize,
     fill: impl for<'a> FnOnce(&'a mut [MaybeUninit<A>]) -> Result<Written<'a>, Refusal>,
 ) -> Result<Vec<A>, Refusal> {
@@ -39,7 +42,7 @@ pub(crate) fn fresh<A: Copy>(
 /// # Errors
 /// As [`fresh`].
 #[inline]
-pub(crate) fn fresh_array<A: Copy>(
+pub(crate) fn fresh_array<A>(
     shape: IxDyn,
     len: usize,
     fill: impl for<'a> FnOnce(&'a mut [MaybeUninit<A>]) -> Result<Written<'a>, Refusal>,

@@ -40,11 +40,11 @@ pub(super) fn prefer_huge<A>(memory: &mut [MaybeUninit<A>]) {
 }
 
 #[cfg(target_os = "linux")]
-fn advise(start: *mut u8, bytes: usize) {
-    // SAFETY: the range lies within memory that the caller borrows mutably; the advice changes no byte of it. A refusal
-    // leaves the pages as they were, so the result does not matter.
+pub(super) fn advise(start: *mut u8, bytes: usize) {
+    // SAFETY: the advice changes no byte and no address, wherever it points. A refusal leaves the pages as they were, so the
+    // result does not matter.
     unsafe { libc::madvise(start.cast(), bytes, libc::MADV_HUGEPAGE) };
 }
 
 #[cfg(not(target_os = "linux"))]
-fn advise(_start: *mut u8, _bytes: usize) {}
+pub(super) fn advise(_start: *mut u8, _bytes: usize) {}

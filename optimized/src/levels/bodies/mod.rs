@@ -17,5 +17,5 @@ pub(super) use picks::{pick_checked, pick_one};
 pub(crate) use checked_rows::CheckedRows;
 pub(crate) use index_rows::{IndexRows, check};
 pub(crate) use picks::{Picks, side_by_side};
-pub(crate) use prefetch::prefetch_lines;
+pub(crate) use prefetch::{prefetch_lines, prefetch_pointees};
 pub(crate) use spread_rows::spread_rows;

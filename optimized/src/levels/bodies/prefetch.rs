@@ -8,6 +8,31 @@ pub(crate) fn prefetch_lines(start: *const u8, from: usize, to: usize) {
     }
 }
 
+/// Asks for what the first two words of an element point to: what a string, a box or a shared reference owns.
+#[inline(always)]
+pub(crate) fn prefetch_pointees<A>(element: &A) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    for word in 0..(size_of::<A>() / 8).min(2) {
+        let start = std::ptr::from_ref(element).cast::<u8>().wrapping_add(8 * word);
+        let address: *const u8;
+        // SAFETY: the word lies within the element. To an instruction any eight bytes are a number, even if they are padding.
+        unsafe {
+            std::arch::asm!(
+                "mov {}, qword ptr [{}]",
+                out(reg) address,
+                in(reg) start,
+                options(pure, readonly, nostack, preserves_flags)
+            );
+        }
+        // A small number is a length or a count.
+        if address.addr() > 1 << 16 {
+            prefetch(address);
+        }
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = element;
+}
+
 /// Asks for a cache line. Any address will do: nothing is read that could fault.
 #[inline(always)]
 pub(super) fn prefetch(address: *const u8) {
