@@ -64,8 +64,8 @@ const BYTES_PER_NS_FROM_MEMORY: usize = 8;
 /// Parts per worker: enough that a thread which was held up leaves its share to the others.
 const PARTS_PER_WORKER: usize = 4;
 
-/// Picks between two requests for lines of the next axis.
-const PICKS_PER_FETCH: usize = 128;
+/// Picks between two requests for lines of the next axis: more lines at a time than a core can wait for are late.
+const PICKS_PER_FETCH: usize = 32;
 
 /// Params larger than this do not stay in a core's own cache, so rows are asked for ahead.
 const CACHED_PARAMS: usize = 1 << 20;
@@ -264,6 +264,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         let most = if pick.step == 1 { usize::MAX } else { BLOCK };
         while left > 0 {
             let segment = cursor.take(left.min(most));
+            let fetches = in_order && segment.len * 64 >= axis_bytes;
             // SAFETY: the segment lies within indices, its base within params, and its rows within the output.
             let good = unsafe {
                 let indices = self.indices.offset(segment.indices);
@@ -275,10 +276,11 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
                     indices: bodies::side_by_side(indices, pick.step, &mut room, segment.len),
                     len: segment.len,
                     output,
-                    prefetch: self.prefetch && !in_order,
-                    stream: pick.stream,
+                    prefetch: self.prefetch && !fetches,
+                    // Few picks at a time are too few to wait for the stores after each.
+                    stream: pick.stream && !fetches,
                 };
-                if in_order && segment.len * 64 >= axis_bytes {
+                if fetches {
                     self.pick_and_fetch(pick, picks, self.params.wrapping_offset(cursor.params()))
                 } else {
                     moves::pick_checked(self.level, pick, picks)
