@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use gather_spec::NegativeIndex;
 
-use super::cursor::{Cursor, Segment};
+use super::cursor::{Cursor, PlaneSegment, Segment};
 use super::under::under;
 use crate::geometry::{Component, Geometry};
 use crate::index::{Index, place};
@@ -20,10 +20,23 @@ pub(super) struct Block {
     offsets: [MaybeUninit<isize>; BLOCK],
     bad: [u64; BLOCK / 64],
     len: usize,
+    /// What [`Block::check_once`] has checked.
+    kept: Option<Kept>,
+}
+
+/// Stretches that a block holds the offsets of.
+#[derive(Clone, Copy)]
+struct Kept {
+    /// Where the indices of each start, in index elements.
+    indices: isize,
+    stretches: usize,
+    /// The rows of a stretch.
+    len: usize,
 }
 
 /// Byte offsets into the params of one job. Each is the start of a row of that job: every index behind it lies
-/// within its own axis. Only [`Block::check`] makes them.
+/// within its own axis. [`Block::check`] counts them from the first element of params, [`Block::check_once`] from where the
+/// first row would start if all its indices were 0. Nobody else makes them.
 #[derive(Clone, Copy)]
 pub(crate) struct CheckedIndices<'a> {
     offsets: &'a [isize],
@@ -38,9 +51,15 @@ impl<'a> CheckedIndices<'a> {
 
     /// The rows that must be filled; their offsets are good ones all the same.
     pub(super) fn bad_rows(self) -> impl Iterator<Item = usize> + 'a {
-        self.bad.iter().enumerate().filter(|(_, bits)| **bits != 0).flat_map(|(word, bits)| {
-            (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
-        })
+        let rows = self.offsets.len();
+        self.bad
+            .iter()
+            .enumerate()
+            .filter(|(_, bits)| **bits != 0)
+            .flat_map(|(word, bits)| {
+                (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
+            })
+            .take_while(move |row| *row < rows)
     }
 }
 
@@ -61,7 +80,7 @@ pub(super) struct Indices<'a, I> {
 impl Block {
     #[inline]
     pub(super) const fn new() -> Self {
-        Self { offsets: [MaybeUninit::uninit(); BLOCK], bad: [0; BLOCK / 64], len: 0 }
+        Self { offsets: [MaybeUninit::uninit(); BLOCK], bad: [0; BLOCK / 64], len: 0, kept: None }
     }
 
     /// Checks the next rows of the cursor, `most` at most.
@@ -77,7 +96,7 @@ impl Block {
         most: usize,
     ) -> Result<CheckedIndices<'_>, BadIndexFound> {
         let most = most.min(BLOCK);
-        self.len = 0;
+        (self.len, self.kept) = (0, None);
         if indices.policies.bad == Bad::Fill {
             self.bad = [0; BLOCK / 64];
         }
@@ -90,6 +109,55 @@ impl Block {
         // SAFETY: push has written the offsets of `len` rows.
         let offsets = unsafe { self.offsets[..self.len].assume_init_ref() };
         Ok(CheckedIndices { offsets, bad: &self.bad })
+    }
+
+    /// Checks stretches of rows whose indices are the same: those of the first stretch, unless they are the ones that were
+    /// checked before.
+    ///
+    /// # Safety
+    /// As [`Block::check`], for a segment of the cursor with at most [`BLOCK`] rows. The geometry must be the same in each call,
+    /// with an axis outside the innermost along which indices stay the same.
+    #[inline]
+    pub(super) unsafe fn check_once<I: Index>(
+        &mut self,
+        indices: Indices<'_, I>,
+        segment: PlaneSegment,
+    ) -> Result<CheckedIndices<'_>, BadIndexFound> {
+        let PlaneSegment { rows: stretches, len, indices: place, .. } = segment;
+        let is_kept = |kept: Kept| kept.indices == place && kept.len == len && kept.stretches >= stretches;
+        if !self.kept.is_some_and(is_kept) {
+            // SAFETY: the caller's promise.
+            unsafe { self.check_stretches(indices, segment)? };
+            self.kept = Some(Kept { indices: place, stretches, len });
+        }
+        // SAFETY: check_stretches has written the offsets of at least so many rows.
+        let offsets = unsafe { self.offsets[..stretches * len].assume_init_ref() };
+        Ok(CheckedIndices { offsets, bad: &self.bad })
+    }
+
+    /// Writes the offsets of the rows of a segment, from its base: those of the first stretch, and what they are in the others.
+    ///
+    /// # Safety
+    /// As [`Block::check_once`].
+    #[inline(never)] // So that what runs for every slice stays short.
+    unsafe fn check_stretches<I: Index>(
+        &mut self,
+        indices: Indices<'_, I>,
+        segment: PlaneSegment,
+    ) -> Result<(), BadIndexFound> {
+        let PlaneSegment { rows: stretches, len, axis, rows_axis, .. } = segment;
+        (self.len, self.kept, self.bad) = (0, None, [0; BLOCK / 64]);
+        let first = Segment { len, params: 0, indices: segment.indices, axis };
+        // SAFETY: the first stretch has these indices, and a block has room for it.
+        unsafe { self.push(indices, first)? };
+        for row in len..stretches * len {
+            // SAFETY: the rows before this one have been written.
+            let above = unsafe { self.offsets[row - len].assume_init() };
+            self.offsets[row].write(above.wrapping_add(rows_axis.params));
+            let bad = self.bad[(row - len) / 64] >> ((row - len) % 64) & 1;
+            self.bad[row / 64] |= bad << (row % 64);
+        }
+        Ok(())
     }
 
     /// # Safety

@@ -1,5 +1,7 @@
 //! A job: one planned call on real arrays, whose parts any number of threads take and run.
 
+mod repeated;
+mod scattered;
 mod spread;
 
 use std::marker::PhantomData;
@@ -12,7 +14,6 @@ use super::cursor::Cursor;
 use super::moves::{self, MOST_AT_ONCE, Pick, is_one_move};
 use super::planes::{self, Along, Plane};
 use super::strided::Strided;
-use super::tiles::{self, Tiles};
 use crate::geometry::{Geometry, RowAxis};
 use crate::index::Index;
 use crate::levels::Proof;
@@ -42,6 +43,8 @@ pub(crate) struct Job<'p, 'o, I> {
     along: Option<Along>,
     /// The axis of a slice whose elements lie apart, if it is worth an order of its own; parts are whole slices then.
     scattered: Option<RowAxis>,
+    /// Whether slices share their indices, which are then checked once.
+    repeats: bool,
     part_rows: usize,
     /// The first row that nobody has taken.
     next: AtomicUsize,
@@ -64,8 +67,8 @@ const BYTES_PER_NS_FROM_MEMORY: usize = 8;
 /// Parts per worker: enough that a thread which was held up leaves its share to the others.
 const PARTS_PER_WORKER: usize = 4;
 
-/// Picks between two requests for lines of the next axis.
-const PICKS_PER_FETCH: usize = 128;
+/// Picks between two requests for lines of the next axis: more lines at a time than a core can wait for are late.
+const PICKS_PER_FETCH: usize = 32;
 
 /// Params larger than this do not stay in a core's own cache, so rows are asked for ahead.
 const CACHED_PARAMS: usize = 1 << 20;
@@ -117,6 +120,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             pick: Pick::of(geometry, policies),
             along: Along::of(geometry, policies, prefetch),
             scattered: geometry.scattered().filter(|_| is_one_move(geometry.row_bytes)),
+            repeats: repeated::repeats(geometry),
             part_rows: geometry.row_count,
             next: AtomicUsize::new(0),
             failed: AtomicBool::new(false),
@@ -230,6 +234,10 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             // SAFETY: the output is that of these rows, and parts are whole slices.
             return unsafe { self.run_scattered(axis, rows, output) };
         }
+        if self.repeats {
+            // SAFETY: the output is that of `left` rows from here on.
+            return unsafe { self.run_repeated(cursor, left, output) };
+        }
         let mut block = Block::new();
         let indices = self.indices(self.geometry);
         while left > 0 {
@@ -237,8 +245,8 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             let checked = unsafe { block.check(indices, &mut cursor, left)? };
             let done = checked.offsets().len();
             let block_of_output = output.split_off_mut(..done * row_bytes).unwrap_or_default();
-            // SAFETY: the indices are checked for the geometry of this job.
-            unsafe { self.move_rows(checked, block_of_output) };
+            // SAFETY: the indices are checked for the geometry of this job, from the start of params.
+            unsafe { self.move_rows_from(self.params, checked, block_of_output) };
             left -= done;
         }
         Ok(())
@@ -263,34 +271,6 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         Indices { first: self.indices, geometry, policies: self.policies, level: self.level }
     }
 
-    /// # Safety
-    /// `output` must be the output of these rows, which must be whole slices along the innermost axis.
-    unsafe fn run_scattered(
-        &self,
-        axis: RowAxis,
-        rows: Range<usize>,
-        mut output: &mut [MaybeUninit<u8>],
-    ) -> Result<(), BadIndexFound> {
-        let slices = self.geometry.without_innermost();
-        let mut cursor = Cursor::new(&slices, rows.start / axis.len);
-        let mut left = rows.len() / axis.len;
-        let mut block = Block::new();
-        while left > 0 {
-            // SAFETY: the geometry is that of these arrays but for the innermost axis, which moves no index, and `left`
-            // slices are left.
-            let checked = unsafe { block.check(self.indices(&slices), &mut cursor, left)? };
-            let done = checked.offsets().len();
-            let output = output.split_off_mut(..done * slices.row_bytes).unwrap_or_default();
-            let (params, start) = (self.params, output.as_mut_ptr().cast());
-            let tiles = Tiles { params, output: start, len: axis.len, stride: axis.params };
-            // SAFETY: a checked offset is the start of a slice, which has `axis.len` elements; the output has room for them.
-            unsafe { tiles::copy_slices(tiles, self.geometry.row_bytes, checked) };
-            self.fill_bad(checked, output, slices.row_bytes);
-            left -= done;
-        }
-        Ok(())
-    }
-
     /// What takes the place of a row whose index is bad, where that is no error and rows are moved at once.
     fn in_place_of_bad(&self) -> Option<*const u8> {
         (self.policies.bad == Bad::Fill).then_some(self.bad_row.as_ptr().cast())
@@ -313,6 +293,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         let most = if pick.step == 1 { usize::MAX } else { BLOCK };
         while left > 0 {
             let segment = cursor.take(left.min(most));
+            let fetches = in_order && segment.len * 64 >= axis_bytes;
             // SAFETY: the segment lies within indices, its base within params, and its rows within the output.
             let good = unsafe {
                 let indices = self.indices.offset(segment.indices);
@@ -324,10 +305,11 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
                     indices: bodies::side_by_side(indices, pick.step, &mut room, segment.len),
                     len: segment.len,
                     output,
-                    prefetch: self.prefetch && !in_order,
-                    stream: pick.stream,
+                    prefetch: self.prefetch && !fetches,
+                    // Few picks at a time are too few to wait for the stores after each.
+                    stream: pick.stream && !fetches,
                 };
-                if in_order && segment.len * 64 >= axis_bytes {
+                if fetches {
                     self.pick_and_fetch(pick, picks, self.params.wrapping_offset(cursor.params()))
                 } else {
                     moves::pick_checked(self.level, pick, picks)
@@ -398,12 +380,17 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
     }
 
     /// # Safety
-    /// The indices must be checked for the geometry of this job.
+    /// The indices must be checked for the geometry of this job, and their offsets count from `base`.
     #[inline]
-    unsafe fn move_rows(&self, checked: CheckedIndices<'_>, output: &mut [MaybeUninit<u8>]) {
+    unsafe fn move_rows_from(
+        &self,
+        base: *const u8,
+        checked: CheckedIndices<'_>,
+        output: &mut [MaybeUninit<u8>],
+    ) {
         let row_bytes = self.geometry.row_bytes;
         // SAFETY: checked indices are the starts of rows of the geometry, which are that many bytes of params.
-        let rows = unsafe { CheckedRows::new(self.params, checked.offsets(), row_bytes, self.prefetch) };
+        let rows = unsafe { CheckedRows::new(base, checked.offsets(), row_bytes, self.prefetch) };
         moves::move_rows(self.level, rows, output, self.stream);
         self.fill_bad(checked, output, row_bytes);
     }

@@ -9,6 +9,8 @@
 //! - `pick_elements`: rows of one element, from checked offsets;
 //! - `pick_checked`: rows of one element straight from indices, the bounds tested in the same loop.
 //!
+//! Of slices that share their indices, those of the first are checked, and their offsets serve the others (`job::repeated`).
+//!
 //! Two loops serve all levels: `tiles`, slices whose elements lie apart, and `planes`, elements that each have an index and
 //! a position of their own. `under` calls a kernel for the type that an index is under the policies of the call. [`workers`]
 //! share a job.
