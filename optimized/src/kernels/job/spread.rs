@@ -135,7 +135,7 @@ impl<'p, 'o, I: Index> SpreadJob<'p, 'o, I> {
     ///
     /// # Safety
     /// Nobody else may have it.
-    unsafe fn output(&self, place: isize, rows: usize) -> &mut [MaybeUninit<u8>] {
+    unsafe fn output(&self, place: isize, rows: usize) -> &'o mut [MaybeUninit<u8>] {
         // SAFETY: the rows are places of the output, and the caller promises that nobody else has them.
         unsafe {
             let start = self.job.output.offset(place).cast();
