@@ -19,6 +19,7 @@
 
 use ndarray::{ArrayView, Dimension};
 
+mod caches;
 pub(crate) mod check;
 pub(crate) mod clone_elements;
 pub(crate) mod copy_strings;

@@ -2,6 +2,7 @@
 
 use std::mem::MaybeUninit;
 
+use super::caches;
 use super::under::under;
 use crate::geometry::Geometry;
 use crate::index::Index;
@@ -23,16 +24,10 @@ pub(super) fn move_rows(level: Proof, rows: CheckedRows<'_>, output: &mut [Maybe
     }
 }
 
-/// Outputs of long rows from this size on are written past the caches. Measured on a Zen 5: with 256-byte rows that is
-/// slower on one thread, and with 128-byte rows on any number; rows of 8 KiB take 0.7 to 0.8 of the time of plain copies.
-const STREAMED_ROWS: usize = 32 << 20;
-
-/// Outputs of single elements from this size on.
-const STREAMED_ELEMENTS: usize = 8 << 20;
-
-/// Whether rows of an output are worth writing past the caches.
+/// Whether rows of an output are worth writing past the caches. Measured on a Zen 5: with 256-byte rows that is slower on one
+/// thread, and with 128-byte rows on any number.
 pub(super) fn streams(output_bytes: usize, row_bytes: usize) -> bool {
-    output_bytes >= STREAMED_ROWS && (1024..=16384).contains(&row_bytes)
+    (1024..=16384).contains(&row_bytes) && caches::outgrown_by_rows(output_bytes)
 }
 
 /// The longest row that is moved at once.
@@ -67,7 +62,7 @@ impl Pick {
         };
         let size = geometry.row_bytes;
         let fits = is_one_move(size) && component.bound > 0 && axis.indices != 0 && axis.params == 0;
-        let stream = geometry.output_bytes() >= STREAMED_ELEMENTS;
+        let stream = caches::outgrown_by_elements(geometry.output_bytes());
         let (bound, stride) = (component.bound, component.stride);
         fits.then_some(Self { bound, size, stride, step: axis.indices, policies, stream })
     }
