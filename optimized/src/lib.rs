@@ -3,7 +3,7 @@
 //! - The documented functions: [`gather_nd`], [`gather`], [`take_along_axis`], [`gather_windows`], and `*_into` for the
 //!   caller's output. What may be chosen is in [`Options`]; reasons to refuse are `gather_spec`'s
 //!   [`GatherError`](gather_spec::GatherError)s.
-//! - Validated once, used often: [`Plan`]. Memory used often: [`Pool`].
+//! - Validated once, used often: [`Plan`], and with its indices [`Prepared`]. Memory used often: [`Pool`].
 //! - The same without `ndarray`: [`slices`].
 //! - Calls on tensors of any dtype, as a backend answers them: [`answer()`], by the signature of any operator.
 //!
@@ -30,6 +30,7 @@ mod parallel;
 mod plan;
 mod policy;
 mod prepare;
+mod prepared;
 mod shapes;
 pub mod slices;
 mod windows;
@@ -50,6 +51,7 @@ pub use output::{Pool, Pooled};
 pub use plan::Plan;
 pub use policy::{Fill, Filled, Zeros};
 pub use prepare::{Memory, Run, prepare};
+pub use prepared::Prepared;
 
 /// The examples of the page are tests.
 #[cfg(doctest)]

@@ -9,8 +9,8 @@ use crate::index::Index;
 use crate::kernels::strided::Strided;
 use crate::levels::Level;
 use crate::options::Options;
-use crate::output::{self, Pool, Pooled};
-use crate::policy::{Fill, Zeros};
+use crate::output::{Pool, Pooled};
+use crate::policy::{Fill, Policies, Zeros};
 use crate::shapes::{Dims, Execution, OutputSize, Selection, Shapes};
 use crate::windows::Windows;
 
@@ -168,6 +168,16 @@ impl<F> Plan<F> {
         }
     }
 
+    /// The same plan under other policies on indices.
+    pub(crate) fn under(&self, policies: Policies) -> Self
+    where
+        F: Clone,
+    {
+        let mut plan = self.clone();
+        plan.execution.policies = policies;
+        plan
+    }
+
     /// The shapes that the plan is for.
     #[inline]
     pub(crate) fn shapes(&self) -> Shapes<'_> {
@@ -236,8 +246,7 @@ impl<Z> Plan<Z> {
     where
         Z: Fill<A>,
     {
-        let arrays = self.on(Strided::of(params), Strided::of(indices))?;
-        pool.fill(arrays.output_shape(), arrays.output_len(), |output| arrays.write(output))
+        self.on(Strided::of(params), Strided::of(indices))?.run_pooled(pool)
     }
 
     /// Gathers into the caller's array, which must be row-major without gaps. Nothing is written before shapes and
@@ -292,11 +301,7 @@ impl<Z> Plan<Z> {
     where
         Z: Fill<A>,
     {
-        let arrays = self.on(Strided::of(params), Strided::of(indices))?;
-        let mut elements = output::reserve(arrays.output_len())?;
-        arrays.each_cloned(|element| elements.push(element))?;
-        ArrayD::from_shape_vec(arrays.output_shape(), elements)
-            .map_err(|wrong| Refusal::Unsupported(format!("ndarray refuses the output's shape: {wrong}")))
+        self.on(Strided::of(params), Strided::of(indices))?.run_cloned()
     }
 
     /// Gathers elements that are cloned rather than moved into the caller's array.
