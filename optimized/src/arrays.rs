@@ -16,6 +16,7 @@ use crate::kernels::strided::Strided;
 use crate::kernels::workers;
 use crate::offender::first_offender;
 use crate::options::Threads;
+use crate::output::{Pool, Pooled};
 use crate::policy::Bad;
 use crate::shapes::Shapes;
 use crate::{output, parallel};
@@ -66,12 +67,6 @@ impl<'a, A, I: Index> Arrays<'a, A, I> {
         Ok(Self { shapes, params, indices, output_len, fill })
     }
 
-    /// The number of elements of the output.
-    #[inline]
-    pub(crate) const fn output_len(&self) -> usize {
-        self.output_len
-    }
-
     /// The shape of the output, as ndarray wants it.
     #[inline]
     pub(crate) fn output_shape(&self) -> IxDyn {
@@ -104,6 +99,17 @@ impl<'a, A, I: Index> Arrays<'a, A, I> {
     #[inline]
     fn workers(&self, nanoseconds: usize) -> usize {
         workers(self.shapes.execution.threads, nanoseconds)
+    }
+
+    /// Gathers elements that are cloned into a new array.
+    pub(crate) fn run_cloned(&self) -> Result<ArrayD<A>, Refusal>
+    where
+        A: Clone + Default,
+    {
+        let mut elements = output::reserve(self.output_len)?;
+        self.each_cloned(|element| elements.push(element))?;
+        ArrayD::from_shape_vec(self.output_shape(), elements)
+            .map_err(|wrong| Refusal::Unsupported(format!("ndarray refuses the output's shape: {wrong}")))
     }
 
     /// For calls that move nothing: bounds are tested all the same.
@@ -168,6 +174,11 @@ impl<A: Element, I: Index> Arrays<'_, A, I> {
     #[inline]
     pub(crate) fn run(&self) -> Result<ArrayD<A>, Refusal> {
         output::fresh_array(self.output_shape(), self.output_len, |output| self.write(output))
+    }
+
+    /// Gathers into memory of a pool.
+    pub(crate) fn run_pooled(&self, pool: &Pool) -> Result<Pooled<A>, Refusal> {
+        pool.fill(self.output_shape(), self.output_len, |output| self.write(output))
     }
 
     /// Gathers into new memory, in row-major order.

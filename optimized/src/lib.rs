@@ -3,7 +3,8 @@
 //! - The documented functions: [`gather_nd`], [`gather`], [`take_along_axis`], [`gather_windows`], and `*_into` for the
 //!   caller's output. What may be chosen is in [`Options`]; reasons to refuse are `gather_spec`'s
 //!   [`GatherError`](gather_spec::GatherError)s.
-//! - Validated once, used often: [`Plan`]. Memory used often: [`Pool`], and [`Retaining`] for arrays that calls return.
+//! - Validated once, used often: [`Plan`], and with its indices [`Prepared`]. Memory used often: [`Pool`], and [`Retaining`]
+//!   for arrays that calls return.
 //! - The same without `ndarray`: [`slices`]. Strings in one buffer: [`strings`].
 //! - Calls on tensors of any dtype, as a backend answers them: [`answer()`], by the signature of any operator.
 //!
@@ -30,6 +31,7 @@ mod parallel;
 mod plan;
 mod policy;
 mod prepare;
+mod prepared;
 mod shapes;
 pub mod slices;
 pub mod strings;
@@ -51,6 +53,7 @@ pub use output::{Pool, Pooled, Retaining};
 pub use plan::Plan;
 pub use policy::{Fill, Filled, Zeros};
 pub use prepare::{Memory, Run, prepare};
+pub use prepared::Prepared;
 
 /// The examples of the page are tests.
 #[cfg(doctest)]

@@ -44,7 +44,7 @@ pub(crate) fn first_offender<I: Index>(shapes: Shapes<'_>, indices: Strided<'_, 
 }
 
 /// The dim of indices along which the components of a row lie, and the bound of each.
-fn components(shapes: Shapes<'_>) -> (usize, Vec<usize>) {
+pub(crate) fn components(shapes: Shapes<'_>) -> (usize, Vec<usize>) {
     match shapes.windows {
         Some(windows) => (windows.vector, windows.starts.iter().map(|start| start.bound).collect()),
         None => {

@@ -10,7 +10,7 @@ use crate::kernels::strided::Strided;
 use crate::levels::Level;
 use crate::options::Options;
 use crate::output::{Pool, Pooled};
-use crate::policy::{Fill, Zeros};
+use crate::policy::{Fill, Policies, Zeros};
 use crate::shapes::{Dims, Execution, OutputSize, Selection, Shapes};
 use crate::windows::Windows;
 
@@ -168,6 +168,16 @@ impl<F> Plan<F> {
         }
     }
 
+    /// The same plan under other policies on indices.
+    pub(crate) fn under(&self, policies: Policies) -> Self
+    where
+        F: Clone,
+    {
+        let mut plan = self.clone();
+        plan.execution.policies = policies;
+        plan
+    }
+
     /// The shapes that the plan is for.
     #[inline]
     pub(crate) fn shapes(&self) -> Shapes<'_> {
@@ -241,8 +251,7 @@ impl<Z> Plan<Z> {
     where
         Z: Fill<A>,
     {
-        let arrays = self.on(Strided::of(params), Strided::of(indices))?;
-        pool.fill(arrays.output_shape(), arrays.output_len(), |output| arrays.write(output))
+        self.on(Strided::of(params), Strided::of(indices))?.run_pooled(pool)
     }
 
     /// Gathers into the caller's array, of any layout: a slice of a larger array, transposed, backwards. It is fastest where

@@ -47,7 +47,9 @@ impl<'a, A: GlobalAlloc> Memory<'a, A> {
     }
 
     fn fill(&mut self) -> &mut Self {
-        (0..self.2.size()).step_by(997).for_each(|at| self.write(at, at as u8));
+        (0..self.2.size())
+            .step_by(997)
+            .for_each(|at| self.write(at, u8::try_from(at % 251).unwrap_or_default()));
         self.write(self.2.size() - 1, 0x5A);
         self
     }

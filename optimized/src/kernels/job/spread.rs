@@ -56,6 +56,10 @@ impl<'p, 'o, I: Index> SpreadJob<'p, 'o, I> {
         job.scattered =
             job.scattered.filter(|slice| by_runs.is_some_and(|run| run.len.is_multiple_of(slice.len)));
         let by_runs = by_runs.is_some();
+        if let Some(pick) = job.pick.as_mut().filter(|_| by_runs) {
+            // Each run would wait for its own stores.
+            pick.stream = false;
+        }
         Self { job, places, by_runs }
     }
 
