@@ -101,17 +101,6 @@ impl<'a, A, I: Index> Arrays<'a, A, I> {
         workers(self.shapes.execution.threads, nanoseconds)
     }
 
-    /// Gathers elements that are cloned into a new array.
-    pub(crate) fn run_cloned(&self) -> Result<ArrayD<A>, Refusal>
-    where
-        A: Clone + Default,
-    {
-        let mut elements = output::reserve(self.output_len)?;
-        self.each_cloned(|element| elements.push(element))?;
-        ArrayD::from_shape_vec(self.output_shape(), elements)
-            .map_err(|wrong| Refusal::Unsupported(format!("ndarray refuses the output's shape: {wrong}")))
-    }
-
     /// For calls that move nothing: bounds are tested all the same.
     #[cold]
     fn refuse_bad_indices(&self) -> Result<(), Refusal> {

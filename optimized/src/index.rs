@@ -38,8 +38,12 @@ pub enum Meaning {
     Itself,
     /// Likewise, but negative values count from the end.
     FromEitherEnd,
-    /// Only [`Index::locate`] knows.
-    Moved,
+    /// The place nearest to its value.
+    Nearest,
+    /// Likewise, but negative values count from the end.
+    NearestFromEitherEnd,
+    /// The Euclidean remainder of its value.
+    Remainder,
 }
 
 mod sealed {
@@ -161,10 +165,13 @@ under_a_policy! {
     FromEitherEnd: Meaning::FromEitherEnd, |index, bound| index.locate_from_either_end(bound);
 
     /// An index that means the nearest end of its axis where it would be bad. It always has a place.
-    Nearest: Meaning::Moved, |index, bound| (nearest(index, bound), true);
+    Nearest: match I::MEANING {
+        Meaning::FromEitherEnd => Meaning::NearestFromEitherEnd,
+        _ => Meaning::Nearest,
+    }, |index, bound| (nearest(index, bound), true);
 
     /// An index that means its Euclidean remainder by the size of its axis. It always has a place.
-    Remainder: Meaning::Moved, |index, bound| (remainder(index, bound), true);
+    Remainder: Meaning::Remainder, |index, bound| (remainder(index, bound), true);
 }
 
 /// The place of an index on an axis of `bound` elements; `None` if the index is bad.
@@ -196,19 +203,25 @@ fn nearest<I: Index>(index: I, bound: usize) -> usize {
 
 /// [`Index::remainder`], without a division where the index lies less than one size outside its axis.
 #[inline(always)]
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "the low bits of a sum that is tested, and a place below `bound`"
-)]
+#[allow(clippy::cast_possible_truncation, reason = "a place below `bound`")]
 fn remainder<I: Index>(index: I, bound: usize) -> usize {
+    let near = near_remainder(index, bound);
+    if near < bound as u64 { near as usize } else { index.remainder(bound) }
+}
+
+/// The Euclidean remainder by `bound > 0` of an index that lies less than one size outside its axis; at least `bound` for any
+/// other.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "the low bits of a sum that is tested")]
+pub(crate) fn near_remainder<I: Index>(index: I, bound: usize) -> u64 {
     let (value, size) = (index.value().cast_unsigned() as u64, bound as u64);
-    let outside = if I::SIGNED && value.cast_signed() < 0 {
+    let nearer = if I::SIGNED && value.cast_signed() < 0 {
         value.wrapping_add(size)
     } else {
         value.wrapping_sub(size)
     };
-    let near = if value < size { value } else { outside };
-    if near < size { near as usize } else { index.remainder(bound) }
+    // At most one of them is a place; no other wraps around to less than the size.
+    value.min(nearer)
 }
 
 #[cfg(test)]

@@ -209,11 +209,10 @@ impl<F> Prepared<F> {
         on!(self, params, |arrays| arrays.run_pooled(pool))
     }
 
-    /// Gathers into the caller's array, which must be row-major without gaps. Nothing is written before shapes and layout are
-    /// known to fit.
+    /// Gathers into the caller's array, of any layout. Nothing is written before the shapes are known to fit.
     ///
     /// # Errors
-    /// As [`Prepared::run`]; `Unsupported` if the output has another shape or layout.
+    /// As [`Prepared::run`]; `Unsupported` if the output has another shape.
     pub fn run_into<A: Element, D: Dimension, E: Dimension>(
         &self,
         params: &ArrayRef<A, D>,
@@ -229,7 +228,7 @@ impl<F> Prepared<F> {
     ///
     /// # Errors
     /// As [`Prepared::run`].
-    pub fn run_cloned<A: Clone + Default, D: Dimension>(
+    pub fn run_cloned<A: Clone + Default + Send + Sync, D: Dimension>(
         &self,
         params: &ArrayRef<A, D>,
     ) -> Result<ArrayD<A>, Refusal>

@@ -16,7 +16,11 @@ mod avx2;
 mod avx512;
 mod portable;
 #[cfg(target_arch = "x86_64")]
+mod sixteen;
+#[cfg(target_arch = "x86_64")]
 mod tables;
+#[cfg(target_arch = "x86_64")]
+mod vectors;
 
 use std::fmt;
 use std::mem::MaybeUninit;

@@ -20,7 +20,7 @@ pub(super) fn fit<I: Index, const SIZE: usize>(picks: &Picks<I>, entries: usize)
     let is_itself = match I::MEANING {
         Meaning::Itself => true,
         Meaning::FromEitherEnd => !I::SIGNED,
-        Meaning::Moved => false,
+        Meaning::Nearest | Meaning::NearestFromEitherEnd | Meaning::Remainder => false,
     };
     is_itself
         && size_of::<I>() == 1

@@ -1,0 +1,177 @@
+//! Elements straight from indices, sixteen at a time, for the level of AVX-512: vectors test the indices, and elements are
+//! inserted into vectors one by one. No instruction gathers, since none was faster (see benches/EXPERIMENTS.md).
+//!
+//! Padding bytes of elements travel in vector registers; no lane is ever looked at.
+
+use std::arch::asm;
+use std::arch::x86_64::*;
+use std::array::from_fn;
+use std::mem::{MaybeUninit, transmute_copy, zeroed};
+
+use super::bodies::Picks;
+use super::sixteen::{GROUP, Group, LONGEST, test};
+use crate::index::{Index, Meaning, near_remainder};
+
+/// Whether picks suit [`pick`]: elements without gaps from an axis that a cache holds.
+#[inline]
+pub(super) fn fit<I: Index, const SIZE: usize>(picks: &Picks<I>) -> bool {
+    // From DRAM, asking ahead is worth more.
+    !picks.prefetch && picks.len >= GROUP && picks.bound <= LONGEST && picks.stride == SIZE.cast_signed()
+}
+
+/// Picks that [`fit`]; `false` if any index was bad.
+///
+/// # Safety
+/// As [`super::bodies::pick_checked`].
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub(super) unsafe fn pick<I: Index, const SIZE: usize>(picks: Picks<I>) -> bool {
+    let last = picks.len - GROUP;
+    // Streamed stores are for whole lines.
+    let head = if picks.stream { picks.head(SIZE).min(last) } else { 0 };
+    let (mut j, mut all_good) = (0, true);
+    // The first and the last group may share elements with their neighbours, which get the same again.
+    loop {
+        // SAFETY: j is at most `last`, where a whole group is left.
+        all_good &= unsafe { pick_group::<I, SIZE>(&picks, j) };
+        if j == last || !all_good && picks.bad.is_none() {
+            break;
+        }
+        j = if j < head { head } else { last.min(j + GROUP) };
+    }
+    if picks.stream {
+        // Streamed stores are not ordered with what tells other threads that the output is complete.
+        _mm_sfence();
+    }
+    all_good
+}
+
+/// # Safety
+/// As [`super::bodies::pick_checked`], with picks that [`fit`] and `j + GROUP <= len`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn pick_group<I: Index, const SIZE: usize>(picks: &Picks<I>, j: usize) -> bool {
+    let Picks { params, bound, bad, indices, output, stream, .. } = *picks;
+    let mut all_good = true;
+    // SAFETY: the group's indices are readable, and its output has room; good places are below the bound, and what is read
+    // in place of a bad one is an element.
+    unsafe {
+        let (indices, output) = (indices.add(j), output.add(j * SIZE).cast::<__m128i>());
+        // Indices are read again, which takes half the time of taking them out of a vector: the compiler would do that.
+        let index = |at: usize| indices.add(at).read_volatile();
+        let chunks: [__m128i; SIZE] = match test(indices, bound) {
+            Group::Unmoved => chunks(|at| params.add(value(index(at)) * SIZE)),
+            Group::Moved => chunks(|at| params.add(moved(index(at), bound) * SIZE)),
+            Group::Mixed => chunks(|at| {
+                let (place, good) = index(at).locate(bound);
+                all_good &= good;
+                if good { params.add(place * SIZE) } else { bad.unwrap_or(params) }
+            }),
+        };
+        if stream && output.addr().is_multiple_of(64) && SIZE >= 4 {
+            for at in (0..SIZE).step_by(4) {
+                _mm512_stream_si512(output.add(at).cast(), joined(&chunks[at..]));
+            }
+        } else {
+            (0..SIZE).for_each(|at| _mm_storeu_si128(output.add(at), chunks[at]));
+        }
+    }
+    all_good
+}
+
+/// The first four chunks.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn joined(chunks: &[__m128i]) -> __m512i {
+    let first = _mm512_inserti32x4::<1>(_mm512_castsi128_si512(chunks[0]), chunks[1]);
+    _mm512_inserti32x4::<3>(_mm512_inserti32x4::<2>(first, chunks[2]), chunks[3])
+}
+
+/// The value of an index that is a place as it is.
+#[inline(always)]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the place is below the bound of an axis"
+)]
+fn value<I: Index>(index: I) -> usize {
+    index.value() as usize
+}
+
+/// The place of an index that has one, its remainder taking no division.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "the place is below the bound of an axis")]
+fn moved<I: Index>(index: I, bound: usize) -> usize {
+    match I::MEANING {
+        Meaning::Remainder => near_remainder(index, bound) as usize,
+        _ => index.locate(bound).0,
+    }
+}
+
+/// The elements of a group.
+///
+/// # Safety
+/// For each `at < GROUP`, `element(at)` must be the address of an element of `SIZE` bytes.
+#[inline(always)]
+unsafe fn chunks<const SIZE: usize>(mut element: impl FnMut(usize) -> *const u8) -> [__m128i; SIZE] {
+    // SAFETY: any bits are a vector.
+    let mut chunks: [__m128i; SIZE] = unsafe { zeroed() };
+    for (of, chunk) in chunks.iter_mut().enumerate() {
+        // SAFETY: the caller's promise: `SIZE` chunks have the elements of a group.
+        *chunk = unsafe { chunk_of::<SIZE>(|at| element(16 / SIZE * of + at)) };
+    }
+    chunks
+}
+
+/// As many elements as 16 bytes hold.
+///
+/// # Safety
+/// `element` must give addresses of elements of `SIZE` bytes.
+#[inline(always)]
+unsafe fn chunk_of<const SIZE: usize>(mut element: impl FnMut(usize) -> *const u8) -> __m128i {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match SIZE {
+            1 => bytes(element),
+            2 => words(element),
+            4 => parts::<MaybeUninit<u32>, 4>(element),
+            8 => parts::<MaybeUninit<u64>, 2>(element),
+            _ => element(0).cast::<__m128i>().read_unaligned(),
+        }
+    }
+}
+
+/// Elements of four or eight bytes, which the compiler inserts one by one.
+///
+/// # Safety
+/// As [`chunk_of`], with elements that have the size of `T`, of which `COUNT` make 16 bytes.
+#[inline(always)]
+unsafe fn parts<T, const COUNT: usize>(mut element: impl FnMut(usize) -> *const u8) -> __m128i {
+    // SAFETY: the caller's promise; 16 bytes of any kind are a vector.
+    unsafe { transmute_copy(&from_fn::<T, COUNT, _>(|at| element(at).cast::<T>().read_unaligned())) }
+}
+
+/// Elements of one or two bytes, inserted by an instruction. The compiler would do so only with numbers, which elements that
+/// may be padding are not.
+macro_rules! inserted {
+    ($name:ident, $instruction:literal, $($at:literal)+) => {
+        /// # Safety
+        /// As [`chunk_of`], with elements of the size that the instruction reads, and a processor that has AVX.
+        #[inline(always)]
+        unsafe fn $name(mut element: impl FnMut(usize) -> *const u8) -> __m128i {
+            // SAFETY: any bits are a vector; the caller's promise.
+            unsafe {
+                let mut vector = zeroed::<__m128i>();
+                $(asm!(
+                    concat!($instruction, " {0}, {0}, [{1}], ", $at),
+                    inout(xmm_reg) vector,
+                    in(reg) element($at),
+                    options(pure, readonly, nostack, preserves_flags)
+                );)+
+                vector
+            }
+        }
+    };
+}
+
+inserted!(words, "vpinsrw", 0 1 2 3 4 5 6 7);
+inserted!(bytes, "vpinsrb", 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
