@@ -1,6 +1,12 @@
 //! Elements straight from indices in vectors, between inaccessible pages: every width of elements, every type of index, every
 //! policy and every level, each against a plain loop.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "numbers of elements of small test arrays"
+)]
+
 #![cfg(unix)]
 
 mod support;

@@ -1,6 +1,12 @@
 //! Outputs of every layout, in the middle of other memory: what is written there is what a new row-major array gets, and
 //! nothing else in that memory changes.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "numbers of elements of small test arrays"
+)]
+
 use std::fmt::Debug;
 use std::num::NonZeroUsize;
 

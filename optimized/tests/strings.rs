@@ -1,5 +1,11 @@
 //! Strings in one buffer: against copies one by one, over forms, policies, lengths, offsets and threads; and what is refused.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    reason = "numbers of elements of small test arrays"
+)]
+
 use std::num::NonZeroUsize;
 
 use gather_optimized::slices::{self, View};
