@@ -297,8 +297,7 @@ impl<Z> Plan<Z> {
         self.on(Strided::of(params), Strided::of(indices))?.run_into(output)
     }
 
-    /// Gathers elements that are cloned rather than moved, such as strings, into a new array. A large call clones on all
-    /// threads. Strings in one buffer take no clones: see [`strings`](crate::strings).
+    /// Clones elements, such as strings, into a new array; a large call on all threads. See also [`strings`](crate::strings).
     ///
     /// # Errors
     /// As [`Plan::run`].
@@ -327,8 +326,7 @@ impl<Z> Plan<Z> {
         self.on(Strided::of(params), Strided::of(indices))?.run_cloned()
     }
 
-    /// Gathers elements that are cloned rather than moved into the caller's array, by `clone_from`: the elements there may
-    /// lend their memory.
+    /// The same into the caller's array, by `clone_from`: the elements there may lend their memory.
     ///
     /// # Errors
     /// As [`Plan::run_into`].
