@@ -2,14 +2,16 @@
 //!
 //! A workload is a call in role terms. `contender` is a backend's process with the call that it declares for a workload;
 //! `measure` verifies the outputs and then lets contenders and the floor take turns; `record` is what was measured, as JSON,
-//! and `table` shows it.
+//! and `table` and `page` show it.
 
 mod contender;
 mod measure;
+mod page;
 mod record;
 mod table;
 
 pub(crate) use contender::Contender;
 pub(crate) use measure::{Settings, measure};
-pub(crate) use record::{Backends, Record};
+pub(crate) use page::page;
+pub(crate) use record::{Backends, Record, SCHEMA};
 pub(crate) use table::{head, rows};

@@ -1,14 +1,17 @@
 //! What a run of `gatherspec bench` measured, as it is written to a file.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::backend::Identity;
 use crate::protocol::OutputMemory;
 
+/// The schema of the file.
+pub(crate) const SCHEMA: u32 = 1;
+
 /// A whole run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// 1
+    /// [`SCHEMA`]
     pub(crate) schema: u32,
     /// The version of this program.
     pub(crate) version: String,
@@ -28,8 +31,46 @@ pub(crate) struct Record {
     pub(crate) workloads: Vec<Measured>,
 }
 
+impl Record {
+    /// Reads a record as it was written.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn parse(text: &str) -> std::result::Result<Self, String> {
+        let record: Self = serde_json::from_str(text).map_err(|why| why.to_string())?;
+        if record.schema != SCHEMA {
+            return Err(format!("schema {} is unknown: this program reads schema {SCHEMA}", record.schema));
+        }
+        Ok(record)
+    }
+
+    /// The names of the backends, the one first that the others are compared with.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.backends.iter().map(|backend| backend.name.clone()).collect()
+    }
+
+    /// The backends with their versions.
+    pub(crate) fn versions(&self) -> String {
+        let versions =
+            self.backends.iter().map(|Backends { name, identity }| format!("{name} {}", identity.version));
+        versions.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Which backends were left out of which workloads, and why: each reason once.
+    pub(crate) fn left_out(&self) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        let results =
+            self.workloads.iter().flat_map(|measured| &measured.timed).flat_map(|timed| &timed.backends);
+        for Result { backend, left_out, .. } in results {
+            let line = left_out.as_ref().map(|why| format!("{backend}: {why}"));
+            lines.extend(line.filter(|line| !lines.contains(line)));
+        }
+        lines
+    }
+}
+
 /// A backend of the run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Backends {
     /// As the command line names it.
     pub(crate) name: String,
@@ -38,7 +79,7 @@ pub(crate) struct Backends {
 }
 
 /// One workload.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Measured {
     pub(crate) id: String,
     pub(crate) output_bytes: usize,
@@ -46,7 +87,7 @@ pub(crate) struct Measured {
 }
 
 /// The durations with one kind of output memory.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Timed {
     pub(crate) output: OutputMemory,
     /// Of the best plain loop.
@@ -55,7 +96,7 @@ pub(crate) struct Timed {
 }
 
 /// What a backend took, or why it was left out.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Result {
     pub(crate) backend: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,8 +109,21 @@ pub(crate) struct Result {
     pub(crate) left_out: Option<String>,
 }
 
+impl Timed {
+    /// What the first backend took, with which the others are compared.
+    pub(crate) fn ours(&self) -> Option<&Durations> {
+        self.backends.first()?.durations.as_ref()
+    }
+
+    /// The median of the fastest other backend.
+    pub(crate) fn best_peer(&self) -> Option<f64> {
+        let peers = self.backends.iter().skip(1).filter_map(|result| result.durations.as_ref());
+        peers.map(|durations| durations.median).min_by(f64::total_cmp)
+    }
+}
+
 /// The durations of rounds, in nanoseconds per call.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Durations {
     pub(crate) median: f64,
     /// The first and the third quartile.

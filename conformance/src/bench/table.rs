@@ -6,25 +6,27 @@ use super::record::{Durations, Measured, Result, Timed};
 
 /// The head of the table. The first backend is the one that the others are compared with.
 pub(crate) fn head(backends: &[String]) -> String {
+    let rule = std::iter::repeat_n("---".to_owned(), 3).chain(vec!["--:".to_owned(); backends.len() + 4]);
+    row(titles(backends).into_iter()) + &row(rule)
+}
+
+/// The titles of its columns.
+pub(super) fn titles(backends: &[String]) -> Vec<String> {
     let ours = backends.first().map_or("", String::as_str);
     let names = backends.iter().map(String::as_str);
     let cells = ["workload", "output", "memory"].into_iter().chain(names).chain(["floor", "GB/s"]);
     let ratios = [format!("best peer / {ours}"), format!("floor / {ours}")];
-    let head = row(cells.map(str::to_owned).chain(ratios));
-    let rule =
-        row(std::iter::repeat_n("---".to_owned(), 3).chain(vec!["--:".to_owned(); backends.len() + 4]));
-    head + &rule
+    cells.map(str::to_owned).chain(ratios).collect()
 }
 
 /// The rows of a workload, one for each kind of output memory.
 pub(crate) fn rows(measured: &Measured) -> String {
-    measured.timed.iter().map(|timed| of(measured, timed)).collect()
+    measured.timed.iter().map(|timed| row(cells(measured, timed).into_iter())).collect()
 }
 
-fn of(measured: &Measured, timed: &Timed) -> String {
-    let ours = timed.backends.first().and_then(|result| result.durations.as_ref());
-    let peers = timed.backends.iter().skip(1).filter_map(|result| result.durations.as_ref());
-    let best = peers.map(|durations| durations.median).min_by(f64::total_cmp);
+/// The cells of a row.
+pub(super) fn cells(measured: &Measured, timed: &Timed) -> Vec<String> {
+    let ours = timed.ours();
     let ratio = |other: Option<f64>| match (other, ours) {
         (Some(other), Some(ours)) => format!("{:.2}", other / ours.median),
         _ => "–".to_owned(),
@@ -32,18 +34,22 @@ fn of(measured: &Measured, timed: &Timed) -> String {
     #[allow(clippy::cast_precision_loss, reason = "a size to be shown with three digits")]
     let bytes = measured.output_bytes as f64;
     let speed = ours.map_or_else(|| "–".to_owned(), |ours| format!("{:.1}", bytes / ours.median));
-    let memory = match timed.output {
-        OutputMemory::Fresh => "fresh",
-        OutputMemory::Pooled => "pooled",
-        OutputMemory::Into => "reused",
-    };
-    let cells = [measured.id.clone(), size(bytes), memory.to_owned()];
+    let first = [measured.id.clone(), size(bytes), memory(timed.output).to_owned()];
     let backends = timed
         .backends
         .iter()
         .map(|Result { durations, .. }| durations.as_ref().map_or_else(|| "–".to_owned(), shown));
-    let last = [shown(&timed.floor), speed, ratio(best), ratio(Some(timed.floor.median))];
-    row(cells.into_iter().chain(backends).chain(last))
+    let last = [shown(&timed.floor), speed, ratio(timed.best_peer()), ratio(Some(timed.floor.median))];
+    first.into_iter().chain(backends).chain(last).collect()
+}
+
+/// What the table calls a kind of output memory.
+pub(super) const fn memory(output: OutputMemory) -> &'static str {
+    match output {
+        OutputMemory::Fresh => "fresh",
+        OutputMemory::Pooled => "pooled",
+        OutputMemory::Into => "reused",
+    }
 }
 
 fn row(cells: impl Iterator<Item = String>) -> String {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use gather_benches::{Workload, machine, threads, workloads};
 use gather_spec::{Signatures, names};
@@ -41,6 +41,12 @@ pub(super) struct Bench {
     /// File to write all durations to, as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// File to write a page with a table and plots to, as HTML
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
+    /// Time nothing: make the page from a file that --json wrote
+    #[arg(long, value_name = "FILE", requires = "page", conflicts_with_all = ["backends", "patterns", "output", "turns", "rounds", "threads", "json", "command"])]
+    from: Option<PathBuf>,
     #[command(flatten)]
     process: ProcessOptions,
     /// Program that answers the backend protocol (conformance/PROTOCOL.md), with its arguments
@@ -51,10 +57,16 @@ pub(super) struct Bench {
 /// The least duration of a round, in nanoseconds.
 const ROUND: u64 = 10_000_000;
 
+/// The most bytes of a file with durations that is read.
+const LONGEST_RECORD: u64 = 256 << 20;
+
 impl Bench {
     pub(super) fn execute(&self, signatures: &Signatures) -> Result<Status, Failure> {
+        if let Some(path) = &self.from {
+            return self.show(path);
+        }
         let chosen = self.chosen()?;
-        if let Some(path) = &self.json {
+        for path in self.json.iter().chain(&self.page) {
             files::check_writable(path)
                 .map_err(|why| Failure::Usage(format!("{}: {why}", path.display())))?;
         }
@@ -69,7 +81,7 @@ impl Bench {
             outputs: self.output.clone(),
         };
         let mut record = Record {
-            schema: 1,
+            schema: bench::SCHEMA,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             machine: machine::describe(),
             threads,
@@ -106,7 +118,28 @@ impl Bench {
             text.push(b'\n');
             files::write_whole(path, &text)?;
         }
+        self.write_page(&record)?;
         stopped.or(ended).map_or(Ok(Status::Conforms), |why| Err(Failure::Broken(why)))
+    }
+
+    /// Makes the page from a file that an earlier run wrote.
+    fn show(&self, path: &Path) -> Result<Status, Failure> {
+        let text = files::read_text(path, LONGEST_RECORD).map_err(Failure::Usage)?;
+        let record = Record::parse(&text).map_err(|why| {
+            Failure::Usage(format!(
+                "{}: {why}\nhelp: --from reads a file that `gatherspec bench --json` wrote",
+                path.display()
+            ))
+        })?;
+        self.write_page(&record)?;
+        Ok(Status::Conforms)
+    }
+
+    fn write_page(&self, record: &Record) -> Result<(), Failure> {
+        if let Some(path) = &self.page {
+            files::write_whole(path, bench::page(record).as_bytes())?;
+        }
+        Ok(())
     }
 
     /// The workloads that were asked for.
@@ -199,37 +232,19 @@ fn identity(contender: &Contender) -> Backends {
 }
 
 fn introduction(record: &Record) -> String {
-    let names: Vec<String> = record.backends.iter().map(|backend| backend.name.clone()).collect();
-    let versions: Vec<String> = record
-        .backends
-        .iter()
-        .map(|Backends { name, identity }| format!("{name} {}", identity.version))
-        .collect();
     let Record { machine, threads, turns, rounds, .. } = record;
     format!(
         "Machine: {machine}. Processors for each backend: {threads}.\n\
          Backends: {}. Medians of {turns} turns of {rounds} rounds; ± is half the distance between the quartiles.\n\n{}",
-        versions.join(", "),
-        bench::head(&names)
+        record.versions(),
+        bench::head(&record.names())
     )
 }
 
 /// Which backends were left out of which workloads, and why.
 fn left_out(record: &Record) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for measured in &record.workloads {
-        for timed in &measured.timed {
-            for result in &timed.backends {
-                if let Some(why) = &result.left_out {
-                    let line = format!("- {}: {why}", result.backend);
-                    if !lines.contains(&line) {
-                        lines.push(line);
-                    }
-                }
-            }
-        }
-    }
-    if lines.is_empty() { String::new() } else { format!("\nLeft out (–):\n{}\n", lines.join("\n")) }
+    let lines = record.left_out();
+    if lines.is_empty() { String::new() } else { format!("\nLeft out (–):\n- {}\n", lines.join("\n- ")) }
 }
 
 /// Limits this process and those that it starts to so many of the processors that it may use; gives how many they are.
