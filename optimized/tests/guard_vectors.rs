@@ -6,7 +6,6 @@
     clippy::cast_possible_wrap,
     reason = "numbers of elements of small test arrays"
 )]
-
 #![cfg(unix)]
 
 mod support;
@@ -80,7 +79,7 @@ impl<A: Element + PartialEq + Debug, I: Index + Debug> Call<'_, A, I> {
         for negative in [NegativeIndex::Reject, NegativeIndex::Wrap] {
             let options = Options::new().negative_index(negative);
             for bad in [BadIndex::Error, BadIndex::Zero, BadIndex::Clamp, BadIndex::Modulo] {
-                self.agrees(&options.clone().bad_index(bad), (bad, negative), A::default());
+                self.agrees(&options.bad_index(bad), (bad, negative), A::default());
             }
             self.agrees(&options.fill(fill), (BadIndex::Fill, negative), fill);
         }
@@ -173,7 +172,7 @@ fn elements_of_eight_bytes() {
 
 #[test]
 fn elements_of_sixteen_bytes() {
-    by_every_index(u128::MAX / 255 * 7, |at| (at as u128) << 100 | at as u128 * 255);
+    by_every_index(u128::MAX / 255 * 7, |at| ((at as u128) << 100) | (at as u128 * 255));
 }
 
 /// Outputs large enough to be written past the caches, which begin within a line or on one, and end within one.
