@@ -124,7 +124,7 @@ const COUNTS: [usize; 12] = [2, 3, 7, 64, 341, 342, 511, 512, 513, 1023, 1024, 1
 #[test]
 fn slices_of_any_number_of_indices() {
     for count in COUNTS {
-        for (batch, slices) in [(1, 2), (1, 7), (2, 5), (3, 2)] {
+        for (batch, slices) in [(1, 2), (1, 7), (2, 5), (3, 2), (3, 1)] {
             let (bound, row) = (11, 3);
             let indices = good(batch * count, bound);
             let call = Call { batch, slices, bound, row, indices, reversed: batch == 2 };
@@ -173,5 +173,24 @@ fn windows_whose_rows_come_first() {
             let expected = element_at((start % 5 + down) * 8 + start % 6 + across);
             assert_eq!(output[[down, start, across]], expected, "{level}, row {down} of window {start}");
         }
+    }
+}
+
+/// Slices along two dims that no stride joins: a thread's part begins with the last of a row, and goes on with more.
+#[test]
+fn slices_along_two_dims() {
+    let mut params = ArrayD::from_shape_fn(IxDyn(&[26, 5, 4, 3]), |at| {
+        element_at(((at[0] * 5 + at[1]) * 4 + at[2]) * 3 + at[3])
+    });
+    params.invert_axis(Axis(1));
+    let indices = ArrayD::from_shape_fn(IxDyn(&[2]), |at| 3 - at[0] as u64);
+    for (level, threads) in Level::available().flat_map(|level| [(level, 1), (level, 3)]) {
+        let threads = NonZeroUsize::new(threads).expect("positive");
+        let options = Options::new().level(level).exactly_threads(threads).axis(2);
+        let plan = Plan::gather(&[26, 5, 4, 3], &[2], &options).expect("a plan");
+        let output = plan.run(&params, &indices).expect("good indices");
+        let expected =
+            ArrayD::from_shape_fn(IxDyn(&[26, 5, 2, 3]), |at| params[[at[0], at[1], 3 - at[2], at[3]]]);
+        assert_eq!(output, expected, "{level}, {threads} threads");
     }
 }
