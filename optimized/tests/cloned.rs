@@ -44,7 +44,7 @@ fn an_output_that_does_not_fit_is_left_alone() {
 #[test]
 fn long_rows_of_large_elements_are_cloned_whole() {
     let element = |at: usize| std::array::from_fn::<String, 16, _>(|part| format!("{at}/{part}"));
-    let len = (64 << 10) / size_of::<[String; 16]>() | 1;
+    let len = ((64 << 10) / size_of::<[String; 16]>()) | 1;
     let params = Array2::from_shape_fn((2, len), |(row, column)| element(row * len + column));
     let plan = Plan::gather(&[2, len], &[1], &Options::new()).expect("a plan");
     let output = plan.run_cloned(&params, &array![1]).expect("good indices");
@@ -181,7 +181,8 @@ fn threads_clone_what_one_loop_clones() {
     for columns in [1, 3, 40] {
         let params = Array2::from_shape_fn((50, columns), |(row, column)| format!("{row} and {column}"));
         for len in [1usize, 2, 15, 16, 17, 33, 1023, 1024, 1025, 3000] {
-            let indices = Array1::from_shape_fn(len, |at| (at * 7919 % 60) as i64 - 5);
+            let indices =
+                Array1::from_shape_fn(len, |at| i64::try_from(at * 7919 % 60).unwrap_or_default() - 5);
             for threads in [1, 2, 5] {
                 let options = exactly(threads).fill("none".to_owned());
                 let plan = Plan::gather(&[50, columns], &[len], &options).expect("a plan");

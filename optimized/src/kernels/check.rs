@@ -359,3 +359,33 @@ unsafe fn located_at_depth<I: Index, const D: usize>(
         if dense { level.check_dense(rows, offsets) } else { bodies::check::<I, D, false>(rows, offsets) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shapes::Execution;
+    use crate::{Options, Plan};
+
+    /// Whatever was checked before, and whatever the block held: stretches that are asked for later have their own offsets.
+    #[test]
+    fn more_stretches_than_were_checked_are_checked_again() {
+        let plan = Plan::gather(&[4, 3, 2], &[2], &Options::new().axis(1)).unwrap();
+        let mut geometry = Geometry::room();
+        geometry.set(plan.shapes(), &[6, 2, 1], &[1], 1);
+        assert_eq!((geometry.rows.len(), geometry.row_bytes), (2, 2));
+        let places = [2, 0];
+        let Execution { policies, level, .. } = plan.shapes().execution;
+        let indices = Indices { first: places.as_ptr(), geometry: &geometry, policies, level };
+        let mut block = Block::new();
+        block.offsets = [MaybeUninit::new(isize::MAX); BLOCK];
+        for (row, rows, offsets) in
+            [(6, 2, &[4, 0][..]), (0, 8, &[4, 0, 10, 6, 16, 12, 22, 18]), (2, 4, &[4, 0, 10, 6])]
+        {
+            let segment = Cursor::new(&geometry, row).take_plane(rows);
+            assert_eq!((segment.rows * segment.len, segment.params), (rows, 3 * row.cast_signed()));
+            // SAFETY: the geometry is that of the two places, and the segment one of its own.
+            let checked = unsafe { block.check_once(indices, segment) };
+            assert_eq!(checked.map(CheckedIndices::offsets), Ok(offsets));
+        }
+    }
+}
