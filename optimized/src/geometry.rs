@@ -207,6 +207,13 @@ impl Geometry {
         worth.then_some(*inner)
     }
 
+    /// Whether neighbouring slices share their indices, at most so many of them.
+    pub(crate) fn repeats(&self, most: usize) -> bool {
+        let [.., slices, indices] = self.rows.as_slice() else { return false };
+        let shared = slices.indices == 0 && indices.indices != 0;
+        shared && indices.len <= most && !self.components.is_empty()
+    }
+
     /// Cuts every row into pieces of so many bytes, which divide it.
     pub(crate) fn cut_rows(&mut self, bytes: usize) {
         let pieces = self.row_bytes / bytes;

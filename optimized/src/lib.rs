@@ -25,6 +25,7 @@ mod index;
 mod kernels;
 mod levels;
 mod offender;
+mod offset;
 mod options;
 mod output;
 mod parallel;

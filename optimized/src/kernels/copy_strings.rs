@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use super::job::Written;
 use super::workers;
 use crate::levels::bodies::prefetch_lines;
-use crate::strings::Offset;
+use crate::offset::Offset;
 
 /// Strings to be copied.
 #[derive(Clone, Copy)]

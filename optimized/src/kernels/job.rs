@@ -120,7 +120,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
             pick: Pick::of(geometry, policies),
             along: Along::of(geometry, policies, prefetch),
             scattered: geometry.scattered().filter(|_| is_one_move(geometry.row_bytes)),
-            repeats: repeated::repeats(geometry),
+            repeats: geometry.repeats(BLOCK),
             part_rows: geometry.row_count,
             next: AtomicUsize::new(0),
             failed: AtomicBool::new(false),

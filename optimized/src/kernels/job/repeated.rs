@@ -4,17 +4,9 @@
 use std::mem::MaybeUninit;
 
 use super::Job;
-use crate::geometry::Geometry;
 use crate::index::Index;
 use crate::kernels::check::{BLOCK, BadIndexFound, Block};
 use crate::kernels::cursor::Cursor;
-
-/// Whether neighbouring slices of a job share their indices, few enough of them for a block.
-pub(super) fn repeats(geometry: &Geometry) -> bool {
-    let [.., slices, indices] = geometry.rows.as_slice() else { return false };
-    let shared = slices.indices == 0 && indices.indices != 0;
-    shared && indices.len <= BLOCK && !geometry.components.is_empty()
-}
 
 impl<I: Index> Job<'_, '_, I> {
     /// # Safety
