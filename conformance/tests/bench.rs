@@ -65,6 +65,30 @@ fn backends_take_turns_and_every_duration_is_written() {
     assert_eq!(record["backends"][1]["identity"]["name"], "reference");
 }
 
+/// A run and what it wrote give the same page, and no other file gives one.
+#[test]
+fn a_page_is_made_by_a_run_or_from_its_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (json, page, again) = (path("bench.json"), path("page.html"), path("again.html"));
+    let brief = ["--workload", "tiny-2x2", "--turns", "1", "--rounds", "1", "--backend", "reference"];
+    let (status, _, said) = ended(&[&brief[..], &["--json", &json, "--page", &page]].concat());
+    assert_eq!((status, said.as_str()), (0, ""));
+    let text = fs::read_to_string(&page).unwrap();
+    assert!(text.starts_with("<!doctype html>") && text.contains("tiny-2x2"), "{text}");
+    assert!(text.contains("Content-Security-Policy") && !text.contains("<script"), "{text}");
+    assert_eq!(ended(&["--from", &json, "--page", &again]), (0, String::new(), String::new()));
+    assert_eq!(fs::read_to_string(&again).unwrap(), text);
+
+    let (status, _, said) = ended(&["--from", &page, "--page", &again]);
+    assert!(
+        status == 2 && said.contains("--from reads a file that `gatherspec bench --json` wrote"),
+        "{said}"
+    );
+    assert_eq!(ended(&["--from", &json]).0, 2, "there is no page to write");
+    assert_eq!(fs::read_to_string(&again).unwrap(), text);
+}
+
 #[test]
 fn a_backend_whose_output_is_wrong_is_not_timed() {
     let folder = tempfile::tempdir().unwrap();
