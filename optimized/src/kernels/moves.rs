@@ -93,3 +93,78 @@ unsafe fn pick_sized<I: Index>(level: Proof, size: usize, picks: Picks<I>) -> bo
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::levels::Level;
+
+    const BOUND: usize = 100;
+
+    /// What picks write into a room of 64 bytes, the output, and 64 bytes more, the output beginning at a place of a line.
+    fn picked<I: Index>(level: Proof, size: usize, indices: &[I], place: usize, how: [bool; 2]) -> Vec<u8> {
+        let [stream, prefetch] = how;
+        let params: Vec<u8> = (0..BOUND * size).map(element_byte).collect();
+        let mut room = vec![UNWRITTEN; 64 + 64 + indices.len() * size + 64];
+        let start = room.as_ptr().align_offset(64) + place;
+        // SAFETY: the params have BOUND elements of the size, and the room holds the output from its start on.
+        let good = unsafe {
+            let output = room.as_mut_ptr().add(start);
+            let (params, stride, len) = (params.as_ptr(), size.cast_signed(), indices.len());
+            let indices = indices.as_ptr();
+            let (bound, bad) = (BOUND, None);
+            let picks = Picks { params, bound, bad, stride, indices, len, output, prefetch, stream };
+            pick_sized(level, size, picks)
+        };
+        assert!(good);
+        room.split_off(start)
+    }
+
+    const UNWRITTEN: u8 = 0xff;
+
+    /// The bytes of an axis, none of which is [`UNWRITTEN`].
+    fn element_byte(at: usize) -> u8 {
+        u8::try_from(at * 7 % 251).unwrap()
+    }
+
+    fn expected(size: usize, places: &[u8]) -> Vec<u8> {
+        places
+            .iter()
+            .flat_map(|place| (0..size).map(move |at| element_byte(usize::from(*place) * size + at)))
+            .collect()
+    }
+
+    /// A store past the caches is for outputs of many megabytes; here it is asked for at every place of a line.
+    #[test]
+    fn every_element_is_written_wherever_the_output_begins_in_a_line() {
+        for level in Level::available().filter_map(Proof::of) {
+            for size in [1, 2, 4, 8, 16] {
+                for len in [1, 15, 16, 17, 33, 63, 64, 100, 300] {
+                    let places: Vec<u8> = (0..len).map(|at| u8::try_from(at * 37 % BOUND).unwrap()).collect();
+                    let by_i32: Vec<i32> = places.iter().map(|place| i32::from(*place)).collect();
+                    let by_i64: Vec<i64> = places.iter().map(|place| i64::from(*place)).collect();
+                    let expected = expected(size, &places);
+                    for place in 0..64 {
+                        for how in [[false, false], [true, false], [false, true], [true, true]] {
+                            for (name, room) in [
+                                ("u8", picked(level, size, &places, place, how)),
+                                ("i32", picked(level, size, &by_i32, place, how)),
+                                ("i64", picked(level, size, &by_i64, place, how)),
+                            ] {
+                                let (output, behind) = room.split_at(expected.len());
+                                let call = || {
+                                    let level = level.level();
+                                    format!(
+                                        "{len} of {size} bytes by {name} at {place} of a line, {level}, {how:?}"
+                                    )
+                                };
+                                assert!(output == expected, "{}", call());
+                                assert!(behind.iter().all(|byte| *byte == UNWRITTEN), "{}", call());
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

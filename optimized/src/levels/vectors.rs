@@ -12,6 +12,9 @@ use super::bodies::Picks;
 use super::sixteen::{GROUP, Group, LONGEST, test};
 use crate::index::{Index, Meaning, near_remainder};
 
+/// The bytes of a line.
+const LINE: usize = 64;
+
 /// Whether picks suit [`pick`]: elements without gaps from an axis that a cache holds.
 #[inline]
 pub(super) fn fit<I: Index, const SIZE: usize>(picks: &Picks<I>) -> bool {
@@ -26,8 +29,12 @@ pub(super) fn fit<I: Index, const SIZE: usize>(picks: &Picks<I>) -> bool {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub(super) unsafe fn pick<I: Index, const SIZE: usize>(picks: Picks<I>) -> bool {
     let last = picks.len - GROUP;
-    // Streamed stores are for whole lines.
-    let head = if picks.stream { picks.head(SIZE).min(last) } else { 0 };
+    // Streamed stores are for whole lines, which a group of shorter elements does not fill.
+    let stream = picks.stream && GROUP * SIZE >= LINE;
+    let picks = Picks { stream, ..picks };
+    // No more than the first group has: a line holds at most a group of elements that are streamed.
+    let head = if stream { picks.head(SIZE).min(last) } else { 0 };
+    debug_assert!(head <= GROUP, "elements between the first group and the head would be left out");
     let (mut j, mut all_good) = (0, true);
     // The first and the last group may share elements with their neighbours, which get the same again.
     loop {
@@ -38,7 +45,7 @@ pub(super) unsafe fn pick<I: Index, const SIZE: usize>(picks: Picks<I>) -> bool 
         }
         j = if j < head { head } else { last.min(j + GROUP) };
     }
-    if picks.stream {
+    if stream {
         // Streamed stores are not ordered with what tells other threads that the output is complete.
         _mm_sfence();
     }
@@ -67,7 +74,7 @@ unsafe fn pick_group<I: Index, const SIZE: usize>(picks: &Picks<I>, j: usize) ->
                 if good { params.add(place * SIZE) } else { bad.unwrap_or(params) }
             }),
         };
-        if stream && output.addr().is_multiple_of(64) && SIZE >= 4 {
+        if stream && output.addr().is_multiple_of(LINE) {
             for at in (0..SIZE).step_by(4) {
                 _mm512_stream_si512(output.add(at).cast(), joined(&chunks[at..]));
             }
