@@ -99,69 +99,71 @@ mod tests {
     use super::*;
     use crate::levels::Level;
 
+    /// The elements of the axis.
     const BOUND: usize = 100;
 
-    /// What picks write into a room of 64 bytes, the output, and 64 bytes more, the output beginning at a place of a line.
-    fn picked<I: Index>(level: Proof, size: usize, indices: &[I], place: usize, how: [bool; 2]) -> Vec<u8> {
-        let [stream, prefetch] = how;
-        let params: Vec<u8> = (0..BOUND * size).map(element_byte).collect();
-        let mut room = vec![UNWRITTEN; 64 + 64 + indices.len() * size + 64];
-        let start = room.as_ptr().align_offset(64) + place;
-        // SAFETY: the params have BOUND elements of the size, and the room holds the output from its start on.
-        let good = unsafe {
-            let output = room.as_mut_ptr().add(start);
-            let (params, stride, len) = (params.as_ptr(), size.cast_signed(), indices.len());
-            let indices = indices.as_ptr();
-            let (bound, bad) = (BOUND, None);
-            let picks = Picks { params, bound, bad, stride, indices, len, output, prefetch, stream };
-            pick_sized(level, size, picks)
-        };
-        assert!(good);
-        room.split_off(start)
+    /// A byte of the axis; none is [`UNWRITTEN`].
+    fn byte_of_axis(at: usize) -> u8 {
+        u8::try_from(at * 7 % 251).unwrap()
     }
 
     const UNWRITTEN: u8 = 0xff;
 
-    /// The bytes of an axis, none of which is [`UNWRITTEN`].
-    fn element_byte(at: usize) -> u8 {
-        u8::try_from(at * 7 % 251).unwrap()
+    /// How an output lies and is written.
+    #[derive(Clone, Copy, Debug)]
+    struct How {
+        level: Proof,
+        size: usize,
+        /// The byte of a line that the output begins at.
+        begin: usize,
+        stream: bool,
+        prefetch: bool,
     }
 
-    fn expected(size: usize, places: &[u8]) -> Vec<u8> {
-        places
-            .iter()
-            .flat_map(|place| (0..size).map(move |at| element_byte(usize::from(*place) * size + at)))
-            .collect()
+    /// Picks the elements at these places, and holds the output and 64 bytes on either side to what must be there.
+    fn pick<I: Index + From<u8>>(places: &[u8], how: How) {
+        let How { level, size, begin, stream, prefetch } = how;
+        let indices: Vec<I> = places.iter().map(|place| I::from(*place)).collect();
+        let params: Vec<u8> = (0..BOUND * size).map(byte_of_axis).collect();
+        let elements = places.iter().map(|place| &params[usize::from(*place) * size..][..size]);
+        let elements: Vec<u8> = elements.flatten().copied().collect();
+        let mut room = vec![UNWRITTEN; 64 + 64 + 64 + elements.len() + 64];
+        let start = 64 + room.as_ptr().align_offset(64) + begin;
+        // SAFETY: the params have BOUND elements of the size, and the room holds the output from its start on.
+        let good = unsafe {
+            let output = room.as_mut_ptr().add(start);
+            let (params, indices, len) = (params.as_ptr(), indices.as_ptr(), indices.len());
+            let (bound, bad, stride) = (BOUND, None, size.cast_signed());
+            pick_sized(
+                level,
+                size,
+                Picks { params, bound, bad, stride, indices, len, output, prefetch, stream },
+            )
+        };
+        let (before, output) = room.split_at(start);
+        let (output, behind) = output.split_at(elements.len());
+        let call = || format!("{} by {}, {how:?}", places.len(), std::any::type_name::<I>());
+        assert!(good && output == elements, "{}", call());
+        assert!(before.iter().chain(behind).all(|byte| *byte == UNWRITTEN), "outside: {}", call());
     }
 
-    /// A store past the caches is for outputs of many megabytes; here it is asked for at every place of a line.
+    /// A store past the caches is for outputs of many megabytes; here it is asked for at every byte of a line.
     #[test]
     fn every_element_is_written_wherever_the_output_begins_in_a_line() {
-        for level in Level::available().filter_map(Proof::of) {
-            for size in [1, 2, 4, 8, 16] {
-                for len in [1, 15, 16, 17, 33, 63, 64, 100, 300] {
-                    let places: Vec<u8> = (0..len).map(|at| u8::try_from(at * 37 % BOUND).unwrap()).collect();
-                    let by_i32: Vec<i32> = places.iter().map(|place| i32::from(*place)).collect();
-                    let by_i64: Vec<i64> = places.iter().map(|place| i64::from(*place)).collect();
-                    let expected = expected(size, &places);
-                    for place in 0..64 {
-                        for how in [[false, false], [true, false], [false, true], [true, true]] {
-                            for (name, room) in [
-                                ("u8", picked(level, size, &places, place, how)),
-                                ("i32", picked(level, size, &by_i32, place, how)),
-                                ("i64", picked(level, size, &by_i64, place, how)),
-                            ] {
-                                let (output, behind) = room.split_at(expected.len());
-                                let call = || {
-                                    let level = level.level();
-                                    format!(
-                                        "{len} of {size} bytes by {name} at {place} of a line, {level}, {how:?}"
-                                    )
-                                };
-                                assert!(output == expected, "{}", call());
-                                assert!(behind.iter().all(|byte| *byte == UNWRITTEN), "{}", call());
-                            }
-                        }
+        let two = [false, true];
+        for len in [1, 15, 16, 17, 33, 63, 64, 100, 300] {
+            let places: Vec<u8> = (0..len).map(|at| u8::try_from(at * 37 % BOUND).unwrap()).collect();
+            for level in Level::available().filter_map(Proof::of) {
+                for (size, begin) in
+                    [1, 2, 4, 8, 16].iter().flat_map(|size| (0..64).map(|begin| (*size, begin)))
+                {
+                    for (stream, prefetch) in
+                        two.iter().flat_map(|stream| two.map(|prefetch| (*stream, prefetch)))
+                    {
+                        let how = How { level, size, begin, stream, prefetch };
+                        pick::<u8>(&places, how);
+                        pick::<i32>(&places, how);
+                        pick::<i64>(&places, how);
                     }
                 }
             }
