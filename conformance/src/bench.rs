@@ -2,16 +2,18 @@
 //!
 //! A workload is a call in role terms. `contender` is a backend's process with the call that it declares for a workload;
 //! `measure` verifies the outputs and then lets contenders and the floor take turns; `record` is what was measured, as JSON,
-//! and `table` and `page` show it.
+//! `summary` compares the first backend with the others, and `table` and `page` show it.
 
 mod contender;
 mod measure;
 mod page;
 mod record;
+mod summary;
 mod table;
 
 pub(crate) use contender::Contender;
 pub(crate) use measure::{Settings, measure};
 pub(crate) use page::page;
 pub(crate) use record::{Backends, Record, SCHEMA};
+pub(crate) use summary::summary;
 pub(crate) use table::{head, rows};

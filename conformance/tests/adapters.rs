@@ -195,8 +195,8 @@ fn the_kit_times_calls_into_one_output_after_it_has_said_that_it_times() {
     };
     let lines = [
         (time("into"), r#"{"seq": 5, "nanoseconds": ["#),
-        // Three outputs are `timed`, that of the timing, written to twice, and that of this call.
-        (call.to_owned(), r#""data": "AwEC""#),
+        // Three outputs are `timed`, that of the timing, written to once before its two rounds, and that of this call.
+        (call.to_owned(), r#""data": "AwED""#),
         (time("pooled"), r#""unsupported": "this backend has no outputs of the kind pooled""#),
     ];
     let replies = replies(&["-c", WRITES], lines.iter().map(|(line, _)| line.as_str()));

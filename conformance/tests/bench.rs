@@ -65,6 +65,17 @@ fn backends_take_turns_and_every_duration_is_written() {
     assert_eq!(record["backends"][1]["identity"]["name"], "reference");
 }
 
+/// Frameworks keep the memory of freed outputs, so a pool of ours is compared with fresh outputs of theirs.
+#[test]
+fn a_pool_is_timed_beside_fresh_outputs_of_the_others() {
+    let brief = ["--workload", "tiny-2x2", "--turns", "1", "--rounds", "1", "--backend", "reference"];
+    let (status, out, said) = ended(&[&brief[..], &["--output", "pooled"]].concat());
+    assert_eq!((status, said.as_str()), (0, ""), "{out}");
+    let row = &rows(&out, "tiny-2x2")[0];
+    assert!(row[3] == "pooled" && row[4].contains('±') && row[5].contains('±'), "{out}");
+    assert!(out.contains("| memory | workloads with a peer |") && out.contains("\n| pooled | 1 |"), "{out}");
+}
+
 /// A run and what it wrote give the same page, and no other file gives one.
 #[test]
 fn a_page_is_made_by_a_run_or_from_its_record() {

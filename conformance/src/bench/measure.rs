@@ -62,13 +62,19 @@ pub(crate) fn measure(
     }
     drop(expected);
     for output in &settings.outputs {
-        let shares = contenders.iter_mut().zip(&asked).map(|(contender, asked)| Share {
-            asked: contender.ended.clone().map_or_else(|| asked.clone(), Err),
-            contender,
-            output: *output,
-            nanoseconds: Vec::new(),
-            threads: None,
-        });
+        let shares =
+            contenders.iter_mut().zip(&asked).enumerate().map(|(number, (contender, asked))| Share {
+                asked: contender.ended.clone().map_or_else(|| asked.clone(), Err),
+                contender,
+                // Most libraries keep the memory of freed outputs themselves, and have no other pool.
+                output: if number > 0 && *output == OutputMemory::Pooled {
+                    OutputMemory::Fresh
+                } else {
+                    *output
+                },
+                nanoseconds: Vec::new(),
+                threads: None,
+            });
         let mut shares: Vec<Share<'_>> = shares.collect();
         let floor_ns = take_turns(&mut shares, &mut *floor, settings);
         results.push(Timed {

@@ -39,7 +39,12 @@ pub(super) fn cells(measured: &Measured, timed: &Timed) -> Vec<String> {
         .backends
         .iter()
         .map(|Result { durations, .. }| durations.as_ref().map_or_else(|| "–".to_owned(), shown));
-    let last = [shown(&timed.floor), speed, ratio(timed.best_peer()), ratio(Some(timed.floor.median))];
+    let last = [
+        shown(&timed.floor),
+        speed,
+        ratio(timed.best_peer().map(|peer| peer.median)),
+        ratio(Some(timed.floor.median)),
+    ];
     first.into_iter().chain(backends).chain(last).collect()
 }
 

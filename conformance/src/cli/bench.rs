@@ -26,7 +26,8 @@ pub(super) struct Bench {
     /// Time only the workload with this id, or the workloads that match this glob [default: all whose tensors are contiguous]
     #[arg(long = "workload", value_name = "ID|GLOB")]
     patterns: Vec<String>,
-    /// Where outputs go: fresh memory for each call, or memory of the caller that is reused
+    /// Where outputs go: fresh memory for each call, a pool of the library (the other backends get fresh memory), or memory of
+    /// the caller that is reused
     #[arg(long, value_name = "MEMORY", value_delimiter = ',', default_value = "fresh,into", value_parser = memory)]
     output: Vec<OutputMemory>,
     /// Turns of each backend
@@ -111,7 +112,7 @@ impl Bench {
         }
         let ended = contenders.iter().find_map(|one| Some(format!("{}: {}", one.name, one.ended.as_ref()?)));
         contenders.into_iter().for_each(Contender::stop);
-        print(&left_out(&record))?;
+        print(&(bench::summary(&record) + &left_out(&record)))?;
         // What was measured is kept, whatever came after it.
         if let Some(path) = &self.json {
             let mut text = serde_json::to_vec_pretty(&record).expect("a record is plain data");

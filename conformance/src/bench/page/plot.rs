@@ -1,7 +1,7 @@
 //! A bar plot as numbers for the template: where each bar begins and ends, and what is written beside it.
 
 use crate::bench::record::{Measured, Record, Timed};
-use crate::bench::table;
+use crate::bench::{summary::Summary, table};
 use crate::protocol::OutputMemory;
 
 /// The bars of all workloads with one kind of output memory.
@@ -95,7 +95,7 @@ impl<'a> Plot<'a> {
             groups.push(Group { workload: &measured.id, y: y + BAR - 2, bars: bars.collect() });
             y += ratios.len() * STEP + GAP;
         }
-        let sentence = sentence(timed.iter().map(|(_, timed)| *timed));
+        let sentence = sentence(Summary::of(record, output).as_ref());
         let memory = table::memory(output);
         Some(Self {
             memory,
@@ -122,18 +122,16 @@ fn ratios(timed: &Timed) -> Vec<(&str, usize, f64)> {
 }
 
 /// How the first backend compares with the best of the others.
-fn sentence<'a>(timed: impl Iterator<Item = &'a Timed>) -> String {
-    let against_best = |timed: &Timed| Some(timed.best_peer()? / timed.ours()?.median);
-    let ratios: Vec<f64> = timed.filter_map(against_best).filter(|ratio| *ratio > 0.0).collect();
-    if ratios.is_empty() {
+fn sentence(summary: Option<&Summary<'_>>) -> String {
+    let Some(summary) = summary.filter(|summary| !summary.peers.is_empty()) else {
         return "No other backend takes part.".to_owned();
-    }
-    #[allow(clippy::cast_precision_loss, reason = "a number of workloads")]
-    let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+    };
+    let ratios = &summary.peers;
     let count = |of: fn(f64) -> bool| ratios.iter().filter(|ratio| of(**ratio)).count();
     format!(
-        "The fastest other backend takes {mean:.2} times as long in the geometric mean of {} workloads: at least 1.2 times in {}, \
+        "The fastest other backend takes {:.2} times as long in the geometric mean of {} workloads: at least 1.2 times in {}, \
          and less time in {}.",
+        summary.mean(),
         ratios.len(),
         count(|ratio| ratio >= 1.2),
         count(|ratio| ratio < 1.0)
