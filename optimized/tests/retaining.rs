@@ -138,6 +138,43 @@ fn beyond_the_limit_the_oldest_goes() {
     assert_eq!(none.kept_bytes(), 0);
 }
 
+/// An allocator that has memory for a request only if it was asked for it before.
+struct Late(AtomicUsize);
+
+// SAFETY: all memory is the system allocator's.
+unsafe impl GlobalAlloc for Late {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if self.0.swap(layout.size(), Ordering::Relaxed) != layout.size() {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+#[test]
+fn what_is_kept_goes_back_before_a_request_is_refused() {
+    let kept = Retaining::over(Late(AtomicUsize::new(0)), 64 * MIB);
+    for request in [64, 640] {
+        // SAFETY: the size is not 0.
+        assert!(unsafe { kept.alloc(layout(request)) }.is_null(), "nothing is kept that could go back");
+        drop(Memory::new(&kept, 8 * MIB));
+        assert_eq!(kept.kept_bytes(), 8 * MIB);
+        drop(Memory::new(&kept, request + 1));
+        assert_eq!(kept.kept_bytes(), 0);
+    }
+    drop(Memory::new(&kept, 8 * MIB));
+    // SAFETY: the size is not 0.
+    let huge = unsafe { kept.alloc(layout(1 << 61)) };
+    assert!(huge.is_null(), "no system has so much");
+    assert_eq!(kept.kept_bytes(), 0);
+}
+
 /// More blocks than the list has room for.
 #[test]
 fn many_blocks_are_kept_as_far_as_they_fit() {

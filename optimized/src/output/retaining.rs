@@ -5,6 +5,7 @@
 //! their limit and it is the oldest. Nothing here allocates, panics or waits, as an allocator must not.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::mem::replace;
 use std::ptr::{NonNull, copy_nonoverlapping, null_mut};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
@@ -34,6 +35,7 @@ use super::pages::{HUGE_PAGE, WORTH_HUGE};
 ///   than Unix, goes to the allocator inside, which is that of the system or, by [`Retaining::over`], any other.
 /// - Freed blocks are kept up to the limit; beyond it, the ones that were freed first go back to the system. The program
 ///   holds that much more memory than it uses.
+/// - A request that the system refuses is made again once nothing is kept any more.
 /// - A block may have up to an eighth more address space than was asked for, of which a request touches at most one
 ///   huge page more than it needs.
 /// - `alloc_zeroed` gives pages that the system clears when they are touched, as without this allocator.
@@ -81,8 +83,21 @@ impl<A> Retaining<A> {
     }
 
     /// A block of new pages, all zeros, or null.
-    fn map(bytes: usize) -> *mut u8 {
-        mapping::map(bytes).map_or(null_mut(), NonNull::as_ptr)
+    fn map(&self, bytes: usize) -> *mut u8 {
+        self.or_without_kept(|| mapping::map(bytes).map_or(null_mut(), NonNull::as_ptr))
+    }
+
+    /// The memory that a request gives or, if it is refused, gives once nothing is kept any more.
+    fn or_without_kept(&self, request: impl Fn() -> *mut u8) -> *mut u8 {
+        let start = request();
+        if start.is_null() && self.give_back_all() { request() } else { start }
+    }
+
+    /// Gives everything that is kept back to the system; whether there was anything.
+    #[cold]
+    fn give_back_all(&self) -> bool {
+        let kept = self.try_lock().map(|mut kept| replace(&mut *kept, Kept::NONE));
+        kept.is_some_and(|kept| kept.len > 0)
     }
 
     /// # Safety
@@ -118,8 +133,8 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Retaining<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match block_bytes(layout) {
             // SAFETY: the caller's promise.
-            None => unsafe { self.inner.alloc(layout) },
-            Some(bytes) => self.take(bytes).map_or_else(|| Self::map(bytes), NonNull::as_ptr),
+            None => self.or_without_kept(|| unsafe { self.inner.alloc(layout) }),
+            Some(bytes) => self.take(bytes).map_or_else(|| self.map(bytes), NonNull::as_ptr),
         }
     }
 
@@ -137,9 +152,9 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Retaining<A> {
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         match block_bytes(layout) {
             // SAFETY: the caller's promise.
-            None => unsafe { self.inner.alloc_zeroed(layout) },
+            None => self.or_without_kept(|| unsafe { self.inner.alloc_zeroed(layout) }),
             Some(bytes) => self.take(bytes).map_or_else(
-                || Self::map(bytes),
+                || self.map(bytes),
                 |start| {
                     // SAFETY: a block from the list has so many bytes, and is nobody else's.
                     unsafe { mapping::clear(start, bytes) };
@@ -158,7 +173,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Retaining<A> {
             return match old {
                 Some(_) => start,
                 // SAFETY: the caller's promise.
-                None => unsafe { self.inner.realloc(start, layout, new_bytes) },
+                None => self.or_without_kept(|| unsafe { self.inner.realloc(start, layout, new_bytes) }),
             };
         }
         // SAFETY: the caller's promise; both memories have as many bytes as are copied, and the new one is nobody else's.
