@@ -34,6 +34,7 @@ pub mod strength;
 mod threads;
 mod width;
 mod window;
+mod window_rows;
 mod window_rules;
 mod windowed;
 
@@ -52,12 +53,13 @@ const DRAW_ROUNDS: u64 = 20;
 /// Every mutant, by topic.
 #[must_use]
 pub fn all() -> Vec<&'static Mutant> {
-    let topics: [&[Mutant]; 18] = [
+    let topics: [&[Mutant]; 19] = [
         batch::MUTANTS,
         axis::MUTANTS,
         bounds::MUTANTS,
         elements::MUTANTS,
         window::MUTANTS,
+        window_rows::MUTANTS,
         window_rules::MUTANTS,
         slice_sizes::MUTANTS,
         broadcast::MUTANTS,

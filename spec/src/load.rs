@@ -24,6 +24,7 @@ mod reader;
 mod schema;
 mod single;
 mod sizes;
+mod sources;
 mod version;
 mod wanted;
 mod written;

@@ -1,5 +1,7 @@
 //! Calls of form window: shapes with dimension numbers that fit them, and sometimes with some that do not.
 
+mod rows;
+
 use std::ops::RangeInclusive;
 
 use gather_spec::signature::{AttributeDefault, AttributeRole, CollapsedSize};
@@ -7,10 +9,10 @@ use gather_spec::{Attribute, DimensionNumbers, Signature, Window};
 
 use super::Choices;
 use super::sizes::{Size, elements, evenly_drawn_dims, fit};
+use rows::{OUTER_RANK, Rows};
 
-/// The highest rank of params, and of indices without batching dims and index vector.
+/// The highest rank of params.
 const PARAMS_RANK: usize = 4;
-const OUTER_RANK: usize = 2;
 
 /// Numbers of rows and window lengths at which kernels switch between code paths.
 const EDGES: [usize; 12] = [64, 127, 128, 129, 255, 256, 257, 511, 513, 1024, 2047, 4097];
@@ -236,61 +238,6 @@ impl Windows {
             8 => disturb_list(choices, &mut self.numbers.start_indices_batching_dims),
             _ => disturb_list(choices, &mut self.numbers.start_index_map),
         }
-    }
-}
-
-/// The dims of indices.
-struct Rows {
-    indices: Vec<usize>,
-    /// The dims shared with params, in the order of the batching dims of params.
-    batching: Vec<usize>,
-    vector: usize,
-}
-
-impl Rows {
-    fn draw(
-        choices: &mut Choices,
-        signature: &Signature,
-        outer: &[usize],
-        shared: &[usize],
-        components: usize,
-    ) -> Self {
-        // Each row dim with its position among the batching dims of params, if it is one of them.
-        let mut dims: Vec<(usize, Option<usize>)> =
-            shared.iter().enumerate().map(|(at, dim)| (*dim, Some(at))).collect();
-        // The same number of draws for every rank, including the extra dim of a wide call and that of an edge.
-        for at in 0..=OUTER_RANK + 1 {
-            let back = choices.below(dims.len() + 1);
-            if let Some(dim) = outer.get(at) {
-                dims.insert(dims.len() - back, (*dim, None));
-            }
-        }
-        let rank = dims.len();
-        let (swapped, one, other) = (choices.once_in(2), choices.below(rank), choices.below(rank));
-        if swapped && rank > 1 {
-            dims.swap(one, other);
-        }
-        let free = signature.attribute(AttributeRole::IndexVectorDim).is_some();
-        let implied = choices.once_in(4) && free && components == 1;
-        let (moved, place) = (choices.once_in(3), choices.below(rank + 1));
-        let vector = if free && moved { place } else { rank };
-        let mut batching = vec![0; shared.len()];
-        for (at, (_, of)) in dims.iter().enumerate() {
-            if let Some(of) = of {
-                batching[*of] = at + usize::from(!implied && at >= vector);
-            }
-        }
-        let mut indices: Vec<usize> = dims.into_iter().map(|(dim, _)| dim).collect();
-        if implied {
-            return Self { indices, batching, vector: rank };
-        }
-        indices.insert(vector, components);
-        Self { indices, batching, vector }
-    }
-
-    /// The number of dims that count rows.
-    fn rank(&self) -> usize {
-        self.indices.len() - usize::from(self.vector < self.indices.len())
     }
 }
 

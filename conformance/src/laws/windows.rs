@@ -1,9 +1,9 @@
 //! Laws of form window, in which each index row is the start of a window.
 
+mod drawn;
+
 use gather_spec::signature::AttributeRole;
-use gather_spec::{
-    BadIndex, Call, DimensionNumbers, Form, NegativeIndex, Profile, Roles, Shape, Signature, Tensor, Window,
-};
+use gather_spec::{BadIndex, DimensionNumbers, Form, NegativeIndex, Roles, Shape, Signature, Tensor, Window};
 
 use super::compare::{agree, equal, made_of};
 use super::instance::{ALL, ANY, Instance, Law};
@@ -11,9 +11,7 @@ use super::policies::FILLS;
 use super::shapes::of_windows;
 use super::stop::Stop;
 use super::tensors::{build, counts, integers, transpose};
-use crate::generate::values::Values;
-use crate::generate::windows::{WantedWindows, Windows};
-use crate::generate::{Size, paint};
+use drawn::Drawn;
 
 pub(super) const ONE_ELEMENT_IS_ND: Law = Law {
     name: "windows-of-one-element-are-nd",
@@ -102,96 +100,6 @@ pub(super) const BAD_WINDOWS_FILLED: Law = Law {
     speaks: |profile| FILLS.contains(&profile.bad) && profile.negative == NegativeIndex::Reject,
     check: bad_windows_filled,
 };
-
-/// A call in parts.
-#[derive(Clone)]
-struct Drawn<'a> {
-    signature: &'a Signature,
-    params: Tensor,
-    indices: Tensor,
-    numbers: DimensionNumbers,
-    slice_sizes: Vec<i64>,
-    bounds: Vec<usize>,
-    mode: Option<String>,
-    fill_value: Option<Tensor>,
-    profile: Profile,
-}
-
-impl Drawn<'_> {
-    fn call(&self) -> Call {
-        let window = Some(Window::new(self.numbers.clone(), self.slice_sizes.clone()));
-        let roles = Roles::new(self.params.clone(), self.indices.clone());
-        let (mode, fill_value) = (self.mode.clone(), self.fill_value.clone());
-        self.signature.spell(Roles { window, mode, fill_value, ..roles })
-    }
-
-    /// The dim of indices that holds the components, if there is one.
-    fn vector(&self) -> Option<usize> {
-        usize::try_from(self.numbers.index_vector_dim).ok().filter(|dim| *dim < self.indices.rank())
-    }
-
-    fn bound(&self, position: &[usize]) -> usize {
-        let component = self.vector().map_or(0, |dim| position[dim]);
-        self.bounds.get(component).copied().unwrap_or(1)
-    }
-
-    /// The components of an index row, which is the start of a window.
-    fn starts(&self, row: &[usize]) -> Vec<i128> {
-        let start = |position: &[usize]| self.indices.integer(position).unwrap_or_default();
-        let Some(vector) = self.vector() else { return vec![start(row)] };
-        let mut position = row.to_vec();
-        position.insert(vector, 0);
-        let component = |at| {
-            position[vector] = at;
-            start(&position)
-        };
-        (0..self.indices.shape()[vector]).map(component).collect()
-    }
-
-    fn is_offset(&self, dim: usize) -> bool {
-        self.numbers.offset_dims.iter().any(|one| usize::try_from(*one) == Ok(dim))
-    }
-
-    /// The dims of the output that are a window's (`of_window`), or the others.
-    fn output_dims(&self, of_window: bool) -> Vec<usize> {
-        let rows = self.indices.rank() - usize::from(self.vector().is_some());
-        let rank = rows + self.numbers.offset_dims.len();
-        (0..rank).filter(|dim| self.is_offset(*dim) == of_window).collect()
-    }
-
-    fn with_indices(&self, indices: Tensor) -> Self {
-        Self { indices, ..self.clone() }
-    }
-}
-
-impl<'a> Instance<'a> {
-    /// Draws a call in which every window has an element. With `bad`, some windows are out of range.
-    fn windows(&mut self, batching: (usize, usize), bad: bool) -> Result<Drawn<'a>, Stop> {
-        let signature = self.operator()?;
-        let (dtype, index_dtype) = self.dtypes(signature)?;
-        let size = Size::draw(self.choices, None);
-        let wanted = WantedWindows { batching, some: true, size };
-        let windows = Windows::draw(self.choices, signature, &wanted);
-        let (mode, profile) = self.policies(signature);
-        let fill_value = if bad { self.fill_value(signature, dtype)? } else { None };
-        let bad = bad && profile.bad != BadIndex::Unspecified && self.choices.once_in(3);
-        let bounds = windows.bounds();
-        let Windows { params, indices, numbers, slice_sizes } = windows;
-        let params = paint::params(dtype, Shape::new(params)?)?;
-        let shape = Shape::new(indices)?;
-        let zeros = Tensor::filled(index_dtype, shape, &gather_spec::Element::Bits(0))?;
-        let indices = zeros;
-        let drawn =
-            Drawn { signature, params, indices, numbers, slice_sizes, bounds, mode, fill_value, profile };
-        let counted = usize::try_from(counts(index_dtype)).unwrap_or(usize::MAX);
-        let values = Values { style: 0, bad_in: if bad { 4 } else { 0 }, reach: Values::NEAR };
-        let choices = &mut *self.choices;
-        let value =
-            |position: &[usize]| i128::from(values.value(choices, 0, drawn.bound(position).min(counted)));
-        let indices = integers(index_dtype, drawn.indices.shape(), value)?;
-        Ok(drawn.with_indices(indices))
-    }
-}
 
 fn one_element_is_nd(instance: &mut Instance<'_>) -> Result<(), Stop> {
     let drawn = instance.windows((0, 0), false)?;

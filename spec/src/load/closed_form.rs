@@ -2,14 +2,15 @@
 //! `modulo` something. Gathering from such a tensor by such indices gives a tensor of the same form, whose numbers the
 //! author of the case derives by hand: this module does not know how to gather.
 
+mod painter;
 mod places;
 
 use crate::diagnostic::{Diagnostic, Quoted};
-use crate::literal::{bits_of_count, parse_scalar};
 use crate::yaml::{Node, Spanned};
-use crate::{DType, Element, Shape, Tensor, TensorBuilder};
+use crate::{DType, Shape, Tensor, TensorBuilder};
 
 use super::reader::{MAX_ELEMENTS, Reader};
+use painter::Painter;
 
 /// The closed form of (part of) a tensor.
 struct Form {
@@ -23,15 +24,6 @@ struct Exception {
     form: Form,
     /// Whether its numbers are exempt from `modulo`.
     exactly: bool,
-}
-
-/// How to turn numbers into elements.
-#[derive(Clone, Copy)]
-struct Painter {
-    dtype: DType,
-    modulo: Option<i128>,
-    /// The number of digits of a string, padded with leading zeros.
-    digits: Option<usize>,
 }
 
 /// The keys of a closed form in YAML.
@@ -389,34 +381,5 @@ impl Form {
             numbers = numbers.into_iter().flat_map(along).collect();
         }
         numbers
-    }
-}
-
-impl Painter {
-    /// The step closest to 0 that gives the same elements.
-    fn least(self, step: i128) -> i128 {
-        let Some(modulo) = self.modulo else { return step };
-        let step = step.rem_euclid(modulo);
-        if step > modulo / 2 { step - modulo } else { step }
-    }
-
-    fn reduced(self, number: i128) -> i128 {
-        self.modulo.map_or(number, |modulo| number.rem_euclid(modulo))
-    }
-
-    fn element(self, number: i128) -> Result<Element, String> {
-        let number = self.reduced(number);
-        if self.dtype == DType::String {
-            let digits = number.to_string();
-            let Some(zeros) = self.digits.map_or(Some(0), |wanted| wanted.checked_sub(digits.len())) else {
-                return Err(format!("{number} has more digits than `digits` says"));
-            };
-            return Ok(Element::Bytes(("0".repeat(zeros) + &digits).into()));
-        }
-        let bits = match usize::try_from(number) {
-            Ok(count) => bits_of_count(self.dtype, count),
-            Err(_) => parse_scalar(self.dtype, &number.to_string()).ok(),
-        };
-        bits.map(Element::Bits).ok_or_else(|| format!("{} does not hold {number}", self.dtype))
     }
 }
