@@ -1,5 +1,6 @@
 //! The page of a small run that was made up.
 
+use super::super::summary;
 use super::*;
 
 /// Two workloads, one of which a peer has, and a backend whose name is markup.
@@ -79,6 +80,23 @@ fn the_page_has_every_figure_and_no_markup_of_backends() {
     assert_eq!(page.matches("it has &#60;no&#62; such call").count(), 1, "each reason once");
     assert!(!page.contains("<script") && !page.contains("style=") && !page.contains("http://"));
     assert_eq!(page.matches("role=\"img\"").count(), 2);
+}
+
+/// `gatherspec bench --from benches/results/side-by-side.json --page benches/results/side-by-side.html` writes the page anew.
+#[test]
+fn the_comparison_in_benches_shows_what_its_record_holds() {
+    let file = |name: &str| {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../benches/results/side-by-side.");
+        std::fs::read_to_string(path.to_owned() + name).expect("a file of the repository")
+    };
+    let record = Record::parse(&file("json")).expect("a record");
+    assert!(page(&record) == file("html"), "side-by-side.html is another page");
+    let text = file("md");
+    assert!(text.contains(&table::head(&record.names())) && text.contains(&record.machine));
+    assert!(text.contains(summary(&record).trim()), "another summary");
+    for measured in &record.workloads {
+        assert!(text.contains(&table::rows(measured)), "other figures of {}", measured.id);
+    }
 }
 
 /// A backend with a workload of its own only, and one that took no time, are no reason to fail.
