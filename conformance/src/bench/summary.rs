@@ -79,8 +79,8 @@ fn is_apart(faster: &Durations, slower: &Durations) -> bool {
 
 #[allow(clippy::cast_precision_loss, reason = "a number of workloads")]
 fn geometric_mean(ratios: &[f64]) -> f64 {
-    let logarithms = ratios.iter().filter(|ratio| **ratio > 0.0).map(|ratio| ratio.ln());
-    (logarithms.sum::<f64>() / ratios.len() as f64).exp()
+    let logarithms: Vec<f64> = ratios.iter().filter(|ratio| **ratio > 0.0).map(|ratio| ratio.ln()).collect();
+    (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp()
 }
 
 /// The comparison for every kind of output memory, as Markdown; empty if nothing was compared.
