@@ -25,12 +25,6 @@ pub(super) const LARGE: usize = 1 << 13;
 /// The most drawn calls with more than [`LARGE`] elements. Each takes as long as hundreds of others.
 const MOST_LARGE: usize = 12;
 
-/// An output is long if it has more elements. It takes most mutants as long as thousands of others.
-const LONG: usize = 1 << 17;
-
-/// The most drawn calls with long outputs: the shortest, which show as well what goes wrong beyond 2^15 rows or 2^16 elements.
-const MOST_LONG: usize = 3;
-
 /// Threads per call: some mutants are right on one thread and wrong on two.
 const THREADS: usize = 2;
 
@@ -78,29 +72,7 @@ impl Draws {
             (profile, calls.par_iter().map(|call| CORRECT.answer(signature, call, profile, 1)).collect())
         };
         let right = [ERROR, ZERO, CLAMP, WRAP].map(right).into();
-        Self { signature: signature.clone(), calls, right }.with_few_long_outputs()
-    }
-
-    /// Leaves out all but a few of the calls with long outputs.
-    fn with_few_long_outputs(mut self) -> Self {
-        let len = |at: usize| {
-            let outcomes = self.right.values().map(|outcomes| &outcomes[at]);
-            let outputs = outcomes.filter_map(|outcome| match outcome {
-                Outcome::Output(output) => Some(output.shape().element_count()),
-                _ => None,
-            });
-            outputs.max().filter(|len| *len > LONG)
-        };
-        let mut long: Vec<(usize, usize)> =
-            (0..self.calls.len()).filter_map(|at| Some((len(at)?, at))).collect();
-        long.sort_unstable();
-        let mut left_out: Vec<usize> = long.into_iter().skip(MOST_LONG).map(|(_, at)| at).collect();
-        left_out.sort_unstable();
-        for at in left_out.into_iter().rev() {
-            self.calls.remove(at);
-            self.right.values_mut().for_each(|outcomes| drop(outcomes.remove(at)));
-        }
-        self
+        Self { signature: signature.clone(), calls, right }
     }
 
     pub(super) fn operator(&self) -> &str {
