@@ -66,12 +66,7 @@ pub(crate) fn measure(
             contenders.iter_mut().zip(&asked).enumerate().map(|(number, (contender, asked))| Share {
                 asked: contender.ended.clone().map_or_else(|| asked.clone(), Err),
                 contender,
-                // Most libraries keep the memory of freed outputs themselves, and have no other pool.
-                output: if number > 0 && *output == OutputMemory::Pooled {
-                    OutputMemory::Fresh
-                } else {
-                    *output
-                },
+                output: if number == 0 { *output } else { memory_of_peers(*output) },
                 nanoseconds: Vec::new(),
                 threads: None,
             });
@@ -85,6 +80,15 @@ pub(crate) fn measure(
     }
     operands.remove_files();
     Ok(Measured { id: workload.id.clone(), output_bytes: workload.output_bytes(), timed: results })
+}
+
+/// The memory of the other backends' outputs. Most libraries keep the memory of freed outputs themselves, so that their fresh
+/// outputs are the like of a pool.
+const fn memory_of_peers(output: OutputMemory) -> OutputMemory {
+    match output {
+        OutputMemory::Fresh | OutputMemory::Pooled => OutputMemory::Fresh,
+        OutputMemory::Into => OutputMemory::Into,
+    }
 }
 
 /// The call of a backend for a workload, once its output is known to be right; or why it takes no part.

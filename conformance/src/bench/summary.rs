@@ -7,9 +7,9 @@ use crate::protocol::OutputMemory;
 use super::record::{Durations, Record, Timed};
 use super::table;
 
-/// A workload is fast if the best peer takes so many times as long,
-const AHEAD: f64 = 1.2;
-/// or if the floor takes at least this share of its time.
+/// The first backend is ahead on a workload if the best peer takes so many times as long.
+pub(super) const AHEAD: f64 = 1.2;
+/// It is at the floor if the floor takes at least this share of its time.
 const AT_THE_FLOOR: f64 = 0.95;
 
 /// The comparison on all workloads that were timed with one kind of output memory.
@@ -21,7 +21,7 @@ pub(super) struct Summary<'a> {
     floors: Vec<f64>,
     /// Workloads on which the best peer is faster, and by more than both spreads.
     behind: Vec<(&'a str, f64)>,
-    /// Other workloads that are not fast.
+    /// Other workloads on which the first backend is neither ahead nor at the floor.
     short: Vec<(&'a str, f64, f64)>,
 }
 
@@ -64,8 +64,13 @@ impl<'a> Summary<'a> {
         geometric_mean(&self.peers)
     }
 
+    /// On how many workloads the first backend is ahead.
+    pub(super) fn ahead(&self) -> usize {
+        self.peers.iter().filter(|ratio| **ratio >= AHEAD).count()
+    }
+
     fn row(&self) -> String {
-        let ahead = self.peers.iter().filter(|ratio| **ratio >= AHEAD).count();
+        let ahead = self.ahead();
         let (memory, peers, behind) = (self.memory, self.peers.len(), self.behind.len());
         let (mean, floors, short) = (self.mean(), geometric_mean(&self.floors), self.short.len());
         format!("| {memory} | {peers} | {mean:.2} | {ahead} | {behind} | {short} | {floors:.2} |\n")

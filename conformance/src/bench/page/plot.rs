@@ -1,7 +1,8 @@
 //! A bar plot as numbers for the template: where each bar begins and ends, and what is written beside it.
 
 use crate::bench::record::{Measured, Record, Timed};
-use crate::bench::{summary::Summary, table};
+use crate::bench::summary::{AHEAD, Summary};
+use crate::bench::table;
 use crate::protocol::OutputMemory;
 
 /// The bars of all workloads with one kind of output memory.
@@ -126,15 +127,11 @@ fn sentence(summary: Option<&Summary<'_>>) -> String {
     let Some(summary) = summary.filter(|summary| !summary.peers.is_empty()) else {
         return "No other backend takes part.".to_owned();
     };
-    let ratios = &summary.peers;
-    let count = |of: fn(f64) -> bool| ratios.iter().filter(|ratio| of(**ratio)).count();
+    let (mean, all, ahead) = (summary.mean(), summary.peers.len(), summary.ahead());
+    let slower = summary.peers.iter().filter(|ratio| **ratio < 1.0).count();
     format!(
-        "The fastest other backend takes {:.2} times as long in the geometric mean of {} workloads: at least 1.2 times in {}, \
-         and less time in {}.",
-        summary.mean(),
-        ratios.len(),
-        count(|ratio| ratio >= 1.2),
-        count(|ratio| ratio < 1.0)
+        "The fastest other backend takes {mean:.2} times as long in the geometric mean of {all} workloads: at least {AHEAD} times in \
+         {ahead}, and less time in {slower}."
     )
 }
 
