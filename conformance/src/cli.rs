@@ -26,7 +26,6 @@ mod serve;
 mod show;
 mod standalone;
 mod target;
-mod verify;
 
 use std::ffi::OsString;
 use std::io;
@@ -128,9 +127,6 @@ enum Command {
     /// Merge the reports of the shards of a campaign
     #[command(after_help = help::MERGE)]
     Merge(merge::Merge),
-    /// Compute the conformance statements of a report again, and compare
-    #[command(after_help = help::VERIFY)]
-    Verify(verify::Verify),
     /// Lint files of the specification, or compare a document with the text that its clauses were read from
     #[command(after_help = help::CHECK)]
     Check(check::Check),
@@ -207,10 +203,6 @@ impl Cli {
                 self.signatures().and_then(|signatures| bench.execute(&signatures))
             }
             Some(Command::Merge(merge)) => merge.execute(),
-            Some(Command::Verify(verify)) => verify.execute(|wanted| {
-                start_threads();
-                self.load_with(wanted)
-            }),
             Some(Command::Check(check)) => self.load().and_then(|spec| check.execute(spec)),
             Some(Command::Mutants(mutants)) => self.load().and_then(|spec| mutants.execute(spec)),
             Some(Command::Man(man)) => man.execute(Cli::command()),

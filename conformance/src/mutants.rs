@@ -3,8 +3,7 @@
 //! `model` is a correct gather in steps (`steps`, and `windowed` for form window), which work on what `asked` and
 //! `positions` hold; a [`Mutant`] replaces one of them. [`all`] lists the mutants, one module per topic. `concern` finds out
 //! on which operators a mutant is wrong. [`strength`] runs cases against all mutants, [`narrow`] does so behind declarations
-//! of one dtype pair, and [`smoke`] chooses few cases that are nearly as strong as all. `memory` reads tensors, wrongly if
-//! need be; `places` serves `show`.
+//! of one dtype pair. `memory` reads tensors, wrongly if need be; `places` serves `show`.
 
 mod asked;
 mod axis;
@@ -28,7 +27,6 @@ mod positions;
 mod ranks;
 mod rows;
 mod slice_sizes;
-pub mod smoke;
 mod steps;
 pub mod strength;
 mod threads;

@@ -3,7 +3,6 @@
 #[cfg(feature = "cli")]
 mod badge;
 mod campaign;
-mod canonical;
 #[cfg(feature = "cli")]
 mod changes;
 mod departure;
@@ -23,13 +22,10 @@ mod markdown;
 mod saved;
 #[cfg(feature = "cli")]
 mod schema;
-mod stated;
-mod statement;
 mod summary;
 
 pub(crate) use crate::files::write_whole;
 pub use campaign::{Campaign, Kind, Part};
-pub use canonical::digests;
 #[cfg(feature = "cli")]
 pub(crate) use changes::Changes;
 pub(crate) use departure::departures;
@@ -50,4 +46,3 @@ pub use saved::Saved;
 pub(crate) use schema::Dtype;
 #[cfg(feature = "cli")]
 pub use schema::schema;
-pub use statement::{CaseSet, Statement};

@@ -26,7 +26,7 @@ pub enum Suite {
     Large,
 }
 
-/// The smoke suite, as chosen by `smoke::choose`.
+/// The smoke suite: a fixed list of ids.
 const SMOKE: &str = include_str!("../suites/smoke.txt");
 
 impl Suite {

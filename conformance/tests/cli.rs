@@ -39,7 +39,6 @@ fn help_of_every_command() {
         "fuzz",
         "bench",
         "merge",
-        "verify",
         "check",
         "mutants",
         "man",

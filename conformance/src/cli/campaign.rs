@@ -19,7 +19,7 @@ use super::progress::Progress;
 use super::target::Target;
 
 /// What drawn calls are compared with.
-const REFERENCE: &str = "reference";
+pub(super) const REFERENCE: &str = "reference";
 
 /// The time limit for shrinking the failures of a program, all kinds together.
 const TIME_TO_SHRINK: Duration = Duration::from_secs(20);

@@ -21,6 +21,7 @@ use crate::native;
 use crate::process;
 use crate::shell::{option, quoted};
 
+use super::campaign::REFERENCE;
 use super::cases::case_files_in;
 use super::ending::{Failure, Status};
 use super::findings::{conclude, summary};
@@ -41,11 +42,8 @@ pub(super) struct Fuzz {
     /// Shared library to test, which implements gatherspec.h
     #[arg(long, value_name = "FILE", value_parser = library, conflicts_with = "backend")]
     library: Option<PathBuf>,
-    /// Backend to compare with
-    #[arg(long, value_name = "NAME", value_parser = ["reference"], default_value = "reference")]
-    against: String,
     /// Check laws instead: relations between calls that hold for every input and need no reference
-    #[arg(long, conflicts_with = "against")]
+    #[arg(long)]
     laws: bool,
     /// Check only this law
     #[arg(long = "law", value_name = "NAME", requires = "laws")]
@@ -189,7 +187,7 @@ impl Fuzz {
                 if self.chosen.is_empty() { String::new() } else { format!(" {}", self.chosen.join(" ")) };
             format!("laws{only}")
         } else {
-            self.against.clone()
+            REFERENCE.to_owned()
         };
         Campaign {
             suite: env!("CARGO_PKG_VERSION").to_owned(),

@@ -116,16 +116,6 @@ pub(super) const MERGE: &str = page!(
   2  wrong usage, a report that is missing or of another campaign, or a file that cannot be read or written",
 );
 
-pub(super) const VERIFY: &str = page!(
-    "  gatherspec verify target/gatherspec/report.json
-  gatherspec verify --cases my-cases.yaml report.json
-  gatherspec verify report.json --format json",
-    "Exit status:
-  0  every statement holds, whether or not the backends conform
-  1  a verdict, a count, a case or a backend is not what its statement says
-  2  wrong usage, or a file that is no report of this version of the suite",
-);
-
 pub(super) const CHECK: &str = page!(
     "  gatherspec check my-cases.yaml
   gatherspec check --spec spec spec/operators/tf/gather/clauses.yaml

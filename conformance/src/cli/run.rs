@@ -2,7 +2,7 @@
 
 mod backends;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -16,9 +16,7 @@ use crate::builtin;
 use crate::fuzz::{MOST_CASES, silence_backends};
 use crate::interrupt::{self, Gentle};
 use crate::process;
-use crate::report::{
-    BackendReport, CaseSet, Changes, Detail, Ending, Format, Report, Saved, Statement, digests,
-};
+use crate::report::{BackendReport, Changes, Detail, Ending, Format, Report, Saved};
 use crate::select::Suite;
 
 use super::campaign;
@@ -278,9 +276,6 @@ fn failed_in(path: &Path) -> Result<BTreeSet<String>, Failure> {
 
 /// Completes the reports on all backends that were run.
 fn conclude(report: &mut Report, cases: &[&Case], spec: &Specification) {
-    let ids = cases.iter().map(|case| case.id.as_str());
-    let digests: HashMap<&str, String> = ids.zip(digests(cases)).collect();
-    let suite = &report.suite;
     report.backends.par_iter_mut().filter(|backend| backend.broken.is_none()).for_each(|backend| {
         if interrupt::is_stopped() && backend.results.len() < cases.len() {
             let done = backend.results.len();
@@ -289,10 +284,8 @@ fn conclude(report: &mut Report, cases: &[&Case], spec: &Specification) {
                 .push(format!("stopped at the first failure: {done} of {} cases were run", cases.len()));
         }
         let ids: Vec<&str> = backend.results.iter().map(|entry| entry.id.as_str()).collect();
-        let set = CaseSet::new(ids.iter().map(|id| (*id, digests[id].as_str())));
         let cases = with_results(cases, &ids);
         backend.conclude(&cases, spec);
-        backend.statement = Some(Statement::new(suite, backend, set));
     });
 }
 

@@ -170,7 +170,6 @@ impl<'a> Changed<'a> {
             sources: self.now.sources.clone(),
             backend: self.now.backend.clone(),
             summary: self.now.summary.clone(),
-            statement: None,
             clauses: self.now.clauses.clone(),
             broken: self.now.broken.clone(),
             departures: Vec::new(),

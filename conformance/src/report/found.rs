@@ -11,7 +11,6 @@ use crate::judge::Verdict;
 use super::campaign::{Campaign, Part};
 use super::departure::{Departure, Problem, departures};
 use super::entry::Entry;
-use super::statement::Statement;
 
 /// The version of the JSON form.
 pub const SCHEMA: u32 = 1;
@@ -44,9 +43,6 @@ pub struct BackendReport {
     pub backend: Identity,
     /// How its run ended, and what it was not asked.
     pub summary: Summary,
-    /// What it did with which cases, in numbers that `gatherspec verify` computes again; absent if it was not run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub statement: Option<Statement>,
     /// The texts of the clauses for which some case does not pass, by id.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub clauses: BTreeMap<String, String>,
@@ -217,7 +213,6 @@ impl BackendReport {
             sources: Vec::new(),
             backend: description.backend.shown(),
             summary: Summary::default(),
-            statement: None,
             clauses: BTreeMap::new(),
             broken: None,
             departures: departures(description, spec),

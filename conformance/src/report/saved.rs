@@ -12,7 +12,6 @@ use super::campaign::Campaign;
 use super::departure::Problem;
 use super::entry::Entry;
 use super::found::{BackendReport, SCHEMA, Summary};
-use super::statement::Statement;
 
 /// The largest report to read, in bytes: many times that of the whole suite on all adapters.
 const LARGEST: u64 = 1 << 30;
@@ -69,7 +68,6 @@ struct Part {
     sources: Vec<String>,
     backend: Identity,
     summary: Summary,
-    statement: Option<Statement>,
     broken: Option<String>,
     #[serde(default)]
     problems: Vec<String>,
@@ -86,7 +84,6 @@ impl<'de> Deserialize<'de> for BackendReport {
             sources: part.sources,
             backend: part.backend,
             summary: part.summary,
-            statement: part.statement,
             clauses: std::collections::BTreeMap::new(),
             broken: part.broken,
             departures: Vec::new(),

@@ -1,29 +1,38 @@
-//! The canonical form of a case, and the digests of cases and of sets of them.
+//! Prints the SHA-256 of the canonical form of each case, then that of the whole set: what shows that a change of the loader
+//! left every call and every expectation as it was.
+//!
+//! ```sh
+//! cargo run --release -p gather-conformance --example canonical [-- --large]
+//! ```
+//!
+//! The canonical form is one JSON object without spaces, whose keys have the order of the fields of `Form`. Elements are hashed
+//! little-endian and row-major; of a string, its length in 8 bytes and its bytes; of params that are stored sparsely, the offset
+//! and the length of each run in 8 bytes each, and its bytes. The digest of the set is the SHA-256 of one line for each case,
+//! ordered by id: its digest, two spaces, the id, a line feed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gather_spec::case::{Arm, When};
+use gather_spec::load::Wanted;
 use gather_spec::tensor::Identity;
-use gather_spec::{Allowed, Attribute, Case, DType, Element, ErrorFields, Filled, Tensor};
+use gather_spec::{Allowed, Attribute, Case, DType, Element, ErrorFields, Filled, Specification, Tensor};
 use rayon::prelude::*;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::statement::CaseSet;
-
-impl CaseSet {
-    /// The set of these cases, each with its digest, see [`digests`].
-    pub fn new<'a>(cases: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        let mut lines: Vec<String> =
-            cases.into_iter().map(|(id, digest)| format!("{digest}  {id}\n")).collect();
-        // All digests have the same length.
-        lines.sort_unstable_by(|one, other| one[DIGITS..].cmp(&other[DIGITS..]));
-        let mut all = Sha256::new();
-        lines.iter().for_each(|line| all.update(line));
-        Self { count: lines.len(), sha256: hex(all) }
-    }
+fn main() {
+    let wanted =
+        if std::env::args().any(|argument| argument == "--large") { Wanted::Large } else { Wanted::Usual };
+    let spec = Specification::embedded_with(&wanted).expect("the embedded specification is valid");
+    let hashed = Hashed::default();
+    let mut cases: Vec<&Case> = spec.cases.iter().collect();
+    cases.par_sort_by(|one, other| one.id.cmp(&other.id));
+    let lines: Vec<String> =
+        cases.par_iter().map(|case| format!("{}  {}\n", hashed.case(case), case.id)).collect();
+    let text = lines.concat();
+    print!("{text}{}  all {} cases\n", hex(Sha256::new_with_prefix(&text)), cases.len());
 }
 
 /// The largest tensor to hash, in bytes: only the suite of large calls has larger ones.
@@ -32,20 +41,12 @@ const LARGEST: usize = 16 << 20;
 /// The digits of a digest.
 const DIGITS: usize = 64;
 
-pub(super) fn hex(digest: Sha256) -> String {
+fn hex(digest: Sha256) -> String {
     let bytes = digest.finalize();
     bytes.iter().fold(String::with_capacity(DIGITS), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-/// Of each case, the SHA-256 of its canonical form: one JSON object without spaces, whose keys have the order of the fields
-/// below. `conformance/README.md` describes it.
-#[must_use]
-pub fn digests(cases: &[&Case]) -> Vec<String> {
-    let hashed = Hashed::default();
-    cases.par_iter().map(|case| hashed.case(case)).collect()
 }
 
 /// The digests of tensors. Most cases share theirs with those of other operators, so each is hashed once.
@@ -204,24 +205,4 @@ fn of_runs(runs: impl Iterator<Item = (usize, Vec<u8>)>) -> Arc<str> {
         digest.update(bytes);
     }
     hex(digest).into()
-}
-
-#[cfg(test)]
-mod tests {
-    use gather_spec::Shape;
-
-    use super::*;
-
-    #[test]
-    fn what_no_memory_holds_is_not_hashed() {
-        let filled = |dims: &[usize]| {
-            Tensor::filled(DType::U16, Shape::new(dims.to_vec()).unwrap(), &Element::Bits(7)).unwrap()
-        };
-        assert_eq!(of_tensor(&filled(&[1 << 40, 3])), None);
-        assert_eq!(of_tensor(&filled(&[LARGEST / 2 + 1])), None);
-        assert!(of_tensor(&filled(&[LARGEST / 2])).is_some());
-        assert!(of_tensor(&filled(&[1 << 40, 0])).is_some(), "no element at all");
-        let two = Tensor::new(DType::U16, [2], vec![7u16, 7]).unwrap();
-        assert_eq!(of_tensor(&filled(&[2])), of_tensor(&two), "whatever the strides");
-    }
 }
