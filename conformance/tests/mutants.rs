@@ -73,11 +73,11 @@ fn the_smoke_suite_catches_every_mutant_on_an_operator_of_each_form() {
     assert!(chosen.len() <= 400, "{} cases", chosen.len());
     let gone: Vec<&&str> = chosen.iter().filter(|id| SPEC.case(id).is_none()).collect();
     assert!(gone.is_empty(), "the smoke suite names cases that do not exist: {gone:?}");
-    let mut lacks = Vec::new();
+    let (signatures, mut lacks) = (SPEC.signatures(), Vec::new());
     for caught in &STRENGTH.results {
         let forms = |of: &dyn Fn(&str) -> bool| -> BTreeSet<String> {
             let kills = caught.kills.iter().filter(|kill| of(&kill.case));
-            let forms = kills.filter_map(|kill| SPEC.signatures().get(&kill.operator).map(|one| one.form));
+            let forms = kills.filter_map(|kill| signatures.get(&kill.operator).map(|one| one.form));
             forms.map(|form| format!("{} on {form:?}", caught.mutant)).collect()
         };
         lacks.extend(forms(&|_| true).difference(&forms(&|case| chosen.contains(case))).cloned());
