@@ -32,7 +32,7 @@ fn the_adapter_of_the_page_is_short_and_runs() {
     let kit = "conformance/backends/kit/gatherspec_kit.py";
     std::fs::copy(root.join(kit), folder.path().join("gatherspec_kit.py")).unwrap();
     let mut run = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
-    run.args(["run", "--operator", "tf.gather", "--out", "out", "--", &python, "adapter.py"]);
+    run.args(["run", "--operator", "onnx.Gather-13", "--out", "out", "--", &python, "adapter.py"]);
     let output = run.current_dir(folder.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
 
@@ -40,9 +40,11 @@ fn the_adapter_of_the_page_is_short_and_runs() {
     let report: Value = serde_json::from_str(&report).unwrap();
     let results = report["backends"][0]["results"].as_array().unwrap();
     let count = |verdict: &str| results.iter().filter(|result| result["verdict"] == verdict).count();
-    let batched = results.iter().filter(|result| {
-        result["actual"].as_str().is_some_and(|actual| actual.contains("no attribute batch_dims"))
+    // NumPy takes indices of every integer dtype, which ONNX refuses.
+    let wide = results.iter().filter(|result| {
+        let id = result["id"].as_str().unwrap();
+        id.contains("/dtypes/") && result["verdict"] == "accepted-bad-input"
     });
     assert!(count("pass") > 100, "{} pass", count("pass"));
-    assert!(batched.count() > 0 && count("crash") + count("protocol-error") == 0, "{results:#?}");
+    assert!(wide.count() > 0 && count("crash") + count("protocol-error") == 0, "{results:#?}");
 }

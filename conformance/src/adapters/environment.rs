@@ -29,8 +29,8 @@ pub struct Manifest {
     pub module: String,
     /// The size of the download on first use.
     pub download: String,
-    /// How long `run` takes without options, its environment installed, on two cores.
-    pub minutes: u32,
+    /// How many minutes `run` takes without options on two cores, once the environment is installed; if measured.
+    pub minutes: Option<u32>,
     /// How many calls the campaign of `run` draws, if not as many as for other backends.
     pub campaign: Option<u64>,
     /// Whether it reserves more address space than the default limit of programs, as browsers do.

@@ -136,8 +136,7 @@ impl Run {
         job.progress.backend(adapter.name);
         let say = |text: &str| job.progress.say(text);
         let is_whole = self.operators.is_empty() && self.campaign.is_none() && self.drawn(1) > 0;
-        if is_whole && !self.quiet {
-            let minutes = adapter.manifest().minutes;
+        if let Some(minutes) = adapter.manifest().minutes.filter(|_| is_whole && !self.quiet) {
             say(&format!("{}: the run takes about {minutes} min on two cores", adapter.name));
         }
         let known = Deviations::parse(adapter.name, adapter.deviations, job.spec, &job.spec.cases)
