@@ -28,14 +28,6 @@ def store(output):
     return numpy_store(array)
 
 
-def scalar(tensor):
-    """What JAX takes for a fill value: a scalar with the bits of an element, or None."""
-    if tensor is None:
-        return None
-    dtype = jnp.bfloat16 if tensor.dtype == "bf16" else NUMPY[tensor.dtype]
-    return np.frombuffer(tensor.data, dtype)[0]
-
-
 NUMBERS = ["offset_dims", "collapsed_slice_dims", "start_index_map", "operand_batching_dims", "start_indices_batching_dims"]
 OTHERS = ["slice_sizes", "unique_indices", "indices_are_sorted", "mode", "fill_value"]
 
@@ -48,8 +40,8 @@ def gather(operand, start_indices, **attributes):
 
 def operator(function, attributes=("axis", "mode", "fill_value")):
     def call(*operands, **attributes):
-        if "fill_value" in attributes:
-            attributes["fill_value"] = scalar(attributes["fill_value"])
+        if attributes.get("fill_value") is not None:  # JAX takes a scalar, and no array
+            attributes["fill_value"] = np.asarray(attributes["fill_value"])[()]
         return function(*operands, **attributes)
 
     return Operator(call, [*NUMPY, "bf16"], INTEGERS, attributes)

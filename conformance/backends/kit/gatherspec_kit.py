@@ -11,8 +11,10 @@
     )
 
 `load` makes the library's array of a Tensor, `store` makes a Tensor of what the function returned; for NumPy arrays
-both are here: `numpy_load`, `numpy_store`. An exception is an error without a code, `Unsupported` says that there is
-no such thing. Whatever the library prints goes to standard error.
+both are here: `numpy_load`, `numpy_store`. An attribute that is an element, such as `fill_value`, comes through `load`
+too, with the shape (). An exception is an error without a code, and its traceback goes to standard error, as does whatever
+the library prints. `Unsupported` says that there is no such thing. After each call the kit stores the operands as well: one
+that the function wrote to is `input-changed`.
 """
 
 import base64
@@ -23,12 +25,13 @@ import mmap
 import os
 import sys
 import time
+import traceback
 
 SIZES = {
     "bool": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "f16": 2, "bf16": 2, "i32": 4, "u32": 4, "f32": 4,
     "i64": 8, "u64": 8, "f64": 8, "c64": 8, "c128": 16,
 }
-# Files of more bytes than this are mapped into memory instead of being read.
+# Files of more bytes than this are mapped into memory instead of being read. A write to them ends the process.
 LARGE = 256 << 20
 MAX_RANK = 64
 NUMPY = {
@@ -46,7 +49,9 @@ class Invalid(Exception):
 
 
 class Tensor:
-    """A dtype, a shape, and little-endian, row-major bytes; for strings a list of bytes objects."""
+    """A dtype, a shape, and little-endian, row-major bytes; for strings a list of bytes objects. `data` is a bytes object, or
+    above 256 MiB a read-only memoryview of a file. ctypes takes only the first by itself; both have the address
+    `numpy.frombuffer(data, "u1").ctypes.data`."""
 
     def __init__(self, dtype, shape, data):
         self.dtype, self.shape, self.data = dtype, tuple(shape), data
@@ -66,7 +71,7 @@ class Operator:
 
 
 def numpy_load(tensor):
-    """A NumPy array; strings are an array of bytes objects."""
+    """A NumPy array, writable unless it has more than 256 MiB; strings are an array of bytes objects."""
     import numpy
 
     if tensor.dtype == "string":
@@ -75,7 +80,8 @@ def numpy_load(tensor):
         return array.reshape(tensor.shape)
     if tensor.dtype not in NUMPY:
         raise Unsupported(f"NumPy has no {tensor.dtype}")
-    return numpy.frombuffer(tensor.data, NUMPY[tensor.dtype]).reshape(tensor.shape)
+    array = numpy.frombuffer(tensor.data, NUMPY[tensor.dtype])
+    return (array if isinstance(tensor.data, memoryview) else array.copy()).reshape(tensor.shape)
 
 
 def numpy_store(array):
@@ -141,13 +147,41 @@ class _Backend:
         seq = _count(message["seq"], "seq")
         operands = {name: _tensor(tensor, name) for name, tensor in _operands(message).items()}
         attributes = _attributes(message["attributes"])
+        loaded = {}
 
         def answer():
             function = self._function(message["operator"], attributes)
-            output = function(*map(self.load, operands.values()), **attributes)
+            loaded.update((name, self.load(tensor)) for name, tensor in operands.items())
+            output = function(*loaded.values(), **self._loaded(attributes))
             return {"seq": seq, "output": _message(self.store(self.block(output)))}
 
-        return _guarded(seq, answer)
+        reply = _guarded(seq, answer)
+        for name, array in loaded.items():
+            if self._changed(operands[name], array, message["operands"][name], name):
+                return {"seq": seq, "invalid": f"the function wrote to its operand {name}", "fault": "input-changed"}
+        return reply
+
+    def _changed(self, tensor, array, message, name):
+        """Whether a call wrote to an operand: to the tensor of the kit, which an array may share, or to the array."""
+        if isinstance(tensor.data, memoryview):
+            return False
+        fresh = _tensor(message, name)
+        if tensor.data != fresh.data:
+            return True
+        stored = self._stored(array)
+        # What `load` or `store` loses, they lose of a fresh operand, too.
+        return stored not in (None, (fresh.dtype, fresh.shape, fresh.data)) and stored != self._stored(self.load(fresh))
+
+    def _stored(self, array):
+        """An operand as a value; None if `store` takes outputs only."""
+        try:
+            tensor = self.store(array)
+        except Exception:
+            return None
+        return tensor.dtype, tensor.shape, tensor.data
+
+    def _loaded(self, attributes):
+        return {name: self.load(value) if isinstance(value, Tensor) else value for name, value in attributes.items()}
 
     def time(self, message):
         seq = _count(message["seq"], "seq")
@@ -165,9 +199,10 @@ class _Backend:
                 self.timed()
                 self.timed = None
             operands = [self._place(name, tensor) for name, tensor in _operands(message).items()]
-            run = lambda: self.block(function(*operands, **attributes))
+            loaded = self._loaded(attributes)
+            run = lambda: self.block(function(*operands, **loaded))
             if message.get("output", "fresh") != "fresh":
-                run = self._into(message, run(), operands, attributes)
+                run = self._into(message, run(), operands, loaded)
             with self._at_most(most) as used:
                 run()  # Compiles what is compiled, and touches memory that later calls reuse.
                 times = [self._round(run, least) for _ in range(rounds)]
@@ -236,6 +271,7 @@ def _guarded(seq, answer):
     except Unsupported as why:
         return {"seq": seq, "unsupported": str(why)}
     except Exception as error:  # whatever the library raises is its refusal
+        traceback.print_exc()
         return {"seq": seq, "error": {"message": f"{type(error).__name__}: {error}"}}
 
 

@@ -31,6 +31,7 @@ def load(tensor):
 
 
 def store(output):
+    output = output[1] if isinstance(output, tuple) else output  # an operand
     if output.dtype == ml_dtypes.bfloat16:
         return Tensor("bf16", output.shape, output.tobytes())
     return numpy_store(output)

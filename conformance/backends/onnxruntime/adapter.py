@@ -27,6 +27,7 @@ def load(tensor):
 
 
 def store(output):
+    output = output[2] if isinstance(output, tuple) else output  # an operand
     if isinstance(output, ort.OrtValue):
         return Tensor("bf16", output.shape(), ctypes.string_at(output.data_ptr(), output.tensor_size_in_bytes()))
     if output.dtype == object:

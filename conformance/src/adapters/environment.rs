@@ -29,6 +29,10 @@ pub struct Manifest {
     pub module: String,
     /// The size of the download on first use.
     pub download: String,
+    /// How many minutes `run` takes without options on two cores, once the environment is installed; if measured.
+    pub minutes: Option<u32>,
+    /// How many calls the campaign of `run` draws, if not as many as for other backends.
+    pub campaign: Option<u64>,
     /// Whether it reserves more address space than the default limit of programs, as browsers do.
     #[serde(default)]
     pub reserves_memory: bool,

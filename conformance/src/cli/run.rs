@@ -71,7 +71,7 @@ pub(super) struct Run {
     repeat: NonZeroUsize,
     /// Random calls to compare with the reference after the cases, and half as many instances of laws to check; they are
     /// the same in every run, and --operator restricts them too
-    /// [default: 4000, or none with --case, --cases, --clause, --failed, --basis or --suite]
+    /// [default: 4000, or what an adapter sets; none with --case, --cases, --clause, --failed, --basis or --suite]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=MOST_CASES))]
     campaign: Option<u64>,
     /// Run only the cases, without random calls and laws

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use gather_spec::Case;
 use rayon::prelude::*;
 
-use crate::adapters::{Adapter, Launch};
+use crate::adapters::{self, Adapter, Launch};
 use crate::builtin;
 use crate::deviations::Deviations;
 use crate::fuzz::{self, SHORT};
@@ -84,7 +84,7 @@ impl Run {
         };
         let results: Vec<Option<Entry>> = pool.install(|| job.cases.par_iter().map_init(make, run).collect());
         report.results = results.into_iter().flatten().collect();
-        if let Some(short) = self.short(job, Vec::new()) {
+        if let Some(short) = self.short(job, Vec::new(), SHORT.drawn) {
             short.run(Target::built_in(backend, &signatures, self.jobs), &Deviations::default(), &mut report);
         }
         report
@@ -103,10 +103,14 @@ impl Run {
         }
     }
 
-    /// The campaign after the cases, if there is one.
-    fn short<'a>(&'a self, job: &'a Job<'_>, options: Vec<String>) -> Option<Short<'a>> {
-        let usual = if self.no_campaign || self.chooses_cases() { 0 } else { SHORT.drawn };
-        let drawn = self.campaign.unwrap_or(usual);
+    /// The number of calls to draw on a backend for which it is `usual` unless options say otherwise.
+    fn drawn(&self, usual: u64) -> u64 {
+        self.campaign.unwrap_or(if self.no_campaign || self.chooses_cases() { 0 } else { usual })
+    }
+
+    /// The campaign after the cases, if there is one. A whole one has the `usual` number of calls.
+    fn short<'a>(&'a self, job: &'a Job<'_>, options: Vec<String>, usual: u64) -> Option<Short<'a>> {
+        let drawn = self.drawn(usual);
         if drawn == 0 || interrupt::requested() {
             return None;
         }
@@ -116,6 +120,7 @@ impl Run {
             spec: job.spec,
             signatures: job.spec.signatures(),
             drawn,
+            usual,
             operators: &self.operators,
             found: job.found.clone(),
             options: options.join(" "),
@@ -130,6 +135,10 @@ impl Run {
         }
         job.progress.backend(adapter.name);
         let say = |text: &str| job.progress.say(text);
+        let is_whole = self.operators.is_empty() && self.campaign.is_none() && self.drawn(1) > 0;
+        if let Some(minutes) = adapter.manifest().minutes.filter(|_| is_whole && !self.quiet) {
+            say(&format!("{}: the run takes about {minutes} min on two cores", adapter.name));
+        }
         let known = Deviations::parse(adapter.name, adapter.deviations, job.spec, &job.spec.cases)
             .map_err(|wrong| format!("its known deviations do not fit this specification\n{wrong}"));
         let prepared =
@@ -200,8 +209,10 @@ impl Run {
         job: &Job<'_>,
         report: &mut BackendReport,
     ) {
-        let Some(short) = self.short(job, self.process.given()) else { return };
         let argument = report.argument.clone();
+        let adapter = if *named == Named::Option { adapters::adapter(&argument) } else { None };
+        let usual = adapter.and_then(|adapter| adapter.manifest().campaign).unwrap_or(SHORT.drawn);
+        let Some(short) = self.short(job, self.process.given(), usual) else { return };
         let named = match named {
             Named::Option => fuzz::Named::Option(format!("--backend {argument}")),
             Named::Library => fuzz::Named::Option(format!("--library {argument}")),
@@ -223,5 +234,19 @@ impl Run {
         let repeat = (self.repeat.get() > 1).then(|| option("--repeat", self.repeat));
         let large = (self.suite == Some(Suite::Large)).then(|| "--suite large".to_owned());
         folder.into_iter().chain(files).chain(repeat).chain(large).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_adapter_draws_the_number_of_its_manifest_unless_options_say_otherwise() {
+        let drawn = |run: &Run| run.drawn(300);
+        assert_eq!(drawn(&Run::default()), 300);
+        assert_eq!(drawn(&Run { campaign: Some(7), ..Run::default() }), 7);
+        assert_eq!(drawn(&Run { no_campaign: true, ..Run::default() }), 0);
+        assert_eq!(drawn(&Run { patterns: vec!["*/batch/*".to_owned()], ..Run::default() }), 0);
     }
 }
