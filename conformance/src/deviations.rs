@@ -5,6 +5,7 @@ mod kinds;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -17,7 +18,7 @@ use crate::files;
 use crate::fuzz::Key;
 use crate::judge::Verdict;
 use crate::report::{BackendReport, Departure, Dtypes, Entry, Problem, departures};
-use crate::select::Pattern;
+use crate::select::{Names, Pattern};
 use crate::words::quoted;
 
 use kinds::KnownKind;
@@ -66,7 +67,7 @@ struct Deviation {
     profile: Option<Pattern>,
     /// The observed verdict; several if the behaviour is random.
     #[serde(default, deserialize_with = "one_or_several")]
-    verdict: Vec<Verdict>,
+    verdict: BTreeSet<Verdict>,
     /// The reason.
     #[serde(default)]
     reason: String,
@@ -81,15 +82,15 @@ struct Deviation {
     versions: Option<Pattern>,
 }
 
-fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Verdict>, D::Error> {
+fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeSet<Verdict>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum OneOrSeveral {
         One(Verdict),
-        Several(Vec<Verdict>),
+        Several(BTreeSet<Verdict>),
     }
     Ok(match OneOrSeveral::deserialize(deserializer)? {
-        OneOrSeveral::One(verdict) => vec![verdict],
+        OneOrSeveral::One(verdict) => BTreeSet::from([verdict]),
         OneOrSeveral::Several(verdicts) => verdicts,
     })
 }
@@ -130,10 +131,10 @@ impl Deviations {
         if file.deviations.is_none() && file.drawn.is_none() && file.laws.is_none() {
             wrong.push("has none of `deviations`, `drawn` and `laws`".to_owned());
         }
-        let entries = file.deviations.unwrap_or_default();
+        let (entries, names) = (file.deviations.unwrap_or_default(), Names::new(cases));
         let (drawn, laws) = (file.drawn.unwrap_or_default(), file.laws.unwrap_or_default());
         for (number, entry) in (1..).zip(&entries) {
-            let what = entry.wrong(spec, cases);
+            let what = entry.wrong(spec, cases, &names);
             wrong.extend(what.into_iter().map(|what| format!("entry {number} ({}) {what}", entry.pattern())));
         }
         for (section, kinds) in [("drawn", &drawn), ("laws", &laws)] {
@@ -177,11 +178,15 @@ impl Deviations {
     /// Gives known failures the verdict `known-deviation`, and passes of known failures `unexpected-pass`.
     pub fn apply(&self, report: &mut BackendReport, cases: &[&Case]) {
         let version = report.backend.version.clone();
-        let entries: Vec<&Deviation> = self.entries.iter().filter(|entry| entry.concerns(&version)).collect();
-        for (entry, case) in report.results.iter_mut().zip(cases) {
-            let about: Vec<&Deviation> =
-                entries.iter().copied().filter(|deviation| deviation.covers(case)).collect();
-            apply_to(entry, case, &about);
+        let names = Names::new(cases.iter().copied());
+        let mut about: Vec<Vec<&Deviation>> = vec![Vec::new(); cases.len()];
+        for deviation in self.entries.iter().filter(|entry| entry.concerns(&version)) {
+            for number in deviation.covered(cases, &names) {
+                about[number].push(deviation);
+            }
+        }
+        for ((entry, case), about) in report.results.iter_mut().zip(cases).zip(&about) {
+            apply_to(entry, case, about);
         }
     }
 
@@ -281,15 +286,25 @@ impl Deviation {
         (self.case.is_some() || self.clause.is_some()) && by_case && by_clause
     }
 
+    /// The numbers of the cases that it covers.
+    fn covered(&self, cases: &[impl Borrow<Case>], names: &Names<'_>) -> Vec<usize> {
+        let mut found =
+            self.case.as_ref().map_or_else(|| (0..cases.len()).collect(), |pattern| names.matching(pattern));
+        found.retain(|number| self.covers(cases[*number].borrow()));
+        found
+    }
+
     /// Everything that is wrong with the entry.
-    fn wrong(&self, spec: &Specification, cases: &[Case]) -> Vec<String> {
+    fn wrong(&self, spec: &Specification, cases: &[Case], names: &Names<'_>) -> Vec<String> {
         let mut wrong = Vec::new();
         let of_cases = self.case.is_some() || self.clause.is_some();
         if of_cases == self.profile.is_some() {
             wrong.push("needs either `case` or `clause`, or else `profile`".to_owned());
-        } else if of_cases && !cases.iter().any(|case| self.covers(case)) {
-            wrong.push("matches no case".to_owned());
+        } else if of_cases && self.covered(cases, names).is_empty() {
+            let globs = self.case.iter().chain(&self.clause);
+            wrong.push(format!("matches no case{}", globs.map(Pattern::not_a_glob).collect::<String>()));
         }
+        wrong.extend(self.versions.iter().filter_map(Pattern::wrong_version));
         if let Some(glob) = &self.profile
             && !spec.operators.iter().any(|page| glob.fits(page.operator.as_str()))
         {
@@ -303,7 +318,7 @@ impl Deviation {
                 wrong.push(format!("lists `{verdict}`, which is not observed but concluded"));
             }
         }
-        if self.verdict == [Verdict::Pass] {
+        if self.verdict == BTreeSet::from([Verdict::Pass]) {
             wrong.push("lists `pass` alone, which is no deviation".to_owned());
         }
         if self.reason.trim().is_empty() {

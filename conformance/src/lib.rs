@@ -71,6 +71,8 @@ pub mod protocol;
 pub mod questions;
 #[doc(hidden)]
 pub mod report;
+#[doc(hidden)]
+pub mod reproduction;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod results;

@@ -35,7 +35,7 @@ pub use entry::{Dtypes, Entry};
 pub(crate) use forms::FILES;
 #[cfg(feature = "cli")]
 pub use forms::Format;
-pub use found::{Asked, BackendReport, Ending, Named, Report, SCHEMA, Summary};
+pub use found::{Asked, BackendReport, Ending, Report, SCHEMA, Summary};
 #[cfg(feature = "cli")]
 pub(crate) use html::PAGE;
 #[cfg(feature = "cli")]

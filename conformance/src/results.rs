@@ -14,6 +14,7 @@ use crate::files;
 use crate::judge::Verdict;
 use crate::questions;
 use crate::report::{BackendReport, Entry, write_whole};
+use crate::reproduction::{Named, Reproduction};
 
 /// The version of the file format.
 const SCHEMA: u32 = 1;
@@ -318,7 +319,7 @@ fn findings(text: &mut String, of: &Results, since: &BTreeMap<String, String>) {
         if let Some(versions) = cases.iter().find_map(|deviation| since.get(&deviation.case)) {
             let _ = writeln!(text, "- versions: {versions}");
         }
-        let reproduce = format!("gatherspec run --backend {} --case '{}'", of.argument, first.case);
+        let reproduce = Reproduction::anywhere(Named::Option, &of.argument, &[]).case(&first.case);
         let lines = [
             ("clause", Some(first.clauses.join(", "))),
             ("call", Some(first.call.clone())),

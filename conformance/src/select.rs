@@ -1,5 +1,8 @@
 //! Selects cases by id or glob, operator, clause, basis and suite.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 use gather_spec::{Basis, Case, Specification};
 use globset::{Glob, GlobSet};
 use serde::Deserialize;
@@ -47,12 +50,14 @@ pub fn smoke_ids() -> impl Iterator<Item = &'static str> {
 /// The most characters of a pattern: more than any id needs, and few enough that no glob is slow.
 const LONGEST: usize = 4000;
 
-/// An id, or a glob of ids.
+/// A name, or a glob of names. Most ids have brackets, which a glob would take for a set of characters, and many of them
+/// cannot be read as a glob at all. So a text is compared first, and read as a glob only where that is not enough.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Pattern {
     text: String,
-    glob: GlobSet,
+    /// Compiled when it is first needed. An error says why the text cannot be read as a glob; it equals itself nevertheless.
+    glob: OnceLock<Result<GlobSet, String>>,
 }
 
 impl Selection {
@@ -81,8 +86,9 @@ impl Selection {
             let pattern = Pattern::new(text)?;
             if !spec.clauses.iter().any(|clause| pattern.fits(&clause.id)) {
                 return Err(format!(
-                    "--clause `{}` matches no clause\nhelp: `gatherspec list clauses` prints every id",
-                    words::name(text)
+                    "--clause `{}` matches no clause{}\nhelp: `gatherspec list clauses` prints every id",
+                    words::name(text),
+                    pattern.not_a_glob()
                 ));
             }
             self.clauses.push(pattern);
@@ -106,40 +112,117 @@ impl Selection {
 }
 
 impl Selection {
-    /// The first pattern that matches no case.
-    pub(crate) fn unmatched(&self, cases: &[Case]) -> Option<&Pattern> {
-        self.patterns.iter().find(|pattern| !cases.iter().any(|case| pattern.matches(case)))
+    /// Reads a pattern that names one of these cases as that name only.
+    ///
+    /// # Errors
+    /// The first pattern that matches none of them.
+    pub(crate) fn settle<'a>(
+        &mut self,
+        cases: impl Iterator<Item = &'a Case> + Clone,
+    ) -> Result<(), &Pattern> {
+        for pattern in &mut self.patterns {
+            if cases.clone().any(|case| names(case).any(|name| name == pattern.text)) {
+                pattern.settle();
+            }
+        }
+        let is_idle = |pattern: &&Pattern| !cases.clone().any(|case| pattern.matches(case));
+        self.patterns.iter().find(is_idle).map_or(Ok(()), Err)
+    }
+}
+
+/// The names of a case: its id, and those of the case and of the family case that it derives from.
+fn names(case: &Case) -> impl Iterator<Item = &str> {
+    [&case.id, &case.written].into_iter().chain(&case.family).map(String::as_str)
+}
+
+/// Cases by their names.
+pub(crate) struct Names<'a>(HashMap<&'a str, Vec<usize>>);
+
+impl<'a> Names<'a> {
+    pub(crate) fn new(cases: impl IntoIterator<Item = &'a Case>) -> Self {
+        let mut all: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (number, case) in cases.into_iter().enumerate() {
+            for name in names(case) {
+                let of_name = all.entry(name).or_default();
+                if of_name.last() != Some(&number) {
+                    of_name.push(number);
+                }
+            }
+        }
+        Self(all)
+    }
+
+    /// The numbers of the cases that have this name or, if none has, whose names match it as a glob.
+    pub(crate) fn matching(&self, pattern: &Pattern) -> Vec<usize> {
+        if let Some(named) = self.0.get(pattern.as_str()) {
+            return named.clone();
+        }
+        let Some(glob) = pattern.glob() else { return Vec::new() };
+        let found = self.0.iter().filter(|(name, _)| glob.is_match(name)).flat_map(|(_, of_name)| of_name);
+        let mut found: Vec<usize> = found.copied().collect();
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 }
 
 impl Pattern {
-    /// Parses a pattern.
+    /// A pattern.
     ///
     /// # Errors
-    /// What is wrong with it. A pattern that is too long or too complex is an error like a malformed one.
+    /// If it is too long. A text that cannot be read as a glob is no error yet, since it may be a name.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
-        let wrong = |what: &str| format!("the pattern `{}` {what}", words::name(text));
         if text.chars().nth(LONGEST).is_some() {
-            return Err(wrong(&format!("has more than {LONGEST} characters")));
+            return Err(format!("the pattern `{}` has more than {LONGEST} characters", words::name(text)));
         }
-        // A set returns an error for a glob that is too large to compile. A single glob would panic.
-        let glob = Glob::new(text).and_then(|glob| GlobSet::new([glob]));
-        let glob = glob
-            .map_err(|error| wrong(&format!("cannot be read: {}", words::name(&error.kind().to_string()))))?;
-        Ok(Self { text: text.to_owned(), glob })
+        Ok(Self { text: text.to_owned(), glob: OnceLock::new() })
     }
 
-    /// Whether the pattern matches the id of a case, or that of the case or family case that it derives from.
+    /// Reads the pattern as a name only, whatever it means as a glob.
+    pub(crate) fn settle(&mut self) {
+        self.glob = OnceLock::from(Err("it is a name".to_owned()));
+    }
+
+    /// Whether the pattern matches a name of a case.
     pub(crate) fn matches(&self, case: &Case) -> bool {
-        self.fits(&case.id)
-            || self.fits(&case.written)
-            || case.family.as_ref().is_some_and(|family| self.fits(family))
+        names(case).any(|name| self.fits(name))
     }
 
-    /// Whether a text equals or matches the pattern. Equality comes first, so that an id such as `…[f16,i64]` is found
-    /// although brackets have a meaning in globs.
+    /// Whether a text equals or matches the pattern.
     pub(crate) fn fits(&self, text: &str) -> bool {
-        self.text == text || self.glob.is_match(text)
+        self.text == text || self.glob().is_some_and(|glob| glob.is_match(text))
+    }
+
+    /// The texts that equal the pattern or, if none does, those that match it.
+    pub(crate) fn among<'a>(&self, texts: impl Iterator<Item = &'a str> + Clone) -> Vec<&'a str> {
+        match texts.clone().find(|text| *text == self.text) {
+            Some(same) => vec![same],
+            None => texts.filter(|text| self.fits(text)).collect(),
+        }
+    }
+
+    /// The glob, if the text is more than a name.
+    fn glob(&self) -> Option<&GlobSet> {
+        let is_glob = self.text.contains(['*', '?', '[', '{', '\\']);
+        if is_glob { self.compiled().as_ref().ok() } else { None }
+    }
+
+    fn compiled(&self) -> &Result<GlobSet, String> {
+        // A set returns an error for a glob that is too large to compile. A single glob would panic.
+        let compile = || Glob::new(&self.text).and_then(|glob| GlobSet::new([glob]));
+        self.glob.get_or_init(|| compile().map_err(|error| words::name(&error.kind().to_string())))
+    }
+
+    /// Why the pattern cannot be read as a glob, in brackets; empty if it can.
+    pub(crate) fn not_a_glob(&self) -> String {
+        let why = self.compiled().as_ref().err();
+        why.map(|why| format!(" (and cannot be read as a glob: {why})")).unwrap_or_default()
+    }
+
+    /// What is wrong with a pattern of versions, which are not listed anywhere, so that any name may be one.
+    pub(crate) fn wrong_version(&self) -> Option<String> {
+        let why = self.compiled().as_ref().err()?;
+        Some(format!("has `versions` that cannot be read as a glob: {why}"))
     }
 
     /// The pattern as written.
@@ -161,20 +244,61 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pattern_that_would_take_long_or_panic_is_refused_with_what_is_wrong() {
-        let wrong = |text: &str| Pattern::new(text).unwrap_err();
-        assert!(wrong(&"*".repeat(4001)).ends_with("…` has more than 4000 characters"));
+    fn a_pattern_that_would_take_long_or_panic_is_no_glob() {
+        assert!(Pattern::new(&"*".repeat(4001)).unwrap_err().ends_with("…` has more than 4000 characters"));
         assert!(Pattern::new(&"*".repeat(4000)).unwrap().fits("a/b"));
-        let deep = |depth| format!("{}a{}", "{".repeat(depth), "}".repeat(depth));
-        assert!(Pattern::new(&deep(20)).unwrap().fits("a"));
-        assert!(wrong(&deep(1999)).contains("cannot be read"), "{}", wrong(&deep(1999)));
-        assert!(wrong(&deep(100_000)).len() < 300);
-        assert!(wrong("tf.gather/[").contains("unclosed character class"));
+        let deep = |depth| Pattern::new(&format!("{}a{}", "{".repeat(depth), "}".repeat(depth))).unwrap();
+        assert!(deep(20).fits("a"));
+        assert!(!deep(1999).fits("a") && deep(1999).fits(deep(1999).as_str()));
+        assert!(deep(1999).not_a_glob().len() < 300);
+        let open = Pattern::new("tf.gather/[").unwrap();
+        assert!(open.not_a_glob().contains("unclosed character class"), "{}", open.not_a_glob());
+        assert_eq!(Pattern::new("tf.gather/*").unwrap().not_a_glob(), "");
+    }
+
+    /// An id with sizes, which is no glob, since `t-b` would be a range; one with dtypes, which as a glob is the name of
+    /// another case; and a family's name, which stands for its cases.
+    #[test]
+    fn every_id_selects_what_it_names_and_nothing_else() {
+        let spec = Specification::embedded().unwrap();
+        let names = Names::new(&spec.cases);
+        for (number, case) in spec.cases.iter().enumerate() {
+            let pattern = Pattern::new(&case.id).unwrap();
+            assert_eq!(names.matching(&pattern), [number], "{}", case.id);
+        }
+        let mut text = "schema: 1\ndeviations:\n".to_owned();
+        for case in &spec.cases {
+            text += &format!("- {{case: {}, verdict: crash, reason: r}}\n", words::quoted(&case.id));
+        }
+        crate::deviations::Deviations::parse("all.yaml", &text, &spec, &spec.cases).unwrap();
+        let family = Pattern::new("tf.gather_nd/sizes/one-row").unwrap();
+        let found: Vec<&str> = names.matching(&family).iter().map(|at| spec.cases[*at].id.as_str()).collect();
+        assert!(found.len() > 1, "{found:?}");
+        assert!(found.iter().all(|id| id.starts_with("tf.gather_nd/sizes/one-row[n=")), "{found:?}");
     }
 
     #[test]
-    fn an_id_with_dtypes_is_found_as_it_stands() {
-        let pattern = Pattern::new("a.b/c/d[i32,i64]").unwrap();
-        assert!(pattern.fits("a.b/c/d[i32,i64]") && pattern.fits("a.b/c/d3") && !pattern.fits("a.b/c/d"));
+    fn a_name_with_brackets_is_a_glob_only_where_no_case_has_that_name() {
+        let named =
+            |id: &str| Case { id: id.to_owned(), written: id.to_owned(), family: None, ..some_case() };
+        let cases = [named("o/t/a[f32,i64]"), named("o/t/a3"), named("o/t/a[n=2,element-bytes=8]")];
+        let selected = |text: &str| {
+            let mut selection = Selection::new(&[text.to_owned()], &[], None).unwrap();
+            selection.settle(cases.iter()).unwrap();
+            cases.iter().map(|case| selection.wants(case)).collect::<Vec<_>>()
+        };
+        assert_eq!(selected("o/t/a[f32,i64]"), [true, false, false]);
+        assert_eq!(selected("o/t/a[n=2,element-bytes=8]"), [false, false, true]);
+        assert_eq!(selected("o/t/a[23]"), [false, true, false]);
+        assert_eq!(selected("o/t/a[[]*"), [true, false, true]);
+        let mut none = Selection::new(&["o/t/a[n=3,element-bytes=8]".to_owned()], &[], None).unwrap();
+        assert_eq!(
+            none.settle(cases.iter()).unwrap_err().not_a_glob(),
+            " (and cannot be read as a glob: invalid range; 't' > 'b')"
+        );
+    }
+
+    fn some_case() -> Case {
+        Specification::embedded().unwrap().cases.swap_remove(0)
     }
 }

@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use gather_conformance::backend::Description;
 use gather_conformance::fuzz::{
-    Answer, Campaign, Check, Corpus, Differential, GENERATORS, Key, MergeError, Named, Pace, Question,
-    Report, Saved, Saver, Shard, Step, Subject, Tally, Violation, Way, drive, merge,
+    Answer, Campaign, Check, Corpus, Differential, GENERATORS, Key, MergeError, Pace, Question, Report,
+    Saved, Saver, Shard, Step, Subject, Tally, Violation, Way, drive, merge,
 };
 use gather_conformance::generate::{CallGenerator, Choices, EDGES_IN};
 use gather_conformance::judge::{Strictness, Verdict};
 use gather_conformance::laws::{LAWS, Laws};
+use gather_conformance::reproduction::{Named, Reproduction};
 use gather_conformance::runner::InProcess;
 use gather_conformance::{Backend, builtin};
 use gather_spec::{Call, DType, Element, NegativeIndex, Outcome, Profile, Signatures, Specification, Tensor};
@@ -34,6 +35,7 @@ fn report(name: &str, against: &str, seed: u64, cases: u64, shard: Shard) -> Rep
         backend: name.to_owned(),
         against: against.to_owned(),
         seed,
+        operators: Vec::new(),
         edges_in: EDGES_IN,
         cases: Some(cases),
     };
@@ -55,7 +57,11 @@ const PACE: Pace = Pace { end: None, checkpoint: Duration::from_secs(5) };
 fn run(report: Report, workers: usize, laws: bool) -> Report {
     let name = report.campaign.backend.clone();
     let spec = Specification::default();
-    let saver = Saver { spec: &spec, folder: None, backend: &Named::BuiltIn(name.clone()), options: "" };
+    let saver = Saver {
+        spec: &spec,
+        folder: None,
+        reproduction: &Reproduction::anywhere(Named::BuiltIn, &name, &[]),
+    };
     let subjects = (0..workers).map(|_| subject(&name)).collect();
     let mut done = drive(report, &*check(&name, laws), subjects, PACE, &saver, &mut |_| Ok(())).unwrap();
     done.seconds = 0.0;
@@ -200,8 +206,8 @@ fn a_report_that_cannot_be_true_is_not_read_and_not_joined() {
 fn a_broken_law_that_is_counted_is_not_left_out_of_the_groups() {
     let only = ["index-dtype-blind".to_owned()];
     let check = Laws::new(&zeros_for_wide().describe(), &signatures(), &[], true, &only).unwrap();
-    let (spec, named) = (Specification::default(), Named::Command("./wide".to_owned()));
-    let saver = Saver { spec: &spec, folder: None, backend: &named, options: "" };
+    let (spec, named) = (Specification::default(), Reproduction::anywhere(Named::Command, "./wide", &[]));
+    let saver = Saver { spec: &spec, folder: None, reproduction: &named };
     let start = report("reference", "laws", 1, 500, Shard::WHOLE);
     let subjects = vec![Subject::backend(zeros_for_wide())];
     let found = drive(start, &check, subjects, PACE, &saver, &mut |_| Ok(())).unwrap();
@@ -233,8 +239,8 @@ fn what_is_no_file_is_no_report_and_is_not_waited_for() {
 #[test]
 fn a_checkpoint_at_once_is_one_after_every_chunk() {
     let spec = Specification::default();
-    let named = Named::BuiltIn("optimized".to_owned());
-    let saver = Saver { spec: &spec, folder: None, backend: &named, options: "" };
+    let named = Reproduction::anywhere(Named::BuiltIn, "optimized", &[]);
+    let saver = Saver { spec: &spec, folder: None, reproduction: &named };
     let pace = Pace { end: None, checkpoint: Duration::ZERO };
     let start = report("optimized", "reference", 3, 1000, Shard::WHOLE);
     let mut done = Vec::new();
@@ -251,8 +257,8 @@ fn a_checkpoint_at_once_is_one_after_every_chunk() {
 #[test]
 fn a_campaign_without_time_or_cases_says_that_nothing_was_tested() {
     let spec = Specification::default();
-    let named = Named::BuiltIn("optimized".to_owned());
-    let saver = Saver { spec: &spec, folder: None, backend: &named, options: "" };
+    let named = Reproduction::anywhere(Named::BuiltIn, "optimized", &[]);
+    let saver = Saver { spec: &spec, folder: None, reproduction: &named };
     let ended = |cases, end| {
         let start = report("optimized", "reference", 3, cases, Shard::WHOLE);
         let pace = Pace { end, ..PACE };
@@ -286,8 +292,11 @@ fn a_campaign_without_time_or_cases_says_that_nothing_was_tested() {
 fn an_interrupted_campaign_goes_on_where_it_was() {
     let whole = run(report("optimized", "reference", 5, 30_000, Shard::WHOLE), 1, false);
     let spec = Specification::default();
-    let saver =
-        Saver { spec: &spec, folder: None, backend: &Named::BuiltIn("optimized".to_owned()), options: "" };
+    let saver = Saver {
+        spec: &spec,
+        folder: None,
+        reproduction: &Reproduction::anywhere(Named::BuiltIn, "optimized", &[]),
+    };
     let pace = Pace { end: None, checkpoint: Duration::from_millis(3) };
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("fuzz.json");
@@ -323,8 +332,8 @@ fn a_counterexample_that_cannot_be_saved_is_not_blamed_on_the_report() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let folder = file.path().join("found");
     let check = Differential::new(&wraps().describe(), &signatures(), Vec::new(), Strictness::Strict);
-    let named = Named::Option("--backend ./wraps".to_owned());
-    let saver = Saver { spec: &spec, folder: Some(&folder), backend: &named, options: "" };
+    let named = Reproduction::anywhere(Named::Option, "./wraps", &[]);
+    let saver = Saver { spec: &spec, folder: Some(&folder), reproduction: &named };
     let start = report("reference", "reference", 1, 40_000, Shard::WHOLE);
     let mut noted = start.clone();
     let ended = drive(start, &check, vec![Subject::backend(wraps())], PACE, &saver, &mut |report| {
@@ -366,8 +375,8 @@ fn wraps() -> Box<dyn Backend> {
 /// A shard of a campaign on the backend that wraps.
 fn run_on_one_that_wraps_in(shard: Shard) -> Report {
     let check = Differential::new(&wraps().describe(), &signatures(), Vec::new(), Strictness::Strict);
-    let (spec, named) = (Specification::default(), Named::Option("--backend ./wraps".to_owned()));
-    let saver = Saver { spec: &spec, folder: None, backend: &named, options: "" };
+    let (spec, named) = (Specification::default(), Reproduction::anywhere(Named::Option, "./wraps", &[]));
+    let saver = Saver { spec: &spec, folder: None, reproduction: &named };
     let start = report("reference", "reference", 1, 3000, shard);
     drive(start, &check, vec![Subject::backend(wraps())], PACE, &saver, &mut |_| Ok(())).unwrap()
 }
@@ -375,8 +384,8 @@ fn run_on_one_that_wraps_in(shard: Shard) -> Report {
 /// Runs a campaign on the backend that wraps; counterexamples go into a folder.
 fn run_on_one_that_wraps(folder: &Path, spec: &Specification) -> Report {
     let check = Differential::new(&wraps().describe(), &signatures(), Vec::new(), Strictness::Strict);
-    let named = Named::Option("--backend ./wraps".to_owned());
-    let saver = Saver { spec, folder: Some(folder), backend: &named, options: "" };
+    let named = Reproduction::anywhere(Named::Option, "./wraps", &[]);
+    let saver = Saver { spec, folder: Some(folder), reproduction: &named };
     let start = report("reference", "reference", 1, 40_000, Shard::WHOLE);
     drive(start, &check, vec![Subject::backend(wraps())], PACE, &saver, &mut |_| Ok(())).unwrap()
 }
@@ -430,8 +439,8 @@ fn what_was_saved_fails_until_the_bug_is_mended_whoever_asks_it() {
         saved.extend(cases.into_iter().map(|case| Saved { file: file.clone(), case }));
     }
     saved.sort_by(|one, other| one.file.cmp(&other.file));
-    let named = Named::Option("--backend ./wraps".to_owned());
-    let saver = Saver { spec: &spec, folder: Some(folder.path()), backend: &named, options: "" };
+    let named = Reproduction::anywhere(Named::Option, "./wraps", &[]);
+    let saver = Saver { spec: &spec, folder: Some(folder.path()), reproduction: &named };
     let ask = |saved: &[Saved], mut subject: Subject| {
         Corpus::ask(saved, &mut subject, Strictness::Strict, &saver, None).unwrap()
     };
@@ -491,8 +500,7 @@ fn a_broken_law_is_shown_with_its_calls_which_become_cases() {
     let saver = Saver {
         spec: &spec,
         folder: Some(folder.path()),
-        backend: &Named::Command("./wide".to_owned()),
-        options: "",
+        reproduction: &Reproduction::anywhere(Named::Command, "./wide", &[]),
     };
     let start = report("reference", "laws", 1, 2000, Shard::WHOLE);
     let subjects = vec![Subject::backend(zeros_for_wide())];
@@ -539,8 +547,8 @@ fn whatever_is_drawn_can_be_saved_and_read_back() {
     }
     let spec = Specification::embedded().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let named = Named::BuiltIn("reference".to_owned());
-    let saver = Saver { spec: &spec, folder: Some(folder.path()), backend: &named, options: "" };
+    let named = Reproduction::anywhere(Named::BuiltIn, "reference", &[]);
+    let saver = Saver { spec: &spec, folder: Some(folder.path()), reproduction: &named };
     let generator = Never(CallGenerator::new(&wraps().describe(), &signatures()));
     let start = report("reference", "nothing", 9, 300, Shard::WHOLE);
     let subjects = (0..4).map(|_| subject("reference")).collect();

@@ -130,6 +130,8 @@ fn cases_are_chosen_by_id_glob_operator_and_basis() {
     assert_eq!(count(&["--case", "paddle.gather_nd/dtypes/numbers[i32,i64]"]), 1);
     assert_eq!(count(&["--case", "paddle.gather_nd/dtypes/numbers"]), 8);
     assert_eq!(count(&["--case", "*/documented*/*"]), 148);
+    let of_both = count(&["--operator", "onnx.Gather-1"]) + count(&["--operator", "onnx.Gather-13"]);
+    assert_eq!(count(&["--operator", "onnx.Gather-*"]), of_both);
     assert!(count(&["--basis", "documented"]) < count(&["--basis", "derived"]));
     assert_eq!(count(&["--basis", "ruling"]), count(&[]));
 }

@@ -72,6 +72,10 @@ fn a_baseline_leaves_only_what_changed() {
         assert!(text.contains(words), "{words}\n{text}");
     }
     assert_eq!(text.matches("\n  reproduce ").count(), 2, "{text}");
+    let file = write(&folder, &before);
+    let quiet = ["reference", "--out", out.to_str().unwrap(), "--quiet", "--baseline", &file];
+    let (quiet, _) = texts(&[&WRONG[..], &quiet].concat(), 1);
+    assert!(quiet.lines().count() == 1 && text.contains(&quiet), "{quiet}");
 
     // What failed before and passes now is fixed, and that is no failure.
     let mut before = report.clone();

@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use gather_conformance::backend::Description;
-use gather_conformance::fuzz::{Campaign, GENERATORS, Named, Pace, Report, Saver, Shard, Subject, drive};
+use gather_conformance::fuzz::{Campaign, GENERATORS, Pace, Report, Saver, Shard, Subject, drive};
 use gather_conformance::generate::{CallGenerator, Choices, EDGES_IN};
 use gather_conformance::judge::{Strictness, Verdict};
 use gather_conformance::laws::{LAWS, Law, Laws};
 use gather_conformance::mutants::strength::measure;
 use gather_conformance::mutants::{concerns, correct};
+use gather_conformance::reproduction::{Named, Reproduction};
 use gather_conformance::runner::InProcess;
 use gather_spec::signature::{AttributeDefault, Join, OperandRole};
 use gather_spec::{Call, ErrorCode, Form, Outcome, Profile, Signature, Signatures, Specification};
@@ -103,12 +104,13 @@ impl<'a> Operator<'a> {
             backend: "model".to_owned(),
             against: "laws".to_owned(),
             seed: 1,
+            operators: Vec::new(),
             edges_in: EDGES_IN,
             cases: Some(1500),
         };
         let report = Report::new(campaign, Shard::WHOLE, model.describe().backend);
-        let named = Named::Command("model".to_owned());
-        let saver = Saver { spec: self.spec, folder: None, backend: &named, options: "" };
+        let named = Reproduction::anywhere(Named::Command, "model", &[]);
+        let saver = Saver { spec: self.spec, folder: None, reproduction: &named };
         let pace = Pace { end: None, checkpoint: std::time::Duration::from_secs(60) };
         let subjects = vec![Subject::backend(model)];
         drive(report, &laws, subjects, pace, &saver, &mut |_| Ok(())).unwrap()

@@ -38,7 +38,7 @@ mod tests {
     const RIGHT: &str = "tf.gather_nd/documented/rows-of-a-matrix";
 
     pub(super) fn main() -> ExitCode {
-        let trials: [(&str, fn()); 12] = [
+        let trials: [(&str, fn()); 15] = [
             ("run/a-built-in-backend-with-cases-of-its-own", a_built_in_backend),
             ("run/a-command", a_command),
             ("run/a-path-that-needs-quotes", a_path_that_needs_quotes),
@@ -46,6 +46,9 @@ mod tests {
             ("run/an-unexpected-pass-needs-the-deviations", an_unexpected_pass),
             ("run/only-the-deviations-of-the-backend-are-named", only_its_deviations),
             ("run/a-specification-of-its-own", a_specification),
+            ("run/a-command-with-quotes", a_command_with_quotes),
+            ("run/the-environment", the_environment),
+            ("run/the-failed-cases-are-still-known", the_failed_cases_are_still_known),
             ("run/limits", limits),
             ("run/what-its-campaign-finds", what_a_campaign_finds),
             ("fuzz/nothing-is-saved", || fuzz(&["--cases", "400"], false)),
@@ -113,7 +116,9 @@ mod tests {
 
         /// The verdicts of the last run, by case.
         fn verdicts(&self) -> BTreeMap<String, String> {
-            let report = fs::read(self.path("gatherspec-report/report.json")).unwrap();
+            let usual = self.path("gatherspec-report");
+            let written = [usual.join("chosen/report.json"), usual.join("report.json")];
+            let report = fs::read(written.iter().find(|path| path.is_file()).unwrap()).unwrap();
             let report: Value = serde_json::from_slice(&report).unwrap();
             let text = |value: &Value| value.as_str().unwrap().to_owned();
             let backends = report["backends"].as_array().unwrap().iter();
@@ -123,11 +128,17 @@ mod tests {
 
         /// Runs `gatherspec run` and pastes every line that it prints; gives the lines. One of them is for each failure.
         fn run_and_paste(&self, arguments: &[&str], failures: usize) -> Vec<String> {
-            let text = self.gatherspec(&[&["run"], arguments].concat());
+            let mut command = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
+            command.arg("run").args(arguments);
+            self.paste_lines_of(command, failures)
+        }
+
+        fn paste_lines_of(&self, command: Command, failures: usize) -> Vec<String> {
+            let text = self.run(command);
             let before = self.verdicts();
-            let lines =
-                text.lines().filter_map(|line| line.find("gatherspec run ").map(|at| line[at..].to_owned()));
-            let lines: Vec<String> = lines.collect();
+            let lines = text.lines().filter(|line| line.contains("gatherspec run "));
+            let lines = lines.map(|line| line.trim_start().trim_start_matches("reproduce").trim_start());
+            let lines: Vec<String> = lines.map(str::to_owned).collect();
             assert_eq!(lines.len(), failures, "{text}");
             for line in &lines {
                 let again = self.paste(line);
@@ -164,6 +175,38 @@ mod tests {
             lines[0]
         );
         assert!(lines[0].ends_with("' -- gatherspec serve reference"), "{}", lines[0]);
+    }
+
+    fn a_command_with_quotes() {
+        let script = r#"[ "$1" = "it's \"here\"; x" ] || exit 9; exec gatherspec serve reference"#;
+        let command = ["--", "sh", "-c", script, "two words", r#"it's "here"; x"#];
+        Place::new("").run_and_paste(&[&["--cases", "wrong cases.yaml"], &command[..]].concat(), 4);
+    }
+
+    /// Without the variables the backend would not start.
+    fn the_environment() {
+        let place = Place::new("");
+        let script = r#"[ "$ASAN_OPTIONS$LD_PRELOAD" = "log_path=a blibm.so.6" ] || exit 9; exec gatherspec serve reference"#;
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
+        command.args(["run", "--cases", "wrong cases.yaml", "--", "sh", "-c", script]);
+        command.env("ASAN_OPTIONS", "log_path=a b").env("LD_PRELOAD", "libm.so.6");
+        let lines = place.paste_lines_of(command, 4);
+        let set = "LD_PRELOAD=libm.so.6 ASAN_OPTIONS='log_path=a b' gatherspec run --cases ";
+        assert!(lines[0].starts_with(set), "{}", lines[0]);
+    }
+
+    /// A line that repeats one case leaves the report of the whole run as it is.
+    fn the_failed_cases_are_still_known() {
+        let place = Place::new("dies-at-strings");
+        let text = place.gatherspec(&["run", "--suite", "smoke", "--restarts", "1000", "--", "miniature"]);
+        let failed: BTreeMap<String, String> =
+            place.verdicts().into_iter().filter(|(_, verdict)| verdict == "crash").collect();
+        assert!(failed.len() > 1, "{text}");
+        let line = text.lines().find_map(|line| line.find("gatherspec run ").map(|at| &line[at..])).unwrap();
+        assert_eq!(place.paste(line).len(), 1, "{line}");
+        fs::remove_dir_all(place.path("gatherspec-report/chosen")).unwrap();
+        place.gatherspec(&["run", "--failed", "--restarts", "1000", "--", "miniature"]);
+        assert_eq!(place.verdicts(), failed);
     }
 
     fn a_path_that_needs_quotes() {
@@ -275,7 +318,7 @@ mod tests {
         let right = "tf.gather_nd/precedence/*";
         let options = ["run", "--case", right, "--campaign", "400", "--restarts", "1000", "--", "miniature"];
         let text = place.gatherspec(&options);
-        let report = fs::read(place.path("gatherspec-report/report.json")).unwrap();
+        let report = fs::read(place.path("gatherspec-report/chosen/report.json")).unwrap();
         let report: Value = serde_json::from_slice(&report).unwrap();
         let parts = report["backends"][0]["campaign"].as_array().unwrap();
         let kinds: Vec<&Value> = parts.iter().flat_map(|part| part["kinds"].as_array().unwrap()).collect();

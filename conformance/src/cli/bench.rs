@@ -1,17 +1,18 @@
 //! `gatherspec bench`: times the workloads on backends, in turns.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use gather_benches::{Workload, machine, threads, workloads};
 use gather_spec::{Signatures, names};
-use globset::Glob;
 
 use crate::adapters::Launch;
 use crate::bench::{self, Backends, Contender, Files, Record, Settings};
 use crate::interrupt::Gentle;
 use crate::protocol::OutputMemory;
+use crate::select::Pattern;
 use crate::{files, interrupt, shell};
 
 use super::ending::{Failure, Status};
@@ -160,29 +161,28 @@ impl Bench {
     /// The workloads that were asked for.
     fn chosen(&self) -> Result<Vec<Workload>, Failure> {
         let mut all = workloads::embedded();
-        let patterns = self.patterns.iter().map(|pattern| Glob::new(pattern)).collect::<Result<Vec<_>, _>>();
-        let patterns = patterns.map_err(|why| Failure::Usage(why.to_string()))?;
-        for pattern in patterns {
-            let (text, matcher) = (pattern.glob(), pattern.compile_matcher());
-            let found: Vec<&Workload> =
-                all.iter().filter(|workload| matcher.is_match(&workload.id)).collect();
-            let ids = || all.iter().map(|workload| workload.id.as_str()).collect::<Vec<_>>();
+        let mut chosen = BTreeSet::new();
+        for text in &self.patterns {
+            let pattern = Pattern::new(text).map_err(Failure::Usage)?;
+            let found = pattern.among(all.iter().map(|workload| workload.id.as_str()));
+            let is_contiguous = |id: &&str| all.iter().any(|one| one.id == **id && one.is_contiguous());
             match found[..] {
-                [] => return Err(Failure::Usage(names::unknown("workload", text, &ids()))),
-                [only] if !only.is_contiguous() => {
+                [] => {
+                    let ids: Vec<&str> = all.iter().map(|workload| workload.id.as_str()).collect();
+                    return Err(Failure::Usage(names::unknown("workload", text, &ids)));
+                }
+                [only] if !is_contiguous(&only) => {
                     return Err(Failure::Usage(format!(
                         "workload `{text}` has strided tensors, which the protocol does not carry\nhelp: time it by `cargo run \
                          --release -p gather-benches --example table -- --workload {text}`"
                     )));
                 }
-                _ => {}
+                _ => chosen.extend(found.into_iter().map(str::to_owned)),
             }
         }
-        let is_wanted = |workload: &Workload| {
-            let mut globs = self.patterns.iter().filter_map(|pattern| Glob::new(pattern).ok());
-            self.patterns.is_empty() || globs.any(|glob| glob.compile_matcher().is_match(&workload.id))
-        };
-        all.retain(|workload| workload.is_contiguous() && is_wanted(workload));
+        all.retain(|workload| {
+            workload.is_contiguous() && (self.patterns.is_empty() || chosen.contains(&workload.id))
+        });
         Ok(all)
     }
 

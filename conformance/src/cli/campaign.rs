@@ -8,12 +8,13 @@ use gather_spec::{Signatures, Specification};
 use crate::backend::Description;
 use crate::deviations::Deviations;
 use crate::fuzz::{
-    self, Check, Differential, GENERATORS, Named, OfOperators, Pace, SHORT, Saver, Shard, Shrinking, Stopped,
+    self, Check, Differential, GENERATORS, OfOperators, Pace, SHORT, Saver, Shard, Shrinking, Stopped,
     drive_with,
 };
 use crate::interrupt;
 use crate::laws::Laws;
 use crate::report::{BackendReport, Campaign, Part, Problem};
+use crate::reproduction::{Named, Reproduction};
 
 use super::progress::Progress;
 use super::target::Target;
@@ -36,8 +37,6 @@ pub(super) struct Short<'a> {
     pub(super) operators: &'a [String],
     /// The folder for cases of failures.
     pub(super) found: PathBuf,
-    /// The options besides the backend that a command line needs to repeat a case.
-    pub(super) options: String,
     pub(super) progress: &'a Progress,
 }
 
@@ -78,7 +77,7 @@ impl Short<'_> {
         version: &str,
     ) -> (Campaign, Option<Problem>) {
         let cases = self.cases(part);
-        if part == Part::Drawn && target.named == Named::BuiltIn(REFERENCE.to_owned()) {
+        if part == Part::Drawn && target.reproduction.is_built_in(REFERENCE) {
             return (Campaign::left_out(part, SHORT.seed, cases, "compared with itself: left out"), None);
         }
         let described = target.subjects.0[0].description().clone();
@@ -89,11 +88,10 @@ impl Short<'_> {
         };
         let start =
             fuzz::Report::new(self.campaign(part, &target.argument, cases), Shard::WHOLE, described.backend);
-        let named = target.named.clone();
-        let saver =
-            Saver { spec: self.spec, folder: Some(&self.found), backend: &named, options: &self.options };
+        let reproduction = target.reproduction.clone();
+        let saver = Saver { spec: self.spec, folder: Some(&self.found), reproduction: &reproduction };
         let wants = |key: &fuzz::Key| !known.knows(key, version);
-        let is_ours = matches!(named, Named::BuiltIn(_));
+        let is_ours = reproduction.named() == Named::BuiltIn;
         let shrinking = Shrinking { wants: &wants, time: (!is_ours).then_some(TIME_TO_SHRINK) };
         let pace = Pace { end: None, checkpoint: Duration::from_secs(1) };
         let mut latest = start.clone();
@@ -115,7 +113,7 @@ impl Short<'_> {
             done: done.done,
             cases: done.len(),
         });
-        (Campaign::new(part, &done, self.repeat(part, &named)), problem)
+        (Campaign::new(part, &done, self.repeat(part, &reproduction)), problem)
     }
 
     fn check(&self, part: Part, target: &Target, description: &Description) -> Box<dyn Check> {
@@ -126,7 +124,7 @@ impl Short<'_> {
                 Box::new(check.edges_in(SHORT.edges_in))
             }
             Part::Laws => {
-                let in_process = matches!(target.named, Named::BuiltIn(_));
+                let in_process = target.reproduction.named() == Named::BuiltIn;
                 let laws = Laws::new(description, signatures, profiles, in_process, &[]);
                 Box::new(laws.expect("no law is named").edges_in(SHORT.edges_in))
             }
@@ -139,6 +137,7 @@ impl Short<'_> {
             generators: GENERATORS,
             backend: argument.to_owned(),
             against: if part == Part::Drawn { REFERENCE } else { "laws" }.to_owned(),
+            operators: self.operators.to_vec(),
             seed: SHORT.seed,
             edges_in: SHORT.edges_in,
             cases: Some(cases),
@@ -146,16 +145,12 @@ impl Short<'_> {
     }
 
     /// The command line that repeats a part.
-    fn repeat(&self, part: Part, named: &Named) -> String {
+    fn repeat(&self, part: Part, reproduction: &Reproduction) -> String {
         let laws = if part == Part::Laws { "--laws " } else { "" };
         let (seed, edges, cases) = (SHORT.seed, SHORT.edges_in, self.cases(part));
-        let more = if self.options.is_empty() { String::new() } else { format!("{} ", self.options) };
-        let line = format!("gatherspec fuzz {laws}--seed {seed} --edges {edges} --cases {cases} {more}");
-        match named {
-            Named::BuiltIn(name) => format!("{line}--backend {name}"),
-            Named::Option(options) => line + options,
-            Named::Command(command) => format!("{line}-- {command}"),
-        }
+        let operators: String =
+            self.operators.iter().map(|operator| format!(" --operator {operator}")).collect();
+        reproduction.campaign(&format!("{laws}--seed {seed} --edges {edges} --cases {cases}{operators}"))
     }
 }
 

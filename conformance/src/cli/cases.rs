@@ -1,12 +1,13 @@
 //! The cases that a command line names: files, and a selection.
 
+use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use gather_spec::load::Wanted;
 use gather_spec::{Basis, Case, Signatures, Specification};
 
-use crate::select::Selection;
+use crate::select::{Pattern, Selection};
 use crate::words::name;
 
 use super::ending::Failure;
@@ -38,20 +39,23 @@ pub(super) fn selection(
     operators: &[String],
     basis: Option<Basis>,
 ) -> Result<Selection, Failure> {
-    let selection = Selection::new(patterns, operators, basis).map_err(Failure::Usage)?;
-    match selection.unmatched(cases) {
-        None => Ok(selection),
-        Some(pattern) => Err(Failure::Usage(format!(
-            "--case `{}` matches no case\nhelp: `gatherspec list cases` prints every id",
-            name(pattern.as_str())
-        ))),
-    }
+    let mut selection = Selection::new(patterns, operators, basis).map_err(Failure::Usage)?;
+    selection.settle(cases.iter()).map_err(|pattern| {
+        Failure::Usage(format!(
+            "--case `{}` matches no case{}\nhelp: `gatherspec list cases` prints every id",
+            name(pattern.as_str()),
+            pattern.not_a_glob()
+        ))
+    })?;
+    Ok(selection)
 }
 
 /// The cases to read, given `--operator` and `--case`. Those of all operators unless each pattern begins with the name of one.
-pub(super) fn wanted<'a>(all: &Signatures, operators: &'a [String], patterns: &'a [String]) -> Wanted<'a> {
+pub(super) fn wanted<'a>(all: &'a Signatures, operators: &[String], patterns: &'a [String]) -> Wanted<'a> {
     if !operators.is_empty() {
-        return Wanted::Of(operators.iter().map(String::as_str).collect());
+        let names = all.iter().map(|page| page.operator.as_str());
+        let chosen = operators.iter().filter_map(|text| Pattern::new(text).ok());
+        return Wanted::Of(chosen.flat_map(|pattern| pattern.among(names.clone())).collect());
     }
     let named = |pattern: &'a String| {
         let operator = pattern.split_once('/').map(|(operator, _)| operator);
@@ -63,18 +67,23 @@ pub(super) fn wanted<'a>(all: &Signatures, operators: &'a [String], patterns: &'
     }
 }
 
-/// Rejects unknown operators.
-pub(super) fn check_operators(spec: &Specification, operators: &[String]) -> Result<(), Failure> {
-    match operators.iter().find(|name| spec.operator(name).is_none()) {
-        None => Ok(()),
-        Some(unknown) => {
-            let problem = format!(
-                "unknown operator `{}`\nhelp: `gatherspec list operators` prints every name",
-                name(unknown)
-            );
-            Err(Failure::Usage(problem))
+/// The operators that these names and globs stand for, in the order of the specification.
+pub(super) fn chosen_operators(spec: &Specification, texts: &[String]) -> Result<Vec<String>, Failure> {
+    let names = spec.operators.iter().map(|page| page.operator.as_str());
+    let mut chosen = BTreeSet::new();
+    for text in texts {
+        let pattern = Pattern::new(text).map_err(Failure::Usage)?;
+        let found = pattern.among(names.clone());
+        if found.is_empty() {
+            return Err(Failure::Usage(format!(
+                "unknown operator `{}`{}\nhelp: `gatherspec list operators` prints every name",
+                name(text),
+                pattern.not_a_glob()
+            )));
         }
+        chosen.extend(found);
     }
+    Ok(names.filter(|name| chosen.contains(name)).map(str::to_owned).collect())
 }
 
 /// How much of standard input to read, in bytes: more than the limit for a case file, so that the loader reports it.

@@ -11,18 +11,19 @@ use crate::adapters::Launch;
 use crate::backend::{Description, Identity};
 use crate::files::check_writable;
 use crate::fuzz::{
-    Campaign, Check, Corpus, Differential, GENERATORS, MOST_CASES, Named, Pace, Report, Saved, Saver, Shard,
-    Shrinking, Stopped, drive_with, silence_backends,
+    Campaign, Check, Corpus, Differential, GENERATORS, MOST_CASES, OfOperators, Pace, Report, Saved, Saver,
+    Shard, Shrinking, Stopped, drive_with, silence_backends,
 };
 use crate::generate::EDGES_IN;
 use crate::interrupt::Gentle;
 use crate::laws::Laws;
 use crate::native;
 use crate::process;
-use crate::shell::{option, quoted};
+use crate::reproduction::{Named, Reproduction, path};
+use crate::shell::quoted;
 
 use super::campaign::REFERENCE;
-use super::cases::case_files_in;
+use super::cases::{case_files_in, chosen_operators};
 use super::ending::{Failure, Status};
 use super::findings::{conclude, summary};
 use super::keep::default_folder;
@@ -48,6 +49,9 @@ pub(super) struct Fuzz {
     /// Check only this law
     #[arg(long = "law", value_name = "NAME", requires = "laws")]
     chosen: Vec<String>,
+    /// Test only this operator, or the operators that match this glob; other drawn calls are counted but not sent
+    #[arg(long = "operator", value_name = "OPERATOR|GLOB")]
+    operators: Vec<String>,
     /// Number of cases to draw [default: 1000000, or no limit with --time]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=MOST_CASES))]
     cases: Option<u64>,
@@ -90,6 +94,7 @@ impl Fuzz {
     /// Runs the campaign. `folder` holds the specification, unless it is the embedded one.
     pub(super) fn execute(&self, spec: &Specification, folder: Option<&Path>) -> Result<Status, Failure> {
         let signatures = spec.signatures();
+        let operators = chosen_operators(spec, &self.operators)?;
         let mut target = match self.target(&signatures, folder)? {
             Ok(target) => target,
             Err(broken) => {
@@ -104,13 +109,15 @@ impl Fuzz {
             return Ok(Status::Broken);
         }
         let unknown = description.unknown_operators(spec);
-        unknown.iter().for_each(|said| complain(format_args!("the backend {said}")));
+        unknown.iter().for_each(|said| complain(format_args!("error: the backend {said}")));
         let check = self.check(&target, &description.of_known_operators(spec), &signatures)?;
+        let check: Box<dyn Check> =
+            if operators.is_empty() { check } else { Box::new(OfOperators::new(check, &operators)) };
         let path = self.report_path();
-        let mut report = self.start(&path, self.campaign(&target.argument), description.backend)?;
-        let named = target.named.clone();
-        let options = self.options(folder, &named);
-        let saver = Saver { spec, folder: self.save.as_deref(), backend: &named, options: &options };
+        let mut report =
+            self.start(&path, self.campaign(&target.argument, &operators), description.backend)?;
+        let reproduction = target.reproduction.clone();
+        let saver = Saver { spec, folder: self.save.as_deref(), reproduction: &reproduction };
         silence_backends();
         // A resumed campaign does not replay the cases that it saved itself.
         if report.done == 0 && report.corpus.is_none() {
@@ -141,7 +148,10 @@ impl Fuzz {
         process::end_children();
         drop(gentle);
         match done {
-            Ok(report) => conclude(&report, &format!("report: {}\n", path.display())),
+            Ok(report) => match conclude(&report, &format!("report: {}\n", path.display()))? {
+                Status::Conforms if !unknown.is_empty() => Ok(Status::DoesNotConform),
+                status => Ok(status),
+            },
             Err(stopped) => {
                 // Shows the results so far even if standard output cannot be written either.
                 let _ = print(&summary(&latest));
@@ -176,12 +186,12 @@ impl Fuzz {
             let check = Differential::new(description, signatures, profiles, target.strictness);
             return Ok(Box::new(check.edges_in(self.edges_in)));
         }
-        let in_process = matches!(target.named, Named::BuiltIn(_));
+        let in_process = target.reproduction.named() == Named::BuiltIn;
         let laws = Laws::new(description, signatures, &target.profiles, in_process, &self.chosen);
         Ok(Box::new(laws.map_err(Failure::Usage)?.edges_in(self.edges_in)))
     }
 
-    fn campaign(&self, backend: &str) -> Campaign {
+    fn campaign(&self, backend: &str, operators: &[String]) -> Campaign {
         let against = if self.laws {
             let only =
                 if self.chosen.is_empty() { String::new() } else { format!(" {}", self.chosen.join(" ")) };
@@ -194,6 +204,7 @@ impl Fuzz {
             generators: GENERATORS,
             backend: backend.to_owned(),
             against,
+            operators: operators.to_vec(),
             seed: self.seed,
             edges_in: self.edges_in,
             cases: self.cases.or_else(|| self.time.is_none().then_some(CASES)),
@@ -258,14 +269,11 @@ impl Fuzz {
         if wrong.is_empty() { Ok(saved) } else { Err(Failure::Files(wrong)) }
     }
 
-    /// The options besides the backend that a command line needs to repeat a case.
-    fn options(&self, folder: Option<&Path>, named: &Named) -> String {
-        let mut options: Vec<String> =
-            folder.map(|folder| option("--spec", folder.display())).into_iter().collect();
-        if !matches!(named, Named::BuiltIn(_)) {
-            options.extend(self.process.given());
-        }
-        options.join(" ")
+    /// The command lines that repeat what the campaign finds.
+    fn reproduction(&self, folder: Option<&Path>, named: Named, argument: &str) -> Reproduction {
+        let given = if named == Named::BuiltIn { Vec::new() } else { self.process.given() };
+        let folder = folder.map(|folder| path("--spec", folder));
+        Reproduction::new(named, argument, &folder.into_iter().chain(given).collect::<Vec<_>>())
     }
 
     fn report_path(&self) -> PathBuf {
@@ -282,38 +290,30 @@ impl Fuzz {
         signatures: &Signatures,
         folder: Option<&Path>,
     ) -> Result<Result<Target, String>, Failure> {
-        if let (Some(path), None, []) = (&self.library, &self.backend, self.command.as_slice()) {
-            let named = Named::Option(option("--library", path.display()));
-            let launch = Launch::from(&native::command(path, folder)?[..]);
-            return Ok(self.program(&launch, path.display().to_string(), named));
-        }
-        match (&self.backend, self.command.as_slice()) {
-            _ if self.library.is_some() => Err(one_backend()),
-            (Some(Backend::BuiltIn(backend)), []) => Ok(Ok(Target::built_in(backend, signatures, self.jobs))),
-            (Some(Backend::Adapter(adapter)), []) => {
-                let launch = match adapter.launch(self.process.python.as_deref(), &|text| complain(text)) {
-                    Ok(launch) => launch,
+        let (named, argument, launch) = match (&self.backend, &self.library, self.command.as_slice()) {
+            (Some(Backend::BuiltIn(backend)), None, []) => {
+                let reproduction = self.reproduction(folder, Named::BuiltIn, &backend.text);
+                return Ok(Ok(Target::built_in(backend, signatures, reproduction, self.jobs)));
+            }
+            (Some(Backend::Adapter(adapter)), None, []) => {
+                match adapter.launch(self.process.python.as_deref(), &|text| complain(text)) {
+                    Ok(launch) => (Named::Option, adapter.name.to_owned(), launch),
                     Err(why) => return Ok(Err(why)),
-                };
-                let named = Named::Option(option("--backend", adapter.name));
-                Ok(self.program(&launch, adapter.name.to_owned(), named))
+                }
             }
-            (Some(Backend::Program(path)), []) => {
-                let text = path.display().to_string();
-                let named = Named::Option(option("--backend", path.display()));
+            (Some(Backend::Program(path)), None, []) => {
                 let command = [path.clone().into_os_string()];
-                Ok(self.program(&command[..].into(), text, named))
+                (Named::Option, quoted(&command), Launch::from(&command[..]))
             }
-            (None, command) if !command.is_empty() => {
-                let text = quoted(command);
-                Ok(self.program(&command.into(), text.clone(), Named::Command(text)))
+            (None, Some(path), []) => {
+                let launch = Launch::from(&native::command(path, folder)?[..]);
+                (Named::Library, quoted(&[path.clone().into_os_string()]), launch)
             }
-            _ => Err(one_backend()),
-        }
-    }
-
-    fn program(&self, launch: &Launch, argument: String, named: Named) -> Result<Target, String> {
-        Target::program(&self.process, launch, (argument, named), self.jobs)
+            (None, None, [_, ..]) => (Named::Command, quoted(&self.command), Launch::from(&self.command[..])),
+            _ => return Err(one_backend()),
+        };
+        let reproduction = self.reproduction(folder, named, &argument);
+        Ok(Target::program(&self.process, &launch, (argument, reproduction), self.jobs))
     }
 }
 

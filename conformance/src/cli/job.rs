@@ -16,6 +16,8 @@ pub(super) struct Job<'a> {
     pub(super) cases: &'a [&'a Case],
     /// The operators of these cases.
     pub(super) operators: BTreeSet<&'a str>,
+    /// The operators that `--operator` chooses; empty for all.
+    pub(super) chosen: &'a [String],
     pub(super) progress: &'a Progress,
     pub(super) deviations: &'a Known,
     /// The folder for cases of failures of the campaign.
@@ -27,11 +29,12 @@ impl<'a> Job<'a> {
         spec: &'a Specification,
         folder: Option<&'a Path>,
         cases: &'a [&'a Case],
+        chosen: &'a [String],
         progress: &'a Progress,
         deviations: &'a Known,
         found: PathBuf,
     ) -> Self {
         let operators = cases.iter().map(|case| case.call.operator.as_str()).collect();
-        Self { spec, folder, cases, operators, progress, deviations, found }
+        Self { spec, folder, cases, operators, chosen, progress, deviations, found }
     }
 }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use gather_spec::{Case, Specification};
 
-use crate::builtin;
 use crate::deviations::{self, Deviations};
 use crate::files::{check_writable, write_whole};
-use crate::report::{BackendReport, FILES, Named, PAGE, Report};
+use crate::report::{BackendReport, FILES, PAGE, Report};
+use crate::reproduction::Named;
 use crate::results::Results;
 
 use super::output::complain;
@@ -121,8 +121,7 @@ fn cannot_write(path: &Path, error: &io::Error) -> String {
 
 /// Whether a backend is built in. The name that a program gives itself proves nothing, so this asks the command line.
 fn is_built_in(backend: &BackendReport) -> bool {
-    let name = backend.argument.split(':').next().unwrap_or_default();
-    backend.named == Named::Option && builtin::NAMES.contains(&name)
+    backend.named == Named::BuiltIn
 }
 
 /// `target/gatherspec` of the Cargo workspace around the current folder, else `gatherspec-report`.

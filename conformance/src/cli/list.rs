@@ -12,7 +12,7 @@ use crate::builtin;
 use crate::select::Suite;
 use crate::words::counted;
 
-use super::cases::{check_operators, read_files, selection, wanted};
+use super::cases::{chosen_operators, read_files, selection, wanted};
 use super::ending::{Failure, Status};
 use super::output::print;
 
@@ -21,8 +21,8 @@ pub(super) struct List {
     /// What to list
     #[arg(value_enum)]
     what: What,
-    /// List only cases or clauses of this operator
-    #[arg(long = "operator", value_name = "OPERATOR")]
+    /// List only cases or clauses of this operator, or of the operators that match this glob
+    #[arg(long = "operator", value_name = "OPERATOR|GLOB")]
     operators: Vec<String>,
     /// List only the case with this id, or the cases that match this glob
     #[arg(long = "case", value_name = "ID|GLOB")]
@@ -77,7 +77,7 @@ impl Format {
 
 impl List {
     /// The cases that the list has or counts.
-    pub(super) fn wanted(&self, all: &Signatures) -> Wanted<'_> {
+    pub(super) fn wanted<'a>(&'a self, all: &'a Signatures) -> Wanted<'a> {
         match self.what {
             What::Backends | What::Documents | What::Questions => Wanted::None,
             What::Cases if !self.files.is_empty() => Wanted::None,
@@ -89,10 +89,11 @@ impl List {
     }
 
     pub(super) fn execute(&self, spec: &Specification) -> Result<Status, Failure> {
-        self.check_filters(spec)?;
+        self.check_filters()?;
+        let of = chosen_operators(spec, &self.operators)?;
         let rows = match self.what {
-            What::Cases => self.cases(spec)?,
-            What::Clauses => self.clauses(spec),
+            What::Cases => self.cases(spec, &of)?,
+            What::Clauses => self.clauses(spec, &of),
             What::Operators => operators(spec, self.format),
             What::Questions => questions(spec, self.format),
             What::Backends => backends(&spec.signatures(), self.format),
@@ -112,8 +113,8 @@ impl List {
         Ok(Status::Conforms)
     }
 
-    /// Rejects filters that do not apply to this list, and unknown operators.
-    fn check_filters(&self, spec: &Specification) -> Result<(), Failure> {
+    /// Rejects filters that do not apply to this list.
+    fn check_filters(&self) -> Result<(), Failure> {
         let (cases, clauses) = (self.what == What::Cases, self.what == What::Clauses);
         let filters: [(&str, bool, bool); 6] = [
             ("--operator", !self.operators.is_empty(), cases || clauses),
@@ -127,13 +128,13 @@ impl List {
             let what = self.what.to_possible_value().map(|value| value.get_name().to_owned());
             return Err(Failure::Usage(format!("`list {}` has no {filter}", what.unwrap_or_default())));
         }
-        check_operators(spec, &self.operators)
+        Ok(())
     }
 
-    fn cases(&self, spec: &Specification) -> Result<Vec<Row>, Failure> {
+    fn cases(&self, spec: &Specification, of: &[String]) -> Result<Vec<Row>, Failure> {
         let own = if self.files.is_empty() { None } else { Some(read_files(&self.files, spec)?) };
         let cases = own.as_ref().unwrap_or(&spec.cases);
-        let selection = selection(cases, &self.patterns, &self.operators, self.basis)?.of_suite(self.suite);
+        let selection = selection(cases, &self.patterns, of, self.basis)?.of_suite(self.suite);
         let selection = selection.of_clauses(&self.clauses, spec).map_err(Failure::Usage)?;
         Ok(cases
             .iter()
@@ -142,10 +143,10 @@ impl List {
             .collect())
     }
 
-    fn clauses(&self, spec: &Specification) -> Vec<Row> {
+    fn clauses(&self, spec: &Specification, of: &[String]) -> Vec<Row> {
         let wanted = |id: &str| {
             let own = |name: &String| id.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
-            self.operators.is_empty() || self.operators.iter().any(own)
+            of.is_empty() || of.iter().any(own)
         };
         spec.clauses
             .iter()

@@ -4,10 +4,10 @@ use gather_spec::load::Wanted;
 use gather_spec::{Case, Signatures, Specification};
 
 use crate::mutants::strength::{self, Strength};
-use crate::select::{Pattern, Selection, Suite};
+use crate::select::{Selection, Suite};
 use crate::words::name;
 
-use super::cases::{check_operators, wanted};
+use super::cases::{chosen_operators, wanted};
 use super::ending::{Failure, Status};
 use super::output::print;
 
@@ -16,8 +16,8 @@ pub(super) struct Mutants {
     /// Leave out the case with this id, or the cases that match this glob (`*` also matches `/`)
     #[arg(long, value_name = "ID|GLOB")]
     without: Vec<String>,
-    /// Use only cases of this operator, and the mutants that are wrong on it
-    #[arg(long = "operator", value_name = "OPERATOR")]
+    /// Use only cases of this operator, or of the operators that match this glob, and the mutants that are wrong on them
+    #[arg(long = "operator", value_name = "OPERATOR|GLOB")]
     operators: Vec<String>,
     /// Use only cases of this suite
     #[arg(long, value_enum)]
@@ -36,7 +36,7 @@ enum Format {
 
 impl Mutants {
     /// The cases that are measured.
-    pub(super) fn wanted(&self, all: &Signatures) -> Wanted<'_> {
+    pub(super) fn wanted<'a>(&'a self, all: &'a Signatures) -> Wanted<'a> {
         wanted(all, &self.operators, &[])
     }
 
@@ -44,24 +44,19 @@ impl Mutants {
         if self.suite == Some(Suite::Large) {
             return Err(Failure::Usage("mutants do not run on the large cases".to_owned()));
         }
-        check_operators(spec, &self.operators)?;
-        let suite = Selection::new(&[], &self.operators, None).map_err(Failure::Usage)?.of_suite(self.suite);
+        let operators = chosen_operators(spec, &self.operators)?;
+        let suite = Selection::new(&[], &operators, None).map_err(Failure::Usage)?.of_suite(self.suite);
         let cases: Vec<&Case> = spec.cases.iter().filter(|case| suite.wants(case)).collect();
-        let left_out: Vec<Pattern> = self
-            .without
-            .iter()
-            .map(|text| Pattern::new(text))
-            .collect::<Result<_, _>>()
-            .map_err(Failure::Usage)?;
-        if let Some(idle) = left_out.iter().find(|pattern| !cases.iter().any(|case| pattern.matches(case))) {
-            return Err(Failure::Usage(format!("--without `{}` matches no case", name(idle.as_str()))));
-        }
-        let kept = |case: &&Case| !left_out.iter().any(|pattern| pattern.matches(case));
+        let mut left_out = Selection::new(&self.without, &[], None).map_err(Failure::Usage)?;
+        left_out.settle(cases.iter().copied()).map_err(|idle| {
+            let (text, why) = (name(idle.as_str()), idle.not_a_glob());
+            Failure::Usage(format!("--without `{text}` matches no case{why}"))
+        })?;
+        let kept = |case: &&Case| self.without.is_empty() || !left_out.wants(case);
         let cases: Vec<&Case> = cases.into_iter().filter(kept).collect();
-        let wanted =
-            |operator: &str| self.operators.is_empty() || self.operators.iter().any(|name| name == operator);
-        let operators = spec.operators.iter().filter(|signature| wanted(signature.operator.as_str()));
-        let signatures = operators.cloned().collect();
+        let wanted = |operator: &str| operators.is_empty() || operators.iter().any(|name| name == operator);
+        let wanted = spec.operators.iter().filter(|signature| wanted(signature.operator.as_str()));
+        let signatures = wanted.cloned().collect();
         let strength = match self.format {
             Format::Json => strength::measure_thoroughly(&signatures, &cases),
             Format::Human | Format::Markdown => strength::measure(&signatures, &cases),

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::adapters::{self, ADAPTERS, Adapter, Launch};
 use crate::builtin;
 use crate::process::{Limits, ProcessBackend};
+use crate::reproduction::path;
 use crate::shell::option;
 
 use super::built_in::BackendArgument;
@@ -113,7 +114,7 @@ impl ProcessOptions {
         let size = |name, given: usize, usual| (given != usual).then(|| option(name, given));
         let memory = limits.memory != usual.memory;
         [
-            self.python.as_ref().map(|path| option("--python", path.display())),
+            self.python.as_ref().map(|python| path("--python", python)),
             time("--start-limit", limits.start, usual.start),
             time("--call-limit", limits.call, usual.call),
             time("--virtual-limit", limits.virtual_call, usual.virtual_call),

@@ -13,14 +13,14 @@ use gather_spec::{Basis, Case, Signatures, Specification};
 use rayon::prelude::*;
 
 use crate::builtin;
-use crate::fuzz::{MOST_CASES, silence_backends};
+use crate::fuzz::{MOST_CASES, SHORT, remove_examples, silence_backends};
 use crate::interrupt::{self, Gentle};
 use crate::process;
 use crate::report::{BackendReport, Changes, Detail, Ending, Format, Report, Saved};
 use crate::select::Suite;
 
 use super::campaign;
-use super::cases::{check_operators, read_files, selection, wanted};
+use super::cases::{chosen_operators, read_files, selection, wanted};
 use super::ending::{Failure, Status};
 use super::job::Job;
 use super::keep::{Kept, default_folder};
@@ -29,6 +29,9 @@ use super::output::{complain, print};
 use super::partial::{note_missing, with_results};
 use super::process::{Backend, ProcessOptions, jobs, library, runs};
 use super::progress::Progress;
+
+/// The folder for reports on chosen cases, inside the usual one.
+const CHOSEN: &str = "chosen";
 
 #[derive(clap::Args)]
 pub(super) struct Run {
@@ -45,8 +48,8 @@ pub(super) struct Run {
     /// Run the cases of this file, of the .yaml files in this folder, or of stdin (`-`) instead of the built-in ones
     #[arg(long = "cases", value_name = "FILE|DIR|-")]
     files: Vec<PathBuf>,
-    /// Run only cases of this operator
-    #[arg(long = "operator", value_name = "OPERATOR")]
+    /// Run only cases of this operator, or of the operators that match this glob
+    #[arg(long = "operator", value_name = "OPERATOR|GLOB")]
     operators: Vec<String>,
     /// Run only cases that test this clause, or the clauses that match this glob
     #[arg(long = "clause", value_name = "CLAUSE|GLOB")]
@@ -81,7 +84,8 @@ pub(super) struct Run {
     #[arg(long, value_name = "BYTES", default_value_t = builtin::MAX_OUTPUT)]
     max_output: u64,
     /// Folder to write report.html, report.json, report.xml, report.md and a badge-NAME.json for each backend to
-    /// [default: target/gatherspec in a Cargo workspace, else gatherspec-report]
+    /// [default: target/gatherspec in a Cargo workspace, else gatherspec-report; the folder `chosen` inside it with --case or
+    /// --cases]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Format of the printed report
@@ -94,7 +98,7 @@ pub(super) struct Run {
     #[arg(short, long, conflicts_with = "format")]
     verbose: bool,
     /// Print only what changed against the report.json of an earlier run, and fail only for what did not fail there
-    #[arg(long, value_name = "REPORT", conflicts_with_all = ["format", "quiet", "verbose"])]
+    #[arg(long, value_name = "REPORT", conflicts_with_all = ["format", "verbose"])]
     baseline: Option<PathBuf>,
     /// YAML file with the known deviations of a backend that is a program; one file per backend
     #[arg(long, value_name = "FILE")]
@@ -130,7 +134,7 @@ impl Run {
 
     /// The cases that the run needs. Deviations are compared with all of them, and the first calls of a program are of any
     /// operator.
-    pub(super) fn wanted(&self, all: &Signatures) -> Wanted<'_> {
+    pub(super) fn wanted<'a>(&'a self, all: &'a Signatures) -> Wanted<'a> {
         let is_adapter = |backend: &Backend| matches!(backend, Backend::Adapter(_));
         if self.suite == Some(Suite::Large) {
             Wanted::Large
@@ -147,6 +151,11 @@ impl Run {
         }
     }
 
+    /// The number of calls to draw after the cases, on a backend for which it is `usual` unless options say otherwise.
+    fn drawn(&self, usual: u64) -> u64 {
+        self.campaign.unwrap_or(if self.no_campaign || self.chooses_cases() { 0 } else { usual })
+    }
+
     /// Whether options name some of the cases.
     fn chooses_cases(&self) -> bool {
         !self.files.is_empty() || self.restricts_cases()
@@ -161,12 +170,22 @@ impl Run {
             || self.suite.is_some()
     }
 
+    /// The folder of the report, unless one is named. What `--case` and `--cases` choose goes into a folder of its own, so
+    /// that a case that is repeated by hand does not replace the report that `--failed` reads.
+    fn usual_folder(&self) -> PathBuf {
+        let by_hand = !self.files.is_empty() || !self.patterns.is_empty() && !self.failed;
+        if by_hand { default_folder().join(CHOSEN) } else { default_folder() }
+    }
+
     /// Runs the cases. `folder` holds the specification, unless it is the embedded one.
     pub(super) fn execute(&self, spec: &Specification, folder: Option<&Path>) -> Result<Status, Failure> {
         let own = if self.files.is_empty() { None } else { Some(read_files(&self.files, spec)?) };
         let all_cases = own.as_ref().unwrap_or(&spec.cases);
-        let out = self.out.clone().unwrap_or_else(default_folder);
-        let Some(cases) = self.chosen(spec, all_cases, &out)? else { return Ok(Status::Conforms) };
+        let operators = chosen_operators(spec, &self.operators)?;
+        let out = self.out.clone().unwrap_or_else(|| self.usual_folder());
+        let Some(cases) = self.chosen(spec, all_cases, &operators, &out)? else {
+            return Ok(Status::Conforms);
+        };
         let deviations = Known::read(&self.deviations, spec, all_cases).map_err(Failure::Usage)?;
         let baseline = self.baseline.as_deref().map(Saved::read).transpose().map_err(Failure::Usage)?;
         let (backends, count) = self.named()?;
@@ -177,8 +196,11 @@ impl Run {
 
         let gentle = Gentle::new();
         let progress = Progress::new(count * cases.len(), self.quiet);
-        let job = Job::new(spec, folder, &cases, &progress, &deviations, found);
+        let job = Job::new(spec, folder, &cases, &operators, &progress, &deviations, found);
         silence_backends();
+        if self.drawn(SHORT.drawn) > 0 {
+            remove_examples(&job.found).map_err(|error| Failure::Usage(error.to_string()))?;
+        }
         // Leaked, because freeing it takes time, and the process ends soon.
         let report = Box::leak(Box::new(Report { backends: self.run_all(&backends, &job), ..Report::new() }));
         process::end_children();
@@ -228,7 +250,7 @@ impl Run {
     /// What the run prints: the report, or what changed.
     fn printed(&self, report: &Report, changes: Option<&Result<Changes<'_>, String>>) -> String {
         match changes {
-            Some(Ok(changes)) => changes.render(),
+            Some(Ok(changes)) => changes.render(self.quiet),
             _ if self.quiet => report.render_human(Detail::Quiet),
             _ if self.verbose => report.render_human(Detail::Verbose),
             _ => report.render(self.format),
@@ -240,10 +262,10 @@ impl Run {
         &self,
         spec: &Specification,
         cases: &'a [Case],
+        operators: &[String],
         out: &Path,
     ) -> Result<Option<Vec<&'a Case>>, Failure> {
-        check_operators(spec, &self.operators)?;
-        let selection = selection(cases, &self.patterns, &self.operators, self.basis)?.of_suite(self.suite);
+        let selection = selection(cases, &self.patterns, operators, self.basis)?.of_suite(self.suite);
         let selection = selection.of_clauses(&self.clauses, spec).map_err(Failure::Usage)?;
         let failed = if self.failed { Some(failed_in(&out.join("report.json"))?) } else { None };
         if failed.as_ref().is_some_and(BTreeSet::is_empty) {

@@ -6,9 +6,10 @@ use gather_spec::{Profile, Signatures};
 
 use crate::adapters::Launch;
 use crate::builtin::Policies;
-use crate::fuzz::{Named, Subject, Subjects};
+use crate::fuzz::{Subject, Subjects};
 use crate::judge::Strictness;
 use crate::process::{Dialogue, ProcessBackend};
+use crate::reproduction::Reproduction;
 
 use super::built_in::BackendArgument;
 use super::process::ProcessOptions;
@@ -16,7 +17,8 @@ use super::process::ProcessOptions;
 /// The backend of a campaign, ready for use.
 pub(super) struct Target {
     pub(super) subjects: Subjects,
-    pub(super) named: Named,
+    /// For the command lines that repeat what it did.
+    pub(super) reproduction: Reproduction,
     /// Its name in the report, as given on the command line.
     pub(super) argument: String,
     /// The policies to draw from, for a built-in backend.
@@ -29,6 +31,7 @@ impl Target {
     pub(super) fn built_in(
         backend: &BackendArgument,
         signatures: &Signatures,
+        reproduction: Reproduction,
         jobs: Option<NonZeroUsize>,
     ) -> Self {
         let free = !backend.text.contains(':');
@@ -38,8 +41,8 @@ impl Target {
         let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let make = |_| Subject::built_in(&backend.name, signatures, &profiles).expect("the name was checked");
         let subjects = Subjects((0..jobs.unwrap_or_else(cores).get()).map(make).collect());
-        let (named, argument) = (Named::BuiltIn(backend.name.clone()), backend.text.clone());
-        Self { subjects, named, argument, profiles, strictness: Strictness::Strict }
+        let argument = backend.text.clone();
+        Self { subjects, reproduction, argument, profiles, strictness: Strictness::Strict }
     }
 
     /// A program, started once per worker.
@@ -49,7 +52,7 @@ impl Target {
     pub(super) fn program(
         options: &ProcessOptions,
         launch: &Launch,
-        (argument, named): (String, Named),
+        (argument, reproduction): (String, Reproduction),
         jobs: Option<NonZeroUsize>,
     ) -> Result<Self, String> {
         let backend: ProcessBackend = options.backend(launch, 1, 1);
@@ -58,6 +61,6 @@ impl Target {
         let subjects: Vec<Subject> =
             (0..jobs).map(start).collect::<Result<_, _>>().map_err(|broken| broken.to_string())?;
         let (subjects, profiles) = (Subjects(subjects), Vec::new());
-        Ok(Self { subjects, named, argument, profiles, strictness: Strictness::Lenient })
+        Ok(Self { subjects, reproduction, argument, profiles, strictness: Strictness::Lenient })
     }
 }

@@ -53,6 +53,7 @@ impl KnownKind {
         if !spec.operators.iter().any(|page| self.operator.fits(page.operator.as_str())) {
             wrong.push("matches no operator".to_owned());
         }
+        wrong.extend(self.versions.iter().filter_map(Pattern::wrong_version));
         if self.reason.trim().is_empty() {
             wrong.push("has no reason".to_owned());
         }

@@ -111,3 +111,29 @@ fn a_file_with_one_reason_among_others_is_not_lost_to_a_draft() {
     assert_eq!(lost(&format!("deviations:\n{}{}", entry("''"), entry("it does"))), Some("reasons"));
     assert_eq!(lost(&format!("deviations:\n{}drawn:\n{kind}", entry("''"))), Some("reasons"));
 }
+
+#[test]
+fn a_verdict_that_is_listed_often_is_one_verdict() {
+    let spec = Specification::embedded().unwrap();
+    let id = &some_case(&spec).id;
+    let wrong = |verdict: &str| {
+        let often = vec![verdict; 10_000].join(", ");
+        read(&spec, &format!("  - {{ case: {id}, verdict: [{often}], reason: it does }}")).unwrap_err()
+    };
+    let said = format!("known.yaml: entry 1 (case: {id}) lists ");
+    assert_eq!(
+        wrong("known-deviation"),
+        said.clone() + "`known-deviation`, which is not observed but concluded"
+    );
+    assert_eq!(wrong("pass"), said + "`pass` alone, which is no deviation");
+}
+
+#[test]
+fn versions_that_are_no_glob_are_refused() {
+    let spec = Specification::embedded().unwrap();
+    let id = &some_case(&spec).id;
+    let wrong =
+        read(&spec, &format!("  - {{ case: {id}, versions: '1.[', verdict: crash, reason: it does }}"));
+    let said = "has `versions` that cannot be read as a glob: unclosed character class; missing ']'";
+    assert_eq!(wrong.unwrap_err(), format!("known.yaml: entry 1 (case: {id}) {said}"));
+}

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use gather_spec::{Call, ErrorCode, Operator, Outcome, Specification};
 use sha2::{Digest, Sha256};
 
-use crate::shell::quoted;
+use crate::files::open_regular;
+use crate::reproduction::Reproduction;
 use crate::show::call_line;
 
 use super::check::{Key, Question, Way};
@@ -17,6 +18,30 @@ use super::expect::reference;
 use super::report::{Example, cannot_write};
 use super::worker::Small;
 use super::yaml;
+
+/// What each file of an example says near its beginning, and how much of the file to search for it, in bytes.
+const FOUND: &str = "# Found by `gatherspec fuzz`, case ";
+const BEGINNING: u64 = 64 << 10;
+
+/// Removes the files of examples in a folder, and leaves everything else.
+///
+/// # Errors
+/// The first file that cannot be removed, and why.
+pub(crate) fn remove_examples(folder: &Path) -> io::Result<()> {
+    let is_example = |path: &Path| {
+        let mut bytes = Vec::new();
+        let read = open_regular(path).and_then(|file| file.take(BEGINNING).read_to_end(&mut bytes));
+        read.is_ok() && String::from_utf8_lossy(&bytes).contains(FOUND)
+    };
+    for file in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_file = file.file_type().is_ok_and(|kind| kind.is_file());
+        let path = file.path();
+        if is_file && path.extension().is_some_and(|extension| extension == "yaml") && is_example(&path) {
+            std::fs::remove_file(&path).map_err(|error| cannot_write(&path, &error))?;
+        }
+    }
+    Ok(())
+}
 
 /// The most clauses to suggest for an outcome.
 const CLAUSES: usize = 3;
@@ -31,21 +56,8 @@ pub struct Saver<'a> {
     pub spec: &'a Specification,
     /// The folder for case files, if they are wanted.
     pub folder: Option<&'a Path>,
-    /// How to name the backend on the command line of `run`.
-    pub backend: &'a Named,
-    /// The other options of that command line that differ from their defaults.
-    pub options: &'a str,
-}
-
-/// How a command line names the backend of a campaign.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Named {
-    /// A built-in one. Policies and level come from each question's [`Way`].
-    BuiltIn(String),
-    /// Options that select any other backend, `--backend` included.
-    Option(String),
-    /// A command, which comes last, after `--`.
-    Command(String),
+    /// For the command lines that repeat an example.
+    pub reproduction: &'a Reproduction,
 }
 
 impl Saver<'_> {
@@ -102,7 +114,7 @@ impl Saver<'_> {
         let all: String = cases.values().map(String::as_str).collect();
         let name = format!("{operator}-{}.yaml", short_digest(&all));
         let mut text = format!(
-            "# Found by `gatherspec fuzz`, case {case} of seed {seed}, and made small: {key}.\nschema: 2\noperator: {operator}\ncases:\n"
+            "{FOUND}{case} of seed {seed}, and made small: {key}.\nschema: 2\noperator: {operator}\ncases:\n"
         );
         text.push_str(&cases.into_values().collect::<Vec<_>>().join("\n"));
         File { name, text }
@@ -163,20 +175,7 @@ impl Saver<'_> {
 
     /// A command line that repeats the cases of a file.
     pub(super) fn replay(&self, path: &Path, way: Way) -> String {
-        let mut cases = format!("--cases {}", quoted(&[path.into()]));
-        if !self.options.is_empty() {
-            let _ = write!(cases, " {}", self.options);
-        }
-        match self.backend {
-            Named::BuiltIn(name) => {
-                let level = way.level.filter(|_| name == "optimized");
-                let level = level.map(|level| format!("{}={level} ", gather_optimized::LEVEL_VARIABLE));
-                let level = level.unwrap_or_default();
-                format!("{level}gatherspec run {cases} --backend {name}:{}", way.profile)
-            }
-            Named::Option(options) => format!("gatherspec run {cases} {options}"),
-            Named::Command(command) => format!("gatherspec run {cases} -- {command}"),
-        }
+        self.reproduction.cases(path, way)
     }
 }
 
@@ -193,11 +192,14 @@ fn short_digest(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduction::Named;
 
     #[test]
     fn a_text_that_is_too_long_to_be_pasted_is_not_printed() {
-        let (spec, backend) = (Specification::default(), Named::Command("./mine".to_owned()));
-        let saver = Saver { spec: &spec, folder: None, backend: &backend, options: "--repeat 2" };
+        let options = ["--repeat 2".to_owned()];
+        let (spec, lines) =
+            (Specification::default(), Reproduction::anywhere(Named::Command, "./mine", &options));
+        let saver = Saver { spec: &spec, folder: None, reproduction: &lines };
         let line = |length: usize| saver.replay_text(&"\n".repeat(length), Way::default());
         let whole = line(LONGEST_TEXT);
         assert!(whole.starts_with("gatherspec run --cases - --repeat 2 -- ./mine <<'YAML'\n"), "{whole}");

@@ -45,6 +45,9 @@ pub struct Campaign {
     pub backend: String,
     /// What the backend is checked against: `reference`, `laws`, or laws by name.
     pub against: String,
+    /// The operators that are tested; empty for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operators: Vec<String>,
     /// The seed that every case is derived from, together with its number.
     pub seed: u64,
     /// One call in so many has a size at which kernels switch between code paths.

@@ -60,14 +60,15 @@ impl<'a> Changes<'a> {
         self.backends.iter().any(|one| one.failures() > 0)
     }
 
-    /// The changes for people, with colours.
-    pub(crate) fn render(&self) -> String {
+    /// The changes for people, with colours. If `quiet`, only how many there are.
+    pub(crate) fn render(&self, quiet: bool) -> String {
         let page = Page::of_stdout();
         let mut text = String::new();
-        for one in &self.backends {
+        let shown = if quiet { &[] } else { self.backends.as_slice() };
+        for one in shown {
             one.write_failures(&mut text, page);
         }
-        for one in &self.backends {
+        for one in shown {
             one.write_lists(&mut text, page);
         }
         for one in &self.backends {
@@ -177,7 +178,7 @@ impl<'a> Changed<'a> {
             remarks: Vec::new(),
             results: self.now.results.iter().filter(is_new).cloned().collect(),
             campaign: campaign.collect(),
-            named: self.now.named.clone(),
+            named: self.now.named,
         }
     }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::backend::{Description, Identity};
 use crate::judge::Verdict;
+use crate::reproduction::{Named, Reproduction};
 
 use super::campaign::{Campaign, Part};
 use super::departure::{Departure, Problem, departures};
@@ -67,18 +68,6 @@ pub struct BackendReport {
     /// How a command line names it.
     #[serde(skip)]
     pub named: Named,
-}
-
-/// How a command line names a backend.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Named {
-    /// By `--backend` and the argument.
-    #[default]
-    Option,
-    /// By `--library` and the argument, which is a file.
-    Library,
-    /// By `--` and the argument, which is a command.
-    Command,
 }
 
 /// How a run ended for one backend.
@@ -289,21 +278,8 @@ impl BackendReport {
         self.results.iter().filter(move |entry| entry.operator == operator)
     }
 
-    /// The command line that repeats a case.
-    pub(super) fn reproduce(&self, entry: &Entry) -> String {
-        let (before, after) = self.reproduce_parts();
-        format!("{before}{}{after}", entry.id)
-    }
-
-    /// The command line that repeats a case, before its id and after it.
-    pub(super) fn reproduce_parts(&self) -> (String, String) {
-        let sources: String = self.sources.iter().map(|source| format!("{source} ")).collect();
-        let argument = &self.argument;
-        let (backend, after) = match self.named {
-            Named::Option => (format!("--backend {argument} "), "'".to_owned()),
-            Named::Library => (format!("--library {argument} "), "'".to_owned()),
-            Named::Command => (String::new(), format!("' -- {argument}")),
-        };
-        (format!("gatherspec run {sources}{backend}--case '"), after)
+    /// What the command lines that repeat parts of the run have in common.
+    pub(super) fn reproduction(&self) -> Reproduction {
+        Reproduction::new(self.named, &self.argument, &self.sources)
     }
 }

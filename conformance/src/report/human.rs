@@ -52,7 +52,11 @@ pub(super) fn render(report: &Report, page: Page, detail: Detail) -> String {
     }
     let widest = labels.iter().map(|label| label.short().chars().count()).max().unwrap_or_default();
     for (backend, label) in report.backends.iter().zip(&labels) {
-        ending(&mut text, backend, &format!("{:widest$}", label.short()), page, CLAUSES);
+        let name = format!("{:widest$}", label.short());
+        sentence(&mut text, backend, &name, page);
+        if detail != Detail::Quiet {
+            gaps(&mut text, backend, page, CLAUSES);
+        }
     }
     text
 }
@@ -83,7 +87,8 @@ pub(super) fn failures(text: &mut String, backend: &BackendReport, label: &Label
 /// How the run of one backend ended, for a program that shows failures elsewhere and writes no report.
 fn ending_of(backend: &BackendReport) -> String {
     let mut text = String::new();
-    ending(&mut text, backend, &label::identity(backend), Page::of_stdout(), usize::MAX);
+    sentence(&mut text, backend, &label::identity(backend), Page::of_stdout());
+    gaps(&mut text, backend, Page::of_stdout(), usize::MAX);
     text
 }
 
@@ -99,7 +104,7 @@ impl BackendReport {
     pub(super) fn failure_in_text(&self, entry: &Entry) -> String {
         let mut text = String::new();
         failure(&mut text, self, entry, Page::ENDLESS);
-        let _ = writeln!(text, "  {:<10} {}", "reproduce", self.reproduce(entry));
+        let _ = writeln!(text, "  {:<10} {}", "reproduce", self.reproduction().case(&entry.id));
         text
     }
 
@@ -152,8 +157,8 @@ fn remarks(text: &mut String, backend: &BackendReport, label: &Label, page: Page
     }
 }
 
-/// Writes how a run ended, and what the backend was not asked, with at most `most` clauses in each list.
-fn ending(text: &mut String, backend: &BackendReport, name: &str, page: Page, most: usize) {
+/// Writes how a run ended.
+fn sentence(text: &mut String, backend: &BackendReport, name: &str, page: Page) {
     let summary = &backend.summary;
     let style = match summary.ending {
         Ending::Conforms => style::GOOD,
@@ -162,6 +167,11 @@ fn ending(text: &mut String, backend: &BackendReport, name: &str, page: Page, mo
     };
     let lines = page.lines(2, &format!("{name}  {}", summary.sentence));
     let _ = writeln!(text, "{}", painted(style, &lines.join("\n  ")));
+}
+
+/// Writes what the backend was not asked, with at most `most` clauses in each list.
+fn gaps(text: &mut String, backend: &BackendReport, page: Page, most: usize) {
+    let summary = &backend.summary;
     let mut line = |said: String| {
         let _ = writeln!(text, "  {}", page.lines(4, &said).join("\n    "));
     };

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use crate::backend::Identity;
 use crate::files;
+use crate::reproduction::Named;
 use crate::words::name;
 
 use super::campaign::Campaign;
@@ -91,7 +92,7 @@ impl<'de> Deserialize<'de> for BackendReport {
             remarks: Vec::new(),
             results: part.results,
             campaign: part.campaign,
-            named: super::found::Named::Option,
+            named: Named::Option,
         })
     }
 }

@@ -8,12 +8,13 @@ use rayon::prelude::*;
 use crate::adapters::{self, Adapter, Launch};
 use crate::builtin;
 use crate::deviations::Deviations;
-use crate::fuzz::{self, SHORT};
+use crate::fuzz::SHORT;
 use crate::interrupt;
 use crate::judge::Strictness;
 use crate::native;
 use crate::process::Event;
-use crate::report::{BackendReport, Entry, Named, Part, Problem};
+use crate::report::{BackendReport, Entry, Part, Problem};
+use crate::reproduction::{Named, Reproduction, path};
 use crate::runner::InProcess;
 use crate::select::Suite;
 use crate::shell::{option, quoted};
@@ -84,8 +85,11 @@ impl Run {
         };
         let results: Vec<Option<Entry>> = pool.install(|| job.cases.par_iter().map_init(make, run).collect());
         report.results = results.into_iter().flatten().collect();
-        if let Some(short) = self.short(job, Vec::new(), SHORT.drawn) {
-            short.run(Target::built_in(backend, &signatures, self.jobs), &Deviations::default(), &mut report);
+        report.named = Named::BuiltIn;
+        if let Some(short) = self.short(job, SHORT.drawn) {
+            let reproduction = reproduction(job, Named::BuiltIn, &backend.text, Vec::new());
+            let target = Target::built_in(backend, &signatures, reproduction, self.jobs);
+            short.run(target, &Deviations::default(), &mut report);
         }
         report
     }
@@ -103,27 +107,19 @@ impl Run {
         }
     }
 
-    /// The number of calls to draw on a backend for which it is `usual` unless options say otherwise.
-    fn drawn(&self, usual: u64) -> u64 {
-        self.campaign.unwrap_or(if self.no_campaign || self.chooses_cases() { 0 } else { usual })
-    }
-
     /// The campaign after the cases, if there is one. A whole one has the `usual` number of calls.
-    fn short<'a>(&'a self, job: &'a Job<'_>, options: Vec<String>, usual: u64) -> Option<Short<'a>> {
+    fn short<'a>(&'a self, job: &'a Job<'_>, usual: u64) -> Option<Short<'a>> {
         let drawn = self.drawn(usual);
         if drawn == 0 || interrupt::requested() {
             return None;
         }
-        let folder = job.folder.map(|folder| option("--spec", folder.display()));
-        let options: Vec<String> = folder.into_iter().chain(options).collect();
         Some(Short {
             spec: job.spec,
             signatures: job.spec.signatures(),
             drawn,
             usual,
-            operators: &self.operators,
+            operators: job.chosen,
             found: job.found.clone(),
-            options: options.join(" "),
             progress: job.progress,
         })
     }
@@ -183,19 +179,20 @@ impl Run {
                 let results = cases.iter().zip(&findings.results);
                 report.results = results.map(|(case, result)| Entry::new(case, result.clone())).collect();
                 report.remarks = findings.remarks;
-                report.remarks.extend(findings.description.unknown_operators(job.spec));
+                let unknown = findings.description.unknown_operators(job.spec).into_iter();
+                report.problems.extend(unknown.map(Problem::Said));
                 let given = job.deviations.of(&report.backend.name);
                 let known = given.as_ref().unwrap_or(built_in);
                 known.apply(&mut report, &cases);
                 known.apply_to_profile(&mut report, &findings.description, job.spec, &job.operators);
-                self.campaign_on(&named, launch, known, job, &mut report);
+                self.campaign_on(named, launch, known, job, &mut report);
                 report
             }
         };
         report.named = named;
         let known = job.deviations.files_of(&report.backend.name);
         report.sources = self.sources(job);
-        report.sources.extend(known.map(|path| option("--deviations", path.display())));
+        report.sources.extend(known.map(|file| path("--deviations", file)));
         report.sources.extend(self.process.given());
         report
     }
@@ -203,22 +200,18 @@ impl Run {
     /// Runs the campaign on a program.
     fn campaign_on(
         &self,
-        named: &Named,
+        named: Named,
         launch: &Launch,
         known: &Deviations,
         job: &Job<'_>,
         report: &mut BackendReport,
     ) {
         let argument = report.argument.clone();
-        let adapter = if *named == Named::Option { adapters::adapter(&argument) } else { None };
+        let adapter = if named == Named::Option { adapters::adapter(&argument) } else { None };
         let usual = adapter.and_then(|adapter| adapter.manifest().campaign).unwrap_or(SHORT.drawn);
-        let Some(short) = self.short(job, self.process.given(), usual) else { return };
-        let named = match named {
-            Named::Option => fuzz::Named::Option(format!("--backend {argument}")),
-            Named::Library => fuzz::Named::Option(format!("--library {argument}")),
-            Named::Command => fuzz::Named::Command(argument.clone()),
-        };
-        match Target::program(&self.process, launch, (argument, named), self.jobs) {
+        let Some(short) = self.short(job, usual) else { return };
+        let reproduction = reproduction(job, named, &argument, self.process.given());
+        match Target::program(&self.process, launch, (argument, reproduction), self.jobs) {
             Ok(target) => short.run(target, known, report),
             Err(why) => {
                 let (part, done, cases) = (Part::Drawn, 0, short.drawn);
@@ -229,12 +222,18 @@ impl Run {
 
     /// The options besides the backend that a command line needs to repeat a case.
     fn sources(&self, job: &Job<'_>) -> Vec<String> {
-        let folder = job.folder.map(|folder| option("--spec", folder.display()));
-        let files = self.files.iter().map(|file| option("--cases", file.display()));
+        let folder = job.folder.map(|folder| path("--spec", folder));
+        let files = self.files.iter().map(|file| path("--cases", file));
         let repeat = (self.repeat.get() > 1).then(|| option("--repeat", self.repeat));
         let large = (self.suite == Some(Suite::Large)).then(|| "--suite large".to_owned());
         folder.into_iter().chain(files).chain(repeat).chain(large).collect()
     }
+}
+
+/// The command lines for a campaign on a backend.
+fn reproduction(job: &Job<'_>, named: Named, argument: &str, options: Vec<String>) -> Reproduction {
+    let folder = job.folder.map(|folder| path("--spec", folder));
+    Reproduction::new(named, argument, &folder.into_iter().chain(options).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -115,7 +115,7 @@ impl<'a> Backend<'a> {
         let details = entries.into_iter().map(detail).collect();
         Self {
             name: label.short(),
-            repeat: report.reproduce_parts(),
+            repeat: report.reproduction().around_id(),
             verdicts,
             details,
             campaign: report.campaign.iter().map(|part| Part::new(part, spec, clauses, texts)).collect(),

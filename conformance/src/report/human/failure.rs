@@ -30,6 +30,7 @@ const INDENT: usize = 13;
 
 /// Writes every failure of a backend, grouped by kind.
 pub(super) fn all(text: &mut String, backend: &BackendReport, label: &Label, page: Page) {
+    let reproduction = backend.reproduction();
     for group in groups(backend) {
         let Some(first) = group.first() else { continue };
         let verdict = painted(style::BAD, first.verdict.name());
@@ -37,7 +38,7 @@ pub(super) fn all(text: &mut String, backend: &BackendReport, label: &Label, pag
         let lines = page.lines(first.verdict.name().width() + 1, &rest);
         let _ = writeln!(text, "{verdict} {}", lines.join("\n  "));
         fields(text, backend, first, page);
-        field(text, "reproduce", &command(&backend.reproduce(first), page));
+        field(text, "reproduce", &command(&reproduction.case(&first.id), page));
         if group.len() > 1 {
             let ids: Vec<&str> = group[1..].iter().map(|entry| entry.id.as_str()).collect();
             let kind = match Kind::of(first) {
