@@ -164,6 +164,8 @@ fn as_vectors(
     let mut all = vec![Allowed::Error(ErrorCode::ParamsRank, ErrorFields::default())];
     all.extend(allows(&outcome, profile, || reference(&vectors, ZERO)));
     all.extend(tolerated(signature, &vectors, profile, &outcome));
+    // What the letter of the page gives is listed already.
+    all.retain(|one| !matches!(one, Allowed::Error(code, _) if Some(*code) == refused));
     Some(all.into_iter().filter_map(of_scalar).collect())
 }
 
