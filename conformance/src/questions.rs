@@ -9,7 +9,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use gather_spec::case::Arm;
 use gather_spec::question::{Answer, Question};
 use gather_spec::signature::{ModePolicy, PermittedPolicies};
-use gather_spec::{Basis, Case, NegativeIndex, Profile, Signature, Specification};
+use gather_spec::{BadIndex, Basis, Case, NegativeIndex, Profile, Signature, Specification};
 
 use crate::results::Results;
 use crate::show::call_line;
@@ -35,8 +35,8 @@ error code that the case expects.
 
 - **Policies and modes.** Where the documents permit several policies for a bad index, each has its answer. *anything* is
   any output of the right shape, or any error. Where the call chooses a mode, each mode has its answer.
-- **Basis** is the weakest basis of the case's clauses. *silent* means that the documents leave the answer open or
-  disagree, and a ruling decides.
+- **Basis** is the weakest basis of the clauses that the answer rests on: those of the case and of the policy. *ruling*
+  means that the documents leave the answer open or disagree. Answers with several bases have one each, in their order.
 - **A dash** means that the operator has no such case, with the reason. Operators of a form that the question does not
   concern are left out.
 - **Libraries** are the recorded answers of real libraries. Older results record an answer only where it differs from the
@@ -51,7 +51,7 @@ error code that the case expects.
 struct Row {
     operator: String,
     answer: String,
-    basis: &'static str,
+    basis: String,
     case: String,
     libraries: Vec<String>,
 }
@@ -80,7 +80,7 @@ fn section(text: &mut String, spec: &Specification, question: &Question, results
     let _ = write!(text, "\n{}", line(used.iter().map(|at| HEADINGS[*at].to_owned()).collect()));
     text.push_str(&line(used.iter().map(|_| "---".to_owned()).collect()));
     for row in &rows {
-        let basis = if row.basis == SILENT { format!("*{SILENT}*") } else { row.basis.to_owned() };
+        let basis = row.basis.replace(Basis::Ruling.name(), "*ruling*");
         let case = if row.case.is_empty() { String::new() } else { format!("`{}`", row.case) };
         let cells = [&row.operator, &row.answer, &basis, &case, &row.libraries.join("<br>")];
         text.push_str(&line(used.iter().map(|at| cells[*at].replace('|', "\\|")).collect()));
@@ -102,7 +102,7 @@ pub fn question(spec: &Specification, question: &Question, results: &[Results]) 
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
     table.set_header(used.iter().map(|at| HEADINGS[*at]));
     for row in rows {
-        let cells = [row.operator, row.answer, row.basis.to_owned(), row.case, row.libraries.join("\n")];
+        let cells = [row.operator, row.answer, row.basis, row.case, row.libraries.join("\n")];
         table.add_row(used.iter().map(|at| cells[*at].replace('`', "")));
     }
     let _ = writeln!(text, "\n{table}");
@@ -161,12 +161,12 @@ fn of_operator(spec: &Specification, page: &Signature, cases: &[&Case], results:
         let row = Row {
             operator: page.operator.to_string(),
             answer: answer(page, case),
-            basis: basis(case.basis),
+            basis: basis(spec, page, case),
             case: local(case).to_owned(),
             libraries: libraries(page, case, results),
         };
         let same = |(_, known): &&mut (Vec<&str>, Row)| {
-            (&known.answer, known.basis, &known.libraries) == (&row.answer, row.basis, &row.libraries)
+            (&known.answer, &known.basis, &known.libraries) == (&row.answer, &row.basis, &row.libraries)
         };
         match rows.iter_mut().find(same) {
             Some((modes, _)) => modes.push(mode),
@@ -202,15 +202,13 @@ fn modes_left_out<'p>(
 /// The prefix of an answer to a negative index that counts from the end.
 const WRAPS: &str = "wraps: ";
 
-/// The word for a ruling: the documents are silent.
-const SILENT: &str = "silent";
-
-const fn basis(basis: Basis) -> &'static str {
-    match basis {
-        Basis::Documented => "documented",
-        Basis::Derived => "derived",
-        Basis::Ruling => SILENT,
-    }
+/// The basis of an answer: one word, or one for each of several answers where they differ.
+fn basis(spec: &Specification, page: &Signature, case: &Case) -> String {
+    let answers = answers(page, case);
+    let bases = answers.iter().map(|(profile, _)| Basis::of(case.clauses_under(spec, *profile)).name());
+    let bases: Vec<&str> = bases.collect();
+    let all_alike = bases.iter().all(|basis| Some(basis) == bases.first());
+    if all_alike { bases.first().copied().unwrap_or_default().to_owned() } else { bases.join("; ") }
 }
 
 /// The id of a case without its operator.
@@ -219,22 +217,33 @@ fn local(case: &Case) -> &str {
     case.id.strip_prefix(operator).and_then(|rest| rest.strip_prefix('/')).unwrap_or(&case.id)
 }
 
-/// The expected outcome of a case, under each policy where it differs.
-fn answer(page: &Signature, case: &Case) -> String {
-    let Some(permitted) = page.permitted() else {
-        return case.expect.arms.first().map(|arm| in_words(&arm.allowed)).unwrap_or_default();
-    };
+/// The answers of a case that differ, each with the first profile that has it.
+fn answers(page: &Signature, case: &Case) -> Vec<(Profile, String)> {
     let mut answers: Vec<(Profile, String)> = Vec::new();
-    for profile in pairs(permitted) {
+    for profile in profiles(page) {
         let words = in_words(&case.expect.under(profile));
         if !answers.iter().any(|(_, known)| *known == words) {
             answers.push((profile, words));
         }
     }
-    match answers.as_slice() {
-        [(profile, words)] if wraps(case, *profile) => format!("{WRAPS}{words}"),
-        [(_, words)] => words.clone(),
-        several => {
+    answers
+}
+
+/// The profiles that the documents permit; where the call chooses by its mode, that of the default mode.
+pub(crate) fn profiles(page: &Signature) -> Vec<Profile> {
+    let Some(PermittedPolicies { bad, negative }) = page.permitted() else {
+        return vec![page.modes().first().map_or_else(Profile::default, |mode| mode.profile)];
+    };
+    let pair = |bad: BadIndex, negative: &NegativeIndex| Profile { bad, negative: *negative };
+    bad.iter().flat_map(|bad| negative.iter().map(|negative| pair(*bad, negative))).collect()
+}
+
+/// The expected outcome of a case, under each policy where it differs.
+fn answer(page: &Signature, case: &Case) -> String {
+    match (answers(page, case).as_slice(), page.permitted()) {
+        ([(profile, words)], Some(_)) if wraps(case, *profile) => format!("{WRAPS}{words}"),
+        ([(_, words)], _) => words.clone(),
+        (several, permitted) => {
             let one = |(profile, words): &(Profile, String)| match policies(permitted, *profile) {
                 label if label == "error" && words.starts_with("error") => words.clone(),
                 label if label == "unspecified" => "or anything".to_owned(),
@@ -245,13 +254,6 @@ fn answer(page: &Signature, case: &Case) -> String {
     }
 }
 
-/// The pairs of policies that the documents permit.
-fn pairs(permitted: &PermittedPolicies) -> Vec<Profile> {
-    let bad = permitted.bad.iter();
-    bad.flat_map(|bad| permitted.negative.iter().map(|negative| Profile { bad: *bad, negative: *negative }))
-        .collect()
-}
-
 /// Whether the expected outcome rests on a negative index that wraps.
 fn wraps(case: &Case, profile: Profile) -> bool {
     let arm = case.expect.arms.iter().find(|arm: &&Arm| arm.when.matches(profile));
@@ -259,7 +261,8 @@ fn wraps(case: &Case, profile: Profile) -> bool {
 }
 
 /// Those policies of a pair that the documents leave open.
-fn policies(permitted: &PermittedPolicies, Profile { bad, negative }: Profile) -> String {
+fn policies(permitted: Option<&PermittedPolicies>, Profile { bad, negative }: Profile) -> String {
+    let Some(permitted) = permitted else { return String::new() };
     let open = [
         (permitted.bad.len() > 1).then(|| bad.to_string()),
         (permitted.negative.len() > 1).then(|| negative.to_string()),

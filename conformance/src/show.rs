@@ -7,7 +7,7 @@ use gather_spec::clause::Evidence;
 use gather_spec::literal::Rows;
 use gather_spec::signature::{AttributeSignature, EmptyDims, EmptyIndex, Join, ModePolicy};
 use gather_spec::{
-    BadIndex, Call, Case, Clause, EmptyAxis, ErrorCode, Profile, Signature, Specification, Tensor,
+    BadIndex, Basis, Call, Case, Clause, EmptyAxis, ErrorCode, Profile, Signature, Specification, Tensor,
 };
 
 use crate::builtin::Policies;
@@ -66,7 +66,9 @@ pub fn case(spec: &Specification, case: &Case, width: usize, make: Make<'_>) -> 
         ];
         let when: Vec<String> = policies.into_iter().flatten().collect();
         let when = if when.is_empty() { String::new() } else { format!("with {}: ", when.join(", ")) };
-        let _ = writeln!(text, "  expected    {when}{}", describe_allowed(&arm.allowed));
+        let basis = Basis::of(case.clauses_of(spec, Some(arm)));
+        let basis = if basis == case.basis { String::new() } else { format!(" ({basis})") };
+        let _ = writeln!(text, "  expected    {when}{}{basis}", describe_allowed(&arm.allowed));
     }
     text
 }
@@ -189,6 +191,7 @@ pub fn operator(spec: &Specification, page: &Signature) -> String {
         let Profile { bad, negative } = profile;
         let empty = match (bad, empty_axis) {
             (BadIndex::Error, _) => String::new(),
+            (_, EmptyAxis::Either) => ", of an empty axis: fill, or an error".to_owned(),
             (_, EmptyAxis::Error) => ", of an empty axis: error".to_owned(),
             (_, EmptyAxis::Zero) => ", of an empty axis: zero".to_owned(),
         };

@@ -119,8 +119,8 @@ fn a_call_of_a_case_has_its_clauses_and_each_backend_its_verdict() {
     for words in [
         "  input  i64 [2, 2]    index  i64 [2, 2]    output  i64 [2, 2]\n",
         "  d  index[1, 1] = 0 → input[1, 0] → output[1, 1]\n",
-        "  documented  i64 [2, 2] [[1, 1], [4, 3]] (with bad=error,negative=reject)\n",
-        "  case        torch.gather/documented/along-the-columns (documented)\n",
+        "  answer      i64 [2, 2] [[1, 1], [4, 3]] (documented, with bad=error,negative=reject)\n",
+        "  case        torch.gather/documented/along-the-columns\n",
         "  clause      torch.gather.value.formula: ",
         "  reference 0.1.0  pass  i64 [2, 2] [[1, 1], [4, 3]]\n",
         "  optimized 0.1.0  pass  i64 [2, 2] [[1, 1], [4, 3]]\n",
@@ -130,13 +130,15 @@ fn a_call_of_a_case_has_its_clauses_and_each_backend_its_verdict() {
 }
 
 #[test]
-fn a_call_that_is_rejected_has_the_clauses_of_the_error() {
+fn every_answer_that_the_documents_permit_has_its_policies_and_its_basis() {
     let (status, out, _) =
         ended(&["ask", "tf.gather([10, 20, 30], [2, 7])", "--backend", "reference:bad=zero"]);
     assert_eq!(status, 0, "{out}");
     for words in [
-        "  documented  error index-out-of-range (position [1], index 7, bound 3)",
-        "  case        none has this very call; below are the clauses whose breach is this error\n",
+        "  answer      error index-out-of-range (position [1], index 7, bound 3) (documented, with bad=error,negative=reject)\n",
+        "  answer      i64 [2] [30, 0] (documented, with bad=zero,negative=reject)\n",
+        "  case        none has this very call; most like it is tf.gather/bad-index/",
+        "  clause      tf.gather.index.zero-where-not-validated: ",
         "  clause      tf.gather.index.in-range: ",
         "  reference:bad=zero 0.1.0  pass  i64 [2] [30, 0]\n",
     ] {
@@ -149,7 +151,7 @@ fn a_call_that_is_no_case_has_the_clauses_of_its_formula_and_of_its_negative_ind
     let (status, out, _) = ended(&["ask", "numpy.take([10, 20, 30], [0, -1])"]);
     assert_eq!(status, 0, "{out}");
     for words in [
-        "  documented  i64 [2] [10, 30]\n",
+        "  answer      i64 [2] [10, 30] (ruling)\n",
         "  clause      numpy.take.shape.axis-replaced: ",
         "  clause      numpy.take.value.loop: ",
         "  clause      numpy.take.index.negative: ",
@@ -158,6 +160,23 @@ fn a_call_that_is_no_case_has_the_clauses_of_its_formula_and_of_its_negative_ind
         assert!(out.contains(words), "{words}\n{out}");
     }
     assert!(!out.contains("index.first-offender"), "{out}");
+}
+
+#[test]
+fn the_basis_of_an_answer_is_the_weakest_of_its_clauses() {
+    for (call, answer) in [
+        ("numpy.take([11,12,13], [-1], axis=0)", "i64 [1] [13] (ruling)"),
+        ("jax.numpy.take([11,12,13], [7], mode='wrap')", "i64 [1] [12] (ruling)"),
+        ("numpy.take([11,12,13], [7], mode='wrap')", "i64 [1] [12] (documented)"),
+        ("torch.gather(5, 0, 0)", "error params-rank | i64 [] 5 (ruling, with bad=error,negative=reject)"),
+        (
+            "torch.gather([1, 2], [0]:f32, 0)",
+            "error index-dtype (documented, with bad=error,negative=reject)",
+        ),
+    ] {
+        let (_, out, _) = ended(&["ask", call]);
+        assert!(out.contains(&format!("  answer      {answer}\n")), "{answer}\n{out}");
+    }
 }
 
 #[test]

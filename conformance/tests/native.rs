@@ -173,7 +173,7 @@ fn case(first: u32) -> Case {
         sparse: None,
         call: Call { operator, operands: [("params", params), ("indices", indices)].into(), attributes },
         names: OperandNames { params: "params".into(), indices: "indices".into() },
-        expect: Expectation { arms: vec![Arm { when: When::default(), allowed }] },
+        expect: Expectation { arms: vec![Arm::always(allowed)] },
     }
 }
 

@@ -258,6 +258,8 @@ fn modes(signature: &Signature) -> Vec<(String, String, Vec<ModePolicy>)> {
             // Where bad is an error, an empty axis needs no word of its own; the remainder by 0 is none. On every dim some
             // start of a window fits.
             let has_word = ![BadIndex::Error, BadIndex::Modulo].contains(&profile.bad);
+            // Where both outcomes are tolerated, no case tells one from the other.
+            let has_word = has_word && ![empty, empty_axis].contains(&EmptyAxis::Either);
             if empty != empty_axis && has_word && signature.form != Form::Window {
                 change("empty-axis", word(empty), ModePolicy { empty_axis: empty, ..mode.clone() });
             }

@@ -175,6 +175,8 @@ named! {
         Zero = "zero",
         /// The error `index-out-of-range`.
         Error = "error",
+        /// What the policy `fill` gives; the error `index-out-of-range` is tolerated.
+        Either = "either",
     }
 }
 

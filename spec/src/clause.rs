@@ -89,6 +89,14 @@ named! {
     }
 }
 
+impl Basis {
+    /// The basis of what rests on several clauses: the weakest of theirs.
+    #[must_use]
+    pub fn of<'a>(clauses: impl IntoIterator<Item = &'a Clause>) -> Self {
+        clauses.into_iter().map(|clause| clause.basis).max().unwrap_or(Self::Documented)
+    }
+}
+
 /// A section of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

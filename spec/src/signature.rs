@@ -96,7 +96,7 @@ pub struct PermittedPolicies {
 }
 
 /// Deviations from the strict reading of the pages that are accepted besides it: the output that the form gives as if the
-/// pages listed these; for scalar params, which have no output, anything.
+/// pages listed these; for scalar params, which have no output, anything or the output of a vector.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tolerated {
     /// More dtypes of params.
@@ -105,6 +105,8 @@ pub struct Tolerated {
     pub index_dtypes: Vec<DType>,
     /// Whether anything but a crash is accepted for scalar params, about which the pages promise nothing.
     pub scalar_params: bool,
+    /// For [`Form::Elements`]: whether scalar params with a scalar index may be gathered as vectors of one element.
+    pub scalars_as_vectors: bool,
     /// A wider rule for the rank of indices.
     pub indices_rank: Option<RankRule>,
     /// For [`Form::Elements`]: a wider join rule.

@@ -1,14 +1,17 @@
 //! What the documents say of a call: the outcome of the reference, the case that has this very call, and clauses.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use gather_spec::any::OpenDtypes;
 use gather_spec::case::{Arm, Expectation, When};
-use gather_spec::{Basis, Call, Case, Clause, ErrorCode, Outcome, Profile, Specification, Tensor};
+use gather_spec::{
+    Allowed, BadIndex, Basis, Call, Case, Clause, DType, ErrorCode, Outcome, Profile, Specification, Tensor,
+};
 
-use crate::builtin::Policies;
 use crate::fuzz::expect;
 use crate::mutants::places::moved;
+use crate::questions;
 
 use super::call::Asked;
 
@@ -25,48 +28,76 @@ const FORMULAS: [&str; 5] =
 /// What the documents say of a call.
 #[derive(Debug)]
 pub struct Answer<'a> {
-    /// The profile of the answer: the first that the pages of the operator permit.
+    /// The case that has this very call, if there is one.
+    pub case: Option<&'a Case>,
+    /// The answers that the documents permit, those of the first profile that they permit first.
+    pub permitted: Vec<Permitted<'a>>,
+}
+
+/// An answer that the documents permit.
+#[derive(Debug)]
+pub struct Permitted<'a> {
+    /// The first profile with this answer.
     pub profile: Profile,
     /// What the reference answers.
     pub outcome: Outcome,
-    /// The case that has this very call, if there is one.
-    pub case: Option<&'a Case>,
+    /// The outcomes that are allowed. Empty if the reference cannot tell.
+    pub allowed: Vec<Allowed>,
     /// The clauses that the answer rests on.
     pub clauses: Vec<&'a Clause>,
-    /// How these clauses were found.
-    pub from: &'static str,
+    /// The case that is most like the call, if none has it.
+    pub alike: Option<&'a Case>,
+}
+
+impl Permitted<'_> {
+    /// How well the answer is supported.
+    #[must_use]
+    pub fn basis(&self) -> Basis {
+        Basis::of(self.clauses.iter().copied())
+    }
 }
 
 /// Looks up what the documents say of a call.
 #[must_use]
 pub fn answer<'a>(spec: &'a Specification, asked: &Asked) -> Answer<'a> {
-    let call = &asked.call;
-    let page = spec.operator(call.operator.as_str());
-    let profile = page.map_or_else(Profile::default, |page| Policies::default().of(page));
-    let outcome = expect::reference(call, profile);
-    let own: Vec<&Clause> = spec.clauses.iter().filter(|clause| is_of(clause, call)).collect();
+    let page = spec.operator(asked.call.operator.as_str());
     let case = spec.cases.iter().find(|case| is_this(case, asked));
-    let (clauses, from) = match (case, code(&outcome)) {
-        (Some(case), _) => {
-            (case.clauses.iter().filter_map(|id| spec.clause(id)).collect(), "the clauses of that case")
+    let mut answer = Answer { case, permitted: Vec::new() };
+    for profile in page.map_or_else(Vec::new, questions::profiles) {
+        let outcome = expect::reference(&asked.call, profile);
+        let expected = case.and_then(|case| in_dtypes(case, asked)).map(|case| case.expect.under(profile));
+        let allowed =
+            expected.unwrap_or_else(|| expect::allowed(&spec.signatures(), &asked.call, profile, &outcome));
+        let is_new = |known: &Permitted<'_>| (&known.allowed, &known.outcome) != (&allowed, &outcome);
+        if !answer.permitted.iter().all(is_new) {
+            continue;
         }
-        (None, Some(code)) => {
-            let rejecting = own.iter().copied().filter(|clause| clause.rejects.contains(&code)).collect();
-            // Only a call that is valid except for its index values can be looked at index by index.
-            let cited = match code {
-                ErrorCode::IndexOutOfRange => {
-                    cited_of_moved(spec, asked, profile, |case| case.expect.rejects(code))
-                }
-                _ => BTreeSet::new(),
-            };
-            (only_cited(rejecting, &cited), "the clauses whose breach is this error")
-        }
-        (None, None) => (of_alike(spec, &own, asked, profile), "the clauses of calls like this one"),
-    };
-    Answer { profile, outcome, case, clauses, from }
+        let alike = case.is_none().then(|| alike(spec, asked, profile, &allowed)).flatten();
+        let clauses = clauses(spec, asked, profile, case.or(alike), &outcome);
+        answer.permitted.push(Permitted { profile, outcome, allowed, clauses, alike });
+    }
+    answer
 }
 
-impl Answer<'_> {
+impl<'a> Answer<'a> {
+    /// The profile that the call is drawn under: the first that the pages of the operator permit.
+    #[must_use]
+    pub fn profile(&self) -> Profile {
+        self.permitted.first().map_or_else(Profile::default, |first| first.profile)
+    }
+
+    /// The clauses that some answer rests on.
+    #[must_use]
+    pub fn clauses(&self) -> Vec<&'a Clause> {
+        let mut clauses: Vec<&Clause> = Vec::new();
+        for clause in self.permitted.iter().flat_map(|one| &one.clauses) {
+            if !clauses.iter().any(|known| known.id == clause.id) {
+                clauses.push(clause);
+            }
+        }
+        clauses
+    }
+
     /// The call as a case: that which has this very call, otherwise one that expects what the reference answers under each
     /// profile.
     #[must_use]
@@ -80,15 +111,17 @@ impl Answer<'_> {
         let arm = |profile: Profile| {
             let outcome = expect::reference(call, profile);
             let when = When { bad: Some(profile.bad), negative: Some(profile.negative), ..When::default() };
-            Arm { when, allowed: expect::allowed(&signatures, call, profile, &outcome) }
+            let allowed = expect::allowed(&signatures, call, profile, &outcome);
+            Arm { when, clause: None, allowed }
         };
+        let clauses = self.clauses();
         Case {
             id: ID.to_owned(),
             written: ID.to_owned(),
             family: None,
             documented: None,
-            clauses: self.clauses.iter().map(|clause| clause.id.clone()).collect(),
-            basis: self.clauses.iter().map(|clause| clause.basis).max().unwrap_or(Basis::Ruling),
+            clauses: clauses.iter().map(|clause| clause.id.clone()).collect(),
+            basis: Basis::of(clauses),
             why: None,
             history: Vec::new(),
             provenance: None,
@@ -111,13 +144,6 @@ fn in_dtypes(case: &Case, Asked { call, names }: &Asked) -> Option<Case> {
     Some(case)
 }
 
-fn code(outcome: &Outcome) -> Option<ErrorCode> {
-    match outcome {
-        Outcome::Error(error) => error.code,
-        _ => None,
-    }
-}
-
 fn is_of(clause: &Clause, call: &Call) -> bool {
     clause.id.strip_prefix(call.operator.as_str()).is_some_and(|rest| rest.starts_with('.'))
 }
@@ -129,63 +155,118 @@ fn is_this(case: &Case, asked: &Asked) -> bool {
         && in_dtypes(case, asked).is_some_and(|case| case.call == asked.call)
 }
 
-/// The clauses with the formulas of shape and values, and those that cases of the same shapes and attributes test. Where an
-/// index does not select its own value, those of such indices as well.
-fn of_alike<'a>(
+/// The clauses that an answer rests on: those of the case that has the call or is most like it, those with the formulas of an
+/// output, and that of a negative index.
+fn clauses<'a>(
     spec: &'a Specification,
-    own: &[&'a Clause],
     asked: &Asked,
     profile: Profile,
+    case: Option<&Case>,
+    outcome: &Outcome,
 ) -> Vec<&'a Clause> {
-    let accepting = |case: &Case| case.expect.accepts();
-    let alike = spec.cases.iter().filter(|case| is_alike(case, asked) && accepting(case));
-    let cited: BTreeSet<&str> = alike.flat_map(|case| case.clauses.iter().map(String::as_str)).collect();
-    let of_moved = cited_of_moved(spec, asked, profile, accepting);
-    let is_in = |clause: &Clause, area: &str| area_of(clause, &asked.call) == Some(area);
-    let has_formula = own.iter().any(|clause| is_formula(clause));
-    let is_wanted = |clause: &Clause| {
-        let instead = !has_formula && (is_in(clause, "value") || is_in(clause, "shape"));
-        is_formula(clause) || instead || cited.contains(clause.id.as_str())
+    let cited = case.map(|case| case.clauses_under(spec, profile)).unwrap_or_default();
+    if case.is_some_and(|case| is_this(case, asked)) {
+        return cited;
+    }
+    let own = spec.clauses.iter().filter(|clause| is_of(clause, &asked.call));
+    let has_output = matches!(outcome, Outcome::Output(_));
+    let is_rejecting = |clause: &Clause| code(outcome).is_some_and(|code| clause.rejects.contains(&code));
+    let is_negative = moves_a_negative(spec, asked, profile);
+    let is_wanted = |clause: &&Clause| {
+        cited.iter().any(|one| one.id == clause.id)
+            || cited.is_empty() && is_rejecting(clause)
+            || has_output && is_formula(clause)
+            || is_negative && stands_for(clause, &["index.negative"])
     };
-    let is_of_moved = |clause: &Clause| is_in(clause, "index") && of_moved.contains(clause.id.as_str());
-    own.iter().copied().filter(|one| is_wanted(one) || is_of_moved(one)).collect()
+    own.filter(is_wanted).collect()
+}
+
+/// Whether some index is negative and does not select its own value, for which the operator has a rule other than a remainder.
+fn moves_a_negative(spec: &Specification, asked: &Asked, declared: Profile) -> bool {
+    let Some(page) = spec.operator(asked.call.operator.as_str()) else { return false };
+    let profile = expect::effective(page, &asked.call, declared);
+    let is_valid =
+        matches!(code(&expect::reference(&asked.call, declared)), None | Some(ErrorCode::IndexOutOfRange));
+    is_valid
+        && profile.bad != BadIndex::Modulo
+        && moved(page, &asked.call, profile).iter().any(|moved| moved.index < 0)
+}
+
+fn code(outcome: &Outcome) -> Option<ErrorCode> {
+    match outcome {
+        Outcome::Error(error) => error.code,
+        _ => None,
+    }
+}
+
+/// The case that is most like a call: one of the same mode with the same kinds of outcome and, if they decide, of indices. The
+/// dtypes count first, then a firm basis, then shapes and attributes.
+fn alike<'a>(
+    spec: &'a Specification,
+    asked: &Asked,
+    profile: Profile,
+    allowed: &[Allowed],
+) -> Option<&'a Case> {
+    let call = &asked.call;
+    let page = spec.operator(call.operator.as_str())?;
+    let mode = |call: &Call| page.mode_sent(&call.attributes).map(|mode| mode.mode.as_str());
+    let by_index = allowed.iter().all(|one| match one {
+        Allowed::Error(code, _) => *code == ErrorCode::IndexOutOfRange,
+        _ => true,
+    });
+    let kinds = |call: &Call| -> BTreeSet<(bool, bool)> {
+        moved(page, call, profile).iter().map(|moved| (moved.index < 0, moved.to.is_some())).collect()
+    };
+    let here = if by_index { kinds(call) } else { BTreeSet::new() };
+    let is_small = |case: &&Case| case.sparse.is_none() && case.indices().shape().element_count() <= SMALL;
+    let is_like = |case: &&Case| {
+        outcomes(&case.expect.under(profile)) == outcomes(allowed)
+            && mode(&case.call) == mode(call)
+            && (!by_index || kinds(&case.call) == here)
+    };
+    let cases = spec.cases.iter().filter(|case| case.call.operator == call.operator);
+    cases.filter(is_small).filter(is_like).min_by_key(|case| {
+        let (dtypes, basis) = (has_dtypes(case, asked), Basis::of(case.clauses_under(spec, profile)));
+        (Reverse(dtypes), basis, Reverse(likeness(case, asked)))
+    })
+}
+
+/// What kinds of outcomes these are.
+fn outcomes(allowed: &[Allowed]) -> Vec<Option<ErrorCode>> {
+    let kind = |one: &Allowed| match one {
+        Allowed::Error(code, _) => Some(*code),
+        _ => None,
+    };
+    allowed.iter().map(kind).collect()
+}
+
+/// How many operands of a case may have the dtypes of the call.
+fn has_dtypes(case: &Case, Asked { call, names }: &Asked) -> usize {
+    let is = |name: &str, own: &Tensor, open: &[DType]| {
+        call.operands.get(name).is_some_and(|one| own.dtype() == one.dtype() || open.contains(&one.dtype()))
+    };
+    usize::from(is(&names.params, case.params(), &case.open.params))
+        + usize::from(is(&names.indices, case.indices(), &case.open.indices))
+}
+
+/// How many shapes and attributes a case has in common with the call.
+fn likeness(case: &Case, Asked { call, names }: &Asked) -> usize {
+    let shape = |name: &str| call.operands.get(name).map(Tensor::shape);
+    let shapes = [(&names.params, case.params()), (&names.indices, case.indices())];
+    let shapes = shapes.iter().filter(|(name, own)| shape(name) == Some(own.shape())).count();
+    let attributes = case.call.attributes.iter();
+    shapes + attributes.filter(|(name, value)| call.attributes.get(*name) == Some(value)).count()
 }
 
 /// Whether a clause is that of its form for the shape or for the values of the output.
 fn is_formula(clause: &Clause) -> bool {
-    let of_family = clause.stands_for.iter().filter_map(|id| id.split_once('/'));
-    let mut of_family = of_family.map(|(_, clause)| clause);
-    of_family.any(|clause| FORMULAS.contains(&clause))
+    stands_for(clause, &FORMULAS)
 }
 
-/// The clauses of a list that are cited; all of them if none is.
-fn only_cited<'a>(clauses: Vec<&'a Clause>, cited: &BTreeSet<&str>) -> Vec<&'a Clause> {
-    let is_cited = |clause: &&&Clause| cited.contains(clause.id.as_str());
-    let found: Vec<&Clause> = clauses.iter().filter(is_cited).copied().collect();
-    if found.is_empty() { clauses } else { found }
-}
-
-/// The clauses that are cited by wanted cases with an index to which the same happens as to one of this call: it is
-/// negative or too large, and selects something or nothing.
-fn cited_of_moved<'a>(
-    spec: &'a Specification,
-    asked: &Asked,
-    profile: Profile,
-    is_wanted: impl Fn(&Case) -> bool,
-) -> BTreeSet<&'a str> {
-    let operator = &asked.call.operator;
-    let Some(page) = spec.operator(operator.as_str()) else { return BTreeSet::new() };
-    let kinds = |call: &Call| -> BTreeSet<(bool, bool)> {
-        moved(page, call, profile).iter().map(|moved| (moved.index < 0, moved.to.is_some())).collect()
-    };
-    let here = kinds(&asked.call);
-    let is_small = |case: &&Case| case.indices().shape().element_count() <= SMALL;
-    let cases = spec.cases.iter().filter(|case| case.call.operator == *operator && is_wanted(case));
-    let alike = cases.filter(is_small).filter(|case| {
-        let mode = |call: &Call| page.mode_sent(&call.attributes).map(|mode| mode.mode.clone());
-        !here.is_empty() && mode(&case.call) == mode(&asked.call) && kinds(&case.call) == here
-    });
-    alike.flat_map(|case| case.clauses.iter().map(String::as_str)).collect()
+/// Whether a clause stands for one of these clauses of its family.
+fn stands_for(clause: &Clause, family: &[&str]) -> bool {
+    let mut of_family = clause.stands_for.iter().filter_map(|id| id.split_once('/'));
+    of_family.any(|(_, clause)| family.contains(&clause))
 }
 
 /// Whether a case is a call of the same operator with the same shapes and attributes.
@@ -195,9 +276,4 @@ fn is_alike(case: &Case, Asked { call, names }: &Asked) -> bool {
         && Some(case.params().shape()) == shape(&names.params)
         && Some(case.indices().shape()) == shape(&names.indices)
         && case.call.attributes == call.attributes
-}
-
-/// The area of a clause of the call's operator: the part of the id behind the operator.
-fn area_of<'c>(clause: &'c Clause, call: &Call) -> Option<&'c str> {
-    clause.id.strip_prefix(call.operator.as_str())?.strip_prefix('.')?.split('.').next()
 }

@@ -9,5 +9,5 @@ mod literal;
 mod text;
 mod wrong;
 
-pub use answer::{Answer, answer};
+pub use answer::{Answer, Permitted, answer};
 pub use call::{Asked, operator, read};

@@ -68,7 +68,7 @@ impl Ask {
         let asked = ask::read(&self.text, &spec.signatures()).map_err(|wrong| Failure::Files(vec![wrong]))?;
         let answer = ask::answer(spec, &asked);
         if let Some(path) = &self.svg {
-            write_svg(&asked.call, &asked.names, answer.profile, path)?;
+            write_svg(&asked.call, &asked.names, answer.profile(), path)?;
         }
         print(&described(spec, &asked, &answer))?;
         let case = answer.as_case(spec, &asked);
@@ -145,19 +145,27 @@ fn described(spec: &Specification, asked: &Asked, answer: &Answer<'_>) -> String
     let mut text = format!("{}\n\n", call_line(&asked.call));
     let width = picture::width_of_stdout();
     let (call, names) = (&asked.call, &asked.names);
-    text.push_str(&picture::terminal(call, names, answer.profile, &picture::reference, width));
+    text.push_str(&picture::terminal(call, names, answer.profile(), &picture::reference, width));
+    text.push('\n');
     let by_mode = spec.operator(asked.call.operator.as_str()).is_some_and(|page| !page.modes().is_empty());
-    let under = if by_mode { String::new() } else { format!(" (with {})", answer.profile) };
-    let _ = writeln!(text, "\n  documented  {}{under}", describe_outcome(&answer.outcome));
-    match answer.case {
-        Some(case) => {
-            let _ = writeln!(text, "  case        {} ({})", case.id, case.basis);
-        }
-        None => {
-            let _ = writeln!(text, "  case        none has this very call; below are {}", answer.from);
-        }
+    for one in &answer.permitted {
+        let with = if by_mode { String::new() } else { format!(", with {}", one.profile) };
+        let said = match one.allowed.as_slice() {
+            [] => describe_outcome(&one.outcome),
+            allowed => describe_allowed(allowed),
+        };
+        let _ = writeln!(text, "  answer      {said} ({}{with})", one.basis());
     }
-    for clause in &answer.clauses {
+    match (answer.case, answer.permitted.iter().find_map(|one| one.alike)) {
+        (Some(case), _) => {
+            let _ = writeln!(text, "  case        {}", case.id);
+        }
+        (None, Some(alike)) => {
+            let _ = writeln!(text, "  case        none has this very call; most like it is {}", alike.id);
+        }
+        (None, None) => text.push_str("  case        none is like this call\n"),
+    }
+    for clause in answer.clauses() {
         clause_lines(&mut text, spec, clause);
     }
     text.push('\n');

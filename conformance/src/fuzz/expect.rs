@@ -1,8 +1,9 @@
 //! The outcomes that are allowed for a drawn call: the reference's, and those that the signature tolerates in addition.
 
-use gather_spec::signature::{AttributeRole, Join, ModePolicy, OperandRole, RankRule};
+use gather_spec::signature::{AttributeRole, Join, ModePolicy, OperandRole, Policy, RankRule};
 use gather_spec::{
-    Allowed, Attribute, BadIndex, Call, DType, ErrorCode, Outcome, Profile, Shape, Signature, Signatures,
+    Allowed, Attribute, BadIndex, Call, DType, EmptyAxis, ErrorCode, ErrorFields, Outcome, Profile, Shape,
+    Signature, Signatures, Tensor,
 };
 
 use crate::mutants;
@@ -96,6 +97,12 @@ pub(crate) fn tolerated(
     if code(expected) == Some(ErrorCode::ParamsRank) && allows_any_of_a_scalar(signature, call) {
         return vec![Allowed::Unspecified];
     }
+    if matches!(expected, Outcome::Output(_)) {
+        return refused_without_elements(signature, call);
+    }
+    if let Some(vectors) = as_vectors(signature, call, profile, code(expected)) {
+        return vectors;
+    }
     let (mut all, mut wide, mut refused) = (Vec::new(), None, code(expected));
     while let Some(wider) = refused.and_then(|code| widened(wide.as_ref().unwrap_or(signature), call, code)) {
         let outcome = mutants::answer(&wider, call, profile);
@@ -104,6 +111,81 @@ pub(crate) fn tolerated(
         wide = Some(wider);
     }
     all
+}
+
+/// The error for an index into an empty axis, where the mode fills and that error is tolerated.
+fn refused_without_elements(signature: &Signature, call: &Call) -> Vec<Allowed> {
+    let is_open = |mode: &&ModePolicy| mode.empty_axis == EmptyAxis::Either;
+    let Some(mode) = signature.mode_sent(&call.attributes).filter(is_open) else { return Vec::new() };
+    let is_empty = signature.roles(call).is_ok_and(|roles| roles.params.shape().contains(&0));
+    let Policy::ByMode(modes) = &signature.policy else { return Vec::new() };
+    if !is_empty {
+        return Vec::new();
+    }
+    // A clamp that refuses an empty axis gives an error there and nowhere else.
+    let profile = Profile { bad: BadIndex::Clamp, ..mode.profile };
+    let clamp = |one: &ModePolicy| match one.mode == mode.mode {
+        true => ModePolicy { profile, empty_axis: EmptyAxis::Error, ..one.clone() },
+        false => one.clone(),
+    };
+    let strict = Signature { policy: Policy::ByMode(modes.iter().map(clamp).collect()), ..signature.clone() };
+    match mutants::answer(&strict, call, profile) {
+        Outcome::Error(error) => {
+            error.code.map(|code| Allowed::Error(code, error.fields)).into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What vectors of one element give in place of a scalar with a scalar index, without their dim, where that is tolerated; and
+/// the refusal of the scalars, where another tolerated refusal comes before it.
+fn as_vectors(
+    signature: &Signature,
+    call: &Call,
+    profile: Profile,
+    refused: Option<ErrorCode>,
+) -> Option<Vec<Allowed>> {
+    let roles = signature.roles(call).ok()?;
+    let are_scalars = roles.params.rank() == 0 && roles.indices.rank() == 0;
+    let is_tolerated = signature.tolerates.scalars_as_vectors && are_scalars;
+    let comes_to_it = || match refused {
+        Some(ErrorCode::ParamsRank) => true,
+        Some(code) => widened(signature, call, code).is_some(),
+        None => false,
+    };
+    if !is_tolerated || !comes_to_it() {
+        return None;
+    }
+    let mut vectors = call.clone();
+    for (role, tensor) in [(OperandRole::Params, roles.params), (OperandRole::Indices, roles.indices)] {
+        vectors.operands.replace(&signature.operand(role).name, in_shape(tensor, &[1])?);
+    }
+    let outcome = reference(&vectors, profile);
+    let mut all = vec![Allowed::Error(ErrorCode::ParamsRank, ErrorFields::default())];
+    all.extend(allows(&outcome, profile, || reference(&vectors, ZERO)));
+    all.extend(tolerated(signature, &vectors, profile, &outcome));
+    // What the letter of the page gives is listed already.
+    all.retain(|one| !matches!(one, Allowed::Error(code, _) if Some(*code) == refused));
+    Some(all.into_iter().filter_map(of_scalar).collect())
+}
+
+/// A tensor of one element in another shape that holds one.
+fn in_shape(tensor: &Tensor, shape: &[usize]) -> Option<Tensor> {
+    let element = tensor.iter().next()?;
+    Tensor::filled(tensor.dtype(), Shape::new(shape).ok()?, &element).ok()
+}
+
+/// An outcome for vectors of one element as that of scalars.
+fn of_scalar(allowed: Allowed) -> Option<Allowed> {
+    Some(match allowed {
+        Allowed::Output(output) => Allowed::Output(in_shape(&output, &[])?),
+        Allowed::Shape(_) => Allowed::Shape(Shape::new(&[][..]).ok()?),
+        Allowed::Error(code, fields) => {
+            let position = fields.position.map(|_| Vec::new());
+            Allowed::Error(code, ErrorFields { position, ..fields })
+        }
+        other => other,
+    })
 }
 
 /// Whether `params` is a scalar for which the documents promise nothing.
@@ -161,7 +243,7 @@ fn with_dtype(
 
 #[cfg(test)]
 mod tests {
-    use gather_spec::{ErrorFields, NegativeIndex, ReportedError, Tensor};
+    use gather_spec::{NegativeIndex, ReportedError};
 
     use super::*;
 

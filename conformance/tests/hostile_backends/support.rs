@@ -73,7 +73,7 @@ pub(super) fn case(name: &str, first: u32) -> Case {
         sparse: None,
         call,
         names: OperandNames { params: "params".into(), indices: "indices".into() },
-        expect: Expectation { arms: vec![Arm { when: When::default(), allowed }] },
+        expect: Expectation { arms: vec![Arm::always(allowed)] },
     }
 }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::any::OpenDtypes;
-use crate::case::{Case, OperandNames};
+use crate::case::{Case, Expectation, OperandNames};
 use crate::clause::LeftOut;
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::signature::{AttributeRole, ModePolicy, OperandRole, Signature};
@@ -305,13 +305,15 @@ impl<'a> CaseReader<'a> {
                 let sends_fill = attributes.values().any(|value| matches!(value, Attribute::Element(_)));
                 let expecting = CaseReader { reader: Reader { sends_fill, ..sized.reader }, ..sized };
                 let Call { operands, .. } = self.page.spell(roles);
+                let expect = expecting.expectation(&choice.params, mode, &entry.expect)?;
+                let clauses = with_policy(&clauses, mode.is_some(), &expect);
                 cases.push(Case {
                     id: format!("{written}{}", choice.suffix),
                     written: written.clone(),
                     family: family.clone(),
                     documented: entry.documented.as_ref().map(|id| id.value.clone()),
-                    basis: self.basis(&clauses),
-                    clauses: clauses.clone(),
+                    basis: Basis::of(clauses.iter().filter_map(|id| self.spec.clause(id))),
+                    clauses,
                     why: entry.why.clone(),
                     history: entry.history.0.iter().map(|evidence| evidence.value.clone()).collect(),
                     provenance: entry.provenance.as_ref().map(|provenance| provenance.value.clone()),
@@ -324,7 +326,7 @@ impl<'a> CaseReader<'a> {
                         params: self.page.operand(OperandRole::Params).name.clone(),
                         indices: self.page.operand(OperandRole::Indices).name.clone(),
                     },
-                    expect: expecting.expectation(&choice.params, mode, &entry.expect)?,
+                    expect,
                 });
             }
         }
@@ -347,18 +349,21 @@ impl<'a> CaseReader<'a> {
         attributes
     }
 
-    /// The weakest basis of existing clauses.
-    fn basis(&self, clauses: &[String]) -> Basis {
-        let bases = clauses.iter().filter_map(|id| self.spec.clause(id)).map(|clause| clause.basis);
-        bases.max().unwrap_or(Basis::Documented)
-    }
-
     pub(super) fn parse<T: FromStr<Err: ToString>>(&self, name: &Spanned<String>) -> Result<T, Diagnostic> {
         name.value.parse().map_err(|error: T::Err| self.wrong(name.defined, error.to_string()))
     }
 
     pub(super) fn wrong(&self, at: serde_yaml::Location, message: impl Into<String>) -> Diagnostic {
         self.reader.wrong(at, message)
+    }
+}
+
+/// The clauses of a case. One that runs in a mode tests the clause of its policy too, where its outcome depends on that.
+fn with_policy(clauses: &Arc<[String]>, in_mode: bool, expect: &Expectation) -> Arc<[String]> {
+    let of_policy = expect.arms.iter().filter(|_| in_mode).find_map(|arm| arm.clause.as_deref());
+    match of_policy.filter(|id| !clauses.iter().any(|own| own == id)) {
+        Some(id) => clauses.iter().cloned().chain([id.to_owned()]).collect(),
+        None => clauses.clone(),
     }
 }
 

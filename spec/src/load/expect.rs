@@ -1,5 +1,7 @@
 //! Reads the expectation of a case: arms by profile, and the outcomes that each allows.
 
+use std::sync::Arc;
+
 use crate::case::{Allowed, Arm, Expectation, When};
 use crate::diagnostic::{Diagnostic, Quoted, nearest};
 use crate::signature::{Fill, ModePolicy};
@@ -22,7 +24,7 @@ impl<'a> CaseReader<'a> {
         let fill = self.page.fill.filter(|_| fills);
         let arms = match &expect.value {
             Expect::Word(word) if word == "unspecified" => {
-                vec![Arm { when: When::default(), allowed: vec![Allowed::Unspecified] }]
+                vec![Arm::always(vec![Allowed::Unspecified])]
             }
             Expect::Word(word) => {
                 return Err(self
@@ -90,6 +92,19 @@ impl<'a> CaseReader<'a> {
         }
     }
 
+    /// The operator's clause that says what a policy gives.
+    fn clause_of(&self, bad: BadIndex) -> Option<&'a str> {
+        let family = match bad {
+            BadIndex::Error => "index.error",
+            BadIndex::Zero | BadIndex::Fill => "index.zero",
+            BadIndex::Clamp => "index.clamp",
+            BadIndex::Modulo => "index.modulo",
+            BadIndex::Unspecified => return None,
+        };
+        let map = self.spec.of_families.map(self.page.operator.as_str())?;
+        map.get(family).map(String::as_str)
+    }
+
     fn arm(
         &self,
         dtype: &Written,
@@ -98,8 +113,9 @@ impl<'a> CaseReader<'a> {
         at: serde_yaml::Location,
     ) -> Result<Arm, Diagnostic> {
         let when = entry.when.as_ref().map(|when| when.value).unwrap_or_default();
+        let clause = when.bad.and_then(|bad| self.clause_of(bad)).map(Arc::from);
         let Some(any_of) = &entry.any_of else {
-            return Ok(Arm { when, allowed: vec![self.allowed(dtype, fill, entry, at)?] });
+            return Ok(Arm { when, clause, allowed: vec![self.allowed(dtype, fill, entry, at)?] });
         };
         self.fields(dtype, entry)?;
         if outcomes(entry) > 0 {
@@ -123,7 +139,7 @@ impl<'a> CaseReader<'a> {
                 .wrong(any_of.defined, "`any-of` lists at least two outcomes")
                 .help("write a single outcome without `any-of`"));
         }
-        Ok(Arm { when, allowed })
+        Ok(Arm { when, clause, allowed })
     }
 
     fn allowed(

@@ -61,6 +61,7 @@ impl Signature {
                 params_dtypes: file.tolerates.params_dtypes.0,
                 index_dtypes: file.tolerates.index_dtypes.0,
                 scalar_params: matches!(file.tolerates.scalar_params, Some(ScalarEntry::Unspecified)),
+                scalars_as_vectors: file.tolerates.scalars.is_some(),
                 indices_rank: file.tolerates.indices_rank,
                 join: file.tolerates.join.map(|join| join.value),
                 least_depth: file.tolerates.depth.map(|depth| depth.value),

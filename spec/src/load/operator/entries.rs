@@ -100,6 +100,13 @@ pub(super) enum ScalarEntry {
     Unspecified,
 }
 
+/// What is tolerated for scalar params with a scalar index.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ScalarsEntry {
+    AsVectors,
+}
+
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct TolerancesEntry {
@@ -109,6 +116,8 @@ pub(super) struct TolerancesEntry {
     pub(super) index_dtypes: Dtypes,
     #[serde(default, deserialize_with = "present")]
     pub(super) scalar_params: Option<ScalarEntry>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) scalars: Option<Spanned<ScalarsEntry>>,
     #[serde(default, deserialize_with = "present")]
     pub(super) indices_rank: Option<RankRule>,
     #[serde(default, deserialize_with = "present")]

@@ -110,6 +110,7 @@ impl OfForm {
     fn widened(&self, text: Text<'_>, form: Form, tolerates: &TolerancesEntry) -> Result<(), Diagnostic> {
         if form != Form::Elements {
             refuse(text, &tolerates.join, format!("the form {form} has no `join` to widen"))?;
+            refuse(text, &tolerates.scalars, format!("the form {form} has no index of the rank of params"))?;
         }
         if form != Form::Nd {
             refuse(

@@ -3,7 +3,7 @@
 
 use super::entries::{ModeEntry, PolicyEntry};
 use crate::Profile;
-use crate::call::{Attribute, BadIndex, NegativeIndex};
+use crate::call::{Attribute, BadIndex, EmptyAxis, NegativeIndex};
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::signature::{
     AttributeDefault, AttributeRole, AttributeSignature, Fill, Flatten, Form, ModePolicy, OperandRole,
@@ -102,6 +102,10 @@ fn mode(
             .wrong(empty.defined, "some start of a window fits on every dim, also on an empty one")
             .help("leave `empty-axis` out")),
         (_, None) if form == Form::Window => Ok(Default::default()),
+        (BadIndex::Fill, Some(empty)) if empty.value == EmptyAxis::Either => Ok(empty.value),
+        (_, Some(empty)) if empty.value == EmptyAxis::Either => Err(text
+            .wrong(empty.defined, "only `bad: fill` has an output beside the error")
+            .help("write `empty-axis: error` or `empty-axis: zero`")),
         (BadIndex::Error | BadIndex::Fill | BadIndex::Unspecified, Some(empty)) => Err(text
             .wrong(empty.defined, "every index into an empty axis is bad, and `bad` says what that gives")
             .help("leave `empty-axis` out")),

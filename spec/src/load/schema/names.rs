@@ -31,4 +31,4 @@ const WHEN_BAD: [BadIndex; 5] =
 
 one_of!(BadIndexName, "BadIndex", WHEN_BAD.map(|policy| policy.to_string()));
 one_of!(NegativeIndexName, "NegativeIndex", NegativeIndex::ALL.map(|policy| policy.to_string()));
-one_of!(EmptyAxisName, "EmptyAxis", ["zero", "error"].map(str::to_owned));
+one_of!(EmptyAxisName, "EmptyAxis", ["zero", "error", "either"].map(str::to_owned));
