@@ -12,7 +12,7 @@ use gather_spec::{
 
 use crate::builtin::Policies;
 use crate::judge::describe_allowed;
-use crate::picture::{Make, Picture};
+use crate::picture::{self, Make};
 use crate::style;
 
 /// A call on one line: operator, operands, attributes.
@@ -57,8 +57,7 @@ pub fn case(spec: &Specification, case: &Case, width: usize, make: Make<'_>) -> 
     }
     text.push('\n');
     let profile = default_profile(spec, &case.call);
-    let picture = Picture::new(&case.call, &case.names, profile, make);
-    text.push_str(&picture.map(|picture| picture.terminal(width)).unwrap_or_default());
+    text.push_str(&picture::terminal(&case.call, &case.names, profile, make, width));
     text.push('\n');
     for arm in &case.expect.arms {
         let policies = [

@@ -2,7 +2,7 @@
 //! does not interpret it, and shortened.
 
 use std::borrow::Cow;
-use std::fmt::Display;
+use std::fmt::{self, Display, Write as _};
 
 use gather_spec::diagnostic::is_invisible;
 
@@ -28,6 +28,30 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
         if is_harmless(c) { seen.push(c) } else { seen.extend(c.escape_default()) }
     }
     Cow::Owned(seen)
+}
+
+/// The first characters of what is displayed, and an ellipsis for the rest, which is never formatted.
+pub(crate) fn first_of(value: &impl Display, most: usize) -> String {
+    struct Room {
+        text: String,
+        left: usize,
+    }
+
+    impl fmt::Write for Room {
+        fn write_str(&mut self, more: &str) -> fmt::Result {
+            for c in more.chars() {
+                self.left = self.left.checked_sub(1).ok_or(fmt::Error)?;
+                self.text.push(c);
+            }
+            Ok(())
+        }
+    }
+
+    let mut room = Room { text: String::new(), left: most };
+    if write!(room, "{value}").is_err() {
+        room.text.push('…');
+    }
+    room.text
 }
 
 /// Whether a character is visible and has no meaning to a terminal.

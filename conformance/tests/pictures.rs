@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use gather_conformance::ask;
+use gather_conformance::backend::Backend;
 use gather_conformance::builtin;
 use gather_conformance::picture::{self, Picture};
 use gather_spec::{BadIndex, NegativeIndex, Profile, Specification};
@@ -20,7 +21,7 @@ fn drawn(text: &str, profile: Profile, width: usize) -> String {
 
 fn svg(text: &str, profile: Profile) -> Option<String> {
     let asked = ask::read(text, builtin::signatures()).unwrap_or_else(|wrong| panic!("{wrong}"));
-    picture::svg(&asked.call, &asked.names, profile)
+    picture::svg(&asked.call, &asked.names, profile).ok()
 }
 
 fn assert_has(text: &str, words: &[&str]) {
@@ -105,6 +106,47 @@ fn a_tensor_of_a_higher_rank_or_of_many_elements_is_put_into_words() {
     assert_has(&empty, &["(no elements)"]);
     let nothing = format!("numpy.take([[[[[{}]]]]], [[[[[0]]]]], axis=4)", "1");
     assert_eq!(svg(&nothing, STRICT), None);
+}
+
+#[test]
+fn a_run_of_dims_is_a_range_and_an_attribute_is_not_counted_up_to() {
+    let four = drawn("tf.gather([[[[[1, 2]]]]], [[[[0]]]], batch_dims=4)", STRICT, 100);
+    assert_has(
+        &four,
+        &["  dims 0 to 3 are the batch: indices select from params at their own position there"],
+    );
+    let two = drawn("tf.gather([[[1, 2]]], [[0]], batch_dims=2)", STRICT, 100);
+    assert_has(&two, &["  dims 0, 1 are the batch"]);
+    for batch in ["4294967296", "9223372036854775807", "-9223372036854775808"] {
+        let refused = drawn(&format!("tf.gather([[1]], [[0]], batch_dims={batch})"), STRICT, 100);
+        assert_has(
+            &refused,
+            &[&format!("  batch_dims  {batch}\n"), "  outcome     error batch-dims-out-of-range"],
+        );
+        assert!(!refused.contains("are the batch"), "{refused}");
+    }
+}
+
+#[test]
+fn a_call_that_is_too_large_to_make_is_described_in_words() {
+    let indices = vec!["0"; 16_385].join(", ");
+    let text = drawn(&format!("numpy.take([7], [{indices}])"), STRICT, 100);
+    assert_has(&text, &["  outcome     not computed for a picture: 16385 indices\n", "i64 [16385]\n"]);
+    // 513 rows of 513 bytes: more than 256 KiB.
+    let (rows, columns) = (vec!["0"; 513].join(", "), vec!["7"; 513].join(", "));
+    let text = drawn(&format!("numpy.take([[{columns}]]:u8, [{rows}], axis=0)"), STRICT, 100);
+    assert_has(&text, &["the output takes 263169 bytes, more than the limit of 262144"]);
+    assert!(svg(&format!("numpy.take([7], [{indices}])"), STRICT).is_some(), "params are drawn");
+}
+
+#[test]
+fn a_panic_costs_only_the_picture() {
+    let asked = ask::read("numpy.take([7], [0])", builtin::signatures()).unwrap();
+    let make = |_| -> Box<dyn Backend> { panic!("a mistake") };
+    assert_eq!(
+        picture::terminal(&asked.call, &asked.names, STRICT, &make, 100),
+        "  no picture: drawing it failed, which is a bug in gatherspec\n"
+    );
 }
 
 #[test]

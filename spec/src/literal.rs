@@ -140,7 +140,7 @@ fn show_rows(
 ) -> fmt::Result {
     let Some(dim) = tensor.shape().get(at.len()) else {
         *left = left.saturating_sub(1);
-        return show_among_others(f, tensor.dtype(), &tensor.element(at));
+        return write!(f, "{}", Brief(tensor.dtype(), &tensor.element(at)));
     };
     f.write_str("[")?;
     for i in 0..*dim {
@@ -158,17 +158,23 @@ fn show_rows(
     f.write_str("]")
 }
 
-fn show_among_others(f: &mut fmt::Formatter<'_>, dtype: DType, element: &Element) -> fmt::Result {
-    match element {
-        Element::Bytes(string) if string.as_bytes().len() > SHOWN_OF_A_STRING => {
-            let bytes = string.as_bytes();
-            // Cuts between characters, because half a character would turn a text into hexadecimal digits.
-            let cut = (SHOWN_OF_A_STRING - 3..=SHOWN_OF_A_STRING).rev();
-            let whole = cut.map(|end| &bytes[..end]).find(|part| std::str::from_utf8(part).is_ok());
-            show_string(f, whole.unwrap_or(&bytes[..SHOWN_OF_A_STRING]))?;
-            write!(f, "… of {} bytes", bytes.len())
+/// Displays one element among others: like [`Shown`], but at most the first 256 bytes of a string.
+#[derive(Clone, Copy, Debug)]
+pub struct Brief<'a>(pub DType, pub &'a Element);
+
+impl fmt::Display for Brief<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.1 {
+            Element::Bytes(string) if string.as_bytes().len() > SHOWN_OF_A_STRING => {
+                let bytes = string.as_bytes();
+                // Cuts between characters, because half a character would turn a text into hexadecimal digits.
+                let cut = (SHOWN_OF_A_STRING - 3..=SHOWN_OF_A_STRING).rev();
+                let whole = cut.map(|end| &bytes[..end]).find(|part| std::str::from_utf8(part).is_ok());
+                show_string(f, whole.unwrap_or(&bytes[..SHOWN_OF_A_STRING]))?;
+                write!(f, "… of {} bytes", bytes.len())
+            }
+            element => Shown(self.0, element).fmt(f),
         }
-        element => write!(f, "{}", Shown(dtype, element)),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::ask::{self, Answer, Asked};
 use crate::builtin;
 use crate::judge::{Strictness, Verdict, describe_allowed, describe_outcome};
 use crate::native;
-use crate::picture::{self, Picture};
+use crate::picture;
 use crate::process;
 use crate::runner::{CaseResult, InProcess};
 use crate::shell::quoted;
@@ -143,8 +143,9 @@ fn built_in(backend: &BackendArgument, spec: &Specification, case: &Case) -> (St
 /// The call, its picture, and what the documents say.
 fn described(spec: &Specification, asked: &Asked, answer: &Answer<'_>) -> String {
     let mut text = format!("{}\n\n", call_line(&asked.call));
-    let picture = Picture::new(&asked.call, &asked.names, answer.profile, &picture::reference);
-    text.extend(picture.map(|picture| picture.terminal(picture::width_of_stdout())));
+    let width = picture::width_of_stdout();
+    let (call, names) = (&asked.call, &asked.names);
+    text.push_str(&picture::terminal(call, names, answer.profile, &picture::reference, width));
     let by_mode = spec.operator(asked.call.operator.as_str()).is_some_and(|page| !page.modes().is_empty());
     let under = if by_mode { String::new() } else { format!(" (with {})", answer.profile) };
     let _ = writeln!(text, "\n  documented  {}{under}", describe_outcome(&answer.outcome));

@@ -148,12 +148,8 @@ pub(super) fn write_svg(
     profile: Profile,
     path: &Path,
 ) -> Result<(), Failure> {
-    let picture = picture::svg(call, names, profile).ok_or_else(|| {
-        Failure::Usage(
-            "neither params nor indices can be drawn as cells\nhelp: leave out --svg to print them"
-                .to_owned(),
-        )
-    })?;
+    let picture = picture::svg(call, names, profile)
+        .map_err(|why| Failure::Usage(format!("{why}\nhelp: leave out --svg to print them")))?;
     let written = files::write_whole(path, picture.as_bytes());
     written.map_err(|error| Failure::Usage(format!("{} cannot be written: {error}", path.display())))
 }

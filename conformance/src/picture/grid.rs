@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use gather_spec::Tensor;
-use gather_spec::literal::{Rows, Shown};
+use gather_spec::literal::{Brief, Rows};
 
 use crate::mutants::places::Moved;
 use crate::trace::Selection;
@@ -240,7 +240,7 @@ impl Cells<'_> {
     }
 
     fn cell(&self, position: &[usize]) -> Cell {
-        let text = Shown(self.tensor.dtype(), &self.tensor.element(position)).to_string();
+        let text = Brief(self.tensor.dtype(), &self.tensor.element(position)).to_string();
         let text = elided(&printable(&text));
         let moved = self.moved.iter().find(|moved| self.role == Role::Indices && moved.position == position);
         let is_filled =

@@ -9,10 +9,23 @@ use crate::builtin;
 use crate::judge::describe_outcome;
 use crate::mutants::places::{Moved, moved};
 use crate::trace::{Selection, trace};
+use crate::words::{first_of, printable};
 
 use super::grid::{Grid, Mark, Role};
 use super::meaning::meaning;
 use super::steps::{self, Step};
+
+/// The most index values of a call that is made in order to draw it.
+const MOST_MADE: usize = 1 << 14;
+
+/// The most index values to look at one by one.
+const MOST_INDICES: usize = 1 << 12;
+
+/// The most bytes of an output that is made in order to draw it.
+const MAX_OUTPUT: u64 = 1 << 18;
+
+/// The most characters of an attribute.
+const CHARACTERS: usize = 1000;
 
 /// Makes the backend for a profile that a picture is drawn with.
 pub type Make<'a> = &'a dyn Fn(Profile) -> Box<dyn Backend>;
@@ -32,7 +45,7 @@ pub struct Picture {
     pub(super) steps: Vec<Step>,
     /// How many further rows there are.
     pub(super) more_steps: usize,
-    /// How an index selects, in a few sentences.
+    /// How an index selects, in a few sentences, if there are steps.
     pub(super) meaning: Vec<String>,
     /// What becomes of each index that does not select its own value.
     pub(super) notes: Vec<String>,
@@ -45,17 +58,18 @@ impl Picture {
     pub fn new(call: &Call, names: &OperandNames, profile: Profile, make: Make<'_>) -> Option<Self> {
         let signature = builtin::signatures().get(call.operator.as_str());
         let (params, indices) = (call.operands.get(&names.params)?, call.operands.get(&names.indices)?);
-        let outcome = make(profile).call(call);
+        let count = indices.shape().element_count();
+        let outcome = if count <= MOST_MADE { Some(make(profile).call(call)) } else { None };
         let output = match &outcome {
-            Outcome::Output(output) => Some(output),
+            Some(Outcome::Output(output)) => Some(output),
             _ => None,
         };
         let modes = signature.filter(|signature| !signature.modes().is_empty());
-        let is_traced = output.is_some() || is_of_an_index(&outcome);
+        let is_traced = output.is_some() || outcome.as_ref().is_some_and(is_of_an_index);
         let traced = if is_traced { trace(call, names, profile, modes, make) } else { None };
         let mut selections = traced.unwrap_or_default();
-        let moved = signature.filter(|_| is_traced).map(|signature| moved(signature, call, profile));
-        let moved = moved.unwrap_or_default();
+        let looked_at = signature.filter(|_| is_traced && count <= MOST_INDICES);
+        let moved = looked_at.map(|signature| moved(signature, call, profile)).unwrap_or_default();
         if output.is_none() {
             selections.iter_mut().filter(|row| is_bad(row, &moved)).for_each(forget_sources);
         }
@@ -69,8 +83,15 @@ impl Picture {
             title: call.operator.to_string(),
             grids: grids.into_iter().flatten().collect(),
             others: others(call, names),
-            outcome: output.is_none().then(|| describe_outcome(&outcome)),
-            meaning: signature.map(|signature| meaning(signature, call, names, output)).unwrap_or_default(),
+            outcome: match &outcome {
+                Some(Outcome::Output(_)) => None,
+                Some(outcome) => Some(describe_outcome(outcome)),
+                None => Some(format!("not computed for a picture: {count} indices")),
+            },
+            meaning: match signature {
+                Some(signature) if !steps.is_empty() => meaning(signature, call, names, output),
+                _ => Vec::new(),
+            },
             more_steps: selections.len().saturating_sub(steps.len()),
             steps,
             notes: signature
@@ -82,21 +103,20 @@ impl Picture {
     /// What letters and marks mean, line by line.
     pub(super) fn legend(&self) -> Vec<&str> {
         let has = |mark| self.grids.iter().flat_map(Grid::cells).any(|cell| cell.mark == mark);
-        let has_steps = !self.steps.is_empty();
-        let meaning = self.meaning.iter().filter(|_| has_steps).map(String::as_str);
         let marks = [
-            has_steps.then_some("a letter marks an index, what it selects and where that goes"),
+            (!self.steps.is_empty())
+                .then_some("a letter marks an index, what it selects and where that goes"),
             has(Mark::Bad).then_some("✗ marks a bad index"),
             has(Mark::Filled).then_some("( ) is not from params"),
         ];
-        meaning.chain(marks.into_iter().flatten()).collect()
+        self.meaning.iter().map(String::as_str).chain(marks.into_iter().flatten()).collect()
     }
 }
 
-/// The reference, with which pictures are drawn.
+/// The reference, with which pictures are drawn. An output of more than 256 KiB is `unsupported`.
 #[must_use]
 pub fn reference(profile: Profile) -> Box<dyn Backend> {
-    builtin::backend("reference", profile, builtin::MAX_OUTPUT).expect("the reference is built in")
+    builtin::backend("reference", profile, MAX_OUTPUT).expect("the reference is built in")
 }
 
 /// Whether a call is rejected for the value of an index.
@@ -115,10 +135,14 @@ fn forget_sources(row: &mut Selection) {
 
 /// The operands besides params and indices, and the attributes, as name and value.
 fn others(call: &Call, names: &OperandNames) -> Vec<(String, String)> {
-    let tensor = |tensor: &Tensor| format!("{} {} {}", tensor.dtype(), tensor.shape(), Rows(tensor));
+    let tensor = |tensor: &Tensor| {
+        let elements = Rows(tensor).to_string();
+        format!("{} {} {}", tensor.dtype(), tensor.shape(), printable(&elements))
+    };
+    let value = |value| printable(&first_of(value, CHARACTERS)).into_owned();
     let is_drawn = |name: &str| *name == *names.params || *name == *names.indices;
     let operands = call.operands.iter().filter(|(name, _)| !is_drawn(name));
     let operands = operands.map(|(name, operand)| (name.to_owned(), tensor(operand)));
-    let attributes = call.attributes.iter().map(|(name, value)| (name.clone(), value.to_string()));
+    let attributes = call.attributes.iter().map(|(name, sent)| (name.clone(), value(sent)));
     operands.chain(attributes).collect()
 }

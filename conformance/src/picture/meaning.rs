@@ -37,7 +37,7 @@ pub(super) fn meaning(
                 0 => format!("the last dim of {indices} is empty: each row selects all of {params}"),
                 _ => format!(
                     "the numbers along the last dim of {indices} are coordinates of {params} along {}",
-                    dims(first..first + depth)
+                    range(first, depth)
                 ),
             };
             std::iter::once(selects).chain(batch(&roles, names)).collect()
@@ -60,7 +60,7 @@ fn batch(roles: &Roles<&Tensor>, OperandNames { params, indices }: &OperandNames
     (batch > 0).then(|| {
         format!(
             "{} {are} the batch: {indices} select from {params} at their own position there",
-            dims(0..batch)
+            range(0, batch)
         )
     })
 }
@@ -120,6 +120,14 @@ fn windows(
     let gone = if gone.is_empty() { String::new() } else { format!("; the output lacks its {}", dims(gone)) };
     lines.push(format!("every slice has the size slice_sizes{gone}"));
     lines
+}
+
+/// So many dims from the first one on: `dim 2`, `dims 0, 1`, or `dims 0 to 7`.
+fn range(first: usize, count: usize) -> String {
+    match count {
+        0..=3 => dims((first..).take(count)),
+        _ => format!("dims {first} to {}", first.saturating_add(count - 1)),
+    }
 }
 
 /// `dim 2`, or `dims 0, 1`.

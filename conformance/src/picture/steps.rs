@@ -1,7 +1,7 @@
 //! What each row of indices does, in words: its place in indices, what it selects, and where that goes.
 
 use gather_spec::case::OperandNames;
-use gather_spec::literal::{Rows, Shown};
+use gather_spec::literal::{Brief, Rows};
 use gather_spec::{BadIndex, Call, Form, NegativeIndex, Profile, Shape, Signature, Tensor, TensorBuilder};
 
 use crate::mutants::places::Moved;
@@ -69,7 +69,7 @@ pub(super) fn notes(
             (None, BadIndex::Error) => "an error".to_owned(),
             (None, BadIndex::Unspecified) => "anything: the documents promise nothing".to_owned(),
             (None, BadIndex::Fill) => {
-                format!("filled with {}", printable(&Shown(roles.params.dtype(), filler).to_string()))
+                format!("filled with {}", printable(&Brief(roles.params.dtype(), filler).to_string()))
             }
             (None, _) => "zeros".to_owned(),
         };
@@ -107,7 +107,8 @@ fn slice(positions: &[Vec<usize>], shape: &Shape) -> String {
 fn part(tensor: &Tensor, positions: &[Vec<usize>]) -> String {
     let counts = (0..tensor.rank()).map(|axis| values(positions, axis).len());
     let dims: Vec<usize> = counts.filter(|count| *count > 1).collect();
-    let dims = if dims.iter().product::<usize>() == positions.len() { dims } else { vec![positions.len()] };
+    let product = dims.iter().try_fold(1usize, |product, dim| product.checked_mul(*dim));
+    let dims = if product == Some(positions.len()) { dims } else { vec![positions.len()] };
     let Ok(mut elements) =
         Shape::new(dims).map_err(Into::into).and_then(|dims| TensorBuilder::new(tensor.dtype(), dims))
     else {

@@ -5,8 +5,6 @@
 
 use std::fmt::Write as _;
 
-use gather_spec::case::OperandNames;
-use gather_spec::{Call, Profile};
 use svg::Document;
 use svg::node::Text as Characters;
 use svg::node::element::{Description, Group, Rectangle, Style, Text, Title};
@@ -14,7 +12,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::flow::{Tile, flow, stack};
 use super::grid::{Body, Cell, Grid, Mark, Table};
-use super::layout::{Picture, reference};
+use super::layout::Picture;
 use super::letter::letter;
 
 /// The width to fill, in pixels.
@@ -58,16 +56,6 @@ impl Picture {
     pub fn svg(&self) -> Option<String> {
         self.grids.iter().any(Grid::is_drawn).then(|| render(self))
     }
-}
-
-/// Draws a call as the reference answers it under a profile, as a self-contained SVG file. `None` if neither params nor
-/// indices can be drawn as cells, for their rank or their size.
-///
-/// The root has the class `gs-picture`. Its text has the CSS colour of the root, so that a page with a theme of its own sets
-/// `.gs-picture { color: … }`.
-#[must_use]
-pub fn svg(call: &Call, names: &OperandNames, profile: Profile) -> Option<String> {
-    Picture::new(call, names, profile, &reference)?.svg()
 }
 
 fn render(picture: &Picture) -> String {

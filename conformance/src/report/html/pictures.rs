@@ -39,7 +39,7 @@ impl Pictures {
             if self.drawn.contains_key(&key) {
                 continue;
             }
-            let Some(svg) = picture::svg(&case.call, &case.names, profile) else { continue };
+            let Ok(svg) = picture::svg(&case.call, &case.names, profile) else { continue };
             let Some(rest) = left.checked_sub(svg.len()) else { return };
             left = rest;
             self.drawn.insert(key, texts.number(svg));
