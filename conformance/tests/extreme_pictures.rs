@@ -98,7 +98,7 @@ fn element(choices: &mut Choices, dtype: DType) -> Element {
     })
 }
 
-fn tensor(choices: &mut Choices, dtype: DType, shape: Shape) -> Tensor {
+fn tensor(choices: &mut Choices, dtype: DType, shape: &Shape) -> Tensor {
     let mut tensor = TensorBuilder::new(dtype, shape.clone()).unwrap();
     (0..shape.element_count()).for_each(|_| tensor.push(element(choices, dtype)));
     tensor.finish().unwrap()
@@ -139,7 +139,7 @@ fn draw(choices: &mut Choices, signature: &Signature) -> Asked {
     let operands = signature.operands.iter().map(|operand| {
         let dtype = if operand.role == OperandRole::Params { params } else { choices.pick(&operand.dtypes) };
         let shape = if is_one { one.clone() } else { shape(choices) };
-        (operand.name.clone(), tensor(choices, dtype, shape))
+        (operand.name.clone(), tensor(choices, dtype, &shape))
     });
     let operands = operands.collect();
     let attributes: Attributes = signature
