@@ -289,8 +289,14 @@ fn the_adapter_of_stablehlo_names_both_versions_where_private_functions_are_miss
     let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     assert_eq!(output.status.code(), Some(3), "{text}");
     assert!(text.contains("does not work in jaxlib 9.9; this adapter is for 0."), "{text}");
-    let minutes = gather_conformance::adapters::adapter("stablehlo").unwrap().manifest().minutes.unwrap();
-    assert!(text.contains(&format!("stablehlo: the run takes about {minutes} min on two cores\n")), "{text}");
+}
+
+#[test]
+fn a_whole_run_of_an_adapter_says_first_how_long_it_takes() {
+    let first = "numpy: the run takes about 3 min on two cores\n";
+    let (_, whole) = run(&["--backend", "numpy", "--python", "./no-python"]);
+    let (_, cases) = run(&["--backend", "numpy", "--python", "./no-python", "--no-campaign"]);
+    assert!(whole.contains(first) && !cases.contains(first), "{whole}{cases}");
 }
 
 fn of(runtime: Runtime) -> impl Iterator<Item = &'static Adapter> {
