@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 use environment::{Environment, absolute_entries, digest};
 pub use environment::{Manifest, Runtime};
 
+use crate::files;
+
 /// An adapter, as embedded.
 #[derive(Clone, Copy, Debug)]
 pub struct Adapter {
@@ -151,7 +153,10 @@ impl Adapter {
         fs::create_dir_all(&folder).map_err(cannot)?;
         for (name, text) in files {
             let path = folder.join(name);
-            if fs::read(&path).ok().as_deref() != Some(text.as_bytes()) {
+            // A file of another length is another version, or none of ours.
+            let is_there =
+                files::read_bytes(&path, text.len() as u64).is_ok_and(|found| found == text.as_bytes());
+            if !is_there {
                 crate::report::write_whole(&path, text.as_bytes()).map_err(cannot)?;
             }
         }

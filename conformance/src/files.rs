@@ -49,6 +49,28 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// Opens a file to be locked, which is made unless it is there. Neither follows a link nor changes what the file holds.
+///
+/// # Errors
+/// If something other than a regular file is there, or it cannot be made.
+pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        found => check(&found?)?,
+    }
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
+    }
+    let file = options.open(path)?;
+    check(&file.metadata()?)?;
+    Ok(file)
+}
+
 fn check(metadata: &Metadata) -> io::Result<()> {
     if metadata.is_file() {
         return Ok(());
@@ -83,7 +105,13 @@ fn kind(file_type: FileType) -> &'static str {
             return "a socket";
         }
     }
-    if file_type.is_dir() { "a directory" } else { "something else" }
+    if file_type.is_dir() {
+        "a directory"
+    } else if file_type.is_symlink() {
+        "a symbolic link"
+    } else {
+        "something else"
+    }
 }
 
 /// Writes a file atomically. A link to a regular file stays a link.

@@ -37,6 +37,8 @@ mod worker;
 
 pub use batch::{Event, Watch};
 pub use dialogue::{Answers, Dialogue, Interrupted};
+#[cfg(feature = "cli")]
+pub(crate) use inputs::{InputFile, InputFolder};
 pub use program::{Broken, Limits, ProcessBackend};
 pub use run::Findings;
 #[cfg(feature = "cli")]

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::adapters;
 use crate::backend::Identity;
+use crate::files;
 use crate::judge::Verdict;
 use crate::questions;
 use crate::report::{BackendReport, Entry, write_whole};
@@ -19,6 +20,9 @@ const SCHEMA: u32 = 1;
 
 /// The most characters to store of a call or an outcome.
 const LONGEST: usize = 300;
+
+/// The most bytes of a file with results that is read.
+const LONGEST_FILE: u64 = 256 << 20;
 
 /// The most characters of a backend's name, and of its version, in a file name.
 const LONGEST_PART: usize = 60;
@@ -216,11 +220,11 @@ pub fn page(folder: &Path) -> io::Result<String> {
 
 /// In which versions findings are, by the case that shows them; nothing if there is no such file.
 fn since(path: &Path) -> io::Result<BTreeMap<String, String>> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => serde_yaml::from_str(&text).map_err(io::Error::other),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(BTreeMap::new()),
-        Err(error) => Err(error),
+    if !path.try_exists()? {
+        return Ok(BTreeMap::new());
     }
+    let text = files::read_text(path, LONGEST_FILE).map_err(io::Error::other)?;
+    serde_yaml::from_str(&text).map_err(io::Error::other)
 }
 
 /// The results in a folder, ordered by file name.
@@ -228,12 +232,15 @@ fn since(path: &Path) -> io::Result<BTreeMap<String, String>> {
 /// # Errors
 /// If a file cannot be read, or does not hold results.
 pub fn read(folder: &Path) -> io::Result<Vec<Results>> {
-    let mut files: Vec<PathBuf> =
+    let mut paths: Vec<PathBuf> =
         std::fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-    files.sort();
-    let read = |path: &PathBuf| -> io::Result<Results> { Ok(serde_json::from_slice(&std::fs::read(path)?)?) };
-    files.iter().map(read).collect()
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    paths.sort();
+    let read = |path: &PathBuf| -> io::Result<Results> {
+        let bytes = files::read_bytes(path, LONGEST_FILE).map_err(io::Error::other)?;
+        serde_json::from_slice(&bytes).map_err(|why| io::Error::other(format!("{}: {why}", path.display())))
+    };
+    paths.iter().map(read).collect()
 }
 
 const INTRODUCTION: &str = "\

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -97,6 +98,12 @@ fn a_page_is_made_by_a_run_or_from_its_record() {
         "{said}"
     );
     assert_eq!(ended(&["--from", &json]).0, 2, "there is no page to write");
+    let mut record: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    record["workloads"][0]["timed"][1]["floor"]["median"] = 0.into();
+    fs::write(&json, record.to_string()).unwrap();
+    let (status, _, said) = ended(&["--from", &json, "--page", &again]);
+    let words = "bench.json: workloads[0].timed[1].floor.median is 0e0: expected nanoseconds";
+    assert!(status == 2 && said.contains(words), "{said}");
     assert_eq!(fs::read_to_string(&again).unwrap(), text);
 }
 
@@ -117,9 +124,132 @@ fn a_backend_whose_output_is_wrong_is_not_timed() {
     .unwrap();
     let (status, out, said) =
         ended(&["--workload", "tiny-2x2", "--turns", "1", "--", "python3", program.to_str().unwrap()]);
-    assert_eq!((status, said.as_str()), (0, ""), "{out}");
+    assert_eq!((status, said.as_str()), (1, ""), "{out}");
     assert_eq!(rows(&out, "tiny-2x2")[0][5], "–");
     assert!(out.contains("wrong.py: its output is wrong"), "{out}");
+}
+
+/// A backend for `tiny-2x2` which answers right, and then does what its mode says.
+const PROGRAM: &str = r#"
+import base64, json, struct, sys, time
+mode, note = sys.argv[1:]
+operators = {"tf.gather_nd": {"profile": {"bad": "error", "negative": "reject"}, "dtypes": ["f32"], "index_dtypes": ["i64"]}}
+timings = 0
+def read(tensor, kind):
+    with open(tensor["file"], "rb") as file:
+        return struct.unpack("<4" + kind, file.read()[tensor["offset"]:])
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["cmd"] == "start":
+        backend = {"name": mode, "version": "1", "language": "Python"}
+        reply = {"protocol": 2, "backend": backend, "operators": operators}
+    elif message["cmd"] == "stop":
+        break
+    elif message["cmd"] == "call":
+        params = read(message["operands"]["params"], "f")
+        a, b, c, d = read(message["operands"]["indices"], "q")
+        data = base64.b64encode(struct.pack("<2f", params[2 * a + b], params[2 * c + d])).decode()
+        reply = {"seq": message["seq"], "output": {"dtype": "f32", "shape": [2], "data": data}}
+    else:
+        timings += 1
+        if mode != "at-once":
+            time.sleep(message["rounds"] * message["min_round_ns"] / 1e9)
+        if mode == "overwrites" and timings == 2:
+            with open(message["operands"]["indices"]["file"], "r+b") as file:
+                file.seek(message["operands"]["indices"]["offset"])
+                file.write(b"\x7f" * 32)
+        if mode == "hangs" and timings == 2:
+            with open(note, "w") as file:
+                file.write("hangs")
+            time.sleep(60)
+        claim = 0.25 if mode == "impossible" else 250.0
+        reply = {"seq": message["seq"], "nanoseconds": [claim] * message["rounds"]}
+    print(json.dumps(reply), flush=True)
+"#;
+
+/// Writes [`PROGRAM`] to a folder, and gives the command for a mode.
+fn program(folder: &Path, mode: &str) -> [String; 5] {
+    let path = folder.join("program.py");
+    fs::write(&path, PROGRAM).unwrap();
+    let [path, note] = [path, folder.join("note")].map(|path| path.to_str().unwrap().to_owned());
+    ["--".to_owned(), "python3".to_owned(), path, mode.to_owned(), note]
+}
+
+/// The number of durations of a backend with each kind of output memory.
+fn counts(record: &Value, backend: usize) -> Vec<usize> {
+    let timed = record["workloads"][0]["timed"].as_array().unwrap().iter();
+    timed.map(|timed| timed["backends"][backend]["durations"]["all"].as_array().map_or(0, Vec::len)).collect()
+}
+
+#[test]
+fn a_backend_that_changes_its_inputs_is_named_and_the_others_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let json = folder.path().join("bench.json");
+    let command = program(folder.path(), "overwrites");
+    let options = ["--workload", "tiny-2x2", "--turns", "3", "--rounds", "1", "--backend", "reference"];
+    let options = [&options[..], &["--json", json.to_str().unwrap()]].concat();
+    let command = command.iter().map(String::as_str);
+    let (status, out, said) = ended(&options.into_iter().chain(command).collect::<Vec<_>>());
+    assert_eq!((status, said.as_str()), (1, ""), "{out}");
+    assert!(
+        out.contains("note: it changed its inputs: the file of indices differs from byte 64 on\n"),
+        "{out}"
+    );
+    let record: Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
+    assert_eq!([0, 1, 2].map(|backend| counts(&record, backend)), [[3, 3], [3, 0], [0, 0]], "{out}");
+    assert_eq!(out.matches("\n- ").count(), 2, "the reference has fresh outputs only: {out}");
+}
+
+#[test]
+fn durations_that_cannot_be_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (mode, words) in [
+        ("at-once", "its rounds last at least 30.0 ms, and its reply came after "),
+        ("impossible", "it claims 0.25 ns a call, and no machine writes 8.00 B in less than 1.0 ns"),
+    ] {
+        let command = program(folder.path(), mode);
+        let options = ["--workload", "tiny-2x2", "--turns", "1"].into_iter();
+        let (status, out, said) =
+            ended(&options.chain(command.iter().map(String::as_str)).collect::<Vec<_>>());
+        assert!(status == 3 && said.contains(words) && out.contains(words), "{out}{said}");
+        assert_eq!(rows(&out, "tiny-2x2")[0][5], "–", "{out}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_keeps_what_was_measured_and_no_input() {
+    use std::os::unix::process::ExitStatusExt as _;
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let folder = tempfile::tempdir().unwrap();
+    let here = |name: &str| folder.path().join(name);
+    fs::create_dir(here("temporary")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
+    command.args(["bench", "--workload", "t*-2x2", "--turns", "3", "--rounds", "2", "--page"]);
+    command.arg(here("page.html")).arg("--json").arg(here("bench.json"));
+    command.args(program(folder.path(), "hangs")).env("TMPDIR", here("temporary"));
+    let mut running = command.stdout(fs::File::create(here("stdout")).unwrap()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while fs::metadata(here("note")).map_or(0, |file| file.len()) == 0 {
+        assert!(Instant::now() < deadline && running.try_wait().unwrap().is_none(), "no second timing");
+        thread::sleep(Duration::from_millis(5));
+    }
+    kill_process(Pid::from_child(&running), Signal::TERM).unwrap();
+    let status = running.wait().unwrap();
+    assert_eq!(status.signal(), Some(Signal::TERM.as_raw()), "{status:?}");
+    assert_eq!(fs::read_dir(here("temporary")).unwrap().count(), 0, "inputs are left");
+    let record: Value = serde_json::from_slice(&fs::read(here("bench.json")).unwrap()).unwrap();
+    assert_eq!(record["interrupted"], "SIGTERM");
+    assert_eq!((counts(&record, 0), counts(&record, 1)), (vec![2 * 2], vec![2]), "{record}");
+    let sentence = "Interrupted by SIGTERM: the last workload may have fewer turns";
+    for name in ["stdout", "page.html"] {
+        let text = fs::read_to_string(here(name)).unwrap();
+        assert!(text.contains("tiny-2x2") && text.contains(sentence), "{text}");
+    }
 }
 
 #[test]

@@ -287,6 +287,11 @@ fn what_is_no_file_is_not_read() {
             let said = refused(&[arguments, &[file]].concat());
             assert!(said.contains("not a regular file") || said.contains("is not a file"), "{said}");
         }
+        // Nor in a folder that is named.
+        let results = tempfile::tempdir().unwrap();
+        symlink(file, results.path().join("mine.json")).unwrap();
+        let said = refused(&["show", "minus-one", "--results", results.path().to_str().unwrap()]);
+        assert!(said.contains("mine.json: this is ") && said.contains("not a regular file"), "{said}");
     }
 }
 

@@ -5,10 +5,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
 use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
-use std::process::Command;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
@@ -136,36 +136,138 @@ fn the_first_use_of_an_adapter_runs_nothing_of_the_current_folder() {
     assert!(said.contains("No module named 'numpy'"), "{said}");
 }
 
-/// As `PIP_TARGET` does: what pip has installed is not where it was to be. The Python is none, but answers like one.
+/// A Python that is none, but answers like one whose pip installs elsewhere, as `PIP_TARGET` does. So no environment is ever
+/// finished.
+struct FakePython {
+    folder: TempDir,
+}
+
+impl FakePython {
+    fn new(version: &str) -> Self {
+        let fake = Self { folder: tempfile::tempdir().unwrap() };
+        fake.set_version(version);
+        fake
+    }
+
+    fn set_version(&self, version: &str) {
+        let python = self.folder.path().join("python3");
+        let script = format!(
+            "#!/bin/sh\nset -e\ncase \"$*\" in\n\
+             *'version_info'*) echo {version};;\n\
+             *'-m venv'*) mkdir -p \"$4/bin\"; cp \"$0\" \"$4/bin/python\";;\n\
+             *'-m pip install'*) ;;\n\
+             *find_spec*) exit 1;;\nesac\n"
+        );
+        fs::write(&python, script).unwrap();
+        fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
+        command.args(["run", "--case", "tf.gather/documented/*", "--backend", "numpy", "--out"]);
+        command.arg(self.folder.path().join("out"));
+        let path = std::env::var("PATH").unwrap();
+        command.env("PATH", format!("{}:{path}", self.folder.path().display()));
+        command.env("XDG_CACHE_HOME", self.folder.path().join("cache"));
+        command
+    }
+
+    /// What a run says that cannot use the adapter.
+    fn said(&self) -> String {
+        let output = self.command().output().unwrap();
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        said
+    }
+
+    /// The paths in the cache whose names begin and end so.
+    fn cached(&self, start: &str, end: &str) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.folder.path().join("cache/gatherspec")).unwrap();
+        let names = entries.map(|entry| entry.unwrap().path());
+        let is_one = |path: &PathBuf| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            name.starts_with(start) && name.ends_with(end)
+        };
+        names.filter(is_one).collect()
+    }
+}
+
 #[test]
 fn what_pip_installs_elsewhere_is_said() {
-    let folder = tempfile::tempdir().unwrap();
-    let python = folder.path().join("python3");
-    let script = "#!/bin/sh\nset -e\ncase \"$*\" in\n\
-                  *'version_info'*) echo 3.12.1;;\n\
-                  *'-m venv'*) mkdir -p \"$5/bin\"; cp \"$0\" \"$5/bin/python\";;\n\
-                  *'-m pip install'*) echo \"$PIP_TARGET\" > \"$(dirname \"$0\")/asked\";;\n\
-                  *find_spec*) exit 1;;\nesac\n";
-    fs::write(&python, script).unwrap();
-    fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
-    let cache = folder.path().join("cache");
-    let output = Command::new(env!("CARGO_BIN_EXE_gatherspec"))
-        .args(["run", "--case", "tf.gather/documented/*", "--backend", "numpy", "--out"])
-        .arg(folder.path().join("out"))
-        .env("PATH", format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap()))
-        .env("XDG_CACHE_HOME", &cache)
-        .env("PIP_TARGET", "elsewhere")
-        .output()
-        .unwrap();
-    let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-    assert!(
-        output.status.code() == Some(3) && said.contains("pip has installed numpy elsewhere than in "),
-        "{said}"
-    );
+    let python = FakePython::new("3.12.1");
+    let said = python.said();
+    assert!(said.contains("pip has installed numpy elsewhere than in "), "{said}");
     assert!(said.contains("does its configuration name a target"), "{said}");
     // It is not taken for a whole environment the next time.
-    let ready = fs::read_dir(cache.join("gatherspec")).unwrap().map(|entry| entry.unwrap().path());
-    assert!(ready.into_iter().all(|path| !path.join("gatherspec-ready").exists()));
+    assert!(python.cached("", "").iter().all(|path| !path.join("gatherspec-ready").exists()));
+}
+
+#[test]
+fn an_unfinished_environment_is_made_anew_and_what_a_link_in_its_place_leads_to_stays() {
+    let python = FakePython::new("3.12.1");
+    python.said();
+    let [environment] = &python.cached("environment-", "-python-3.12.1")[..] else {
+        panic!("no environment")
+    };
+    fs::write(environment.join("left"), "").unwrap();
+    assert!(
+        python.said().contains("pip has installed numpy elsewhere") && !environment.join("left").exists()
+    );
+
+    let mine = tempfile::tempdir().unwrap();
+    fs::write(mine.path().join("thesis"), "").unwrap();
+    fs::remove_dir_all(environment).unwrap();
+    symlink(mine.path(), environment).unwrap();
+    let said = python.said();
+    assert!(said.contains("is a symbolic link, and an environment is to be made there"), "{said}");
+    assert_eq!(fs::read_dir(mine.path()).unwrap().count(), 1);
+    assert!(mine.path().join("thesis").exists());
+}
+
+/// Were it waited for, this test would not end.
+#[test]
+fn what_is_no_file_is_neither_locked_nor_read_as_an_adapter() {
+    let python = FakePython::new("3.12.1");
+    python.said();
+    let [lock] = &python.cached("environment-", ".lock")[..] else { panic!("no lock") };
+    let mine = python.folder.path().join("thesis");
+    fs::write(&mine, "text").unwrap();
+    let pipe = |path: &Path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    fs::remove_file(lock).unwrap();
+    pipe(lock);
+    let said = python.said();
+    assert!(said.contains("cannot be locked: this is a named pipe, not a regular file"), "{said}");
+    fs::remove_file(lock).unwrap();
+    symlink(&mine, lock).unwrap();
+    let said = python.said();
+    assert!(said.contains("cannot be locked: this is a symbolic link, not a regular file"), "{said}");
+    assert_eq!(fs::read_to_string(&mine).unwrap(), "text");
+
+    let [adapter] = &python.cached("numpy-", "")[..] else { panic!("no adapter") };
+    let program = adapter.join("__main__.py");
+    fs::remove_file(&program).unwrap();
+    pipe(&program);
+    assert!(python.said().contains("this is not a regular file, so it is not replaced"));
+}
+
+#[test]
+fn a_run_says_that_it_waits_for_another_which_has_the_same_version_of_python() {
+    let python = FakePython::new("3.12.1");
+    python.said();
+    let lock = || fs::File::open(&python.cached("environment-", "-python-3.12.1.lock")[0]).unwrap();
+    let held = lock();
+    held.lock().unwrap();
+    python.set_version("3.12.2");
+    assert!(python.said().contains("pip has installed numpy elsewhere"), "another version waits");
+
+    python.set_version("3.12.1");
+    let mut running = python.command().stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(running.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let waits = said.find(|line| line.contains("waiting for another run, which has locked "));
+    assert!(waits.is_some_and(|line| line.ends_with("-python-3.12.1.lock")));
+    drop(held);
+    assert!(said.any(|line| line.contains("making a Python 3.12.1 environment")));
+    assert_eq!(running.wait().unwrap().code(), Some(3));
 }
 
 #[test]

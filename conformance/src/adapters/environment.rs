@@ -6,12 +6,21 @@
 mod node;
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
+
+use crate::files::open_lock;
+use crate::interrupt;
+
+/// How often a lock that another run holds is tried.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// The content of `backend.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -86,11 +95,11 @@ impl Environment<'_> {
         let folder = self.cache.join(name);
         let ready = folder.join("gatherspec-ready");
         // If several runs need the environment at once, one creates it and the others wait.
-        let lock = File::create(folder.with_extension("lock")).and_then(|lock| lock.lock().map(|()| lock));
-        let _lock = lock.map_err(|error| format!("{} cannot be locked: {error}", folder.display()))?;
+        let _lock = self.locked(&self.cache.join(format!("{name}.lock")))?;
         if !ready.is_file() {
             let name = &self.manifest.name;
             (self.say)(&format!("{name}: making {what} in {}", folder.display()));
+            make_empty(&folder)?;
             make(&folder)?;
             fs::write(&ready, "")
                 .map_err(|error| format!("{} cannot be written: {error}", ready.display()))?;
@@ -99,9 +108,32 @@ impl Environment<'_> {
         Ok(folder)
     }
 
+    /// Locks a file. If another run holds it, says so and waits until that one ends or the user stops this one.
+    fn locked(&self, path: &Path) -> Result<File, String> {
+        let cannot = |error: io::Error| format!("{} cannot be locked: {error}", path.display());
+        let lock = open_lock(path).map_err(cannot)?;
+        let mut said = false;
+        loop {
+            match lock.try_lock() {
+                Ok(()) => return Ok(lock),
+                Err(TryLockError::Error(error)) => return Err(cannot(error)),
+                Err(TryLockError::WouldBlock) if interrupt::requested() => {
+                    return Err(format!("interrupted while {} was locked by another run", path.display()));
+                }
+                Err(TryLockError::WouldBlock) => {}
+            }
+            if !said {
+                let name = &self.manifest.name;
+                (self.say)(&format!("{name}: waiting for another run, which has locked {}", path.display()));
+                said = true;
+            }
+            thread::sleep(LOOK);
+        }
+    }
+
     fn make(&self, system: &Path, folder: &Path, python: &Path) -> Result<(), String> {
         let (name, manifest) = (&self.manifest.name, self.manifest);
-        run(isolated(system).args(["-m", "venv", "--clear"]).arg(folder)).map_err(|said| {
+        run(isolated(system).args(["-m", "venv"]).arg(folder)).map_err(|said| {
             format!("Python's venv does not work; on Debian it is the package python3-venv\n{said}")
         })?;
         let requirements = folder.join("requirements.txt");
@@ -131,6 +163,25 @@ impl Environment<'_> {
             )
         })
     }
+}
+
+/// Makes a new folder in the place of one that an earlier run left unfinished. What a link leads to is not ours to empty.
+fn make_empty(folder: &Path) -> Result<(), String> {
+    let cannot = |error: io::Error| format!("{} cannot be made: {error}", folder.display());
+    match fs::symlink_metadata(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(cannot(error)),
+        Ok(found) if found.is_dir() => fs::remove_dir_all(folder).map_err(cannot)?,
+        Ok(found) => {
+            let what = if found.is_symlink() { "a symbolic link" } else { "no directory" };
+            return Err(format!(
+                "{} is {what}, and an environment is to be made there\nhelp: remove it, or set XDG_CACHE_HOME to move all \
+                 environments",
+                folder.display()
+            ));
+        }
+    }
+    fs::create_dir(folder).map_err(cannot)
 }
 
 /// A Python that ignores the current folder, `PYTHONPATH` and the user's packages, and that searches for programs where

@@ -5,8 +5,14 @@ use gather_spec::signature::OperandRole;
 use gather_spec::{Call, Outcome, Roles, Signature, Signatures, Tensor};
 
 use crate::backend::{Capability, Description, Identity};
+use crate::interrupt;
+use crate::judge::Verdict;
 use crate::process::{Broken, ProcessBackend, Timer, Timing, Trouble};
 use crate::protocol::{CallMessage, Command, OperandMessages, OutputMemory, TensorMessage, TimeMessage};
+
+use super::measure::Settings;
+use super::operands::Operands;
+use super::plausible::implausible;
 
 /// A backend in a process of its own.
 pub(crate) struct Contender {
@@ -14,30 +20,28 @@ pub(crate) struct Contender {
     pub(crate) name: String,
     timer: Timer,
     seq: u64,
-    /// Why it is asked nothing any more: its process ended, hung or broke the protocol.
+    /// Why it is asked nothing any more: its process ended, hung, broke the protocol or changed its inputs.
     pub(crate) ended: Option<String>,
+    /// Whether it gave a wrong output or changed its inputs.
+    pub(crate) is_wrong: bool,
 }
 
-/// A call as a backend is asked it, with its large tensors in files.
+/// A call as a backend is asked it.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
     pub(super) call: Call,
-    operands: OperandMessages,
+    /// The operator's names of params and indices.
+    names: [String; 2],
 }
 
-/// Params and indices of a workload, and the messages that name the files with their elements.
-pub(super) struct Operands {
-    pub(super) params: Tensor,
-    pub(super) indices: Tensor,
-    pub(super) messages: [TensorMessage; 2],
-}
-
-impl Operands {
-    /// Makes room for the next workload. What cannot be removed goes with the folder.
-    pub(super) fn remove_files(&self) {
-        self.messages.iter().filter_map(|message| message.file.as_ref()).for_each(|file| {
-            let _ = std::fs::remove_file(file);
-        });
+impl Asked {
+    /// The operands as they are sent: params and indices in their files.
+    fn operands(&self, on: &Operands) -> OperandMessages {
+        let message = |(name, tensor): (&str, &Tensor)| match self.names.iter().position(|one| one == name) {
+            Some(number) => (name.to_owned(), on.messages[number].clone()),
+            None => (name.to_owned(), TensorMessage::new(tensor)),
+        };
+        OperandMessages(self.call.operands.iter().map(message).collect())
     }
 }
 
@@ -47,7 +51,7 @@ impl Contender {
     /// # Errors
     /// [`Broken`] if it cannot be started.
     pub(crate) fn start(name: String, backend: &ProcessBackend) -> Result<Self, Broken> {
-        Ok(Self { name, timer: Timer::start(backend)?, seq: 0, ended: None })
+        Ok(Self { name, timer: Timer::start(backend)?, seq: 0, ended: None, is_wrong: false })
     }
 
     /// What the backend says of itself.
@@ -74,35 +78,37 @@ impl Contender {
     ///
     /// # Errors
     /// Why the backend has [ended](Self::ended).
-    pub(super) fn answer(&mut self, asked: &Asked) -> Result<Outcome, String> {
+    pub(super) fn answer(&mut self, asked: &Asked, on: &Operands) -> Result<Outcome, String> {
         self.seq += 1;
         let answer = self.timer.call(&CallMessage {
             cmd: Command::Call,
             seq: self.seq,
             operator: asked.call.operator.clone(),
-            operands: asked.operands.clone(),
+            operands: asked.operands(on),
             attributes: asked.call.attributes.clone(),
         });
         answer.map_err(|trouble| self.end(&trouble))
     }
 
-    /// Times a call.
+    /// Times a call whose output has so many bytes.
     ///
     /// # Errors
-    /// Why the backend has [ended](Self::ended).
+    /// Why the backend has [ended](Self::ended), which it has after durations that cannot be.
     pub(super) fn time(
         &mut self,
         asked: &Asked,
+        on: &Operands,
         output: OutputMemory,
-        rounds: u32,
-        min_round_ns: u64,
+        Settings { rounds, min_round_ns, .. }: &Settings,
+        output_bytes: usize,
     ) -> Result<Timing, String> {
+        let (rounds, min_round_ns) = (*rounds, *min_round_ns);
         self.seq += 1;
         let timing = self.timer.time(&TimeMessage {
             cmd: Command::Time,
             seq: self.seq,
             operator: asked.call.operator.clone(),
-            operands: asked.operands.clone(),
+            operands: asked.operands(on),
             attributes: asked.call.attributes.clone(),
             rounds,
             min_round_ns,
@@ -110,11 +116,29 @@ impl Contender {
             threads: None,
             output,
         });
+        let timing = timing.and_then(|timing| match &timing {
+            Timing::Timed(reply, took) => {
+                match implausible(&reply.nanoseconds, min_round_ns, output_bytes, *took) {
+                    Some(why) => Err(Trouble { verdict: Verdict::ProtocolError, what: why }),
+                    None => Ok(timing),
+                }
+            }
+            Timing::Instead(_) => Ok(timing),
+        });
         timing.map_err(|trouble| self.end(&trouble))
     }
 
+    /// Notes why the backend is asked nothing any more. What it does after an interruption is no fault of its own.
     fn end(&mut self, trouble: &Trouble) -> String {
-        let why = format!("{} ({})", trouble.what, trouble.verdict);
+        if interrupt::requested() {
+            return "interrupted".to_owned();
+        }
+        self.exclude(format!("{} ({})", trouble.what, trouble.verdict))
+    }
+
+    /// Ends the process, which is asked nothing any more.
+    pub(super) fn exclude(&mut self, why: String) -> String {
+        self.timer.end();
         self.ended = Some(why.clone());
         why
     }
@@ -137,13 +161,7 @@ fn asked(
         return None;
     }
     let call = workload.call_of(signature, capability.profile, roles.cloned())?;
-    let name = |role| &*signature.operand(role).name;
-    let message = |operand: &str, tensor: &Tensor| match operand {
-        operand if operand == name(OperandRole::Params) => on.messages[0].clone(),
-        operand if operand == name(OperandRole::Indices) => on.messages[1].clone(),
-        _ => TensorMessage::new(tensor),
-    };
-    let operands = call.operands.iter().map(|(name, tensor)| (name.to_owned(), message(name, tensor)));
-    let operands = OperandMessages(operands.collect());
-    Some(Asked { call, operands })
+    let names =
+        [OperandRole::Params, OperandRole::Indices].map(|role| signature.operand(role).name.to_string());
+    Some(Asked { call, names })
 }

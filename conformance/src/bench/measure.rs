@@ -1,17 +1,16 @@
 //! Measures one workload: verifies what every backend gives, then lets them and the floor take turns.
 
-use std::fs::File;
-use std::io::Write;
-use std::path::Path;
 use std::time::Instant;
 
 use gather_benches::{Inputs, Subject, Workload, subject};
 use gather_spec::{Outcome, Profile, Signatures, Tensor};
 
+use crate::interrupt;
 use crate::process::Timing;
-use crate::protocol::{OutputMemory, TensorMessage};
+use crate::protocol::OutputMemory;
 
-use super::contender::{Asked, Contender, Operands};
+use super::contender::{Asked, Contender};
+use super::operands::{Files, Operands};
 use super::record::{Durations, Measured, Result, Timed};
 
 /// How workloads are measured.
@@ -38,7 +37,7 @@ struct Share<'a> {
     threads: Option<usize>,
 }
 
-/// Measures a workload. Files with its inputs are written to `folder`.
+/// Measures a workload. If the user interrupts the program, the result has what was measured until then.
 ///
 /// # Errors
 /// Why its inputs cannot be made or written, or what the reference did instead of answering. What a backend did is in the
@@ -48,17 +47,21 @@ pub(crate) fn measure(
     contenders: &mut [Contender],
     signatures: &Signatures,
     settings: &Settings,
-    folder: &Path,
+    files: &mut Files,
 ) -> std::result::Result<Measured, String> {
     let inputs = Inputs::of(workload).map_err(|why| why.to_string())?;
-    let operands = operands(&workload.id, &inputs, folder)
-        .map_err(|why| format!("the inputs cannot be written: {why}"))?;
+    let mut operands = Operands::new(&inputs, files)?;
     let mut floor = subject(workload, &inputs).map_err(|why| why.to_string())?;
     let mut expected = Expected { policies: workload.policy, known: Vec::new() };
     let mut results = Vec::new();
     let mut asked = Vec::new();
     for contender in contenders.iter_mut() {
-        asked.push(verified(contender, signatures, workload, &operands, &mut expected)?);
+        let mut one = verified(contender, signatures, workload, &operands, &mut expected)?;
+        if let Some(why) = operands.changed(files)? {
+            contender.is_wrong = true;
+            one = Err(contender.exclude(why));
+        }
+        asked.push(one);
     }
     drop(expected);
     for output in &settings.outputs {
@@ -71,14 +74,21 @@ pub(crate) fn measure(
                 threads: None,
             });
         let mut shares: Vec<Share<'_>> = shares.collect();
-        let floor_ns = take_turns(&mut shares, &mut *floor, settings);
-        results.push(Timed {
-            output: *output,
-            floor: Durations::new(floor_ns),
-            backends: shares.into_iter().map(Share::result).collect(),
-        });
+        let mut turns = Turns {
+            operands: &mut operands,
+            files: &mut *files,
+            settings,
+            output_bytes: workload.output_bytes(),
+        };
+        let floor_ns = turns.take(&mut shares, &mut *floor)?;
+        if !floor_ns.is_empty() {
+            results.push(Timed {
+                output: *output,
+                floor: Durations::new(floor_ns),
+                backends: shares.into_iter().map(Share::result).collect(),
+            });
+        }
     }
-    operands.remove_files();
     Ok(Measured { id: workload.id.clone(), output_bytes: workload.output_bytes(), timed: results })
 }
 
@@ -105,17 +115,25 @@ fn verified(
     let Some(asked) = contender.call(signatures, workload, operands) else {
         return Ok(Err("no operator that it declares can say this".to_owned()));
     };
-    let outcome = match contender.answer(&asked) {
-        Ok(outcome) => outcome,
-        Err(why) => return Ok(Err(why)),
-    };
-    Ok(match outcome {
-        Outcome::Output(output) if output == *expected.of(&asked)? => Ok(asked),
-        Outcome::Output(_) => Err("its output is wrong".to_owned()),
-        Outcome::Error(error) => Err(format!("refused: {}", error.message)),
-        Outcome::Unsupported(why) => Err(format!("unsupported: {why}")),
-        Outcome::TooLarge { .. } => Err("it says that the output is too large".to_owned()),
+    Ok(match contender.answer(&asked, operands) {
+        Ok(Outcome::Output(output)) if output == *expected.of(&asked)? => Ok(asked),
+        Ok(Outcome::Output(_)) => {
+            contender.is_wrong = true;
+            Err("its output is wrong".to_owned())
+        }
+        Ok(other) => Err(no_output(other)),
+        Err(why) => Err(why),
     })
+}
+
+/// An answer without a duration or an output to compare, in words.
+fn no_output(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Output(_) => "it answered a timing with an output".to_owned(),
+        Outcome::Error(error) => format!("refused: {}", error.message),
+        Outcome::Unsupported(why) => why,
+        Outcome::TooLarge { .. } => "it says that the output is too large".to_owned(),
+    }
 }
 
 /// The reference's outputs of a workload, by operator where the fill of bad indices may differ.
@@ -143,36 +161,73 @@ impl Expected {
     }
 }
 
-/// Lets the contenders take turns, and the floor between them; gives the floor's durations.
-fn take_turns(shares: &mut [Share<'_>], floor: &mut dyn Subject, settings: &Settings) -> Vec<f64> {
-    let mut ways = Ways::new(floor, settings.threads);
-    for _ in 0..settings.turns {
-        for share in &mut *shares {
-            share.turn(settings);
+/// What all turns of a workload have in common.
+struct Turns<'a> {
+    operands: &'a mut Operands,
+    files: &'a mut Files,
+    settings: &'a Settings,
+    output_bytes: usize,
+}
+
+impl Turns<'_> {
+    /// Lets the contenders take turns, and the floor between them; gives the floor's durations, none if the user interrupts
+    /// the program before there are others.
+    ///
+    /// # Errors
+    /// Why inputs that a backend has changed cannot be written again.
+    fn take(
+        &mut self,
+        shares: &mut [Share<'_>],
+        floor: &mut dyn Subject,
+    ) -> std::result::Result<Vec<f64>, String> {
+        let mut ways = Ways::new(floor, self.settings.threads);
+        for turn in 0..self.settings.turns {
+            for share in &mut *shares {
+                self.of(share)?;
+            }
+            // What was measured in the first turn needs a floor.
+            let is_needed = turn == 0 && shares.iter().any(|share| !share.nanoseconds.is_empty());
+            if interrupt::requested() && !is_needed {
+                break;
+            }
+            ways.turn(floor, self.settings);
         }
-        ways.turn(floor, settings);
+        Ok(ways.fastest())
     }
-    ways.fastest()
+
+    /// Times one contender once.
+    fn of(&mut self, share: &mut Share<'_>) -> std::result::Result<(), String> {
+        let Ok(asked) = &share.asked else { return Ok(()) };
+        if interrupt::requested() {
+            return Ok(());
+        }
+        let timing =
+            share.contender.time(asked, self.operands, share.output, self.settings, self.output_bytes);
+        if let Some(why) = self.operands.changed(self.files)? {
+            share.contender.is_wrong = true;
+            share.asked = Err(share.contender.exclude(why));
+            return Ok(());
+        }
+        match timing {
+            Ok(Timing::Timed(reply, _)) => {
+                share.nanoseconds.extend(&reply.nanoseconds);
+                share.threads = reply.threads.map(usize::from);
+            }
+            Ok(Timing::Instead(other)) => share.asked = Err(no_output(other)),
+            Err(_) if interrupt::requested() => {}
+            Err(why) => share.asked = Err(why),
+        }
+        Ok(())
+    }
 }
 
 impl Share<'_> {
-    fn turn(&mut self, settings: &Settings) {
-        let Ok(asked) = &self.asked else { return };
-        let timing = self.contender.time(asked, self.output, settings.rounds, settings.min_round_ns);
-        match timing {
-            Ok(Timing::Timed(reply)) => {
-                self.nanoseconds.extend(&reply.nanoseconds);
-                self.threads = reply.threads.map(usize::from);
-            }
-            Ok(Timing::Instead(Outcome::Unsupported(why))) => self.asked = Err(why),
-            Ok(Timing::Instead(other)) => self.asked = Err(format!("not timed: {other:?}")),
-            Err(why) => self.asked = Err(why),
-        }
-    }
-
     fn result(self) -> Result {
         let backend = self.contender.name.clone();
-        match self.asked {
+        let measured = self.asked.and_then(|asked| {
+            if self.nanoseconds.is_empty() { Err("interrupted".to_owned()) } else { Ok(asked) }
+        });
+        match measured {
             Err(why) => {
                 Result { backend, operator: None, durations: None, threads: None, left_out: Some(why) }
             }
@@ -241,21 +296,4 @@ fn round(min_round_ns: u64, mut run: impl FnMut()) -> f64 {
             return elapsed as f64 / calls as f64;
         }
     }
-}
-
-/// Params and indices, each in a file unless it consists of strings. A backend may keep what it has read from a file, so no
-/// two workloads have one of the same name.
-fn operands(id: &str, inputs: &Inputs, folder: &Path) -> std::io::Result<Operands> {
-    let params = inputs.params.tensor.clone();
-    let indices = inputs.indices.tensor().map_err(std::io::Error::other)?;
-    let message = |name: &str, tensor: &Tensor| -> std::io::Result<TensorMessage> {
-        let Some(bytes) = tensor.to_le_bytes() else { return Ok(TensorMessage::new(tensor)) };
-        let path = folder.join(format!("{id}-{name}.bin"));
-        File::create(&path)?.write_all(&bytes)?;
-        let file = Some(path.to_string_lossy().into_owned());
-        let shape = tensor.shape().to_vec();
-        Ok(TensorMessage { dtype: tensor.dtype(), shape, data: None, file, offset: Some(0) })
-    };
-    let messages = [message("params", &params)?, message("indices", &indices)?];
-    Ok(Operands { params, indices, messages })
 }

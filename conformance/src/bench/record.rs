@@ -8,6 +8,9 @@ use crate::protocol::OutputMemory;
 /// The schema of the file.
 pub(crate) const SCHEMA: u32 = 1;
 
+/// The nanoseconds that a call can take: less than any processor needs, and eleven days.
+const POSSIBLE: std::ops::RangeInclusive<f64> = 1e-3..=1e15;
+
 /// A whole run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Record {
@@ -25,6 +28,9 @@ pub(crate) struct Record {
     pub(crate) rounds: u32,
     /// The least duration of a round, in nanoseconds.
     pub(crate) min_round_ns: u64,
+    /// The signal by which the user ended the run early.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) interrupted: Option<String>,
     /// The backends.
     pub(crate) backends: Vec<Backends>,
     /// The workloads.
@@ -41,7 +47,34 @@ impl Record {
         if record.schema != SCHEMA {
             return Err(format!("schema {} is unknown: this program reads schema {SCHEMA}", record.schema));
         }
+        record.check()?;
         Ok(record)
+    }
+
+    /// Checks that a run can have measured every duration: ratios of others would be 0, infinite or no number.
+    fn check(&self) -> std::result::Result<(), String> {
+        for (number, measured) in self.workloads.iter().enumerate() {
+            for (kind, timed) in measured.timed.iter().enumerate() {
+                let path = format!("workloads[{number}].timed[{kind}]");
+                timed.floor.check(&format!("{path}.floor"))?;
+                for (backend, result) in timed.backends.iter().enumerate() {
+                    if let Some(durations) = &result.durations {
+                        durations.check(&format!("{path}.backends[{backend}].durations"))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What an interruption means for the figures.
+    pub(crate) fn interruption(&self) -> Option<String> {
+        self.interrupted.as_ref().map(|signal| {
+            format!(
+                "Interrupted by {signal}: the last workload may have fewer turns than the others, and those after it were not \
+                 timed."
+            )
+        })
     }
 
     /// The names of the backends, the one first that the others are compared with.
@@ -139,6 +172,27 @@ impl Durations {
         sorted.sort_unstable_by(f64::total_cmp);
         let at = |quarter: usize| quantile(&sorted, quarter);
         Self { median: at(2), quartiles: [at(1), at(3)], all }
+    }
+
+    /// Checks that a run can have measured these durations; `field` is their path in the file.
+    fn check(&self, field: &str) -> std::result::Result<(), String> {
+        let [first, third] = self.quartiles;
+        let figures = [("median", self.median), ("quartiles[0]", first), ("quartiles[1]", third)];
+        let figures = figures.map(|(name, value)| (name.to_owned(), value)).into_iter();
+        let all = self.all.iter().enumerate().map(|(number, value)| (format!("all[{number}]"), *value));
+        for (name, value) in figures.chain(all) {
+            if !POSSIBLE.contains(&value) {
+                return Err(format!(
+                    "{field}.{name} is {value:e}: expected nanoseconds from {:e} to {:e}",
+                    POSSIBLE.start(),
+                    POSSIBLE.end()
+                ));
+            }
+        }
+        if !(first..=third).contains(&self.median) {
+            return Err(format!("{field}.median is {}, outside of the quartiles", self.median));
+        }
+        Ok(())
     }
 
     /// Half the distance between the quartiles, as a share of the median.

@@ -44,7 +44,7 @@ impl<'a> Summary<'a> {
     }
 
     fn add(&mut self, id: &'a str, timed: &Timed) {
-        let Some(ours) = timed.ours().filter(|ours| ours.median > 0.0) else { return };
+        let Some(ours) = timed.ours() else { return };
         let floor = timed.floor.median / ours.median;
         self.floors.push(floor);
         let peer = timed.best_peer();
@@ -59,9 +59,9 @@ impl<'a> Summary<'a> {
         }
     }
 
-    /// The best peer's times over those of the first backend, in one figure.
-    pub(super) fn mean(&self) -> f64 {
-        geometric_mean(&self.peers)
+    /// The best peer's times over those of the first backend, in one figure, if there are any.
+    pub(super) fn mean(&self) -> Option<f64> {
+        (!self.peers.is_empty()).then(|| geometric_mean(&self.peers))
     }
 
     /// On how many workloads the first backend is ahead.
@@ -72,8 +72,9 @@ impl<'a> Summary<'a> {
     fn row(&self) -> String {
         let ahead = self.ahead();
         let (memory, peers, behind) = (self.memory, self.peers.len(), self.behind.len());
-        let (mean, floors, short) = (self.mean(), geometric_mean(&self.floors), self.short.len());
-        format!("| {memory} | {peers} | {mean:.2} | {ahead} | {behind} | {short} | {floors:.2} |\n")
+        let mean = self.mean().map_or_else(|| "–".to_owned(), |mean| format!("{mean:.2}"));
+        let (floors, short) = (geometric_mean(&self.floors), self.short.len());
+        format!("| {memory} | {peers} | {mean} | {ahead} | {behind} | {short} | {floors:.2} |\n")
     }
 }
 
@@ -84,8 +85,7 @@ fn is_apart(faster: &Durations, slower: &Durations) -> bool {
 
 #[allow(clippy::cast_precision_loss, reason = "a number of workloads")]
 fn geometric_mean(ratios: &[f64]) -> f64 {
-    let logarithms: Vec<f64> = ratios.iter().filter(|ratio| **ratio > 0.0).map(|ratio| ratio.ln()).collect();
-    (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp()
+    (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp()
 }
 
 /// The comparison for every kind of output memory, as Markdown; empty if nothing was compared.
@@ -154,6 +154,7 @@ mod tests {
             turns: 1,
             rounds: 3,
             min_round_ns: 1,
+            interrupted: None,
             backends: vec![Backends { name: "ours".to_owned(), identity }],
             workloads,
         }
@@ -180,9 +181,21 @@ mod tests {
     }
 
     #[test]
+    fn a_memory_without_peers_has_no_mean() {
+        let mut alone = workload("alone", [100.0; 3], None, 50.0);
+        alone.timed[0].output = OutputMemory::Into;
+        let text = summary(&record(vec![alone, workload("both", [100.0; 3], Some([120.0; 3]), 50.0)]));
+        assert!(
+            text.contains(
+                "\n| fresh | 1 | 1.20 | 1 | 0 | 0 | 0.50 |\n| reused | 0 | – | 0 | 0 | 1 | 0.50 |\n"
+            ),
+            "{text}"
+        );
+    }
+
+    #[test]
     fn a_run_without_peers_has_no_summary() {
         assert_eq!(summary(&record(vec![workload("alone", [1.0; 3], None, 2.0)])), "");
         assert_eq!(summary(&record(Vec::new())), "");
-        assert_eq!(summary(&record(vec![workload("timeless", [0.0; 3], Some([1.0; 3]), 2.0)])), "");
     }
 }

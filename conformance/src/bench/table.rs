@@ -68,13 +68,13 @@ fn shown(durations: &Durations) -> String {
 }
 
 /// A duration with three digits.
-fn time(nanoseconds: f64) -> String {
+pub(super) fn time(nanoseconds: f64) -> String {
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
     let (unit, name) = units.into_iter().find(|(unit, _)| nanoseconds >= *unit).unwrap_or((1.0, "ns"));
     format!("{} {name}", three_digits(nanoseconds / unit))
 }
 
-fn size(bytes: f64) -> String {
+pub(super) fn size(bytes: f64) -> String {
     let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
     let (unit, name) = units.into_iter().find(|(unit, _)| bytes >= *unit).unwrap_or((1.0, "B"));
     format!("{} {name}", three_digits(bytes / unit))

@@ -9,7 +9,8 @@ use gather_spec::{Signatures, names};
 use globset::Glob;
 
 use crate::adapters::Launch;
-use crate::bench::{self, Backends, Contender, Record, Settings};
+use crate::bench::{self, Backends, Contender, Files, Record, Settings};
+use crate::interrupt::Gentle;
 use crate::protocol::OutputMemory;
 use crate::{files, interrupt, shell};
 
@@ -89,17 +90,21 @@ impl Bench {
             turns: settings.turns,
             rounds: settings.rounds,
             min_round_ns: ROUND,
+            interrupted: None,
             backends: contenders.iter().map(identity).collect(),
             workloads: Vec::new(),
         };
         print(&introduction(&record))?;
-        let folder = tempfile::tempdir()?;
+        let gentle = Gentle::new();
+        let mut files = Files::new()?;
         let mut stopped = None;
         for workload in &chosen {
             if interrupt::requested() {
                 break;
             }
-            match bench::measure(workload, &mut contenders, signatures, &settings, folder.path()) {
+            match bench::measure(workload, &mut contenders, signatures, &settings, &mut files) {
+                // Nothing was measured before an interruption.
+                Ok(measured) if measured.timed.is_empty() => {}
                 Ok(measured) => {
                     print(&bench::rows(&measured))?;
                     record.workloads.push(measured);
@@ -110,9 +115,12 @@ impl Bench {
                 }
             }
         }
-        let ended = contenders.iter().find_map(|one| Some(format!("{}: {}", one.name, one.ended.as_ref()?)));
+        drop(files);
+        let mut broken = contenders.iter().filter(|one| !one.is_wrong);
+        let ended = broken.find_map(|one| Some(format!("{}: {}", one.name, one.ended.as_ref()?)));
+        let is_wrong = contenders.iter().any(|one| one.is_wrong);
         contenders.into_iter().for_each(Contender::stop);
-        print(&(bench::summary(&record) + &left_out(&record)))?;
+        record.interrupted = interrupt::signal().map(str::to_owned);
         // What was measured is kept, whatever came after it.
         if let Some(path) = &self.json {
             let mut text = serde_json::to_vec_pretty(&record).expect("a record is plain data");
@@ -120,7 +128,13 @@ impl Bench {
             files::write_whole(path, &text)?;
         }
         self.write_page(&record)?;
-        stopped.or(ended).map_or(Ok(Status::Conforms), |why| Err(Failure::Broken(why)))
+        drop(gentle);
+        print(&(bench::summary(&record) + &left_out(&record) + &interruption(&record)))?;
+        match stopped.or(ended) {
+            Some(why) => Err(Failure::Broken(why)),
+            None if is_wrong => Ok(Status::DoesNotConform),
+            None => Ok(Status::Conforms),
+        }
     }
 
     /// Makes the page from a file that an earlier run wrote.
@@ -246,6 +260,10 @@ fn introduction(record: &Record) -> String {
 fn left_out(record: &Record) -> String {
     let lines = record.left_out();
     if lines.is_empty() { String::new() } else { format!("\nLeft out (–):\n- {}\n", lines.join("\n- ")) }
+}
+
+fn interruption(record: &Record) -> String {
+    record.interruption().map_or_else(String::new, |sentence| format!("\n{sentence}\n"))
 }
 
 /// Limits this process and those that it starts to so many of the processors that it may use; gives how many they are.

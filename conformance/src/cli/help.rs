@@ -101,10 +101,10 @@ pub(super) const BENCH: &str = page!(
     "  gatherspec bench --backend optimized --backend numpy
   gatherspec bench --workload 'rows-*' --backend pytorch",
     "Exit status:
-  0  every backend was timed, with right outputs
-  1  an output was wrong
+  0  every output is right; what was not timed is listed
+  1  an output is wrong, or a backend changed its inputs
   2  wrong usage, or a file that cannot be read or written
-  3  a backend could not be started",
+  3  a backend could not be started, ended early, or claimed durations that cannot be",
     caches!(),
 );
 

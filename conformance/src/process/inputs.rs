@@ -34,7 +34,7 @@ pub(super) struct Request {
 
 /// A tensor in a file. The file goes with this.
 #[derive(Debug)]
-struct InputFile {
+pub(crate) struct InputFile {
     operand: String,
     path: PathBuf,
     content: Content,
@@ -94,17 +94,14 @@ impl Request {
         let mut files = Vec::new();
         let mut operand = |name: &str, tensor: &Tensor| {
             let file = match written.take_if(|file| file.operand == name) {
-                None if bytes(tensor) >= file_above => InputFile::new(seq, name, tensor, folder),
+                // Without room for a file, the tensor is in the line.
+                None if bytes(tensor) >= file_above => {
+                    InputFile::new(seq, name, tensor, folder).ok().flatten()
+                }
                 file => file,
             };
             let Some(file) = file else { return TensorMessage::new(tensor) };
-            let message = TensorMessage {
-                dtype: tensor.dtype(),
-                shape: tensor.shape().to_vec(),
-                data: None,
-                file: Some(file.path.to_string_lossy().into_owned()),
-                offset: Some(BEFORE.len() as u64),
-            };
+            let message = file.message(tensor);
             files.push(file);
             message
         };
@@ -134,18 +131,36 @@ impl Request {
 
     /// What was done to a file, if anything.
     pub(super) fn changed(&self) -> Option<String> {
-        self.files
-            .iter()
-            .find_map(|file| file.changed().map(|how| format!("the file of {} {how}", file.operand)))
+        self.files.iter().find_map(InputFile::changed)
     }
 }
 
 impl InputFile {
-    /// Writes a tensor, unless it consists of strings or there is no room for it.
-    fn new(seq: u64, operand: &str, tensor: &Tensor, folder: &mut InputFolder) -> Option<Self> {
-        let bytes = [&BEFORE[..], &tensor.to_le_bytes()?].concat();
-        let path = folder.write(&file_name(seq, operand), |file| file.write_all(&bytes)).ok()?;
-        Some(Self { operand: operand.to_owned(), path, content: Content::Bytes(bytes) })
+    /// Writes a tensor; gives `None` if it consists of strings.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub(crate) fn new(
+        seq: u64,
+        operand: &str,
+        tensor: &Tensor,
+        folder: &mut InputFolder,
+    ) -> io::Result<Option<Self>> {
+        let Some(elements) = tensor.to_le_bytes() else { return Ok(None) };
+        let bytes = [&BEFORE[..], &elements].concat();
+        let path = folder.write(&file_name(seq, operand), |file| file.write_all(&bytes))?;
+        Ok(Some(Self { operand: operand.to_owned(), path, content: Content::Bytes(bytes) }))
+    }
+
+    /// The message for the tensor that is in this file.
+    pub(crate) fn message(&self, tensor: &Tensor) -> TensorMessage {
+        TensorMessage {
+            dtype: tensor.dtype(),
+            shape: tensor.shape().to_vec(),
+            data: None,
+            file: Some(self.path.to_string_lossy().into_owned()),
+            offset: Some(BEFORE.len() as u64),
+        }
     }
 
     /// Writes a tensor that is zero but for painted places, which alone take room.
@@ -173,11 +188,12 @@ impl InputFile {
     }
 
     /// What was done to the file, if anything: first its kind and size are looked at, then its bytes.
-    fn changed(&self) -> Option<String> {
-        match self.difference() {
-            Ok(difference) => difference,
-            Err(error) => Some(format!("cannot be read any more: {error}")),
-        }
+    pub(crate) fn changed(&self) -> Option<String> {
+        let how = match self.difference() {
+            Ok(difference) => difference?,
+            Err(error) => format!("cannot be read any more: {error}"),
+        };
+        Some(format!("the file of {} {how}", self.operand))
     }
 
     fn difference(&self) -> io::Result<Option<String>> {
@@ -232,7 +248,7 @@ fn bytes(tensor: &Tensor) -> usize {
 
 /// Where one worker's files lie: in one folder, unless a backend takes it away or puts something in it.
 #[derive(Debug)]
-pub(super) struct InputFolder {
+pub(crate) struct InputFolder {
     /// The last one is in use. Those before may hold files of calls in flight.
     folders: Vec<TempDir>,
 }
@@ -241,7 +257,7 @@ pub(super) struct InputFolder {
 static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 impl InputFolder {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let mut folder = Self { folders: Vec::new() };
         folder.take_another()?;
         Ok(folder)

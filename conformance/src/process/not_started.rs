@@ -1,9 +1,10 @@
 //! Why a program cannot be started. The system's error names neither the interpreter that a script lacks nor what is
 //! wrong with a file that is there.
 
-use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
+
+use crate::files::open_regular;
 
 /// The most bytes of a file that are looked at.
 const BEGINNING: u64 = 256;
@@ -117,7 +118,7 @@ fn is_of_no_known_format(_: &io::Error) -> bool {
 /// The first bytes of a regular file.
 fn beginning(file: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let _ = File::open(file).and_then(|file| file.take(BEGINNING).read_to_end(&mut bytes));
+    let _ = open_regular(file).and_then(|file| file.take(BEGINNING).read_to_end(&mut bytes));
     bytes
 }
 

@@ -107,6 +107,12 @@ impl Session {
         End { stderr: self.child.stderr_since(sent), survives: self.child.survives() }
     }
 
+    /// Ends the process at once, which answers nothing any more.
+    #[cfg(feature = "cli")]
+    pub(super) fn end(&mut self) {
+        self.child.kill();
+    }
+
     /// Asks the process to stop. Gives the lines that nobody asked for, and a remark if it does not end well.
     pub(super) fn stop(mut self) -> (Vec<Vec<u8>>, Option<String>) {
         self.child.look_at_family();

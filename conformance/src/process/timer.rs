@@ -23,8 +23,8 @@ pub(crate) struct Timer {
 /// What came of a timing.
 #[derive(Debug)]
 pub(crate) enum Timing {
-    /// The durations.
-    Timed(TimedReply),
+    /// The durations, and how long the reply took.
+    Timed(TimedReply, Duration),
     /// An outcome that cannot be timed: an error, or `unsupported`.
     Instead(Outcome),
 }
@@ -60,10 +60,12 @@ impl Timer {
     pub(crate) fn time(&mut self, message: &TimeMessage) -> Result<Timing, Trouble> {
         let rounds = Duration::from_nanos(message.min_round_ns).saturating_mul(message.rounds);
         let limit = self.limit.saturating_mul(message.rounds).saturating_add(rounds);
+        let start = Instant::now();
         let line = self.ask(message, limit)?;
+        let took = start.elapsed();
         match from_object::<TimedReply>(&line) {
             Ok(reply) if reply.seq == message.seq && is_complete(&reply, message.rounds) => {
-                Ok(Timing::Timed(reply))
+                Ok(Timing::Timed(reply, took))
             }
             Ok(_) => Err(Trouble::protocol("the durations are not those that were asked for")),
             Err(_) => outcome(&line, message.seq).map(Timing::Instead),
@@ -75,6 +77,11 @@ impl Timer {
         line.push(b'\n');
         self.session.send(line);
         self.session.receive(Instant::now(), limit)
+    }
+
+    /// Ends the process at once, so that it disturbs no other: nothing may be asked any more.
+    pub(crate) fn end(&mut self) {
+        self.session.end();
     }
 
     /// Asks the process to stop.

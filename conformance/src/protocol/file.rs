@@ -46,7 +46,7 @@ pub(super) fn read(dtype: DType, shape: Shape, name: &str, offset: u64) -> Resul
         .map_err(|_| Unusable::Unsupported(format!("{size} bytes are too many for this machine")))?;
     file.seek(SeekFrom::Start(offset)).map_err(wrong)?;
     if size > LARGE
-        && let Some(tensor) = sparse(dtype, &shape, &mut file, size).map_err(wrong)?
+        && let Some(tensor) = sparse(dtype, &shape, &mut file, offset, size).map_err(wrong)?
     {
         return Ok(tensor.tensor()?);
     }
@@ -64,13 +64,22 @@ pub(super) fn read(dtype: DType, shape: Shape, name: &str, offset: u64) -> Resul
     Ok(tensor.finish()?)
 }
 
-/// Reads the next `size` bytes as a sparse tensor, if few of its blocks are not all zero.
-fn sparse(dtype: DType, shape: &Shape, file: &mut File, size: usize) -> io::Result<Option<Sparse>> {
+/// Reads `size` bytes from `offset` on as a sparse tensor, if few of its blocks are not all zero. Skips the holes of the
+/// file, which may be far larger than any disk.
+fn sparse(
+    dtype: DType,
+    shape: &Shape,
+    file: &mut File,
+    offset: u64,
+    size: usize,
+) -> io::Result<Option<Sparse>> {
     let Ok(mut tensor) = Sparse::new(dtype, shape.clone()) else { return Ok(None) };
-    let (mut block, mut painted) = (vec![0; BLOCK], 0);
-    for at in (0..size).step_by(BLOCK) {
+    let (mut block, mut painted, mut next) = (vec![0; BLOCK], 0, 0);
+    while let Some(at) = data_from(file, offset, next)?.filter(|at| *at < size) {
         let block = &mut block[..BLOCK.min(size - at)];
+        file.seek(SeekFrom::Start(offset + at as u64))?;
         file.read_exact(block)?;
+        next = at + block.len();
         if block.iter().all(|byte| *byte == 0) {
             continue;
         }
@@ -81,6 +90,31 @@ fn sparse(dtype: DType, shape: &Shape, file: &mut File, size: usize) -> io::Resu
         tensor.paint_le_bytes(at / dtype.size(), block);
     }
     Ok(Some(tensor))
+}
+
+/// The first block, from the one at `next` on, with bytes that are not in a hole of the file; `None` if there is none.
+/// Positions count from `offset`.
+#[cfg(target_os = "linux")]
+fn data_from(file: &File, offset: u64, next: usize) -> io::Result<Option<usize>> {
+    use rustix::fs::{SeekFrom, seek};
+    use rustix::io::Errno;
+    let from = offset + next as u64;
+    match seek(file, SeekFrom::Data(from)) {
+        // Within the block that is to be read next, or in a later one.
+        Ok(data) => {
+            let ahead = usize::try_from(data.saturating_sub(from)).unwrap_or(usize::MAX);
+            Ok(next.checked_add(ahead / BLOCK * BLOCK))
+        }
+        Err(Errno::NXIO) => Ok(None),
+        // A file system that does not tell.
+        Err(Errno::INVAL | Errno::NOTSUP) => Ok(Some(next)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn data_from(_: &File, _: u64, next: usize) -> io::Result<Option<usize>> {
+    Ok(Some(next))
 }
 
 #[cfg(test)]
@@ -143,6 +177,33 @@ mod tests {
         let read = tensor(DType::U32, &[1 << 28], &path, 64).unwrap();
         let found = [0, 1, (1 << 28) - 2, (1 << 28) - 1].map(|at| read.integer(&[at]).unwrap());
         assert_eq!(found, [7, 0, 0, 9]);
+    }
+
+    /// A terabyte of holes takes minutes to read.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn holes_are_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("holes");
+        let mut file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
+        let size = 1 << 40;
+        let shape = Shape::new([size / 4]).unwrap();
+        let runs = |file: &mut File| {
+            let sparse = sparse(DType::U32, &shape, file, 64, size).unwrap().unwrap();
+            sparse.le_runs().map(|(at, run)| (at, run.iter().position(|byte| *byte != 0))).collect::<Vec<_>>()
+        };
+        file.set_len(64 + size as u64).unwrap();
+        let start = std::time::Instant::now();
+        assert_eq!(runs(&mut file), []);
+        // In the first block, in one in the middle that does not begin with data, and at the end.
+        let middle = size / 2 + BLOCK - 4;
+        for at in [8, middle, size - 4] {
+            file.seek(SeekFrom::Start(64 + at as u64)).unwrap();
+            io::Write::write_all(&mut file, &[7]).unwrap();
+        }
+        let last = (size - BLOCK, Some(BLOCK - 4));
+        assert_eq!(runs(&mut file), [(0, Some(8)), (size / 2, Some(BLOCK - 4)), last]);
+        assert!(start.elapsed().as_secs() < 20, "holes are read");
     }
 
     #[cfg(unix)]

@@ -44,8 +44,6 @@ impl Environment<'_> {
         let program = if cfg!(windows) { "npm.cmd" } else { "npm" };
         let npm = std::env::split_paths(path).map(|folder| folder.join(program)).find(|path| path.is_file());
         let npm = npm.ok_or("there is no npm on the path; on Debian it is the package npm")?;
-        fs::create_dir_all(folder)
-            .map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
         for (file, text) in [("package.json", self.needs), ("package-lock.json", self.requirements)] {
             let file = folder.join(file);
             fs::write(&file, text)

@@ -119,15 +119,15 @@ fn ratios(timed: &Timed) -> Vec<(&str, usize, f64)> {
         Some((result.backend.as_str(), (number - 1) % COLOURS + 1, durations.median / ours.median))
     });
     let floor = ("floor", 0, timed.floor.median / ours.median);
-    peers.chain([floor]).filter(|(_, _, ratio)| ratio.is_finite() && *ratio > 0.0).collect()
+    peers.chain([floor]).collect()
 }
 
 /// How the first backend compares with the best of the others.
 fn sentence(summary: Option<&Summary<'_>>) -> String {
-    let Some(summary) = summary.filter(|summary| !summary.peers.is_empty()) else {
+    let Some((summary, mean)) = summary.and_then(|summary| Some((summary, summary.mean()?))) else {
         return "No other backend takes part.".to_owned();
     };
-    let (mean, all, ahead) = (summary.mean(), summary.peers.len(), summary.ahead());
+    let (all, ahead) = (summary.peers.len(), summary.ahead());
     let slower = summary.peers.iter().filter(|ratio| **ratio < 1.0).count();
     format!(
         "The fastest other backend takes {mean:.2} times as long in the geometric mean of {all} workloads: at least {AHEAD} times in \

@@ -99,14 +99,34 @@ fn the_comparison_in_benches_shows_what_its_record_holds() {
     }
 }
 
-/// A backend with a workload of its own only, and one that took no time, are no reason to fail.
 #[test]
-fn what_cannot_be_compared_is_left_out_of_the_plot() {
-    let none = RECORD.replace("\"durations\":{\"median\":1000", "\"durations\":{\"median\":0");
-    let record = Record::parse(&none).expect("a record");
-    let fresh = &Plot::all(&record)[0];
-    assert!(fresh.groups.iter().all(|group| group.bars.is_empty()), "{fresh:?}");
-    assert!(page(&record).contains("rows"));
-    let empty = Record { workloads: Vec::new(), backends: Vec::new(), ..record };
-    assert!(Plot::all(&empty).is_empty() && page(&empty).contains("<table>"));
+fn a_run_without_workloads_has_a_page_which_says_that_it_was_interrupted() {
+    let interrupted = Some("SIGINT".to_owned());
+    let empty = Record { workloads: Vec::new(), backends: Vec::new(), interrupted, ..record() };
+    let page = page(&empty);
+    assert!(Plot::all(&empty).is_empty() && page.contains("<table>"));
+    assert!(page.contains("<p>Interrupted by SIGINT: the last workload"), "{page}");
+}
+
+/// A ratio of these would be 0, infinite or no number.
+#[test]
+fn a_duration_that_no_run_can_have_measured_is_refused_with_its_field() {
+    let parsed = |from: &str, to: &str| Record::parse(&RECORD.replacen(from, to, 1)).err();
+    let ours = "workloads[0].timed[0].backends[0].durations";
+    let range = "expected nanoseconds from 1e-3 to 1e15";
+    for (value, shown) in [("0", "0e0"), ("-1000", "-1e3"), ("1e308", "1e308"), ("5e-324", "5e-324")] {
+        assert_eq!(
+            parsed("\"durations\":{\"median\":1000", &format!("\"durations\":{{\"median\":{value}")),
+            Some(format!("{ours}.median is {shown}: {range}"))
+        );
+    }
+    let of = |field: &str| Some(format!("workloads[0].timed[0].{field} is 0e0: {range}"));
+    assert_eq!(parsed("\"all\":[500]", "\"all\":[500,0]"), of("floor.all[1]"));
+    assert_eq!(parsed("[500,500]", "[0,500]"), of("floor.quartiles[0]"));
+    assert_eq!(parsed("[4000,4000]", "[4000,0]"), of("backends[1].durations.quartiles[1]"));
+    assert_eq!(
+        parsed("[900,1100]", "[1001,1100]"),
+        Some(format!("{ours}.median is 1000, outside of the quartiles"))
+    );
+    assert!(parsed("\"median\":500", "\"median\":1e999").is_some_and(|why| why.contains("line 8")));
 }
