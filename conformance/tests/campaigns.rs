@@ -203,7 +203,7 @@ fn a_broken_law_that_is_counted_is_not_left_out_of_the_groups() {
     let (spec, named) = (Specification::default(), Named::Command("./wide".to_owned()));
     let saver = Saver { spec: &spec, folder: None, backend: &named, options: "" };
     let start = report("reference", "laws", 1, 500, Shard::WHOLE);
-    let subjects = vec![Subject::backend(zeros_for_wide())];
+    let subjects = vec![Subject::backend(zeros_for_wide)];
     let found = drive(start, &check, subjects, PACE, &saver, &mut |_| Ok(())).unwrap();
     let failures = found.failures();
     assert!(failures > 0);
@@ -327,7 +327,7 @@ fn a_counterexample_that_cannot_be_saved_is_not_blamed_on_the_report() {
     let saver = Saver { spec: &spec, folder: Some(&folder), backend: &named, options: "" };
     let start = report("reference", "reference", 1, 40_000, Shard::WHOLE);
     let mut noted = start.clone();
-    let ended = drive(start, &check, vec![Subject::backend(wraps())], PACE, &saver, &mut |report| {
+    let ended = drive(start, &check, vec![Subject::backend(wraps)], PACE, &saver, &mut |report| {
         noted = report.clone();
         Ok(())
     });
@@ -369,7 +369,7 @@ fn run_on_one_that_wraps_in(shard: Shard) -> Report {
     let (spec, named) = (Specification::default(), Named::Option("--backend ./wraps".to_owned()));
     let saver = Saver { spec: &spec, folder: None, backend: &named, options: "" };
     let start = report("reference", "reference", 1, 3000, shard);
-    drive(start, &check, vec![Subject::backend(wraps())], PACE, &saver, &mut |_| Ok(())).unwrap()
+    drive(start, &check, vec![Subject::backend(wraps)], PACE, &saver, &mut |_| Ok(())).unwrap()
 }
 
 /// Runs a campaign on the backend that wraps; counterexamples go into a folder.
@@ -378,7 +378,7 @@ fn run_on_one_that_wraps(folder: &Path, spec: &Specification) -> Report {
     let named = Named::Option("--backend ./wraps".to_owned());
     let saver = Saver { spec, folder: Some(folder), backend: &named, options: "" };
     let start = report("reference", "reference", 1, 40_000, Shard::WHOLE);
-    drive(start, &check, vec![Subject::backend(wraps())], PACE, &saver, &mut |_| Ok(())).unwrap()
+    drive(start, &check, vec![Subject::backend(wraps)], PACE, &saver, &mut |_| Ok(())).unwrap()
 }
 
 #[test]
@@ -435,7 +435,7 @@ fn what_was_saved_fails_until_the_bug_is_mended_whoever_asks_it() {
     let ask = |saved: &[Saved], mut subject: Subject| {
         Corpus::ask(saved, &mut subject, Strictness::Strict, &saver, None).unwrap()
     };
-    let found = ask(&saved, Subject::backend(wraps()));
+    let found = ask(&saved, Subject::backend(wraps));
     assert_eq!((found.cases, found.unsupported), (saved.len() as u64, 0));
     let ids = |corpus: &Corpus| corpus.failing.iter().map(|failing| failing.id.clone()).collect::<Vec<_>>();
     assert_eq!(ids(&found), saved.iter().map(|saved| saved.case.id.clone()).collect::<Vec<_>>());
@@ -451,7 +451,7 @@ fn what_was_saved_fails_until_the_bug_is_mended_whoever_asks_it() {
             .filter(|saved| report.shard.has_file(&saved.file.file_name().unwrap().to_string_lossy()))
             .cloned()
             .collect();
-        report.corpus = Some(ask(&mine, Subject::backend(wraps())));
+        report.corpus = Some(ask(&mine, Subject::backend(wraps)));
     }
     let whole = merge(&shards).unwrap();
     assert!(!whole.is_clean(), "what fails again is a failure");
@@ -495,7 +495,7 @@ fn a_broken_law_is_shown_with_its_calls_which_become_cases() {
         options: "",
     };
     let start = report("reference", "laws", 1, 2000, Shard::WHOLE);
-    let subjects = vec![Subject::backend(zeros_for_wide())];
+    let subjects = vec![Subject::backend(zeros_for_wide)];
     let found = drive(start, &check, subjects, PACE, &saver, &mut |_| Ok(())).unwrap();
     assert!(!found.is_clean());
     for group in &found.groups {

@@ -110,7 +110,8 @@ impl<'a> Operator<'a> {
         let named = Named::Command("model".to_owned());
         let saver = Saver { spec: self.spec, folder: None, backend: &named, options: "" };
         let pace = Pace { end: None, checkpoint: std::time::Duration::from_secs(60) };
-        let subjects = vec![Subject::backend(model)];
+        let alone = self.alone.clone();
+        let subjects = vec![Subject::backend(move || correct(&alone, profile))];
         drive(report, &laws, subjects, pace, &saver, &mut |_| Ok(())).unwrap()
     }
 
