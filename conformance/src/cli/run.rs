@@ -20,6 +20,8 @@ use crate::report::{
     BackendReport, CaseSet, Changes, Detail, Ending, Format, Report, Saved, Statement, digests,
 };
 use crate::select::Suite;
+use crate::terminal;
+use crate::words::counted;
 
 use super::campaign;
 use super::cases::{check_operators, read_files, selection, wanted};
@@ -185,6 +187,7 @@ impl Run {
         let report = Box::leak(Box::new(Report { backends: self.run_all(&backends, &job), ..Report::new() }));
         process::end_children();
         progress.clear();
+        terminal::restore();
         report.interrupted = interrupt::signal().map(str::to_owned);
         note_missing(report, cases.len());
         conclude(report, &cases, spec);
@@ -283,10 +286,11 @@ fn conclude(report: &mut Report, cases: &[&Case], spec: &Specification) {
     let suite = &report.suite;
     report.backends.par_iter_mut().filter(|backend| backend.broken.is_none()).for_each(|backend| {
         if interrupt::is_stopped() && backend.results.len() < cases.len() {
-            let done = backend.results.len();
+            let asked = backend.results.iter().filter(|entry| entry.was_asked()).count();
+            let verb = if asked == 1 { "was" } else { "were" };
             backend
                 .remarks
-                .push(format!("stopped at the first failure: {done} of {} cases were run", cases.len()));
+                .push(format!("stopped at the first failure: {} {verb} asked", counted(asked, "case")));
         }
         let ids: Vec<&str> = backend.results.iter().map(|entry| entry.id.as_str()).collect();
         let set = CaseSet::new(ids.iter().map(|id| (*id, digests[id].as_str())));

@@ -173,13 +173,15 @@ impl Run {
                 let cases = with_results(job.cases, &ids);
                 let results = cases.iter().zip(&findings.results);
                 report.results = results.map(|(case, result)| Entry::new(case, result.clone())).collect();
+                let not_run = findings.not_run().map(str::to_owned);
                 report.remarks = findings.remarks;
+                report.problems.extend(findings.problems.into_iter().map(Problem::Said));
                 report.remarks.extend(findings.description.unknown_operators(job.spec));
                 let given = job.deviations.of(&report.backend.name);
                 let known = given.as_ref().unwrap_or(built_in);
                 known.apply(&mut report, &cases);
                 known.apply_to_profile(&mut report, &findings.description, job.spec, &job.operators);
-                self.campaign_on(&named, launch, known, job, &mut report);
+                self.campaign_on(&named, launch, known, job, &mut report, not_run);
                 report
             }
         };
@@ -191,7 +193,7 @@ impl Run {
         report
     }
 
-    /// Runs the campaign on a program.
+    /// Runs the campaign on a program, unless cases were `not_run` for some reason.
     fn campaign_on(
         &self,
         named: &Named,
@@ -199,8 +201,13 @@ impl Run {
         known: &Deviations,
         job: &Job<'_>,
         report: &mut BackendReport,
+        not_run: Option<String>,
     ) {
         let Some(short) = self.short(job, self.process.given()) else { return };
+        if let Some(why) = not_run {
+            let (part, done, cases) = (Part::Drawn, 0, short.drawn);
+            return report.problems.push(Problem::CampaignEnded { why, part, done, cases });
+        }
         let argument = report.argument.clone();
         let named = match named {
             Named::Option => fuzz::Named::Option(format!("--backend {argument}")),
