@@ -80,8 +80,10 @@ pub fn backend_of(
     })
 }
 
-/// Like [`backend_of`], for runs and campaigns.
-pub(crate) fn held(
+/// Like [`backend_of`], for runs and campaigns: its outputs can be poisoned.
+#[doc(hidden)]
+#[must_use]
+pub fn held(
     signatures: &Signatures,
     name: &str,
     policies: impl Into<Policies>,

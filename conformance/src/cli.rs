@@ -39,7 +39,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum as _};
 use gather_spec::load::Wanted;
 use gather_spec::{Signatures, Specification};
 
-use crate::{builtin, native, signals};
+use crate::{builtin, native, signals, terminal};
 
 use ending::{Failure, Status};
 use output::{complain, print};
@@ -212,6 +212,7 @@ impl Cli {
                 print(&String::from_utf8_lossy(&script)).map(|()| Status::Conforms)
             }
         };
+        terminal::restore();
         let status = match result {
             Ok(status) => ExitCode::from(status as u8),
             // The client closed the pipe.

@@ -314,8 +314,8 @@ impl Deviation {
             wrong.push("needs a `verdict` if it is about cases, and none if about a profile".to_owned());
         }
         for verdict in &self.verdict {
-            if matches!(verdict, Verdict::KnownDeviation | Verdict::UnexpectedPass) {
-                wrong.push(format!("lists `{verdict}`, which is not observed but concluded"));
+            if matches!(verdict, Verdict::KnownDeviation | Verdict::UnexpectedPass | Verdict::NotRun) {
+                wrong.push(format!("lists `{verdict}`, which says nothing about the backend's answer"));
             }
         }
         if self.verdict == BTreeSet::from([Verdict::Pass]) {
@@ -352,7 +352,7 @@ pub fn draft(report: &BackendReport) -> String {
     );
     let mut written: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
     let failed = report.results.iter().filter(|entry| {
-        entry.verdict.is_failure() && entry.verdict != Verdict::UnexpectedPass
+        entry.verdict.is_failure() && !matches!(entry.verdict, Verdict::UnexpectedPass | Verdict::NotRun)
             || entry.verdict == Verdict::KnownDeviation
     });
     for entry in failed {

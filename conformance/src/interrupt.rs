@@ -12,7 +12,7 @@ pub(crate) static GENTLE: AtomicUsize = AtomicUsize::new(0);
 /// Locked for reading while a file is written.
 pub(crate) static WRITING: RwLock<()> = RwLock::new(());
 
-/// Whether the run itself is to end early.
+/// Whether the run itself is to end early; only while there is a [`Gentle`].
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
 /// Whether the user has asked the program to end, or the run is to end early.
@@ -70,7 +70,10 @@ impl Gentle {
 
 impl Drop for Gentle {
     fn drop(&mut self) {
-        GENTLE.fetch_sub(1, Ordering::SeqCst);
+        if GENTLE.fetch_sub(1, Ordering::SeqCst) == 1 {
+            // The next run of this process is another one.
+            STOPPED.store(false, Ordering::Relaxed);
+        }
     }
 }
 

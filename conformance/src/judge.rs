@@ -30,6 +30,8 @@ named! {
         Timeout = "timeout",
         /// The backend broke the protocol.
         ProtocolError = "protocol-error",
+        /// The call was never sent: the backend had failed too often, or answered none of the first calls.
+        NotRun = "not-run",
         /// Repeated runs differ in bits.
         Nondeterministic = "nondeterministic",
         /// The backend changed an input.

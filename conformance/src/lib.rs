@@ -90,6 +90,8 @@ mod signals;
 #[cfg(feature = "cli")]
 mod standalone;
 mod style;
+#[cfg(feature = "cli")]
+mod terminal;
 #[doc(hidden)]
 pub mod trace;
 mod words;

@@ -29,7 +29,9 @@ mod patience;
 mod program;
 mod replies;
 mod run;
+mod sanitizer;
 mod session;
+mod stderr;
 #[cfg(feature = "cli")]
 mod timer;
 mod trouble;
@@ -56,9 +58,10 @@ pub(crate) fn kill_children() {
     orphans::kill_all();
 }
 
-/// Makes this process the parent of those below it that lose theirs, and counts what it starts from now on as its
-/// backends' or their helpers'.
-pub(crate) fn adopt_children() {
+/// On Linux, makes this process the parent of those below it that lose theirs, and counts what it starts from now on as its
+/// backends' or their helpers': a backend leaves nothing behind then. For a program that starts nothing but backends, which
+/// a library cannot know; without it, a process that leaves the group of its backend is nobody's.
+pub fn adopt_children() {
     orphans::adopt();
 }
 

@@ -28,7 +28,7 @@ mod unix {
     use signal_hook::low_level::emulate_default_handler;
 
     use crate::interrupt::{GENTLE, SIGNAL, WRITING};
-    use crate::process;
+    use crate::{process, terminal};
 
     /// Sent when a file would exceed the size limit. If the signal is handled, the write fails with an error instead.
     const TOO_LARGE: i32 = Signal::XFSZ.as_raw();
@@ -45,6 +45,7 @@ mod unix {
         let wanted = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, TOO_LARGE].into_iter();
         let wanted = wanted.filter(|signal| ignored >> (signal - 1) & 1 == 0);
         process::adopt_children();
+        terminal::remember();
         // Without this thread, a signal simply ends the process.
         let Ok(mut signals) = Signals::new(wanted) else { return };
         let _ = thread::Builder::new().spawn(move || signals.forever().for_each(received));
@@ -82,6 +83,7 @@ mod unix {
             written = WRITING.try_write();
         }
         process::end_children();
+        terminal::restore();
         process::remove_folders();
         let _ = emulate_default_handler(signal);
         std::process::exit(128 + signal);

@@ -209,7 +209,7 @@ fn a_broken_law_that_is_counted_is_not_left_out_of_the_groups() {
     let (spec, named) = (Specification::default(), Reproduction::anywhere(Named::Command, "./wide", &[]));
     let saver = Saver { spec: &spec, folder: None, reproduction: &named };
     let start = report("reference", "laws", 1, 500, Shard::WHOLE);
-    let subjects = vec![Subject::backend(zeros_for_wide())];
+    let subjects = vec![Subject::backend(zeros_for_wide)];
     let found = drive(start, &check, subjects, PACE, &saver, &mut |_| Ok(())).unwrap();
     let failures = found.failures();
     assert!(failures > 0);
@@ -336,7 +336,7 @@ fn a_counterexample_that_cannot_be_saved_is_not_blamed_on_the_report() {
     let saver = Saver { spec: &spec, folder: Some(&folder), reproduction: &named };
     let start = report("reference", "reference", 1, 40_000, Shard::WHOLE);
     let mut noted = start.clone();
-    let ended = drive(start, &check, vec![Subject::backend(wraps())], PACE, &saver, &mut |report| {
+    let ended = drive(start, &check, vec![Subject::backend(wraps)], PACE, &saver, &mut |report| {
         noted = report.clone();
         Ok(())
     });
@@ -378,7 +378,7 @@ fn run_on_one_that_wraps_in(shard: Shard) -> Report {
     let (spec, named) = (Specification::default(), Reproduction::anywhere(Named::Option, "./wraps", &[]));
     let saver = Saver { spec: &spec, folder: None, reproduction: &named };
     let start = report("reference", "reference", 1, 3000, shard);
-    drive(start, &check, vec![Subject::backend(wraps())], PACE, &saver, &mut |_| Ok(())).unwrap()
+    drive(start, &check, vec![Subject::backend(wraps)], PACE, &saver, &mut |_| Ok(())).unwrap()
 }
 
 /// Runs a campaign on the backend that wraps; counterexamples go into a folder.
@@ -387,7 +387,7 @@ fn run_on_one_that_wraps(folder: &Path, spec: &Specification) -> Report {
     let named = Reproduction::anywhere(Named::Option, "./wraps", &[]);
     let saver = Saver { spec, folder: Some(folder), reproduction: &named };
     let start = report("reference", "reference", 1, 40_000, Shard::WHOLE);
-    drive(start, &check, vec![Subject::backend(wraps())], PACE, &saver, &mut |_| Ok(())).unwrap()
+    drive(start, &check, vec![Subject::backend(wraps)], PACE, &saver, &mut |_| Ok(())).unwrap()
 }
 
 #[test]
@@ -444,7 +444,7 @@ fn what_was_saved_fails_until_the_bug_is_mended_whoever_asks_it() {
     let ask = |saved: &[Saved], mut subject: Subject| {
         Corpus::ask(saved, &mut subject, Strictness::Strict, &saver, None).unwrap()
     };
-    let found = ask(&saved, Subject::backend(wraps()));
+    let found = ask(&saved, Subject::backend(wraps));
     assert_eq!((found.cases, found.unsupported), (saved.len() as u64, 0));
     let ids = |corpus: &Corpus| corpus.failing.iter().map(|failing| failing.id.clone()).collect::<Vec<_>>();
     assert_eq!(ids(&found), saved.iter().map(|saved| saved.case.id.clone()).collect::<Vec<_>>());
@@ -460,7 +460,7 @@ fn what_was_saved_fails_until_the_bug_is_mended_whoever_asks_it() {
             .filter(|saved| report.shard.has_file(&saved.file.file_name().unwrap().to_string_lossy()))
             .cloned()
             .collect();
-        report.corpus = Some(ask(&mine, Subject::backend(wraps())));
+        report.corpus = Some(ask(&mine, Subject::backend(wraps)));
     }
     let whole = merge(&shards).unwrap();
     assert!(!whole.is_clean(), "what fails again is a failure");
@@ -503,7 +503,7 @@ fn a_broken_law_is_shown_with_its_calls_which_become_cases() {
         reproduction: &Reproduction::anywhere(Named::Command, "./wide", &[]),
     };
     let start = report("reference", "laws", 1, 2000, Shard::WHOLE);
-    let subjects = vec![Subject::backend(zeros_for_wide())];
+    let subjects = vec![Subject::backend(zeros_for_wide)];
     let found = drive(start, &check, subjects, PACE, &saver, &mut |_| Ok(())).unwrap();
     assert!(!found.is_clean());
     for group in &found.groups {

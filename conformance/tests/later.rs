@@ -143,7 +143,7 @@ fn a_run_stops_at_its_first_failure() {
     let out = folder.path().to_str().unwrap();
     let options = ["--out", out, "--jobs", "1", "--fail-fast"];
     let (text, _) = texts(&[&WRONG[..], &["reference", "--backend", "optimized"], &options].concat(), 1);
-    assert!(text.contains("stopped at the first failure: 1 of 4 cases were run"), "{text}");
+    assert!(text.contains("stopped at the first failure: 1 case was asked"), "{text}");
     assert!(text.contains("reference 0.1.0  1 of 1 case asked: 1 verdict does not conform"), "{text}");
     assert_eq!(read(&folder.path().join("report.json"))["backends"].as_array().unwrap().len(), 1);
     // A program has calls in flight; those after the failure have no result.
@@ -151,6 +151,9 @@ fn a_run_stops_at_its_first_failure() {
     let case = ["run", "--cases", "cases/wrong.yaml"];
     let (text, _) = texts(&[&case[..], &options, &["--", program, "serve", "reference"]].concat(), 1);
     assert!(text.contains("stopped at the first failure: "), "{text}");
+    assert!(!text.contains("protocol-error") && !text.contains("`stop` was ignored"), "{text}");
+    let report = read(&folder.path().join("report.json"));
+    assert_eq!(report["backends"][0]["summary"]["failures"], 1, "{text}");
     // Nothing stops what does not fail.
     let case =
         ["run", "--case", "tf.gather_nd/documented/*", "--backend", "reference", "--backend", "optimized"];

@@ -112,7 +112,8 @@ impl<'a> Operator<'a> {
         let named = Reproduction::anywhere(Named::Command, "model", &[]);
         let saver = Saver { spec: self.spec, folder: None, reproduction: &named };
         let pace = Pace { end: None, checkpoint: std::time::Duration::from_secs(60) };
-        let subjects = vec![Subject::backend(model)];
+        let alone = self.alone.clone();
+        let subjects = vec![Subject::backend(move || correct(&alone, profile))];
         drive(report, &laws, subjects, pace, &saver, &mut |_| Ok(())).unwrap()
     }
 

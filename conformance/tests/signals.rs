@@ -32,7 +32,8 @@ mod tests {
     use super::miniatures::{MODE, NOTE};
 
     pub(super) fn main() -> ExitCode {
-        let trials: [(&str, fn()); 5] = [
+        let trials: [(&str, fn()); 6] = [
+            ("a-terminal-that-a-backend-leaves-raw-is-set-back", a_raw_terminal_is_set_back),
             ("a-run-ends-cleanly-and-keeps-what-it-has", a_run_ends_cleanly),
             ("a-run-that-starts-a-backend-ends-cleanly", a_start_ends_cleanly),
             ("a-campaign-ends-cleanly-and-goes-on", a_campaign_ends_cleanly),
@@ -46,6 +47,27 @@ mod tests {
             })
         });
         libtest_mimic::run(&Arguments::from_args(), trials.into()).exit_code()
+    }
+
+    fn a_raw_terminal_is_set_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = "stty -a < /dev/tty > before; \"$GATHERSPEC\" run --case 'tf.gather_nd/documented/*' --out out -- \
+                   \"$BACKEND\"; stty -a < /dev/tty > after";
+        let mut script = std::process::Command::new("script");
+        script.args(["-qec", run, "/dev/null"]).current_dir(folder.path());
+        script.env("GATHERSPEC", env!("CARGO_BIN_EXE_gatherspec"));
+        script.env("BACKEND", std::env::current_exe().unwrap());
+        script.env(MODE, "makes-the-terminal-raw").env(NOTE, folder.path().join("raw"));
+        let Ok(output) = script.stdin(std::process::Stdio::null()).output() else {
+            eprintln!("skipped: there is no `script`");
+            return;
+        };
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let [before, raw, after] = ["before", "raw", "after"].map(|name| {
+            std::fs::read_to_string(folder.path().join(name)).unwrap_or_else(|_| panic!("{said}"))
+        });
+        assert!(raw.contains("-icanon") && before.contains(" icanon"), "{before}\n{raw}");
+        assert_eq!(before, after, "{said}");
     }
 
     /// The process whose id is noted has ended, or is about to be collected by its new parent.

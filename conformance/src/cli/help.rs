@@ -32,7 +32,7 @@ pub(super) const TOP: &str = page!(
   0  everything conforms
   1  something does not conform, or was found
   2  wrong usage, a file that cannot be read or written, or nothing was tested
-  3  a backend could not be started, declares nothing that can be tested, or fails every one of the first calls",
+  3  a backend could not be started, or declares nothing that can be tested",
     caches!(),
 );
 
@@ -46,7 +46,7 @@ pub(super) const RUN: &str = page!(
   0  everything conforms; with --baseline: nothing fails that did not fail there
   1  something does not conform
   2  wrong usage, a file that cannot be read or written, or nothing was tested
-  3  a backend could not be started, declares nothing that can be tested, or fails every one of the first calls",
+  3  a backend could not be started, or declares nothing that can be tested",
     caches!(),
 );
 

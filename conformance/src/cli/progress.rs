@@ -1,5 +1,5 @@
-//! A progress line on stderr, shown if stderr is a terminal and the run takes more than a second. It also says what the run
-//! is waiting for.
+//! The progress of a run on stderr, and what it is waiting for. On a terminal that is one line, which is drawn again and
+//! again once the run takes more than a second; elsewhere, as in the log of a CI job, it is a further line every half a minute.
 
 use std::collections::HashMap;
 use std::io::{self, IsTerminal as _};
@@ -18,6 +18,9 @@ use super::output::complain;
 
 /// Runs of at most this duration show nothing.
 const QUIET: Duration = Duration::from_secs(1);
+
+/// The interval between lines where stderr is no terminal.
+const LIFE: Duration = Duration::from_secs(30);
 
 /// The interval between updates of the line.
 const REDRAW: Duration = Duration::from_millis(250);
@@ -50,8 +53,12 @@ impl Progress {
         let bar = ProgressBar::hidden();
         bar.set_length(cases as u64);
         let state = Arc::default();
-        let shown = !quiet && io::stderr().is_terminal();
-        let drawing = shown.then(|| draw(bar.clone(), Arc::clone(&state))).flatten();
+        let (own, of) = (bar.clone(), Arc::clone(&state));
+        let drawing = match () {
+            () if quiet => None,
+            () if io::stderr().is_terminal() => draw(own, of),
+            () => in_lines(own, of, LIFE, |line| complain(line)),
+        };
         Self { bar, state, drawing }
     }
 
@@ -74,6 +81,7 @@ impl Progress {
             Event::Starting(number) => Some(format!("restart {number}")),
             Event::Waiting(case) => Some(words::name(case)),
             Event::Settled(..) => None,
+            Event::Described(undeclared) => return self.bar.dec_length(undeclared as u64),
         };
         let mut state = lock(&self.state);
         match wait {
@@ -153,6 +161,23 @@ fn draw(bar: ProgressBar, state: Arc<Mutex<State>>) -> Option<(Sender<()>, JoinH
     Some((stop, drawing.ok()?))
 }
 
+/// Says the same in lines of their own.
+fn in_lines(
+    bar: ProgressBar,
+    state: Arc<Mutex<State>>,
+    interval: Duration,
+    say: impl Fn(&str) + Send + 'static,
+) -> Option<(Sender<()>, JoinHandle<()>)> {
+    let (stop, stopped) = mpsc::channel::<()>();
+    let telling = thread::Builder::new().spawn(move || {
+        while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
+            let words = lock(&state).words(Instant::now(), &pace(bar.per_sec(), bar.eta()));
+            say(&format!("{}/{} cases  {words}", bar.position(), bar.length().unwrap_or_default()));
+        }
+    });
+    Some((stop, telling.ok()?))
+}
+
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     // The state is consistent even if a thread panicked while holding the lock.
     state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -190,6 +215,24 @@ mod tests {
         assert_eq!(words(60_000), "jax, 2.4/s, 13 s left");
         progress.campaign(Part::Laws, 30);
         assert_eq!(words(60_000), "jax, 30 laws");
+    }
+
+    #[test]
+    fn without_a_terminal_a_line_comes_at_every_interval_until_the_end() {
+        let progress = Progress::new(60, false);
+        progress.backend("numpy");
+        progress.note(Event::Described(53));
+        progress.note(Event::Settled("tf.gather/size/b", Verdict::Pass));
+        let (said, lines) = mpsc::channel();
+        let (bar, state) = (progress.bar.clone(), Arc::clone(&progress.state));
+        let say = move |line: &str| said.send(line.to_owned()).unwrap();
+        let (stop, telling) = in_lines(bar, state, Duration::from_millis(5), say).unwrap();
+        for line in lines.iter().take(2) {
+            assert!(line.starts_with("1/7 cases  numpy"), "{line}");
+        }
+        drop(stop);
+        telling.join().unwrap();
+        assert!(lines.iter().all(|line| line.starts_with("1/7 cases")));
     }
 
     #[test]

@@ -18,6 +18,8 @@ use crate::interrupt::{self, Gentle};
 use crate::process;
 use crate::report::{BackendReport, Changes, Detail, Ending, Format, Report, Saved};
 use crate::select::Suite;
+use crate::terminal;
+use crate::words::counted;
 
 use super::campaign;
 use super::cases::{chosen_operators, read_files, selection, wanted};
@@ -205,6 +207,7 @@ impl Run {
         let report = Box::leak(Box::new(Report { backends: self.run_all(&backends, &job), ..Report::new() }));
         process::end_children();
         progress.clear();
+        terminal::restore();
         report.interrupted = interrupt::signal().map(str::to_owned);
         note_missing(report, cases.len());
         conclude(report, &cases, spec);
@@ -300,10 +303,11 @@ fn failed_in(path: &Path) -> Result<BTreeSet<String>, Failure> {
 fn conclude(report: &mut Report, cases: &[&Case], spec: &Specification) {
     report.backends.par_iter_mut().filter(|backend| backend.broken.is_none()).for_each(|backend| {
         if interrupt::is_stopped() && backend.results.len() < cases.len() {
-            let done = backend.results.len();
+            let asked = backend.results.iter().filter(|entry| entry.was_asked()).count();
+            let verb = if asked == 1 { "was" } else { "were" };
             backend
                 .remarks
-                .push(format!("stopped at the first failure: {done} of {} cases were run", cases.len()));
+                .push(format!("stopped at the first failure: {} {verb} asked", counted(asked, "case")));
         }
         let ids: Vec<&str> = backend.results.iter().map(|entry| entry.id.as_str()).collect();
         let cases = with_results(cases, &ids);

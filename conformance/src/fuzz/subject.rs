@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Instant;
 
 use gather_spec::{Call, Profile, Signatures};
@@ -43,7 +44,19 @@ pub struct InProcess {
     description: Description,
     profiles: Vec<Profile>,
     /// By profile, then by level, in the order of [`Way::LEVELS`].
-    ways: Vec<Held>,
+    ways: Vec<Made>,
+}
+
+/// A backend, and how it is made again after a panic, which may have left it in any state.
+struct Made {
+    make: Box<dyn Fn() -> Held + Send>,
+    held: Option<Held>,
+}
+
+impl Made {
+    fn new(make: impl Fn() -> Held + Send + 'static) -> Self {
+        Self { held: Some(make()), make: Box::new(make) }
+    }
 }
 
 thread_local! {
@@ -65,23 +78,30 @@ impl Subject {
     /// A built-in backend for some operators under these profiles; `None` if the name is unknown.
     #[must_use]
     pub fn built_in(name: &str, signatures: &Signatures, profiles: &[Profile]) -> Option<Self> {
+        let mut description = builtin::held(signatures, name, *profiles.first()?, MAX_OUTPUT)?;
+        let description = description.backend().describe();
+        let signatures = Arc::new(signatures.clone());
+        let is_optimized = name == "optimized";
         let mut ways = Vec::new();
-        for profile in profiles {
-            let best = || builtin::held(signatures, name, *profile, MAX_OUTPUT);
-            for level in Way::LEVELS {
-                let held = |level| builtin::optimized_at(signatures, level, *profile, MAX_OUTPUT);
-                ways.push(level.filter(|_| name == "optimized").and_then(held).or_else(best)?);
+        for profile in profiles.iter().copied() {
+            for level in Way::LEVELS.map(|level| level.filter(|_| is_optimized)) {
+                let (signatures, name) = (Arc::clone(&signatures), name.to_owned());
+                ways.push(Made::new(move || {
+                    let held = |level| builtin::optimized_at(&signatures, level, profile, MAX_OUTPUT);
+                    let best = || builtin::held(&signatures, &name, profile, MAX_OUTPUT);
+                    level.and_then(held).or_else(best).expect("the name is known")
+                }));
             }
         }
-        let description = ways.first_mut()?.backend().describe();
         Some(Self::InProcess(InProcess { description, profiles: profiles.to_vec(), ways }))
     }
 
-    /// Any backend in this process. It has one way only, and is not recreated after a panic.
+    /// The backends that `make` makes, in this process. There is one way only.
     #[must_use]
-    pub fn backend(backend: Box<dyn Backend>) -> Self {
-        let description = backend.describe();
-        Self::InProcess(InProcess { description, profiles: Vec::new(), ways: vec![backend.into()] })
+    pub fn backend(make: impl Fn() -> Box<dyn Backend> + Send + 'static) -> Self {
+        let description = make().describe();
+        let ways = vec![Made::new(move || make().into())];
+        Self::InProcess(InProcess { description, profiles: Vec::new(), ways })
     }
 
     /// The backend's self-description.
@@ -144,14 +164,51 @@ impl InProcess {
         let profile = self.profiles.iter().position(|known| *known == profile).unwrap_or(0);
         let level = Way::LEVELS.iter().position(|known| *known == level).unwrap_or(0);
         let at = if self.ways.len() == 1 { 0 } else { profile * Way::LEVELS.len() + level };
-        let backend = &mut self.ways[at];
+        let Made { make, held } = &mut self.ways[at];
+        let backend = held.get_or_insert_with(make);
         ASKING.set(true);
         let answered =
             catch_unwind(AssertUnwindSafe(|| backend.call(&question.call, threads.max(1), !fresh)));
         ASKING.set(false);
-        answered.map_err(|panic| Trouble {
-            verdict: Verdict::Crash,
-            what: format!("panic: {}", panic_message(&*panic)),
+        answered.map_err(|panic| {
+            *held = None;
+            Trouble { verdict: Verdict::Crash, what: format!("panic: {}", panic_message(&*panic)) }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gather_spec::{Outcome, Specification};
+
+    use super::*;
+
+    /// Panics at its first call, and answers every later one with what the panic has left of it.
+    struct Fragile {
+        has_panicked: bool,
+    }
+
+    impl Backend for Fragile {
+        fn describe(&self) -> Description {
+            builtin::backend("reference", Profile::default(), MAX_OUTPUT).unwrap().describe()
+        }
+
+        fn call(&mut self, _: &Call) -> Outcome {
+            assert!(std::mem::replace(&mut self.has_panicked, true), "the first call");
+            Outcome::Unsupported("a consequence of the panic".to_owned())
+        }
+    }
+
+    #[test]
+    fn after_a_panic_the_next_question_goes_to_a_new_backend() {
+        let spec = Specification::embedded().unwrap();
+        let call = spec.cases[0].call.clone();
+        let mut subject = Subject::backend(|| Box::new(Fragile { has_panicked: false }));
+        let question = Question { call, way: Way::default() };
+        for _ in 0..2 {
+            let Answers { answers, .. } = subject.ask(&[&question]);
+            let trouble = answers[0].as_ref().unwrap_err();
+            assert_eq!((trouble.verdict, trouble.what.as_str()), (Verdict::Crash, "panic: the first call"));
+        }
     }
 }

@@ -16,6 +16,8 @@ use super::trouble::Trouble;
 pub enum Event<'a> {
     /// A process is being started: for the first time, or again for the time of this number.
     Starting(usize),
+    /// The backend has described itself: so many cases are of operators that it does not declare. They have no other event.
+    Described(usize),
     /// The reply to the case of this id is due.
     Waiting(&'a str),
     /// The case of this id has its result.
@@ -134,6 +136,13 @@ impl<'c> Batch<'c> {
         self.results.insert(job.call, CaseResult { stderr, ..result });
     }
 
+    /// Adds what a call wrote to standard error.
+    pub(super) fn add_stderr(&mut self, job: Job, text: String) {
+        if let Some(result) = self.results.get_mut(&job.call).filter(|_| !text.is_empty()) {
+            result.stderr.get_or_insert(text);
+        }
+    }
+
     /// The call that was sent last in this session.
     pub(super) fn last_sent(&self) -> Option<Job> {
         self.numbered.last().copied()
@@ -151,7 +160,7 @@ impl<'c> Batch<'c> {
     }
 }
 
-/// What the runs of a case come to; the last of them is number `run`.
+/// The result of the runs of a case, of which number `run` came last. As in this process, any failing run decides.
 fn settle(judged: &Judged<'_>, runs: &[Ran], run: usize, repeat: usize) -> CaseResult {
     let stderr = runs.iter().find_map(|ran| ran.stderr.clone());
     let at = (run > 0).then(|| format!("run {} of {repeat}", run + 1));
@@ -159,18 +168,23 @@ fn settle(judged: &Judged<'_>, runs: &[Ran], run: usize, repeat: usize) -> CaseR
         let judgement = Judgement { verdict: trouble.verdict, note: None };
         judged.result(judgement, trouble.what.clone(), at)
     };
-    let result = match runs.iter().find_map(|ran| ran.result.as_ref().err()) {
+    let answers: Vec<_> = runs.iter().filter_map(|ran| ran.result.as_ref().ok()).collect();
+    let wrong = answers.iter().position(|(_, judgement)| judgement.verdict != Verdict::Pass);
+    let trouble = runs.iter().find_map(|ran| ran.result.as_ref().err());
+    let result = match trouble.filter(|trouble| trouble.verdict != Verdict::NotRun || wrong.is_none()) {
         Some(trouble) => fail(trouble, at),
         None => {
-            let answers: Vec<_> = runs.iter().filter_map(|ran| ran.result.as_ref().ok()).collect();
-            let outcomes: Vec<&Outcome> = answers.iter().map(|(outcome, _)| outcome).collect();
-            let (first, judgement) = (outcomes[0], answers[0].1);
-            let other = outcomes.iter().position(|outcome| !first.agrees(outcome));
+            let (first, _) = answers[0];
+            let other = answers.iter().position(|(outcome, _)| !first.agrees(outcome));
             match other.filter(|_| !judged.may_vary()) {
                 Some(other) => {
-                    judged.varies(first, outcomes[other], format!("run {} of {repeat}", other + 1))
+                    judged.varies(first, &answers[other].0, format!("run {} of {repeat}", other + 1))
                 }
-                None => judged.result_of(first, judgement, None),
+                None => {
+                    let decides = wrong.unwrap_or(0);
+                    let at = (decides > 0).then(|| format!("run {} of {repeat}", decides + 1));
+                    judged.result_of(&answers[decides].0, answers[decides].1, at)
+                }
             }
         }
     };

@@ -1,31 +1,24 @@
 //! The process and its three pipes: a thread each, so that neither side ever waits for the other in a circle. Its
 //! own process group, so that whatever it has started dies with it; what has left the group is up to `orphans`.
 
-use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::words::shown;
 use crate::{interrupt, native};
 
 use super::not_started;
 use super::orphans::{self, Family};
 use super::program::ProcessBackend;
-
-/// How many bytes of standard error are kept: the last ones.
-const STDERR_KEPT: usize = 16 << 10;
+use super::stderr::Stderr;
 
 /// How many lines are read ahead, and how many bytes unless it is one line.
 const LINES_AHEAD: usize = 64;
 const BYTES_AHEAD: usize = 16 << 20;
-
-/// How long after its death the rest of what a process wrote is waited for.
-const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// How long a killed process may take to end: the kernel may hold it, or it may belong to somebody else by now.
 const KILLED: Duration = Duration::from_secs(2);
@@ -54,15 +47,7 @@ pub(super) struct Child {
     input: Option<Sender<Vec<u8>>>,
     #[cfg(unix)]
     input_end: Option<std::os::fd::OwnedFd>,
-    stderr: Arc<Mutex<Tail>>,
-    stderr_ended: Receiver<()>,
-}
-
-/// The last bytes of a stream.
-#[derive(Debug, Default)]
-struct Tail {
-    kept: VecDeque<u8>,
-    total: u64,
+    pub(super) stderr: Stderr,
 }
 
 impl Child {
@@ -84,7 +69,7 @@ impl Child {
         let from_stderr = process.stderr.take().expect("it was asked for");
         let (input, to_write) = mpsc::channel();
         let (found, lines) = mpsc::sync_channel(LINES_AHEAD);
-        let (ended, stderr_ended) = mpsc::channel();
+        let (stderr, keep_stderr) = Stderr::of(from_stderr);
         // From here on it is killed if something is lacking.
         let child = Self {
             process,
@@ -95,19 +80,14 @@ impl Child {
             input: Some(input),
             #[cfg(unix)]
             input_end: std::os::fd::AsFd::as_fd(&stdin).try_clone_to_owned().ok(),
-            stderr: Arc::default(),
-            stderr_ended,
+            stderr,
         };
         in_a_thread(move || write_lines(stdin, &to_write))?;
         let (longest, ahead) = (backend.limits.reply, Arc::clone(&child.unread));
         in_a_thread(move || {
             read_lines(BufReader::with_capacity(64 << 10, stdout), longest, &ahead, &found);
         })?;
-        let tail = Arc::clone(&child.stderr);
-        in_a_thread(move || {
-            keep_tail(from_stderr, &tail);
-            let _ = ended.send(());
-        })?;
+        in_a_thread(keep_stderr)?;
         Ok(child)
     }
 
@@ -214,32 +194,6 @@ impl Child {
     pub(super) fn survives(&mut self) -> bool {
         self.family.is_none() && !self.has_ended()
     }
-
-    /// Waits for the last of standard error, after the process has ended.
-    pub(super) fn drain_stderr(&self) {
-        let _ = self.stderr_ended.recv_timeout(LAST_WORDS);
-    }
-
-    /// How many bytes have come from standard error so far.
-    pub(super) fn stderr_total(&self) -> u64 {
-        self.stderr.lock().map_or(0, |tail| tail.total)
-    }
-
-    /// What has come from standard error since then, as far as it is kept.
-    pub(super) fn stderr_since(&self, mark: u64) -> Option<String> {
-        let mut tail = self.stderr.lock().ok()?;
-        let new = tail.total.saturating_sub(mark);
-        let kept = tail.kept.len();
-        let wanted = usize::try_from(new).unwrap_or(usize::MAX).min(kept);
-        let bytes = &tail.kept.make_contiguous()[kept - wanted..];
-        let text = shown(String::from_utf8_lossy(bytes).trim());
-        let dropped = new - wanted as u64;
-        match (text.is_empty(), dropped) {
-            (true, _) => None,
-            (false, 0) => Some(text),
-            (false, dropped) => Some(format!("[{dropped} bytes before this are not kept]\n{text}")),
-        }
-    }
 }
 
 impl Drop for Child {
@@ -309,21 +263,6 @@ fn read_lines(
         if found.send(incoming).is_err() || last {
             return;
         }
-    }
-}
-
-/// Reads to the end and keeps the last bytes.
-fn keep_tail(mut stream: impl Read, tail: &Mutex<Tail>) {
-    let mut bytes = vec![0; 64 << 10];
-    while let Ok(read) = stream.read(&mut bytes) {
-        if read == 0 {
-            return;
-        }
-        let Ok(mut tail) = tail.lock() else { return };
-        tail.total += read as u64;
-        tail.kept.extend(&bytes[..read]);
-        let beyond = tail.kept.len().saturating_sub(STDERR_KEPT);
-        tail.kept.drain(..beyond);
     }
 }
 

@@ -15,7 +15,7 @@ use super::inputs::{InputFolder, Request};
 use super::patience::Patience;
 use super::program::{Broken, ProcessBackend};
 use super::replies;
-use super::session::{End, Session};
+use super::session::{End, Said, Session};
 use super::trouble::Trouble;
 
 /// How many bytes of calls are in flight at a time, unless it is one call.
@@ -60,6 +60,8 @@ pub(super) struct Answered {
     pub(super) mark: u64,
     /// How long it was waited for.
     pub(super) took: Duration,
+    /// What came from standard error with the reply.
+    pub(super) said: Option<Said>,
 }
 
 /// Trouble with several calls in flight, of which none has failed alone yet.
@@ -141,6 +143,11 @@ impl Client {
         self.session.is_some()
     }
 
+    /// What a sanitizer reported while the process was starting.
+    pub(super) fn take_report_at_start(&mut self) -> Option<String> {
+        self.session.as_mut()?.reported.take()
+    }
+
     /// The process, which is no longer this client's.
     pub(super) fn take_session(&mut self) -> Option<Session> {
         self.session.take()
@@ -208,9 +215,15 @@ impl Client {
         let since = self.waiting_since();
         let session = self.session.as_mut().expect("calls are sent to a process");
         let line = session.receive(since, limit).map_err(|trouble| (Blame::InFlight, trouble))?;
+        let report = session.report();
+        let said = session.stderr_of_reply();
+        if let Some(report) = report {
+            let what = format!("a sanitizer's report: {report}");
+            return Err((Blame::InFlight, Trouble { verdict: Verdict::Crash, what }));
+        }
         let result = self.with_inputs_looked_at(self.read(&line))?;
         self.patience.answered(since.elapsed());
-        Ok(self.answered(result))
+        Ok(Answered { said, ..self.answered(result) })
     }
 
     /// What a line says if it answers the call that is due; else who pays, and for what.
@@ -268,7 +281,7 @@ impl Client {
             let was_there = |doubt: &mut Doubt| doubt.jobs.iter().any(|job| job.call == sent.job.call);
             self.doubt.take_if(was_there);
         }
-        Answered { job: sent.job, result, mark: sent.mark, took }
+        Answered { job: sent.job, result, mark: sent.mark, took, said: None }
     }
 
     /// What the process wrote to standard error since a call was sent, as far as no other call has shown it.

@@ -11,7 +11,6 @@ use crate::judge::Verdict;
 
 use super::client::{Blame, Client, Doubt, Job};
 use super::inputs::Request;
-use super::orphans;
 use super::program::{Broken, ProcessBackend};
 use super::session::{End, SURVIVES};
 use super::trouble::Trouble;
@@ -61,7 +60,6 @@ impl Dialogue {
     /// # Errors
     /// [`Broken`] if it cannot be started.
     pub fn start(backend: ProcessBackend) -> Result<Self, Broken> {
-        orphans::adopt();
         let client = Client::start(&backend, 1)?;
         Ok(Self {
             backend,
@@ -171,7 +169,7 @@ impl Dialogue {
         }
         // A campaign is not told of calls that were answered before.
         let blame = if blame == Blame::InFlight { blame } else { Blame::Due };
-        let (payer, End { stderr, survives }) = self.client.fail(blame, &trouble);
+        let (payer, End { stderr, survives, .. }) = self.client.fail(blame, &trouble);
         self.survives |= survives;
         let trouble = with_last_words(trouble, stderr.as_deref());
         self.trouble.clone_from(&trouble.what);

@@ -58,6 +58,10 @@ mod linux {
     pub(in crate::process) fn reap() {
         static START: OnceLock<Instant> = OnceLock::new();
         static NEXT: AtomicU64 = AtomicU64::new(0);
+        if BEFORE.get().is_none() {
+            // Nobody has called `adopt`: all children are somebody else's.
+            return;
+        }
         let millis = || START.get_or_init(Instant::now).elapsed().as_millis();
         let now = u64::try_from(millis()).unwrap_or(u64::MAX);
         if now < NEXT.load(Ordering::Relaxed) {

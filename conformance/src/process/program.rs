@@ -70,7 +70,7 @@ impl Default for Limits {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}{}", stderr.as_ref().map(|text| format!("\nit wrote to stderr:\n{text}")).unwrap_or_default())]
 pub struct Broken {
-    /// What it did: `crash`, `timeout` or `protocol-error` at its start, or the verdict of the first trivial call.
+    /// What it did at its start: `crash`, `timeout` or `protocol-error`.
     pub verdict: Verdict,
     /// What happened, in words.
     pub why: String,

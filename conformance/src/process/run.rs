@@ -1,6 +1,6 @@
 //! Runs cases on a program: as many workers as it has processes share them out.
 
-use std::sync::Mutex;
+use std::collections::HashMap;
 use std::sync::atomic::AtomicUsize;
 
 use gather_spec::Case;
@@ -9,9 +9,9 @@ use crate::backend::Description;
 use crate::interrupt;
 use crate::judge::{Strictness, Verdict};
 use crate::runner::{CaseResult, Judged};
+use crate::words::counted;
 
 use super::batch::{Event, Watch};
-use super::orphans;
 use super::program::{Broken, ProcessBackend};
 use super::worker::{Shared, Worker};
 
@@ -24,32 +24,40 @@ pub struct Findings {
     pub results: Vec<CaseResult>,
     /// What else was noticed, such as a process that ignored `stop`.
     pub remarks: Vec<String>,
+    /// What is wrong and belongs to no case, such as an exit status other than 0 after `stop`.
+    pub problems: Vec<String>,
+}
+
+impl Findings {
+    /// Why calls were not sent, if some were not.
+    #[must_use]
+    pub fn not_run(&self) -> Option<&str> {
+        let found = self.results.iter().find(|result| result.verdict == Verdict::NotRun);
+        found.map(|result| result.actual.as_str())
+    }
 }
 
 impl ProcessBackend {
-    /// Runs cases. First a few `trivial` ones are asked for: a backend that fails them all is broken, not wrong.
-    /// `watch` is told what is being waited for, and of each case that has its result.
+    /// Runs cases. First a few `trivial` ones are asked: if none of them is answered, no other call is sent. `watch` is told
+    /// what is being waited for, and of each case that has its result.
     ///
-    /// On Linux, the process that calls this becomes the parent of processes that lose theirs below it, so that a
-    /// backend cannot leave any behind; those that are a backend's are ended with it.
+    /// What a backend has started ends with it as far as it is in its process group; with [`super::adopt_children`] also
+    /// what has left that.
     ///
     /// # Errors
-    /// [`Broken`] if the process cannot be started, or fails every trivial call.
+    /// [`Broken`] if the process cannot be started.
     pub fn run(&self, trivial: &[&Case], cases: &[&Case], watch: Watch<'_>) -> Result<Findings, Broken> {
-        let shared = Shared {
-            backend: self,
-            next: AtomicUsize::new(0),
-            restarts: AtomicUsize::new(0),
-            remarks: Mutex::new(Vec::new()),
-        };
-        orphans::adopt();
+        let shared = Shared::new(self);
         let mut first = Worker::start(&shared, watch)?;
         let description = first.description().clone();
-        self.check_that_it_works(&mut first, &description, trivial, watch)?;
+        let declared = |case: &&&Case| description.operators.contains_key(case.call.operator.as_str());
+        watch(Event::Described(cases.len() - cases.iter().filter(declared).count()));
+        let probed = self.probe(&mut first, &description, trivial, watch);
 
         let mut results: Vec<Option<CaseResult>> = vec![None; cases.len()];
+        let jobs = if first.has_given_up() { 1 } else { self.jobs.min(cases.len()) };
         std::thread::scope(|scope| {
-            let more = (1..self.jobs.min(cases.len())).map(|_| {
+            let more = (1..jobs).map(|_| {
                 let (shared, description) = (&shared, &description);
                 // A worker that does not come up leaves its cases to the others.
                 let work = move || match Worker::start(shared, watch) {
@@ -72,20 +80,32 @@ impl ProcessBackend {
         let interrupted = interrupt::requested();
         let results = results.into_iter().filter(|result| result.is_some() || !interrupted);
         let results = results.map(|result| result.expect("every case was taken by a worker"));
-        let mut remarks = shared.remarks.into_inner().expect("no worker panics");
-        remarks.sort();
-        remarks.dedup();
-        Ok(Findings { description, results: results.collect(), remarks })
+        let with_probe = |result: CaseResult| match probed.get(&result.id) {
+            Some(probed) if result.verdict == Verdict::NotRun => probed.clone(),
+            _ => result,
+        };
+        let results = results.map(with_probe).collect();
+        let [mut remarks, problems] = [shared.remarks, shared.problems].map(|said| {
+            let mut said = said.into_inner().expect("no worker panics");
+            said.sort();
+            said.dedup();
+            said
+        });
+        if let loud @ 1.. = shared.loud.into_inner() {
+            remarks.push(format!("{} wrote to standard error", counted(loud, "passing call")));
+        }
+        Ok(Findings { description, results, remarks, problems })
     }
 
-    /// Runs the trivial cases; an error if all of them fail.
-    fn check_that_it_works(
+    /// Runs the trivial cases. If none of them is answered, the worker gives up: a backend that hangs would take hours. Gives
+    /// their results by id where the worker sends no more calls.
+    fn probe(
         &self,
         worker: &mut Worker<'_>,
         description: &Description,
         trivial: &[&Case],
         watch: Watch<'_>,
-    ) -> Result<(), Broken> {
+    ) -> HashMap<String, CaseResult> {
         let few = trivial_cases(description, trivial);
         let results = worker.run(&few, &AtomicUsize::new(0), false, &|event| {
             // Trivial cases are no cases of the run.
@@ -93,21 +113,21 @@ impl ProcessBackend {
                 watch(event);
             }
         });
-        let failed = results.iter().all(|(_, result)| result.verdict != Verdict::Pass);
-        match results.into_iter().next() {
-            Some((_, first)) if failed && !interrupt::requested() => Err(Broken {
-                verdict: first.verdict,
-                why: format!(
-                    "the backend is broken: it fails all of {} trivial calls\n  {} {}\n  expected {}\n  actual   {}",
-                    few.len(),
-                    first.verdict,
-                    first.id,
-                    first.expected,
-                    first.actual
-                ),
-                stderr: first.stderr,
-            }),
-            _ => Ok(()),
+        let is_answer = |verdict| {
+            !matches!(verdict, Verdict::Crash | Verdict::Timeout | Verdict::ProtocolError | Verdict::NotRun)
+        };
+        let answered = results.iter().any(|(_, result)| is_answer(result.verdict));
+        if let Some((_, CaseResult { verdict, id, actual, .. })) = results.first()
+            && !answered
+            && !interrupt::requested()
+        {
+            let calls = counted(few.len(), "trivial call");
+            worker.give_up(&format!("the backend answers none of {calls}: {verdict} at {id}: {actual}"));
+        }
+        if worker.has_given_up() {
+            results.into_iter().map(|(_, result)| (result.id.clone(), result)).collect()
+        } else {
+            HashMap::new()
         }
     }
 }

@@ -34,6 +34,16 @@ pub(super) struct End {
     pub(super) stderr: Option<String>,
     /// Whether it goes on, since it cannot be killed.
     pub(super) survives: bool,
+    /// How much had come from standard error when the first of the calls in flight was sent.
+    pub(super) mark: u64,
+}
+
+/// What came from standard error with a reply.
+#[derive(Debug)]
+pub(super) struct Said {
+    /// How much had come by then.
+    pub(super) end: u64,
+    pub(super) text: String,
 }
 
 /// Why there is no further process after one that [survives](End).
@@ -47,6 +57,21 @@ pub(super) struct Session {
     pub(super) description: Description,
     /// How much of standard error has been shown with some call.
     shown: u64,
+    /// How much had come from standard error with the last reply.
+    heard: u64,
+    /// What a sanitizer reported before the first call.
+    pub(super) reported: Option<String>,
+}
+
+/// How a process that was asked to stop ended.
+#[derive(Debug)]
+pub(super) struct Stopped {
+    /// The lines that nobody asked for.
+    pub(super) lines: Vec<Vec<u8>>,
+    /// What is worth a remark.
+    pub(super) remark: Option<String>,
+    /// What breaks the protocol and belongs to no call.
+    pub(super) problem: Option<String>,
 }
 
 impl Session {
@@ -63,15 +88,16 @@ impl Session {
         let description = line.and_then(|line| replies::started(&line).map_err(Trouble::protocol));
         match description {
             Ok(description) => {
-                let shown = child.stderr_total();
-                Ok(Self { child, limits: backend.limits, description, shown })
+                child.stderr.catch_up();
+                let (shown, reported) = (child.stderr.total(), child.stderr.take_report());
+                Ok(Self { child, limits: backend.limits, description, shown, heard: shown, reported })
             }
             Err(trouble) => {
                 child.kill();
-                child.drain_stderr();
+                child.stderr.drain();
                 let survives = if child.survives() { "; the process cannot be killed" } else { "" };
                 let why = format!("it did not start ({}): {}{survives}", trouble.verdict, trouble.what);
-                Err(Broken { verdict: trouble.verdict, why, stderr: child.stderr_since(0) })
+                Err(Broken { verdict: trouble.verdict, why, stderr: child.stderr.since(0) })
             }
         }
     }
@@ -88,23 +114,38 @@ impl Session {
 
     /// How much has come from standard error so far.
     pub(super) fn stderr_mark(&self) -> u64 {
-        self.child.stderr_total()
+        self.child.stderr.total()
+    }
+
+    /// Reads all that the process wrote to standard error before its last reply. Gives the first line of the report of a
+    /// sanitizer, if there is one.
+    pub(super) fn report(&self) -> Option<String> {
+        self.child.stderr.catch_up();
+        self.child.stderr.take_report()
+    }
+
+    /// What came from standard error since the reply before.
+    pub(super) fn stderr_of_reply(&mut self) -> Option<Said> {
+        let end = self.child.stderr.total();
+        let before = std::mem::replace(&mut self.heard, end);
+        let text = if end > before { self.child.stderr.since(before)? } else { return None };
+        Some(Said { end, text })
     }
 
     /// What the process wrote to standard error since a call was sent, as far as no other call has shown it. Calls
     /// that were under way together share their texts: nobody can tell them apart.
     pub(super) fn stderr(&mut self, sent: u64) -> Option<String> {
         let from = sent.max(self.shown);
-        self.shown = self.child.stderr_total();
-        self.child.stderr_since(from)
+        self.shown = self.child.stderr.total();
+        self.child.stderr.since(from)
     }
 
     /// Ends the process at once; gives what it wrote to standard error since a call was sent, also if another call
     /// has shown it: the cause of an end must not be missing.
     pub(super) fn kill(mut self, sent: u64) -> End {
         self.child.kill();
-        self.child.drain_stderr();
-        End { stderr: self.child.stderr_since(sent), survives: self.child.survives() }
+        self.child.stderr.drain();
+        End { stderr: self.child.stderr.since(sent), survives: self.child.survives(), mark: sent }
     }
 
     /// Ends the process at once, which answers nothing any more.
@@ -113,8 +154,8 @@ impl Session {
         self.child.kill();
     }
 
-    /// Asks the process to stop. Gives the lines that nobody asked for, and a remark if it does not end well.
-    pub(super) fn stop(mut self) -> (Vec<Vec<u8>>, Option<String>) {
+    /// Asks the process to stop, no call being in flight.
+    pub(super) fn stop(mut self) -> Stopped {
         self.child.look_at_family();
         self.child.send(b"{\"cmd\":\"stop\"}\n".to_vec());
         self.child.close_input();
@@ -135,11 +176,20 @@ impl Session {
         let status = self.child.kill();
         let remark = match (in_time, status) {
             (_, None) => Some("`stop` was ignored, and the process cannot be killed".to_owned()),
+            // Whoever ends the run early gives the process no time.
+            (false, _) if interrupt::requested() => None,
             (false, _) => Some(format!("`stop` was ignored for {:?}: killed", self.limits.stop)),
-            (true, Some(status)) if status.success() => None,
-            (true, status) => Some(format!("after `stop` {}", how_it_ended(status))),
+            (true, _) => None,
         };
-        (lines, remark)
+        self.child.stderr.drain();
+        let report = self.child.stderr.take_report();
+        let ended = status.filter(|status| in_time && (!status.success() || report.is_some()));
+        let problem = ended.map(|status| {
+            let said =
+                self.child.stderr.since(self.heard).map(|said| format!("; it wrote to stderr:\n{said}"));
+            format!("after `stop` {}{}", how_it_ended(Some(status)), said.unwrap_or_default())
+        });
+        Stopped { lines, remark, problem }
     }
 }
 

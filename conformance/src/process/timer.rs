@@ -9,9 +9,9 @@ use crate::backend::Description;
 use crate::protocol::{CallMessage, TimeMessage, TimedReply, from_object};
 
 use super::program::{Broken, ProcessBackend};
+use super::replies;
 use super::session::Session;
 use super::trouble::Trouble;
-use super::{orphans, replies};
 
 /// A process that times calls.
 #[derive(Debug)]
@@ -35,7 +35,6 @@ impl Timer {
     /// # Errors
     /// [`Broken`] if it cannot be started.
     pub(crate) fn start(backend: &ProcessBackend) -> Result<Self, Broken> {
-        orphans::adopt();
         Ok(Self { session: Session::start(backend)?, limit: backend.limits.call })
     }
 

@@ -16,7 +16,7 @@ use super::batch::{Batch, Event, Ran, Watch};
 use super::client::{Answered, Blame, Client, Doubt, Job};
 use super::inputs::Request;
 use super::program::{Broken, ProcessBackend};
-use super::session::SURVIVES;
+use super::session::{SURVIVES, Said, Stopped};
 use super::trouble::Trouble;
 
 /// After how many failures in a row a process is not started again.
@@ -31,9 +31,28 @@ pub(super) struct Shared<'a> {
     /// How many restarts have been used up.
     pub(super) restarts: AtomicUsize,
     pub(super) remarks: Mutex<Vec<String>>,
+    pub(super) problems: Mutex<Vec<String>>,
+    /// How many calls passed and wrote to standard error, and how many bytes of that are kept.
+    pub(super) loud: AtomicUsize,
+    pub(super) kept: AtomicUsize,
 }
 
-impl Shared<'_> {
+/// How many bytes of standard error of passing calls are kept, all workers together.
+const KEPT: usize = 256 << 10;
+
+impl<'a> Shared<'a> {
+    pub(super) fn new(backend: &'a ProcessBackend) -> Self {
+        Self {
+            backend,
+            next: AtomicUsize::new(0),
+            restarts: AtomicUsize::new(0),
+            remarks: Mutex::default(),
+            problems: Mutex::default(),
+            loud: AtomicUsize::new(0),
+            kept: AtomicUsize::new(0),
+        }
+    }
+
     pub(super) fn run_worker(
         &self,
         worker: &mut Worker<'_>,
@@ -54,6 +73,18 @@ impl Shared<'_> {
             remarks.push(remark);
         }
     }
+
+    fn problem(&self, problem: String) {
+        if let Ok(mut problems) = self.problems.lock() {
+            problems.push(problem);
+        }
+    }
+
+    /// Whether there is room for a text of a passing call.
+    fn has_room(&self, text: &str) -> bool {
+        let kept = self.kept.fetch_add(text.len(), Ordering::Relaxed);
+        kept.saturating_add(text.len()) <= KEPT
+    }
 }
 
 /// Takes cases through processes, one after the other.
@@ -65,6 +96,8 @@ pub(super) struct Worker<'a> {
     one_at_a_time: bool,
     /// Why there will be no further process.
     given_up: Option<Trouble>,
+    /// What came from standard error with replies that are right, as far as no call that fails has shown it.
+    beside: Vec<(Job, Said)>,
 }
 
 impl<'a> Worker<'a> {
@@ -73,13 +106,27 @@ impl<'a> Worker<'a> {
         watch(Event::Starting(0));
         // Where numbers start cannot be guessed, so that nobody answers before being asked.
         let seq = RandomState::new().hash_one(0) % (1 << 30);
-        let client = Client::start(shared.backend, seq)?;
-        Ok(Self { shared, client, one_at_a_time: false, given_up: None })
+        let mut client = Client::start(shared.backend, seq)?;
+        if let Some(report) = client.take_report_at_start() {
+            shared.problem(format!("at the start of the backend, a sanitizer's report: {report}"));
+        }
+        Ok(Self { shared, client, one_at_a_time: false, given_up: None, beside: Vec::new() })
     }
 
     /// What the backend says of itself.
     pub(super) const fn description(&self) -> &Description {
         self.client.description()
+    }
+
+    /// Ends the process; no call is sent any more.
+    pub(super) fn give_up(&mut self, why: &str) {
+        self.client.kill();
+        self.given_up = Some(not_sent(why));
+    }
+
+    /// Whether no call is sent any more.
+    pub(super) const fn has_given_up(&self) -> bool {
+        self.given_up.is_some()
     }
 
     /// Runs the cases that `next` gives out, until there are no more, and if these are the `last`, asks the process
@@ -105,6 +152,7 @@ impl<'a> Worker<'a> {
         if let Some(doubt) = self.client.unexplained() {
             self.settle(&mut batch, doubt);
         }
+        self.note_stderr(&mut batch, u64::MAX);
         if last {
             self.stop(&mut batch);
         }
@@ -124,7 +172,9 @@ impl<'a> Worker<'a> {
                 match Judged::new(self.description(), cases[case], Strictness::Lenient) {
                     Ok(judged) => self.client.queue(batch.take(case, judged)),
                     Err(unsupported) => {
-                        watch(Event::Settled(&unsupported.id, unsupported.verdict));
+                        if unsupported.profile.is_some() {
+                            watch(Event::Settled(&unsupported.id, unsupported.verdict));
+                        }
                         batch.not_sent(case, *unsupported);
                     }
                 }
@@ -157,13 +207,22 @@ impl<'a> Worker<'a> {
         watch(Event::Waiting(&batch.judged(due).case.id));
         match self.client.receive(self.client.limit()) {
             Ok(answered) => {
-                let Answered { job, result, mark, took } = answered;
+                let Answered { job, result, mark, took, said } = answered;
                 let result = result.map(|outcome| {
                     let judgement = batch.judged(job).judge(&outcome);
                     (outcome, judgement)
                 });
                 let fine = result.as_ref().is_ok_and(|(_, judgement)| judgement.verdict == Verdict::Pass);
                 let stderr = if fine { None } else { self.client.stderr(mark) };
+                match said {
+                    Some(Said { end, text }) if fine => {
+                        let text = if self.shared.has_room(&text) { text } else { String::new() };
+                        self.beside.push((job, Said { end, text }));
+                    }
+                    _ if fine => {}
+                    // The call that fails shows what came since it was sent.
+                    _ => self.beside.retain(|(_, said)| said.end <= mark),
+                }
                 batch.waited(job, took);
                 batch.finish(job, Ran { result, stderr }, watch);
             }
@@ -178,6 +237,7 @@ impl<'a> Worker<'a> {
         let earlier = earlier(batch, blame);
         let blame = if earlier.is_none() && blame != Blame::Due { Blame::InFlight } else { blame };
         let (payer, end) = self.client.fail(blame, trouble);
+        self.note_stderr(batch, end.mark);
         if let Some(Answered { job, took, .. }) = payer {
             batch.waited(job, took);
             batch.finish(job, Ran { result: Err(trouble.clone()), stderr: end.stderr }, watch);
@@ -187,8 +247,15 @@ impl<'a> Worker<'a> {
             self.one_at_a_time = true;
         }
         if end.survives {
-            let what = format!("not sent: {SURVIVES}");
-            self.given_up = Some(Trouble { verdict: Verdict::Crash, what });
+            self.given_up = Some(not_sent(SURVIVES));
+        }
+    }
+
+    /// Notes what right calls wrote to standard error until so much of it had come; the rest is shown with other calls.
+    fn note_stderr(&mut self, batch: &mut Batch<'_>, until: u64) {
+        for (job, said) in self.beside.drain(..).filter(|(_, said)| said.end <= until) {
+            self.shared.loud.fetch_add(1, Ordering::Relaxed);
+            batch.add_stderr(job, said.text);
         }
     }
 
@@ -206,19 +273,19 @@ impl<'a> Worker<'a> {
             }) {
                 Some(Ok(true)) => return,
                 Some(Ok(false)) => {
-                    let what = "not sent: after a restart the backend describes itself differently";
-                    self.given_up = Some(Trouble::protocol(what));
+                    self.given_up =
+                        Some(not_sent("after a restart the backend describes itself differently"));
                 }
                 Some(Err(broken)) => {
                     failures += 1;
                     if failures == START_FAILURES {
-                        let what = format!("not sent: {failures} restarts failed: {}", broken.why);
-                        self.given_up = Some(Trouble { verdict: broken.verdict, what });
+                        let why = format!("{failures} restarts failed: {}", broken.why);
+                        self.given_up = Some(not_sent(&why));
                     }
                 }
                 None => {
-                    let what = format!("not sent: the budget of {restarts} restarts is used up");
-                    self.given_up = Some(Trouble { verdict: Verdict::Crash, what });
+                    let why = format!("the budget of {restarts} restarts is used up");
+                    self.given_up = Some(not_sent(&why));
                 }
             }
         }
@@ -227,6 +294,10 @@ impl<'a> Worker<'a> {
     /// Says what happened while several calls were in flight, none of which has failed alone. A crash or a breach of the
     /// protocol must not go unseen; a call that was only late is no failure.
     fn settle(&self, batch: &mut Batch<'_>, doubt: Doubt) {
+        if interrupt::requested() {
+            let what = doubt.in_words("; the run ended before each of them was asked alone");
+            return self.shared.remark(format!("{}: {what}", doubt.trouble.verdict));
+        }
         let alone = if self.given_up.is_none() { "; alone, each of them was answered" } else { "" };
         let (due, what) = (doubt.due(), doubt.in_words(alone));
         if doubt.trouble.verdict == Verdict::Timeout || !(batch.has_passed(due) || self.given_up.is_some()) {
@@ -239,11 +310,15 @@ impl<'a> Worker<'a> {
 
     /// Ends the session. Its last words may still concern a call.
     fn stop(&mut self, batch: &mut Batch<'_>) {
-        let Some(session) = self.client.take_session() else { return };
-        let (lines, remark) = session.stop();
-        if let Some(remark) = remark {
-            self.shared.remark(remark);
+        if !self.client.is_quiet() {
+            // The run ends early. The replies to the calls in flight are nobody's failure.
+            self.client.kill();
+            return;
         }
+        let Some(session) = self.client.take_session() else { return };
+        let Stopped { lines, remark, problem } = session.stop();
+        remark.into_iter().for_each(|remark| self.shared.remark(remark));
+        problem.into_iter().for_each(|problem| self.shared.problem(problem));
         if let Some(line) = lines.first() {
             let (blame, trouble) = match self.client.read(line) {
                 Err(blamed) => blamed,
@@ -264,6 +339,11 @@ fn earlier(batch: &Batch<'_>, blame: Blame) -> Option<Job> {
         Blame::Stray(seq) => batch.numbered(seq),
         Blame::Due | Blame::InFlight => None,
     }
+}
+
+/// The result of a call that is not sent, since there is no process any more.
+fn not_sent(why: &str) -> Trouble {
+    Trouble { verdict: Verdict::NotRun, what: format!("not sent: {why}") }
 }
 
 fn answered_twice() -> Trouble {

@@ -148,10 +148,10 @@ impl Entry {
         }
     }
 
-    /// Whether the backend was asked: the call was sent, or would have been if the backend had not died.
+    /// Whether the backend was asked.
     #[must_use]
     pub fn was_asked(&self) -> bool {
-        self.observed.unwrap_or(self.verdict) != Verdict::Unsupported
+        !matches!(self.observed.unwrap_or(self.verdict), Verdict::Unsupported | Verdict::NotRun)
     }
 
     /// The difference in words, and how to name its two sides.

@@ -47,7 +47,7 @@ pub struct BackendReport {
     /// The texts of the clauses for which some case does not pass, by id.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub clauses: BTreeMap<String, String>,
-    /// Why it was not run: it could not be started, or fails on every call.
+    /// Why it was not run: it could not be started, or declares nothing that can be tested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken: Option<String>,
     /// The policies that it declares and the documents do not permit.

@@ -152,7 +152,7 @@ fn status(entry: &Entry, text: &dyn Fn() -> String) -> TestCaseStatus {
             skipped.set_message(format!("{}: {reason}", entry.label()));
             return skipped;
         }
-        Verdict::Crash | Verdict::Timeout | Verdict::ProtocolError => NonSuccessKind::Error,
+        Verdict::Crash | Verdict::Timeout | Verdict::ProtocolError | Verdict::NotRun => NonSuccessKind::Error,
         _ => NonSuccessKind::Failure,
     };
     let mut status = TestCaseStatus::non_success(kind);

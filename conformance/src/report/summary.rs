@@ -11,6 +11,7 @@ use crate::judge::Verdict;
 use crate::words::{counted, shown};
 use gather_spec::{Allowed, Case, ErrorCode, Specification};
 
+use super::departure::Problem;
 use super::found::{Asked, BackendReport, Ending, Summary};
 
 /// If one case in this many or more was not asked, no backend is said to conform.
@@ -114,8 +115,14 @@ impl Summary {
 
     fn sentence(&self, report: &BackendReport) -> String {
         let Asked { asked, cases } = self.asked();
+        let interrupted = report.problems.iter().find_map(|problem| match problem {
+            Problem::Interrupted { signal, .. } => Some(signal),
+            _ => None,
+        });
         let mut share = match asked {
             0 => "nothing was asked".to_owned(),
+            // The others were not counted.
+            _ if interrupted.is_some() => format!("{} asked", counted(asked, "case")),
             _ => format!("{asked} of {} asked", counted(cases, "case")),
         };
         for campaign in report.campaign.iter().filter(|campaign| campaign.left_out.is_none()) {
@@ -130,15 +137,47 @@ impl Summary {
                 format!("nothing was asked: of {chosen} the backend declares none")
             }
             Ending::Fails => {
-                let beside = known.map(|known| format!(", beside {known}")).unwrap_or_default();
-                let verb = if self.failures == 1 { "does" } else { "do" };
-                format!("{share}: {} {verb} not conform{beside}", counted(self.failures, "verdict"))
+                let beside = known.map(|known| format!("beside {known}"));
+                let said = [
+                    interrupted.map(|signal| format!("interrupted by {signal}")),
+                    failures_in_words(report),
+                    not_run_in_words(report),
+                    beside,
+                ];
+                let said: Vec<String> = said.into_iter().flatten().collect();
+                format!("{share}: {}", said.join(", "))
             }
             Ending::AskedInPart => format!("{share}: nothing that was asked fails{but}"),
             Ending::ConformsBut => format!("{share}: conforms{but}"),
             Ending::Conforms => format!("{share}: everything conforms"),
         }
     }
+}
+
+/// What does not conform: verdicts, and problems that belong to no case.
+fn failures_in_words(report: &BackendReport) -> Option<String> {
+    let verdicts = report.failed() - not_run(report);
+    let is_other = |problem: &&Problem| !matches!(problem, Problem::Interrupted { .. });
+    let problems = report.problems.iter().filter(is_other).count();
+    let counts = [(verdicts, "verdict"), (problems, "problem")];
+    let said: Vec<String> =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, of)| counted(*count, of)).collect();
+    match (verdicts, verdicts + problems) {
+        (_, 0) => None,
+        (0, _) => Some(said.concat()),
+        (_, 1) => Some(format!("{} does not conform", said.concat())),
+        _ => Some(format!("{} do not conform", said.join(" and "))),
+    }
+}
+
+fn not_run(report: &BackendReport) -> usize {
+    report.results.iter().filter(|entry| entry.verdict == Verdict::NotRun).count()
+}
+
+fn not_run_in_words(report: &BackendReport) -> Option<String> {
+    let count = not_run(report);
+    let verb = if count == 1 { "was" } else { "were" };
+    (count > 0).then(|| format!("{} {verb} not run", counted(count, "case")))
 }
 
 fn error_code(allowed: &Allowed) -> Option<ErrorCode> {
@@ -229,6 +268,30 @@ mod tests {
         let two = ended(&[(8, Verdict::Pass), (1, Verdict::Crash), (1, Verdict::UnexpectedPass)]);
         assert_eq!(two.sentence, "10 of 10 cases asked: 2 verdicts do not conform");
         assert_eq!((one.failures, two.failures, two.ending), (1, 2, Ending::Fails));
+        let spent = ended(&[(7, Verdict::Pass), (1, Verdict::Crash), (2, Verdict::NotRun)]);
+        assert_eq!(spent.sentence, "8 of 10 cases asked: 1 verdict does not conform, 2 cases were not run");
+    }
+
+    #[test]
+    fn an_interruption_and_a_problem_are_no_verdicts() {
+        let spec = spec();
+        let cases = [&spec.cases[0]; 3];
+        let mut report = report(&[(cases[0], Some(Verdict::Pass)); 3], &spec);
+        let mut said = |problems| {
+            report.problems = problems;
+            report.conclude(&cases, &spec);
+            report.summary.sentence.clone()
+        };
+        let interrupted = || Problem::Interrupted { signal: "SIGINT".to_owned(), done: 3, cases: 9 };
+        assert_eq!(said(vec![interrupted()]), "3 cases asked: interrupted by SIGINT");
+        let stop = || Problem::Said("after `stop` the process ended with exit status 1".to_owned());
+        assert_eq!(said(vec![stop()]), "3 of 3 cases asked: 1 problem");
+        assert_eq!(said(vec![stop(), interrupted()]), "3 cases asked: interrupted by SIGINT, 1 problem");
+        report.results[0].verdict = Verdict::Crash;
+        report.problems = vec![stop()];
+        report.conclude(&cases, &spec);
+        let both = "3 of 3 cases asked: 1 verdict and 1 problem do not conform";
+        assert_eq!(report.summary.sentence, both);
     }
 
     #[test]

@@ -35,8 +35,14 @@ const AT_ONE_CALL: &[(&str, Verdict, &str)] = &[
     ("answers-out-of-order", ProtocolError, "when that to seq"),
     ("answers-twice", ProtocolError, "answered twice"),
     ("prints-a-banner", ProtocolError, "falling back to the slow path"),
-    ("floods-stderr", Pass, ""),
     ("floods-stderr-and-exits", Crash, "out of luck"),
+    (
+        "reports-and-answers",
+        Crash,
+        "a sanitizer's report: ==71==ERROR: AddressSanitizer: heap-buffer-overflow",
+    ),
+    ("reports-early-in-a-flood-and-answers", Crash, "a sanitizer's report: ==71== Invalid read of size 8"),
+    ("reports-undefined-behaviour-and-answers", Crash, "take.c:12:9: runtime error: signed integer overflow"),
     ("claims-a-dtype-that-it-lacks", RejectedGoodInput, "no i32 here"),
     ("refuses", RejectedGoodInput, "error without a code"),
     ("says-too-much", RejectedGoodInput, " … 896000 characters left out … "),
@@ -66,7 +72,12 @@ pub(super) fn trials() -> Vec<Trial> {
     let table = AT_ONE_CALL
         .iter()
         .map(|(mode, verdict, words)| trial(&format!("call/{mode}"), || at_one_call(mode, *verdict, words)));
-    let others: [(&str, fn()); 5] = [
+    let others: [(&str, fn()); 7] = [
+        ("call/floods-stderr", floods_stderr),
+        (
+            "repeat/answers-wrongly-the-second-time-where-answers-may-vary",
+            answers_wrongly_where_answers_may_vary,
+        ),
         ("call/accepts-what-is-too-large", accepts_what_is_too_large),
         ("repeat/answers-differently-the-second-time", answers_differently),
         ("repeat/dies-the-second-time", dies_the_second_time),
@@ -103,6 +114,36 @@ fn answers_differently() {
     backend.repeat = 2;
     let findings = run(&backend, &[AT]).unwrap();
     assert_only(&findings, Nondeterministic, "first i32 [1] [667], then i32 [1] [0]");
+}
+
+/// Any error is right, but no output: every run is judged, and not only the first.
+fn answers_wrongly_where_answers_may_vary() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut backend = with_note(backend("refuses-only-once"), &folder.path().join("was here"));
+    backend.repeat = 3;
+    let mut cases = cases(&[AT]);
+    cases[AT].expect.arms[0].allowed = vec![Allowed::AnyError];
+    let cases: Vec<&Case> = cases.iter().collect();
+    let findings = backend.run(&[], &cases, &|_| ()).unwrap();
+    assert_only(&findings, AcceptedBadInput, "i32 [1] [667]");
+    assert_eq!(findings.results[AT].at.as_deref(), Some("run 2 of 3"));
+}
+
+/// What a call that passes writes is kept in part, and counted.
+fn floods_stderr() {
+    let findings = run(&backend("floods-stderr"), &[AT]).unwrap();
+    assert_eq!(verdicts(&findings), [Pass; CALLS]);
+    let said: Vec<&str> = findings.results.iter().filter_map(|result| result.stderr.as_deref()).collect();
+    assert!(!said.is_empty() && said.iter().all(|said| said.len() < 20_000), "{}", said.len());
+    assert!(said.iter().any(|said| said.ends_with("eeee")), "{said:?}");
+    let words = format!(
+        "{} wrote to standard error",
+        match said.len() {
+            1 => "1 passing call".to_owned(),
+            calls => format!("{calls} passing calls"),
+        }
+    );
+    assert_eq!((findings.remarks, findings.problems), (vec![words], Vec::new()));
 }
 
 fn dies_the_second_time() {

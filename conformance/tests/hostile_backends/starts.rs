@@ -24,15 +24,16 @@ const AT_THE_START: &[(&str, Verdict, &str)] = &[
     ("declares-an-unknown-dtype", ProtocolError, "`f8`"),
     ("declares-an-unknown-policy", ProtocolError, "`maybe`"),
     ("describes-itself-in-an-array", ProtocolError, "expected an object"),
-    ("fails-everything", RejectedGoodInput, "fails all of 3 trivial calls"),
-    ("answers-before-being-asked", ProtocolError, "which was not asked"),
 ];
 
 pub(super) fn trials() -> Vec<Trial> {
     let table = AT_THE_START.iter().map(|(mode, verdict, words)| {
         trial(&format!("start/{mode}"), || at_the_start(mode, *verdict, words))
     });
-    let others: [(&str, fn()); 10] = [
+    let others: [(&str, fn()); 13] = [
+        ("start/fails-every-trivial-call", fails_everything),
+        ("start/answers-no-trivial-call", answers_nothing),
+        ("start/a-sanitizer-reports-before-the-first-call", reports_at_start),
         ("start/there-is-no-such-program", there_is_no_such_program),
         ("start/fails-one-of-the-trivial-calls", fails_one_of_the_trivial_calls),
         ("stop/ignores-stop", ignores_stop),
@@ -56,6 +57,31 @@ fn at_the_start(mode: &str, verdict: Verdict, words: &str) {
 fn there_is_no_such_program() {
     let broken = run(&ProcessBackend::new("/no/such/program"), &[]).unwrap_err();
     assert!(broken.why.contains("/no/such/program cannot be started"), "{broken}");
+}
+
+/// It works, and is wrong: that is what a run says about it.
+fn fails_everything() {
+    let findings = run(&backend("fails-everything"), &[]).unwrap();
+    assert_eq!(verdicts(&findings), [RejectedGoodInput; CALLS]);
+    assert_eq!((findings.not_run(), findings.problems.len()), (None, 0));
+}
+
+/// It answers none of the first three calls, so that the others are not sent.
+fn answers_nothing() {
+    let findings = run(&backend("answers-before-being-asked"), &[]).unwrap();
+    let rest = [ProtocolError, ProtocolError, ProtocolError, NotRun, NotRun, NotRun];
+    assert_eq!(verdicts(&findings), rest, "{findings:#?}");
+    assert!(findings.results[0].actual.contains("which was not asked"), "{findings:#?}");
+    let why = "not sent: the backend answers none of 3 trivial calls: protocol-error at call 0: ";
+    assert!(findings.not_run().unwrap().starts_with(why), "{findings:#?}");
+}
+
+fn reports_at_start() {
+    let findings = run(&backend("reports-at-start"), &[AT]).unwrap();
+    assert_eq!(verdicts(&findings), [Pass; CALLS]);
+    let said =
+        "at the start of the backend, a sanitizer's report: ==5==ERROR: AddressSanitizer: odr-violation";
+    assert_eq!(findings.problems, [said]);
 }
 
 /// It is wrong, and works.
@@ -124,7 +150,9 @@ fn ignores_stop() {
 fn fails_at_stop() {
     let findings = run(&backend("fails-at-stop"), &[AT]).unwrap();
     assert_eq!(verdicts(&findings), [Pass; CALLS]);
-    assert_eq!(findings.remarks, ["after `stop` the process ended with exit status 5"]);
+    assert_eq!(findings.remarks, [""; 0]);
+    let said = "after `stop` the process ended with exit status 5; it wrote to stderr:\nall is lost";
+    assert_eq!(findings.problems, [said]);
 }
 
 fn talks_at_stop() {
@@ -137,16 +165,15 @@ fn the_budget_is_kept() {
     let mut backend = backend("exits");
     backend.limits.restarts = 1;
     let findings = run(&backend, &[1, 3]).unwrap();
-    assert_eq!(verdicts(&findings), [Pass, Crash, Pass, Crash, Crash, Crash]);
-    assert_eq!(findings.results[5].actual, "not sent: the budget of 1 restarts is used up");
+    assert_eq!(verdicts(&findings), [Pass, Crash, Pass, Crash, NotRun, NotRun]);
+    assert_eq!(findings.not_run(), Some("not sent: the budget of 1 restarts is used up"));
 }
 
 fn changes_its_mind() {
     let folder = tempfile::tempdir().unwrap();
     let backend = with_note(backend("changes-its-mind"), &folder.path().join("was here"));
     let findings = run(&backend, &[AT]).unwrap();
-    let rest = [Pass, Pass, Crash, ProtocolError, ProtocolError, ProtocolError];
-    assert_eq!(verdicts(&findings), rest);
+    assert_eq!(verdicts(&findings), [Pass, Pass, Crash, NotRun, NotRun, NotRun]);
     assert!(findings.results[5].actual.contains("describes itself differently"));
 }
 

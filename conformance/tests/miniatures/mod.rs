@@ -32,7 +32,11 @@ const OPERATORS: &str = r#"{"tf.gather_nd":{"profile":{"bad":"error","negative":
 pub(crate) fn or_else(tests: fn() -> ExitCode) -> ExitCode {
     match std::env::var_os(MODE) {
         Some(mode) => be(&mode.to_string_lossy()),
-        None => tests(),
+        None => {
+            // This program starts nothing but backends.
+            gather_conformance::process::adopt_children();
+            tests()
+        }
     }
 }
 
@@ -227,6 +231,14 @@ fn start(mode: &str) {
             return say(r#"{"seq":1,"unsupported":"too eager"}"#);
         }
         "hangs-when-started-again" if !first_time() => hang(),
+        "makes-the-terminal-raw" => {
+            // Ignored, the signal does not stop a process of the background that changes the terminal.
+            let script =
+                format!("trap '' TTOU; stty raw -echo < /dev/tty && stty -a < /dev/tty > \"${NOTE}\"");
+            let status = std::process::Command::new("sh").args(["-c", &script]).status();
+            assert!(status.expect("there is a shell").success());
+        }
+        "reports-at-start" => eprintln!("==5==ERROR: AddressSanitizer: odr-violation"),
         "declares-nothing" => return say(&honest.replace(OPERATORS, "{}")),
         "declares-no-dtypes" => {
             return say(&honest.replace(r#"["i32","i64","f32","f64","string"]"#, "[]"));
@@ -246,7 +258,10 @@ fn start(mode: &str) {
 fn stop(mode: &str, last: Option<&CallMessage>) -> ! {
     match (mode, last) {
         ("ignores-stop", _) => hang(),
-        ("fails-at-stop", _) => exit(5),
+        ("fails-at-stop", _) => {
+            eprintln!("all is lost");
+            exit(5);
+        }
         ("talks-at-stop", Some(last)) => say(&format!(r#"{{"seq":{},"unsupported":"again"}}"#, last.seq)),
         _ => {}
     }
@@ -333,6 +348,20 @@ fn misbehave(mode: &str, message: &CallMessage, honest: String, held: &mut Optio
                 .for_each(|_| io::stderr().write_all(&[&line[..], b"\n"].concat()).expect("stderr is read"));
             say(&honest);
         }
+        "reports-and-answers" => {
+            eprintln!("=====\n==71==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x502");
+            say(&honest);
+        }
+        "reports-undefined-behaviour-and-answers" => {
+            eprintln!("take.c:12:9: runtime error: signed integer overflow");
+            say(&honest);
+        }
+        "reports-early-in-a-flood-and-answers" => {
+            eprintln!("==71== Invalid read of size 8");
+            (0..2_000).for_each(|_| eprintln!("==71== and much more of what nobody wants to read"));
+            say(&honest);
+        }
+        "refuses-only-once" if first_time() => say(&format!(r#"{{"seq":{seq},"error":{{"message":"no"}}}}"#)),
         "floods-stderr-and-exits" => {
             let line = [b'e'; 1023];
             (0..2_000)

@@ -178,14 +178,15 @@ impl Run {
                 let cases = with_results(job.cases, &ids);
                 let results = cases.iter().zip(&findings.results);
                 report.results = results.map(|(case, result)| Entry::new(case, result.clone())).collect();
+                let not_run = findings.not_run().map(str::to_owned);
                 report.remarks = findings.remarks;
                 let unknown = findings.description.unknown_operators(job.spec).into_iter();
-                report.problems.extend(unknown.map(Problem::Said));
+                report.problems.extend(findings.problems.into_iter().chain(unknown).map(Problem::Said));
                 let given = job.deviations.of(&report.backend.name);
                 let known = given.as_ref().unwrap_or(built_in);
                 known.apply(&mut report, &cases);
                 known.apply_to_profile(&mut report, &findings.description, job.spec, &job.operators);
-                self.campaign_on(named, launch, known, job, &mut report);
+                self.campaign_on(named, launch, known, job, &mut report, not_run);
                 report
             }
         };
@@ -197,7 +198,7 @@ impl Run {
         report
     }
 
-    /// Runs the campaign on a program.
+    /// Runs the campaign on a program, unless cases were `not_run` for some reason.
     fn campaign_on(
         &self,
         named: Named,
@@ -205,11 +206,16 @@ impl Run {
         known: &Deviations,
         job: &Job<'_>,
         report: &mut BackendReport,
+        not_run: Option<String>,
     ) {
         let argument = report.argument.clone();
         let adapter = if named == Named::Option { adapters::adapter(&argument) } else { None };
         let usual = adapter.and_then(|adapter| adapter.manifest().campaign).unwrap_or(SHORT.drawn);
         let Some(short) = self.short(job, usual) else { return };
+        if let Some(why) = not_run {
+            let (part, done, cases) = (Part::Drawn, 0, short.drawn);
+            return report.problems.push(Problem::CampaignEnded { why, part, done, cases });
+        }
         let reproduction = reproduction(job, named, &argument, self.process.given());
         match Target::program(&self.process, launch, (argument, reproduction), self.jobs) {
             Ok(target) => short.run(target, known, report),

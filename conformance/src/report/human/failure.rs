@@ -1,7 +1,8 @@
 //! The failures of a backend, with what is needed to fix and to reproduce each.
 //!
 //! Failures with the same verdict under the same clauses are most likely one bug. So are calls that a backend does not
-//! support for the same reason. Of such a group, only the smallest call is shown in full.
+//! support for the same reason, and those that were not sent for one. Of such a group, only the smallest call is shown in
+//! full.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -89,14 +90,16 @@ pub(super) fn kind(
 #[derive(PartialEq)]
 enum Kind<'a> {
     Clauses(BTreeSet<&'a str>),
-    /// The reason for which the backend does not support the call.
+    /// The reason for which the backend does not support the call, or was not asked.
     Answer(&'a str),
 }
 
 impl<'a> Kind<'a> {
     fn of(entry: &'a Entry) -> Self {
         match entry.actual.as_deref() {
-            Some(answer) if answer.starts_with(UNSUPPORTED) => Self::Answer(answer),
+            Some(answer) if answer.starts_with(UNSUPPORTED) || entry.verdict == Verdict::NotRun => {
+                Self::Answer(answer)
+            }
             _ => Self::Clauses(entry.clauses.iter().map(String::as_str).collect()),
         }
     }

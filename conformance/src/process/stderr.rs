@@ -1,0 +1,166 @@
+//! Standard error of a process: its last bytes, and the report of a sanitizer among all of them.
+//!
+//! A thread reads the pipe, so that the process never waits. Whoever has a reply calls [`Stderr::catch_up`] first: what the
+//! process wrote before the reply lies in the pipe by then, and is read here if the thread has not come to it yet. Both
+//! read with the lock held and only when there is something to read, so that neither waits for the process.
+
+use std::collections::VecDeque;
+use std::process::ChildStderr;
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::words::shown;
+
+use super::sanitizer::Scanner;
+
+/// How many bytes are kept: the last ones.
+const KEPT: usize = 16 << 10;
+
+/// How many bytes are read at a time: what a pipe holds on Linux.
+const AT_A_TIME: usize = 64 << 10;
+
+/// How long to keep draining output after the process exits.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// Standard error of one process.
+#[derive(Debug)]
+pub(super) struct Stderr {
+    tail: Arc<Mutex<Tail>>,
+    ended: Receiver<()>,
+    #[cfg(unix)]
+    end: Option<std::os::fd::OwnedFd>,
+}
+
+/// The last bytes of a stream.
+#[derive(Debug, Default)]
+struct Tail {
+    kept: VecDeque<u8>,
+    total: u64,
+    scanner: Scanner,
+}
+
+impl Stderr {
+    /// Standard error, and what a thread of its own has to do.
+    pub(super) fn of(stream: ChildStderr) -> (Self, impl FnOnce() + Send + 'static) {
+        let tail: Arc<Mutex<Tail>> = Arc::default();
+        let (found_end, ended) = mpsc::channel();
+        let own = Self {
+            tail: Arc::clone(&tail),
+            ended,
+            #[cfg(unix)]
+            end: std::os::fd::AsFd::as_fd(&stream).try_clone_to_owned().ok(),
+        };
+        let keep = move || {
+            keep_tail(stream, &tail);
+            let _ = found_end.send(());
+        };
+        (own, keep)
+    }
+
+    /// Reads what has been written.
+    pub(super) fn catch_up(&self) {
+        #[cfg(unix)]
+        if let Some(end) = &self.end {
+            let _ = available(end, &mut lock(&self.tail));
+        }
+    }
+
+    /// How many bytes have come so far.
+    pub(super) fn total(&self) -> u64 {
+        lock(&self.tail).total
+    }
+
+    /// The first line of a sanitizer's report, if there is one that was not taken yet.
+    pub(super) fn take_report(&self) -> Option<String> {
+        lock(&self.tail).scanner.take_report()
+    }
+
+    /// Waits for the last of it, after the process has ended.
+    pub(super) fn drain(&self) {
+        let _ = self.ended.recv_timeout(LAST_WORDS);
+    }
+
+    /// What has come since then, as far as it is kept.
+    pub(super) fn since(&self, mark: u64) -> Option<String> {
+        let mut tail = lock(&self.tail);
+        let new = tail.total.saturating_sub(mark);
+        let kept = tail.kept.len();
+        let wanted = usize::try_from(new).unwrap_or(usize::MAX).min(kept);
+        let bytes = &tail.kept.make_contiguous()[kept - wanted..];
+        let text = shown(String::from_utf8_lossy(bytes).trim());
+        let dropped = new - wanted as u64;
+        match (text.is_empty(), dropped) {
+            (true, _) => None,
+            (false, 0) => Some(text),
+            (false, dropped) => Some(format!("[{dropped} bytes before this are not kept]\n{text}")),
+        }
+    }
+}
+
+impl Tail {
+    fn add(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        self.scanner.read(bytes);
+        self.kept.extend(bytes);
+        let beyond = self.kept.len().saturating_sub(KEPT);
+        self.kept.drain(..beyond);
+    }
+}
+
+fn lock(tail: &Mutex<Tail>) -> std::sync::MutexGuard<'_, Tail> {
+    tail.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Reads to the end.
+#[cfg(unix)]
+fn keep_tail(stream: ChildStderr, tail: &Mutex<Tail>) {
+    use rustix::event::{PollFd, PollFlags, poll};
+    use rustix::io::Errno;
+    loop {
+        match poll(&mut [PollFd::new(&stream, PollFlags::IN)], None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => return,
+        }
+        if available(&stream, &mut lock(tail)).is_none() {
+            return;
+        }
+    }
+}
+
+/// Reads what a pipe holds, at most a few times as much as fits. Nothing if that is its end.
+#[cfg(unix)]
+fn available(stream: impl std::os::fd::AsFd, tail: &mut Tail) -> Option<()> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::io::{Errno, read};
+    const TIMES: usize = 4;
+    let mut bytes = Vec::new();
+    for _ in 0..TIMES {
+        let mut fds = [PollFd::new(&stream, PollFlags::IN)];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        if !matches!(poll(&mut fds, Some(&now)), Ok(1)) {
+            break;
+        }
+        bytes.resize(AT_A_TIME, 0);
+        match read(&stream, &mut bytes[..]) {
+            Ok(0) => return None,
+            Ok(read) => tail.add(&bytes[..read]),
+            Err(Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+    Some(())
+}
+
+/// Reads to the end.
+#[cfg(not(unix))]
+fn keep_tail(mut stream: ChildStderr, tail: &Mutex<Tail>) {
+    use std::io::Read as _;
+    let mut bytes = vec![0; AT_A_TIME];
+    while let Ok(read) = stream.read(&mut bytes) {
+        if read == 0 {
+            return;
+        }
+        lock(tail).add(&bytes[..read]);
+    }
+}
