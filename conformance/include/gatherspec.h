@@ -5,10 +5,11 @@
  *
  * Who owns what:
  *  - What a call hands in (tensors, texts, attributes) belongs to the caller and is valid until gatherspec_call
- *    returns. It must not be written to: all of it, data, shapes, texts and the structures themselves, is compared
- *    with what it was after gatherspec_release. A difference is the verdict `input-changed`.
+ *    returns. It must not be written to: a write, even of the same value, is the verdict `input-changed`. Data is
+ *    in read-only memory; shapes, texts and the structures themselves are compared after gatherspec_release.
  *  - What a reply points to belongs to the library and stays valid until gatherspec_release is called with that reply,
- *    which happens once for every call, before the next one. An output must not overlap the inputs.
+ *    which happens once for every call, before the next one. The data of an output is aligned for its elements and does
+ *    not overlap the inputs, or the verdict is `protocol-error`.
  *  - What gatherspec_describe returns belongs to the library and stays valid until the process ends.
  *
  * The library is never unloaded, so threads that it has started may run until the process ends, by exit().
@@ -64,7 +65,8 @@ typedef struct gatherspec_string {
     uint64_t length;
 } gatherspec_string;
 
-/* A tensor: row-major, without gaps, in the machine's byte order, aligned for its elements. */
+/* A tensor: row-major, without gaps, in the machine's byte order. `data` is aligned for the C type of its elements, and no
+ * better: 1, 2, 4 or 8 bytes; complex numbers like the float that they consist of, strings like gatherspec_string. */
 typedef struct gatherspec_tensor {
     uint32_t dtype;
     uint32_t rank;

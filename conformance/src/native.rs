@@ -2,13 +2,15 @@
 //! `gatherspec run --library` starts this program again with the hidden command [`COMMAND`], which serves the library over
 //! the backend protocol. A library that crashes thus crashes only that process, like any other program.
 //!
-//! `abi` mirrors the header. `operand` and `arguments` lay out inputs, `read` validates outputs, and `library` makes the
-//! calls. `limits` is here only because it needs unsafe code, which this module alone may contain.
+//! `abi` mirrors the header. `operand` and `arguments` lay out inputs in the read-only memory of `guarded`, `read`
+//! validates outputs, and `library` makes the calls. `limits` is here only because it needs unsafe code, which this module alone may contain.
 
 #![allow(unsafe_code, reason = "calling a library cannot be proven safe; each block says what it rests on")]
 
 mod abi;
 mod arguments;
+#[cfg_attr(not(unix), path = "native/copied.rs")]
+mod guarded;
 mod library;
 mod limits;
 mod operand;

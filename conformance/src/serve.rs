@@ -47,6 +47,15 @@ pub(crate) trait Answering {
     /// Why there is no answer. The reply is `invalid`.
     fn answer(&mut self, call: &Call) -> Result<Outcome, NoAnswer>;
 
+    /// Answers a message, whose operands in files need not be read.
+    ///
+    /// # Errors
+    /// Why the message has no call.
+    fn answer_message(&mut self, message: &CallMessage) -> Result<Result<Outcome, NoAnswer>, Unusable> {
+        let call = call(&message.operator, &message.operands, &message.attributes)?;
+        Ok(self.answer(&call))
+    }
+
     /// See [`Backend::prepare`].
     fn prepare<'a>(&'a mut self, _call: &'a Call, _output: OutputMemory) -> Option<Prepared<'a>> {
         None
@@ -185,24 +194,25 @@ impl<A: Answering> Server<'_, A> {
         Started { protocol: PROTOCOL, backend: description.backend, operators: description.operators }
     }
 
-    /// Builds the call of a message, if it may be answered.
-    fn call(
+    /// Whether a message may be answered.
+    fn check(
         &self,
         operator: &Operator,
         operands: &OperandMessages,
         attributes: &Attributes,
-    ) -> Result<Call, Unusable> {
+    ) -> Result<(), Unusable> {
         check_names_and_types(self.signatures, operator, operands, attributes)?;
         if self.files == Files::Forbidden && operands.0.iter().any(|(_, operand)| operand.file.is_some()) {
             return Err(Unusable::Unsupported("tensors in files are not read here".to_owned()));
         }
-        call(operator, operands, attributes)
+        Ok(())
     }
 
     fn answer(&mut self, message: &CallMessage) -> Reply {
         let CallMessage { seq, operator, operands, attributes, .. } = message;
-        match self.call(operator, operands, attributes) {
-            Ok(call) => reply(*seq, self.backend.answer(&call)),
+        let checked = self.check(operator, operands, attributes);
+        match checked.and_then(|()| self.backend.answer_message(message)) {
+            Ok(answer) => reply(*seq, answer),
             Err(why) => unusable(*seq, why),
         }
     }
@@ -211,8 +221,8 @@ impl<A: Answering> Server<'_, A> {
     /// applies only for the duration of the timing.
     fn time(&mut self, message: &TimeMessage) -> Reply {
         let TimeMessage { seq, operator, operands, attributes, threads, .. } = message;
-        let call = check_timing(message).and_then(|()| self.call(operator, operands, attributes));
-        let call = match call {
+        let checked = check_timing(message).and_then(|()| self.check(operator, operands, attributes));
+        let call = match checked.and_then(|()| call(operator, operands, attributes)) {
             Ok(call) => call,
             Err(why) => return unusable(*seq, why),
         };

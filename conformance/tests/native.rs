@@ -64,6 +64,18 @@ const AT_ONE_CALL: &[(&str, Verdict, &str)] = &[
     ("refuses-with-a-long-text", ProtocolError, "the message has more than 65536 bytes"),
     ("refuses-with-no-utf-8", RejectedGoodInput, "\u{fffd}\u{fffd} no"),
     ("does-not-do-such-calls", RejectedGoodInput, "no i32 here"),
+    // Params have 12 bytes, which end at memory that nobody may read, and begin at an odd multiple of 4.
+    ("reads-past-the-end", Crash, "memory access 1 bytes past the end of `params`, which has 12 bytes"),
+    ("reads-before-the-start", Crash, "bytes before the start of `params`, which has 12 bytes"),
+    (
+        "reads-far-past-the-indices",
+        Crash,
+        "memory access 100 bytes past the end of `indices`, which has 4 bytes",
+    ),
+    ("needs-8-bytes-alignment", Crash, "killed by signal 6 (SIGABRT)"),
+    ("gives-its-input", ProtocolError, "its data overlaps the input params"),
+    ("gives-data-off-the-grid", ProtocolError, "data is not aligned: i32 needs a multiple of 4 bytes"),
+    ("writes-the-same", InputChanged, "changed its input: params"),
     ("changes-params", InputChanged, "changed its input: params"),
     ("changes-indices", InputChanged, "changed its input: indices"),
     ("changes-a-shape", InputChanged, "changed its input: params"),

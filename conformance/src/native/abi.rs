@@ -36,6 +36,16 @@ pub(super) fn dtype_number(dtype: DType) -> u32 {
     (1u32..).zip(DType::ALL).find(|(_, one)| *one == dtype).map_or(0, |(number, _)| number)
 }
 
+/// The alignment of elements that the header promises.
+pub(super) const fn alignment(dtype: DType) -> usize {
+    match dtype {
+        DType::C64 => align_of::<f32>(),
+        DType::I64 | DType::U64 | DType::F64 | DType::C128 => align_of::<u64>(),
+        DType::String => align_of::<Text>(),
+        _ => dtype.size(),
+    }
+}
+
 /// The policy with this number.
 pub(super) const fn bad_index(number: u32) -> Option<BadIndex> {
     Some(match number {

@@ -1,19 +1,36 @@
 //! A call as passed to a library. Everything that the structure points to is a private copy, so that writes are detected.
 
 use std::ffi::CString;
+use std::ops::Range;
 
-use gather_spec::{Attribute, Call, Tensor};
+use gather_spec::{Attribute, Attributes, Call, Operator, Tensor};
 
 use super::abi;
-use super::operand::Operand;
+use super::guarded::Guarded;
+use super::operand::{Operand, Source};
+
+/// A call, with operands that need not be in memory.
+#[derive(Debug)]
+pub(super) struct Request<'a> {
+    pub(super) operator: &'a Operator,
+    pub(super) operands: Vec<(&'a str, Source<'a>)>,
+    pub(super) attributes: &'a Attributes,
+}
+
+impl<'a> From<&'a Call> for Request<'a> {
+    fn from(call: &'a Call) -> Self {
+        let operands = call.operands.iter().map(|(name, tensor)| (name, Source::Tensor(tensor))).collect();
+        Self { operator: &call.operator, operands, attributes: &call.attributes }
+    }
+}
 
 /// The memory of one call while a library uses it.
 #[derive(Debug)]
 pub(super) struct Arguments<'a> {
-    call: &'a Call,
+    call: Request<'a>,
     texts: Texts,
-    operands: Vec<Operand<'a>>,
-    elements: Vec<Operand<'a>>,
+    operands: Vec<Operand>,
+    elements: Vec<Operand>,
     /// The structure passed to the library, and the two arrays that it points to.
     asked: abi::Call,
     listed_operands: Vec<abi::Operand>,
@@ -37,16 +54,19 @@ impl<'a> Arguments<'a> {
     /// Lays out a call.
     ///
     /// # Errors
-    /// If a text holds a zero byte.
-    pub(super) fn new(call: &'a Call) -> Result<Self, String> {
-        let texts = Texts::of(call)?;
-        let operands: Vec<Operand<'_>> = call.operands.tensors().map(Operand::new).collect();
+    /// If a text holds a zero byte, or there is no memory.
+    pub(super) fn new(call: Request<'a>) -> Result<Self, String> {
+        let texts = Texts::of(&call)?;
+        let operands = call.operands.iter().map(|(name, source)| Operand::new(name, source));
+        let operands: Vec<Operand> = operands.collect::<Result<_, _>>()?;
         // Moving the vectors does not move their heap memory, which the pointers refer to.
         let listed_operands = list_operands(&texts, &operands);
-        let elements: Vec<Operand<'_>> =
-            call.attributes.values().filter_map(element).map(Operand::new).collect();
+        let elements = call.attributes.iter().filter_map(|(name, value)| Some((name, element(value)?)));
+        let elements: Vec<Operand> = elements
+            .map(|(name, tensor)| Operand::new(name, &Source::Tensor(tensor)))
+            .collect::<Result<_, _>>()?;
         let listed_elements: Vec<abi::Tensor> = elements.iter().map(Operand::descriptor).collect();
-        let attributes = list_attributes(call, &texts, &listed_elements);
+        let attributes = list_attributes(call.attributes, &texts, &listed_elements);
         let asked = describe(&texts, &listed_operands, &attributes);
         Ok(Self { call, texts, operands, elements, asked, listed_operands, listed_elements, attributes })
     }
@@ -55,6 +75,19 @@ impl<'a> Arguments<'a> {
     pub(super) fn for_library(&mut self) -> *const abi::Call {
         // Writes are forbidden but checked for, so the compiler must not assume that there are none.
         (&raw mut self.asked).cast_const()
+    }
+
+    /// The name of the operand or attribute that holds one of these addresses.
+    pub(super) fn holder(&self, addresses: &Range<usize>) -> Option<&str> {
+        let overlaps = |operand: &Operand| {
+            let mut memory = operand.memory().map(Guarded::addresses);
+            memory.any(|own| own.start < addresses.end && addresses.start < own.end)
+        };
+        let mut named = self.operands.iter().zip(&self.call.operands);
+        match named.find(|(operand, _)| overlaps(operand)) {
+            Some((_, (name, _))) => Some(name),
+            None => self.elements.iter().any(overlaps).then_some("an attribute"),
+        }
     }
 
     /// The name of what the library wrote to, if anything.
@@ -66,10 +99,10 @@ impl<'a> Arguments<'a> {
         }
         let mut named = self.operands.iter().zip(self.call.operands.iter());
         if let Some((_, (name, _))) = named.find(|(operand, _)| operand.was_changed()) {
-            return Some(name.to_owned());
+            return Some((*name).to_owned());
         }
         // This succeeded when the arguments were laid out, so it succeeds again.
-        let fresh = Texts::of(self.call).ok()?;
+        let fresh = Texts::of(&self.call).ok()?;
         let what = if fresh.operator != self.texts.operator {
             "the name of the operator"
         } else if fresh.operands != self.texts.operands {
@@ -77,7 +110,7 @@ impl<'a> Arguments<'a> {
         } else if fresh.attributes != self.texts.attributes {
             "the name of an attribute"
         } else if fresh != self.texts
-            || self.attributes != list_attributes(self.call, &self.texts, &self.listed_elements)
+            || self.attributes != list_attributes(self.call.attributes, &self.texts, &self.listed_elements)
             || !self.elements.iter().map(Operand::descriptor).eq(self.listed_elements.iter().copied())
             || self.elements.iter().any(Operand::was_changed)
         {
@@ -90,7 +123,7 @@ impl<'a> Arguments<'a> {
 }
 
 impl Texts {
-    fn of(call: &Call) -> Result<Self, String> {
+    fn of(call: &Request<'_>) -> Result<Self, String> {
         let value = |value: &Attribute| match value {
             Attribute::String(value) => text(value),
             _ => Ok(Vec::new()),
@@ -114,8 +147,8 @@ fn text(text: &str) -> Result<Vec<u8>, String> {
     Ok(text.into_bytes_with_nul())
 }
 
-fn list_operands(texts: &Texts, operands: &[Operand<'_>]) -> Vec<abi::Operand> {
-    let one = |(name, operand): (&Vec<u8>, &Operand<'_>)| abi::Operand {
+fn list_operands(texts: &Texts, operands: &[Operand]) -> Vec<abi::Operand> {
+    let one = |(name, operand): (&Vec<u8>, &Operand)| abi::Operand {
         name: name.as_ptr().cast(),
         tensor: operand.descriptor(),
     };
@@ -127,7 +160,7 @@ fn element(value: &Attribute) -> Option<&Tensor> {
     if let Attribute::Element(element) = value { Some(&**element) } else { None }
 }
 
-fn list_attributes(call: &Call, texts: &Texts, elements: &[abi::Tensor]) -> Vec<abi::Attribute> {
+fn list_attributes(attributes: &Attributes, texts: &Texts, elements: &[abi::Tensor]) -> Vec<abi::Attribute> {
     let mut elements = elements.iter();
     let one = |(at, value): (usize, &Attribute)| {
         let blank = abi::Attribute::blank(texts.attributes[at].as_ptr().cast());
@@ -152,7 +185,7 @@ fn list_attributes(call: &Call, texts: &Texts, elements: &[abi::Tensor]) -> Vec<
             }
         }
     };
-    call.attributes.values().enumerate().map(one).collect()
+    attributes.values().enumerate().map(one).collect()
 }
 
 fn describe(texts: &Texts, operands: &[abi::Operand], attributes: &[abi::Attribute]) -> abi::Call {

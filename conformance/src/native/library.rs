@@ -3,14 +3,18 @@
 use std::mem::ManuallyDrop;
 use std::path::Path;
 
-use gather_spec::{Call, Outcome};
+use gather_spec::{Call, Outcome, Tensor};
 
 use super::abi;
-use super::arguments::Arguments;
-use super::read;
+use super::arguments::{Arguments, Request};
+use super::operand::Source;
+use super::{guarded, read};
 use crate::backend::Description;
-use crate::protocol::Fault;
+use crate::protocol::{CallMessage, Fault, TensorMessage, Unusable};
 use crate::serve::{Answering, NoAnswer};
+
+/// Operands in files of more bytes are mapped, not copied. Smaller ones get guards at their very end.
+const MAPPED: usize = 16 << 20;
 
 /// A library that has described itself.
 #[derive(Debug)]
@@ -35,6 +39,7 @@ impl Library {
         let loaded = loaded.map_err(|error| format!("it cannot be loaded: {}", whole(&error)))?;
         // Never unloaded: threads that the library has started run its code until this process ends.
         let loaded = ManuallyDrop::new(loaded);
+        guarded::watch();
         // SAFETY: the header gives these functions their types, and a library that exports the names has read it.
         let (abi, describe, call, release) = unsafe {
             (
@@ -66,16 +71,58 @@ impl Answering for Library {
     }
 
     fn answer(&mut self, call: &Call) -> Result<Outcome, NoAnswer> {
+        self.ask(call.into())
+    }
+
+    fn answer_message(&mut self, message: &CallMessage) -> Result<Result<Outcome, NoAnswer>, Unusable> {
+        let operands = &message.operands.0;
+        let read =
+            operands.iter().map(|(name, operand)| read_small(operand).map_err(|why| why.in_operand(name)));
+        let read: Vec<Small> = read.collect::<Result<_, _>>()?;
+        let sources = operands.iter().zip(&read).map(|((name, operand), small)| {
+            small.source(operand).map(|source| (name.as_str(), source)).map_err(|why| why.in_operand(name))
+        });
+        let request = Request {
+            operator: &message.operator,
+            operands: sources.collect::<Result<_, _>>()?,
+            attributes: &message.attributes,
+        };
+        Ok(self.ask(request))
+    }
+}
+
+/// A tensor, unless it is in a file that is large enough to be mapped.
+struct Small(Option<Tensor>);
+
+fn read_small(operand: &TensorMessage) -> Result<Small, Unusable> {
+    let mapped = operand.is_in_file_above(MAPPED)?;
+    Ok(Small(if mapped { None } else { Some(operand.tensor()?) }))
+}
+
+impl Small {
+    fn source<'a>(&'a self, operand: &'a TensorMessage) -> Result<Source<'a>, Unusable> {
+        match &self.0 {
+            Some(tensor) => Ok(Source::Tensor(tensor)),
+            None => {
+                let (file, offset, length) = operand.open()?;
+                Ok(Source::File { dtype: operand.dtype, shape: &operand.shape, file, offset, length })
+            }
+        }
+    }
+}
+
+impl Library {
+    fn ask(&mut self, request: Request<'_>) -> Result<Outcome, NoAnswer> {
         let broken = |wrong: String| {
             no_answer(Fault::BrokenContract, format!("the library breaks its contract: {wrong}"))
         };
-        let mut arguments = Arguments::new(call).map_err(|what| NoAnswer { fault: None, what })?;
+        let mut arguments = Arguments::new(request).map_err(|what| NoAnswer { fault: None, what })?;
         let mut reply = abi::Reply::blank();
         // SAFETY: `arguments` and all that they point to live until the end of this function, `reply` is this function's
         // own, and both are laid out as in the header.
         unsafe { (self.call)(arguments.for_library(), &raw mut reply) };
         // SAFETY: until `release`, what a reply points to is valid by the header's contract. All of it is copied.
-        let outcome = unsafe { read::outcome(&reply) };
+        let outcome = unsafe { read::outcome(&reply, &arguments) };
         // SAFETY: `reply` is as the library left it, and nothing that it points to is used any more.
         unsafe { (self.release)(&raw mut reply) };
         match arguments.changed() {

@@ -1,76 +1,101 @@
-//! A tensor as passed to a library: row-major and aligned, in a private copy, so that writes are detected.
+//! A tensor as passed to a library: row-major, aligned for its elements and no better, in memory that is watched for writes.
 
-use std::ffi::c_void;
+use std::fs::File;
+use std::io;
 
 use gather_spec::{DType, Element, Tensor};
 
 use super::abi;
+use super::guarded::Guarded;
+
+/// Where the elements of an operand come from.
+#[derive(Debug)]
+pub(super) enum Source<'a> {
+    /// From memory: they are copied.
+    Tensor(&'a Tensor),
+    /// From a file, too large to be copied.
+    File { dtype: DType, shape: &'a [usize], file: File, offset: u64, length: usize },
+}
 
 /// The memory of one tensor while a library uses it.
 #[derive(Debug)]
-pub(super) struct Operand<'a> {
-    tensor: &'a Tensor,
+pub(super) struct Operand {
+    dtype: DType,
+    /// The dims for the library, and those that were passed.
     shape: Vec<i64>,
-    /// The elements of any dtype but string. The type `u128` aligns them.
-    data: Vec<u128>,
-    /// The bytes of all strings.
-    bytes: Vec<u8>,
-    /// The position of each string.
-    strings: Vec<abi::Text>,
+    passed: Vec<i64>,
+    data: Guarded,
+    /// The bytes of all strings; `data` has the position of each.
+    bytes: Option<Guarded>,
 }
 
-impl<'a> Operand<'a> {
-    pub(super) fn new(tensor: &'a Tensor) -> Self {
-        // No dim of a tensor exceeds `isize::MAX`.
-        let shape = tensor.shape().iter().map(|dim| dim.cast_signed() as i64).collect();
-        let mut operand = Self { tensor, shape, data: Vec::new(), bytes: Vec::new(), strings: Vec::new() };
-        match tensor.to_le_bytes() {
-            Some(elements) => {
-                operand.data.resize(elements.len().div_ceil(size_of::<u128>()), 0);
-                bytemuck::cast_slice_mut(&mut operand.data)[..elements.len()].copy_from_slice(&elements);
+impl Operand {
+    /// Lays out an operand.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub(super) fn new(name: &str, source: &Source<'_>) -> Result<Self, String> {
+        let laid_out = match source {
+            Source::Tensor(tensor) => Self::of_tensor(name, tensor),
+            Source::File { dtype, shape, file, offset, length } => {
+                Guarded::map(name, file, *offset, *length).map(|data| Self::of(*dtype, shape, data, None))
             }
-            None => operand.place_strings(),
-        }
-        operand
+        };
+        laid_out.map_err(|error| format!("{name} cannot be laid out for the library: {error}"))
     }
 
-    fn place_strings(&mut self) {
-        self.bytes = bytes_of(self.tensor);
-        let start = self.bytes.as_ptr();
-        let mut at = 0;
-        for element in self.tensor.iter() {
-            let length = length_of(&element);
-            self.strings.push(abi::Text { data: start.wrapping_add(at), length: length as u64 });
-            at += length;
-        }
+    fn of_tensor(name: &str, tensor: &Tensor) -> io::Result<Self> {
+        let (dtype, align) = (tensor.dtype(), abi::alignment(tensor.dtype()));
+        let (data, bytes) = match tensor.to_le_bytes() {
+            Some(elements) => (Guarded::copy(name, &elements, align)?, None),
+            None => {
+                let bytes = Guarded::copy(name, &bytes_of(tensor), 1)?;
+                (Guarded::copy(name, &positions(tensor, bytes.start()), align)?, Some(bytes))
+            }
+        };
+        Ok(Self::of(dtype, tensor.shape(), data, bytes))
+    }
+
+    fn of(dtype: DType, shape: &[usize], data: Guarded, bytes: Option<Guarded>) -> Self {
+        // No dim of a tensor exceeds `isize::MAX`.
+        let shape: Vec<i64> = shape.iter().map(|dim| dim.cast_signed() as i64).collect();
+        Self { dtype, passed: shape.clone(), shape, data, bytes }
     }
 
     /// The tensor as the library sees it. It must not outlive `self`.
     pub(super) fn descriptor(&self) -> abi::Tensor {
-        let data: *const c_void = match self.tensor.dtype() {
-            DType::String => self.strings.as_ptr().cast(),
-            _ => self.data.as_ptr().cast(),
-        };
         abi::Tensor {
-            dtype: abi::dtype_number(self.tensor.dtype()),
+            dtype: abi::dtype_number(self.dtype),
             rank: u32::try_from(self.shape.len()).unwrap_or(u32::MAX),
             shape: self.shape.as_ptr(),
-            data,
+            data: self.data.start().cast(),
         }
     }
 
     /// Whether the library wrote to it.
     pub(super) fn was_changed(&self) -> bool {
-        let fresh = Self::new(self.tensor);
-        let places = |operand: &Self| -> Vec<(usize, u64)> {
-            let start = operand.bytes.as_ptr().addr();
-            operand.strings.iter().map(|text| (text.data.addr().wrapping_sub(start), text.length)).collect()
-        };
-        fresh.shape != self.shape
-            || fresh.data != self.data
-            || fresh.bytes != self.bytes
-            || places(&fresh) != places(self)
+        self.shape != self.passed || self.memory().any(Guarded::was_written)
     }
+
+    /// All memory with elements.
+    pub(super) fn memory(&self) -> impl Iterator<Item = &Guarded> {
+        std::iter::once(&self.data).chain(&self.bytes)
+    }
+}
+
+/// The handles of strings whose bytes lie one after the other from `start` on.
+fn positions(tensor: &Tensor, start: *const u8) -> Vec<u8> {
+    let mut handles = Vec::new();
+    let mut at = 0;
+    for element in tensor.iter() {
+        let length = length_of(&element);
+        handles.extend_from_slice(&start.wrapping_add(at).expose_provenance().to_ne_bytes());
+        // Where pointers are shorter, there may be a gap.
+        handles.resize(handles.len().next_multiple_of(align_of::<u64>()), 0);
+        handles.extend_from_slice(&(length as u64).to_ne_bytes());
+        at += length;
+    }
+    handles
 }
 
 fn bytes_of(tensor: &Tensor) -> Vec<u8> {

@@ -12,6 +12,7 @@ use gather_spec::{
 };
 
 use super::abi;
+use super::arguments::Arguments;
 use crate::backend::{Capability, Description, Identity};
 use crate::protocol::MAX_RANK;
 
@@ -80,14 +81,14 @@ unsafe fn capability(operator: &abi::OperatorEntry) -> Result<Capability, String
 ///
 /// # Safety
 /// As for [`description`].
-pub(super) unsafe fn outcome(reply: &abi::Reply) -> Result<Outcome, String> {
+pub(super) unsafe fn outcome(reply: &abi::Reply, inputs: &Arguments<'_>) -> Result<Outcome, String> {
     // SAFETY: the caller's promise covers the texts.
     let (code, message) = unsafe { (text(reply.code, "the code")?, text(reply.message, "the message")?) };
     let message = message.unwrap_or_default();
     match (reply.status, code) {
         (abi::OUTPUT, None) => {
             // SAFETY: the caller's promise covers the output.
-            unsafe { output(&reply.output) }.map_err(|wrong| format!("the output: {wrong}"))
+            unsafe { output(&reply.output, inputs) }.map_err(|wrong| format!("the output: {wrong}"))
         }
         (abi::OUTPUT, Some(_)) => Err("an output comes without a code".to_owned()),
         (abi::UNSUPPORTED, None) => Ok(Outcome::Unsupported(message)),
@@ -107,7 +108,7 @@ fn error(message: String, code: Option<ErrorCode>) -> Outcome {
 
 /// # Safety
 /// As for [`description`].
-unsafe fn output(tensor: &abi::Tensor) -> Result<Outcome, String> {
+unsafe fn output(tensor: &abi::Tensor, inputs: &Arguments<'_>) -> Result<Outcome, String> {
     let dtype = abi::dtype(tensor.dtype);
     let dtype = dtype.ok_or_else(|| format!("the dtype is {}, which stands for nothing", tensor.dtype))?;
     if tensor.rank as usize > MAX_RANK {
@@ -123,30 +124,51 @@ unsafe fn output(tensor: &abi::Tensor) -> Result<Outcome, String> {
     let bytes = nonzero_bytes(&shape, dtype);
     match Shape::new(shape.as_slice()) {
         // SAFETY: the caller's promise covers the elements.
-        Ok(shape) if bytes <= MAX_BYTES => unsafe { elements(dtype, shape, tensor) }.map(Outcome::Output),
+        Ok(shape) if bytes <= MAX_BYTES => {
+            unsafe { elements(dtype, shape, tensor, inputs) }.map(Outcome::Output)
+        }
         _ => Err(format!("no memory holds the {bytes} bytes of the shape {shape:?}")),
     }
 }
 
 /// # Safety
 /// As for [`description`].
-unsafe fn elements(dtype: DType, shape: Shape, tensor: &abi::Tensor) -> Result<Tensor, String> {
+unsafe fn elements(
+    dtype: DType,
+    shape: Shape,
+    tensor: &abi::Tensor,
+    inputs: &Arguments<'_>,
+) -> Result<Tensor, String> {
     let count = shape.element_count();
     let wrong = |error: gather_spec::TensorError| error.to_string();
+    let align = abi::alignment(dtype);
+    if count > 0 && !tensor.data.addr().is_multiple_of(align) {
+        return Err(format!("data is not aligned: {dtype} needs a multiple of {align} bytes"));
+    }
     if dtype != DType::String {
         // SAFETY: the caller's promise covers the elements; bytes need no alignment.
         let bytes = unsafe { array(tensor.data.cast::<u8>(), (count * dtype.size()) as u64, "data") }?;
+        apart(bytes, inputs)?;
         return Tensor::from_le_bytes(dtype, shape, bytes).map_err(wrong);
     }
     // SAFETY: the caller's promise covers the handles of the strings,
     let strings = unsafe { array(tensor.data.cast::<abi::Text>(), count as u64, "data") }?;
+    apart(strings, inputs)?;
     let mut output = TensorBuilder::new(dtype, shape).map_err(wrong)?;
     for string in strings {
         // SAFETY: and the bytes that they name.
         let bytes = unsafe { array(string.data, string.length, "the data of a string") }?;
+        apart(bytes, inputs)?;
         output.push(Element::Bytes(ByteString::from(bytes)));
     }
     output.finish().map_err(wrong)
+}
+
+/// Checks that memory of an output is not memory of an input.
+fn apart<T>(memory: &[T], inputs: &Arguments<'_>) -> Result<(), String> {
+    let start = memory.as_ptr().addr();
+    let held = inputs.holder(&(start..start.saturating_add(size_of_val(memory))));
+    held.map_or(Ok(()), |name| Err(format!("its data overlaps the input {name}; copy it")))
 }
 
 /// An array of a library's. A count of 0 goes with any pointer.

@@ -21,11 +21,11 @@ const LARGE: usize = 256 << 20;
 /// The most blocks that are not all zero in a sparse tensor.
 const MOST_PAINTED: usize = 64;
 
-/// Reads the tensor whose elements start at byte `offset` of a file.
+/// Opens a file that has the elements of a tensor from byte `offset` on, and says how many bytes they take.
 ///
 /// # Errors
 /// What is wrong with the dtype, the offset or the file.
-pub(super) fn read(dtype: DType, shape: Shape, name: &str, offset: u64) -> Result<Tensor, Unusable> {
+pub(super) fn open(dtype: DType, shape: &Shape, name: &str, offset: u64) -> Result<(File, usize), Unusable> {
     if dtype == DType::String {
         return Err(Unusable::Invalid("strings do not lie in a file".to_owned()));
     }
@@ -34,7 +34,7 @@ pub(super) fn read(dtype: DType, shape: Shape, name: &str, offset: u64) -> Resul
         return Err(Unusable::Invalid(wrong));
     }
     let wrong = |error: io::Error| Unusable::Invalid(format!("{name}: {error}"));
-    let mut file = open_regular(Path::new(name)).map_err(wrong)?;
+    let file = open_regular(Path::new(name)).map_err(wrong)?;
     let size = shape.element_count() as u128 * dtype.size() as u128;
     let available = file.metadata().map_err(wrong)?.len();
     if u128::from(offset) + size > available.into() {
@@ -44,6 +44,16 @@ pub(super) fn read(dtype: DType, shape: Shape, name: &str, offset: u64) -> Resul
     // The size is bounded by that of a file, which fits an i64.
     let size = usize::try_from(size)
         .map_err(|_| Unusable::Unsupported(format!("{size} bytes are too many for this machine")))?;
+    Ok((file, size))
+}
+
+/// Reads the tensor whose elements start at byte `offset` of a file.
+///
+/// # Errors
+/// What is wrong with the dtype, the offset or the file.
+pub(super) fn read(dtype: DType, shape: Shape, name: &str, offset: u64) -> Result<Tensor, Unusable> {
+    let (mut file, size) = open(dtype, &shape, name, offset)?;
+    let wrong = |error: io::Error| Unusable::Invalid(format!("{name}: {error}"));
     file.seek(SeekFrom::Start(offset)).map_err(wrong)?;
     if size > LARGE
         && let Some(tensor) = sparse(dtype, &shape, &mut file, offset, size).map_err(wrong)?

@@ -1,6 +1,7 @@
 //! Tensors in messages: base64 in the message, or a raw file.
 
 use std::fmt;
+use std::fs::File;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -131,6 +132,22 @@ impl TensorMessage {
             (None, Some(name), Some(offset)) => file::read(self.dtype, shape, name, offset),
             _ => Err(Unusable::Invalid("a tensor has `data`, or `file` and `offset`".to_owned())),
         }
+    }
+
+    /// Whether the elements are in a file and take more than `bytes`.
+    pub(crate) fn is_in_file_above(&self, bytes: usize) -> Result<bool, Unusable> {
+        let large =
+            checked_shape(&self.shape)?.element_count() as u128 * self.dtype.size() as u128 > bytes as u128;
+        Ok(large && self.data.is_none() && self.file.is_some() && self.offset.is_some())
+    }
+
+    /// The file with the elements, the offset of the first, and their bytes. The file holds all of them.
+    pub(crate) fn open(&self) -> Result<(File, u64, usize), Unusable> {
+        let (Some(name), Some(offset)) = (&self.file, self.offset) else {
+            return Err(Unusable::Invalid("a tensor in a file has `file` and `offset`".to_owned()));
+        };
+        let (file, size) = file::open(self.dtype, &checked_shape(&self.shape)?, name, offset)?;
+        Ok((file, offset, size))
     }
 }
 

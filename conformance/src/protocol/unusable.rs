@@ -14,7 +14,7 @@ pub enum Unusable {
 }
 
 impl Unusable {
-    pub(super) fn in_operand(self, name: &str) -> Self {
+    pub(crate) fn in_operand(self, name: &str) -> Self {
         match self {
             Self::Invalid(why) => Self::Invalid(format!("{name}: {why}")),
             Self::Unsupported(why) => Self::Unsupported(format!("{name}: {why}")),

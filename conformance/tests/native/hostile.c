@@ -168,6 +168,14 @@ void gatherspec_call(const gatherspec_call_args *call, gatherspec_reply *reply) 
         reply->status = GATHERSPEC_UNSUPPORTED;
         reply->message = "no i32 here";
     }
+    if (is("reads-past-the-end")) value = ((volatile const int32_t *)params)[3];
+    if (is("reads-before-the-start")) value = ((volatile const int32_t *)params)[-16384];
+    if (is("reads-far-past-the-indices"))
+        value = ((volatile const uint8_t *)call->operands[1].tensor.data)[4 + 99];
+    if (is("gives-its-input")) reply->output.data = params;
+    if (is("gives-data-off-the-grid")) reply->output.data = (char *)shape + 2;
+    if (is("needs-8-bytes-alignment") && (uintptr_t)params % 8 != 0) abort();
+    if (is("writes-the-same")) *(volatile int32_t *)params = params[0];
     if (is("changes-params")) ((int32_t *)call->operands[0].tensor.data)[2] ^= 1;
     if (is("changes-indices")) ((int32_t *)call->operands[1].tensor.data)[0] = 0;
     if (is("changes-the-operator")) ((char *)call->operator_name)[0] ^= 1;
