@@ -13,8 +13,8 @@ mod record;
 mod summary;
 mod table;
 
-pub(crate) use contender::Contender;
-pub(crate) use measure::{Settings, measure};
+pub(crate) use contender::{Contender, Settings};
+pub(crate) use measure::measure;
 pub(crate) use operands::Files;
 pub(crate) use page::page;
 pub(crate) use record::{Backends, Record, SCHEMA};

@@ -205,7 +205,7 @@ const WRAPS: &str = "wraps: ";
 /// The basis of an answer: one word, or one for each of several answers where they differ.
 fn basis(spec: &Specification, page: &Signature, case: &Case) -> String {
     let answers = answers(page, case);
-    let bases = answers.iter().map(|(profile, _)| Basis::of(case.clauses_under(spec, *profile)).name());
+    let bases = answers.iter().map(|(profile, _)| Basis::of(spec.clauses_under(case, *profile)).name());
     let bases: Vec<&str> = bases.collect();
     let all_alike = bases.iter().all(|basis| Some(basis) == bases.first());
     if all_alike { bases.first().copied().unwrap_or_default().to_owned() } else { bases.join("; ") }

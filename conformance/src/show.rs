@@ -66,7 +66,7 @@ pub fn case(spec: &Specification, case: &Case, width: usize, make: Make<'_>) -> 
         ];
         let when: Vec<String> = policies.into_iter().flatten().collect();
         let when = if when.is_empty() { String::new() } else { format!("with {}: ", when.join(", ")) };
-        let basis = Basis::of(case.clauses_of(spec, Some(arm)));
+        let basis = Basis::of(spec.clauses_of(case, Some(arm)));
         let basis = if basis == case.basis { String::new() } else { format!(" ({basis})") };
         let _ = writeln!(text, "  expected    {when}{}{basis}", describe_allowed(&arm.allowed));
     }

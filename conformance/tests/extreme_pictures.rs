@@ -66,7 +66,7 @@ const INTEGERS: [i64; 16] = [
 const MOST_DRAWN: usize = 600;
 
 /// A shape that is tiny, or of high rank, or one that only an empty tensor can have.
-fn shape(choices: &mut Choices) -> Shape {
+fn shape(choices: &mut Choices, dtype: DType) -> Shape {
     let rank = choices.pick(&[1, 2, 3, 0, 4, 5, 63, 64]);
     let reach = choices.pick(&[3, DIMS.len()]);
     let mut dims: Vec<usize> = (0..rank).map(|_| choices.pick(&DIMS[..reach])).collect();
@@ -76,7 +76,14 @@ fn shape(choices: &mut Choices) -> Shape {
         dims[at] = 0;
     }
     // Products at the limit itself stay; those beyond it exist in no tensor.
-    while Shape::new(dims.clone()).is_err() {
+    let exists = |dims: &[usize]| {
+        Shape::new(dims.to_vec()).is_ok_and(|shape| {
+            // One with elements is small.
+            shape.element_count() > 0
+                || TensorBuilder::new(dtype, shape).is_ok_and(|empty| empty.finish().is_ok())
+        })
+    };
+    while !exists(&dims) {
         let largest = (0..rank).max_by_key(|at| dims[*at]).unwrap();
         dims[largest] = 1;
     }
@@ -134,11 +141,11 @@ fn draw(choices: &mut Choices, signature: &Signature) -> Asked {
     };
     let params = choices.pick(&named(OperandRole::Params).dtypes);
     // Shapes that go together by chance are rare: half the calls have one shape for all operands.
-    let one = shape(choices);
+    let one = shape(choices, DType::C128);
     let is_one = choices.once_in(2);
     let operands = signature.operands.iter().map(|operand| {
         let dtype = if operand.role == OperandRole::Params { params } else { choices.pick(&operand.dtypes) };
-        let shape = if is_one { one.clone() } else { shape(choices) };
+        let shape = if is_one { one.clone() } else { shape(choices, dtype) };
         (operand.name.clone(), tensor(choices, dtype, &shape))
     });
     let operands = operands.collect();

@@ -15,7 +15,7 @@ use gather_conformance::judge::Verdict::{self, *};
 use gather_conformance::native::COMMAND;
 use gather_conformance::process::{Broken, Findings, Limits, ProcessBackend};
 use gather_spec::any::OpenDtypes;
-use gather_spec::case::{Arm, Expectation, OperandNames, When};
+use gather_spec::case::{Arm, Expectation, OperandNames};
 use gather_spec::{Allowed, Attribute, Attributes, Basis, Call, Case, DType, Operator, Tensor};
 use tempfile::TempDir;
 

@@ -35,7 +35,6 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
     ("conformance/RUST.md", "cargo ", "harness.rs and suite.rs run the harness; this would build it anew"),
     ("conformance/SCALE.md", "", "a cluster; scale.rs runs the scripts"),
     ("conformance/backends/README.md", "", NETWORK),
-    ("conformance/breaks/README.md", "", "builds a program for each break"),
     ("conformance/fuzz/README.md", "", NETWORK),
 ];
 

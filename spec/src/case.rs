@@ -11,8 +11,8 @@ use crate::clause::Evidence;
 use crate::signature::{Fill, ModePolicy};
 use crate::tensor::Sparse;
 use crate::{
-    Attribute, Basis, Call, Clause, DType, ErrorCode, ErrorFields, Profile, Roles, Shape, Specification,
-    Tensor, TensorBuilder, TensorError,
+    Attribute, Basis, Call, DType, ErrorCode, ErrorFields, Profile, Roles, Shape, Tensor, TensorBuilder,
+    TensorError,
 };
 
 /// A call with the outcomes that are allowed.
@@ -76,21 +76,6 @@ impl Case {
     #[must_use]
     pub fn indices(&self) -> &Tensor {
         self.call.operands.get(&self.names.indices).expect("a case has indices")
-    }
-
-    /// The clauses that its answer under a profile rests on. The basis of the answer is [`Basis::of`] them.
-    #[must_use]
-    pub fn clauses_under<'s>(&self, spec: &'s Specification, profile: Profile) -> Vec<&'s Clause> {
-        self.clauses_of(spec, self.expect.arms.iter().find(|arm| arm.when.matches(profile)))
-    }
-
-    /// The clauses of the case and, if they are not among them, that of the policy on which an answer depends.
-    #[must_use]
-    pub fn clauses_of<'s>(&self, spec: &'s Specification, arm: Option<&Arm>) -> Vec<&'s Clause> {
-        let of_policy = arm.and_then(|arm| arm.clause.as_deref());
-        let of_policy = of_policy.filter(|id| !self.clauses.iter().any(|own| own == id));
-        let ids = self.clauses.iter().map(String::as_str).chain(of_policy);
-        ids.filter_map(|id| spec.clause(id)).collect()
     }
 
     /// The operands in role terms, without attributes.

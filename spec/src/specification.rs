@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::case::Case;
+use crate::call::Profile;
+use crate::case::{Arm, Case};
 use crate::clause::{Clause, Document, Erratum, Example, Family, LeftOut, OutOfScope, Renamed};
 use crate::diagnostic::nearest;
 use crate::error::ErrorCode;
@@ -84,6 +85,22 @@ impl Specification {
     #[must_use]
     pub fn clause(&self, id: &str) -> Option<&Clause> {
         self.clause_at.get(id).map(|at| &self.clauses[*at])
+    }
+
+    /// The clauses that the answer to a case under a profile rests on. The basis of the answer is
+    /// [`Basis::of`](crate::Basis::of) them.
+    #[must_use]
+    pub fn clauses_under(&self, case: &Case, profile: Profile) -> Vec<&Clause> {
+        self.clauses_of(case, case.expect.arms.iter().find(|arm| arm.when.matches(profile)))
+    }
+
+    /// The clauses of a case and, if they are not among them, that of the policy on which an answer depends.
+    #[must_use]
+    pub fn clauses_of(&self, case: &Case, arm: Option<&Arm>) -> Vec<&Clause> {
+        let of_policy = arm.and_then(|arm| arm.clause.as_deref());
+        let of_policy = of_policy.filter(|id| !case.clauses.iter().any(|own| own == id));
+        let ids = case.clauses.iter().map(String::as_str).chain(of_policy);
+        ids.filter_map(|id| self.clause(id)).collect()
     }
 
     /// A case by id.

@@ -164,7 +164,7 @@ fn clauses<'a>(
     case: Option<&Case>,
     outcome: &Outcome,
 ) -> Vec<&'a Clause> {
-    let cited = case.map(|case| case.clauses_under(spec, profile)).unwrap_or_default();
+    let cited = case.map(|case| spec.clauses_under(case, profile)).unwrap_or_default();
     if case.is_some_and(|case| is_this(case, asked)) {
         return cited;
     }
@@ -226,7 +226,7 @@ fn alike<'a>(
     };
     let cases = spec.cases.iter().filter(|case| case.call.operator == call.operator);
     cases.filter(is_small).filter(is_like).min_by_key(|case| {
-        let (dtypes, basis) = (has_dtypes(case, asked), Basis::of(case.clauses_under(spec, profile)));
+        let (dtypes, basis) = (has_dtypes(case, asked), Basis::of(spec.clauses_under(case, profile)));
         (Reverse(dtypes), basis, Reverse(likeness(case, asked)))
     })
 }

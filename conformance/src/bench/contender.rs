@@ -10,9 +10,23 @@ use crate::judge::Verdict;
 use crate::process::{Broken, ProcessBackend, Timer, Timing, Trouble};
 use crate::protocol::{CallMessage, Command, OperandMessages, OutputMemory, TensorMessage, TimeMessage};
 
-use super::measure::Settings;
 use super::operands::Operands;
 use super::plausible::implausible;
+
+/// How workloads are measured.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// How often each contender has its turn.
+    pub(crate) turns: u32,
+    /// The rounds of a turn.
+    pub(crate) rounds: u32,
+    /// The least duration of a round, in nanoseconds.
+    pub(crate) min_round_ns: u64,
+    /// The threads of the floor.
+    pub(crate) threads: usize,
+    /// Where outputs go.
+    pub(crate) outputs: Vec<OutputMemory>,
+}
 
 /// A backend in a process of its own.
 pub(crate) struct Contender {

@@ -9,24 +9,9 @@ use crate::interrupt;
 use crate::process::Timing;
 use crate::protocol::OutputMemory;
 
-use super::contender::{Asked, Contender};
+use super::contender::{Asked, Contender, Settings};
 use super::operands::{Files, Operands};
 use super::record::{Durations, Measured, Result, Timed};
-
-/// How workloads are measured.
-#[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    /// How often each contender has its turn.
-    pub(crate) turns: u32,
-    /// The rounds of a turn.
-    pub(crate) rounds: u32,
-    /// The least duration of a round, in nanoseconds.
-    pub(crate) min_round_ns: u64,
-    /// The threads of the floor.
-    pub(crate) threads: usize,
-    /// Where outputs go.
-    pub(crate) outputs: Vec<OutputMemory>,
-}
 
 /// A contender's share in a workload, as far as it has come.
 struct Share<'a> {

@@ -123,7 +123,7 @@ fn a_verdict_that_is_listed_often_is_one_verdict() {
     let said = format!("known.yaml: entry 1 (case: {id}) lists ");
     assert_eq!(
         wrong("known-deviation"),
-        said.clone() + "`known-deviation`, which is not observed but concluded"
+        said.clone() + "`known-deviation`, which says nothing about the backend's answer"
     );
     assert_eq!(wrong("pass"), said + "`pass` alone, which is no deviation");
 }

@@ -243,9 +243,94 @@ fn with_dtype(
 
 #[cfg(test)]
 mod tests {
-    use gather_spec::{NegativeIndex, ReportedError};
+    use std::collections::BTreeMap;
+
+    use gather_spec::signature::Tolerated;
+    use gather_spec::{Element, ErrorFields, NegativeIndex, ReportedError, Tensor};
 
     use super::*;
+    use crate::builtin;
+    use crate::generate::{CallGenerator, Choices};
+    use crate::mutants::correct;
+
+    /// The same call of an operator whose documents list what this one's only tolerate, with indices in i64.
+    fn listed(signatures: &Signatures, call: &Call) -> Option<Call> {
+        let mut roles = signatures.get(call.operator.as_str())?.roles(call).ok()?.cloned();
+        let name = match call.operator.as_str() {
+            "torch.nn.functional.embedding" if roles.params.shape().rank() != 2 => return None,
+            "array_api.take" | "torch.nn.functional.embedding" => "tf.gather",
+            "array_api.take_along_axis" if roles.axis.is_some() => "numpy.take_along_axis",
+            "onnx.GatherElements-13" if roles.axis.is_some() => "torch.gather",
+            "onnx.GatherND-11" | "onnx.GatherND-13" | "paddle.gather_nd" => "tf.gather_nd",
+            same @ ("tf.gather" | "tf.gather_nd" | "torch.gather") => same,
+            _ => return None,
+        };
+        // Without an index, PyTorch checks less than the page of ONNX.
+        if roles.indices.shape().element_count() == 0 {
+            return None;
+        }
+        let sign_bits = match roles.indices.dtype() {
+            DType::I16 => 48,
+            DType::I32 => 32,
+            DType::I64 => 0,
+            _ => return None,
+        };
+        let extended = |element| match element {
+            Element::Bits(bits) => u64::try_from(bits)
+                .ok()
+                .map(|bits| ((bits << sign_bits).cast_signed() >> sign_bits).cast_unsigned()),
+            Element::Bytes(_) => None,
+        };
+        let indices: Vec<u64> = roles.indices.iter().map(extended).collect::<Option<_>>()?;
+        roles.indices = Tensor::new(DType::I64, roles.indices.shape().to_vec(), indices).ok()?;
+        Some(signatures.get(name)?.spell(roles))
+    }
+
+    /// What fuzzing allows beyond the documents comes from the model of the mutants, under signatures that no other test
+    /// asks it about. The reference says the same of a call that its documents list.
+    #[test]
+    fn what_is_tolerated_is_what_the_reference_gives_for_an_operator_that_lists_it() {
+        let signatures = builtin::signatures();
+        let mut description = correct(signatures, ZERO).describe();
+        let tolerating = |name: &String, _: &mut _| {
+            let signature = signatures.get(name).expect("it is described");
+            signature.tolerates != Tolerated::default()
+        };
+        description.operators.retain(tolerating);
+        let generator = CallGenerator::new(&description, signatures).wide();
+        let mut outputs: BTreeMap<String, usize> = BTreeMap::new();
+        for seed in 0..40_000 {
+            let Ok(Some(call)) = generator.call(&mut Choices::from_seed(seed)) else { continue };
+            let signature = signatures.get(call.operator.as_str()).expect("it is described");
+            for profile in [ZERO, Profile::default()] {
+                let expected = reference(&call, profile);
+                let tolerated = tolerated(signature, &call, profile, &expected);
+                let (Some(tolerated), Some(listed)) = (tolerated.last(), listed(signatures, &call)) else {
+                    continue;
+                };
+                let given = reference(&listed, profile);
+                let said = format!("seed {seed}, {profile}: {call:?} as {listed:?}");
+                match (tolerated, &given) {
+                    (Allowed::Output(output), Outcome::Output(given)) => {
+                        assert_eq!(output, given, "{said}");
+                        *outputs.entry(call.operator.to_string()).or_default() += 1;
+                    }
+                    (Allowed::Output(_), _) | (_, Outcome::Output(_)) => {
+                        panic!("{said}: {tolerated:?}, {given:?}")
+                    }
+                    (Allowed::Error(code, _), Outcome::Error(error))
+                        if *code == ErrorCode::IndexOutOfRange =>
+                    {
+                        assert_eq!(error.code, Some(*code), "{said}");
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let missing: Vec<&String> =
+            description.operators.keys().filter(|name| !outputs.contains_key(*name)).collect();
+        assert!(missing.is_empty(), "no output of {missing:?} in {outputs:?}");
+    }
 
     #[test]
     fn what_is_open_is_an_index_out_of_range_and_no_other_error() {

@@ -247,7 +247,8 @@ impl BackendReport {
     pub(super) fn outcome_in_words(&self, operator: &str) -> Vec<String> {
         let mut units = vec![self.asked_in_words(operator)];
         let mut counts: BTreeMap<(Verdict, Option<Verdict>), usize> = BTreeMap::new();
-        for entry in self.of_operator(operator).filter(|entry| entry.was_asked()) {
+        let counts_here = |entry: &&Entry| entry.was_asked() || entry.verdict == Verdict::NotRun;
+        for entry in self.of_operator(operator).filter(counts_here) {
             let observed = entry.observed.filter(|_| entry.verdict == Verdict::KnownDeviation);
             *counts.entry((entry.verdict, observed)).or_default() += 1;
         }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use gather_conformance::judge::Verdict::{self, *};
 use gather_conformance::process::{Broken, Findings, Limits, ProcessBackend};
 use gather_spec::any::OpenDtypes;
-use gather_spec::case::{Arm, Expectation, OperandNames, When};
+use gather_spec::case::{Arm, Expectation, OperandNames};
 use gather_spec::{Allowed, Attributes, Basis, Call, Case, DType, Operator, Tensor};
 
 use crate::miniatures::{MARK, MODE, NOTE};
