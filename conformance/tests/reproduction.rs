@@ -198,7 +198,16 @@ mod tests {
     /// A line that repeats one case leaves the report of the whole run as it is.
     fn the_failed_cases_are_still_known() {
         let place = Place::new("dies-at-strings");
-        let text = place.gatherspec(&["run", "--suite", "smoke", "--restarts", "1000", "--", "miniature"]);
+        let text = place.gatherspec(&[
+            "run",
+            "--basis",
+            "documented",
+            "--no-campaign",
+            "--restarts",
+            "1000",
+            "--",
+            "miniature",
+        ]);
         let failed: BTreeMap<String, String> =
             place.verdicts().into_iter().filter(|(_, verdict)| verdict == "crash").collect();
         assert!(failed.len() > 1, "{text}");

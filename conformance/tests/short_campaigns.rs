@@ -291,14 +291,12 @@ fn drafts() {
     let of_a_grid = |line: &&str| line.starts_with("  - case: ") && line.contains("element-bytes=");
     assert!(draft.lines().filter(of_a_grid).count() > 1, "{draft}");
     place.write("draft.yaml", &draft.replace("reason: \"\"", "reason: odd sizes give zeros"));
-    let ran = place.run(&["--deviations", "draft.yaml"], "zeros of grids");
-    assert_eq!(ran.status, Some(0), "{}", ran.text);
-    // A campaign that finds nothing leaves nothing of an earlier one, and files of others alone.
     let found = place.0.path().join("gatherspec-report/found");
     assert!(std::fs::read_dir(&found).unwrap().count() > 0);
     std::fs::write(found.join("mine.yaml"), "schema: 2\n").unwrap();
-    let ran = place.run(&["--operator", "tf.gather", "--campaign", "5"], "is right");
+    let ran = place.run(&["--deviations", "draft.yaml"], "zeros of grids");
     assert_eq!(ran.status, Some(0), "{}", ran.text);
+    // A campaign that finds nothing new leaves nothing of an earlier one, and files of others alone.
     let left: Vec<_> = std::fs::read_dir(&found).unwrap().map(|file| file.unwrap().file_name()).collect();
     assert_eq!(left, ["mine.yaml"]);
     // It holds reasons now.

@@ -245,7 +245,7 @@ fn with_dtype(
 mod tests {
     use std::collections::BTreeMap;
 
-    use gather_spec::signature::Tolerated;
+    use gather_spec::signature::{OperandRole, Tolerated};
     use gather_spec::{Element, ErrorFields, NegativeIndex, ReportedError, Tensor};
 
     use super::*;
@@ -262,11 +262,16 @@ mod tests {
             "array_api.take_along_axis" if roles.axis.is_some() => "numpy.take_along_axis",
             "onnx.GatherElements-13" if roles.axis.is_some() => "torch.gather",
             "onnx.GatherND-11" | "onnx.GatherND-13" | "paddle.gather_nd" => "tf.gather_nd",
+            // What PyTorch's page only tolerates of scalars, no other page lists.
+            "torch.gather" if roles.params.shape().rank() == 0 => return None,
             same @ ("tf.gather" | "tf.gather_nd" | "torch.gather") => same,
             _ => return None,
         };
+        let lists = |dtype| {
+            signatures.get(name).is_some_and(|one| one.operand(OperandRole::Params).dtypes.contains(&dtype))
+        };
         // Without an index, PyTorch checks less than the page of ONNX.
-        if roles.indices.shape().element_count() == 0 {
+        if roles.indices.shape().element_count() == 0 || !lists(roles.params.dtype()) {
             return None;
         }
         let sign_bits = match roles.indices.dtype() {
@@ -283,7 +288,10 @@ mod tests {
         };
         let indices: Vec<u64> = roles.indices.iter().map(extended).collect::<Option<_>>()?;
         roles.indices = Tensor::new(DType::I64, roles.indices.shape().to_vec(), indices).ok()?;
-        Some(signatures.get(name)?.spell(roles))
+        let listing = signatures.get(name)?;
+        let call = listing.spell(roles);
+        let has = |name: &String| listing.attributes.iter().any(|one| one.name == *name);
+        call.attributes.keys().all(has).then_some(call)
     }
 
     /// What fuzzing allows beyond the documents comes from the model of the mutants, under signatures that no other test
