@@ -206,8 +206,11 @@ impl Ran {
             let counted = text.lines().find_map(|line| line.split_once(words)).map(|(before, _)| before);
             counted.map_or(0, |before| before.rsplit(' ').next().unwrap().parse().unwrap())
         };
-        let ending = self.text.lines().find(|line| line.contains(" not conform")).unwrap_or_default();
-        let sentence = before(ending, " verdict") + self.text.matches("the backend was not run").count();
+        let is_ending = |line: &&str| line.contains(" case asked") || line.contains(" cases asked");
+        let ending = self.text.lines().find(is_ending).unwrap_or_default();
+        let sentence = before(ending, " verdict")
+            + before(ending, " problem")
+            + self.text.matches("the backend was not run").count();
         let also: usize = self.text.lines().map(|line| before(line, " more of this verdict")).sum();
         let problems =
             self.text.matches(" must say why").count() + self.text.matches("unexpected-pass: ").count();
