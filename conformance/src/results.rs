@@ -207,11 +207,6 @@ pub fn page(folder: &Path) -> io::Result<String> {
     let results = read(folder)?;
     let mut text = INTRODUCTION.to_owned();
     table(&mut text, &results);
-    if folder.join("mutants.md").is_file() {
-        text.push_str(
-            "\n[Which mutants the suite catches](mutants.md) says how strong the suite itself is.\n",
-        );
-    }
     backends(&mut text, &results);
     text.push_str(FINDINGS);
     let since = since(&folder.join("since.yaml"))?;
@@ -456,7 +451,5 @@ mod tests {
             "{with_versions}"
         );
         assert!(!page.contains("- versions"));
-        std::fs::write(folder.path().join("mutants.md"), "").unwrap();
-        assert!(super::page(folder.path()).unwrap().contains("(mutants.md)"));
     }
 }
