@@ -120,7 +120,7 @@ impl Selection {
     /// The first pattern that matches none of them.
     pub(crate) fn settle<'a>(
         &mut self,
-        cases: impl Iterator<Item = &'a Case> + Clone,
+        cases: &(impl Iterator<Item = &'a Case> + Clone),
     ) -> Result<(), &Pattern> {
         for pattern in &mut self.patterns {
             pattern.is_id = cases.clone().any(|case| case.id == pattern.text);
@@ -293,7 +293,7 @@ mod tests {
         let cases = [named("o/t/a[f32,i64]"), named("o/t/a3"), named("o/t/a[n=2,element-bytes=8]")];
         let selected = |text: &str| {
             let mut selection = Selection::new(&[text.to_owned()], &[], None).unwrap();
-            selection.settle(cases.iter()).unwrap();
+            selection.settle(&cases.iter()).unwrap();
             cases.iter().map(|case| selection.wants(case)).collect::<Vec<_>>()
         };
         assert_eq!(selected("o/t/a[f32,i64]"), [true, false, false]);
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(selected("o/t/a[[]*"), [true, false, true]);
         let mut none = Selection::new(&["o/t/a[n=3,element-bytes=8]".to_owned()], &[], None).unwrap();
         assert_eq!(
-            none.settle(cases.iter()).unwrap_err().not_a_glob(),
+            none.settle(&cases.iter()).unwrap_err().not_a_glob(),
             " (and cannot be read as a glob: invalid range; 't' > 'b')"
         );
     }

@@ -27,7 +27,7 @@ struct Odd {
 
 /// Whether a dim of params is one that cases of grids have.
 fn is_of_a_grid(call: &Call) -> bool {
-    call.operands.tensors().next().unwrap().shape().iter().any(|dim| *dim == 33)
+    call.operands.tensors().next().unwrap().shape().contains(&33)
 }
 
 /// Whether a dim of params is one that no case has, and only few drawn calls.

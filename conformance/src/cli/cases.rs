@@ -40,7 +40,7 @@ pub(super) fn selection(
     basis: Option<Basis>,
 ) -> Result<Selection, Failure> {
     let mut selection = Selection::new(patterns, operators, basis).map_err(Failure::Usage)?;
-    selection.settle(cases.iter()).map_err(|pattern| {
+    selection.settle(&cases.iter()).map_err(|pattern| {
         Failure::Usage(format!(
             "--case `{}` matches no case{}\nhelp: `gatherspec list cases` prints every id",
             name(pattern.as_str()),

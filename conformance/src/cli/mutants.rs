@@ -48,7 +48,7 @@ impl Mutants {
         let suite = Selection::new(&[], &operators, None).map_err(Failure::Usage)?.of_suite(self.suite);
         let cases: Vec<&Case> = spec.cases.iter().filter(|case| suite.wants(case)).collect();
         let mut left_out = Selection::new(&self.without, &[], None).map_err(Failure::Usage)?;
-        left_out.settle(cases.iter().copied()).map_err(|idle| {
+        left_out.settle(&cases.iter().copied()).map_err(|idle| {
             let (text, why) = (name(idle.as_str()), idle.not_a_glob());
             Failure::Usage(format!("--without `{text}` matches no case{why}"))
         })?;

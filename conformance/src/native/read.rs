@@ -123,8 +123,8 @@ unsafe fn output(tensor: &abi::Tensor, inputs: &Arguments<'_>) -> Result<Outcome
     }
     let bytes = nonzero_bytes(&shape, dtype);
     match Shape::new(shape.as_slice()) {
-        // SAFETY: the caller's promise covers the elements.
         Ok(shape) if bytes <= MAX_BYTES => {
+            // SAFETY: the caller's promise covers the elements.
             unsafe { elements(dtype, shape, tensor, inputs) }.map(Outcome::Output)
         }
         _ => Err(format!("no memory holds the {bytes} bytes of the shape {shape:?}")),

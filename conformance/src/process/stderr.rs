@@ -42,7 +42,7 @@ struct Tail {
 
 impl Stderr {
     /// Standard error, and what a thread of its own has to do.
-    pub(super) fn of(stream: ChildStderr) -> (Self, impl FnOnce() + Send + 'static) {
+    pub(super) fn of(mut stream: ChildStderr) -> (Self, impl FnOnce() + Send + 'static) {
         let tail: Arc<Mutex<Tail>> = Arc::default();
         let (found_end, ended) = mpsc::channel();
         let own = Self {
@@ -52,7 +52,7 @@ impl Stderr {
             end: std::os::fd::AsFd::as_fd(&stream).try_clone_to_owned().ok(),
         };
         let keep = move || {
-            keep_tail(stream, &tail);
+            keep_tail(&mut stream, &tail);
             let _ = found_end.send(());
         };
         (own, keep)
@@ -114,15 +114,15 @@ fn lock(tail: &Mutex<Tail>) -> std::sync::MutexGuard<'_, Tail> {
 
 /// Reads to the end.
 #[cfg(unix)]
-fn keep_tail(stream: ChildStderr, tail: &Mutex<Tail>) {
+fn keep_tail(stream: &mut ChildStderr, tail: &Mutex<Tail>) {
     use rustix::event::{PollFd, PollFlags, poll};
     use rustix::io::Errno;
     loop {
-        match poll(&mut [PollFd::new(&stream, PollFlags::IN)], None) {
+        match poll(&mut [PollFd::new(&*stream, PollFlags::IN)], None) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(_) => return,
         }
-        if available(&stream, &mut lock(tail)).is_none() {
+        if available(&*stream, &mut lock(tail)).is_none() {
             return;
         }
     }
@@ -154,7 +154,7 @@ fn available(stream: impl std::os::fd::AsFd, tail: &mut Tail) -> Option<()> {
 
 /// Reads to the end.
 #[cfg(not(unix))]
-fn keep_tail(mut stream: ChildStderr, tail: &Mutex<Tail>) {
+fn keep_tail(stream: &mut ChildStderr, tail: &Mutex<Tail>) {
     use std::io::Read as _;
     let mut bytes = vec![0; AT_A_TIME];
     while let Ok(read) = stream.read(&mut bytes) {
