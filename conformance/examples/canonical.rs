@@ -32,7 +32,7 @@ fn main() {
     let lines: Vec<String> =
         cases.par_iter().map(|case| format!("{}  {}\n", hashed.case(case), case.id)).collect();
     let text = lines.concat();
-    print!("{text}{}  all {} cases\n", hex(Sha256::new_with_prefix(&text)), cases.len());
+    println!("{text}{}  all {} cases", hex(Sha256::new_with_prefix(&text)), cases.len());
 }
 
 /// The largest tensor to hash, in bytes: only the suite of large calls has larger ones.

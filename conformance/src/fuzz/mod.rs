@@ -34,6 +34,7 @@ pub use corpus::{Corpus, Failing};
 pub use differential::Differential;
 pub use drive::{Pace, Shrinking, Stopped, drive, drive_with};
 pub use example::Saver;
+#[cfg(feature = "cli")]
 pub(crate) use example::remove_examples;
 pub(crate) use expect::{allows, effective, tolerated, without_promise};
 pub use merge::{MergeError, merge};

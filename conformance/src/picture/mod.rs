@@ -6,7 +6,7 @@
 //! `trace` finds out.
 //!
 //! A picture costs little whatever the call is: only small tensors are drawn as cells and traced, calls beyond the limits of
-//! `layout` are described in words, and no attribute and no dim is counted up to. [`terminal`] and [`svg`] also contain a
+//! `layout` are described in words, and no attribute and no dim is counted up to. `terminal` and `svg` also contain a
 //! panic, so that a mistake in here never costs a run its matrix and its reports.
 
 mod flow;
