@@ -1,6 +1,6 @@
 //! Every line of every shell block of the pages is run as a reader would run it, in a folder with the files that the pages
-//! speak of, or stands in [`NOT_RUN`] with the reason. The runs take minutes: they need `GATHERSPEC_PAGES=1`, which
-//! `.ci/run` sets; without it only the list is checked. `readme.rs` runs the console blocks, `protocol_page.rs` the session
+//! speak of, or stands in [`NOT_RUN`] with the reason. The runs take minutes: they need `GATHERSPEC_PAGES=1`; without
+//! it only the list is checked. `readme.rs` runs the console blocks, `protocol_page.rs` the session
 //! and the JavaScript, `tutorial.rs` the adapter in Python.
 
 #![cfg(unix)]
