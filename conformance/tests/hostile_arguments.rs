@@ -138,7 +138,7 @@ fn patterns_that_would_take_long_or_panic_are_refused_wherever_they_are_given() 
             let entry = format!("schema: 1\ndeviations:\n  - {{ {key}: '{pattern}', reason: x }}\n");
             fs::write(&file, entry).unwrap();
             let said = refused(&["run", "--backend", "reference", "--deviations", file.to_str().unwrap()]);
-            assert!(is_explained(&said) || said.contains("the pattern `"), "{said}");
+            assert!(said.contains("the pattern `") || said.contains("deviations.yaml: entry 1 "), "{said}");
         }
     }
 }
