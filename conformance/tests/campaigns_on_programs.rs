@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
+mod tiers;
+
 #[cfg(unix)]
 mod miniatures;
 
@@ -59,11 +61,13 @@ mod tests {
             ("nothing/is-tested-where-nothing-is-declared", nothing_is_declared),
             ("signals/an-interrupted-campaign-goes-on", an_interrupted_campaign_goes_on),
         ];
+        let is_run = crate::tiers::runs("campaigns_on_programs");
         let trials = trials.map(|(name, test)| {
             Trial::test(name, move || {
                 test();
                 Ok(())
             })
+            .with_ignored_flag(!is_run)
         });
         libtest_mimic::run(&Arguments::from_args(), trials.into()).exit_code()
     }

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
+mod tiers;
+
 use std::time::Duration;
 
 use gather_conformance::builtin;
@@ -31,6 +33,9 @@ fn is_quick(case: &Case) -> bool {
 
 #[test]
 fn both_backends_answer_large_calls_under_every_profile_that_matters() {
+    if !tiers::runs("both_backends_answer_large_calls_under_every_profile_that_matters") {
+        return;
+    }
     let cases = large();
     assert!(cases.len() >= 60, "{}", cases.len());
     for name in builtin::NAMES {
@@ -57,6 +62,9 @@ fn both_backends_answer_large_calls_under_every_profile_that_matters() {
 #[cfg(unix)]
 #[test]
 fn a_program_gets_painted_params_as_a_sparse_file() {
+    if !tiers::runs("a_program_gets_painted_params_as_a_sparse_file") {
+        return;
+    }
     let program = env!("CARGO_BIN_EXE_gatherspec");
     let mut backend = ProcessBackend::new(program);
     backend.arguments = ["serve", "optimized"].map(Into::into).to_vec();

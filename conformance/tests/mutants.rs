@@ -3,12 +3,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
+mod tiers;
+
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use gather_conformance::generate::{CallGenerator, Choices};
 use gather_conformance::judge::{Strictness, Verdict};
-use gather_conformance::mutants::strength::{Strength, measure};
+use gather_conformance::mutants::strength::{Strength, measure, uncaught};
 use gather_conformance::mutants::{all, correct, narrow, wrong_on_draws};
 use gather_conformance::runner::InProcess;
 use gather_conformance::select::smoke_ids;
@@ -22,6 +24,9 @@ static STRENGTH: LazyLock<Strength> =
 
 #[test]
 fn no_mutant_survives() {
+    if !tiers::runs("no_mutant_survives") {
+        return;
+    }
     std::fs::write(concat!(env!("CARGO_TARGET_TMPDIR"), "/mutants.md"), STRENGTH.markdown()).unwrap();
     let survivors = STRENGTH.survivors();
     assert!(survivors.is_empty(), "{} are not caught:\n{}", survivors.len(), survivors.join("\n"));
@@ -30,6 +35,9 @@ fn no_mutant_survives() {
 /// A mutant that a case catches is also wrong on a drawn call; so one that no case catches does not go unnoticed.
 #[test]
 fn drawn_calls_tell_as_much_as_the_cases() {
+    if !tiers::runs("drawn_calls_tell_as_much_as_the_cases") {
+        return;
+    }
     let mut missed = Vec::new();
     for signature in &SPEC.signatures() {
         let operator = signature.operator.as_str();
@@ -45,6 +53,9 @@ fn drawn_calls_tell_as_much_as_the_cases() {
 /// A kernel that declares one dtype pair is asked in that pair, and caught as surely as one that declares all.
 #[test]
 fn no_mutant_survives_behind_a_narrow_declaration() {
+    if !tiers::runs("no_mutant_survives_behind_a_narrow_declaration") {
+        return;
+    }
     let cases: Vec<_> = SPEC.cases.iter().collect();
     for declared in narrow::DECLARATIONS {
         let found = narrow::measure(&SPEC.signatures(), &cases, declared, &STRENGTH);
@@ -60,11 +71,20 @@ fn no_mutant_survives_behind_a_narrow_declaration() {
 }
 
 #[test]
+fn the_smoke_suite_catches_every_mutant() {
+    let chosen: Vec<_> = smoke_ids().filter_map(|id| SPEC.case(id)).collect();
+    assert_eq!(uncaught(&SPEC.signatures(), &chosen), [""; 0]);
+}
+
+#[test]
 fn the_smoke_suite_catches_every_mutant_on_an_operator_of_each_form() {
     let chosen: BTreeSet<&str> = smoke_ids().collect();
     assert!(chosen.len() <= 400, "{} cases", chosen.len());
     let gone: Vec<&&str> = chosen.iter().filter(|id| SPEC.case(id).is_none()).collect();
     assert!(gone.is_empty(), "the smoke suite names cases that do not exist: {gone:?}");
+    if !tiers::runs("the_smoke_suite_catches_every_mutant_on_an_operator_of_each_form") {
+        return;
+    }
     let (signatures, mut lacks) = (SPEC.signatures(), Vec::new());
     for caught in &STRENGTH.results {
         let forms = |of: &dyn Fn(&str) -> bool| -> BTreeSet<String> {

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
+mod tiers;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -156,6 +158,9 @@ fn made_up() -> Specification {
 
 #[test]
 fn every_operator_is_drawn_held_to_laws_and_mutated() {
+    if !tiers::runs("every_operator_is_drawn_held_to_laws_and_mutated") {
+        return;
+    }
     is_drawn_held_to_laws_and_mutated(&Specification::embedded().unwrap());
 }
 

@@ -4,6 +4,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
+mod tiers;
+
 #[cfg(unix)]
 mod miniatures;
 
@@ -55,11 +57,13 @@ mod tests {
             ("fuzz/what-is-found-is-saved", || fuzz(&["--cases", "400"], true)),
             ("fuzz/laws", || fuzz(&["--laws", "--cases", "400"], false)),
         ];
+        let is_run = crate::tiers::runs("reproduction");
         let trials = trials.map(|(name, test)| {
             Trial::test(name, move || {
                 test();
                 Ok(())
             })
+            .with_ignored_flag(!is_run)
         });
         libtest_mimic::run(&Arguments::from_args(), trials.into()).exit_code()
     }

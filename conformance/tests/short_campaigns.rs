@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
+mod tiers;
+
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
 
@@ -85,11 +87,13 @@ fn main() -> ExitCode {
         ("the reference is held to laws alone", the_reference),
         ("an interrupted campaign keeps what it has", interrupted),
     ];
+    let is_run = tiers::runs("short_campaigns");
     let trials = tests.map(|(name, test)| {
         Trial::test(name, move || {
             test();
             Ok(())
         })
+        .with_ignored_flag(!is_run)
     });
     libtest_mimic::run(&Arguments::from_args(), trials.into()).exit_code()
 }

@@ -83,6 +83,19 @@ pub fn measure_thoroughly(signatures: &Signatures, cases: &[&Case]) -> Strength 
     strength(signatures, cases, true)
 }
 
+/// The mutants that no case catches on any operator. Draws nothing, so it is quick for few cases.
+#[must_use]
+pub fn uncaught(signatures: &Signatures, cases: &[&Case]) -> Vec<&'static str> {
+    let laid_out = cases.par_iter().map(|case| LaidOut::new(case)).collect();
+    let trial = Trial::new(signatures, laid_out, None);
+    let is_caught = |mutant: &&Mutant| {
+        let mut cases = trial.small.iter().chain(&trial.large);
+        cases.any(|laid| trial.kill(mutant, laid).is_some())
+    };
+    let open = all().into_par_iter().filter(|mutant| !is_caught(mutant));
+    open.map(|mutant| mutant.id).collect()
+}
+
 fn strength(signatures: &Signatures, cases: &[&Case], thorough: bool) -> Strength {
     let cases: Vec<&Case> = cases.iter().copied().filter(|case| case.grid_point.is_none()).collect();
     let trial = Trial::new(signatures, cases.par_iter().map(|case| LaidOut::new(case)).collect(), None);

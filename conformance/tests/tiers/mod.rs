@@ -1,0 +1,99 @@
+//! How much each test does, as data: the tier `quick` is what `cargo test` runs, and `GATHERSPEC_TIER=full cargo test` runs
+//! everything. Tests take their numbers from here, and none of them reads the variable itself.
+
+#![allow(dead_code, reason = "each program takes the budgets that it needs")]
+
+use std::io::Write as _;
+use std::sync::LazyLock;
+
+/// The variable that chooses the tier.
+const VARIABLE: &str = "GATHERSPEC_TIER";
+
+/// How much is tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tier {
+    /// Minutes: what a change needs before it is committed.
+    Quick,
+    /// A quarter of an hour: what a change needs before it lands.
+    Full,
+}
+
+/// The number of draws, calls or runs of a test in each tier.
+pub(crate) struct Budget {
+    quick: u64,
+    full: u64,
+}
+
+impl Budget {
+    /// The number in the tier of this run, as a count of things.
+    pub(crate) fn count(&self) -> usize {
+        usize::try_from(self.get()).unwrap_or(usize::MAX)
+    }
+
+    /// The number in the tier of this run.
+    pub(crate) fn get(&self) -> u64 {
+        match *TIER {
+            Tier::Quick => self.quick,
+            Tier::Full => self.full,
+        }
+    }
+}
+
+static TIER: LazyLock<Tier> = LazyLock::new(|| match std::env::var(VARIABLE).as_deref() {
+    Err(std::env::VarError::NotPresent) | Ok("quick") => Tier::Quick,
+    Ok("full") => Tier::Full,
+    other => panic!("{VARIABLE} is {other:?}; the tiers are `quick` and `full`"),
+});
+
+/// Calls that `optimized` and the reference answer alike, over all operators and levels. Fewer than 30,000 do not meet every
+/// error code.
+pub(crate) const DIFFERENCES: Budget = Budget { quick: 30_000, full: 120_000 };
+
+/// Instances of laws on each built-in backend. Fewer than 12,000 skip a law that few operators have.
+pub(crate) const LAWS: Budget = Budget { quick: 12_000, full: 12_000 };
+
+/// Policies and backends that the oracle in Python is asked about: each takes 8 s, most of it Python.
+pub(crate) const ORACLES: Budget = Budget { quick: 1, full: 12 };
+
+/// Dtype pairs of narrow kernels: each starts a program, a library and a harness four times.
+pub(crate) const NARROW_PAIRS: Budget = Budget { quick: 1, full: 4 };
+
+/// The dtypes of an operand that a case with open dtypes takes, in turns.
+pub(crate) const OPEN_DTYPES: Budget = Budget { quick: 1, full: u64::MAX };
+
+/// Tests that need the tier full, each with what tests its topic in the tier quick.
+const FULL: &[(&str, &str)] = &[
+    ("no_mutant_survives", "`the_smoke_suite_catches_every_mutant` runs"),
+    ("drawn_calls_tell_as_much_as_the_cases", "it compares all cases with draws"),
+    ("no_mutant_survives_behind_a_narrow_declaration", "it runs all mutants four times"),
+    (
+        "the_smoke_suite_catches_every_mutant_on_an_operator_of_each_form",
+        "`the_smoke_suite_catches_every_mutant` runs",
+    ),
+    ("every_operator_is_drawn_held_to_laws_and_mutated", "the operators that tests have made up are drawn"),
+    (
+        "both_backends_answer_large_calls_under_every_profile_that_matters",
+        "gigabytes; `gatherspec run --suite large` is the same in release",
+    ),
+    ("a_program_gets_painted_params_as_a_sparse_file", "gigabytes"),
+    ("the_process_in_cpp_passes_every_case_of_its_dtypes", "whole runs; `serve.rs` tests the protocol"),
+    ("the_example_in_javascript_passes_every_case", "whole runs; `protocol_page.rs` tests the protocol"),
+    ("the_example_in_go_passes_every_case", "whole runs; `serve.rs` tests the protocol"),
+    (
+        "campaigns_on_programs",
+        "minutes of processes that die and hang; `hostile_backends.rs` has one of each",
+    ),
+    ("reproduction", "each line starts two whole runs; unit tests compose every line"),
+    ("short_campaigns", "whole runs with their campaigns; `campaigns.rs` drives campaigns in this process"),
+];
+
+/// Whether a test runs in this tier. Says so if not.
+pub(crate) fn runs(test: &str) -> bool {
+    let (_, instead) = FULL.iter().find(|(name, _)| *name == test).expect("a test of the list");
+    let runs = *TIER == Tier::Full;
+    if !runs {
+        // Not by `eprintln!`, which the test harness would keep to itself.
+        let _ = writeln!(std::io::stderr(), "skipped in the tier quick: {test}; {instead}");
+    }
+    runs
+}
