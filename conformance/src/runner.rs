@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gather_spec::{Allowed, Call, Case, Filled, Outcome, Profile, Tensor, TensorError};
@@ -51,7 +52,7 @@ pub struct CaseResult {
 pub struct InProcess<F> {
     factory: F,
     backend: Option<Held>,
-    description: Description,
+    description: Arc<Description>,
     layouts: &'static [Layout],
     threads: &'static [usize],
     repeat: usize,
@@ -62,9 +63,18 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
     /// A runner for the backends that `factory` makes.
     pub fn new(factory: F, strictness: Strictness) -> Self {
         let mut held = factory().into();
-        let backend = held.backend();
-        let description = backend.describe();
-        let threads = if backend.use_threads(1) { &THREADS[..] } else { &THREADS[..1] };
+        let description = Arc::new(held.backend().describe());
+        Self::described(factory, held, description, strictness)
+    }
+
+    /// The same for a backend that was made and described before: describing takes longer than a small call.
+    pub(crate) fn described(
+        factory: F,
+        mut held: Held,
+        description: Arc<Description>,
+        strictness: Strictness,
+    ) -> Self {
+        let threads = if held.backend().use_threads(1) { &THREADS[..] } else { &THREADS[..1] };
         Self {
             factory,
             backend: Some(held),
@@ -91,7 +101,7 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
     }
 
     /// The backend's self-description.
-    pub const fn description(&self) -> &Description {
+    pub fn description(&self) -> &Description {
         &self.description
     }
 

