@@ -179,14 +179,13 @@ fn cache() -> Result<PathBuf, String> {
 
 #[cfg(test)]
 mod tests {
-    use gather_spec::Specification;
 
     use super::*;
     use crate::deviations::Deviations;
 
     #[test]
     fn every_folder_of_an_adapter_is_embedded_and_pinned_and_its_deviations_match_cases() {
-        let spec = Specification::embedded().unwrap();
+        let spec = crate::embedded();
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("backends");
         for entry in fs::read_dir(folder).unwrap() {
             let folder = entry.unwrap().path();
@@ -210,7 +209,7 @@ mod tests {
                 }
             };
             assert!(adapter.program.lines().count() < most, "{}", adapter.name);
-            let deviations = Deviations::parse(adapter.name, adapter.deviations, &spec, &spec.cases).unwrap();
+            let deviations = Deviations::parse(adapter.name, adapter.deviations, spec, &spec.cases).unwrap();
             assert_eq!(deviations.backend.as_deref(), Some(adapter.name));
         }
     }

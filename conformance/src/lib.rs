@@ -101,3 +101,12 @@ pub use backend::Backend;
 pub use harness::{harness, harness_with};
 #[cfg(feature = "cli")]
 pub use standalone::standalone;
+
+/// The specification, read once for all unit tests.
+#[cfg(test)]
+fn embedded() -> &'static gather_spec::Specification {
+    static SPEC: std::sync::LazyLock<gather_spec::Specification> = std::sync::LazyLock::new(|| {
+        gather_spec::Specification::embedded().expect("the tests of spec read it")
+    });
+    &SPEC
+}

@@ -294,16 +294,16 @@ mod tests {
 
     #[test]
     fn every_question_is_answered_for_two_operators_at_least() {
-        let spec = Specification::embedded().unwrap();
+        let spec = crate::embedded();
         for question in &spec.questions {
-            let asked = |page: &&Signature| matches!(question.answer(&spec, page), Answer::Cases(_));
+            let asked = |page: &&Signature| matches!(question.answer(spec, page), Answer::Cases(_));
             assert!(spec.operators.iter().filter(asked).count() > 1, "{}", question.id);
         }
     }
 
     #[test]
     fn libraries_that_did_the_same_stand_together() {
-        let spec = Specification::embedded().unwrap();
+        let spec = crate::embedded();
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
         let mut results = crate::results::read(&folder).unwrap();
         results.truncate(4);

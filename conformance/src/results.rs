@@ -356,11 +356,11 @@ mod tests {
 
     #[test]
     fn what_is_kept_of_a_report_makes_a_page_with_its_finding() {
-        let spec = Specification::embedded().unwrap();
+        let spec = crate::embedded();
         let backend =
             Identity { name: "a/b".to_owned(), version: "1.0".to_owned(), language: "C".to_owned() };
         let description = Description { backend, operators: BTreeMap::new() };
-        let mut report = BackendReport::new("mine".to_owned(), &description, &spec);
+        let mut report = BackendReport::new("mine".to_owned(), &description, spec);
         let case = spec.cases.iter().find(|case| case.call.operator.as_str() == "tf.gather").unwrap();
         let result = |verdict| CaseResult {
             call: None,
@@ -407,9 +407,9 @@ mod tests {
             vec![Entry::new(case, result(Verdict::Pass)), known, differs, passed, refused, lacking];
 
         let folder = tempfile::tempdir().unwrap();
-        let path = Results::new(&report, &spec).write(folder.path()).unwrap();
+        let path = Results::new(&report, spec).write(folder.path()).unwrap();
         assert_eq!(path.file_name().unwrap(), "a-b-1.0.json");
-        let mut long = Results::new(&report, &spec);
+        let mut long = Results::new(&report, spec);
         long.backend.name = "é".repeat(500);
         let other = tempfile::tempdir().unwrap();
         let long = long.write(other.path()).unwrap();

@@ -424,7 +424,7 @@ pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
 
 #[cfg(test)]
 mod tests {
-    use gather_spec::{DType, Specification, Tensor};
+    use gather_spec::{DType, Tensor};
 
     use super::*;
     use crate::backend::{Backend, Poisonable};
@@ -459,7 +459,7 @@ mod tests {
     }
 
     fn run(repeat: usize, has_threads: bool, slips: fn(usize, usize) -> bool) -> CaseResult {
-        let spec = Specification::embedded().unwrap();
+        let spec = crate::embedded();
         let case = spec.case("tf.gather_nd/documented/rows-of-a-matrix").unwrap();
         let factory = move || {
             let reference = builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
@@ -510,7 +510,7 @@ mod tests {
 
     #[test]
     fn memory_that_held_the_right_output_by_chance_does_not_pass_for_it() {
-        let spec = Specification::embedded().unwrap();
+        let spec = crate::embedded();
         let case = spec.case("tf.gather/long-rows/rows-of-17").unwrap();
         let factory = || {
             let reference = builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
@@ -539,7 +539,7 @@ mod tests {
 
     #[test]
     fn the_refusal_of_an_undeclared_dtype_is_asked() {
-        let spec = Specification::embedded().unwrap();
+        let spec = crate::embedded();
         let reference = || builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
         let description = reference().describe();
         let refuses = |case: &&Case| {
@@ -567,7 +567,7 @@ mod tests {
 
     #[test]
     fn a_call_that_differs_from_its_case_is_a_changed_input() {
-        let spec = Specification::embedded().unwrap();
+        let spec = crate::embedded();
         let case = spec.case("tf.gather_nd/documented/rows-of-a-matrix").unwrap();
         let reference = || builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
         let result = InProcess::new(reference, Strictness::Strict).run_laid_out(case, |call, layout| {

@@ -33,8 +33,8 @@ fn read(spec: &Specification, entries: &str) -> Result<Deviations, String> {
 
 #[test]
 fn a_known_failure_that_is_not_asked_any_more_is_an_unexpected_pass() {
-    let spec = Specification::embedded().unwrap();
-    let case = some_case(&spec);
+    let spec = crate::embedded();
+    let case = some_case(spec);
     let id = &case.id;
     let entry = format!("  - {{ case: {id}, verdict: crash, reason: it does }}");
     for (observed, verdict) in [
@@ -43,13 +43,13 @@ fn a_known_failure_that_is_not_asked_any_more_is_an_unexpected_pass() {
         (Verdict::Pass, Verdict::UnexpectedPass),
         (Verdict::Unsupported, Verdict::UnexpectedPass),
     ] {
-        assert_eq!(verdicts(&spec, &[case], observed, &entry), [verdict], "{observed}");
+        assert_eq!(verdicts(spec, &[case], observed, &entry), [verdict], "{observed}");
     }
 }
 
 #[test]
 fn an_entry_with_case_and_clause_covers_what_matches_both() {
-    let spec = Specification::embedded().unwrap();
+    let spec = crate::embedded();
     // A topic and a clause of an operator, such that some case has both, one of them, and neither.
     let found = spec.cases.iter().find_map(|both| {
         let (topic, clause) = (both.id.rsplit_once('/')?.0, &both.clauses[0]);
@@ -64,24 +64,24 @@ fn an_entry_with_case_and_clause_covers_what_matches_both() {
     let (topic, clause, cases) = found.unwrap();
     let both = format!("  - {{ case: {topic}/*, clause: {clause}, verdict: crash, reason: it does }}");
     let rest = Verdict::Crash;
-    assert_eq!(verdicts(&spec, &cases, rest, &both), [Verdict::KnownDeviation, rest, rest, rest]);
+    assert_eq!(verdicts(spec, &cases, rest, &both), [Verdict::KnownDeviation, rest, rest, rest]);
 }
 
 #[test]
 fn white_space_is_no_reason() {
-    let spec = Specification::embedded().unwrap();
-    let id = &some_case(&spec).id;
+    let spec = crate::embedded();
+    let id = &some_case(spec).id;
     for reason in ["''", "' '", "\"\\n\""] {
         let entry = format!("  - {{ case: {id}, verdict: crash, reason: {reason} }}");
-        let wrong = read(&spec, &entry).unwrap_err();
+        let wrong = read(spec, &entry).unwrap_err();
         assert_eq!(wrong, format!("known.yaml: entry 1 (case: {id}) has no reason"));
     }
 }
 
 #[test]
 fn versions_are_matched_by_their_glob() {
-    let spec = Specification::embedded().unwrap();
-    let case = some_case(&spec);
+    let spec = crate::embedded();
+    let case = some_case(spec);
     let id = &case.id;
     for (versions, verdict) in [
         ("'1.*'", Verdict::KnownDeviation),
@@ -90,14 +90,14 @@ fn versions_are_matched_by_their_glob() {
         ("'2.*'", Verdict::Crash),
     ] {
         let entry = format!("  - {{ case: {id}, versions: {versions}, verdict: crash, reason: it does }}");
-        assert_eq!(verdicts(&spec, &[case], Verdict::Crash, &entry), [verdict], "{versions}");
+        assert_eq!(verdicts(spec, &[case], Verdict::Crash, &entry), [verdict], "{versions}");
     }
 }
 
 #[test]
 fn a_file_with_one_reason_among_others_is_not_lost_to_a_draft() {
-    let spec = Specification::embedded().unwrap();
-    let id = &some_case(&spec).id;
+    let spec = crate::embedded();
+    let id = &some_case(spec).id;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("known.yaml");
     let lost = |entries: &str| {
@@ -114,11 +114,11 @@ fn a_file_with_one_reason_among_others_is_not_lost_to_a_draft() {
 
 #[test]
 fn a_verdict_that_is_listed_often_is_one_verdict() {
-    let spec = Specification::embedded().unwrap();
-    let id = &some_case(&spec).id;
+    let spec = crate::embedded();
+    let id = &some_case(spec).id;
     let wrong = |verdict: &str| {
         let often = vec![verdict; 10_000].join(", ");
-        read(&spec, &format!("  - {{ case: {id}, verdict: [{often}], reason: it does }}")).unwrap_err()
+        read(spec, &format!("  - {{ case: {id}, verdict: [{often}], reason: it does }}")).unwrap_err()
     };
     let said = format!("known.yaml: entry 1 (case: {id}) lists ");
     assert_eq!(
@@ -130,10 +130,10 @@ fn a_verdict_that_is_listed_often_is_one_verdict() {
 
 #[test]
 fn versions_that_are_no_glob_are_refused() {
-    let spec = Specification::embedded().unwrap();
-    let id = &some_case(&spec).id;
+    let spec = crate::embedded();
+    let id = &some_case(spec).id;
     let wrong =
-        read(&spec, &format!("  - {{ case: {id}, versions: '1.[', verdict: crash, reason: it does }}"));
+        read(spec, &format!("  - {{ case: {id}, versions: '1.[', verdict: crash, reason: it does }}"));
     let said = "has `versions` that cannot be read as a glob: unclosed character class; missing ']'";
     assert_eq!(wrong.unwrap_err(), format!("known.yaml: entry 1 (case: {id}) {said}"));
 }

@@ -179,7 +179,7 @@ impl InProcess {
 
 #[cfg(test)]
 mod tests {
-    use gather_spec::{Outcome, Specification};
+    use gather_spec::Outcome;
 
     use super::*;
 
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn after_a_panic_the_next_question_goes_to_a_new_backend() {
-        let spec = Specification::embedded().unwrap();
+        let spec = crate::embedded();
         let call = spec.cases[0].call.clone();
         let mut subject = Subject::backend(|| Box::new(Fragile { has_panicked: false }));
         let question = Question { call, way: Way::default() };

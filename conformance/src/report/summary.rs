@@ -236,17 +236,13 @@ mod tests {
         report
     }
 
-    fn spec() -> Specification {
-        Specification::embedded().unwrap()
-    }
-
     /// The summary of a run with so many verdicts of each kind.
     fn ended(verdicts: &[(usize, Verdict)]) -> Summary {
-        let spec = spec();
+        let spec = crate::embedded();
         let verdicts = verdicts.iter().flat_map(|(count, verdict)| std::iter::repeat_n(*verdict, *count));
         let cases = spec.cases.iter().filter(|case| case.call.operator.as_str() == "tf.gather");
         let results: Vec<_> = cases.zip(verdicts.map(Some)).collect();
-        report(&results, &spec).summary
+        report(&results, spec).summary
     }
 
     #[test]
@@ -274,12 +270,12 @@ mod tests {
 
     #[test]
     fn an_interruption_and_a_problem_are_no_verdicts() {
-        let spec = spec();
+        let spec = crate::embedded();
         let cases = [&spec.cases[0]; 3];
-        let mut report = report(&[(cases[0], Some(Verdict::Pass)); 3], &spec);
+        let mut report = report(&[(cases[0], Some(Verdict::Pass)); 3], spec);
         let mut said = |problems| {
             report.problems = problems;
-            report.conclude(&cases, &spec);
+            report.conclude(&cases, spec);
             report.summary.sentence.clone()
         };
         let interrupted = || Problem::Interrupted { signal: "SIGINT".to_owned(), done: 3, cases: 9 };
@@ -289,15 +285,15 @@ mod tests {
         assert_eq!(said(vec![stop(), interrupted()]), "3 cases asked: interrupted by SIGINT, 1 problem");
         report.results[0].verdict = Verdict::Crash;
         report.problems = vec![stop()];
-        report.conclude(&cases, &spec);
+        report.conclude(&cases, spec);
         let both = "3 of 3 cases asked: 1 verdict and 1 problem do not conform";
         assert_eq!(report.summary.sentence, both);
     }
 
     #[test]
     fn known_deviations_are_named_and_the_worst_of_them_too() {
-        let spec = spec();
-        let mut report = report(&vec![(&spec.cases[0], Some(Verdict::KnownDeviation)); 40], &spec);
+        let spec = crate::embedded();
+        let mut report = report(&vec![(&spec.cases[0], Some(Verdict::KnownDeviation)); 40], spec);
         for (at, entry) in report.results.iter_mut().enumerate() {
             entry.observed = Some(match at {
                 0..3 => Verdict::Crash,
@@ -305,11 +301,11 @@ mod tests {
                 _ => Verdict::WrongOutput,
             });
         }
-        report.conclude(&[&spec.cases[0]; 40], &spec);
+        report.conclude(&[&spec.cases[0]; 40], spec);
         let said = "40 of 40 cases asked: conforms but for 40 known deviations, 3 of them crashes, 1 of them a timeout";
         assert_eq!(report.summary.sentence, said);
         report.results[0].verdict = Verdict::Crash;
-        report.conclude(&[&spec.cases[0]; 40], &spec);
+        report.conclude(&[&spec.cases[0]; 40], spec);
         let said = "40 of 40 cases asked: 1 verdict does not conform, beside 39 known deviations, 2 of them crashes, 1 of \
                     them a timeout";
         assert_eq!(report.summary.sentence, said);
@@ -317,11 +313,11 @@ mod tests {
 
     #[test]
     fn an_operator_that_is_not_declared_is_named_and_not_counted() {
-        let spec = spec();
+        let spec = crate::embedded();
         let of =
             |operator: &str| spec.cases.iter().find(|case| case.call.operator.as_str() == operator).unwrap();
         let results = [(of("tf.gather"), Some(Verdict::Pass)), (of("tf.gather_nd"), None)];
-        let summary = report(&results, &spec).summary;
+        let summary = report(&results, spec).summary;
         assert_eq!(summary.sentence, "1 of 1 case asked: everything conforms");
         assert_eq!(summary.undeclared, ["tf.gather_nd"]);
         assert!(summary.untested.is_empty() && summary.unrejected.is_empty());
@@ -329,7 +325,7 @@ mod tests {
 
     #[test]
     fn clauses_of_cases_that_were_not_asked_are_named_once() {
-        let spec = spec();
+        let spec = crate::embedded();
         let (clause, coverage) = spec
             .clauses
             .iter()
@@ -341,7 +337,7 @@ mod tests {
         let accepts = spec.case(coverage.accepting[0]).unwrap();
         let rejects = spec.case(rejecting[0]).unwrap();
         let ended = |accepted, rejected| {
-            report(&[(accepts, Some(accepted)), (rejects, Some(rejected))], &spec).summary
+            report(&[(accepts, Some(accepted)), (rejects, Some(rejected))], spec).summary
         };
         let partly = ended(Verdict::Pass, Verdict::Unsupported);
         assert_eq!(partly.unrejected.get(&clause.id), Some(&vec![*code]));
