@@ -1,5 +1,5 @@
-//! How much each test does, as data: the tier `quick` is what `cargo test` runs, and `GATHERSPEC_TIER=full cargo test` runs
-//! everything. Tests take their numbers from here, and none of them reads the variable itself.
+//! How much each test does, as data: the tier `quick` is what `cargo test` runs, `GATHERSPEC_TIER=full cargo test` what
+//! `.ci/run` runs, and `GATHERSPEC_TIER=nightly cargo test` runs everything. Tests take their numbers from here, and none of them reads the variable itself.
 
 #![allow(dead_code, reason = "each program takes the budgets that it needs")]
 
@@ -10,12 +10,14 @@ use std::sync::LazyLock;
 const VARIABLE: &str = "GATHERSPEC_TIER";
 
 /// How much is tested.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Tier {
     /// Minutes: what a change needs before it is committed.
     Quick,
-    /// A quarter of an hour: what a change needs before it lands.
+    /// Half an hour: what a change needs before it lands.
     Full,
+    /// What takes minutes of both cores and seldom finds what the others do not.
+    Nightly,
 }
 
 /// The number of draws, calls or runs of a test in each tier.
@@ -34,7 +36,7 @@ impl Budget {
     pub(crate) fn get(&self) -> u64 {
         match *TIER {
             Tier::Quick => self.quick,
-            Tier::Full => self.full,
+            Tier::Full | Tier::Nightly => self.full,
         }
     }
 }
@@ -42,7 +44,8 @@ impl Budget {
 static TIER: LazyLock<Tier> = LazyLock::new(|| match std::env::var(VARIABLE).as_deref() {
     Err(std::env::VarError::NotPresent) | Ok("quick") => Tier::Quick,
     Ok("full") => Tier::Full,
-    other => panic!("{VARIABLE} is {other:?}; the tiers are `quick` and `full`"),
+    Ok("nightly") => Tier::Nightly,
+    other => panic!("{VARIABLE} is {other:?}; the tiers are `quick`, `full` and `nightly`"),
 });
 
 /// Calls that `optimized` and the reference answer alike, over all operators and levels. 30,000 do not meet the error
@@ -61,43 +64,69 @@ pub(crate) const NARROW_PAIRS: Budget = Budget { quick: 1, full: 4 };
 /// The dtypes of an operand that a case with open dtypes takes, in turns.
 pub(crate) const OPEN_DTYPES: Budget = Budget { quick: 1, full: u64::MAX };
 
-/// Tests that need the tier full, each with what tests its topic in the tier quick.
-const FULL: &[(&str, &str)] = &[
-    ("no_mutant_survives", "`the_smoke_suite_catches_every_mutant` runs"),
+/// Tests that need a tier above quick, each with what tests its topic below it.
+const ABOVE_QUICK: &[(&str, Tier, &str)] = &[
+    ("no_mutant_survives", Tier::Full, "`the_smoke_suite_catches_every_mutant` runs"),
     (
         "the_model_without_a_mutation_passes_every_case",
+        Tier::Full,
         "`the_model_without_a_mutation_answers_random_calls_like_the_reference` runs",
     ),
-    ("drawn_calls_tell_as_much_as_the_cases", "it compares all cases with draws"),
-    ("no_mutant_survives_behind_a_narrow_declaration", "it runs all mutants four times"),
+    ("drawn_calls_tell_as_much_as_the_cases", Tier::Nightly, "it compares all cases with draws"),
+    ("no_mutant_survives_behind_a_narrow_declaration", Tier::Nightly, "it runs all mutants four times"),
     (
         "the_smoke_suite_catches_every_mutant_on_an_operator_of_each_form",
+        Tier::Full,
         "`the_smoke_suite_catches_every_mutant` runs",
     ),
-    ("every_operator_is_drawn_and_held_to_laws", "the operators that tests have made up are drawn"),
+    (
+        "every_operator_is_drawn_and_held_to_laws",
+        Tier::Nightly,
+        "the operators that tests have made up are drawn",
+    ),
     (
         "both_backends_answer_large_calls_under_every_profile_that_matters",
+        Tier::Nightly,
         "gigabytes; `gatherspec run --suite large` is the same in release",
     ),
-    ("a_program_gets_painted_params_as_a_sparse_file", "gigabytes"),
-    ("the_process_in_cpp_passes_every_case_of_its_dtypes", "whole runs; `serve.rs` tests the protocol"),
-    ("the_example_in_javascript_passes_every_case", "whole runs; `protocol_page.rs` tests the protocol"),
-    ("the_example_in_go_passes_every_case", "whole runs; `serve.rs` tests the protocol"),
+    ("a_program_gets_painted_params_as_a_sparse_file", Tier::Full, "gigabytes"),
+    (
+        "the_process_in_cpp_passes_every_case_of_its_dtypes",
+        Tier::Full,
+        "whole runs; `serve.rs` tests the protocol",
+    ),
+    (
+        "the_example_in_javascript_passes_every_case",
+        Tier::Full,
+        "whole runs; `protocol_page.rs` tests the protocol",
+    ),
+    ("the_example_in_go_passes_every_case", Tier::Full, "whole runs; `serve.rs` tests the protocol"),
     (
         "campaigns_on_programs",
+        Tier::Full,
         "minutes of processes that die and hang; `hostile_backends.rs` has one of each",
     ),
-    ("reproduction", "each line starts two whole runs; unit tests compose every line"),
-    ("short_campaigns", "whole runs with their campaigns; `campaigns.rs` drives campaigns in this process"),
+    ("reproduction", Tier::Full, "each line starts two whole runs; unit tests compose every line"),
+    (
+        "short_campaigns",
+        Tier::Full,
+        "whole runs with their campaigns; `campaigns.rs` drives campaigns in this process",
+    ),
+    ("results_are_kept_of_every_program_whatever_it_calls_itself", Tier::Full, "three whole runs"),
+    (
+        "the_whole_suite_goes_through_a_pipe",
+        Tier::Full,
+        "a whole run, twice; `hostile_backends.rs` and `serve.rs` ask programs",
+    ),
 ];
 
 /// Whether a test runs in this tier. Says so if not.
 pub(crate) fn runs(test: &str) -> bool {
-    let (_, instead) = FULL.iter().find(|(name, _)| *name == test).expect("a test of the list");
-    let runs = *TIER == Tier::Full;
+    let (_, from, instead) = ABOVE_QUICK.iter().find(|(name, ..)| *name == test).expect("a test of the list");
+    let runs = *TIER >= *from;
     if !runs {
         // Not by `eprintln!`, which the test harness would keep to itself.
-        let _ = writeln!(std::io::stderr(), "skipped in the tier quick: {test}; {instead}");
+        let _ = writeln!(std::io::stderr(), "skipped below the tier {from:?}: {test}; {instead}");
     }
     runs
 }
