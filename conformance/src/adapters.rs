@@ -179,7 +179,6 @@ fn cache() -> Result<PathBuf, String> {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
     use crate::deviations::Deviations;
 

@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
-mod tiers;
-
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -73,7 +71,7 @@ fn run(report: Report, workers: usize, laws: bool) -> Report {
 #[test]
 fn every_law_holds_on_the_built_in_backends_and_is_seldom_skipped() {
     for name in builtin::NAMES {
-        let done = run(report(name, "laws", 7, tiers::LAWS.get(), Shard::WHOLE), 2, true);
+        let done = run(report(name, "laws", 7, 12_000, Shard::WHOLE), 2, true);
         assert!(done.is_clean(), "{name}: {:#?}", done.groups);
         for law in LAWS {
             let counts = &done.counts[law.name];
@@ -84,11 +82,11 @@ fn every_law_holds_on_the_built_in_backends_and_is_seldom_skipped() {
 
 #[test]
 fn the_optimized_backend_agrees_with_the_reference_at_every_level_and_policy() {
-    let done = run(report("optimized", "reference", 11, tiers::DIFFERENCES.get(), Shard::WHOLE), 2, false);
+    let done = run(report("optimized", "reference", 11, 120_000, Shard::WHOLE), 2, false);
     assert!(done.is_clean(), "{:#?}", done.groups);
     // Most calls must gather something, and every error must occur.
     let total = |column: &str| done.counts.values().filter_map(|counts| counts.get(column)).sum::<u64>();
-    assert!(total("output") * 5 > tiers::DIFFERENCES.get() * 3, "{:?}", done.counts);
+    assert!(total("output") > 72_000, "{:?}", done.counts);
     let spec = Specification::embedded().unwrap();
     for code in spec.clauses.iter().flat_map(|clause| &clause.rejects) {
         assert!(total(code.name()) > 0, "{code} never occurs");

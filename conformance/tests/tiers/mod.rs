@@ -1,5 +1,6 @@
 //! How much each test does, as data: the tier `quick` is what `cargo test` runs, `GATHERSPEC_TIER=full cargo test` what
-//! `.ci/run` runs, and `GATHERSPEC_TIER=nightly cargo test` runs everything. Tests take their numbers from here, and none of them reads the variable itself.
+//! `.ci/run` runs, and `GATHERSPEC_TIER=nightly cargo test` everything. Tests take their numbers from here, and none of them reads
+//! the variable itself.
 
 #![allow(dead_code, reason = "each program takes the budgets that it needs")]
 
@@ -16,24 +17,19 @@ enum Tier {
     Quick,
     /// Half an hour: what a change needs before it lands.
     Full,
-    /// What takes minutes of both cores and seldom finds what the others do not.
+    /// Everything: what takes further minutes of both cores.
     Nightly,
 }
 
 /// The number of draws, calls or runs of a test in each tier.
 pub(crate) struct Budget {
-    quick: u64,
-    full: u64,
+    quick: usize,
+    full: usize,
 }
 
 impl Budget {
-    /// The number in the tier of this run, as a count of things.
-    pub(crate) fn count(&self) -> usize {
-        usize::try_from(self.get()).unwrap_or(usize::MAX)
-    }
-
     /// The number in the tier of this run.
-    pub(crate) fn get(&self) -> u64 {
+    pub(crate) fn count(&self) -> usize {
         match *TIER {
             Tier::Quick => self.quick,
             Tier::Full | Tier::Nightly => self.full,
@@ -48,13 +44,6 @@ static TIER: LazyLock<Tier> = LazyLock::new(|| match std::env::var(VARIABLE).as_
     other => panic!("{VARIABLE} is {other:?}; the tiers are `quick`, `full` and `nightly`"),
 });
 
-/// Calls that `optimized` and the reference answer alike, over all operators and levels. 30,000 do not meet the error
-/// `output-too-large`.
-pub(crate) const DIFFERENCES: Budget = Budget { quick: 120_000, full: 120_000 };
-
-/// Instances of laws on each built-in backend.
-pub(crate) const LAWS: Budget = Budget { quick: 12_000, full: 12_000 };
-
 /// Policies and backends that the oracle in Python is asked about: each takes 8 s, most of it Python.
 pub(crate) const ORACLES: Budget = Budget { quick: 1, full: 12 };
 
@@ -62,7 +51,7 @@ pub(crate) const ORACLES: Budget = Budget { quick: 1, full: 12 };
 pub(crate) const NARROW_PAIRS: Budget = Budget { quick: 1, full: 4 };
 
 /// The dtypes of an operand that a case with open dtypes takes, in turns.
-pub(crate) const OPEN_DTYPES: Budget = Budget { quick: 1, full: u64::MAX };
+pub(crate) const OPEN_DTYPES: Budget = Budget { quick: 1, full: usize::MAX };
 
 /// Tests that need a tier above quick, each with what tests its topic below it.
 const ABOVE_QUICK: &[(&str, Tier, &str)] = &[
