@@ -1,6 +1,6 @@
 //! The schema is in step, every case file keeps to it, and what the loader refuses for its form it refuses, too.
 
-#[path = "../../../../conformance/tests/hostile/documents.rs"]
+#[path = "../../../../conformance/tests/program/hostile/documents.rs"]
 mod documents;
 
 use std::path::Path;

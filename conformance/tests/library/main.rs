@@ -1,0 +1,16 @@
+//! What needs no command line: cases, draws, laws, mutants and the rules of the repository, in this process.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+#[path = "../tiers/mod.rs"]
+mod tiers;
+
+mod campaigns;
+mod differential;
+mod draws;
+mod enforcement;
+mod later;
+mod mutants;
+mod open_dtypes;
+mod perturbed_signatures;
+mod schemas;

@@ -1,0 +1,155 @@
+//! The suite catches every mutant, the smoke suite as well, and what is written of that is in step.
+//! The table of mutants and the cases that catch them is written to the folder `tmp` of the target folder.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use gather_conformance::generate::{CallGenerator, Choices};
+use gather_conformance::judge::{Strictness, Verdict};
+use gather_conformance::mutants::strength::{Strength, measure, uncaught};
+use gather_conformance::mutants::{all, correct, narrow, wrong_on_draws};
+use gather_conformance::runner::InProcess;
+use gather_conformance::select::smoke_ids;
+use gather_conformance::{Backend, builtin};
+use gather_spec::{Outcome, Profile, Specification};
+use rayon::prelude::*;
+
+use crate::tiers;
+
+static SPEC: LazyLock<Specification> = LazyLock::new(|| Specification::embedded().unwrap());
+static STRENGTH: LazyLock<Strength> =
+    LazyLock::new(|| measure(&SPEC.signatures(), &SPEC.cases.iter().collect::<Vec<_>>()));
+
+#[test]
+fn no_mutant_survives() {
+    if !tiers::runs("no_mutant_survives") {
+        return;
+    }
+    std::fs::write(concat!(env!("CARGO_TARGET_TMPDIR"), "/mutants.md"), STRENGTH.markdown()).unwrap();
+    let survivors = STRENGTH.survivors();
+    assert!(survivors.is_empty(), "{} are not caught:\n{}", survivors.len(), survivors.join("\n"));
+}
+
+/// A mutant that a case catches is also wrong on a drawn call; so one that no case catches does not go unnoticed.
+#[test]
+fn drawn_calls_tell_as_much_as_the_cases() {
+    if !tiers::runs("drawn_calls_tell_as_much_as_the_cases") {
+        return;
+    }
+    let mut missed = Vec::new();
+    for signature in &SPEC.signatures() {
+        let operator = signature.operator.as_str();
+        let caught =
+            STRENGTH.results.iter().filter(|one| one.kills.iter().any(|kill| kill.operator == operator));
+        let caught: BTreeSet<&str> = caught.map(|one| one.mutant).collect();
+        let seen = wrong_on_draws(signature, &caught);
+        missed.extend(caught.difference(&seen).map(|mutant| format!("{mutant} on {operator}")));
+    }
+    assert!(missed.is_empty(), "no drawn call differs: {missed:#?}");
+}
+
+/// A kernel that declares one dtype pair is asked in that pair, and caught as surely as one that declares all.
+#[test]
+fn no_mutant_survives_behind_a_narrow_declaration() {
+    if !tiers::runs("no_mutant_survives_behind_a_narrow_declaration") {
+        return;
+    }
+    let cases: Vec<_> = SPEC.cases.iter().collect();
+    for declared in narrow::DECLARATIONS {
+        let found = narrow::measure(&SPEC.signatures(), &cases, declared, &STRENGTH);
+        println!("{declared}: {} cases, {} caught", found.cases, found.caught);
+        let survivors = found.survivors;
+        assert!(
+            survivors.is_empty(),
+            "{declared}: {} are not caught:\n{}",
+            survivors.len(),
+            survivors.join("\n")
+        );
+    }
+}
+
+#[test]
+fn the_smoke_suite_catches_every_mutant() {
+    let chosen: Vec<_> = smoke_ids().filter_map(|id| SPEC.case(id)).collect();
+    assert_eq!(uncaught(&SPEC.signatures(), &chosen), [""; 0]);
+}
+
+#[test]
+fn the_smoke_suite_catches_every_mutant_on_an_operator_of_each_form() {
+    let chosen: BTreeSet<&str> = smoke_ids().collect();
+    assert!(chosen.len() <= 400, "{} cases", chosen.len());
+    let gone: Vec<&&str> = chosen.iter().filter(|id| SPEC.case(id).is_none()).collect();
+    assert!(gone.is_empty(), "the smoke suite names cases that do not exist: {gone:?}");
+    if !tiers::runs("the_smoke_suite_catches_every_mutant_on_an_operator_of_each_form") {
+        return;
+    }
+    let (signatures, mut lacks) = (SPEC.signatures(), Vec::new());
+    for caught in &STRENGTH.results {
+        let forms = |of: &dyn Fn(&str) -> bool| -> BTreeSet<String> {
+            let kills = caught.kills.iter().filter(|kill| of(&kill.case));
+            let forms = kills.filter_map(|kill| signatures.get(&kill.operator).map(|one| one.form));
+            forms.map(|form| format!("{} on {form:?}", caught.mutant)).collect()
+        };
+        lacks.extend(forms(&|_| true).difference(&forms(&|case| chosen.contains(case))).cloned());
+    }
+    assert!(lacks.is_empty(), "the smoke suite does not catch {lacks:#?}");
+}
+
+#[test]
+fn mutants_have_names_and_reasons_of_their_own() {
+    let ids: BTreeSet<&str> = all().iter().map(|mutant| mutant.id).collect();
+    assert_eq!(ids.len(), all().len());
+    assert!(ids.len() >= 60, "{}", ids.len());
+    let does: BTreeSet<&str> = all().iter().map(|mutant| mutant.does).collect();
+    assert_eq!(does.len(), all().len());
+}
+
+/// Every mutant differs from a correct implementation by its mutation alone. Cases of a grid, which no mutant is asked, are
+/// run under one profile.
+#[test]
+fn the_model_without_a_mutation_passes_every_case() {
+    if !tiers::runs("the_model_without_a_mutation_passes_every_case") {
+        return;
+    }
+    for profile in Profile::all_specified() {
+        let failed: Vec<_> = SPEC
+            .cases
+            .par_iter()
+            .filter(|case| case.grid_point.is_none() || profile == Profile::default())
+            .map(|case| InProcess::new(|| correct(&SPEC.signatures(), profile), Strictness::Strict).run(case))
+            .filter(|result| result.verdict != Verdict::Pass)
+            .map(|result| format!("{}: {} {}", result.id, result.verdict, result.actual))
+            .collect();
+        assert!(failed.is_empty(), "{profile}: {failed:#?}");
+    }
+}
+
+#[test]
+fn the_model_without_a_mutation_answers_random_calls_like_the_reference() {
+    let signatures = SPEC.signatures();
+    for profile in Profile::all_specified() {
+        let mut reference = builtin::backend("reference", profile, builtin::MAX_OUTPUT).unwrap();
+        let mut model = correct(&signatures, profile);
+        let generator = CallGenerator::new(&model.describe(), &signatures).wide();
+        for seed in 0..2000 {
+            // Dims that are too large for a tensor are drawn to be refused.
+            let Ok(Some(call)) = generator.call(&mut Choices::from_seed(seed)) else { continue };
+            let (expected, actual) = (comparable(&mut *reference, &call), comparable(&mut *model, &call));
+            if matches!(expected, Outcome::Unsupported(_)) {
+                // The output is larger than the reference makes, whatever the indices are.
+                continue;
+            }
+            assert_eq!(expected, actual, "seed {seed}, {profile}, {call:?}");
+        }
+    }
+}
+
+/// What a backend answers, without texts.
+fn comparable(backend: &mut dyn Backend, call: &gather_spec::Call) -> Outcome {
+    match backend.call(call) {
+        Outcome::Error(error) => {
+            Outcome::Error(gather_spec::ReportedError { message: String::new(), ..error })
+        }
+        outcome => outcome,
+    }
+}

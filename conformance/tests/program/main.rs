@@ -1,0 +1,33 @@
+//! What starts the program `gatherspec`, or looks at what it shows.
+
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+#[path = "../tiers/mod.rs"]
+mod tiers;
+
+mod in_step;
+
+mod adapters;
+mod ask;
+mod bench;
+mod browser;
+mod cli;
+mod documented;
+mod examples;
+mod extreme_pictures;
+mod generated;
+mod hostile;
+mod hostile_arguments;
+mod isolation;
+mod large;
+mod looking_up;
+mod native;
+mod operators_are_data;
+mod page;
+mod page_lines;
+mod pictures;
+mod protocol_page;
+mod readme;
+mod scale;
+mod serve;
+mod tutorial;

@@ -1,0 +1,237 @@
+//! Every line of every shell block of the pages is run as a reader would run it, in a folder with the files that the pages
+//! speak of, or stands in [`NOT_RUN`] with the reason. The runs take minutes: they need `GATHERSPEC_PAGES=1`; without
+//! it only the list is checked. `readme.rs` runs the console blocks, `protocol_page.rs` the session
+//! and the JavaScript, `tutorial.rs` the adapter in Python.
+
+#![cfg(unix)]
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// Lines that are not run here: the page, how they begin, and why.
+const NOT_RUN: &[(&str, &str, &str)] = &[
+    ("README.md", "cargo run", ".ci/run runs it"),
+    ("README.md", "cargo test", ".ci/run runs it"),
+    ("README.md", "gatherspec run --backend tensorflow", NETWORK),
+    ("CONTRIBUTING.md", "", "what developers run; .ci/run runs the first block"),
+    ("benches/README.md", "cargo ", "minutes of a quiet machine, for a release build"),
+    ("benches/README.md", "gatherspec bench --backend", NETWORK),
+    ("benches/results/side-by-side.md", "gatherspec bench --backend", NETWORK),
+    ("conformance/README.md", "cargo install", NETWORK),
+    ("conformance/README.md", "gatherspec run --backend reference --backend numpy", NETWORK),
+    ("conformance/README.md", "gatherspec fuzz --backend tensorflow", NETWORK),
+    (
+        "conformance/C.md",
+        "gatherspec run --library ./libmine.so --suite large",
+        "12 GiB of memory and minutes",
+    ),
+    ("conformance/CI.md", "cargo install", NETWORK),
+    ("conformance/PYTHON.md", "gatherspec run --backend", NETWORK),
+    ("conformance/RUST.md", "cargo ", "harness.rs and suite.rs run the harness; this would build it anew"),
+    ("conformance/SCALE.md", "", "a cluster; scale.rs runs the scripts"),
+    ("conformance/backends/README.md", "", NETWORK),
+    ("conformance/fuzz/README.md", "", NETWORK),
+];
+
+const NETWORK: &str = "it downloads; .ci/run runs the adapters";
+
+/// Lines that end with another status than 0: a part of the line, and the status.
+const STATUS: &[(&str, i32)] = &[
+    // With each failure listed, nothing is left.
+    ("--deviations deviations.yaml", 0),
+    // The adapter of the page lacks batch dimensions, as the page says.
+    ("-- python3 adapter.py", 1),
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// The pages, as paths from the root, that git knows or would know.
+fn pages() -> Vec<String> {
+    let folders = ["", "benches", "benches/results", "conformance", "optimized", "spec"].map(PathBuf::from);
+    let inner = fs::read_dir(root().join("conformance")).unwrap().map(|entry| entry.unwrap().file_name());
+    let inner: Vec<PathBuf> = inner.map(|name| Path::new("conformance").join(name)).collect();
+    let examples = ["c-example", "cpp-example", "node-example", "go-example"];
+    let examples = examples.map(|name| Path::new("conformance/backends").join(name));
+    let folders = folders.into_iter().chain(inner).chain(examples);
+    let mut pages = Vec::new();
+    for folder in folders.filter(|folder| root().join(folder).is_dir()) {
+        for entry in fs::read_dir(root().join(&folder)).unwrap() {
+            let page = folder.join(entry.unwrap().file_name());
+            if page.extension() == Some("md".as_ref()) {
+                pages.push(page.to_str().unwrap().to_owned());
+            }
+        }
+    }
+    pages.sort();
+    pages
+}
+
+/// The lines of the shell blocks of a page, and of the steps in its YAML, each in one piece and without its comment.
+fn lines(page: &str) -> Vec<String> {
+    let text = fs::read_to_string(root().join(page)).unwrap().replace("\\\n", " ");
+    let block = |language: &str| {
+        let fence = format!("```{language}\n");
+        let blocks: Vec<String> =
+            text.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect();
+        blocks.join("\n")
+    };
+    let yaml = block("yaml");
+    let steps =
+        yaml.lines().filter_map(|line| line.split_once("run: ").or_else(|| line.split_once("script: ")));
+    let shell = block("sh");
+    let all = shell.lines().chain(steps.map(|(_, step)| step));
+    let bare = |line: &str| line.split(" #").next().unwrap().trim().to_owned();
+    all.map(bare).filter(|line| !line.is_empty()).collect()
+}
+
+fn is_left_out(page: &str, line: &str) -> Option<usize> {
+    NOT_RUN.iter().position(|(of, start, _)| *of == page && line.starts_with(start))
+}
+
+#[test]
+fn every_line_that_is_not_run_is_on_a_page() {
+    let used: BTreeSet<usize> = pages()
+        .iter()
+        .flat_map(|page| {
+            lines(page).into_iter().filter_map(|line| is_left_out(page, &line)).collect::<Vec<_>>()
+        })
+        .collect();
+    let unused: Vec<_> = (0..NOT_RUN.len()).filter(|at| !used.contains(at)).map(|at| NOT_RUN[at]).collect();
+    assert!(unused.is_empty(), "{unused:?}");
+}
+
+/// The folder of a reader who follows a page.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        let here = |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        for copied in ["include", "backends/c-example", "backends/cpp-example", "tests/oracle"] {
+            let target = place.0.path().join("conformance").join(copied);
+            fs::create_dir_all(&target).unwrap();
+            for entry in fs::read_dir(here(copied)).unwrap().map(|entry| entry.unwrap()) {
+                if entry.path().is_file() {
+                    fs::copy(entry.path(), target.join(entry.file_name())).unwrap();
+                }
+            }
+        }
+        for name in ["my-backend", "mine"] {
+            place.script(name, "exec gatherspec serve reference");
+        }
+        if let Ok(python) = std::env::var("GATHERSPEC_PYTHON") {
+            place.script("bin/python3", &format!("exec '{python}' \"$@\""));
+        }
+        let page = fs::read_to_string(here("PYTHON.md")).unwrap();
+        let adapter = page.split("```python\n").nth(1).unwrap().split("```").next().unwrap();
+        fs::write(place.0.path().join("adapter.py"), adapter).unwrap();
+        let kit = place.0.path().join("gatherspec_kit.py");
+        fs::copy(here("backends/kit/gatherspec_kit.py"), kit).unwrap();
+        place
+    }
+
+    fn script(&self, name: &str, line: &str) {
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, format!("#!/bin/sh\n{line}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn run(&self, folder: &str, line: &str) -> Output {
+        let programs = Path::new(env!("CARGO_BIN_EXE_gatherspec")).parent().unwrap();
+        let own = self.0.path().join("bin");
+        let path = format!("{}:{}:{}", own.display(), programs.display(), std::env::var("PATH").unwrap());
+        let mut shell = Command::new("sh");
+        shell.args(["-c", line]).current_dir(self.0.path().join(folder)).stdin(Stdio::null());
+        shell.env("PATH", path).env("GITHUB_STEP_SUMMARY", self.0.path().join("summary.md"));
+        shell.env_remove("CARGO_TARGET_DIR").output().unwrap()
+    }
+}
+
+fn python() -> String {
+    std::env::var("GATHERSPEC_PYTHON").unwrap_or_else(|_| "python3".to_owned())
+}
+
+/// What this machine lacks for a line.
+fn lacks(line: &str) -> Option<String> {
+    let works = |program: &str, arguments: &[&str]| {
+        let mut command = Command::new(program);
+        command.args(arguments).output().is_ok_and(|output| output.status.success())
+    };
+    for compiler in ["cc", "c++"] {
+        if (line.contains(&format!("{compiler} -")) || line.contains(".so"))
+            && !works(compiler, &["--version"])
+        {
+            return Some(format!("there is no compiler {compiler}"));
+        }
+    }
+    let is_numpy = line.contains("adapter.py") && !works(&python(), &["-c", "import numpy"]);
+    is_numpy.then(|| format!("{} has no numpy; GATHERSPEC_PYTHON names another", python()))
+}
+
+/// Not by `eprintln!`, which the test harness would keep to itself.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+#[test]
+fn every_other_line_of_the_pages_runs() {
+    if std::env::var_os("GATHERSPEC_PAGES").is_none() {
+        return say("skipped: the lines of the pages are run with GATHERSPEC_PAGES=1");
+    }
+    let only = std::env::var("GATHERSPEC_PAGES").unwrap();
+    let mut wrong = Vec::new();
+    for page in pages().iter().filter(|page| only == "1" || **page == only) {
+        wrong.extend(run_page(page));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// Runs the lines of a page in its own folder, one after the other; gives what went wrong.
+fn run_page(page: &str) -> Vec<String> {
+    let lines: Vec<String> =
+        lines(page).into_iter().filter(|line| is_left_out(page, line).is_none()).collect();
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let place = Place::new();
+    let folder =
+        if page.contains("-example/") { Path::new(page).parent().unwrap().to_str().unwrap() } else { "" };
+    let mut wrong = Vec::new();
+    // What the pages take for granted: an earlier report.
+    for earlier in ["old", "main"] {
+        if lines.iter().any(|line| line.contains(&format!("{earlier}/report.json"))) {
+            place.run(folder, &format!("gatherspec run --suite smoke --out {earlier} -- ./my-backend"));
+        }
+    }
+    if lines.iter().any(|line| line.contains("--from bench.json")) {
+        place.run(folder, "gatherspec bench --workload tiny-2x2 --json bench.json -- ./my-backend");
+    }
+    for line in lines {
+        if let Some(why) = lacks(&line) {
+            say(&format!("skipped: `{line}` of {page}: {why}"));
+            continue;
+        }
+        let output = place.run(folder, &line);
+        let status = STATUS.iter().find(|(part, _)| line.contains(part)).map_or(0, |(_, status)| *status);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        if output.status.code() != Some(status) || errors.contains("panicked") {
+            let printed = String::from_utf8_lossy(&output.stdout);
+            let printed: String =
+                printed.chars().skip(printed.chars().count().saturating_sub(1500)).collect();
+            let errors: String = errors.chars().take(1500).collect();
+            wrong.push(format!("{page}: `{line}`: {}, not {status}\n{errors}\n{printed}", output.status));
+        }
+        // A reader writes the reasons that a draft leaves open.
+        let draft = place.0.path().join("deviations.yaml");
+        if let Ok(text) = fs::read_to_string(&draft) {
+            fs::write(draft, text.replace("reason: \"\"", "reason: \"known\"")).unwrap();
+        }
+    }
+    wrong
+}

@@ -1,0 +1,6 @@
+//! Cases as users read them.
+#![cfg(feature = "cases")]
+#![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
+
+mod closed_forms;
+mod large;
