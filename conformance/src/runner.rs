@@ -18,6 +18,14 @@ use crate::words::shown;
 /// The numbers of threads to try, for a backend that lets the runner choose.
 const THREADS: [usize; 3] = [1, 2, 5];
 
+/// Row-major order with each of the other layouts.
+const PAIRS: [&[Layout]; 4] = [
+    &[Layout::Contiguous, Layout::Transposed],
+    &[Layout::Contiguous, Layout::Offset],
+    &[Layout::Contiguous, Layout::Reversed],
+    &[Layout::Contiguous, Layout::Broadcast],
+];
+
 /// Why a case whose tensors are too large is not run.
 const NO_MEMORY: &str = "no memory for its tensors";
 
@@ -55,6 +63,8 @@ pub struct InProcess<F> {
     description: Arc<Description>,
     layouts: &'static [Layout],
     threads: &'static [usize],
+    /// Whether the first number of threads writes to poisoned outputs, too.
+    poisons_all: bool,
     repeat: usize,
     strictness: Strictness,
 }
@@ -81,6 +91,7 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
             description,
             layouts: &Layout::ALL,
             threads,
+            poisons_all: false,
             repeat: 1,
             strictness,
         }
@@ -90,6 +101,17 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
     #[must_use]
     pub const fn repeat(mut self, times: usize) -> Self {
         self.repeat = times;
+        self
+    }
+
+    /// Runs in row-major order and in one more layout, with one number of threads, to poisoned outputs: what a turn chooses,
+    /// so that many cases together try all of them.
+    #[must_use]
+    pub fn in_turn(mut self, turn: usize) -> Self {
+        let threads = turn / (Layout::ALL.len() - 1) % self.threads.len();
+        self.threads = &self.threads[threads..=threads];
+        self.layouts = PAIRS[turn % PAIRS.len()];
+        self.poisons_all = true;
         self
     }
 
@@ -213,7 +235,7 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
     ) -> Result<Outcome, (Verdict, String)> {
         let backend = self.backend.get_or_insert_with(|| (self.factory)().into());
         // The first number of threads writes to memory as it is, the others to poisoned outputs.
-        let poison = threads != THREADS[0];
+        let poison = self.poisons_all || threads != THREADS[0];
         let answered = catch_unwind(AssertUnwindSafe(|| backend.call(call, threads, poison)));
         let outcome = answered.map_err(|panic| {
             self.backend = None;
@@ -228,10 +250,10 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
 
     /// A layout and a number of threads, in words.
     fn place(&self, (layout, threads): (Layout, usize)) -> String {
-        match self.threads.len() {
-            1 => format!("layout {}", layout.name()),
-            _ => format!("layout {}, {threads} threads", layout.name()),
+        if self.threads == &THREADS[..1] {
+            return format!("layout {}", layout.name());
         }
+        format!("layout {}, {threads} threads", layout.name())
     }
 }
 
@@ -552,6 +574,18 @@ mod tests {
         let case = spec.cases.iter().find(refuses).unwrap();
         let result = InProcess::new(reference, Strictness::Strict).run(case);
         assert_eq!((result.verdict, result.call.is_some()), (Verdict::Pass, true), "{}", case.id);
+    }
+
+    #[test]
+    fn turns_try_every_layout_with_every_number_of_threads_to_poisoned_outputs() {
+        let threaded =
+            || builtin::held(builtin::signatures(), "optimized", Profile::default(), 1 << 20).unwrap();
+        let runs = (0..12).map(|turn| InProcess::new(threaded, Strictness::Strict).in_turn(turn));
+        let runs =
+            runs.map(|run| (run.layouts[0].name(), run.layouts[1].name(), run.threads[0], run.poisons_all));
+        let runs: std::collections::BTreeSet<_> = runs.collect();
+        assert_eq!(runs.len(), 12, "{runs:?}");
+        assert!(runs.iter().all(|(first, .., poisons)| *first == "contiguous" && *poisons), "{runs:?}");
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! One test per built-in backend, profile and case, named `<backend>/<profile>/<case id>`, so that
 //! `cargo test --test suite <part of an id>` runs just those.
 
+mod tiers;
+
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use gather_conformance::builtin;
 use gather_conformance::judge::{Strictness, Verdict};
+use gather_conformance::layout::Layout;
 use gather_conformance::runner::InProcess;
 use gather_spec::{Case, Profile, Specification};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -21,34 +25,47 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let cases: Vec<Arc<Case>> = spec.cases.into_iter().map(Arc::new).collect();
     let mut trials = Vec::new();
-    for backend in builtin::NAMES {
-        for profile in Profile::all_specified() {
-            let asked = cases.iter().enumerate().filter(|(turn, case)| is_asked(*turn, case, profile));
-            for (_, case) in asked {
-                let name = format!("{backend}/{profile}/{}", case.id);
-                let case = Arc::clone(case);
-                trials.push(Trial::test(name, move || run(backend, profile, &case)));
-            }
+    for (turn, case) in spec.cases.into_iter().map(Arc::new).enumerate() {
+        for (backend, profile) in
+            builtin::NAMES.iter().flat_map(|name| profiles(turn, &case).map(move |one| (*name, one)))
+        {
+            let name = format!("{backend}/{profile}/{}", case.id);
+            let case = Arc::clone(&case);
+            trials.push(Trial::test(name, move || run(backend, profile, turn, &case)));
         }
     }
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// Whether a case is asked under a profile: only under one, in turns, unless its outcome depends on it.
-fn is_asked(turn: usize, case: &Case, profile: Profile) -> bool {
-    let turn = case.grid_point.unwrap_or(turn);
-    case.expect.arms.len() > 1 || Profile::all_specified().nth(turn % 6) == Some(profile)
+/// The profiles that a case is asked under: some of those for which it expects the same, or one, in turns, if it expects the
+/// same under all.
+fn profiles(turn: usize, case: &Case) -> impl Iterator<Item = Profile> {
+    let arm = |profile: Profile| case.expect.arms.iter().position(|arm| arm.when.matches(profile));
+    let mut all: Vec<Profile> = Profile::all_specified().collect();
+    let first = turn % all.len();
+    all.rotate_left(first);
+    let most = if case.expect.arms.len() == 1 { 1 } else { tiers::PROFILES.count() };
+    let mut taken = BTreeMap::new();
+    all.retain(|profile| {
+        let taken: &mut usize = taken.entry(arm(*profile)).or_default();
+        *taken += 1;
+        *taken <= most
+    });
+    all.into_iter()
 }
 
-fn run(backend: &'static str, profile: Profile, case: &Case) -> Result<(), Failed> {
+fn run(backend: &'static str, profile: Profile, turn: usize, case: &Case) -> Result<(), Failed> {
     // As `gatherspec run` has it: most runs write to poisoned outputs.
     let factory = || {
         builtin::held(builtin::signatures(), backend, profile, builtin::MAX_OUTPUT)
             .expect("a name from the list")
     };
-    let result = InProcess::new(factory, Strictness::Strict).run(case);
+    let mut runner = InProcess::new(factory, Strictness::Strict);
+    if tiers::LAYOUTS.count() < Layout::ALL.len() {
+        runner = runner.in_turn(turn);
+    }
+    let result = runner.run(case);
     match result.verdict {
         Verdict::Pass => Ok(()),
         verdict => {

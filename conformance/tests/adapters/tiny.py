@@ -29,7 +29,7 @@ def gather_nd(params, indices):
     output = []
     for row in range(rows):
         start = 0
-        for index, bound in zip(numbers[row * depth :], axes):
+        for index, bound in zip(numbers[row * depth : (row + 1) * depth], axes):
             if not 0 <= index < bound:
                 raise IndexError(f"{index} is out of range [0, {bound})")
             start = start * bound + index

@@ -14,3 +14,11 @@ mod mutants;
 mod open_dtypes;
 mod perturbed_signatures;
 mod schemas;
+
+/// The embedded specification, read once for all tests.
+fn embedded() -> &'static gather_spec::Specification {
+    static SPEC: std::sync::LazyLock<gather_spec::Specification> = std::sync::LazyLock::new(|| {
+        gather_spec::Specification::embedded().unwrap_or_else(|wrong| panic!("{}", wrong[0]))
+    });
+    &SPEC
+}

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use crate::tiers;
 
-static SPEC: LazyLock<Specification> = LazyLock::new(|| Specification::embedded().unwrap());
+static SPEC: LazyLock<&Specification> = LazyLock::new(crate::embedded);
 static STRENGTH: LazyLock<Strength> =
     LazyLock::new(|| measure(&SPEC.signatures(), &SPEC.cases.iter().collect::<Vec<_>>()));
 

@@ -23,7 +23,7 @@ use rayon::prelude::*;
 
 use parts::{attributes, operands, word};
 
-static SPEC: LazyLock<Specification> = LazyLock::new(|| Specification::embedded().unwrap());
+static SPEC: LazyLock<&Specification> = LazyLock::new(crate::embedded);
 
 /// A signature with one field changed.
 struct Perturbed {

@@ -5,8 +5,6 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gather_spec::Specification;
-
 use crate::page::made;
 
 fn tests() -> PathBuf {
@@ -56,7 +54,7 @@ fn the_page_works_in_a_browser() {
         .unwrap();
     assert_eq!(run.status.code(), Some(1), "{}", String::from_utf8_lossy(&run.stderr));
 
-    let spec = Specification::embedded().unwrap_or_else(|wrong| panic!("{}", wrong[0]));
+    let spec = crate::embedded();
     let cases = made::cases(&spec, 10_000);
     let names: Vec<String> = (0..10).map(|number| format!("backend {number} <b>")).collect();
     made::report(&spec, &cases, &names, 20).write(&folder.path().join("large"), &spec, &cases).unwrap();

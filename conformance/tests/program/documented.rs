@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use gather_conformance::builtin;
 use gather_conformance::picture::Picture;
-use gather_spec::{Case, Profile, Specification};
+use gather_spec::{Case, Profile};
 
 #[test]
 fn every_documented_example_is_drawn_alike_by_every_backend() {
-    let spec = Specification::embedded().unwrap();
+    let spec = crate::embedded();
     let mut operators: BTreeMap<String, Vec<&Case>> = BTreeMap::new();
     for case in spec.cases.iter().filter(|case| case.documented.is_some()) {
         operators.entry(case.call.operator.to_string()).or_default().push(case);

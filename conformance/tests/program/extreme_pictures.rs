@@ -17,11 +17,10 @@ use gather_spec::case::OperandNames;
 use gather_spec::signature::{AttributeType, OperandRole};
 use gather_spec::{
     Attribute, Attributes, BadIndex, ByteString, Call, Case, DType, Element, ErrorFields, NegativeIndex,
-    Outcome, Profile, ReportedError, Shape, Signature, Specification, Tensor, TensorBuilder,
+    Outcome, Profile, ReportedError, Shape, Signature, Tensor, TensorBuilder,
 };
 
-/// How many calls to draw of each operator.
-const CALLS: usize = 60;
+use crate::tiers;
 
 /// The most calls that a picture makes: one to show, and in two numberings one for each of 256 indices and two more.
 const MOST_CALLS: usize = 1 + 2 * (256 + 3);
@@ -245,11 +244,11 @@ impl Drop for Seeded {
 fn a_call_of_any_operator_with_extreme_attributes_and_shapes_is_drawn_in_bounded_time_and_size() {
     let seed = Seeded(seed());
     let mut choices = Choices::from_seed(seed.0);
-    let spec = Specification::embedded().unwrap_or_else(|wrong| panic!("{}", wrong[0]));
+    let spec = crate::embedded();
     let profiles: Vec<Profile> = Profile::all_specified().collect();
     let mut cases: Vec<Case> = Vec::new();
     for signature in builtin::signatures() {
-        for at in 0..CALLS {
+        for at in 0..tiers::EXTREME_CALLS.count() {
             let asked = draw(&mut choices, signature);
             let what = format!("{} {at}: {:.2000}", signature.operator, show::call_line(&asked.call));
             drawn(&what, &asked, choices.pick(&profiles));

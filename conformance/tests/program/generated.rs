@@ -5,18 +5,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use gather_conformance::{book, questions, report, results, schemas};
-use gather_spec::Specification;
 
 use crate::in_step::assert_in_step;
 
 #[test]
 fn the_specification_as_one_text() {
-    assert_in_step("spec/SPECIFICATION.md", &book::markdown(&Specification::embedded().unwrap()));
+    assert_in_step("spec/SPECIFICATION.md", &book::markdown(crate::embedded()));
 }
 
 #[test]
 fn the_pictures_of_the_forms() {
-    let pictures = book::pictures(&Specification::embedded().unwrap());
+    let pictures = book::pictures(crate::embedded());
     let files: Vec<&str> = pictures.iter().map(|(file, _)| file.as_str()).collect();
     let forms = ["pictures/take.svg", "pictures/nd.svg", "pictures/elements.svg", "pictures/window.svg"];
     assert_eq!(files, forms);
@@ -27,13 +26,13 @@ fn the_pictures_of_the_forms() {
 
 #[test]
 fn the_cases_of_families_that_are_left_out() {
-    assert_in_step("spec/families/LEFT-OUT.md", &book::left_out(&Specification::embedded().unwrap()));
+    assert_in_step("spec/families/LEFT-OUT.md", &book::left_out(crate::embedded()));
 }
 
 #[test]
 fn the_questions_operator_by_operator() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
-    let page = questions::page(&Specification::embedded().unwrap(), &results::read(&folder).unwrap());
+    let page = questions::page(crate::embedded(), &results::read(&folder).unwrap());
     assert_in_step("spec/QUESTIONS.md", &page);
 }
 

@@ -10,6 +10,8 @@ use std::process::{Command, Output, Stdio};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_gatherspec");
 const CASE: &str = "tf.gather_nd/documented/rows-of-a-matrix";
+/// A small specification, for what is not about the cases.
+const SMALL: [&str; 2] = ["--spec", "made_up"];
 const MOST: &str = "18446744073709551615";
 
 fn gatherspec(arguments: &[&str]) -> Command {
@@ -83,7 +85,7 @@ fn wherever_threads_end_is_said_or_done_without() {
     let fuzz = [&fuzz[..], &[report.to_str().unwrap()]].concat();
     for arguments in [&run[..], &built_in, &fuzz] {
         let mut statuses = std::collections::BTreeSet::new();
-        for megabytes in (500..=4500).step_by(500) {
+        for megabytes in (500..=4500).step_by(1000) {
             let mut shell = Command::new("sh");
             let script = format!("ulimit -v {megabytes}000; exec \"$0\" \"$@\"");
             shell.args(["-c", &script, PROGRAM]).args(arguments).current_dir(folder.path());
@@ -108,7 +110,8 @@ fn wherever_threads_end_is_said_or_done_without() {
 fn a_limit_on_the_size_of_files_costs_the_report_and_not_the_matrix() {
     let folder = tempfile::tempdir().unwrap();
     let mut shell = Command::new("sh");
-    let script = "ulimit -c 0; ulimit -f 8; exec \"$0\" run --backend reference --out .";
+    let script =
+        "ulimit -c 0; ulimit -f 8; exec \"$0\" run --operator torch.take --backend reference --out .";
     let (status, text, said) = ended(shell.args(["-c", script, PROGRAM]).current_dir(folder.path()));
     assert!(status == 2 && text.contains("everything conforms"), "{status} {text}{said}");
     assert!(said.contains("cannot be written: File too large"), "{said}");
@@ -137,13 +140,14 @@ fn patterns_that_would_take_long_or_panic_are_refused_wherever_they_are_given() 
     ];
     for (pattern, is_long) in [("*".repeat(100_000), true), (deep, false), ("{".repeat(100_000), true)] {
         for arguments in [&["run", "--case"][..], &["list", "cases", "--case"], &["mutants", "--without"]] {
-            let said = refused(&[arguments, &[&pattern]].concat());
+            let said = refused(&[arguments, &[&pattern], &SMALL].concat());
             assert!(is_explained(&said), "{said}");
         }
         for (key, rest, short) in entries {
             let entry = format!("schema: 1\ndeviations:\n  - {{ {key}: '{pattern}', {rest}reason: x }}\n");
             fs::write(&file, entry).unwrap();
-            let said = refused(&["run", "--backend", "reference", "--deviations", file.to_str().unwrap()]);
+            let run = ["run", "--backend", "reference", "--deviations", file.to_str().unwrap()];
+            let said = refused(&[&run[..], &SMALL].concat());
             let words = if is_long { "` has more than 4000 characters" } else { short };
             assert!(said.contains(words), "{key}: {said}");
         }
@@ -204,7 +208,7 @@ fn whoever_stops_reading_changes_no_status() {
     let out = folder.path().to_str().unwrap();
     let right = ["run", "--backend", "reference", "--case", CASE, "--out", out];
     let wrong = ["run", "--backend", "reference", "--cases", "cases/wrong.yaml", "--out", out];
-    let broken = ["run", "--out", out, "--", "/no/such/program"];
+    let broken = ["run", "--spec", "made_up", "--out", out, "--", "/no/such/program"];
     let json = [&wrong[..], &["--format", "json"]].concat();
     let report = folder.path().join("fuzz.json");
     let fuzz = ["fuzz", "--backend", "reference", "--cases", "20", "--report", report.to_str().unwrap()];
@@ -214,7 +218,7 @@ fn whoever_stops_reading_changes_no_status() {
         (&json, 1),
         (&broken, 3),
         (&fuzz, 0),
-        (&["list", "cases"], 0),
+        (&["list", "cases", "--spec", "made_up"], 0),
         (&["show", CASE], 0),
         (&["completions", "bash"], 0),
         (&["--help"], 0),
@@ -241,7 +245,9 @@ fn a_full_stdout_is_said_and_the_report_is_written() {
     assert_eq!(output.status.code(), Some(2));
     assert!(said.starts_with("error: stdout cannot be written: "), "{said}");
     assert!(folder.path().join("report.json").is_file());
-    for words in [&["--help"][..], &["run", "--help"], &["--version"], &["list", "cases"]] {
+    for words in
+        [&["--help"][..], &["run", "--help"], &["--version"], &["list", "cases", "--spec", "made_up"]]
+    {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let output = gatherspec(words).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
         let output = output.wait_with_output().unwrap();
@@ -291,10 +297,10 @@ fn what_is_no_file_is_not_read() {
             &["run", "--backend", "reference", "--deviations"][..],
             &["run", "--library"],
             &["check"],
-            &["check", "--document", "tf-gather"],
+            &["check", "--document", "made-pick-rows"],
             &["merge"],
         ] {
-            let said = refused(&[arguments, &[file]].concat());
+            let said = refused(&[arguments, &[file], &SMALL].concat());
             assert!(said.contains("not a regular file") || said.contains("is not a file"), "{said}");
         }
         // Nor in a folder that is named.
@@ -422,7 +428,7 @@ fn a_file_that_becomes_a_pipe_meanwhile_is_not_waited_for() {
     let path = folder.path().join("file.yaml");
     let [file, fifo] = ["a", "b"].map(|name| folder.path().join(name));
     pipe(&fifo);
-    let spec = gather_spec::Specification::embedded().unwrap();
+    let spec = crate::embedded();
     let (done, is_done) = std::sync::mpsc::channel();
     let read = path.clone();
     std::thread::spawn(move || {
@@ -460,7 +466,8 @@ fn names_of_files_are_not_obeyed_by_a_terminal() {
         &["run", "--case", evil],
         &["mutants", "--without", evil],
     ] {
-        let said = refused(arguments);
+        let small: &[&str] = if arguments.contains(&"--spec") { &[] } else { &SMALL };
+        let said = refused(&[arguments, small].concat());
         let obeyed = said.chars().find(|c| c.is_control() && *c != '\n' || *c == '\u{202e}');
         assert_eq!(obeyed, None, "{arguments:?}: {said:?}");
     }

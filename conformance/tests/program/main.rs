@@ -31,3 +31,11 @@ mod readme;
 mod scale;
 mod serve;
 mod tutorial;
+
+/// The embedded specification, read once for all tests.
+fn embedded() -> &'static gather_spec::Specification {
+    static SPEC: std::sync::LazyLock<gather_spec::Specification> = std::sync::LazyLock::new(|| {
+        gather_spec::Specification::embedded().unwrap_or_else(|wrong| panic!("{}", wrong[0]))
+    });
+    &SPEC
+}

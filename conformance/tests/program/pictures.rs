@@ -6,7 +6,7 @@ use gather_conformance::ask;
 use gather_conformance::backend::Backend;
 use gather_conformance::builtin;
 use gather_conformance::picture::{self, Picture};
-use gather_spec::{BadIndex, NegativeIndex, Profile, Specification};
+use gather_spec::{BadIndex, NegativeIndex, Profile};
 
 const STRICT: Profile = Profile { bad: BadIndex::Error, negative: NegativeIndex::Reject };
 
@@ -194,7 +194,7 @@ fn assert_is_nested(id: &str, text: &str) {
 
 #[test]
 fn some_case_of_every_topic_of_every_operator_is_drawn_in_both_ways() {
-    let spec = Specification::embedded().unwrap();
+    let spec = crate::embedded();
     let mut topics = BTreeSet::new();
     let mut drawn = 0;
     for case in &spec.cases {

@@ -1,14 +1,11 @@
-//! The pages are run: their console blocks print what they say, the options in their shell lines exist, their links lead
-//! somewhere, and the README's matrix is the one that is printed. `GATHERSPEC_BLESS=1 cargo test --test readme` writes it
-//! anew.
+//! The pages are run: their console blocks print what they say, the options in their shell lines exist, and their links lead
+//! somewhere.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-
-use crate::in_step::assert_in_step;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
@@ -129,15 +126,4 @@ fn the_readme_shows_lines_that_others_test() {
     for block in blocks(&page, "rust") {
         assert!(example.contains(block), "examples/my_gather.rs lacks\n{block}");
     }
-}
-
-#[test]
-fn the_matrix_of_the_readme_is_the_one_that_is_printed() {
-    let folder = tempfile::tempdir().unwrap();
-    let output = gatherspec().args(["run", "--out"]).arg(folder.path()).output().unwrap();
-    let printed = String::from_utf8(output.stdout).unwrap();
-    let matrix = printed.split("reports:").next().unwrap();
-    let readme = read("README.md");
-    let (start, end) = (readme.find('┌').unwrap(), readme.find("reports:").unwrap());
-    assert_in_step("README.md", &[&readme[..start], matrix, &readme[end..]].concat());
 }

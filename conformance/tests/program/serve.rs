@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use gather_conformance::protocol::{CallMessage, TensorMessage};
 use gather_spec::signature::{OperandRole, PermittedPolicies};
-use gather_spec::{Allowed, Profile, Specification};
+use gather_spec::{Allowed, Profile};
 use serde_json::{Value, json};
 
 use crate::tiers;
@@ -51,7 +51,7 @@ fn start_tells_version_name_and_every_operator_with_its_profile() {
     let reply = served.ask(r#"{"cmd":"start","protocol":2}"#);
     assert_eq!(reply["protocol"], 2);
     assert_eq!(reply["backend"]["name"], "reference");
-    let spec = Specification::embedded().unwrap();
+    let spec = crate::embedded();
     for page in &spec.operators {
         let declared = &reply["operators"][page.operator.as_str()];
         // What the command line leaves open is what the pages permit first.
@@ -76,7 +76,7 @@ fn a_start_of_another_version_is_answered_with_its_own() {
 
 #[test]
 fn every_documented_example_is_answered_as_its_case_expects() {
-    let spec = Specification::embedded().unwrap();
+    let spec = crate::embedded();
     let mut served = Served::start(&["reference"]);
     for (seq, case) in spec.cases.iter().filter(|case| case.documented.is_some()).enumerate() {
         let message = CallMessage::new(seq as u64, &case.call);

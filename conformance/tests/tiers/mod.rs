@@ -44,6 +44,27 @@ static TIER: LazyLock<Tier> = LazyLock::new(|| match std::env::var(VARIABLE).as_
     other => panic!("{VARIABLE} is {other:?}; the tiers are `quick`, `full` and `nightly`"),
 });
 
+/// Profiles for which a case expects the same, of those that the suite tries.
+pub(crate) const PROFILES: Budget = Budget { quick: 1, full: 6 };
+
+/// Layouts that the suite runs a case in: the second of two in turns.
+pub(crate) const LAYOUTS: Budget = Budget { quick: 2, full: 5 };
+
+/// Drawn calls that are saved and read back, each after it was made small.
+pub(crate) const SAVED_CALLS: Budget = Budget { quick: 30, full: 300 };
+
+/// Calls of each operator, with extreme attributes and shapes, of which pictures are drawn.
+pub(crate) const EXTREME_CALLS: Budget = Budget { quick: 12, full: 60 };
+
+/// Drawn calls of an operator that tests have made up, which must meet each of its errors.
+pub(crate) const DRAWS_OF_AN_OPERATOR: Budget = Budget { quick: 10_000, full: 59_000 };
+
+/// Of the cases, every n-th has its call and its answer held against the schemas, which takes a hundred times as long.
+pub(crate) const EVERY_NTH_MESSAGE: Budget = Budget { quick: 16, full: 1 };
+
+/// Of the cases with open dtypes, every n-th is tried in each dtype.
+pub(crate) const EVERY_NTH_OPEN: Budget = Budget { quick: 8, full: 1 };
+
 /// Policies and backends that the oracle in Python is asked about: each takes 8 s, most of it Python.
 pub(crate) const ORACLES: Budget = Budget { quick: 1, full: 12 };
 

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test uses its part")]
 
+use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
@@ -12,6 +13,11 @@ const PAGE: usize = 4096;
 pub(crate) enum Touching {
     Start,
     End,
+}
+
+thread_local! {
+    /// Small mappings that no elements are in any more, with their sizes: making one takes longer than most calls.
+    static USED: RefCell<Vec<(*mut u8, usize)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Elements in a mapping of their own, between inaccessible pages.
@@ -29,16 +35,21 @@ impl<T: Copy> Guarded<T> {
         let bytes = size_of_val(values);
         let inside = bytes.next_multiple_of(PAGE).max(PAGE);
         let mapped = inside + 2 * PAGE;
-        let mapping = map(mapped, libc::PROT_NONE);
+        let used = USED.with_borrow_mut(|used| {
+            used.iter().position(|one| one.1 == mapped).map(|at| used.swap_remove(at).0)
+        });
+        let mapping = used.unwrap_or_else(|| map(mapped, libc::PROT_NONE));
         let offset = match touching {
             Touching::Start => 0,
             Touching::End => inside - bytes,
         };
-        // SAFETY: the range lies within the fresh mapping, and is made accessible before it is written; page ends and
+        // SAFETY: the range lies within the mapping, which nothing else uses, and is made accessible before it is written; page ends and
         // element sizes keep the start aligned.
         let start = unsafe {
             let inner = mapping.add(PAGE);
-            assert_eq!(libc::mprotect(inner.cast(), inside, libc::PROT_READ | libc::PROT_WRITE), 0);
+            if used.is_none() {
+                assert_eq!(libc::mprotect(inner.cast(), inside, libc::PROT_READ | libc::PROT_WRITE), 0);
+            }
             let start = inner.add(offset).cast::<T>();
             assert!(start.is_aligned());
             start.copy_from_nonoverlapping(values.as_ptr(), values.len());
@@ -66,6 +77,10 @@ impl<T: Copy> DerefMut for Guarded<T> {
 
 impl<T: Copy> Drop for Guarded<T> {
     fn drop(&mut self) {
+        if self.mapped <= 64 * PAGE {
+            USED.with_borrow_mut(|used| used.push((self.mapping, self.mapped)));
+            return;
+        }
         // SAFETY: this is the mapping that `new` made.
         unsafe { libc::munmap(self.mapping.cast(), self.mapped) };
     }

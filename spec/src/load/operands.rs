@@ -154,7 +154,7 @@ fn tensor_of<'a>(entry: &'a CaseEntry, name: &str) -> Option<&'a Spanned<TensorE
 mod tests {
     use std::path::Path;
 
-    use crate::{Case, Specification};
+    use crate::Case;
 
     /// A case of the family take about an axis that is an operand.
     fn read(axis: &str, attributes: &str, expect: &str) -> Result<Vec<Case>, String> {
@@ -163,7 +163,7 @@ mod tests {
              params: {{ dtype: any, data: [1, 2] }}\n      indices: {{ dtype: any, data: [1] }}\n      \
              axis: {axis}\n    attributes: {attributes}\n    expect: {expect}\n"
         );
-        let spec = Specification::embedded().unwrap();
+        let spec = crate::embedded();
         let read = spec.read_cases(Path::new("families/take/a.yaml"), text.as_bytes());
         read.map_err(|wrong| wrong[0].to_string())
     }
