@@ -55,12 +55,3 @@ pub use signature::{Form, Roles, Signature, Signatures, Window};
 pub use specification::Specification;
 pub use tensor::{ByteString, Element, Tensor, TensorBuilder, TensorError};
 pub use windows::{DimensionNumbers, DimensionRule};
-
-/// The specification, read once for all unit tests.
-#[cfg(all(test, feature = "cases"))]
-fn embedded() -> &'static Specification {
-    static SPEC: std::sync::LazyLock<Specification> = std::sync::LazyLock::new(|| {
-        Specification::embedded().expect("every file of the specification is right")
-    });
-    &SPEC
-}

@@ -279,3 +279,12 @@ impl Specification {
         Ok(read)
     }
 }
+
+/// The specification, read once for all unit tests.
+#[cfg(test)]
+pub(crate) fn embedded() -> &'static Specification {
+    static SPEC: std::sync::LazyLock<Specification> = std::sync::LazyLock::new(|| {
+        Specification::embedded().expect("every file of the specification is right")
+    });
+    &SPEC
+}

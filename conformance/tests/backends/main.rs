@@ -34,9 +34,9 @@ fn main() -> ExitCode {
     // This program starts nothing but backends.
     gather_conformance::process::adopt_children();
     let topics = [
-        narrow_kernels::trials(),
-        named("harness", harness::TESTS),
-        named("reports", reports::TESTS),
+        only_if(tiers::runs("narrow_kernels"), narrow_kernels::trials()),
+        above_quick("harness", harness::TESTS),
+        above_quick("reports", reports::TESTS),
         above_quick("short_campaigns", short_campaigns::TESTS),
         #[cfg(unix)]
         above_quick("campaigns_on_programs", campaigns_on_programs::TESTS),
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         #[cfg(unix)]
         hostile_backends::trials(),
         #[cfg(unix)]
-        named("signals", signals::TESTS),
+        above_quick("signals", signals::TESTS),
     ];
     libtest_mimic::run(&Arguments::from_args(), topics.into_iter().flatten().collect()).exit_code()
 }
@@ -57,13 +57,12 @@ fn trial(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> Trial
     })
 }
 
-/// The tests of a topic.
-fn named(topic: &str, tests: &[(&str, fn())]) -> Vec<Trial> {
-    tests.iter().map(|(name, test)| trial(format!("{topic}/{name}"), *test)).collect()
-}
-
 /// The tests of a topic that the tier quick leaves out.
 fn above_quick(topic: &str, tests: &[(&str, fn())]) -> Vec<Trial> {
-    let is_run = tiers::runs(topic);
-    named(topic, tests).into_iter().map(|trial| trial.with_ignored_flag(!is_run)).collect()
+    let tests = tests.iter().map(|(name, test)| trial(format!("{topic}/{name}"), *test));
+    only_if(tiers::runs(topic), tests.collect())
+}
+
+fn only_if(is_run: bool, trials: Vec<Trial>) -> Vec<Trial> {
+    trials.into_iter().map(|trial| trial.with_ignored_flag(!is_run)).collect()
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
+#[macro_use]
 #[path = "../tiers/mod.rs"]
 mod tiers;
 

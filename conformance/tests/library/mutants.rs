@@ -14,17 +14,13 @@ use gather_conformance::{Backend, builtin};
 use gather_spec::{Outcome, Profile, Specification};
 use rayon::prelude::*;
 
-use crate::tiers;
-
 static SPEC: LazyLock<&Specification> = LazyLock::new(crate::embedded);
 static STRENGTH: LazyLock<Strength> =
     LazyLock::new(|| measure(&SPEC.signatures(), &SPEC.cases.iter().collect::<Vec<_>>()));
 
 #[test]
 fn no_mutant_survives() {
-    if !tiers::runs("no_mutant_survives") {
-        return;
-    }
+    above_quick!();
     std::fs::write(concat!(env!("CARGO_TARGET_TMPDIR"), "/mutants.md"), STRENGTH.markdown()).unwrap();
     let survivors = STRENGTH.survivors();
     assert!(survivors.is_empty(), "{} are not caught:\n{}", survivors.len(), survivors.join("\n"));
@@ -33,9 +29,7 @@ fn no_mutant_survives() {
 /// A mutant that a case catches is also wrong on a drawn call; so one that no case catches does not go unnoticed.
 #[test]
 fn drawn_calls_tell_as_much_as_the_cases() {
-    if !tiers::runs("drawn_calls_tell_as_much_as_the_cases") {
-        return;
-    }
+    above_quick!();
     let mut missed = Vec::new();
     for signature in &SPEC.signatures() {
         let operator = signature.operator.as_str();
@@ -51,9 +45,7 @@ fn drawn_calls_tell_as_much_as_the_cases() {
 /// A kernel that declares one dtype pair is asked in that pair, and caught as surely as one that declares all.
 #[test]
 fn no_mutant_survives_behind_a_narrow_declaration() {
-    if !tiers::runs("no_mutant_survives_behind_a_narrow_declaration") {
-        return;
-    }
+    above_quick!();
     let cases: Vec<_> = SPEC.cases.iter().collect();
     for declared in narrow::DECLARATIONS {
         let found = narrow::measure(&SPEC.signatures(), &cases, declared, &STRENGTH);
@@ -80,9 +72,7 @@ fn the_smoke_suite_catches_every_mutant_on_an_operator_of_each_form() {
     assert!(chosen.len() <= 400, "{} cases", chosen.len());
     let gone: Vec<&&str> = chosen.iter().filter(|id| SPEC.case(id).is_none()).collect();
     assert!(gone.is_empty(), "the smoke suite names cases that do not exist: {gone:?}");
-    if !tiers::runs("the_smoke_suite_catches_every_mutant_on_an_operator_of_each_form") {
-        return;
-    }
+    above_quick!();
     let (signatures, mut lacks) = (SPEC.signatures(), Vec::new());
     for caught in &STRENGTH.results {
         let forms = |of: &dyn Fn(&str) -> bool| -> BTreeSet<String> {
@@ -108,9 +98,7 @@ fn mutants_have_names_and_reasons_of_their_own() {
 /// run under one profile.
 #[test]
 fn the_model_without_a_mutation_passes_every_case() {
-    if !tiers::runs("the_model_without_a_mutation_passes_every_case") {
-        return;
-    }
+    above_quick!();
     for profile in Profile::all_specified() {
         let failed: Vec<_> = SPEC
             .cases

@@ -55,6 +55,7 @@ fn run(arguments: &[&str]) -> (Option<i32>, String) {
 
 #[test]
 fn a_tiny_adapter_is_judged_like_any_other() {
+    above_quick!();
     if !has("struct") {
         return;
     }
@@ -358,6 +359,7 @@ fn run_with_programs(programs: &[(&str, &str)]) -> String {
 #[test]
 #[cfg(unix)]
 fn what_an_adapter_for_node_lacks_is_named() {
+    above_quick!();
     let has = |programs: &[(&str, &str)], words: &str| {
         let text = run_with_programs(programs);
         assert!(text.contains(words), "{text}");

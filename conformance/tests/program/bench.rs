@@ -279,6 +279,7 @@ fn a_backend_that_ends_is_left_out_and_the_others_go_on() {
 
 #[test]
 fn a_workload_under_a_policy_is_asked_of_operators_that_have_it() {
+    above_quick!();
     let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("bench.json");
     let (status, out, said) = ended(&[

@@ -3,8 +3,6 @@
 use assert_cmd::Command;
 use serde_json::Value;
 
-use crate::tiers;
-
 fn gatherspec(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("gatherspec").unwrap();
     command
@@ -234,6 +232,7 @@ fn a_deviation_keeps_what_it_covers_and_a_draft_covers_what_fails() {
 
 #[test]
 fn departures_are_those_of_the_operators_of_the_run_and_are_drafted_with_their_reasons() {
+    above_quick!();
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (out, known, draft) = (path("out"), path("known.yaml"), path("draft.yaml"));
@@ -282,9 +281,7 @@ fn a_backend_that_cannot_be_started_ends_with_status_3_and_the_others_are_judged
 
 #[test]
 fn results_are_kept_of_every_program_whatever_it_calls_itself() {
-    if !tiers::runs("results_are_kept_of_every_program_whatever_it_calls_itself") {
-        return;
-    }
+    above_quick!();
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
     let kept = folder.path().join("kept");
@@ -313,9 +310,7 @@ fn results_are_kept_of_every_program_whatever_it_calls_itself() {
 
 #[test]
 fn the_whole_suite_goes_through_a_pipe() {
-    if !tiers::runs("the_whole_suite_goes_through_a_pipe") {
-        return;
-    }
+    above_quick!();
     let folder = tempfile::tempdir().unwrap();
     let program = env!("CARGO_BIN_EXE_gatherspec");
     let options = ["run", "--out", folder.path().to_str().unwrap(), "--jobs", "2", "--repeat", "2"];
@@ -364,6 +359,7 @@ fn unheard(arguments: &[&str]) -> Option<i32> {
 
 #[test]
 fn whoever_stops_reading_does_not_change_how_a_campaign_ends() {
+    above_quick!();
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (report, corpus, right) = (file("fuzz.json"), file("corpus"), file("right.json"));

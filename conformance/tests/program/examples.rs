@@ -5,8 +5,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::tiers;
-
 fn example(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("backends").join(path)
 }
@@ -46,9 +44,7 @@ fn not_passed(command: &[&Path], options: &[&str]) -> Vec<String> {
 /// It declares three dtypes, so a few cases are not for it.
 #[test]
 fn the_process_in_cpp_passes_every_case_of_its_dtypes() {
-    if !tiers::runs("the_process_in_cpp_passes_every_case_of_its_dtypes") {
-        return;
-    }
+    above_quick!();
     if has("c++", "--version") {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("gather");
@@ -65,9 +61,7 @@ fn the_process_in_cpp_passes_every_case_of_its_dtypes() {
 
 #[test]
 fn the_example_in_javascript_passes_every_case() {
-    if !tiers::runs("the_example_in_javascript_passes_every_case") {
-        return;
-    }
+    above_quick!();
     if has("node", "--version") {
         let command = [Path::new("node"), &example("node-example/gather.mjs")];
         passes_everything(&command, &[]);
@@ -77,9 +71,7 @@ fn the_example_in_javascript_passes_every_case() {
 
 #[test]
 fn the_example_in_go_passes_every_case() {
-    if !tiers::runs("the_example_in_go_passes_every_case") {
-        return;
-    }
+    above_quick!();
     if has("go", "version") {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("gather");

@@ -144,6 +144,7 @@ fn what_is_accepted_and_what_is_not() {
 
 #[test]
 fn check_exits_with_2() {
+    above_quick!();
     let dir = TempDir::new().unwrap();
     let files = [checked_in(dir.path()).refused, made(dir.path()).refused].concat();
     files.par_iter().for_each(|path| {

@@ -117,6 +117,7 @@ fn python() -> Option<Python> {
 
 #[test]
 fn the_first_use_of_an_adapter_runs_nothing_of_the_current_folder() {
+    above_quick!();
     let Some(python) = python() else { return };
     let hostile = Hostile::new(&python);
     let said = hostile.run(".::", &[]);
@@ -202,6 +203,7 @@ fn what_pip_installs_elsewhere_is_said() {
 
 #[test]
 fn an_unfinished_environment_is_made_anew_and_what_a_link_in_its_place_leads_to_stays() {
+    above_quick!();
     let python = FakePython::new("3.12.1");
     python.said();
     let [environment] = &python.cached("environment-", "-python-3.12.1")[..] else {
@@ -225,6 +227,7 @@ fn an_unfinished_environment_is_made_anew_and_what_a_link_in_its_place_leads_to_
 /// Were it waited for, this test would not end.
 #[test]
 fn what_is_no_file_is_neither_locked_nor_read_as_an_adapter() {
+    above_quick!();
     let python = FakePython::new("3.12.1");
     python.said();
     let [lock] = &python.cached("environment-", ".lock")[..] else { panic!("no lock") };
@@ -250,6 +253,7 @@ fn what_is_no_file_is_neither_locked_nor_read_as_an_adapter() {
 
 #[test]
 fn a_run_says_that_it_waits_for_another_which_has_the_same_version_of_python() {
+    above_quick!();
     let python = FakePython::new("3.12.1");
     python.said();
     let lock = || fs::File::open(&python.cached("environment-", "-python-3.12.1.lock")[0]).unwrap();

@@ -10,8 +10,6 @@ use gather_conformance::runner::InProcess;
 use gather_spec::load::Wanted;
 use gather_spec::{Allowed, Case, Profile, Specification};
 
-use crate::tiers;
-
 /// The most elements that are moved in debug.
 const FEW: usize = 1 << 18;
 
@@ -31,9 +29,7 @@ fn is_quick(case: &Case) -> bool {
 
 #[test]
 fn both_backends_answer_large_calls_under_every_profile_that_matters() {
-    if !tiers::runs("both_backends_answer_large_calls_under_every_profile_that_matters") {
-        return;
-    }
+    above_quick!();
     let cases = large();
     assert!(cases.len() >= 60, "{}", cases.len());
     for name in builtin::NAMES {
@@ -60,9 +56,7 @@ fn both_backends_answer_large_calls_under_every_profile_that_matters() {
 #[cfg(unix)]
 #[test]
 fn a_program_gets_painted_params_as_a_sparse_file() {
-    if !tiers::runs("a_program_gets_painted_params_as_a_sparse_file") {
-        return;
-    }
+    above_quick!();
     let program = env!("CARGO_BIN_EXE_gatherspec");
     let mut backend = ProcessBackend::new(program);
     backend.arguments = ["serve", "optimized"].map(Into::into).to_vec();

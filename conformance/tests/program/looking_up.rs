@@ -98,6 +98,7 @@ fn an_operator_is_shown_with_its_page_and_its_clauses() {
 
 #[test]
 fn questions_are_listed_and_shown_operator_by_operator() {
+    above_quick!();
     let spec = crate::embedded();
     let listed = out(&["list", "questions"]);
     assert!(listed.starts_with("minus-one  What does the index -1 mean?\n"), "{listed}");
@@ -177,6 +178,7 @@ fn every_file_of_an_operator_is_linted_without_a_warning() {
 
 #[test]
 fn a_clause_file_is_checked_against_documents_errata_and_cases() {
+    above_quick!();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("clauses.yaml");
     let path = file.to_str().unwrap();

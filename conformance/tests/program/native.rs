@@ -230,6 +230,7 @@ fn gatherspec(library: &Path) -> (Option<i32>, String) {
 
 #[test]
 fn the_example_in_c_passes_the_whole_suite() {
+    above_quick!();
     let folder = tempfile::tempdir().unwrap();
     let Some(library) = build(folder.path(), "libgather.so", "backends/c-example/gather.c", &["-Wpedantic"])
     else {
@@ -244,6 +245,7 @@ fn the_example_in_c_passes_the_whole_suite() {
 
 #[test]
 fn a_library_is_fuzzed_and_repeated_by_its_file() {
+    above_quick!();
     let folder = tempfile::tempdir().unwrap();
     let fuzz = |library: &Path, cases: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
@@ -268,11 +270,13 @@ fn a_library_is_fuzzed_and_repeated_by_its_file() {
 
 #[test]
 fn the_lines_of_the_readme_build_and_run_the_example() {
+    above_quick!();
     run_lines("../README.md", "cc", "everything conforms");
 }
 
 #[test]
 fn the_lines_of_the_page_build_and_run_the_library_in_cpp() {
+    above_quick!();
     run_lines("C.md", "c++", "nothing that was asked fails");
 }
 

@@ -151,9 +151,7 @@ fn made_up() -> Specification {
 /// `mutants.rs` mutates them.
 #[test]
 fn every_operator_is_drawn_and_held_to_laws() {
-    if !tiers::runs("every_operator_is_drawn_and_held_to_laws") {
-        return;
-    }
+    above_quick!();
     is_drawn_and_held_to_laws(crate::embedded());
 }
 
@@ -189,6 +187,7 @@ fn the_cases_of_made_up_operators_are_answered_by_their_signatures_and_catch_mut
 /// In this process, behind the protocol, and in campaigns: `optimized` has the operators of the folder, and no others.
 #[test]
 fn the_fast_gather_answers_a_made_up_operator_by_the_folder_that_it_is_read_from() {
+    above_quick!();
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/made_up");
     let program = env!("CARGO_BIN_EXE_gatherspec");
     let out = tempfile::tempdir().unwrap();

@@ -41,6 +41,7 @@ fn blocks<'a>(text: &'a str, language: &str) -> Vec<&'a str> {
 
 #[test]
 fn the_console_blocks_print_what_the_pages_say() {
+    above_quick!();
     trycmd::TestCases::new()
         .register_bin("gatherspec", Path::new(env!("CARGO_BIN_EXE_gatherspec")))
         .env("COLUMNS", "110")

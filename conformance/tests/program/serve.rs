@@ -361,6 +361,7 @@ fn the_end_of_input_equals_stop() {
 
 #[test]
 fn an_independent_oracle_agrees_on_every_random_call_under_every_profile() {
+    above_quick!();
     if Command::new("python3").arg("--version").output().is_err() {
         println!("skipped: the oracle needs python3");
         return;

@@ -7,6 +7,8 @@
 use std::io::Write as _;
 use std::sync::LazyLock;
 
+use Tier::{Full, Nightly, Quick};
+
 /// The variable that chooses the tier.
 const VARIABLE: &str = "GATHERSPEC_TIER";
 
@@ -31,16 +33,16 @@ impl Budget {
     /// The number in the tier of this run.
     pub(crate) fn count(&self) -> usize {
         match *TIER {
-            Tier::Quick => self.quick,
-            Tier::Full | Tier::Nightly => self.full,
+            Quick => self.quick,
+            Full | Nightly => self.full,
         }
     }
 }
 
 static TIER: LazyLock<Tier> = LazyLock::new(|| match std::env::var(VARIABLE).as_deref() {
-    Err(std::env::VarError::NotPresent) | Ok("quick") => Tier::Quick,
-    Ok("full") => Tier::Full,
-    Ok("nightly") => Tier::Nightly,
+    Err(std::env::VarError::NotPresent) | Ok("quick") => Quick,
+    Ok("full") => Full,
+    Ok("nightly") => Nightly,
     other => panic!("{VARIABLE} is {other:?}; the tiers are `quick`, `full` and `nightly`"),
 });
 
@@ -76,67 +78,118 @@ pub(crate) const OPEN_DTYPES: Budget = Budget { quick: 1, full: usize::MAX };
 
 /// Tests that need a tier above quick, each with what tests its topic below it.
 const ABOVE_QUICK: &[(&str, Tier, &str)] = &[
-    ("no_mutant_survives", Tier::Full, "`the_smoke_suite_catches_every_mutant` runs"),
+    // Mutants and draws.
+    ("no_mutant_survives", Full, "`the_smoke_suite_catches_every_mutant` runs"),
     (
         "the_model_without_a_mutation_passes_every_case",
-        Tier::Full,
+        Full,
         "`the_model_without_a_mutation_answers_random_calls_like_the_reference` runs",
     ),
-    ("drawn_calls_tell_as_much_as_the_cases", Tier::Nightly, "it compares all cases with draws"),
-    ("no_mutant_survives_behind_a_narrow_declaration", Tier::Nightly, "it runs all mutants four times"),
+    ("drawn_calls_tell_as_much_as_the_cases", Nightly, "it compares all cases with draws"),
+    ("no_mutant_survives_behind_a_narrow_declaration", Nightly, "it runs all mutants four times"),
     (
         "the_smoke_suite_catches_every_mutant_on_an_operator_of_each_form",
-        Tier::Full,
+        Full,
         "`the_smoke_suite_catches_every_mutant` runs",
     ),
+    ("every_operator_is_drawn_and_held_to_laws", Nightly, "operators that tests have made up are drawn"),
     (
-        "every_operator_is_drawn_and_held_to_laws",
-        Tier::Nightly,
-        "the operators that tests have made up are drawn",
+        "an_independent_oracle_agrees_on_every_random_call_under_every_profile",
+        Full,
+        "Python; campaigns compare the two implementations",
     ),
+    // Large calls.
     (
         "both_backends_answer_large_calls_under_every_profile_that_matters",
-        Tier::Nightly,
+        Nightly,
         "gigabytes; `gatherspec run --suite large` is the same in release",
     ),
-    ("a_program_gets_painted_params_as_a_sparse_file", Tier::Full, "gigabytes"),
+    ("a_program_gets_painted_params_as_a_sparse_file", Full, "gigabytes"),
+    ("a_large_case_is_small_until_it_is_run", Full, LARGE),
+    ("each_form_has_few_large_cases_of_every_kind", Full, LARGE),
+    ("only_who_asks_for_large_cases_reads_them", Full, LARGE),
+    ("places_need_a_dtype_and_lie_within_the_shape", Full, LARGE),
+    // Whole runs of programs.
+    ("campaigns_on_programs", Full, "processes that die and hang; `hostile_backends.rs` has one of each"),
+    ("harness", Full, "each test expands all cases; `suite.rs` runs them"),
+    ("narrow_kernels", Full, "whole runs; mutants are declared narrow in `nightly`"),
+    ("reports", Full, "whole runs; `page.rs` and snapshots of `cli.rs` hold the forms"),
+    ("reproduction", Full, "each line starts two whole runs; unit tests compose every line"),
+    ("short_campaigns", Full, "whole runs with campaigns; `campaigns.rs` drives them in this process"),
+    ("signals", Full, "whole runs that are interrupted"),
+    ("the_process_in_cpp_passes_every_case_of_its_dtypes", Full, "whole runs; `serve.rs` tests the protocol"),
+    ("the_example_in_javascript_passes_every_case", Full, "whole runs; `serve.rs` tests the protocol"),
+    ("the_example_in_go_passes_every_case", Full, "whole runs; `serve.rs` tests the protocol"),
+    ("the_example_in_c_passes_the_whole_suite", Full, "a whole run; `native.rs` has libraries that err"),
+    ("the_lines_of_the_readme_build_and_run_the_example", Full, "a whole run"),
+    ("the_lines_of_the_page_build_and_run_the_library_in_cpp", Full, "a whole run"),
+    ("a_library_is_fuzzed_and_repeated_by_its_file", Full, "`native.rs` has libraries that err"),
+    ("a_tiny_adapter_is_judged_like_any_other", Full, "a campaign in Python; the kit is tested call by call"),
+    ("results_are_kept_of_every_program_whatever_it_calls_itself", Full, "three whole runs"),
+    ("the_whole_suite_goes_through_a_pipe", Full, "two whole runs; `serve.rs` tests the protocol"),
+    ("the_console_blocks_print_what_the_pages_say", Full, "whole runs; options and links are tested"),
     (
-        "the_process_in_cpp_passes_every_case_of_its_dtypes",
-        Tier::Full,
-        "whole runs; `serve.rs` tests the protocol",
+        "the_fast_gather_answers_a_made_up_operator_by_the_folder_that_it_is_read_from",
+        Full,
+        "whole runs; the cases of such operators are answered in this process",
+    ),
+    ("check_exits_with_2", Full, "one process for each file; `what_is_accepted_and_what_is_not` reads them"),
+    // Programs that read the whole specification again and again.
+    ("the_first_use_of_an_adapter_runs_nothing_of_the_current_folder", Full, ENVIRONMENTS),
+    ("a_run_says_that_it_waits_for_another_which_has_the_same_version_of_python", Full, ENVIRONMENTS),
+    (
+        "an_unfinished_environment_is_made_anew_and_what_a_link_in_its_place_leads_to_stays",
+        Full,
+        ENVIRONMENTS,
+    ),
+    ("what_is_no_file_is_neither_locked_nor_read_as_an_adapter", Full, ENVIRONMENTS),
+    ("what_an_adapter_for_node_lacks_is_named", Full, ENVIRONMENTS),
+    (
+        "whoever_stops_reading_does_not_change_how_a_campaign_ends",
+        Full,
+        "`whoever_stops_reading_changes_no_status` runs",
     ),
     (
-        "the_example_in_javascript_passes_every_case",
-        Tier::Full,
-        "whole runs; `protocol_page.rs` tests the protocol",
+        "departures_are_those_of_the_operators_of_the_run_and_are_drafted_with_their_reasons",
+        Full,
+        "unit tests of deviations run",
     ),
-    ("the_example_in_go_passes_every_case", Tier::Full, "whole runs; `serve.rs` tests the protocol"),
     (
-        "campaigns_on_programs",
-        Tier::Full,
-        "minutes of processes that die and hang; `hostile_backends.rs` has one of each",
+        "a_clause_file_is_checked_against_documents_errata_and_cases",
+        Full,
+        "`every_file_of_an_operator_is_linted` runs",
     ),
-    ("reproduction", Tier::Full, "each line starts two whole runs; unit tests compose every line"),
     (
-        "short_campaigns",
-        Tier::Full,
-        "whole runs with their campaigns; `campaigns.rs` drives campaigns in this process",
+        "questions_are_listed_and_shown_operator_by_operator",
+        Full,
+        "`generated.rs` holds the page of questions",
     ),
-    ("results_are_kept_of_every_program_whatever_it_calls_itself", Tier::Full, "three whole runs"),
-    (
-        "the_whole_suite_goes_through_a_pipe",
-        Tier::Full,
-        "a whole run, twice; `hostile_backends.rs` and `serve.rs` ask programs",
-    ),
+    ("a_workload_under_a_policy_is_asked_of_operators_that_have_it", Full, "other tests of `bench.rs` run"),
 ];
 
-/// Whether a test runs in this tier. Says so if not.
+const LARGE: &str = "reading the large cases takes 10 s; `gatherspec run --suite large` runs them";
+const ENVIRONMENTS: &str = "environments of adapters are made; those of two interpreters are tested";
+
+/// Whether a test or a topic runs in this tier. Says so if not.
 pub(crate) fn runs(test: &str) -> bool {
-    let (_, from, instead) = ABOVE_QUICK.iter().find(|(name, ..)| *name == test).expect("a test of the list");
+    let found = ABOVE_QUICK.iter().find(|(name, ..)| *name == test);
+    let (_, from, instead) = found.unwrap_or_else(|| panic!("{test} is not listed"));
     let runs = *TIER >= *from;
     if !runs {
         // Not by `eprintln!`, which the test harness would keep to itself.
         let _ = writeln!(std::io::stderr(), "skipped below the tier {from:?}: {test}; {instead}");
     }
     runs
+}
+
+/// Ends the test in which it stands if the tier of this run leaves it out.
+#[allow(unused_macros, reason = "each program takes what it needs")]
+macro_rules! above_quick {
+    () => {
+        fn this_test() {}
+        let test = std::any::type_name_of_val(&this_test).trim_end_matches("::this_test").rsplit("::").next();
+        if !test.is_some_and(crate::tiers::runs) {
+            return;
+        }
+    };
 }

@@ -397,7 +397,7 @@ mod tests {
 
     #[test]
     fn a_case_has_the_weakest_basis_of_its_clauses() {
-        let spec = crate::embedded();
+        let spec = crate::load::embedded();
         let mut mixed = 0;
         for case in &spec.cases {
             let has = |basis| case.clauses.iter().any(|id| spec.clause(id).unwrap().basis == basis);
@@ -414,7 +414,7 @@ mod tests {
 
     #[test]
     fn a_number_stands_without_quotes() {
-        let spec = crate::embedded();
+        let spec = crate::load::embedded();
         let read = |element: &str| {
             let text = format!(
                 "schema: 2\noperator: tf.gather_nd\ncases:\n  - name: a\n    clauses: [tf.gather_nd.shape.slices]\n    \

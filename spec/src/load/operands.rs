@@ -163,7 +163,7 @@ mod tests {
              params: {{ dtype: any, data: [1, 2] }}\n      indices: {{ dtype: any, data: [1] }}\n      \
              axis: {axis}\n    attributes: {attributes}\n    expect: {expect}\n"
         );
-        let spec = crate::embedded();
+        let spec = crate::load::embedded();
         let read = spec.read_cases(Path::new("families/take/a.yaml"), text.as_bytes());
         read.map_err(|wrong| wrong[0].to_string())
     }

@@ -226,7 +226,7 @@ questions:
 
     #[test]
     fn what_is_wrong_with_a_question_is_said_where_it_stands_with_what_would_be_right() {
-        let spec = crate::embedded();
+        let spec = crate::load::embedded();
         assert_eq!(checked(&spec, RIGHT).unwrap().len(), 2);
         let table: &[Row] = &[
             ("schema: 1", "schema: 2", (1, 9), &["schema 2 is not known"]),
@@ -319,7 +319,7 @@ questions:
 
     #[test]
     fn the_questions_that_are_built_in_name_cases_that_exist() {
-        let spec = crate::embedded();
+        let spec = crate::load::embedded();
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("questions.yaml");
         let read = spec.read_question_file(&path).unwrap_or_else(|wrong| panic!("{wrong}"));
         assert!(read == spec.questions && read.len() >= 25);
@@ -327,7 +327,7 @@ questions:
 
     #[test]
     fn the_first_case_that_an_operator_has_answers_once_per_mode_unless_it_has_its_own() {
-        let spec = crate::embedded();
+        let spec = crate::load::embedded();
         let file = "schema: 1\nquestions:\n  - id: a\n    question: b?\n    family:\n      take: bad-index/minus-one\n      \
                     elements: [join/fewer-columns, broadcast/smaller-but-not-one]\n      nd: 'dtypes/numbers[i32]'\n    \
                     cases: { tf.gather: tf.gather/axis/default-of-a-matrix }\n";

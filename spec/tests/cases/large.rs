@@ -41,6 +41,7 @@ fn output(case: &Case) -> usize {
 
 #[test]
 fn only_who_asks_for_large_cases_reads_them() {
+    above_quick!();
     let usual = Specification::embedded().unwrap();
     assert!(usual.cases.iter().all(|case| !case.large && case.sparse.is_none()));
     assert_eq!(SPEC.cases.len(), usual.cases.len() + large().count());
@@ -50,6 +51,7 @@ fn only_who_asks_for_large_cases_reads_them() {
 
 #[test]
 fn each_form_has_few_large_cases_of_every_kind() {
+    above_quick!();
     let forms = by_form();
     assert_eq!(forms.keys().collect::<Vec<_>>(), ["elements", "nd", "take", "window"]);
     for (form, cases) in &forms {
@@ -80,6 +82,7 @@ fn each_form_has_few_large_cases_of_every_kind() {
 
 #[test]
 fn a_large_case_is_small_until_it_is_run() {
+    above_quick!();
     for case in large() {
         let operands = case.call.operands.tensors();
         let stored: usize = operands.map(|operand| operand.stored().len() * operand.dtype().size()).sum();
@@ -94,6 +97,7 @@ fn a_large_case_is_small_until_it_is_run() {
 
 #[test]
 fn places_need_a_dtype_and_lie_within_the_shape() {
+    above_quick!();
     let read = |params: &str| {
         let file = format!(
             "schema: 2\noperator: tf.gather_nd\ncases:\n  - name: one\n    clauses: [tf.gather_nd.value.slices]\n    operands:\n      params: {params}\n      indices: {{ dtype: i32, shape: [0, 0], data: [] }}\n    expect: unspecified\n"
