@@ -4,13 +4,15 @@
 //! cargo run --release -p gather-conformance --example size -- [CHECKOUT]
 //! ```
 //!
-//! It counts the files that git tracks in CHECKOUT (default: this one), all lines of them: every `*.rs` under a `src`,
-//! `examples` or `benches` folder, without the modules under `#[cfg(test)]`, and every `*.py` of adapters, their kit and
-//! the oracle. A function is as long as its lines from `fn` to the closing brace.
+//! It reads the files that git tracks in CHECKOUT (default: this one). A line counts unless it is blank or a comment of its
+//! own. Product is Rust under `src`, `examples` and `benches`, and Python, JavaScript, C and C++ of backends; tests are
+//! modules under `#[cfg(test)]`, and what else is code; data is YAML, JSON, TOML and snapshots. A function is as long as its
+//! lines from `fn` to the closing brace, a file as all its lines but its modules of tests.
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -25,9 +27,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     for path in &tracked {
         let folder = folders.entry(folder_of(path)).or_default();
         folder.tracked += 1;
-        if is_code(path) {
+        if let Some(kind) = kind(path) {
             let text = fs::read_to_string(checkout.join(path))?;
-            folder.add(path, &text).map_err(|error| format!("{path}: {error}"))?;
+            folder.add(kind, path, &text).map_err(|error| format!("{path}: {error}"))?;
         }
     }
     let mut table = Table::new();
@@ -35,8 +37,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     table.set_header([
         "folder",
         "files in git",
-        "files of code",
-        "lines",
+        "product",
+        "tests",
+        "data",
         "median fn",
         "p99 fn",
         "longest fn",
@@ -48,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         all.merge(folder);
     }
     table.add_row(all.row("all"));
-    for column in 1..7 {
+    for column in 1..8 {
         table.column_mut(column).expect("a column").set_cell_alignment(CellAlignment::Right);
     }
     println!("{table}");
@@ -75,45 +78,78 @@ fn folder_of(path: &str) -> String {
     }
 }
 
-/// Whether a file is code that the project runs on, not a test of it.
-fn is_code(path: &str) -> bool {
-    let in_folder = |name| path.split('/').rev().skip(1).any(|folder| folder == name);
-    if path.ends_with(".rs") {
-        let of_tests = path.ends_with("/tests.rs") || in_folder("tests") || in_folder("fuzz_targets");
-        return !of_tests && (in_folder("src") || in_folder("examples") || in_folder("benches"));
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Product,
+    Tests,
+    Data,
+}
+
+/// What a file is, by its path.
+fn kind(path: &str) -> Option<Kind> {
+    let in_folder = |names: &[&str]| path.split('/').rev().skip(1).any(|folder| names.contains(&folder));
+    match path.rsplit_once('.')?.1 {
+        "yaml" | "json" | "toml" | "snap" => Some(Kind::Data),
+        "rs" | "py" | "mjs" | "js" | "c" | "cpp" | "h" | "go" => {
+            let of_tests = path.ends_with("/tests.rs") || in_folder(&["tests", "fuzz_targets"]);
+            let of_product = in_folder(&["src", "examples", "benches", "backends", "include"]);
+            Some(if of_product && !of_tests { Kind::Product } else { Kind::Tests })
+        }
+        _ => None,
     }
-    path.ends_with(".py") && (in_folder("backends") || path.ends_with("oracle.py"))
+}
+
+/// The lines of code of a text.
+fn lines_of_code<'a>(lines: impl Iterator<Item = &'a str>) -> usize {
+    let is_code = |line: &&str| !line.is_empty() && !line.starts_with("//") && !line.starts_with('#');
+    // An attribute of Rust begins as a comment of Python does.
+    lines
+        .map(str::trim)
+        .filter(|line| is_code(line) || line.starts_with("#[") || line.starts_with("#!["))
+        .count()
 }
 
 /// What a folder holds.
 #[derive(Default)]
 struct Folder {
     tracked: usize,
-    files: usize,
-    lines: usize,
+    product: usize,
+    tests: usize,
+    data: usize,
     functions: Vec<usize>,
     longest: (usize, String),
 }
 
 impl Folder {
-    fn add(&mut self, path: &str, text: &str) -> syn::Result<()> {
-        let mut lines = text.lines().count();
-        if path.ends_with(".rs") {
-            let mut found = Functions::default();
-            found.visit_file(&syn::parse_file(text)?);
-            lines -= found.of_tests;
-            self.functions.append(&mut found.lengths);
+    fn add(&mut self, kind: Kind, path: &str, text: &str) -> syn::Result<()> {
+        let all = lines_of_code(text.lines());
+        match kind {
+            Kind::Data => self.data += all,
+            Kind::Tests => self.tests += all,
+            Kind::Product => {
+                let mut found = Functions::default();
+                if path.ends_with(".rs") {
+                    found.visit_file(&syn::parse_file(text)?);
+                }
+                let of_tests = |at: usize| found.of_tests.iter().any(|range| range.contains(&(at + 1)));
+                let of_tests = text.lines().enumerate().filter(|(at, _)| of_tests(*at)).map(|(_, line)| line);
+                let tests = lines_of_code(of_tests);
+                self.tests += tests;
+                self.product += all - tests;
+                self.functions.append(&mut found.lengths);
+                let tests: usize = found.of_tests.iter().map(ExactSizeIterator::len).sum();
+                let lines = text.lines().count() - tests;
+                self.longest = self.longest.clone().max((lines, path.to_owned()));
+            }
         }
-        self.files += 1;
-        self.lines += lines;
-        self.longest = self.longest.clone().max((lines, path.to_owned()));
         Ok(())
     }
 
     fn merge(&mut self, other: &Self) {
         self.tracked += other.tracked;
-        self.files += other.files;
-        self.lines += other.lines;
+        self.product += other.product;
+        self.tests += other.tests;
+        self.data += other.data;
         self.functions.extend(&other.functions);
         self.longest = self.longest.clone().max(other.longest.clone());
     }
@@ -128,8 +164,9 @@ impl Folder {
         vec![
             name.to_owned(),
             self.tracked.to_string(),
-            self.files.to_string(),
-            self.lines.to_string(),
+            self.product.to_string(),
+            self.tests.to_string(),
+            self.data.to_string(),
             share(50),
             share(99),
             share(100),
@@ -138,17 +175,18 @@ impl Folder {
     }
 }
 
-/// The functions of a file, and the lines of its modules of tests.
+/// The functions of a file, and the lines, from 1, of its modules of tests.
 #[derive(Default)]
 struct Functions {
     lengths: Vec<usize>,
-    of_tests: usize,
+    of_tests: Vec<Range<usize>>,
 }
 
 impl<'a> Visit<'a> for Functions {
     fn visit_item_mod(&mut self, module: &'a syn::ItemMod) {
         if module.attrs.iter().any(is_for_tests) {
-            self.of_tests += lines_of(module);
+            let span = module.span();
+            self.of_tests.push(span.start().line..span.end().line + 1);
         } else {
             visit::visit_item_mod(self, module);
         }
@@ -175,11 +213,6 @@ impl<'a> Visit<'a> for Functions {
 fn is_for_tests(attribute: &syn::Attribute) -> bool {
     attribute.path().is_ident("cfg")
         && attribute.parse_args::<syn::Path>().is_ok_and(|condition| condition.is_ident("test"))
-}
-
-fn lines_of(item: &impl Spanned) -> usize {
-    let span = item.span();
-    span.end().line + 1 - span.start().line
 }
 
 fn length(signature: &syn::Signature, block: &syn::Block) -> usize {

@@ -243,9 +243,12 @@ fn with_dtype(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
     use gather_spec::{NegativeIndex, ReportedError};
 
     use super::*;
+    use crate::judge::{Strictness, Verdict, judge};
 
     #[test]
     fn what_is_open_is_an_index_out_of_range_and_no_other_error() {
@@ -260,5 +263,44 @@ mod tests {
         assert_eq!(allowed(ErrorCode::IndexOutOfRange), [shape, Allowed::AnyError]);
         let rank = Allowed::Error(ErrorCode::IndicesRank, ErrorFields::default());
         assert_eq!(allowed(ErrorCode::IndicesRank), [rank]);
+    }
+
+    /// The model answers under signatures that no page has; what cases tolerate was worked out by hand.
+    #[test]
+    fn what_is_tolerated_is_what_the_cases_tolerate() {
+        let spec = crate::embedded();
+        let signatures = spec.signatures();
+        let codes = |all: &[Allowed]| {
+            let code = |one: &Allowed| match one {
+                Allowed::Error(code, _) => Some(*code),
+                _ => None,
+            };
+            all.iter().filter_map(code).collect::<BTreeSet<_>>()
+        };
+        let mut compared = BTreeMap::new();
+        for case in &spec.cases {
+            let Some(signature) = signatures.get(case.call.operator.as_str()) else { continue };
+            for profile in Profile::all_specified()
+                .filter(|one| signature.permitted().is_none_or(|all| all.permits(*one)))
+            {
+                let by_hand = case.expect.under(profile);
+                if by_hand.len() < 2 {
+                    continue;
+                }
+                let letter = reference(&case.call, profile);
+                let found = allowed(&signatures, &case.call, profile, &letter);
+                let what = format!("{}, {profile}: {by_hand:?}, {found:?}", case.id);
+                assert_eq!(codes(&by_hand), codes(&found), "{what}");
+                assert_eq!(by_hand.len(), found.len(), "{what}");
+                for one in found {
+                    let Allowed::Output(output) = one else { continue };
+                    let output = Outcome::Output(output);
+                    let judged = judge(&by_hand, case.params(), &output, true, Strictness::Strict);
+                    assert_eq!(judged.verdict, Verdict::Pass, "{what}");
+                }
+                *compared.entry(case.call.operator.as_str()).or_insert(0) += 1;
+            }
+        }
+        assert!(compared.len() > 5, "{compared:?}");
     }
 }

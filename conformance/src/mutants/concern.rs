@@ -121,7 +121,7 @@ mod tests {
         let one_layout = all().into_iter().filter(|mutant| mutant.layouts().len() == 1).collect::<Vec<_>>();
         assert!(one_layout.len() > 300 && one_layout.len() < all().len(), "{}", one_layout.len());
         for signature in builtin::signatures() {
-            let draws = Draws::new(signature, None, 0, 30);
+            let draws = Draws::new(signature, None, 0, 10);
             one_layout.par_iter().filter(|mutant| mutant.is_wrong_for(signature.form)).for_each(|mutant| {
                 let answer = |call: &Call| mutant.model().answer(signature, call, mutant.profiles[0], 1);
                 for call in &draws.calls {

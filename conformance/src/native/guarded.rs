@@ -269,14 +269,14 @@ fn report(address: usize) {
     let Some((distance, behind, slot)) = near.min_by_key(|(distance, ..)| *distance) else { return };
     let mut line = Line { bytes: [0; 192], used: 0 };
     line.push(b"gatherspec: memory access ");
-    line.push_number(distance);
-    line.push(if behind { b" bytes past the end of `" } else { b" bytes before the start of `" });
+    line.push_bytes(distance);
+    line.push(if behind { b" past the end of `" } else { b" before the start of `" });
     for byte in slot.name.iter().map(|byte| byte.load(SeqCst)).take_while(|byte| *byte != 0) {
         line.push(&[byte]);
     }
     line.push(b"`, which has ");
-    line.push_number(slot.length.load(SeqCst));
-    line.push(b" bytes\n");
+    line.push_bytes(slot.length.load(SeqCst));
+    line.push(b"\n");
     // SAFETY: the bytes are initialized and `used` is at most their number. Nothing can be done if writing fails.
     unsafe { libc::write(2, line.bytes.as_ptr().cast(), line.used) };
 }
@@ -292,6 +292,11 @@ impl Line {
             *to = *from;
             self.used += 1;
         }
+    }
+
+    fn push_bytes(&mut self, number: usize) {
+        self.push_number(number);
+        self.push(if number == 1 { b" byte" } else { b" bytes" });
     }
 
     fn push_number(&mut self, number: usize) {

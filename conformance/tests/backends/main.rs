@@ -47,7 +47,10 @@ fn main() -> ExitCode {
         #[cfg(unix)]
         above_quick("signals", signals::TESTS),
     ];
-    libtest_mimic::run(&Arguments::from_args(), topics.into_iter().flatten().collect()).exit_code()
+    // Most of them wait.
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert(4);
+    libtest_mimic::run(&arguments, topics.into_iter().flatten().collect()).exit_code()
 }
 
 fn trial(name: impl Into<String>, test: impl FnOnce() + Send + 'static) -> Trial {

@@ -10,7 +10,6 @@ mod campaigns;
 mod differential;
 mod draws;
 mod enforcement;
-mod later;
 mod mutants;
 mod open_dtypes;
 mod perturbed_signatures;

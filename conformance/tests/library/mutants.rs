@@ -14,6 +14,8 @@ use gather_conformance::{Backend, builtin};
 use gather_spec::{Outcome, Profile, Specification};
 use rayon::prelude::*;
 
+use crate::tiers;
+
 static SPEC: LazyLock<&Specification> = LazyLock::new(crate::embedded);
 static STRENGTH: LazyLock<Strength> =
     LazyLock::new(|| measure(&SPEC.signatures(), &SPEC.cases.iter().collect::<Vec<_>>()));
@@ -119,7 +121,7 @@ fn the_model_without_a_mutation_answers_random_calls_like_the_reference() {
         let mut reference = builtin::backend("reference", profile, builtin::MAX_OUTPUT).unwrap();
         let mut model = correct(&signatures, profile);
         let generator = CallGenerator::new(&model.describe(), &signatures).wide();
-        for seed in 0..2000 {
+        for seed in 0..tiers::CALLS_OF_THE_MODEL.count() as u64 {
             // Dims that are too large for a tensor are drawn to be refused.
             let Ok(Some(call)) = generator.call(&mut Choices::from_seed(seed)) else { continue };
             let (expected, actual) = (comparable(&mut *reference, &call), comparable(&mut *model, &call));

@@ -294,6 +294,7 @@ fn the_adapter_of_stablehlo_names_both_versions_where_private_functions_are_miss
 
 #[test]
 fn a_whole_run_of_an_adapter_says_first_how_long_it_takes() {
+    above_quick!();
     let first = "numpy: the run takes about 3 min on two cores\n";
     let (_, whole) = run(&["--backend", "numpy", "--python", "./no-python"]);
     let (_, cases) = run(&["--backend", "numpy", "--python", "./no-python", "--no-campaign"]);

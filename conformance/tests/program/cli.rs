@@ -93,6 +93,7 @@ fn a_case_and_a_clause_are_shown() {
 
 #[test]
 fn lists_are_json_arrays_of_objects() {
+    above_quick!();
     let keys = |what: &str| {
         // All cases are tens of megabytes.
         let few: &[&str] = if what == "cases" { &["--operator", "torch.take"] } else { &[] };
@@ -174,6 +175,7 @@ fn run_served(options: &[&str], status: i32) -> (String, String) {
 
 #[test]
 fn a_program_is_run_like_any_other_backend_and_its_deviations_are_strict_both_ways() {
+    above_quick!();
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
     let file = folder.path().join("deviations.yaml");

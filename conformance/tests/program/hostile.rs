@@ -130,6 +130,7 @@ fn a_file_without_permission_is_explained() {
 
 #[test]
 fn what_is_accepted_and_what_is_not() {
+    above_quick!();
     let spec = Specification::embedded_with(&Wanted::None).unwrap();
     let dir = TempDir::new().unwrap();
     for files in [checked_in(dir.path()), made(dir.path())] {

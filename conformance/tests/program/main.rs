@@ -21,6 +21,7 @@ mod hostile;
 mod hostile_arguments;
 mod isolation;
 mod large;
+mod later;
 mod looking_up;
 mod native;
 mod operators_are_data;

@@ -63,7 +63,7 @@ const AT_ONE_CALL: &[(&str, Verdict, &str)] = &[
     ("refuses-with-no-utf-8", RejectedGoodInput, "\u{fffd}\u{fffd} no"),
     ("does-not-do-such-calls", RejectedGoodInput, "no i32 here"),
     // Params have 12 bytes, which end at memory that nobody may read, and begin at an odd multiple of 4.
-    ("reads-past-the-end", Crash, "memory access 1 bytes past the end of `params`, which has 12 bytes"),
+    ("reads-past-the-end", Crash, "memory access 1 byte past the end of `params`, which has 12 bytes"),
     ("reads-before-the-start", Crash, "bytes before the start of `params`, which has 12 bytes"),
     (
         "reads-far-past-the-indices",
@@ -212,6 +212,7 @@ fn a_library_pays_for_what_it_does_to_a_call() {
 
 #[test]
 fn a_library_that_does_not_start_is_broken() {
+    above_quick!();
     let Some(library) = hostile() else { return };
     for (mode, words) in AT_THE_START {
         let broken = run(library, mode).unwrap_err();
@@ -302,6 +303,7 @@ fn run_lines(page: &str, compiler: &str, ending: &str) {
 
 #[test]
 fn what_cannot_be_loaded_is_said_and_ends_with_status_3() {
+    above_quick!();
     let folder = tempfile::tempdir().unwrap();
     let nonsense = folder.path().join("libnonsense.so");
     std::fs::write(&nonsense, "no library").unwrap();

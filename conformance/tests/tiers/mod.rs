@@ -53,7 +53,10 @@ pub(crate) const PROFILES: Budget = Budget { quick: 1, full: 6 };
 pub(crate) const LAYOUTS: Budget = Budget { quick: 2, full: 5 };
 
 /// Drawn calls that are saved and read back, each after it was made small.
-pub(crate) const SAVED_CALLS: Budget = Budget { quick: 30, full: 300 };
+pub(crate) const SAVED_CALLS: Budget = Budget { quick: 10, full: 300 };
+
+/// Drawn calls under each profile on which the right model of the mutants is compared with the reference.
+pub(crate) const CALLS_OF_THE_MODEL: Budget = Budget { quick: 500, full: 2000 };
 
 /// Calls of each operator, with extreme attributes and shapes, of which pictures are drawn.
 pub(crate) const EXTREME_CALLS: Budget = Budget { quick: 12, full: 60 };
@@ -133,7 +136,11 @@ const ABOVE_QUICK: &[(&str, Tier, &str)] = &[
         Full,
         "whole runs; the cases of such operators are answered in this process",
     ),
-    ("check_exits_with_2", Full, "one process for each file; `what_is_accepted_and_what_is_not` reads them"),
+    (
+        "check_exits_with_2",
+        Full,
+        "one process for each file; the snapshots of the same files say what is wrong",
+    ),
     // Programs that read the whole specification again and again.
     ("the_first_use_of_an_adapter_runs_nothing_of_the_current_folder", Full, ENVIRONMENTS),
     ("a_run_says_that_it_waits_for_another_which_has_the_same_version_of_python", Full, ENVIRONMENTS),
@@ -163,6 +170,21 @@ const ABOVE_QUICK: &[(&str, Tier, &str)] = &[
         "questions_are_listed_and_shown_operator_by_operator",
         Full,
         "`generated.rs` holds the page of questions",
+    ),
+    (
+        "a_program_is_run_like_any_other_backend_and_its_deviations_are_strict_both_ways",
+        Full,
+        "unit tests of deviations run",
+    ),
+    ("what_cannot_be_loaded_is_said_and_ends_with_status_3", Full, "`native.rs` has libraries that err"),
+    ("a_library_that_does_not_start_is_broken", Full, "`native.rs` has libraries that err"),
+    ("a_whole_run_of_an_adapter_says_first_how_long_it_takes", Full, ENVIRONMENTS),
+    ("lists_are_json_arrays_of_objects", Full, "four lists of everything"),
+    ("what_is_accepted_and_what_is_not", Full, "the snapshots of the same files say it"),
+    (
+        "cases_are_chosen_by_clause_and_read_from_files",
+        Full,
+        "six lists of everything; `looking_up.rs` filters a small specification",
     ),
     ("a_workload_under_a_policy_is_asked_of_operators_that_have_it", Full, "other tests of `bench.rs` run"),
 ];

@@ -160,6 +160,7 @@ fn a_run_stops_at_its_first_failure() {
 
 #[test]
 fn cases_are_chosen_by_clause_and_read_from_files() {
+    above_quick!();
     let list = |more: &[&str]| texts(&[&["list", "cases"], more].concat(), 0).0.lines().count();
     let clause = "tf.gather_nd.shape.slices";
     let (text, _) = texts(&["list", "cases", "--clause", clause, "--format", "json"], 0);
