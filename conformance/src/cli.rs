@@ -32,7 +32,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::thread;
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum as _};
@@ -227,8 +227,8 @@ impl Cli {
         status
     }
 
-    /// Loads the specification with the cases that the command needs. It lives until the process ends, because freeing all
-    /// cases one by one takes time.
+    /// Loads the specification with the cases that the command needs, once. It lives until the process ends, because freeing
+    /// all cases one by one takes time.
     fn load(&self) -> Result<&'static Specification, Failure> {
         start_threads();
         let all = self.signatures()?;
@@ -243,7 +243,9 @@ impl Cli {
             Some(Command::Fuzz(_)) => Wanted::None,
             _ => Wanted::Usual,
         };
-        self.load_with(&wanted).map(|spec| &*Box::leak(Box::new(spec)))
+        static LOADED: OnceLock<Specification> = OnceLock::new();
+        let spec = self.load_with(&wanted)?;
+        Ok(LOADED.get_or_init(|| spec))
     }
 
     fn load_with(&self, wanted: &Wanted<'_>) -> Result<Specification, Failure> {

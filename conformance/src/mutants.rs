@@ -2,8 +2,8 @@
 //!
 //! `model` is a correct gather in steps (`steps`, and `windowed` for form window), which work on what `asked` and
 //! `positions` hold; a [`Mutant`] replaces one of them. [`all`] lists the mutants, one module per topic. `concern` finds out
-//! on which operators a mutant is wrong. [`strength`] runs cases against all mutants, [`narrow`] does so behind declarations
-//! of one dtype pair. `memory` reads tensors, wrongly if need be; `places` serves `show`.
+//! on which operators a mutant is wrong. [`strength`] runs cases against all mutants, [`pairs`] finds the mutants that
+//! no case catches, also behind declarations of one dtype pair. `memory` reads tensors, wrongly if need be; `places` serves `show`.
 
 mod asked;
 mod axis;
@@ -19,7 +19,7 @@ mod memory;
 mod model;
 mod modes;
 mod mutant;
-pub mod narrow;
+pub mod pairs;
 mod payload;
 pub(crate) mod places;
 mod policy;

@@ -243,7 +243,7 @@ const INTRODUCTION: &str = "\
 # What frameworks do
 
 Results of the whole suite on third-party backends. Each JSON file here holds one backend in one version, written by
-`gatherspec run --backend NAME --results conformance/results`. `GATHERSPEC_BLESS=1 cargo test --test generated` makes
+`gatherspec run --backend NAME --results conformance/results`. `GATHERSPEC_BLESS=1 cargo test --test program generated` makes
 this page from them, and a test compares the two.
 
 The table counts verdicts as observed. An entry in the backend's `deviations.yaml` explains each one that is neither

@@ -20,15 +20,13 @@ pub(super) struct Merge {
 impl Merge {
     pub(super) fn execute(&self) -> Result<Status, Failure> {
         let read = |file: &PathBuf| Ok((file.display().to_string(), Report::read(file)?));
-        let reports: Vec<(String, Report)> =
-            self.files.iter().map(read).collect::<Result<_, String>>().map_err(Failure::Usage)?;
+        let reports: Result<Vec<(String, Report)>, String> = self.files.iter().map(read).collect();
+        let reports = reports.map_err(Failure::Usage)?;
         self.out.as_deref().map_or(Ok(()), Report::may_replace).map_err(Failure::Usage)?;
         let whole = merge(&reports).map_err(|error| Failure::Usage(error.to_string()))?;
-        let written = self
-            .out
-            .as_ref()
-            .map_or(Ok(()), |out| whole.write(out).map_err(|error| Failure::Usage(error.to_string())));
+        let written = self.out.as_deref().map_or(Ok(()), |out| whole.write(out));
         let status = conclude(&whole, "")?;
-        written.map(|()| status)
+        written?;
+        Ok(status)
     }
 }

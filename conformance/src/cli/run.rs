@@ -203,8 +203,7 @@ impl Run {
         if self.drawn(SHORT.drawn) > 0 {
             remove_examples(&job.found).map_err(|error| Failure::Usage(error.to_string()))?;
         }
-        // Leaked, because freeing it takes time, and the process ends soon.
-        let report = Box::leak(Box::new(Report { backends: self.run_all(&backends, &job), ..Report::new() }));
+        let report = &mut Report { backends: self.run_all(&backends, &job), ..Report::new() };
         process::end_children();
         progress.clear();
         terminal::restore();

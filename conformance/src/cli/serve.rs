@@ -1,7 +1,10 @@
 //! `gatherspec serve`: serves a built-in backend over the protocol.
 
+use std::fmt::Debug;
 use std::io;
+use std::str::FromStr;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gather_spec::{BadIndex, NegativeIndex, Signatures};
 
 use crate::serve::Files;
@@ -15,11 +18,11 @@ pub(super) struct Serve {
     /// Built-in backend to serve
     #[arg(value_parser = BackendArgument::parse)]
     backend: BackendArgument,
-    /// What an index outside its axis gives: error, zero, clamp
-    #[arg(long, value_parser = parse_bad_index)]
+    /// What an index outside its axis gives
+    #[arg(long, value_parser = policies::<BadIndex>(BadIndex::SPECIFIED.map(BadIndex::name)))]
     bad: Option<BadIndex>,
-    /// Meaning of a negative index: reject, wrap
-    #[arg(long)]
+    /// Meaning of a negative index
+    #[arg(long, value_parser = policies::<NegativeIndex>(NegativeIndex::ALL.map(NegativeIndex::name)))]
     negative: Option<NegativeIndex>,
     /// Largest output, in bytes; a larger one is answered `unsupported`
     #[arg(long, value_name = "BYTES", default_value_t = builtin::MAX_OUTPUT)]
@@ -41,10 +44,10 @@ impl Serve {
     }
 }
 
-/// Parses a policy that determines the outcome. A served backend cannot be `unspecified`.
-fn parse_bad_index(name: &str) -> Result<BadIndex, String> {
-    name.parse()
-        .ok()
-        .filter(|policy| BadIndex::SPECIFIED.contains(policy))
-        .ok_or_else(|| format!("`{name}` is not a policy; expected error, zero or clamp"))
+/// Parses policies of these names, which determine the outcome: a served backend cannot be `unspecified`.
+fn policies<T>(names: impl Into<PossibleValuesParser>) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err: Debug> + Clone + Send + Sync + 'static,
+{
+    names.into().map(|name| name.parse().expect("a name of the list"))
 }

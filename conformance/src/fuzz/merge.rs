@@ -5,30 +5,18 @@ use std::path::Path;
 
 use crate::files;
 
+use super::check::Key;
 use super::consistency::contradiction;
 use super::plan::Shard;
-use super::report::{Report, SCHEMA};
+use super::report::{Group, Report, SCHEMA};
 
 /// The largest report that is read, in bytes.
 const LARGEST: u64 = 256 << 20;
 
-/// Why reports cannot be merged.
+/// Why reports cannot be merged: a message that names the files or the shards.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "the fields are named after what the message says of them")]
-pub enum MergeError {
-    #[error("nothing to join")]
-    Nothing,
-    #[error("{one} and {other} are of different campaigns: their {what} differ")]
-    Campaigns { one: String, other: String, what: &'static str },
-    #[error("{one} and {other} are both shard {shard}")]
-    Twice { one: String, other: String, shard: Shard },
-    #[error("{one} is one of {of} shards, {other} one of {others}")]
-    Split { one: String, other: String, of: u64, others: u64 },
-    #[error("{}", left(*of, missing, unfinished))]
-    Incomplete { of: u64, missing: Vec<u64>, unfinished: Vec<u64> },
-    #[error("{name} contradicts itself: {what}")]
-    Contradiction { name: String, what: String },
-}
+#[error("{0}")]
+pub struct MergeError(String);
 
 impl Report {
     /// Reads a report.
@@ -43,10 +31,7 @@ impl Report {
         if report.schema != SCHEMA {
             return Err(format!("{name}: schema {} is not known to this program", report.schema));
         }
-        match contradiction(&report) {
-            None => Ok(report),
-            Some(what) => Err(format!("{name} contradicts itself: {what}")),
-        }
+        contradiction(&report).map_or(Ok(report), |what| Err(format!("{name} contradicts itself: {what}")))
     }
 }
 
@@ -55,108 +40,88 @@ impl Report {
 /// # Errors
 /// [`MergeError`] unless they are exactly the shards of one campaign, all finished and consistent.
 pub fn merge(reports: &[(String, Report)]) -> Result<Report, MergeError> {
-    let ((name, first), others) = reports.split_first().ok_or(MergeError::Nothing)?;
-    for (other_name, other) in others {
-        let names = || (name.clone(), other_name.clone());
-        if let Some(what) = difference(first, other) {
-            let (one, other) = names();
-            return Err(MergeError::Campaigns { one, other, what });
-        }
-        if first.shard.of != other.shard.of {
-            let (of, others) = (first.shard.of, other.shard.of);
-            let (one, other) = names();
-            return Err(MergeError::Split { one, other, of, others });
+    let Some((one, first)) = reports.first() else {
+        return Err(MergeError("there is no report to merge".to_owned()));
+    };
+    let mut shards: BTreeMap<u64, &(String, Report)> = BTreeMap::new();
+    for named in reports {
+        let (name, report) = named;
+        let wrong = if let Some(what) = difference(first, report) {
+            format!("{one} and {name} are not shards of one campaign: their {what} differ")
+        } else if let Some(what) = contradiction(report) {
+            format!("{name} contradicts itself: {what}")
+        } else if let Some((other, _)) = shards.insert(report.shard.number, named) {
+            format!("{other} and {name} are both shard {}", report.shard)
+        } else {
+            continue;
+        };
+        return Err(MergeError(wrong));
+    }
+    let of = first.shard.of;
+    let missing: Vec<u64> = (1..=of).filter(|number| !shards.contains_key(number)).collect();
+    let unfinished = shards.values().filter(|(_, report)| !report.complete);
+    let unfinished: Vec<u64> = unfinished.map(|(_, report)| report.shard.number).collect();
+    let mut left = Vec::new();
+    for (what, numbers) in [("missing", missing), ("unfinished (--resume continues them)", unfinished)] {
+        if !numbers.is_empty() {
+            left.push(format!("{} of {of} shards are {what}: {}", numbers.len(), ranges(&numbers)));
         }
     }
-    for (name, report) in reports {
-        if let Some(what) = contradiction(report) {
-            return Err(MergeError::Contradiction { name: name.clone(), what });
-        }
-    }
-    check_that_all_are_there(reports, first.shard.of)?;
-    let mut whole = Report::new(first.campaign.clone(), Shard::WHOLE, first.backend.clone());
-    for (_, report) in reports {
-        join(&mut whole, report);
-    }
-    whole.complete = true;
-    whole.sort();
-    Ok(whole)
+    if left.is_empty() { Ok(join(first, reports)) } else { Err(MergeError(left.join("\n"))) }
 }
 
+/// In what two reports differ that shards of one campaign have in common.
 fn difference(one: &Report, other: &Report) -> Option<&'static str> {
     let (a, b) = (&one.campaign, &other.campaign);
     let fields = [
-        ("versions", a.suite != b.suite || a.generators != b.generators),
-        ("backends", a.backend != b.backend || one.backend != other.backend),
+        ("versions", (&a.suite, a.generators) != (&b.suite, b.generators)),
+        ("backends", (&a.backend, &one.backend) != (&b.backend, &other.backend)),
         ("comparisons", a.against != b.against),
+        ("operators", a.operators != b.operators),
         ("seeds", a.seed != b.seed),
         ("shares of edges", a.edges_in != b.edges_in),
         ("numbers of cases", a.cases != b.cases),
+        ("numbers of shards", one.shard.of != other.shard.of),
     ];
     fields.into_iter().find(|(_, differs)| *differs).map(|(what, _)| what)
 }
 
-fn check_that_all_are_there(reports: &[(String, Report)], of: u64) -> Result<(), MergeError> {
-    let mut seen: BTreeMap<u64, (&str, bool)> = BTreeMap::new();
-    for (name, report) in reports {
-        if let Some((one, _)) = seen.insert(report.shard.number, (name, report.complete)) {
-            let (one, other) = (one.to_owned(), name.clone());
-            return Err(MergeError::Twice { one, other, shard: report.shard });
-        }
-    }
-    let missing: Vec<u64> = (1..=of).filter(|number| !seen.contains_key(number)).collect();
-    let unfinished = seen.iter().filter(|(_, (_, complete))| !complete).map(|(number, _)| *number);
-    let unfinished: Vec<u64> = unfinished.collect();
-    if missing.is_empty() && unfinished.is_empty() {
-        Ok(())
-    } else {
-        Err(MergeError::Incomplete { of, missing, unfinished })
-    }
-}
-
-/// What remains to be done, with the shard numbers in the format of `sbatch --array=`.
-fn left(of: u64, missing: &[u64], unfinished: &[u64]) -> String {
-    let line = |what: &str, numbers: &[u64]| {
-        let list = || format!("{} of {of} shards are {what}: {}", numbers.len(), ranges(numbers));
-        (!numbers.is_empty()).then(list)
-    };
-    let lines = [line("missing", missing), line("unfinished, which --resume goes on with", unfinished)];
-    lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
-}
-
-/// Formats ascending numbers as `1,4-7`.
+/// Formats ascending numbers as `sbatch --array` takes them: `1,4-7`.
 fn ranges(numbers: &[u64]) -> String {
-    let runs = numbers.chunk_by(|one, next| one + 1 == *next);
     let text = |run: &[u64]| match run {
         [first, .., last] => format!("{first}-{last}"),
         one => one.iter().map(u64::to_string).collect(),
     };
-    runs.map(text).collect::<Vec<_>>().join(",")
+    numbers.chunk_by(|one, next| one + 1 == *next).map(text).collect::<Vec<_>>().join(",")
 }
 
-fn join(whole: &mut Report, part: &Report) {
-    whole.done += part.done;
-    whole.set_digest(whole.digest().wrapping_add(part.digest()));
-    whole.seconds += part.seconds;
-    for (row, columns) in &part.counts {
-        let into = whole.counts.entry(row.clone()).or_default();
-        for (column, count) in columns {
-            *into.entry(column.clone()).or_default() += count;
-        }
-    }
-    if let Some(corpus) = &part.corpus {
-        whole.corpus.get_or_insert_default().join(corpus);
-    }
-    for group in &part.groups {
-        match whole.groups.iter_mut().find(|known| known.key == group.key) {
-            None => whole.groups.push(group.clone()),
-            Some(known) => {
-                let count = known.count + group.count;
-                if group.first < known.first {
-                    *known = group.clone();
-                }
-                known.count = count;
+/// The report of the campaign that all these shards make up.
+fn join(first: &Report, reports: &[(String, Report)]) -> Report {
+    let mut whole = Report::new(first.campaign.clone(), Shard::WHOLE, first.backend.clone());
+    whole.complete = true;
+    for (_, part) in reports {
+        whole.done += part.done;
+        whole.seconds += part.seconds;
+        whole.set_digest(whole.digest().wrapping_add(part.digest()));
+        for (row, columns) in &part.counts {
+            let into = whole.counts.entry(row.clone()).or_default();
+            for (column, count) in columns {
+                *into.entry(column.clone()).or_default() += count;
             }
         }
+        if let Some(corpus) = &part.corpus {
+            whole.corpus.get_or_insert_default().join(corpus);
+        }
     }
+    // The group whose first case is the lowest has the example of the whole campaign.
+    let mut groups: Vec<&Group> = reports.iter().flat_map(|(_, part)| &part.groups).collect();
+    groups.sort_by_key(|group| group.first);
+    let mut kinds: BTreeMap<&Key, Group> = BTreeMap::new();
+    for group in groups {
+        let kind = kinds.entry(&group.key).and_modify(|known| known.count += group.count);
+        kind.or_insert_with(|| group.clone());
+    }
+    whole.groups = kinds.into_values().collect();
+    whole.sort();
+    whole
 }

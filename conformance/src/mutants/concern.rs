@@ -42,6 +42,11 @@ impl Draws {
         Self::new(signature, None, round, USUAL + FAR)
     }
 
+    /// The first calls of [`Draws::all`].
+    pub(super) fn some(signature: &Signature, draws: u64) -> Self {
+        Self::new(signature, None, 0, draws.min(USUAL + FAR))
+    }
+
     /// Usual calls of an operator, in the dtypes that its pages list or in one dtype pair. Omits far calls, which are slow.
     pub(super) fn usual(signature: &Signature, narrow: Option<Dtypes>) -> Self {
         Self::new(signature, narrow, 0, USUAL)

@@ -245,7 +245,7 @@ impl Strength {
              stands for, and how many cases of each operator catch it, run as `gatherspec run` runs them: every layout, and\n\
              several numbers of threads. Cases with more than 8192 elements count only where no smaller one catches the mutant.\n\
              A dash: the mutant is not wrong on that operator, on any of some 10,000 drawn calls. Written by\n\
-             `GATHERSPEC_BLESS=1 cargo test -p gather-conformance --test mutants`; `gatherspec mutants` prints the same.\n\n",
+             `GATHERSPEC_BLESS=1 cargo test -p gather-conformance --test library mutants`; `gatherspec mutants` prints the same.\n\n",
         );
         let _ = writeln!(page, "{}.\n", self.summary());
         let _ = writeln!(page, "| mutant | stands for | {} | for example |", self.operators.join(" | "));
@@ -289,12 +289,6 @@ impl Strength {
 }
 
 impl Caught {
-    /// The operators that the mutant is wrong on, as far as cases and draws show.
-    pub(super) fn operators(&self) -> BTreeSet<&str> {
-        let killed = self.kills.iter().map(|kill| kill.operator.as_str());
-        killed.chain(self.survives.iter().map(String::as_str)).collect()
-    }
-
     /// How many cases of an operator catch it.
     fn count(&self, operator: &str) -> String {
         let count = self.kills.iter().filter(|kill| kill.operator == operator).count();

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use gather_conformance::backend::Description;
 use gather_conformance::fuzz::{
-    Answer, Campaign, Check, Corpus, Differential, GENERATORS, Key, MergeError, Pace, Question, Report,
-    Saved, Saver, Shard, Step, Subject, Tally, Violation, Way, drive, merge,
+    Answer, Campaign, Check, Corpus, Differential, GENERATORS, Key, Pace, Question, Report, Saved, Saver,
+    Shard, Step, Subject, Tally, Violation, Way, drive, merge,
 };
 use gather_conformance::generate::{CallGenerator, Choices, EDGES_IN};
 use gather_conformance::judge::{Strictness, Verdict};
@@ -112,41 +112,47 @@ fn the_shards_of_a_campaign_are_exactly_the_whole() {
     for of in [2, 3, 7] {
         assert_eq!(merge(&shards(of)).unwrap(), whole);
     }
-    let cases = |shard: Shard| (0..shard.len(Some(5000))).map(move |at| shard.case(at));
-    let mut all: Vec<u64> = (1..=7).flat_map(|number| cases(Shard { number, of: 7 })).collect();
-    all.sort_unstable();
-    assert!(all.into_iter().eq(0..5000));
+    // With failures of which several shards found the same kind.
+    let found = |number, of| Report { seconds: 0.0, ..run_on_one_that_wraps_in(Shard { number, of }) };
+    let three = [3, 1, 2].map(|number| (format!("{number}.json"), found(number, 3)));
+    let whole = found(1, 1);
+    assert!(three.iter().map(|(_, report)| report.groups.len()).sum::<usize>() > whole.groups.len());
+    assert_eq!(merge(&three).unwrap(), whole);
 }
 
 #[test]
 fn what_is_not_a_whole_campaign_is_not_joined() {
-    let three = shards(3);
-    let fails = |reports: &[(String, Report)]| merge(reports).unwrap_err();
-    assert_eq!(fails(&[]), MergeError::Nothing);
-    let incomplete = |missing: &[u64], unfinished: &[u64]| MergeError::Incomplete {
-        of: 3,
-        missing: missing.to_vec(),
-        unfinished: unfinished.to_vec(),
-    };
-    assert_eq!(fails(&three[..2]), incomplete(&[3], &[]));
-    let twice = [three.clone(), three[..1].to_vec()].concat();
-    assert!(matches!(fails(&twice), MergeError::Twice { .. }));
-    let mut foreign = three.clone();
-    foreign[1].1.campaign.seed = 4;
-    assert!(matches!(fails(&foreign), MergeError::Campaigns { what: "seeds", .. }));
-    let mut split = three.clone();
-    split[2].1.shard.of = 4;
-    assert!(matches!(fails(&split), MergeError::Split { .. }));
-    let mut unfinished = three;
-    unfinished[0].1.complete = false;
-    assert_eq!(fails(&unfinished), incomplete(&[], &[1]));
-    assert_eq!(fails(&unfinished[..1]), incomplete(&[2, 3], &[1]));
-    let words =
-        MergeError::Incomplete { of: 256, missing: vec![17], unfinished: vec![1, 2, 3, 9] }.to_string();
-    assert!(
-        words.contains("are missing: 17\n4 of 256 shards are unfinished") && words.ends_with(": 1-3,9"),
-        "{words}"
-    );
+    type Change = fn(&mut Vec<(String, Report)>);
+    let changes: [(Change, &str); 15] = [
+        (Vec::clear, "there is no report to merge"),
+        (|all| all.truncate(6), "1 of 7 shards are missing: 7"),
+        (|all| all[0].1.complete = false, "1 of 7 shards are unfinished (--resume continues them): 1"),
+        (
+            |all| {
+                all[6].1.complete = false;
+                all.retain(|(_, report)| ![1, 2, 3, 6].contains(&report.shard.number));
+            },
+            "4 of 7 shards are missing: 1-3,6\n1 of 7 shards are unfinished (--resume continues them): 7",
+        ),
+        (|all| all.push(all[0].clone()), "1.json and 1.json are both shard 1/7"),
+        (|all| all[1].1.campaign.suite.push('1'), "their versions differ"),
+        (|all| all[1].1.campaign.generators += 1, "their versions differ"),
+        (|all| all[1].1.campaign.backend.push('1'), "their backends differ"),
+        (|all| all[1].1.backend.version.push('1'), "their backends differ"),
+        (|all| all[1].1.campaign.against.push('1'), "their comparisons differ"),
+        (|all| all[1].1.campaign.operators.push("tf.gather".to_owned()), "their operators differ"),
+        (|all| all[1].1.campaign.seed += 1, "their seeds differ"),
+        (|all| all[1].1.campaign.edges_in += 1, "their shares of edges differ"),
+        (|all| all[1].1.campaign.cases = None, "their numbers of cases differ"),
+        (|all| all[1].1.shard.of += 1, "their numbers of shards differ"),
+    ];
+    let seven = shards(7);
+    for (change, words) in changes {
+        let mut changed = seven.clone();
+        change(&mut changed);
+        let words = words.replace("their", "1.json and 2.json are not shards of one campaign: their");
+        assert_eq!(merge(&changed).unwrap_err().to_string(), words);
+    }
 }
 
 /// What a report says when it is written, changed by hand and read again.

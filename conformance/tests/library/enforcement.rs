@@ -84,8 +84,7 @@ fn every_documented_example_is_transcribed_exactly_once() {
             example.id
         );
     }
-    assert_eq!(spec.examples.len(), 151);
-    assert_eq!(transcribed.len(), 151);
+    assert!(!transcribed.is_empty() && transcribed.len() == spec.examples.len(), "{transcribed:?}");
 }
 
 #[test]

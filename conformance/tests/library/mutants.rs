@@ -1,42 +1,54 @@
-//! The suite catches every mutant, the smoke suite as well, and what is written of that is in step.
-//! The table of mutants and the cases that catch them is written to the folder `tmp` of the target folder.
+//! The suite catches every mutant, and the smoke suite as well. `gatherspec mutants` prints the cases that catch each.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use gather_conformance::generate::{CallGenerator, Choices};
 use gather_conformance::judge::{Strictness, Verdict};
-use gather_conformance::mutants::strength::{Strength, measure, uncaught};
-use gather_conformance::mutants::{all, correct, narrow, wrong_on_draws};
+use gather_conformance::mutants::pairs::{NARROW, Pair, open, wrong, wrong_within};
+use gather_conformance::mutants::strength::{measure, uncaught};
+use gather_conformance::mutants::{all, correct, wrong_on_draws};
 use gather_conformance::runner::InProcess;
 use gather_conformance::select::smoke_ids;
 use gather_conformance::{Backend, builtin};
-use gather_spec::{Outcome, Profile, Specification};
+use gather_spec::{Outcome, Profile, Signatures, Specification};
 use rayon::prelude::*;
 
 use crate::tiers;
 
 static SPEC: LazyLock<&Specification> = LazyLock::new(crate::embedded);
-static STRENGTH: LazyLock<Strength> =
-    LazyLock::new(|| measure(&SPEC.signatures(), &SPEC.cases.iter().collect::<Vec<_>>()));
+/// Each mutant with each operator that it is wrong on.
+static WRONG: LazyLock<Vec<Pair<'static>>> = LazyLock::new(|| {
+    static SIGNATURES: LazyLock<Signatures> = LazyLock::new(|| SPEC.signatures());
+    let pairs = wrong(&SIGNATURES, tiers::DRAWS_OF_MUTANTS.count() as u64);
+    let operators: BTreeSet<&str> = pairs.iter().map(|(_, operator)| *operator).collect();
+    assert!(operators.len() == SPEC.operators.len() && pairs.len() > 1000, "{}", pairs.len());
+    pairs
+});
+
+fn assert_none(pairs: &[Pair<'_>], declared: &str) {
+    let line = |(mutant, operator): &Pair<'_>| format!("{} on {operator}: {}", mutant.id, mutant.does);
+    let lines: Vec<String> = pairs.iter().map(line).collect();
+    assert!(lines.is_empty(), "{declared}: {} are not caught:\n{}", lines.len(), lines.join("\n"));
+}
 
 #[test]
 fn no_mutant_survives() {
     above_quick!();
-    std::fs::write(concat!(env!("CARGO_TARGET_TMPDIR"), "/mutants.md"), STRENGTH.markdown()).unwrap();
-    let survivors = STRENGTH.survivors();
-    assert!(survivors.is_empty(), "{} are not caught:\n{}", survivors.len(), survivors.join("\n"));
+    let cases: Vec<_> = SPEC.cases.iter().collect();
+    assert_none(&open(&SPEC.signatures(), &cases, &WRONG, None), "all dtypes");
 }
 
 /// A mutant that a case catches is also wrong on a drawn call; so one that no case catches does not go unnoticed.
 #[test]
 fn drawn_calls_tell_as_much_as_the_cases() {
     above_quick!();
+    let strength = measure(&SPEC.signatures(), &SPEC.cases.iter().collect::<Vec<_>>());
     let mut missed = Vec::new();
     for signature in &SPEC.signatures() {
         let operator = signature.operator.as_str();
         let caught =
-            STRENGTH.results.iter().filter(|one| one.kills.iter().any(|kill| kill.operator == operator));
+            strength.results.iter().filter(|one| one.kills.iter().any(|kill| kill.operator == operator));
         let caught: BTreeSet<&str> = caught.map(|one| one.mutant).collect();
         let seen = wrong_on_draws(signature, &caught);
         missed.extend(caught.difference(&seen).map(|mutant| format!("{mutant} on {operator}")));
@@ -48,17 +60,10 @@ fn drawn_calls_tell_as_much_as_the_cases() {
 #[test]
 fn no_mutant_survives_behind_a_narrow_declaration() {
     above_quick!();
-    let cases: Vec<_> = SPEC.cases.iter().collect();
-    for declared in narrow::DECLARATIONS {
-        let found = narrow::measure(&SPEC.signatures(), &cases, declared, &STRENGTH);
-        println!("{declared}: {} cases, {} caught", found.cases, found.caught);
-        let survivors = found.survivors;
-        assert!(
-            survivors.is_empty(),
-            "{declared}: {} are not caught:\n{}",
-            survivors.len(),
-            survivors.join("\n")
-        );
+    let (signatures, cases) = (SPEC.signatures(), SPEC.cases.iter().collect::<Vec<_>>());
+    for declared in NARROW {
+        let open = open(&signatures, &cases, &WRONG, Some(declared));
+        assert_none(&wrong_within(&signatures, &open, declared), &declared.to_string());
     }
 }
 
@@ -75,15 +80,16 @@ fn the_smoke_suite_catches_every_mutant_on_an_operator_of_each_form() {
     let gone: Vec<&&str> = chosen.iter().filter(|id| SPEC.case(id).is_none()).collect();
     assert!(gone.is_empty(), "the smoke suite names cases that do not exist: {gone:?}");
     above_quick!();
-    let (signatures, mut lacks) = (SPEC.signatures(), Vec::new());
-    for caught in &STRENGTH.results {
-        let forms = |of: &dyn Fn(&str) -> bool| -> BTreeSet<String> {
-            let kills = caught.kills.iter().filter(|kill| of(&kill.case));
-            let forms = kills.filter_map(|kill| signatures.get(&kill.operator).map(|one| one.form));
-            forms.map(|form| format!("{} on {form:?}", caught.mutant)).collect()
-        };
-        lacks.extend(forms(&|_| true).difference(&forms(&|case| chosen.contains(case))).cloned());
-    }
+    let signatures = SPEC.signatures();
+    let cases: Vec<_> = chosen.iter().filter_map(|id| SPEC.case(id)).collect();
+    let open: BTreeSet<_> =
+        open(&signatures, &cases, &WRONG, None).iter().map(|(one, of)| (one.id, *of)).collect();
+    let forms = |is_wanted: &dyn Fn(&&Pair<'static>) -> bool| -> BTreeSet<String> {
+        let pairs = WRONG.iter().filter(is_wanted);
+        pairs.map(|(one, of)| format!("{} on {:?}", one.id, signatures.get(of).unwrap().form)).collect()
+    };
+    let caught = forms(&|(one, of)| !open.contains(&(one.id, *of)));
+    let lacks: Vec<String> = forms(&|_| true).difference(&caught).cloned().collect();
     assert!(lacks.is_empty(), "the smoke suite does not catch {lacks:#?}");
 }
 

@@ -5,7 +5,6 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use gather_conformance::adapters::{ADAPTERS, Adapter, Runtime};
 use serde_json::{Value, json};
 
 fn python() -> String {
@@ -299,43 +298,6 @@ fn a_whole_run_of_an_adapter_says_first_how_long_it_takes() {
     let (_, whole) = run(&["--backend", "numpy", "--python", "./no-python"]);
     let (_, cases) = run(&["--backend", "numpy", "--python", "./no-python", "--no-campaign"]);
     assert!(whole.contains(first) && !cases.contains(first), "{whole}{cases}");
-}
-
-fn of(runtime: Runtime) -> impl Iterator<Item = &'static Adapter> {
-    ADAPTERS.iter().filter(move |adapter| adapter.manifest().runtime() == runtime)
-}
-
-#[test]
-fn every_adapter_whose_library_is_here_has_the_deviations_that_it_is_known_for() {
-    // The deviations hold for the versions that are pinned, and not for what a machine happens to have.
-    if std::env::var_os("GATHERSPEC_PYTHON").is_none() {
-        let names: Vec<&str> = of(Runtime::Python).map(|adapter| adapter.name).collect();
-        skipped(&format!(
-            "{}: GATHERSPEC_PYTHON names no interpreter that has their libraries",
-            names.join(", ")
-        ));
-        return;
-    }
-    for adapter in of(Runtime::Python) {
-        if has(&adapter.manifest().module) {
-            let (status, text) = run(&["--backend", adapter.name, "--python", &python()]);
-            assert_eq!(status, Some(0), "{text}");
-        }
-    }
-}
-
-#[test]
-fn every_adapter_for_node_has_the_deviations_that_it_is_known_for() {
-    let names: Vec<&str> = of(Runtime::Node).map(|adapter| adapter.name).collect();
-    // They download a browser.
-    if std::env::var_os("GATHERSPEC_NODE").is_none() {
-        skipped(&format!("{}: GATHERSPEC_NODE=1 installs their packages and runs them", names.join(", ")));
-        return;
-    }
-    for name in names {
-        let (status, text) = run(&["--backend", name]);
-        assert_eq!(status, Some(0), "{text}");
-    }
 }
 
 /// What a run of an adapter for Node says where the path has these programs only.

@@ -118,7 +118,8 @@ fn cases_are_chosen_by_id_glob_operator_and_basis() {
     // An id with dtypes behind it is found as it stands, although brackets mean something else in a glob.
     assert_eq!(count(&["--case", "paddle.gather_nd/dtypes/numbers[i32,i64]"]), 1);
     assert_eq!(count(&["--case", "paddle.gather_nd/dtypes/numbers"]), 8);
-    assert_eq!(count(&["--case", "*/documented*/*"]), 148);
+    let documented = crate::embedded().cases.iter().filter(|case| case.documented.is_some()).count();
+    assert_eq!(count(&["--case", "*/documented*/*"]), documented);
     let of_both = count(&["--operator", "torch.take"]) + count(&["--operator", "torch.take_along_dim"]);
     assert_eq!(count(&["--operator", "torch.take*"]), of_both);
     let of_one = |basis: &[&str]| count(&[&["--operator", "paddle.gather_nd"], basis].concat());
@@ -137,7 +138,10 @@ fn wrong_usage_ends_with_status_2_and_says_what_would_be_right() {
     assert!(said(&["run", "--case", "no/such/case"]).contains("gatherspec list cases"));
     assert!(said(&["run", "--operator", "onnx.Gather"]).contains("gatherspec list operators"));
     assert!(said(&["run", "--basis", "rumour"]).contains("one of documented derived ruling"));
-    assert!(said(&["serve", "reference", "--bad", "unspecified"]).contains("error, zero or clamp"));
+    assert!(
+        said(&["serve", "reference", "--bad", "unspecified"])
+            .contains("[possible values: error, zero, clamp]")
+    );
     assert!(said(&["run", "--cases", "no-such-file.yaml"]).contains("no-such-file.yaml"));
     assert!(said(&["check", "suite.rs"]).contains("suite.rs"));
     assert!(said(&["list", "cases", "--spec", "no-such-folder"]).contains("no-such-folder"));

@@ -1,5 +1,5 @@
 //! Files that are generated and checked in are in step with what they are generated from.
-//! `GATHERSPEC_BLESS=1 cargo test --test generated` writes them anew.
+//! `GATHERSPEC_BLESS=1 cargo test --test program generated` writes them anew.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -43,6 +43,7 @@ fn folder(adapter: &str) -> TempDir {
 fn the_adapter_of_the_page_is_short_and_runs() {
     let adapter = block("conformance/PYTHON.md");
     assert!(adapter.lines().count() < 30, "{} lines", adapter.lines().count());
+    above_quick!();
     let Some(python) = python("numpy") else { return };
     let folder = folder(&adapter);
     // The run that the page shows, with every default: whatever the adapter refuses, the run ends with its reports.

@@ -27,6 +27,8 @@ enum Tier {
 pub(crate) struct Budget {
     quick: usize,
     full: usize,
+    /// As in `full`, if there is no more to do.
+    nightly: Option<usize>,
 }
 
 impl Budget {
@@ -34,9 +36,14 @@ impl Budget {
     pub(crate) fn count(&self) -> usize {
         match *TIER {
             Quick => self.quick,
-            Full | Nightly => self.full,
+            Full => self.full,
+            Nightly => self.nightly.unwrap_or(self.full),
         }
     }
+}
+
+const fn budget(quick: usize, full: usize) -> Budget {
+    Budget { quick, full, nightly: None }
 }
 
 static TIER: LazyLock<Tier> = LazyLock::new(|| match std::env::var(VARIABLE).as_deref() {
@@ -47,37 +54,40 @@ static TIER: LazyLock<Tier> = LazyLock::new(|| match std::env::var(VARIABLE).as_
 });
 
 /// Profiles for which a case expects the same, of those that the suite tries.
-pub(crate) const PROFILES: Budget = Budget { quick: 1, full: 6 };
+pub(crate) const PROFILES: Budget = budget(1, 6);
 
 /// Layouts that the suite runs a case in: the second of two in turns.
-pub(crate) const LAYOUTS: Budget = Budget { quick: 2, full: 5 };
+pub(crate) const LAYOUTS: Budget = budget(2, 5);
 
 /// Drawn calls that are saved and read back, each after it was made small.
-pub(crate) const SAVED_CALLS: Budget = Budget { quick: 10, full: 300 };
+pub(crate) const SAVED_CALLS: Budget = budget(10, 60);
+
+/// Drawn calls of each operator that show which mutants are wrong on it. The cases must catch those.
+pub(crate) const DRAWS_OF_MUTANTS: Budget = Budget { quick: 0, full: 1500, nightly: Some(10_000) };
 
 /// Drawn calls under each profile on which the right model of the mutants is compared with the reference.
-pub(crate) const CALLS_OF_THE_MODEL: Budget = Budget { quick: 500, full: 2000 };
+pub(crate) const CALLS_OF_THE_MODEL: Budget = budget(500, 2000);
 
 /// Calls of each operator, with extreme attributes and shapes, of which pictures are drawn.
-pub(crate) const EXTREME_CALLS: Budget = Budget { quick: 12, full: 60 };
+pub(crate) const EXTREME_CALLS: Budget = budget(12, 60);
 
 /// Drawn calls of an operator that tests have made up, which must meet each of its errors.
-pub(crate) const DRAWS_OF_AN_OPERATOR: Budget = Budget { quick: 10_000, full: 59_000 };
+pub(crate) const DRAWS_OF_AN_OPERATOR: Budget = budget(10_000, 59_000);
 
 /// Of the cases, every n-th has its call and its answer held against the schemas, which takes a hundred times as long.
-pub(crate) const EVERY_NTH_MESSAGE: Budget = Budget { quick: 16, full: 1 };
+pub(crate) const EVERY_NTH_MESSAGE: Budget = budget(16, 1);
 
 /// Of the cases with open dtypes, every n-th is tried in each dtype.
-pub(crate) const EVERY_NTH_OPEN: Budget = Budget { quick: 8, full: 1 };
+pub(crate) const EVERY_NTH_OPEN: Budget = budget(8, 1);
 
 /// Policies and backends that the oracle in Python is asked about: each takes 8 s, most of it Python.
-pub(crate) const ORACLES: Budget = Budget { quick: 1, full: 12 };
+pub(crate) const ORACLES: Budget = budget(1, 12);
 
 /// Dtype pairs of narrow kernels: each starts a program, a library and a harness four times.
-pub(crate) const NARROW_PAIRS: Budget = Budget { quick: 1, full: 4 };
+pub(crate) const NARROW_PAIRS: Budget = budget(1, 4);
 
 /// The dtypes of an operand that a case with open dtypes takes, in turns.
-pub(crate) const OPEN_DTYPES: Budget = Budget { quick: 1, full: usize::MAX };
+pub(crate) const OPEN_DTYPES: Budget = budget(1, usize::MAX);
 
 /// Tests that need a tier above quick, each with what tests its topic below it.
 const ABOVE_QUICK: &[(&str, Tier, &str)] = &[
@@ -89,7 +99,7 @@ const ABOVE_QUICK: &[(&str, Tier, &str)] = &[
         "`the_model_without_a_mutation_answers_random_calls_like_the_reference` runs",
     ),
     ("drawn_calls_tell_as_much_as_the_cases", Nightly, "it compares all cases with draws"),
-    ("no_mutant_survives_behind_a_narrow_declaration", Nightly, "it runs all mutants four times"),
+    ("no_mutant_survives_behind_a_narrow_declaration", Full, "`the_smoke_suite_catches_every_mutant` runs"),
     (
         "the_smoke_suite_catches_every_mutant_on_an_operator_of_each_form",
         Full,
@@ -115,7 +125,7 @@ const ABOVE_QUICK: &[(&str, Tier, &str)] = &[
     // Whole runs of programs.
     ("campaigns_on_programs", Full, "processes that die and hang; `hostile_backends.rs` has one of each"),
     ("harness", Full, "each test expands all cases; `suite.rs` runs them"),
-    ("narrow_kernels", Full, "whole runs; mutants are declared narrow in `nightly`"),
+    ("narrow_kernels", Full, "whole runs"),
     ("reports", Full, "whole runs; `page.rs` and snapshots of `cli.rs` hold the forms"),
     ("reproduction", Full, "each line starts two whole runs; unit tests compose every line"),
     ("short_campaigns", Full, "whole runs with campaigns; `campaigns.rs` drives them in this process"),

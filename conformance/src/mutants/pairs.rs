@@ -1,0 +1,79 @@
+//! Pairs of a mutant and an operator that it is wrong on, and which of them no case catches: where a backend declares all
+//! dtypes, and where it declares one of params and one of indices, as most kernels do.
+
+use std::collections::BTreeSet;
+
+use gather_spec::{Case, DType, Profile, Signature, Signatures};
+use rayon::prelude::*;
+
+use super::all;
+use super::concern::Draws;
+use super::mutant::{Mutant, declaring};
+use super::strength::{LaidOut, Trial};
+use crate::backend::Description;
+use crate::report::Dtypes;
+
+/// Declarations of one dtype pair.
+pub const NARROW: [Dtypes; 4] = [
+    Dtypes { params: DType::F32, indices: DType::I64 },
+    Dtypes { params: DType::I32, indices: DType::I32 },
+    Dtypes { params: DType::U8, indices: DType::I64 },
+    Dtypes { params: DType::String, indices: DType::I32 },
+];
+
+/// A mutant and an operator that it is wrong on.
+pub type Pair<'a> = (&'static Mutant, &'a str);
+
+/// The pairs that `draws` drawn calls of each operator show, of which all beyond 9,000 are far ones.
+#[must_use]
+pub fn wrong(signatures: &Signatures, draws: u64) -> Vec<Pair<'_>> {
+    let signatures: Vec<&Signature> = signatures.iter().collect();
+    let of_operator = |signature: &'_ Signature| {
+        let draws = Draws::some(signature, draws);
+        all().into_par_iter().filter(|mutant| draws.are_wrong_for(mutant)).collect::<Vec<_>>()
+    };
+    let pairs = signatures.into_par_iter().flat_map_iter(|signature| {
+        of_operator(signature).into_iter().map(|mutant| (mutant, signature.operator.as_str()))
+    });
+    pairs.collect()
+}
+
+/// The pairs that no case catches, where the mutants declare all dtypes or those of `declared`. Cases of a grid are left out.
+#[must_use]
+pub fn open<'a>(
+    signatures: &Signatures,
+    cases: &[&Case],
+    pairs: &[Pair<'a>],
+    declared: Option<Dtypes>,
+) -> Vec<Pair<'a>> {
+    let description = declaring(signatures, Profile::default(), declared).describe();
+    let cases = cases.par_iter().filter(|case| case.grid_point.is_none());
+    let asked: Vec<Case> = cases
+        .filter_map(
+            |case| if declared.is_some() { within(&description, case) } else { Some((**case).clone()) },
+        )
+        .collect();
+    let trial = Trial::new(signatures, asked.par_iter().map(LaidOut::new).collect(), declared);
+    pairs.par_iter().filter(|(mutant, operator)| !trial.catches(mutant, operator)).copied().collect()
+}
+
+/// The pairs that are also wrong on some call in the declared dtypes.
+#[must_use]
+pub fn wrong_within<'a>(signatures: &Signatures, pairs: &[Pair<'a>], declared: Dtypes) -> Vec<Pair<'a>> {
+    let operators: BTreeSet<&str> = pairs.iter().map(|(_, operator)| *operator).collect();
+    let signatures = signatures.iter().filter(|signature| operators.contains(signature.operator.as_str()));
+    let signatures: Vec<&Signature> = signatures.collect();
+    let draws: Vec<Draws> =
+        signatures.into_par_iter().map(|signature| Draws::usual(signature, Some(declared))).collect();
+    let is_wrong = |(mutant, operator): &&Pair<'_>| {
+        draws.iter().any(|draws| draws.operator() == *operator && draws.are_wrong_for(mutant))
+    };
+    pairs.par_iter().filter(is_wrong).copied().collect()
+}
+
+/// The case in the declared dtypes, if its dtypes allow that.
+fn within(description: &Description, case: &Case) -> Option<Case> {
+    let capability = description.operators.get(case.call.operator.as_str())?;
+    let case = case.within(&capability.dtypes, &capability.index_dtypes).ok()?;
+    capability.covers(&case.roles()).then(|| case.into_owned())
+}
