@@ -321,6 +321,20 @@ fn the_whole_suite_goes_through_a_pipe() {
 }
 
 #[test]
+fn a_campaign_asks_only_the_operators_that_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("fuzz.json");
+    let fuzz = ["fuzz", "--backend", "optimized", "--operator", "tf.gather", "--cases", "400", "--report"];
+    texts(&[&fuzz[..], &[report.to_str().unwrap()]].concat(), 0);
+    let report: Value = serde_json::from_slice(&std::fs::read(report).unwrap()).unwrap();
+    let counts = report["counts"].as_object().unwrap();
+    assert!(counts["tf.gather"]["output"].as_u64().unwrap() > 0, "{counts:?}");
+    for (operator, columns) in counts.iter().filter(|(operator, _)| *operator != "tf.gather") {
+        assert!(columns.as_object().unwrap().keys().eq(["not chosen"]), "{operator}: {columns}");
+    }
+}
+
+#[test]
 fn a_campaign_on_a_program_runs_in_shards_that_are_joined_and_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
