@@ -8,6 +8,7 @@ mod node;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -42,6 +43,8 @@ pub struct Manifest {
     pub minutes: Option<u32>,
     /// How many calls the campaign of `run` draws, if not as many as for other backends.
     pub campaign: Option<u64>,
+    /// How many processes `run` starts at most, if not one: each computes on one core.
+    pub jobs: Option<NonZeroUsize>,
     /// Whether it reserves more address space than the default limit of programs, as browsers do.
     #[serde(default)]
     pub reserves_memory: bool,

@@ -162,7 +162,7 @@ impl Run {
         }
         job.progress.backend(argument);
         let argument = argument.to_owned();
-        let jobs = self.jobs.map_or(1, NonZeroUsize::get);
+        let jobs = self.jobs_of(named, &argument).map_or(1, NonZeroUsize::get);
         let backend = self.process.backend(launch, jobs, self.repeat.get());
         let trivial: Vec<&Case> = job.spec.cases.iter().collect();
         let watch = |event: Event<'_>| self.note(job, event, Some(built_in));
@@ -209,21 +209,29 @@ impl Run {
         not_run: Option<String>,
     ) {
         let argument = report.argument.clone();
-        let adapter = if named == Named::Option { adapters::adapter(&argument) } else { None };
-        let usual = adapter.and_then(|adapter| adapter.manifest().campaign).unwrap_or(SHORT.drawn);
+        let usual =
+            adapter(named, &argument).and_then(|adapter| adapter.manifest().campaign).unwrap_or(SHORT.drawn);
         let Some(short) = self.short(job, usual) else { return };
         if let Some(why) = not_run {
             let (part, done, cases) = (Part::Drawn, 0, short.drawn);
             return report.problems.push(Problem::CampaignEnded { why, part, done, cases });
         }
         let reproduction = reproduction(job, named, &argument, self.process.given());
-        match Target::program(&self.process, launch, (argument, reproduction), self.jobs) {
+        let jobs = self.jobs_of(named, &argument);
+        match Target::program(&self.process, launch, (argument, reproduction), jobs) {
             Ok(target) => short.run(target, known, report),
             Err(why) => {
                 let (part, done, cases) = (Part::Drawn, 0, short.drawn);
                 report.problems.push(Problem::CampaignEnded { why, part, done, cases });
             }
         }
+    }
+
+    /// The number of processes to start: as the command line says, or as the adapter does, on as many cores as there are.
+    fn jobs_of(&self, named: Named, argument: &str) -> Option<NonZeroUsize> {
+        let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let of_adapter = || adapter(named, argument)?.manifest().jobs.map(|jobs| jobs.min(cores()));
+        self.jobs.or_else(of_adapter)
     }
 
     /// The options besides the backend that a command line needs to repeat a case.
@@ -234,6 +242,11 @@ impl Run {
         let large = (self.suite == Some(Suite::Large)).then(|| "--suite large".to_owned());
         folder.into_iter().chain(files).chain(repeat).chain(large).collect()
     }
+}
+
+/// The adapter that a backend is, if it is one.
+fn adapter(named: Named, argument: &str) -> Option<&'static Adapter> {
+    if named == Named::Option { adapters::adapter(argument) } else { None }
 }
 
 /// The command lines for a campaign on a backend.
