@@ -195,6 +195,7 @@ fn run(library: &Path, mode: &str) -> Result<Findings, Broken> {
 
 #[test]
 fn a_library_pays_for_what_it_does_to_a_call() {
+    above_quick!();
     let Some(library) = hostile() else { return };
     for (mode, verdict, words) in AT_ONE_CALL {
         let findings = run(library, mode).unwrap_or_else(|broken| panic!("{mode}: {broken}"));
