@@ -339,7 +339,7 @@ fn a_counterexample_that_cannot_be_saved_is_not_blamed_on_the_report() {
     let folder = file.path().join("found");
     let check = Differential::new(&wraps().describe(), &signatures(), Vec::new(), Strictness::Strict);
     let named = Reproduction::anywhere(Named::Option, "./wraps", &[]);
-    let saver = Saver { spec: &spec, folder: Some(&folder), reproduction: &named };
+    let saver = Saver { spec, folder: Some(&folder), reproduction: &named };
     let start = report("reference", "reference", 1, 40_000, Shard::WHOLE);
     let mut noted = start.clone();
     let ended = drive(start, &check, vec![Subject::backend(wraps)], PACE, &saver, &mut |report| {
@@ -400,7 +400,7 @@ fn run_on_one_that_wraps(folder: &Path, spec: &Specification) -> Report {
 fn a_counterexample_is_small_and_a_case_that_fails_until_the_bug_is_mended() {
     let spec = crate::embedded();
     let folder = tempfile::tempdir().unwrap();
-    let found = run_on_one_that_wraps(folder.path(), &spec);
+    let found = run_on_one_that_wraps(folder.path(), spec);
     assert!(!found.is_clean());
     assert!(
         found.failures() > 5 * found.groups.len() as u64,
@@ -430,14 +430,14 @@ fn a_counterexample_is_small_and_a_case_that_fails_until_the_bug_is_mended() {
     let names = |report: &Report| -> Vec<String> {
         report.groups.iter().flat_map(|group| group.example.clone().unwrap().files).collect()
     };
-    assert_eq!(names(&run_on_one_that_wraps(again.path(), &spec)), names(&found));
+    assert_eq!(names(&run_on_one_that_wraps(again.path(), spec)), names(&found));
 }
 
 #[test]
 fn what_was_saved_fails_until_the_bug_is_mended_whoever_asks_it() {
     let spec = crate::embedded();
     let folder = tempfile::tempdir().unwrap();
-    run_on_one_that_wraps(folder.path(), &spec);
+    run_on_one_that_wraps(folder.path(), spec);
     let mut saved: Vec<Saved> = Vec::new();
     for entry in std::fs::read_dir(folder.path()).unwrap() {
         let file = entry.unwrap().path();
@@ -446,7 +446,7 @@ fn what_was_saved_fails_until_the_bug_is_mended_whoever_asks_it() {
     }
     saved.sort_by(|one, other| one.file.cmp(&other.file));
     let named = Reproduction::anywhere(Named::Option, "./wraps", &[]);
-    let saver = Saver { spec: &spec, folder: Some(folder.path()), reproduction: &named };
+    let saver = Saver { spec, folder: Some(folder.path()), reproduction: &named };
     let ask = |saved: &[Saved], mut subject: Subject| {
         Corpus::ask(saved, &mut subject, Strictness::Strict, &saver, None).unwrap()
     };
@@ -504,7 +504,7 @@ fn a_broken_law_is_shown_with_its_calls_which_become_cases() {
     let only = ["index-dtype-blind".to_owned()];
     let check = Laws::new(&zeros_for_wide().describe(), &signatures(), &[], true, &only).unwrap();
     let saver = Saver {
-        spec: &spec,
+        spec,
         folder: Some(folder.path()),
         reproduction: &Reproduction::anywhere(Named::Command, "./wide", &[]),
     };
@@ -554,7 +554,7 @@ fn whatever_is_drawn_can_be_saved_and_read_back() {
     let spec = crate::embedded();
     let folder = tempfile::tempdir().unwrap();
     let named = Reproduction::anywhere(Named::BuiltIn, "reference", &[]);
-    let saver = Saver { spec: &spec, folder: Some(folder.path()), reproduction: &named };
+    let saver = Saver { spec, folder: Some(folder.path()), reproduction: &named };
     let generator = Never(CallGenerator::new(&wraps().describe(), &signatures()));
     let calls = tiers::SAVED_CALLS.count() as u64;
     let start = report("reference", "nothing", 9, calls, Shard::WHOLE);

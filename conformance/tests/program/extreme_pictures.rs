@@ -252,7 +252,7 @@ fn a_call_of_any_operator_with_extreme_attributes_and_shapes_is_drawn_in_bounded
             let asked = draw(&mut choices, signature);
             let what = format!("{} {at}: {:.2000}", signature.operator, show::call_line(&asked.call));
             drawn(&what, &asked, choices.pick(&profiles));
-            let mut case = ask::answer(&spec, &asked).as_case(&spec, &asked);
+            let mut case = ask::answer(spec, &asked).as_case(spec, &asked);
             case.id = format!("{}/drawn/{at}", signature.operator);
             case.written.clone_from(&case.id);
             cases.push(case);
@@ -263,14 +263,14 @@ fn a_call_of_any_operator_with_extreme_attributes_and_shapes_is_drawn_in_bounded
     let backends = [true, false].map(|unsupported| {
         let make = || Box::new(Refusing(unsupported)) as Box<dyn Backend>;
         let mut runner = InProcess::new(make, Strictness::Strict);
-        let mut backend = BackendReport::new(format!("refusing-{unsupported}"), runner.description(), &spec);
+        let mut backend = BackendReport::new(format!("refusing-{unsupported}"), runner.description(), spec);
         backend.results = cases.iter().map(|case| Entry::new(case, runner.run(case))).collect();
-        backend.conclude(&cases, &spec);
+        backend.conclude(&cases, spec);
         backend
     });
     let report = Report { backends: backends.into(), ..Report::new() };
     let folder = tempfile::tempdir().unwrap();
-    report.write(folder.path(), &spec, &cases).unwrap();
+    report.write(folder.path(), spec, &cases).unwrap();
     let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
     assert!(page.contains("gs-picture"), "the page has pictures");
     assert!(began.elapsed() < 10 * PATIENCE, "the reports took {:?}", began.elapsed());

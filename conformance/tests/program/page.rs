@@ -65,9 +65,9 @@ fn verdicts(data: &Value, backend: usize) -> Vec<&str> {
 #[test]
 fn the_page_holds_every_result_of_the_report() {
     let spec = spec();
-    let cases = made::cases(&spec, 3000);
-    let report = made::report(&spec, &cases, &["one".to_owned(), "two".to_owned()], 20);
-    let page = page(&report, &spec, &cases);
+    let cases = made::cases(spec, 3000);
+    let report = made::report(spec, &cases, &["one".to_owned(), "two".to_owned()], 20);
+    let page = page(&report, spec, &cases);
     let data = data(&page);
     assert_eq!(ids(&data), cases.iter().map(|case| case.id.clone()).collect::<Vec<_>>());
     for (number, backend) in report.backends.iter().enumerate() {
@@ -101,9 +101,9 @@ fn the_page_holds_every_result_of_the_report() {
 #[test]
 fn small_calls_that_fail_are_drawn() {
     let spec = spec();
-    let cases = made::cases(&spec, 400);
-    let report = made::report(&spec, &cases, &["one".to_owned(), "two".to_owned()], 2);
-    let page = page(&report, &spec, &cases);
+    let cases = made::cases(spec, 400);
+    let report = made::report(spec, &cases, &["one".to_owned(), "two".to_owned()], 2);
+    let page = page(&report, spec, &cases);
     let data = data(&page);
     let pictures: Vec<Vec<(u64, u64)>> = (0..2)
         .map(|backend| {
@@ -133,9 +133,9 @@ fn small_calls_that_fail_are_drawn() {
 #[test]
 fn every_case_leads_to_its_clauses_their_documents_and_rulings() {
     let spec = spec();
-    let cases = made::cases(&spec, 3000);
-    let report = made::report(&spec, &cases, &["one".to_owned()], 20);
-    let data = data(&page(&report, &spec, &cases));
+    let cases = made::cases(spec, 3000);
+    let report = made::report(spec, &cases, &["one".to_owned()], 20);
+    let data = data(&page(&report, spec, &cases));
     let (sets, ends) = (numbers(&data["cases"]["set"]), numbers(&data["cases"]["end"]));
     let rows = sets.iter().zip(ends).enumerate().flat_map(|(row, (set, end))| {
         std::iter::repeat_n((row, *set), data["cases"]["ends"][end].as_array().unwrap().len())
@@ -163,9 +163,9 @@ fn every_case_leads_to_its_clauses_their_documents_and_rulings() {
 #[test]
 fn no_text_of_a_backend_is_markup() {
     let spec = spec();
-    let cases = made::cases(&spec, 400);
-    let report = made::report(&spec, &cases, &[EVIL.to_owned()], 20);
-    let page = page(&report, &spec, &cases);
+    let cases = made::cases(spec, 400);
+    let report = made::report(spec, &cases, &[EVIL.to_owned()], 20);
+    let page = page(&report, spec, &cases);
     assert_eq!(page.matches("<script").count(), 2, "the data and the script");
     assert_eq!(page.matches("</script").count(), 2);
     let markup = markup(&page);
@@ -180,8 +180,8 @@ fn no_text_of_a_backend_is_markup() {
 #[test]
 fn the_page_loads_nothing() {
     let spec = spec();
-    let cases = made::cases(&spec, 50);
-    let page = page(&made::report(&spec, &cases, &["one".to_owned()], 20), &spec, &cases);
+    let cases = made::cases(spec, 50);
+    let page = page(&made::report(spec, &cases, &["one".to_owned()], 20), spec, &cases);
     let markup = markup(&page);
     for link in markup.split("href=\"").skip(1) {
         assert!(link.starts_with('#'), "{}", &link[..40.min(link.len())]);
@@ -222,11 +222,11 @@ fn a_page_without_javascript_and_its_data() {
     let spec = spec();
     let cases: Vec<&Case> =
         spec.cases.iter().filter(|case| case.id.starts_with("paddle.gather_nd/documented/")).collect();
-    let mut report = made::report(&spec, &cases, &["mine".to_owned()], 2);
+    let mut report = made::report(spec, &cases, &["mine".to_owned()], 2);
     report.backends[0].departures.retain(|departure| departure.operator == "paddle.gather_nd");
     let broken = BackendReport::broken("./absent".to_owned(), "No such file <or> folder");
     report.backends.push(broken);
-    let page = page(&report, &spec, &cases);
+    let page = page(&report, spec, &cases);
     let main = between(&page, "<main>", "<noscript>");
     insta::assert_snapshot!("page", main);
     insta::assert_snapshot!("page-data", serde_json::to_string_pretty(&data(&page)).unwrap());

@@ -227,7 +227,7 @@ questions:
     #[test]
     fn what_is_wrong_with_a_question_is_said_where_it_stands_with_what_would_be_right() {
         let spec = crate::load::embedded();
-        assert_eq!(checked(&spec, RIGHT).unwrap().len(), 2);
+        assert_eq!(checked(spec, RIGHT).unwrap().len(), 2);
         let table: &[Row] = &[
             ("schema: 1", "schema: 2", (1, 9), &["schema 2 is not known"]),
             (
@@ -310,7 +310,7 @@ questions:
         for (part, instead, at, words) in table {
             let text = RIGHT.replacen(part, instead, 1);
             assert_ne!(text, RIGHT, "{part}");
-            let wrong = checked(&spec, &text).map(|_| ()).unwrap_err();
+            let wrong = checked(spec, &text).map(|_| ()).unwrap_err();
             let (place, said) = (wrong.place.unwrap(), wrong.to_string());
             assert_eq!((place.line, place.column), *at, "{instead}\n{said}");
             words.iter().for_each(|word| assert!(said.contains(word), "{word} is missing in\n{said}"));
@@ -331,8 +331,8 @@ questions:
         let file = "schema: 1\nquestions:\n  - id: a\n    question: b?\n    family:\n      take: bad-index/minus-one\n      \
                     elements: [join/fewer-columns, broadcast/smaller-but-not-one]\n      nd: 'dtypes/numbers[i32]'\n    \
                     cases: { tf.gather: tf.gather/axis/default-of-a-matrix }\n";
-        let questions = checked(&spec, file).unwrap();
-        let answer = |operator| match questions[0].answer(&spec, spec.operator(operator).unwrap()) {
+        let questions = checked(spec, file).unwrap();
+        let answer = |operator| match questions[0].answer(spec, spec.operator(operator).unwrap()) {
             Answer::Cases(cases) => cases.iter().map(|case| case.id.as_str()).collect::<Vec<_>>().join(" "),
             Answer::LeftOut(why) => format!("– {why}"),
             Answer::OtherForm => String::new(),
@@ -345,8 +345,8 @@ questions:
         assert_eq!(answer("onnx.GatherElements-13"), "– no clause for join.smaller");
         assert_eq!(answer("tf.gather_nd"), "tf.gather_nd/dtypes/numbers[i32,i32]");
         let alone = file.replace("      nd: 'dtypes/numbers[i32]'\n", "");
-        let questions = checked(&spec, &alone).unwrap();
+        let questions = checked(spec, &alone).unwrap();
         let page = spec.operator("tf.gather_nd").unwrap();
-        assert!(matches!(questions[0].answer(&spec, page), Answer::OtherForm));
+        assert!(matches!(questions[0].answer(spec, page), Answer::OtherForm));
     }
 }

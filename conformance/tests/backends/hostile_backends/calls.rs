@@ -71,7 +71,7 @@ const AT_ONE_CALL: &[(&str, Verdict, &str)] = &[
 pub(super) fn trials() -> Vec<Trial> {
     let table = AT_ONE_CALL
         .iter()
-        .map(|(mode, verdict, words)| trial(&format!("call/{mode}"), || at_one_call(mode, *verdict, words)));
+        .map(|(mode, verdict, words)| trial(format!("call/{mode}"), || at_one_call(mode, *verdict, words)));
     let others: [(&str, fn()); 7] = [
         ("call/floods-stderr", floods_stderr),
         (

@@ -27,9 +27,9 @@ const AT_THE_START: &[(&str, Verdict, &str)] = &[
 ];
 
 pub(super) fn trials() -> Vec<Trial> {
-    let table = AT_THE_START.iter().map(|(mode, verdict, words)| {
-        trial(&format!("start/{mode}"), || at_the_start(mode, *verdict, words))
-    });
+    let table = AT_THE_START
+        .iter()
+        .map(|(mode, verdict, words)| trial(format!("start/{mode}"), || at_the_start(mode, *verdict, words)));
     let others: [(&str, fn()); 13] = [
         ("start/fails-every-trivial-call", fails_everything),
         ("start/answers-no-trivial-call", answers_nothing),
