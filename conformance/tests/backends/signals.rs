@@ -2,12 +2,11 @@
 //! what was obtained is kept and marked. This program is both the tests and, told so by its environment, the backends.
 
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::miniatures::{MODE, NOTE};
+use crate::miniatures::{MODE, NOTE, assert_is_gone};
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a-terminal-that-a-backend-leaves-raw-is-set-back", a_raw_terminal_is_set_back),
@@ -36,25 +35,6 @@ fn a_raw_terminal_is_set_back() {
         .map(|name| std::fs::read_to_string(folder.path().join(name)).unwrap_or_else(|_| panic!("{said}")));
     assert!(raw.contains("-icanon") && before.contains(" icanon"), "{before}\n{raw}");
     assert_eq!(before, after, "{said}");
-}
-
-/// The process whose id is noted has ended, or is about to be collected by its new parent.
-fn assert_is_gone(note: &Path) {
-    let id = std::fs::read_to_string(note).unwrap();
-    let status = Path::new("/proc").join(&id).join("status");
-    let deadline = Instant::now() + Duration::from_secs(5);
-    loop {
-        let alive = match std::fs::read_to_string(&status) {
-            Ok(status) => !status.contains("State:\tZ"),
-            // Without /proc there is nothing to see; elsewhere it has gone.
-            Err(_) => false,
-        };
-        if !alive {
-            return;
-        }
-        assert!(Instant::now() < deadline, "process {id} outlives its backend");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 /// `gatherspec` on the backend of a mode, in a folder of its own, where temporary files go, too.

@@ -81,10 +81,7 @@ pub(crate) const EVERY_NTH_MESSAGE: Budget = budget(16, 1);
 pub(crate) const EVERY_NTH_OPEN: Budget = budget(8, 1);
 
 /// Policies and backends that the oracle in Python is asked about: each takes 8 s, most of it Python.
-pub(crate) const ORACLES: Budget = Budget { quick: 1, full: 4, nightly: Some(12) };
-
-/// Dtype pairs of narrow kernels: each starts a program, a library and a harness four times.
-pub(crate) const NARROW_PAIRS: Budget = budget(1, 4);
+pub(crate) const ORACLES: Budget = Budget { quick: 0, full: 4, nightly: Some(12) };
 
 /// The dtypes of an operand that a case with open dtypes takes, in turns.
 pub(crate) const OPEN_DTYPES: Budget = budget(1, usize::MAX);

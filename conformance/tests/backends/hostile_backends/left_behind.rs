@@ -3,7 +3,9 @@
 use gather_conformance::judge::Verdict::*;
 use libtest_mimic::Trial;
 
-use super::support::{AT, assert_is_gone, assert_only, backend, run, with_note};
+use crate::miniatures::assert_is_gone;
+
+use super::support::{AT, assert_only, backend, run, with_note};
 use crate::miniatures::{MODE, NOTE};
 use crate::trial;
 

@@ -2,7 +2,7 @@
 //! findings.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gather_conformance::judge::Verdict::{self, *};
 use gather_conformance::process::{Broken, Findings, Limits, ProcessBackend};
@@ -106,23 +106,4 @@ pub(super) fn assert_only(findings: &Findings, verdict: Verdict, words: &str) {
     assert!(said.contains(words), "{said:?} does not contain {words:?}");
     assert!(said.len() < 20_000, "{} bytes are shown", said.len());
     assert_eq!((&findings.remarks[..], &findings.problems[..]), (&[][..], &[][..]));
-}
-
-/// The process whose id is noted has ended, or is about to be collected by its new parent.
-pub(super) fn assert_is_gone(note: &Path) {
-    let id = std::fs::read_to_string(note).unwrap();
-    let status = Path::new("/proc").join(&id).join("status");
-    let deadline = Instant::now() + Duration::from_secs(5);
-    loop {
-        let alive = match std::fs::read_to_string(&status) {
-            Ok(status) => !status.contains("State:\tZ"),
-            // Without /proc there is nothing to see; elsewhere it has gone.
-            Err(_) => false,
-        };
-        if !alive {
-            return;
-        }
-        assert!(Instant::now() < deadline, "process {id} outlives its backend");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Write};
 use std::path::Path;
 use std::process::exit;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gather_conformance::builtin;
 use gather_conformance::protocol::{CallMessage, Reply, Request, call};
@@ -456,5 +456,24 @@ fn misbehave(mode: &str, message: &CallMessage, honest: String, held: &mut Optio
         "dies-the-second-time" if !first_time() => exit(7),
         "changes-its-mind" => exit(8),
         _ => say(&honest),
+    }
+}
+
+/// The process whose id is noted has ended, or is about to be collected by its new parent.
+pub(crate) fn assert_is_gone(note: &Path) {
+    let id = std::fs::read_to_string(note).unwrap();
+    let status = Path::new("/proc").join(&id).join("status");
+    let deadline = Instant::now() + Duration::from_secs(5);
+    loop {
+        let alive = match std::fs::read_to_string(&status) {
+            Ok(status) => !status.contains("State:\tZ"),
+            // Without /proc there is nothing to see; elsewhere it has gone.
+            Err(_) => false,
+        };
+        if !alive {
+            return;
+        }
+        assert!(Instant::now() < deadline, "process {id} outlives its backend");
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
