@@ -43,12 +43,14 @@ pub struct Launch {
     pub environment: Vec<(OsString, OsString)>,
     /// Whether it reserves more address space than any limit would allow.
     pub reserves_memory: bool,
+    /// How often it is restarted at most, if not as often as other programs.
+    pub restarts: Option<usize>,
 }
 
 impl From<&[OsString]> for Launch {
     /// Starts a command without additional environment variables.
     fn from(command: &[OsString]) -> Self {
-        Self { command: command.to_vec(), environment: Vec::new(), reserves_memory: false }
+        Self { command: command.to_vec(), environment: Vec::new(), reserves_memory: false, restarts: None }
     }
 }
 
@@ -124,25 +126,26 @@ impl Adapter {
         let manifest = &self.manifest();
         let environment =
             Environment { manifest, needs: self.needs, requirements: self.requirements, cache: &cache, say };
+        let Manifest { reserves_memory, restarts, .. } = *manifest;
+        let launch = |command, environment| Launch { command, environment, reserves_memory, restarts };
         if manifest.runtime() == Runtime::Node {
             let program = self.place_program(&cache, &[("adapter.mjs", self.program)])?.join("adapter.mjs");
             let (node, folder) = environment.node()?;
             let command = vec![node.into(), program.into(), folder.into()];
             let environment = OPTIONS_OF_NODE.map(|name| (name.into(), OsString::new())).to_vec();
-            return Ok(Launch { command, environment, reserves_memory: manifest.reserves_memory });
+            return Ok(launch(command, environment));
         }
         // Even in isolated mode, Python adds the folder that it runs to its path. That is how the adapter finds the kit.
         let folder = self.place_program(&cache, &[("__main__.py", self.program), KIT])?;
-        let reserves_memory = manifest.reserves_memory;
         let Some(python) = python else {
             let command = vec![environment.python()?.into(), "-I".into(), folder.into()];
-            return Ok(Launch { command, environment: Vec::new(), reserves_memory });
+            return Ok(launch(command, Vec::new()));
         };
         // Not in isolated mode: the libraries of an interpreter that the user names may be in the user's site-packages or on
         // PYTHONPATH, both of which isolated mode ignores.
         let given = |name: &&str| std::env::var_os(name).map(|path| (name.into(), absolute_entries(&path)));
         let environment = PLACES_OF_MODULES.iter().filter_map(given).collect();
-        Ok(Launch { command: vec![python.into(), folder.into()], environment, reserves_memory })
+        Ok(launch(vec![python.into(), folder.into()], environment))
     }
 
     /// Writes the files of an adapter to the cache, in a folder named by a hash of their content, to keep versions apart.

@@ -45,6 +45,8 @@ pub struct Manifest {
     pub campaign: Option<u64>,
     /// How many processes `run` starts at most, if not one: each computes on one core.
     pub jobs: Option<NonZeroUsize>,
+    /// How often `run` restarts it at most, if not as often as other programs: where the library is known to crash often.
+    pub restarts: Option<usize>,
     /// Whether it reserves more address space than the default limit of programs, as browsers do.
     #[serde(default)]
     pub reserves_memory: bool,

@@ -74,9 +74,9 @@ pub(super) struct ProcessOptions {
     /// Address space of a program, in bytes, on Linux; 0 for no limit. An adapter that runs a browser has none
     #[arg(long, value_name = "BYTES", default_value_t = 16 << 30)]
     memory_limit: u64,
-    /// Times to restart a program that crashed, hung or broke the protocol
-    #[arg(long, value_name = "N", default_value_t = Limits::default().restarts)]
-    restarts: usize,
+    /// Times to restart a program that crashed, hung or broke the protocol [default: 200, or what an adapter is known to need]
+    #[arg(long, value_name = "N")]
+    restarts: Option<usize>,
     /// Size in bytes from which a tensor is sent as a file; the file is checked for changes after the call
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().file_above)]
     file_above: usize,
@@ -91,6 +91,9 @@ impl ProcessOptions {
         if launch.reserves_memory {
             limits.memory = None;
         }
+        if let (None, Some(restarts)) = (self.restarts, launch.restarts) {
+            limits.restarts = restarts;
+        }
         ProcessBackend { arguments, environment, limits, jobs, repeat, ..ProcessBackend::new(program) }
     }
 
@@ -101,7 +104,7 @@ impl ProcessOptions {
             virtual_call: self.virtual_limit,
             reply: self.reply_limit,
             memory: (self.memory_limit > 0).then_some(self.memory_limit),
-            restarts: self.restarts,
+            restarts: self.restarts.unwrap_or(Limits::default().restarts),
             file_above: self.file_above,
             ..Limits::default()
         }
@@ -120,7 +123,7 @@ impl ProcessOptions {
             time("--virtual-limit", limits.virtual_call, usual.virtual_call),
             size("--reply-limit", limits.reply, usual.reply),
             memory.then(|| option("--memory-limit", self.memory_limit)),
-            size("--restarts", limits.restarts, usual.restarts),
+            self.restarts.map(|restarts| option("--restarts", restarts)),
             size("--file-above", limits.file_above, usual.file_above),
         ]
         .into_iter()
