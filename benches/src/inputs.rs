@@ -1,13 +1,10 @@
 //! Params and indices of a workload. They are the same on every machine, and nothing here is timed.
 
-use std::sync::Arc;
-
 use gather_spec::tensor::{Elements, Stored};
 use gather_spec::{ByteString, Call, DType, Shape, Tensor, TensorError};
 
 use crate::Workload;
 use crate::indices::Indices;
-use crate::roofline::on_huge_pages;
 use crate::workloads::Layout;
 
 /// How many elements longer than its window a row of [`Layout::Padded`] is.
@@ -40,25 +37,6 @@ impl Inputs {
     /// [`TensorError`] if there is not enough memory for params.
     pub fn of(workload: &Workload) -> Result<Self, TensorError> {
         Ok(Self { params: Params::of(workload)?, indices: Indices::of(workload) })
-    }
-
-    /// The same inputs with params on huge pages, if the system provides them. Strings are not moved.
-    ///
-    /// # Errors
-    /// [`TensorError`] if memory is short.
-    pub fn on_huge_pages(self, workload: &Workload) -> Result<Self, TensorError> {
-        let Params { tensor, elements, offset } = self.params;
-        let elements = match elements {
-            Elements::B1(elements) => u8::store(on_huge_pages(Arc::unwrap_or_clone(elements))),
-            Elements::B2(elements) => u16::store(on_huge_pages(Arc::unwrap_or_clone(elements))),
-            Elements::B4(elements) => u32::store(on_huge_pages(Arc::unwrap_or_clone(elements))),
-            Elements::B8(elements) => u64::store(on_huge_pages(Arc::unwrap_or_clone(elements))),
-            Elements::B16(elements) => u128::store(on_huge_pages(Arc::unwrap_or_clone(elements))),
-            Elements::Strings(_) => elements,
-        };
-        let (shape, strides) = (tensor.shape().clone(), tensor.strides().to_vec());
-        let tensor = Tensor::strided(workload.params.dtype, shape, strides, offset, elements.clone())?;
-        Ok(Self { params: Params { tensor, elements, offset }, ..self })
     }
 
     /// The workload as a call for backends. Indices are copied, params are shared.

@@ -4,8 +4,8 @@
 //! - [`inputs`] makes params of a workload and its [`indices`], the same on every machine.
 //! - [`mod@subject`] runs a workload by gather-optimized and by its [`floor`], the best plain loop.
 //! - [`verify`] compares both with gather-reference.
-//! - [`roofline`] measures the limits of the memory system, [`timing`] interleaves contenders and takes medians,
-//!   [`threads`] shares work, [`machine`] describes where all this was measured.
+//! - [`rooflines`] measures the limits of the memory system, [`threads`] shares work, [`machine`] describes where all this was
+//!   measured.
 
 #![forbid(unsafe_code)]
 
@@ -16,13 +16,14 @@ pub mod indices;
 pub mod inputs;
 pub mod machine;
 mod placed;
-pub mod roofline;
+mod roofline;
 pub mod subject;
 pub mod threads;
-pub mod timing;
+mod timing;
 pub mod verify;
 pub mod workloads;
 
 pub use inputs::Inputs;
+pub use roofline::{Roofline, rooflines};
 pub use subject::{How, Subject, subject};
 pub use workloads::Workload;

@@ -8,7 +8,7 @@ const SHORTEST_ROUND: Duration = Duration::from_millis(2);
 /// The median duration in seconds of one call of each contender, in the given order. `run` calls a contender. Each turn
 /// starts with the same number of uncounted calls. Without them, caches and sleeping threads would be in the state that
 /// the previous contender left, which favours a contender that follows one with the same data.
-pub fn interleave<K: Copy>(contenders: &[K], rounds: usize, mut run: impl FnMut(K)) -> Vec<f64> {
+pub(crate) fn interleave<K: Copy>(contenders: &[K], rounds: usize, mut run: impl FnMut(K)) -> Vec<f64> {
     let calls: Vec<u32> = contenders.iter().map(|contender| calls_per_round(|| run(*contender))).collect();
     let mut seconds = vec![Vec::with_capacity(rounds); contenders.len()];
     for _ in 0..rounds.max(1) {
@@ -37,7 +37,7 @@ fn calls_per_round(mut call: impl FnMut()) -> u32 {
 }
 
 /// The median of values, of which there is at least one; it sorts them.
-pub fn median(values: &mut [f64]) -> f64 {
+pub(crate) fn median(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let middle = values.len() / 2;
     if values.len().is_multiple_of(2) {

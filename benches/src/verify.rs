@@ -1,7 +1,5 @@
 //! Verifies what is timed: a sample of output rows against gather-reference, and all ways of running against each other.
 
-use std::time::{Duration, Instant};
-
 use gather_spec::{Call, Form, Outcome, Shape, Tensor};
 
 use crate::geometry::{Geometry, offsets};
@@ -17,8 +15,6 @@ const SAMPLED_ELEMENTS: usize = 100_000;
 pub struct Samples {
     samples: Vec<Sample>,
     row_len: usize,
-    took: Duration,
-    bytes: usize,
 }
 
 /// The reference's answer for some rows of one batch.
@@ -40,27 +36,16 @@ impl Samples {
         let batches = spread(geometry.batches(), 3);
         let share = SAMPLED_ELEMENTS / (geometry.mids() * geometry.row_len() * batches.len());
         let rows = spread(geometry.rows, share.max(2));
-        let mut all =
-            Self { samples: Vec::new(), row_len: geometry.row_len(), took: Duration::ZERO, bytes: 0 };
+        let mut all = Self { samples: Vec::new(), row_len: geometry.row_len() };
         let settings =
             gather_reference::Settings { profile: workload.policy, ..gather_reference::Settings::default() };
         for batch in batches {
             let call = sample_call(workload, inputs, &geometry, batch, &rows)?;
-            let start = Instant::now();
             let outcome = gather_reference::answer(&call, settings);
-            all.took += start.elapsed();
             let Outcome::Output(expected) = outcome else { return Err(format!("reference: {outcome:?}")) };
-            all.bytes += expected.shape().element_count() * expected.dtype().size();
             all.samples.push(Sample { expected, places: places(&geometry, batch, &rows) });
         }
         Ok(all)
-    }
-
-    /// How long the reference took per byte of its outputs, in nanoseconds.
-    #[must_use]
-    #[allow(clippy::cast_precision_loss, reason = "a count of bytes, to be reported with three digits")]
-    pub fn reference_ns_per_byte(&self) -> f64 {
-        self.took.as_secs_f64() * 1e9 / self.bytes as f64
     }
 
     /// Compares the reused output of a subject with the reference's rows.

@@ -19,4 +19,4 @@ pub(crate) use operands::Files;
 pub(crate) use page::page;
 pub(crate) use record::{Backends, Record, SCHEMA};
 pub(crate) use summary::summary;
-pub(crate) use table::{head, rows};
+pub(crate) use table::{head, rooflines, rows};

@@ -1,5 +1,6 @@
 //! What a run of `gatherspec bench` measured, as it is written to a file.
 
+use gather_benches::Roofline;
 use serde::{Deserialize, Serialize};
 
 use crate::backend::Identity;
@@ -31,6 +32,9 @@ pub(crate) struct Record {
     /// The signal by which the user ended the run early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) interrupted: Option<String>,
+    /// The limits of the memory system, if they were measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) rooflines: Vec<Roofline>,
     /// The backends.
     pub(crate) backends: Vec<Backends>,
     /// The workloads.

@@ -155,6 +155,7 @@ mod tests {
             rounds: 3,
             min_round_ns: 1,
             interrupted: None,
+            rooflines: Vec::new(),
             backends: vec![Backends { name: "ours".to_owned(), identity }],
             workloads,
         }

@@ -1,5 +1,7 @@
 //! The measurements as a Markdown table, row by row, so that what was measured is printed at once.
 
+use gather_benches::Roofline;
+
 use crate::protocol::OutputMemory;
 
 use super::record::{Durations, Measured, Result, Timed};
@@ -17,6 +19,20 @@ pub(super) fn titles(backends: &[String]) -> Vec<String> {
     let cells = ["workload", "output", "memory"].into_iter().chain(names).chain(["floor", "GB/s"]);
     let ratios = [format!("best peer / {ours}"), format!("floor / {ours}")];
     cells.map(str::to_owned).chain(ratios).collect()
+}
+
+/// The limits of the memory system, as a table of its own; empty if they were not measured.
+pub(crate) fn rooflines(all: &[Roofline], threads: usize) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let titles = ["roofline".to_owned(), "1 thread".to_owned(), format!("{threads} threads")];
+    let head = row(titles.into_iter()) + &row(["---", "--:", "--:"].map(str::to_owned).into_iter());
+    let line = |Roofline { name, unit, one_thread, all_threads }: &Roofline| {
+        let shown = |rate: f64| format!("{} {unit}", three_digits(rate));
+        row([name.clone(), shown(*one_thread), shown(*all_threads)].into_iter())
+    };
+    head + &all.iter().map(line).collect::<String>() + "\n"
 }
 
 /// The rows of a workload, one for each kind of output memory.
@@ -118,6 +134,20 @@ mod tests {
         assert_eq!(
             rows(&measured),
             "| rows | 4.00 MB | reused | 2.00 ms ±0 % | – | 8.00 ms ±0 % | 3.00 ms ±0 % | 1.00 ms ±0 % | 2.0 | 1.50 | 0.50 |\n"
+        );
+    }
+
+    #[test]
+    fn rooflines_have_a_column_for_one_thread_and_one_for_all() {
+        let one = |name: &str, unit: &str, one_thread, all_threads| {
+            let (name, unit) = (name.to_owned(), unit.to_owned());
+            Roofline { name, unit, one_thread, all_threads }
+        };
+        assert_eq!(rooflines(&[], 2), "");
+        assert_eq!(
+            rooflines(&[one("copy", "GB/s", 17.24, 19.5), one("reads", "ns", 9.184, 4.72)], 2),
+            "| roofline | 1 thread | 2 threads |\n| --- | --: | --: |\n| copy | 17.2 GB/s | 19.5 GB/s |\n\
+             | reads | 9.18 ns | 4.72 ns |\n\n"
         );
     }
 

@@ -5,7 +5,8 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use gather_benches::{Workload, machine, threads, workloads};
+use gather_benches::{Workload, machine, rooflines, threads, workloads};
+use gather_optimized::{LEVEL_VARIABLE, Level};
 use gather_spec::{Signatures, names};
 
 use crate::adapters::Launch;
@@ -28,6 +29,12 @@ pub(super) struct Bench {
     /// Time only the workload with this id, or the workloads that match this glob [default: all whose tensors are contiguous]
     #[arg(long = "workload", value_name = "ID|GLOB")]
     patterns: Vec<String>,
+    /// Level of optimized's instruction sets to time as a backend of its own, beside the one that it chooses
+    #[arg(long = "level", value_name = "LEVEL", value_parser = level)]
+    levels: Vec<Level>,
+    /// Measure first what the memory allows: copies of 268 MB and random reads, some seconds and 1.6 GB
+    #[arg(long)]
+    rooflines: bool,
     /// Where outputs go: fresh memory for each call, a pool of the library (the other backends get fresh memory), or memory of
     /// the caller that is reused
     #[arg(long, value_name = "MEMORY", value_delimiter = ',', default_value = "fresh,into", value_parser = memory)]
@@ -48,7 +55,7 @@ pub(super) struct Bench {
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
     /// Time nothing: make the page from a file that --json wrote
-    #[arg(long, value_name = "FILE", requires = "page", conflicts_with_all = ["backends", "patterns", "output", "turns", "rounds", "threads", "json", "command"])]
+    #[arg(long, value_name = "FILE", requires = "page", conflicts_with_all = ["backends", "patterns", "levels", "rooflines", "output", "turns", "rounds", "threads", "json", "command"])]
     from: Option<PathBuf>,
     #[command(flatten)]
     process: ProcessOptions,
@@ -92,6 +99,7 @@ impl Bench {
             rounds: settings.rounds,
             min_round_ns: ROUND,
             interrupted: None,
+            rooflines: if self.rooflines { rooflines(self.turns.get(), threads) } else { Vec::new() },
             backends: contenders.iter().map(identity).collect(),
             workloads: Vec::new(),
         };
@@ -173,8 +181,8 @@ impl Bench {
                 }
                 [only] if !is_contiguous(&only) => {
                     return Err(Failure::Usage(format!(
-                        "workload `{text}` has strided tensors, which the protocol does not carry\nhelp: time it by `cargo run \
-                         --release -p gather-benches --example table -- --workload {text}`"
+                        "workload `{text}` has strided tensors, which the protocol does not carry\nhelp: time it by `cargo bench \
+                         -p gather-benches -- {text}`"
                     )));
                 }
                 _ => chosen.extend(found.into_iter().map(str::to_owned)),
@@ -196,6 +204,11 @@ impl Bench {
         for backend in std::iter::once(&ours).chain(others) {
             let (name, launch) = self.launch(backend).map_err(Failure::Broken)?;
             contenders.push(self.contender(&name, &launch)?);
+        }
+        for level in &self.levels {
+            let (_, mut launch) = self.launch(&ours).map_err(Failure::Broken)?;
+            launch.environment.push((LEVEL_VARIABLE.into(), level.to_string().into()));
+            contenders.push(self.contender(&format!("optimized ({level})"), &launch)?);
         }
         if !self.command.is_empty() {
             contenders.push(self.contender(&shell::quoted(&self.command), &Launch::from(&self.command[..]))?);
@@ -229,6 +242,14 @@ impl Bench {
     }
 }
 
+/// A level that this processor has.
+fn level(text: &str) -> Result<Level, String> {
+    let available: Vec<Level> = Level::available().collect();
+    let found = available.iter().find(|level| level.to_string() == text);
+    let names = || available.iter().map(Level::to_string).collect::<Vec<_>>().join(" ");
+    found.copied().ok_or_else(|| format!("expected one that this processor has: {}", names()))
+}
+
 fn memory(text: &str) -> Result<OutputMemory, String> {
     match text {
         "fresh" => Ok(OutputMemory::Fresh),
@@ -250,8 +271,9 @@ fn introduction(record: &Record) -> String {
     let Record { machine, threads, turns, rounds, .. } = record;
     format!(
         "Machine: {machine}. Processors for each backend: {threads}.\n\
-         Backends: {}. Medians of {turns} turns of {rounds} rounds; ± is half the distance between the quartiles.\n\n{}",
+         Backends: {}. Medians of {turns} turns of {rounds} rounds; ± is half the distance between the quartiles.\n\n{}{}",
         record.versions(),
+        bench::rooflines(&record.rooflines, *threads),
         bench::head(&record.names())
     )
 }

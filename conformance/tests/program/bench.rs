@@ -316,13 +316,30 @@ fn a_workload_under_a_policy_is_asked_of_operators_that_have_it() {
 }
 
 #[test]
+fn every_level_of_the_processor_is_timed_as_a_backend_of_its_own() {
+    let brief = ["--workload", "tiny-2x2", "--turns", "1", "--rounds", "1", "--output", "fresh"];
+    let (status, out, said) = ended(&[&brief[..], &["--level", "portable"]].concat());
+    assert_eq!((status, said.as_str()), (0, ""), "{out}");
+    let head = rows(&out, "workload");
+    assert_eq!(head[0][4..6], ["optimized", "optimized (portable)"]);
+    assert!(rows(&out, "tiny-2x2")[0][5].contains("s ±"), "{out}");
+    let (status, _, said) = ended(&["--level", "avx1"]);
+    assert_eq!(status, 2);
+    assert!(said.contains("expected one that this processor has: portable"), "{said}");
+}
+
+#[test]
 fn an_unknown_or_strided_workload_is_refused_before_anything_is_started() {
     let (status, out, said) = ended(&["--workload", "tiny-2x3"]);
     assert_eq!((status, out.as_str()), (2, ""));
     assert!(said.contains("tiny-2x3") && said.contains("tiny-2x2"), "{said}");
     let (status, _, said) = ended(&["--workload", "rows-f32-1mx64-padded"]);
     assert_eq!(status, 2);
-    assert!(said.contains("strided tensors") && said.contains("--example table"), "{said}");
+    assert!(
+        said.contains("strided tensors")
+            && said.contains("cargo bench -p gather-benches -- rows-f32-1mx64-padded"),
+        "{said}"
+    );
     let (status, _, said) = ended(&["--output", "elsewhere"]);
     assert_eq!(status, 2);
     assert!(said.contains("expected fresh, pooled or into"), "{said}");
