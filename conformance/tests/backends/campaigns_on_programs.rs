@@ -188,14 +188,16 @@ fn a_death_from_outside() {
     assert_eq!(Report { groups: Vec::new(), ..found }, Report { counts, ..honest });
 }
 
-/// Goes on for some seconds; gives what was noted last, and checks that it took no longer than that and a little.
+/// Half of what waiting for a call that hangs would take, and far more than a loaded machine needs to end a campaign.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Goes on for some seconds; gives what was noted last, and checks that it waited for nothing that hangs.
 fn run_for(from: Report, backend: &ProcessBackend, workers: usize, seconds: f64) -> Report {
     let start = Instant::now();
     let end = start + Duration::from_secs_f64(seconds);
     let (report, stopped) = go_on_until(from, backend, workers, Some(end));
     assert!(stopped.is_none(), "{stopped:?}");
-    let took = start.elapsed().as_secs_f64();
-    assert!(took < seconds + 2.0, "{took} s, of {seconds}");
+    assert!(end.elapsed() < PATIENCE, "{:?}, of {seconds} s", start.elapsed());
     report
 }
 
@@ -249,7 +251,7 @@ fn saved_cases_that_hang() {
     let saver = Saver { spec: &spec, folder: None, reproduction: &named };
     let end = Instant::now() + Duration::from_millis(500);
     let corpus = Corpus::ask(&cases, &mut subject, Strictness::Lenient, &saver, Some(end)).unwrap();
-    assert!(end.elapsed() < Duration::from_secs(2), "{:?}", end.elapsed());
+    assert!(end.elapsed() < PATIENCE, "{:?}", end.elapsed());
     assert_eq!((corpus.cases, corpus.judged(), corpus.unasked), (3, 1, 2), "{corpus:#?}");
     let report = Report { corpus: Some(corpus), ..start(&backend("honest", 0), "reference") };
     assert_eq!(report.gap().unwrap(), "2 of 3 saved cases were not asked before the time was up");
@@ -257,12 +259,13 @@ fn saved_cases_that_hang() {
 
 fn workers_that_do_not_stop() {
     let mut backend = backend("ignores-stop", 0);
-    backend.limits.stop = Duration::from_secs(1);
+    backend.limits.stop = Duration::from_secs(2);
     let start = start(&self::backend("honest", 0), "reference");
     let began = Instant::now();
     let (report, stopped) = go_on(start, &backend, 6);
     assert!(report.complete && stopped.is_none(), "{stopped:?}");
-    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    // One after the other, they would take as long as this for their ends alone.
+    assert!(began.elapsed() < 6 * backend.limits.stop, "{:?}", began.elapsed());
 }
 
 /// Every law is skipped where every answer is `unsupported`; compared with the reference, all of it fails.
