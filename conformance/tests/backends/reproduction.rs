@@ -280,7 +280,7 @@ fn limits() {
     let lines = place.run_and_paste(&[&words[..], &["--", "miniature"]].concat(), 1);
     assert!(lines[0].contains(&format!(" {} ", limits.join(" "))), "{}", lines[0]);
     // What is as ever is not said.
-    let usual = ["--cases", "marked.yaml", "--call-limit", "0.5", "--restarts", "200", "--", "miniature"];
+    let usual = ["--cases", "marked.yaml", "--call-limit", "0.5", "--start-limit", "120", "--", "miniature"];
     let lines = place.run_and_paste(&usual, 1);
     assert_eq!(
         lines[0],
