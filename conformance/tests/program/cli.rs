@@ -288,20 +288,22 @@ fn a_backend_that_cannot_be_started_ends_with_status_3_and_the_others_are_judged
 #[test]
 #[cfg(unix)]
 fn results_are_kept_of_every_program_whatever_it_calls_itself() {
-    above_quick!();
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();
     let kept = folder.path().join("kept");
-    let run = ["run", "--out", out, "--results", kept.to_str().unwrap()];
-    let program = ["--", env!("CARGO_BIN_EXE_gatherspec"), "serve", "reference"];
+    let spec = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/made_up");
+    let options = ["--no-campaign", "--out", out, "--results", kept.to_str().unwrap()];
+    let run = [&["run", "--spec", spec][..], &options].concat();
+    let program = ["--", env!("CARGO_BIN_EXE_gatherspec"), "serve", "optimized", "--spec", spec];
     // Two of the same name and version: one file, and a word about it.
     let twin = folder.path().join("twin");
-    std::fs::write(&twin, format!("#!/bin/sh\nexec '{}' serve reference\n", program[1])).unwrap();
+    std::fs::write(&twin, format!("#!/bin/sh\nexec '{}' serve optimized --spec '{spec}'\n", program[1]))
+        .unwrap();
     std::fs::set_permissions(&twin, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let twin = ["--backend", twin.to_str().unwrap()];
     let (_, said) = texts(&[&run[..], &twin, &program].concat(), 0);
     let files = std::fs::read_dir(&kept).unwrap().map(|entry| entry.unwrap().file_name());
-    assert_eq!(files.collect::<Vec<_>>(), [concat!("reference-", env!("CARGO_PKG_VERSION"), ".json")]);
+    assert_eq!(files.collect::<Vec<_>>(), [concat!("optimized-", env!("CARGO_PKG_VERSION"), ".json")]);
     // A run that takes long says how far it is.
     let said: Vec<&str> = said.lines().filter(|line| !line.ends_with(" left")).collect();
     assert!(said.len() == 1 && said[0].contains("in place of a backend of the same name"), "{said:?}");
@@ -314,7 +316,8 @@ fn the_whole_suite_goes_through_a_pipe() {
     above_quick!();
     let folder = tempfile::tempdir().unwrap();
     let program = env!("CARGO_BIN_EXE_gatherspec");
-    let options = ["run", "--out", folder.path().to_str().unwrap(), "--jobs", "2", "--repeat", "2"];
+    let options =
+        ["run", "--out", folder.path().to_str().unwrap(), "--no-campaign", "--jobs", "2", "--repeat", "2"];
     let files = ["--file-above", "4096", "--", program, "serve", "reference"];
     let (text, _) = texts(&[&options[..], &files[..]].concat(), 0);
     assert!(text.contains("everything conforms"), "{text}");

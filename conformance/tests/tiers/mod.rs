@@ -135,7 +135,6 @@ const ABOVE_QUICK: &[(&str, Tier, &str)] = &[
     ("the_lines_of_the_page_build_and_run_the_library_in_cpp", Full, "a whole run"),
     ("a_library_is_fuzzed_and_repeated_by_its_file", Full, "`hostile_backends.rs` has programs that err"),
     ("a_tiny_adapter_is_judged_like_any_other", Full, "a campaign in Python; the kit is tested call by call"),
-    ("results_are_kept_of_every_program_whatever_it_calls_itself", Full, "three whole runs"),
     ("the_whole_suite_goes_through_a_pipe", Full, "two whole runs; `serve.rs` tests the protocol"),
     ("the_console_blocks_print_what_the_pages_say", Full, "whole runs; options and links are tested"),
     (
