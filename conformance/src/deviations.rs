@@ -131,7 +131,7 @@ impl Deviations {
         if file.deviations.is_none() && file.drawn.is_none() && file.laws.is_none() {
             wrong.push("has none of `deviations`, `drawn` and `laws`".to_owned());
         }
-        let (entries, names) = (file.deviations.unwrap_or_default(), Names::new(cases));
+        let (mut entries, names) = (file.deviations.unwrap_or_default(), Names::new(cases));
         let (drawn, laws) = (file.drawn.unwrap_or_default(), file.laws.unwrap_or_default());
         for (number, entry) in (1..).zip(&entries) {
             let what = entry.wrong(spec, cases, &names);
@@ -142,6 +142,9 @@ impl Deviations {
                 let what = entry.wrong(section == "laws", spec).into_iter();
                 wrong.extend(what.map(|what| format!("{section} {number} ({}) {what}", entry.pattern())));
             }
+        }
+        for pattern in entries.iter_mut().filter_map(|entry| entry.case.as_mut()) {
+            names.settle(pattern, cases);
         }
         if wrong.is_empty() {
             let kinds = [drawn, laws].concat();

@@ -108,7 +108,7 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
     /// so that many cases together try all of them.
     #[must_use]
     pub fn in_turn(mut self, turn: usize) -> Self {
-        let threads = turn / (Layout::ALL.len() - 1) % self.threads.len();
+        let threads = turn / PAIRS.len() % self.threads.len();
         self.threads = &self.threads[threads..=threads];
         self.layouts = PAIRS[turn % PAIRS.len()];
         self.poisons_all = true;
@@ -234,7 +234,7 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
         threads: usize,
     ) -> Result<Outcome, (Verdict, String)> {
         let backend = self.backend.get_or_insert_with(|| (self.factory)().into());
-        // The first number of threads writes to memory as it is, the others to poisoned outputs.
+        // Unless all outputs are poisoned, those of the first number of threads are memory as it is.
         let poison = self.poisons_all || threads != THREADS[0];
         let answered = catch_unwind(AssertUnwindSafe(|| backend.call(call, threads, poison)));
         let outcome = answered.map_err(|panic| {

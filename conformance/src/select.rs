@@ -158,6 +158,14 @@ impl<'a> Names<'a> {
         Self(all)
     }
 
+    /// Reads a pattern that names one of the cases as that name only, as [`Selection::settle`] does.
+    pub(crate) fn settle(&self, pattern: &mut Pattern, cases: &[Case]) {
+        if let Some(named) = self.0.get(pattern.as_str()) {
+            pattern.is_id = named.iter().any(|number| cases[*number].id == pattern.text);
+            pattern.settle();
+        }
+    }
+
     /// The numbers of the cases that have this name or, if none has, whose names match it as a glob.
     pub(crate) fn matching(&self, pattern: &Pattern) -> Vec<usize> {
         if let Some(named) = self.0.get(pattern.as_str()) {

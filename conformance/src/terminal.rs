@@ -15,6 +15,7 @@ mod unix {
     use std::fs::File;
     use std::sync::OnceLock;
 
+    use rustix::fs::{FileType, fstat};
     use rustix::process::getpgrp;
     use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
 
@@ -30,9 +31,14 @@ mod unix {
         }
     }
 
-    /// Sets what has changed back. A program in the background must leave the terminal alone: it would be stopped.
+    /// Sets what has changed back. A program in the background must leave the terminal alone: it would be stopped. So must one
+    /// that writes to a pipe: the reader may be a pager, which has set the terminal for itself.
     pub(crate) fn restore() {
         let Some((terminal, before)) = TERMINAL.get() else { return };
+        let stdout = fstat(std::io::stdout()).map(|found| FileType::from_raw_mode(found.st_mode));
+        if stdout.is_ok_and(FileType::is_fifo) {
+            return;
+        }
         let in_foreground = tcgetpgrp(terminal).is_ok_and(|group| group == getpgrp());
         let modes = |of: &Termios| (of.input_modes, of.output_modes, of.control_modes, of.local_modes);
         if in_foreground && tcgetattr(terminal).is_ok_and(|now| modes(&now) != modes(before)) {

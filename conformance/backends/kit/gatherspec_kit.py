@@ -169,13 +169,15 @@ class _Backend:
         if tensor.data != fresh.data:
             return True
         stored = self._stored(array)
+        if stored in (None, (fresh.dtype, fresh.shape, fresh.data)):
+            return False
         # What `load` or `store` loses, they lose of a fresh operand, too.
-        return stored not in (None, (fresh.dtype, fresh.shape, fresh.data)) and stored != self._stored(self.load(fresh))
+        return self._stored(fresh, self.load) not in (None, stored)
 
-    def _stored(self, array):
-        """An operand as a value; None if `store` takes outputs only."""
+    def _stored(self, operand, load=lambda array: array):
+        """An operand as a value; None if `store` takes outputs only, or there is no memory for another one."""
         try:
-            tensor = self.store(array)
+            tensor = self.store(load(operand))
         except Exception:
             return None
         return tensor.dtype, tensor.shape, tensor.data

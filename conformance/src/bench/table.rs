@@ -3,6 +3,7 @@
 use gather_benches::Roofline;
 
 use crate::protocol::OutputMemory;
+use crate::words::counted;
 
 use super::record::{Durations, Measured, Result, Timed};
 
@@ -26,7 +27,7 @@ pub(crate) fn rooflines(all: &[Roofline], threads: usize) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let titles = ["roofline".to_owned(), "1 thread".to_owned(), format!("{threads} threads")];
+    let titles = ["roofline".to_owned(), "1 thread".to_owned(), counted(threads, "thread")];
     let head = row(titles.into_iter()) + &row(["---", "--:", "--:"].map(str::to_owned).into_iter());
     let line = |Roofline { name, unit, one_thread, all_threads }: &Roofline| {
         let shown = |rate: f64| format!("{} {unit}", three_digits(rate));

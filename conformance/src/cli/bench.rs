@@ -32,7 +32,8 @@ pub(super) struct Bench {
     /// Level of optimized's instruction sets to time as a backend of its own, beside the one that it chooses
     #[arg(long = "level", value_name = "LEVEL", value_parser = level)]
     levels: Vec<Level>,
-    /// Measure first what the memory allows: copies of 268 MB and random reads, some seconds and 1.6 GB
+    /// Measure first what the memory allows, for the table and the JSON file: copies of 268 MB and random reads, in some seconds
+    /// and 1.9 GB
     #[arg(long)]
     rooflines: bool,
     /// Where outputs go: fresh memory for each call, a pool of the library (the other backends get fresh memory), or memory of
@@ -106,7 +107,7 @@ impl Bench {
         print(&introduction(&record))?;
         let gentle = Gentle::new();
         let mut files = Files::new()?;
-        let mut stopped = None;
+        let (mut stopped, mut unprinted) = (None, None);
         for workload in &chosen {
             if interrupt::requested() {
                 break;
@@ -115,8 +116,11 @@ impl Bench {
                 // Nothing was measured before an interruption.
                 Ok(measured) if measured.timed.is_empty() => {}
                 Ok(measured) => {
-                    print(&bench::rows(&measured))?;
+                    unprinted = print(&bench::rows(&measured)).err();
                     record.workloads.push(measured);
+                    if unprinted.is_some() {
+                        break;
+                    }
                 }
                 Err(why) => {
                     stopped = Some(format!("workload {}: {why}", workload.id));
@@ -131,18 +135,17 @@ impl Bench {
         contenders.into_iter().for_each(Contender::stop);
         record.interrupted = interrupt::signal().map(str::to_owned);
         // What was measured is kept, whatever came after it.
-        if let Some(path) = &self.json {
-            let mut text = serde_json::to_vec_pretty(&record).expect("a record is plain data");
-            text.push(b'\n');
-            files::write_whole(path, &text)?;
-        }
-        self.write_page(&record)?;
+        let written = [self.write_json(&record), self.write_page(&record)];
         drop(gentle);
+        written.into_iter().collect::<Result<(), Failure>>()?;
+        unprinted.map_or(Ok(()), Err)?;
         print(&(bench::summary(&record) + &left_out(&record) + &interruption(&record)))?;
-        match stopped.or(ended) {
-            Some(why) => Err(Failure::Broken(why)),
-            None if is_wrong => Ok(Status::DoesNotConform),
-            None => Ok(Status::Conforms),
+        match (stopped, ended) {
+            // Its inputs cannot be made or written, or the reference refuses it.
+            (Some(why), _) => Err(Failure::Usage(why)),
+            (None, Some(why)) => Err(Failure::Broken(why)),
+            (None, None) if is_wrong => Ok(Status::DoesNotConform),
+            (None, None) => Ok(Status::Conforms),
         }
     }
 
@@ -157,6 +160,15 @@ impl Bench {
         })?;
         self.write_page(&record)?;
         Ok(Status::Conforms)
+    }
+
+    fn write_json(&self, record: &Record) -> Result<(), Failure> {
+        if let Some(path) = &self.json {
+            let mut text = serde_json::to_vec_pretty(record).expect("a record is plain data");
+            text.push(b'\n');
+            files::write_whole(path, &text)?;
+        }
+        Ok(())
     }
 
     fn write_page(&self, record: &Record) -> Result<(), Failure> {
@@ -179,10 +191,10 @@ impl Bench {
                     let ids: Vec<&str> = all.iter().map(|workload| workload.id.as_str()).collect();
                     return Err(Failure::Usage(names::unknown("workload", text, &ids)));
                 }
-                [only] if !is_contiguous(&only) => {
+                [first, ..] if !found.iter().any(is_contiguous) => {
                     return Err(Failure::Usage(format!(
                         "workload `{text}` has strided tensors, which the protocol does not carry\nhelp: time it by `cargo bench \
-                         -p gather-benches -- {text}`"
+                         -p gather-benches -- {first}`"
                     )));
                 }
                 _ => chosen.extend(found.into_iter().map(str::to_owned)),

@@ -40,7 +40,7 @@ pub(super) struct Arguments<'a> {
 
 /// The texts and integer lists of a call. Texts are zero-terminated.
 #[derive(Debug, PartialEq, Eq)]
-struct Texts {
+pub(super) struct Texts {
     operator: Vec<u8>,
     operands: Vec<Vec<u8>>,
     attributes: Vec<Vec<u8>>,
@@ -54,9 +54,8 @@ impl<'a> Arguments<'a> {
     /// Lays out a call.
     ///
     /// # Errors
-    /// If a text holds a zero byte, or there is no memory.
-    pub(super) fn new(call: Request<'a>) -> Result<Self, String> {
-        let texts = Texts::of(&call)?;
+    /// If there is no memory for an operand.
+    pub(super) fn new(call: Request<'a>, texts: Texts) -> Result<Self, String> {
         let operands = call.operands.iter().map(|(name, source)| Operand::new(name, source));
         let operands: Vec<Operand> = operands.collect::<Result<_, _>>()?;
         // Moving the vectors does not move their heap memory, which the pointers refer to.
@@ -123,7 +122,11 @@ impl<'a> Arguments<'a> {
 }
 
 impl Texts {
-    fn of(call: &Request<'_>) -> Result<Self, String> {
+    /// The texts of a call.
+    ///
+    /// # Errors
+    /// If one holds a zero byte.
+    pub(super) fn of(call: &Request<'_>) -> Result<Self, String> {
         let value = |value: &Attribute| match value {
             Attribute::String(value) => text(value),
             _ => Ok(Vec::new()),

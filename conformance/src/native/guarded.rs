@@ -77,7 +77,8 @@ impl Guarded {
             // SAFETY: the pages replaced are this function's own, and nothing refers to them yet.
             let mapped = unsafe {
                 let low = this.base.cast::<u8>().add(GUARD).cast();
-                let flags = libc::MAP_PRIVATE | libc::MAP_FIXED;
+                // Without a reservation, a write can make gigabytes of pages writable where memory is less than that.
+                let flags = libc::MAP_PRIVATE | libc::MAP_FIXED | libc::MAP_NORESERVE;
                 libc::mmap(low, size, libc::PROT_READ, flags, file.as_raw_fd(), first)
             };
             if mapped == libc::MAP_FAILED {
@@ -191,14 +192,20 @@ impl Slot {
         }
     }
 
-    /// How far `address` is from the elements, and whether it lies behind them, if it is in the guards or no further off than
-    /// the operand is long.
-    fn distance(&self, address: usize) -> Option<(usize, bool)> {
+    /// How far `address` is from the elements, and in which words to say so, if it is in them, in the guards, or no further off
+    /// than the operand is long.
+    fn distance(&self, address: usize) -> Option<(usize, &'static [u8])> {
         let (start, length) = (self.start.load(SeqCst), self.length.load(SeqCst));
         let end = start.wrapping_add(length);
-        let (distance, behind) =
-            if address >= end { (address - end + 1, true) } else { (start.saturating_sub(address), false) };
-        (self.taken.load(SeqCst) && distance <= length.max(GUARD)).then_some((distance, behind))
+        let (distance, place): (usize, &[u8]) = if address >= end {
+            ((address - end).saturating_add(1), b" past the end of `")
+        } else if address >= start {
+            (address - start, b" into `")
+        } else {
+            (start - address, b" before the start of `")
+        };
+        let is_near = address >= start && address < end || distance <= length.max(GUARD);
+        (self.taken.load(SeqCst) && is_near).then_some((distance, place))
     }
 }
 
@@ -265,12 +272,12 @@ extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
 fn report(address: usize) {
     let near = SLOTS
         .iter()
-        .filter_map(|slot| slot.distance(address).map(|(distance, behind)| (distance, behind, slot)));
-    let Some((distance, behind, slot)) = near.min_by_key(|(distance, ..)| *distance) else { return };
+        .filter_map(|slot| slot.distance(address).map(|(distance, place)| (distance, place, slot)));
+    let Some((distance, place, slot)) = near.min_by_key(|(distance, ..)| *distance) else { return };
     let mut line = Line { bytes: [0; 192], used: 0 };
     line.push(b"gatherspec: memory access ");
     line.push_bytes(distance);
-    line.push(if behind { b" past the end of `" } else { b" before the start of `" });
+    line.push(place);
     for byte in slot.name.iter().map(|byte| byte.load(SeqCst)).take_while(|byte| *byte != 0) {
         line.push(&[byte]);
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use gather_spec::{Call, Outcome, Tensor};
 
 use super::abi;
-use super::arguments::{Arguments, Request};
+use super::arguments::{Arguments, Request, Texts};
 use super::operand::Source;
 use super::{guarded, read};
 use crate::backend::Description;
@@ -116,7 +116,12 @@ impl Library {
         let broken = |wrong: String| {
             no_answer(Fault::BrokenContract, format!("the library breaks its contract: {wrong}"))
         };
-        let mut arguments = Arguments::new(request).map_err(|what| NoAnswer { fault: None, what })?;
+        let texts = Texts::of(&request).map_err(|what| NoAnswer { fault: None, what })?;
+        // That this side has no memory for operands is no fault of the message or the library.
+        let mut arguments = match Arguments::new(request, texts) {
+            Ok(arguments) => arguments,
+            Err(why) => return Ok(Outcome::Unsupported(why)),
+        };
         let mut reply = abi::Reply::blank();
         // SAFETY: `arguments` and all that they point to live until the end of this function, `reply` is this function's
         // own, and both are laid out as in the header.

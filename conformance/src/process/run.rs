@@ -53,6 +53,7 @@ impl ProcessBackend {
         let declared = |case: &&&Case| description.operators.contains_key(case.call.operator.as_str());
         watch(Event::Described(cases.len() - cases.iter().filter(declared).count()));
         let probed = self.probe(&mut first, &description, trivial, watch);
+        shared.forget_stderr();
 
         let mut results: Vec<Option<CaseResult>> = vec![None; cases.len()];
         let jobs = if first.has_given_up() { 1 } else { self.jobs.min(cases.len()) };
@@ -62,14 +63,14 @@ impl ProcessBackend {
                 // A worker that does not come up leaves its cases to the others.
                 let work = move || match Worker::start(shared, watch) {
                     Ok(mut worker) if worker.description() == description => {
-                        shared.run_worker(&mut worker, cases, watch)
+                        worker.run(cases, &shared.next, true, watch)
                     }
                     _ => Vec::new(),
                 };
                 std::thread::Builder::new().spawn_scoped(scope, work)
             });
             let more: Vec<_> = more.map_while(Result::ok).collect();
-            let mut done = shared.run_worker(&mut first, cases, watch);
+            let mut done = first.run(cases, &shared.next, true, watch);
             for worker in more {
                 done.extend(worker.join().expect("a worker does not panic"));
             }

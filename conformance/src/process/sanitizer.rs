@@ -28,7 +28,7 @@ impl Scanner {
             if part.ends_with(b"\n") {
                 let line = String::from_utf8_lossy(&self.line);
                 if self.report.is_none() && begins_report(line.trim()) {
-                    self.report = Some(words::name(line.trim()));
+                    self.report = Some(words::name(without_process(line.trim())));
                 }
                 self.line.clear();
             }
@@ -39,6 +39,12 @@ impl Scanner {
     pub(super) const fn take_report(&mut self) -> Option<String> {
         self.report.take()
     }
+}
+
+/// The line without the number of the process, which differs from run to run.
+fn without_process(line: &str) -> &str {
+    let line = after_process(line).unwrap_or(line).trim_start();
+    line.rsplit_once(" (pid=").map_or(line, |(said, _)| said)
 }
 
 /// Whether a sanitizer's or valgrind's report begins with this line.
@@ -102,6 +108,20 @@ mod tests {
     }
 
     #[test]
+    fn a_report_is_the_same_whatever_the_number_of_the_process() {
+        for (line, said) in [
+            (
+                "==71==ERROR: LeakSanitizer: detected memory leaks",
+                "ERROR: LeakSanitizer: detected memory leaks",
+            ),
+            ("==71== Invalid read of size 8", "Invalid read of size 8"),
+            ("WARNING: ThreadSanitizer: data race (pid=71)", "WARNING: ThreadSanitizer: data race"),
+        ] {
+            assert_eq!(without_process(line), said);
+        }
+    }
+
+    #[test]
     fn a_report_is_found_wherever_the_stream_is_cut_and_taken_once() {
         let text = "noise\n=====\n==71==ERROR: AddressSanitizer: heap-use-after-free\n==71==ERROR: LeakSanitizer: x\n";
         for cut in 0..text.len() {
@@ -109,7 +129,7 @@ mod tests {
             scanner.read(&text.as_bytes()[..cut]);
             scanner.read(b"");
             scanner.read(&text.as_bytes()[cut..]);
-            let said = Some("==71==ERROR: AddressSanitizer: heap-use-after-free".to_owned());
+            let said = Some("ERROR: AddressSanitizer: heap-use-after-free".to_owned());
             assert_eq!((scanner.take_report(), scanner.take_report()), (said, None), "{cut}");
         }
         let mut flood = Scanner::default();

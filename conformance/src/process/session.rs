@@ -185,11 +185,13 @@ impl Session {
         let report = self.child.stderr.take_report();
         let ended = status.filter(|status| in_time && (!status.success() || report.is_some()));
         let problem = ended.map(|status| {
-            let said =
-                self.child.stderr.since(self.heard).map(|said| format!("; it wrote to stderr:\n{said}"));
-            format!("after `stop` {}{}", how_it_ended(Some(status)), said.unwrap_or_default())
+            let report = report.map(|report| format!("; a sanitizer's report: {report}"));
+            format!("after `stop` {}{}", how_it_ended(Some(status)), report.unwrap_or_default())
         });
-        Stopped { lines, remark, problem }
+        // No part of the problem, which is compared with that of other processes and of other runs.
+        let said = problem.as_ref().and_then(|_| self.child.stderr.since(self.heard));
+        let said = said.map(|said| format!("after `stop` it wrote to stderr:\n{said}"));
+        Stopped { lines, remark: remark.or(said), problem }
     }
 }
 

@@ -53,13 +53,10 @@ impl<'a> Shared<'a> {
         }
     }
 
-    pub(super) fn run_worker(
-        &self,
-        worker: &mut Worker<'_>,
-        cases: &[&Case],
-        watch: Watch<'_>,
-    ) -> Vec<(usize, CaseResult)> {
-        worker.run(cases, &self.next, true, watch)
+    /// Counts what is written to standard error anew, behind the calls that are no cases of the run.
+    pub(super) fn forget_stderr(&self) {
+        self.loud.store(0, Ordering::Relaxed);
+        self.kept.store(0, Ordering::Relaxed);
     }
 
     /// Takes one restart from the budget and gives its number, from 1 on; `None` if none is left.

@@ -340,6 +340,9 @@ fn an_unknown_or_strided_workload_is_refused_before_anything_is_started() {
             && said.contains("cargo bench -p gather-benches -- rows-f32-1mx64-padded"),
         "{said}"
     );
+    let (status, _, said) = ended(&["--workload", "*-into-padded"]);
+    assert_eq!(status, 2, "a table without rows");
+    assert!(said.contains("strided tensors"), "{said}");
     let (status, _, said) = ended(&["--output", "elsewhere"]);
     assert_eq!(status, 2);
     assert!(said.contains("expected fresh, pooled or into"), "{said}");

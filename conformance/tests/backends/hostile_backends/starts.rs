@@ -79,8 +79,7 @@ fn answers_nothing() {
 fn reports_at_start() {
     let findings = run(&backend("reports-at-start"), &[AT]).unwrap();
     assert_eq!(verdicts(&findings), [Pass; CALLS]);
-    let said =
-        "at the start of the backend, a sanitizer's report: ==5==ERROR: AddressSanitizer: odr-violation";
+    let said = "at the start of the backend, a sanitizer's report: ERROR: AddressSanitizer: odr-violation";
     assert_eq!(findings.problems, [said]);
 }
 
@@ -150,9 +149,9 @@ fn ignores_stop() {
 fn fails_at_stop() {
     let findings = run(&backend("fails-at-stop"), &[AT]).unwrap();
     assert_eq!(verdicts(&findings), [Pass; CALLS]);
-    assert_eq!(findings.remarks, [""; 0]);
-    let said = "after `stop` the process ended with exit status 5; it wrote to stderr:\nall is lost";
-    assert_eq!(findings.problems, [said]);
+    // What it wrote, which may differ from process to process, is no part of the problem.
+    assert_eq!(findings.remarks, ["after `stop` it wrote to stderr:\nall is lost"]);
+    assert_eq!(findings.problems, ["after `stop` the process ended with exit status 5"]);
 }
 
 fn talks_at_stop() {
