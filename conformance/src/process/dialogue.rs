@@ -8,6 +8,7 @@ use gather_spec::{Call, Outcome};
 use crate::backend::Description;
 use crate::interrupt;
 use crate::judge::Verdict;
+use crate::words::counted;
 
 use super::client::{Blame, Client, Doubt, Job};
 use super::inputs::Request;
@@ -197,7 +198,10 @@ impl Dialogue {
         if !self.client.take_free_restart() && self.restarts_count {
             if self.restarts >= most {
                 let last = &self.trouble;
-                return refuse(format!("the budget of {most} restarts is used up; at last {last}"));
+                return refuse(format!(
+                    "the budget of {} is used up; at last {last}",
+                    counted(most, "restart")
+                ));
             }
             self.restarts += 1;
         }

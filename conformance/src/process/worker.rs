@@ -11,6 +11,7 @@ use crate::backend::Description;
 use crate::interrupt;
 use crate::judge::{Strictness, Verdict};
 use crate::runner::{CaseResult, Judged};
+use crate::words::counted;
 
 use super::batch::{Batch, Event, Ran, Watch};
 use super::client::{Answered, Blame, Client, Doubt, Job};
@@ -281,7 +282,7 @@ impl<'a> Worker<'a> {
                     }
                 }
                 None => {
-                    let why = format!("the budget of {restarts} restarts is used up");
+                    let why = format!("the budget of {} is used up", counted(restarts, "restart"));
                     self.given_up = Some(not_sent(&why));
                 }
             }

@@ -165,7 +165,7 @@ fn the_budget_is_kept() {
     backend.limits.restarts = 1;
     let findings = run(&backend, &[1, 3]).unwrap();
     assert_eq!(verdicts(&findings), [Pass, Crash, Pass, Crash, NotRun, NotRun]);
-    assert_eq!(findings.not_run(), Some("not sent: the budget of 1 restarts is used up"));
+    assert_eq!(findings.not_run(), Some("not sent: the budget of 1 restart is used up"));
 }
 
 fn changes_its_mind() {
