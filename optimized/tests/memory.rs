@@ -1,15 +1,17 @@
 //! What a call allocates: its output, and next to nothing else; and the allocator that keeps large memory, as that of a
-//! program. Apart from the other tests, since a program has one allocator, and all threads share its counters.
+//! program. Apart from the other tests, and without a harness that has threads, since a program has one allocator, and all
+//! threads share its counters.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gather_optimized::slices::{self, View};
 use gather_optimized::{Index, Options, Plan, Pool, Retaining, gather_nd};
 use gather_spec::{BadIndex, Refusal};
+use libtest_mimic::{Arguments, Trial};
 use ndarray::{Array1, Array2, ArrayRef, Dimension, array, s};
 
 /// Counts the bytes that live, and how high they rose; by thread, how often memory was asked for.
@@ -41,8 +43,21 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting(Retaining::new(1 << 30));
 
-/// Held by the test that runs, since the counters are shared by all threads.
-static ALONE: Mutex<()> = Mutex::new(());
+/// One after the other on this thread, whatever the command line says, so that nothing else allocates.
+fn main() -> ExitCode {
+    let trial = |name: &str, test: fn()| {
+        Trial::test(name, move || {
+            test();
+            Ok(())
+        })
+    };
+    let trials = vec![
+        trial("extra_memory_is_bounded", extra_memory_is_bounded),
+        trial("arrays_are_gathered_into_kept_memory", arrays_are_gathered_into_kept_memory),
+    ];
+    let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
 
 /// How far the live bytes rose above what they were, and how often this thread asked.
 fn measured(work: impl FnOnce()) -> (usize, usize) {
@@ -53,9 +68,7 @@ fn measured(work: impl FnOnce()) -> (usize, usize) {
     (PEAK.load(Ordering::SeqCst) - before, ASKED.with(Cell::get) - asked)
 }
 
-#[test]
 fn extra_memory_is_bounded() {
-    let _alone = ALONE.lock().expect("no other test has failed");
     let options = Options::new();
     let small = array![[1f32, 2.0], [3.0, 4.0]];
     let points = array![[0i32, 0], [1, 1]];
@@ -179,9 +192,7 @@ fn beside<D: Dimension, I: Index, E: Dimension>(
 
 /// Outputs of a gather that were dropped are the next ones', and hold what they should.
 #[cfg(unix)]
-#[test]
 fn arrays_are_gathered_into_kept_memory() {
-    let _alone = ALONE.lock().expect("no other test has failed");
     let len = (5 << 20) / size_of::<u64>();
     let plan = Plan::gather(&[3], &[len], &Options::new()).expect("a plan");
     let indices = Array1::from_shape_fn(len, |at| (at % 3) as u64);
