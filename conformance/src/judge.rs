@@ -274,6 +274,8 @@ mod tests {
         assert_eq!(verdict(&shape, &Outcome::Output(tensor(2))), Verdict::Pass);
         let other = Tensor::new(DType::U8, [1, 1], vec![1u8]).unwrap();
         assert_eq!(verdict(&shape, &Outcome::Output(other)), Verdict::WrongOutput);
+        let of_another_dtype = Tensor::new(DType::I8, [1], vec![2u8]).unwrap();
+        assert_eq!(verdict(&shape, &Outcome::Output(of_another_dtype)), Verdict::WrongOutput);
         assert_eq!(verdict(&refused, &Outcome::Output(tensor(1))), Verdict::AcceptedBadInput);
         let too_large = Outcome::TooLarge { dtype: DType::U8, shape: vec![usize::MAX, 2, 0] };
         assert_eq!(verdict(&output, &too_large), Verdict::WrongOutput);
@@ -319,6 +321,14 @@ mod tests {
             assert_eq!(judged(Some(7), strictness), Judgement { verdict: Verdict::Pass, note: None });
             assert_eq!(judged(Some(8), strictness).verdict, Verdict::WrongError);
         }
+    }
+
+    /// The bound is not given, and the index is another one.
+    #[test]
+    fn a_wrong_field_is_wrong_whatever_is_missing_beside_it() {
+        let fields = ErrorFields { index: Some(7), bound: Some(3), ..ErrorFields::default() };
+        let allowed = [Allowed::Error(ErrorCode::IndexOutOfRange, fields)];
+        assert_eq!(verdict(&allowed, &error(Some(ErrorCode::IndexOutOfRange), Some(8))), Verdict::WrongError);
     }
 
     #[test]
