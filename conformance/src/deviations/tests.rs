@@ -45,6 +45,14 @@ fn a_known_failure_that_is_not_asked_any_more_is_an_unexpected_pass() {
     ] {
         assert_eq!(verdicts(spec, &[case], observed, &entry), [verdict], "{observed}");
     }
+    let entry = format!("  - {{ case: {id}, verdict: [crash, pass], reason: now and then }}");
+    for (observed, verdict) in [
+        (Verdict::Crash, Verdict::KnownDeviation),
+        (Verdict::Pass, Verdict::Pass),
+        (Verdict::Timeout, Verdict::Timeout),
+    ] {
+        assert_eq!(verdicts(spec, &[case], observed, &entry), [verdict], "{observed}, listed beside a pass");
+    }
 }
 
 #[test]
