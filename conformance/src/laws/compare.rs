@@ -75,3 +75,28 @@ fn differ(verdict: Verdict, one: &Outcome, other: &Outcome) -> Stop {
         difference: Difference::between(one, other).map(Box::new),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use gather_spec::{ErrorCode, ErrorFields, ReportedError};
+
+    use super::*;
+
+    #[test]
+    fn errors_agree_if_their_codes_and_fields_do_where_both_have_a_code() {
+        let refused = |code, index| {
+            let fields = ErrorFields { index, ..ErrorFields::default() };
+            Outcome::Error(ReportedError { message: "no".to_owned(), code, fields })
+        };
+        let code = Some(ErrorCode::IndexOutOfRange);
+        let seven = refused(code, Some(7));
+        assert!(agree(&seven, &refused(code, Some(7))).is_ok());
+        assert!(agree(&seven, &refused(None, None)).is_ok());
+        for other in
+            [refused(code, Some(8)), refused(code, None), refused(Some(ErrorCode::IndicesRank), Some(7))]
+        {
+            let Err(Stop::Broken { verdict, .. }) = agree(&seven, &other) else { panic!("{other:?}") };
+            assert_eq!(verdict, Verdict::WrongError, "{other:?}");
+        }
+    }
+}

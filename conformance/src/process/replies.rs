@@ -182,6 +182,19 @@ mod tests {
         answer(line.as_bytes()).outcome.unwrap_err().what
     }
 
+    /// A library that writes to its input is at fault in another way than one that breaks its contract.
+    #[test]
+    fn the_fault_of_a_refusal_is_its_verdict() {
+        for (fault, verdict) in [
+            (r#","fault":"input-changed""#, Verdict::InputChanged),
+            (r#","fault":"broken-contract""#, Verdict::ProtocolError),
+            ("", Verdict::ProtocolError),
+        ] {
+            let line = format!(r#"{{"seq":7,"invalid":"why"{fault}}}"#);
+            assert_eq!(answer(line.as_bytes()).outcome.unwrap_err().verdict, verdict, "{line}");
+        }
+    }
+
     #[test]
     fn an_output_an_error_and_unsupported_are_read() {
         let output = answer(br#"{"seq":7,"output":{"dtype":"u8","shape":[2],"data":"AQI="}}"#);

@@ -49,6 +49,18 @@ fn a_block_is_not_wasted_on_a_small_output() {
 }
 
 #[test]
+fn a_block_that_fills_the_pool_is_kept_and_one_for_which_a_byte_lacks_is_not() {
+    let roomy = Pool::new(1 << 20);
+    drop(sevens(&roomy, 1000));
+    let block = roomy.kept_bytes();
+    for (most, kept) in [(block, block), (block - 1, 0)] {
+        let pool = Pool::new(most);
+        drop(sevens(&pool, 1000));
+        assert_eq!(pool.kept_bytes(), kept, "at most {most} bytes");
+    }
+}
+
+#[test]
 fn small_outputs_take_whole_lines_and_large_ones_whole_huge_pages() {
     let (line, huge_page) = (64, 2 << 20);
     let sizes = [
