@@ -74,6 +74,11 @@ fn a_closed_form_stands_for_what_is_written_out_beside_it() {
             "{ dtype: any, shape: [3, 2], fill: { start: 2, steps: [1, 0], modulo: 4, except: [{ at: [1], exactly: 9 }] } }",
             "{ dtype: any, data: [[2, 2], [9, 9], [0, 0]] }",
         ),
+        // The numbers change along the second axis in the exception alone.
+        (
+            "{ dtype: i32, shape: [2, 2, 2], fill: { steps: [3, 0, 0], except: [{ at: [0], start: 7, steps: [5, 0] }] } }",
+            "{ dtype: i32, data: [[[7, 7], [12, 12]], [[3, 3], [3, 3]]] }",
+        ),
         (
             "{ dtype: i32, shape: [2, 2, 2], fill: { steps: [3, 0, 0], except: [{ at: [0, 1], start: 7 }] } }",
             "{ dtype: i32, data: [[[0, 0], [7, 7]], [[3, 3], [3, 3]]] }",
