@@ -66,8 +66,8 @@ typedef struct gatherspec_string {
 } gatherspec_string;
 
 /* A tensor: row-major, without gaps, in the machine's byte order. `data` is aligned for the C type of its elements, and no
- * better: 1, 2, 4 or 8 bytes; complex numbers like the float that they consist of, strings like gatherspec_string. A file of
- * more than 16 MiB is mapped, so its elements are aligned to 64 bytes. */
+ * better: 1, 2, 4 or 8 bytes; complex numbers like the float that they consist of, strings like gatherspec_string. An
+ * operand of more than 16 MiB that comes in a file is mapped, and aligned to 64 bytes. */
 typedef struct gatherspec_tensor {
     uint32_t dtype;
     uint32_t rank;

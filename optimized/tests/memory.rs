@@ -51,10 +51,11 @@ fn main() -> ExitCode {
             Ok(())
         })
     };
-    let trials = vec![
+    let trials = Vec::from([
         trial("extra_memory_is_bounded", extra_memory_is_bounded),
+        #[cfg(unix)]
         trial("arrays_are_gathered_into_kept_memory", arrays_are_gathered_into_kept_memory),
-    ];
+    ]);
     let arguments = Arguments { test_threads: Some(1), ..Arguments::from_args() };
     libtest_mimic::run(&arguments, trials).exit_code()
 }

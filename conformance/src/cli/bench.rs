@@ -91,43 +91,11 @@ impl Bench {
             threads,
             outputs: self.output.clone(),
         };
-        let mut record = Record {
-            schema: bench::SCHEMA,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            machine: machine::describe(),
-            threads,
-            turns: settings.turns,
-            rounds: settings.rounds,
-            min_round_ns: ROUND,
-            interrupted: None,
-            rooflines: if self.rooflines { rooflines(self.turns.get(), threads) } else { Vec::new() },
-            backends: contenders.iter().map(identity).collect(),
-            workloads: Vec::new(),
-        };
+        let mut record = self.record(threads, &contenders);
         print(&introduction(&record))?;
         let gentle = Gentle::new();
         let mut files = Files::new()?;
-        let (mut stopped, mut unprinted) = (None, None);
-        for workload in &chosen {
-            if interrupt::requested() {
-                break;
-            }
-            match bench::measure(workload, &mut contenders, signatures, &settings, &mut files) {
-                // Nothing was measured before an interruption.
-                Ok(measured) if measured.timed.is_empty() => {}
-                Ok(measured) => {
-                    unprinted = print(&bench::rows(&measured)).err();
-                    record.workloads.push(measured);
-                    if unprinted.is_some() {
-                        break;
-                    }
-                }
-                Err(why) => {
-                    stopped = Some(format!("workload {}: {why}", workload.id));
-                    break;
-                }
-            }
-        }
+        let stopped = measure(&chosen, &mut contenders, signatures, &settings, &mut files, &mut record).err();
         drop(files);
         let mut broken = contenders.iter().filter(|one| !one.is_wrong);
         let ended = broken.find_map(|one| Some(format!("{}: {}", one.name, one.ended.as_ref()?)));
@@ -138,14 +106,29 @@ impl Bench {
         let written = [self.write_json(&record), self.write_page(&record)];
         drop(gentle);
         written.into_iter().collect::<Result<(), Failure>>()?;
-        unprinted.map_or(Ok(()), Err)?;
         print(&(bench::summary(&record) + &left_out(&record) + &interruption(&record)))?;
         match (stopped, ended) {
-            // Its inputs cannot be made or written, or the reference refuses it.
-            (Some(why), _) => Err(Failure::Usage(why)),
+            (Some(failure), _) => Err(failure),
             (None, Some(why)) => Err(Failure::Broken(why)),
             (None, None) if is_wrong => Ok(Status::DoesNotConform),
             (None, None) => Ok(Status::Conforms),
+        }
+    }
+
+    /// What is known before anything but rooflines is measured.
+    fn record(&self, threads: usize, contenders: &[Contender]) -> Record {
+        Record {
+            schema: bench::SCHEMA,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            machine: machine::describe(),
+            threads,
+            turns: number(self.turns),
+            rounds: number(self.rounds),
+            min_round_ns: ROUND,
+            interrupted: None,
+            rooflines: if self.rooflines { rooflines(self.turns.get(), threads) } else { Vec::new() },
+            backends: contenders.iter().map(identity).collect(),
+            workloads: Vec::new(),
         }
     }
 
@@ -260,6 +243,34 @@ fn level(text: &str) -> Result<Level, String> {
     let found = available.iter().find(|level| level.to_string() == text);
     let names = || available.iter().map(Level::to_string).collect::<Vec<_>>().join(" ");
     found.copied().ok_or_else(|| format!("expected one that this processor has: {}", names()))
+}
+
+/// Measures workloads until the user interrupts it; prints each, and adds it to the record.
+///
+/// # Errors
+/// What ends it early: a workload whose inputs cannot be made or written or that the reference refuses, or standard output.
+fn measure(
+    chosen: &[Workload],
+    contenders: &mut [Contender],
+    signatures: &Signatures,
+    settings: &Settings,
+    files: &mut Files,
+    record: &mut Record,
+) -> Result<(), Failure> {
+    for workload in chosen {
+        if interrupt::requested() {
+            break;
+        }
+        let measured = bench::measure(workload, contenders, signatures, settings, files)
+            .map_err(|why| Failure::Usage(format!("workload {}: {why}", workload.id)))?;
+        // Nothing was measured before an interruption.
+        if !measured.timed.is_empty() {
+            let rows = bench::rows(&measured);
+            record.workloads.push(measured);
+            print(&rows)?;
+        }
+    }
+    Ok(())
 }
 
 fn memory(text: &str) -> Result<OutputMemory, String> {
