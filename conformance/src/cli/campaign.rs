@@ -6,12 +6,13 @@ use std::time::Duration;
 use gather_spec::{Signatures, Specification};
 
 use crate::backend::Description;
-use crate::deviations::Deviations;
+use crate::deviations::{Deviations, Extent, Watched};
 use crate::fuzz::{
     self, Check, Differential, GENERATORS, OfOperators, Pace, SHORT, Saver, Shard, Shrinking, Stopped,
     drive_with,
 };
 use crate::interrupt;
+use crate::judge::Verdict;
 use crate::laws::Laws;
 use crate::report::{BackendReport, Campaign, Part, Problem};
 use crate::reproduction::{Named, Reproduction};
@@ -41,31 +42,41 @@ pub(super) struct Short<'a> {
 }
 
 impl Short<'_> {
-    /// Whether the campaign is complete, so that every listed deviation must occur.
-    fn is_whole(&self) -> bool {
-        self.drawn == self.usual && self.operators.is_empty()
+    /// How much of the campaign of a run without options this one has, if no part ends early.
+    fn extent(&self, target: &Target) -> Extent {
+        let declared = target.subjects.0[0].description().operators.keys().cloned().collect();
+        let all = self.signatures.iter().map(|signature| signature.operator.to_string());
+        let is_chosen =
+            |name: &String| self.operators.is_empty() || self.operators.iter().any(|chosen| chosen == name);
+        let chosen = all.filter(is_chosen).collect();
+        Extent { chosen, declared, drawn: self.drawn.cmp(&self.usual), complete: true }
     }
 
     fn cases(&self, part: Part) -> u64 {
+        Self::cases_of(part, self.drawn)
+    }
+
+    /// The cases of a part, of a campaign with so many calls.
+    const fn cases_of(part: Part, drawn: u64) -> u64 {
         match part {
-            Part::Drawn => self.drawn,
-            Part::Laws => self.drawn.div_ceil(SHORT.drawn / SHORT.laws),
+            Part::Drawn => drawn,
+            Part::Laws => drawn.div_ceil(SHORT.drawn / SHORT.laws),
         }
     }
 
     /// Runs both parts on a backend and adds the results to its report.
     pub(super) fn run(&self, mut target: Target, known: &Deviations, report: &mut BackendReport) {
-        let mut is_whole = self.is_whole();
+        let mut extent = self.extent(&target);
         for part in [Part::Drawn, Part::Laws] {
             let (campaign, problem) = self.part(part, &mut target, known, &report.backend.version);
             report.campaign.push(campaign);
             if let Some(problem) = problem {
                 report.problems.push(problem);
-                is_whole = false;
+                extent.complete = false;
                 break;
             }
         }
-        known.apply_to_campaign(report, is_whole);
+        known.apply_to_campaign(report, &extent);
     }
 
     /// Runs one part. Returns its results, and why it ended early if it did.
@@ -86,21 +97,24 @@ impl Short<'_> {
             [] => check,
             some => Box::new(OfOperators::new(check, some)),
         };
+        let known_operators = described.of_known_operators(self.spec);
+        let most = Self::cases_of(part, self.usual);
+        let check = Watched::new(check, known, version, &known_operators, &self.signatures, most);
         let start =
             fuzz::Report::new(self.campaign(part, &target.argument, cases), Shard::WHOLE, described.backend);
         let reproduction = target.reproduction.clone();
         let saver = Saver { spec: self.spec, folder: Some(&self.found), reproduction: &reproduction };
-        let wants = |key: &fuzz::Key| !known.knows(key, version);
+        // What is known needs no example; what should be known, and passes, does.
+        let wants = |key: &fuzz::Key| key.known.is_none() || key.verdict == Verdict::UnexpectedPass;
         let is_ours = reproduction.named() == Named::BuiltIn;
         let shrinking = Shrinking { wants: &wants, time: (!is_ours).then_some(TIME_TO_SHRINK) };
         let pace = Pace { end: None, checkpoint: Duration::from_secs(1) };
         let mut latest = start.clone();
-        let ended =
-            drive_with(start, &*check, &mut target.subjects, pace, shrinking, &saver, &mut |report| {
-                latest.clone_from(report);
-                self.progress.campaign(part, report.done);
-                Ok(())
-            });
+        let ended = drive_with(start, &check, &mut target.subjects, pace, shrinking, &saver, &mut |report| {
+            latest.clone_from(report);
+            self.progress.campaign(part, report.done);
+            Ok(())
+        });
         let why = match &ended {
             Ok(_) => interrupt::signal().map(|signal| format!("interrupted by {signal}")),
             Err(Stopped::Broken(broken)) => Some(broken.to_string()),
@@ -113,7 +127,8 @@ impl Short<'_> {
             done: done.done,
             cases: done.len(),
         });
-        (Campaign::new(part, &done, self.repeat(part, &reproduction)), problem)
+        let campaign = Campaign::new(part, &done, self.repeat(part, &reproduction));
+        (Campaign { drawn: check.into_calls(done.done), ..campaign }, problem)
     }
 
     fn check(&self, part: Part, target: &Target, description: &Description) -> Box<dyn Check> {

@@ -65,7 +65,8 @@ impl Kept {
         if let (Some(path), [backend], true) = (&self.draft, report.backends.as_slice(), is_whole) {
             // The folder existed when the run started, but may be gone.
             let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-            let written = folder.and_then(|()| write_whole(path, deviations::draft(backend).as_bytes()));
+            let written =
+                folder.and_then(|()| write_whole(path, deviations::draft(backend, spec, cases).as_bytes()));
             wrong.extend(written.err().map(|error| cannot_write(path, &error)));
         }
         if let (Some(folder), true) = (&self.results, is_whole) {

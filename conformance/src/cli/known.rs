@@ -18,13 +18,19 @@ struct File {
 }
 
 impl Known {
-    /// Reads the files.
+    /// Reads the files, those of schema 1 too if the run drafts one (`drafts`).
     ///
     /// # Errors
     /// The errors of the first invalid file.
-    pub(super) fn read(files: &[PathBuf], spec: &Specification, cases: &[Case]) -> Result<Self, String> {
+    pub(super) fn read(
+        files: &[PathBuf],
+        spec: &Specification,
+        cases: &[Case],
+        drafts: bool,
+    ) -> Result<Self, String> {
+        let reader = if drafts { Deviations::read_to_draft } else { Deviations::read };
         let read = |path: &PathBuf| {
-            let deviations = Deviations::read(path, spec, cases)?;
+            let deviations = reader(path, spec, cases)?;
             Ok(File { path: path.clone(), deviations, used: AtomicBool::new(false) })
         };
         files.iter().map(read).collect::<Result<_, String>>().map(Self)

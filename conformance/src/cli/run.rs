@@ -188,7 +188,8 @@ impl Run {
         let Some(cases) = self.chosen(spec, all_cases, &operators, &out)? else {
             return Ok(Status::Conforms);
         };
-        let deviations = Known::read(&self.deviations, spec, all_cases).map_err(Failure::Usage)?;
+        let deviations = Known::read(&self.deviations, spec, all_cases, self.write_deviations.is_some())
+            .map_err(Failure::Usage)?;
         let baseline = self.baseline.as_deref().map(Saved::read).transpose().map_err(Failure::Usage)?;
         let (backends, count) = self.named()?;
 

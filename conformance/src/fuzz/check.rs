@@ -3,7 +3,7 @@
 use std::fmt;
 
 use gather_optimized::Level;
-use gather_spec::{Call, DType, Outcome, Profile, Signatures};
+use gather_spec::{Call, DType, ErrorCode, Outcome, Profile, Signatures};
 use serde::{Deserialize, Serialize};
 
 use crate::difference::Difference;
@@ -69,8 +69,15 @@ pub type Answer = Result<Outcome, Trouble>;
 pub enum Step {
     /// Asks these questions, in addition to those asked so far.
     Ask(Vec<Question>),
-    /// The property holds, or does not apply.
+    /// The property does not apply.
     Done,
+    /// The property holds.
+    Held {
+        /// The law, if it is one.
+        law: Option<&'static str>,
+        /// The error code that was expected of a drawn call; `None` if an output was.
+        expected: Option<ErrorCode>,
+    },
     /// The property is violated.
     Violated(Box<Violation>),
 }
@@ -107,6 +114,9 @@ pub struct Key {
     /// The error code that was expected; `None` if an output was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
+    /// The number of the known deviation that is about these failures, of which a file knows nothing.
+    #[serde(skip)]
+    pub known: Option<usize>,
 }
 
 impl Key {
@@ -132,6 +142,7 @@ impl Key {
             index_dtype: unusual.next(),
             strings: asked.first().and_then(roles).is_some_and(|(params, _)| params == DType::String),
             expected,
+            known: None,
         }
     }
 }
@@ -168,6 +179,10 @@ pub trait Check: Sync {
     /// The next step of a case, given the questions of all earlier steps and their answers. The step that ends the
     /// case adds it to `tally`.
     fn step(&self, choices: &mut Choices, asked: &[Question], answers: &[Answer], tally: &mut Tally) -> Step;
+
+    /// Takes note of the step that ended a case, with all its questions. Cases that shrinking tries are not settled, and a
+    /// case that is done again after an interruption is settled again.
+    fn settled(&self, _number: u64, _asked: &[Question], _step: &Step) {}
 }
 
 #[cfg(test)]

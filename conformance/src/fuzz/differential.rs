@@ -1,6 +1,6 @@
 //! The check that compares a backend with the reference, one random call per case.
 
-use gather_spec::{Operator, Outcome, Profile, Signatures};
+use gather_spec::{ErrorCode, Operator, Outcome, Profile, Signatures};
 
 use crate::backend::Description;
 use crate::difference::Difference;
@@ -77,12 +77,9 @@ impl Differential {
         };
         if !verdict.is_failure() {
             let refused = matches!(answer, Ok(Outcome::Unsupported(_)));
-            return (if refused { UNSUPPORTED } else { column(expected) }, Step::Done);
+            return if refused { (UNSUPPORTED, Step::Done) } else { (column(expected), held(expected)) };
         }
-        let code = match expected {
-            Outcome::Error(error) => error.code.map(|code| code.to_string()),
-            _ => None,
-        };
+        let code = code(expected).map(|code| code.to_string());
         let key = Key::new(None, &self.signatures, std::slice::from_ref(question), verdict, code);
         // Without an answer, the case is neither an output nor an error.
         let column = if answer.is_err() { verdict.name() } else { column(expected) };
@@ -123,7 +120,7 @@ impl Check for Differential {
         };
         let expected = reference(&question.call, question.way.profile);
         let (column, step) = match answer {
-            Ok(outcome) if expected.agrees(outcome) => (column(&expected), Step::Done),
+            Ok(outcome) if expected.agrees(outcome) => (column(&expected), held(&expected)),
             answer => self.judge(question, &expected, answer),
         };
         tally.count(question.call.operator.as_str(), column);
@@ -131,12 +128,25 @@ impl Check for Differential {
     }
 }
 
+/// The error code of what the reference gives, if it is one.
+const fn code(expected: &Outcome) -> Option<ErrorCode> {
+    match expected {
+        Outcome::Error(error) => error.code,
+        _ => None,
+    }
+}
+
+/// The step that ends a case whose answer is right.
+const fn held(expected: &Outcome) -> Step {
+    Step::Held { law: None, expected: code(expected) }
+}
+
 /// The column for what the reference gives.
 fn column(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Output(_) => "output",
         Outcome::TooLarge { .. } => TOO_LARGE,
-        Outcome::Error(error) => error.code.map_or("error", gather_spec::ErrorCode::name),
+        Outcome::Error(error) => error.code.map_or("error", ErrorCode::name),
         Outcome::Unsupported(_) => UNSUPPORTED,
     }
 }

@@ -1,5 +1,6 @@
 //! Restricts a campaign to some operators. Cases of other operators are still drawn, so that a case number means the same
-//! call with and without the restriction.
+//! call with and without the restriction. A law belongs to the operator of its first call, as its failures do, so that a
+//! restricted campaign has exactly the failures of the operators that it is restricted to.
 
 use crate::generate::Choices;
 
@@ -14,7 +15,7 @@ pub struct OfOperators<'a> {
 }
 
 impl<'a> OfOperators<'a> {
-    /// Skips the cases of `check` that ask about any other operator.
+    /// Skips the cases of `check` that ask about another operator first.
     #[must_use]
     pub fn new(check: Box<dyn Check>, operators: &'a [String]) -> Self {
         Self { check, operators }
@@ -25,13 +26,12 @@ impl Check for OfOperators<'_> {
     fn step(&self, choices: &mut Choices, asked: &[Question], answers: &[Answer], tally: &mut Tally) -> Step {
         match self.check.step(choices, asked, answers, tally) {
             Step::Ask(questions) => {
-                let is_chosen = |question: &Question| {
-                    self.operators.iter().any(|operator| operator == question.call.operator.as_str())
-                };
-                match questions.iter().find(|question| !is_chosen(question)) {
+                let first = asked.first().or(questions.first()).map(|question| &question.call.operator);
+                let is_chosen = |name: &str| self.operators.iter().any(|operator| operator == name);
+                match first.filter(|first| !is_chosen(first.as_str())) {
                     None => Step::Ask(questions),
-                    Some(question) => {
-                        tally.count(question.call.operator.as_str(), NOT_CHOSEN);
+                    Some(other) => {
+                        tally.count(other.as_str(), NOT_CHOSEN);
                         Step::Done
                     }
                 }

@@ -235,8 +235,11 @@ impl<'a> Worker<'a> {
         if case.asked.is_empty() {
             part.digest = part.digest.wrapping_add(digest(case.number, self.choices.drawn()));
         }
+        if !matches!(step, Step::Ask(_)) {
+            self.check.settled(case.number, &case.asked, &step);
+        }
         match step {
-            Step::Done => {}
+            Step::Done | Step::Held { .. } => {}
             Step::Ask(questions) => {
                 if case.asked.is_empty() {
                     case.asked = questions;
@@ -274,7 +277,7 @@ impl<'a> Worker<'a> {
             let mut choices = Choices::from_draws(draws.to_vec());
             let broken =
                 match self.check.step(&mut choices, &case.asked, &case.answers, &mut Tally::default()) {
-                    Step::Done => None,
+                    Step::Done | Step::Held { .. } => None,
                     Step::Violated(broken) => Some(*broken),
                     Step::Ask(questions) => {
                         case.asked.extend(questions);

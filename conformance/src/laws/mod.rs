@@ -129,7 +129,7 @@ impl Check for Laws {
         let mut instance = Instance::new(law, choices, &self.asked, profile, way, answers);
         let (column, step) = match (law.check)(&mut instance) {
             Err(Stop::Ask(questions)) => return Step::Ask(questions),
-            Ok(()) => ("held", Step::Done),
+            Ok(()) => ("held", Step::Held { law: Some(law.name), expected: None }),
             Err(Stop::Skip(why)) => {
                 debug_assert!(why.starts_with(SKIPPED), "{why} is counted as if it had been tested");
                 (why, Step::Done)

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::deviations::Drawn;
 use crate::fuzz::{self, Example, Group};
 use crate::judge::Verdict;
 use crate::laws::LAWS;
@@ -37,6 +38,9 @@ pub struct Campaign {
     pub kinds: Vec<Kind>,
     /// The command line that repeats the campaign.
     pub repeat: String,
+    /// The cases of a campaign of usual length that were judged, for a draft of deviations.
+    #[serde(skip)]
+    pub(crate) drawn: Vec<Drawn>,
 }
 
 /// One of the two parts of a campaign.
@@ -60,7 +64,7 @@ pub struct Kind {
     /// The violated law.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub law: Option<String>,
-    /// The rest of the key, as a deviations file lists it.
+    /// The rest of the key and, for known failures, the selector of the deviation that covers them.
     pub kind: String,
     /// How many there are.
     pub count: u64,
@@ -71,6 +75,9 @@ pub struct Kind {
     pub files: Vec<String>,
     /// Command lines that repeat it.
     pub reproduce: Vec<String>,
+    /// The number of the deviation that is about them.
+    #[serde(skip)]
+    pub(crate) known: Option<usize>,
 }
 
 impl Part {
@@ -120,6 +127,7 @@ impl Campaign {
             counts: report.counts.clone(),
             kinds: report.groups.iter().map(|group| Kind::new(part, group)).collect(),
             repeat,
+            drawn: Vec::new(),
         }
     }
 
@@ -137,6 +145,7 @@ impl Campaign {
             counts: BTreeMap::new(),
             kinds: Vec::new(),
             repeat: String::new(),
+            drawn: Vec::new(),
         }
     }
 
@@ -207,6 +216,7 @@ impl Kind {
             kind: key.kind(),
             count: group.count,
             first: group.first,
+            known: key.known,
             files: example.map(|example| example.files.clone()).unwrap_or_default(),
             reproduce: example.map(|example| example.replay.clone()).unwrap_or_default(),
         }
@@ -239,6 +249,7 @@ mod tests {
             index_dtype: None,
             strings: false,
             expected: None,
+            known: None,
         };
         let crashes = Kind::new(Part::Drawn, &Group { key, count: 5, first: 3, example: None });
         let nothing = Campaign::left_out(Part::Drawn, 1, 100, "");

@@ -27,8 +27,26 @@ pub enum Problem {
     Unexplained(Departure),
     /// A deviation about a profile, named by its pattern of operators, without a departure.
     DidNotOccur(String),
-    /// A deviation about the campaign, in words, of which nothing occurred.
-    KindDidNotOccur(String),
+    /// A deviation about cases of which nothing occurred.
+    CaseDidNotOccur {
+        /// The entry, in words.
+        entry: String,
+        /// An operator that it names, of which the run had all these cases.
+        operator: String,
+    },
+    /// A deviation about the campaign that occurred in more or fewer calls than it says.
+    Calls {
+        /// The entry, in words.
+        entry: String,
+        /// The operator.
+        operator: String,
+        /// The number of calls that it says, or the range.
+        calls: String,
+        /// The number of calls that deviate so.
+        count: u64,
+    },
+    /// A deviation about the campaign, in words, for operators that the backend does not declare.
+    Undeclared(String),
     /// A problem as a report says it.
     Said(String),
     /// The user ended the run, or the backend cannot be restarted, so the campaign is incomplete.
@@ -90,8 +108,21 @@ impl fmt::Display for Problem {
                 f,
                 "unexpected-pass: the deviation `profile: {profile}` did not occur, the documents permit what is declared"
             ),
-            Self::KindDidNotOccur(entry) => {
-                write!(f, "unexpected-pass: the deviation `{entry}` did not occur in the campaign")
+            Self::CaseDidNotOccur { entry, operator } => {
+                write!(f, "unexpected-pass: the deviation `{entry}` did not occur in any case of {operator}")
+            }
+            Self::Calls { entry, operator, count: 0, .. } => {
+                write!(
+                    f,
+                    "unexpected-pass: the deviation `{entry}` did not occur in the campaign on {operator}"
+                )
+            }
+            Self::Calls { entry, operator, calls, count } => write!(
+                f,
+                "the deviation `{entry}` occurred in {count} calls of the campaign on {operator}, and says {calls}"
+            ),
+            Self::Undeclared(entry) => {
+                write!(f, "unexpected-pass: the backend declares no operator of the deviation `{entry}`")
             }
             Self::Said(text) => f.write_str(text),
             Self::CampaignEnded { why, part, done, cases } => {

@@ -1,0 +1,243 @@
+//! Entries about cases, and about profiles: which cases an entry names, which of their results it covers, and whether it
+//! occurred.
+
+use std::borrow::Borrow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use gather_spec::{Case, Signature, Signatures, Specification};
+use serde::{Deserialize, Deserializer};
+
+use crate::judge::Verdict;
+use crate::report::{Dtypes, Entry, Problem};
+use crate::select::{Names, Pattern};
+
+use super::selector::{Facts, Selector, one_or_several};
+
+/// An entry: where, what, and why.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Deviation {
+    /// Cases by id or glob.
+    #[serde(default)]
+    pub(super) case: Option<Pattern>,
+    /// Cases by a clause that they test, or a glob of it. With `case`, those that match both.
+    #[serde(default)]
+    clause: Option<Pattern>,
+    /// Operators, by name or glob, for which the backend declares policies that the documents do not permit.
+    #[serde(default)]
+    pub(super) profile: Option<Pattern>,
+    /// Which of these cases deviate; all that are asked, if it restricts nothing.
+    #[serde(default, rename = "where")]
+    selector: Selector,
+    /// The observed verdict; several if the behaviour is random.
+    #[serde(default, deserialize_with = "verdicts")]
+    pub(super) verdict: BTreeSet<Verdict>,
+    /// The reason.
+    #[serde(default)]
+    pub(super) reason: String,
+    /// A public thread or page.
+    #[serde(default)]
+    link: Option<String>,
+    /// Whether this is a bug that users of the backend should know of. If so, it is on the results page.
+    #[serde(default)]
+    finding: bool,
+    /// The affected versions of the backend, as a glob; `None` for all.
+    #[serde(default)]
+    versions: Option<Pattern>,
+    /// How many cases of each operator it names, whether the run has them or not.
+    #[serde(skip)]
+    named: BTreeMap<String, usize>,
+}
+
+pub(super) fn verdicts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeSet<Verdict>, D::Error> {
+    one_or_several(deserializer).map(Option::unwrap_or_default)
+}
+
+/// The verdicts of an entry, in words.
+pub(super) fn in_words(verdicts: &BTreeSet<Verdict>) -> String {
+    verdicts.iter().map(|verdict| verdict.name()).collect::<Vec<_>>().join(" or ")
+}
+
+/// What is wrong with the verdicts of an entry.
+pub(super) fn wrong_verdicts(verdicts: &BTreeSet<Verdict>) -> Vec<String> {
+    let says_nothing = |verdict: &&Verdict| {
+        matches!(verdict, Verdict::KnownDeviation | Verdict::UnexpectedPass | Verdict::NotRun)
+    };
+    let foreign = verdicts.iter().filter(says_nothing);
+    let mut wrong: Vec<String> = foreign
+        .map(|verdict| format!("lists `{verdict}`, which says nothing about the backend's answer"))
+        .collect();
+    if *verdicts == BTreeSet::from([Verdict::Pass]) {
+        wrong.push("lists `pass` alone, which is no deviation".to_owned());
+    }
+    wrong
+}
+
+impl Deviation {
+    /// Whether it applies to this version of the backend.
+    pub(super) fn concerns(&self, version: &str) -> bool {
+        self.versions.as_ref().is_none_or(|glob| glob.fits(version))
+    }
+
+    /// Whether it names a case.
+    pub(super) fn names(&self, case: &Case) -> bool {
+        let by_case = self.case.as_ref().is_none_or(|pattern| pattern.matches(case));
+        let by_clause =
+            self.clause.as_ref().is_none_or(|glob| case.clauses.iter().any(|clause| glob.fits(clause)));
+        (self.case.is_some() || self.clause.is_some()) && by_case && by_clause
+    }
+
+    /// The numbers of the cases that it names.
+    fn named(&self, cases: &[impl Borrow<Case>], names: &Names<'_>) -> Vec<usize> {
+        let mut found =
+            self.case.as_ref().map_or_else(|| (0..cases.len()).collect(), |pattern| names.matching(pattern));
+        found.retain(|number| self.names(cases[*number].borrow()));
+        found
+    }
+
+    /// Counts the cases that it names, of all that there are, and returns everything that is wrong with the entry.
+    pub(super) fn settle(&mut self, spec: &Specification, cases: &[Case], names: &Names<'_>) -> Vec<String> {
+        let of_cases = self.case.is_some() || self.clause.is_some();
+        if of_cases {
+            for number in self.named(cases, names) {
+                *self.named.entry(cases[number].call.operator.to_string()).or_default() += 1;
+            }
+        }
+        let wrong = self.wrong(of_cases, spec);
+        if let Some(pattern) = &mut self.case {
+            names.settle(pattern, cases);
+        }
+        wrong
+    }
+
+    fn wrong(&self, of_cases: bool, spec: &Specification) -> Vec<String> {
+        let mut wrong = Vec::new();
+        if of_cases == self.profile.is_some() {
+            wrong.push("needs either `case` or `clause`, or else `profile`".to_owned());
+        } else if of_cases && self.named.is_empty() {
+            let globs = self.case.iter().chain(&self.clause);
+            wrong.push(format!("matches no case{}", globs.map(Pattern::not_a_glob).collect::<String>()));
+        } else if of_cases {
+            let operators: Vec<&Signature> = signatures(spec, |name| self.named.contains_key(name)).collect();
+            wrong.extend(self.selector.wrong(&operators));
+        } else if !self.selector.is_empty() {
+            wrong.push("has a `where`, which is about cases, and a `profile`".to_owned());
+        }
+        wrong.extend(self.versions.iter().filter_map(Pattern::wrong_version));
+        if let Some(glob) = &self.profile
+            && !spec.operators.iter().any(|page| glob.fits(page.operator.as_str()))
+        {
+            wrong.push("matches no operator".to_owned());
+        }
+        if of_cases == self.verdict.is_empty() {
+            wrong.push("needs a `verdict` if it is about cases, and none if about a profile".to_owned());
+        }
+        wrong.extend(wrong_verdicts(&self.verdict));
+        if self.reason.trim().is_empty() {
+            wrong.push("has no reason".to_owned());
+        }
+        wrong
+    }
+
+    /// The patterns of the entry, in words.
+    pub(super) fn pattern(&self) -> String {
+        let parts = [("case", &self.case), ("clause", &self.clause), ("profile", &self.profile)];
+        let parts =
+            parts.iter().filter_map(|(key, value)| Some(format!("{key}: {}", value.as_ref()?.as_str())));
+        let selector = (!self.selector.is_empty()).then(|| format!("where: {}", self.selector));
+        parts.chain(selector).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The signatures of some operators.
+pub(super) fn signatures(
+    spec: &Specification,
+    wanted: impl Fn(&str) -> bool,
+) -> impl Iterator<Item = &Signature> {
+    spec.operators.iter().filter(move |page| wanted(page.operator.as_str()))
+}
+
+/// What a run shows about one entry and one operator.
+#[derive(Default)]
+struct Seen {
+    /// How many of the cases that it names are in the run.
+    cases: usize,
+    /// Whether it covers some result, expectedly or not.
+    covers: bool,
+}
+
+/// Gives known failures the verdict `known-deviation`, and passes of known failures `unexpected-pass`. Returns a problem
+/// for each entry of which nothing occurred although the run has all cases of an operator that it names.
+pub(super) fn apply(
+    entries: &[&Deviation],
+    signatures: &Signatures,
+    results: &mut [Entry],
+    cases: &[&Case],
+) -> Vec<Problem> {
+    let names = Names::new(cases.iter().copied());
+    let mut about: Vec<Vec<usize>> = vec![Vec::new(); cases.len()];
+    for (number, entry) in entries.iter().enumerate() {
+        entry.named(cases, &names).into_iter().for_each(|case| about[case].push(number));
+    }
+    let mut seen: BTreeMap<(usize, &str), Seen> = BTreeMap::new();
+    for ((result, case), about) in results.iter_mut().zip(cases).zip(&about) {
+        if about.is_empty() || result.verdict == Verdict::NotRun {
+            continue;
+        }
+        let operator = case.call.operator.as_str();
+        about.iter().for_each(|number| seen.entry((*number, operator)).or_default().cases += 1);
+        let facts = if result.was_asked() { Facts::of_case(signatures, case, result) } else { None };
+        let Some(facts) = facts else { continue };
+        let mut fitting = about.clone();
+        fitting.retain(|number| entries[*number].selector.fits(&facts));
+        for number in judge(entries, &fitting, result, case) {
+            seen.entry((number, operator)).or_default().covers = true;
+        }
+    }
+    let missing = seen.into_iter().filter(|((number, operator), seen)| {
+        let entry = entries[*number];
+        !seen.covers
+            && !entry.verdict.contains(&Verdict::Pass)
+            && entry.named.get(*operator) == Some(&seen.cases)
+    });
+    let problem = |((number, operator), _): ((usize, &str), Seen)| Problem::CaseDidNotOccur {
+        entry: entries[number].pattern(),
+        operator: operator.to_owned(),
+    };
+    missing.map(problem).collect()
+}
+
+/// Judges a result by the entries that fit it. Returns the numbers of those that cover it.
+fn judge(entries: &[&Deviation], fitting: &[usize], result: &mut Entry, case: &Case) -> Vec<usize> {
+    let observed = result.verdict;
+    let lists = |number: &&usize| entries[**number].verdict.contains(&observed);
+    let covering: Vec<usize> = fitting.iter().filter(lists).copied().collect();
+    match (covering.first(), fitting.first()) {
+        (Some(first), _) if observed != Verdict::Pass => {
+            let deviation = entries[*first];
+            result.verdict = Verdict::KnownDeviation;
+            result.observed = Some(observed);
+            result.reason = Some(deviation.reason.trim().to_owned());
+            result.link.clone_from(&deviation.link);
+            result.finding = deviation.finding;
+            covering
+        }
+        (None, Some(first)) if !observed.is_failure() => {
+            let deviation = entries[*first];
+            result.verdict = Verdict::UnexpectedPass;
+            result.observed = Some(observed);
+            result.call.get_or_insert_with(|| call_as_sent(case, result.dtypes));
+            let said = format!("the deviation {} ({})", deviation.pattern(), in_words(&deviation.verdict));
+            result.expected = Some(said);
+            result.actual.get_or_insert_with(|| observed.to_string());
+            fitting.to_vec()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The call of a case in words, in the dtypes in which it was sent.
+fn call_as_sent(case: &Case, dtypes: Option<Dtypes>) -> String {
+    let sent = dtypes.and_then(|sent| case.within(&[sent.params], &[sent.indices]).ok());
+    crate::show::call_line(sent.as_ref().map_or(&case.call, |case| &case.call))
+}

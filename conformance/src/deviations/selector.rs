@@ -1,0 +1,408 @@
+//! Selectors: which calls among those that an entry names deviate. A selector tests what a call asks and, by `message`,
+//! what the backend said. Cases, drawn calls and laws share it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use gather_spec::signature::{AttributeRole, OperandRole};
+use gather_spec::{
+    Allowed, Attribute, BadIndex, Call, Case, DType, ErrorCode, NegativeIndex, Profile, Signature, Signatures,
+};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use crate::fuzz::effective;
+use crate::judge::Verdict;
+use crate::report::Entry;
+use crate::words::quoted;
+
+/// What calls have in common. Absent members restrict nothing.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(crate) struct Selector {
+    /// What is expected: an output, or an error with one of these codes.
+    #[serde(deserialize_with = "one_or_several")]
+    pub(super) expected: Option<BTreeSet<Expected>>,
+    /// The dtype of params.
+    #[serde(deserialize_with = "one_or_several")]
+    pub(super) params_dtype: Option<BTreeSet<DType>>,
+    /// The dtype of indices.
+    #[serde(deserialize_with = "one_or_several")]
+    pub(super) index_dtype: Option<BTreeSet<DType>>,
+    /// The rank of params.
+    pub(super) rank: Option<Span>,
+    /// The number of elements of params.
+    pub(super) size: Option<Span>,
+    /// Whether some operand has no elements.
+    pub(super) empty: Option<bool>,
+    /// Attributes that the call carries.
+    pub(super) attribute: Option<Carried>,
+    /// The mode, for operators that have modes; a call that sends none has the default.
+    #[serde(deserialize_with = "one_or_several")]
+    pub(super) mode: Option<BTreeSet<String>>,
+    /// The policies that apply to the call.
+    pub(super) policy: Option<Policies>,
+    /// A part of what the backend said.
+    pub(super) message: Option<String>,
+}
+
+/// What a call is expected to give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(from = "OutputOrCode")]
+pub(crate) enum Expected {
+    /// An output.
+    Output,
+    /// An error with this code.
+    Code(ErrorCode),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum OutputOrCode {
+    Output,
+    #[serde(untagged)]
+    Code(ErrorCode),
+}
+
+impl From<OutputOrCode> for Expected {
+    fn from(text: OutputOrCode) -> Self {
+        match text {
+            OutputOrCode::Output => Self::Output,
+            OutputOrCode::Code(code) => Self::Code(code),
+        }
+    }
+}
+
+/// A number, or a range with both its ends: `3`, `2..4`, `5..`, `..4`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "NumberOrRange")]
+pub(crate) struct Span {
+    least: u64,
+    most: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum NumberOrRange {
+    Number(u64),
+    Range(String),
+}
+
+/// One attribute by its name, or some with their values.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Carried {
+    /// The call carries it.
+    Name(String),
+    /// The call carries all of these.
+    Values(BTreeMap<String, Value>),
+}
+
+/// Policies, of which an absent one restricts nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Policies {
+    bad: Option<BadIndex>,
+    negative: Option<NegativeIndex>,
+}
+
+/// What a selector tests of a call.
+#[derive(Clone, Debug)]
+pub(crate) struct Facts {
+    pub(super) expected: BTreeSet<Expected>,
+    pub(super) params: DType,
+    pub(super) indices: DType,
+    pub(super) rank: u64,
+    pub(super) size: u64,
+    pub(super) empty: bool,
+    pub(super) attributes: Vec<(String, Attribute)>,
+    pub(super) mode: Option<String>,
+    pub(super) profile: Profile,
+    pub(super) message: Option<String>,
+}
+
+/// Reads one value, or a list that is not empty.
+pub(super) fn one_or_several<'de, D, T>(deserializer: D) -> Result<Option<BTreeSet<T>>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Ord,
+{
+    #[derive(Deserialize)]
+    #[serde(untagged, bound = "T: Deserialize<'de> + Ord")]
+    enum OneOrSeveral<T> {
+        One(T),
+        Several(BTreeSet<T>),
+    }
+    Ok(Some(match OneOrSeveral::deserialize(deserializer)? {
+        OneOrSeveral::One(one) => BTreeSet::from([one]),
+        OneOrSeveral::Several(several) => several,
+    }))
+}
+
+impl Selector {
+    /// Whether a call is selected, with what the backend said.
+    pub(crate) fn fits(&self, facts: &Facts) -> bool {
+        fn among<T: Ord>(wanted: Option<&BTreeSet<T>>, value: Option<&T>) -> bool {
+            wanted.is_none_or(|wanted| value.is_some_and(|value| wanted.contains(value)))
+        }
+        let within = |span: Option<Span>, number| span.is_none_or(|span| span.holds(number));
+        let expected = self.expected.as_ref();
+        expected.is_none_or(|wanted| facts.expected.iter().any(|expected| wanted.contains(expected)))
+            && among(self.params_dtype.as_ref(), Some(&facts.params))
+            && among(self.index_dtype.as_ref(), Some(&facts.indices))
+            && within(self.rank, facts.rank)
+            && within(self.size, facts.size)
+            && self.empty.is_none_or(|empty| empty == facts.empty)
+            && self.attribute.as_ref().is_none_or(|attribute| attribute.fits(&facts.attributes))
+            && among(self.mode.as_ref(), facts.mode.as_ref())
+            && self.policy.is_none_or(|policy| policy.fits(facts.profile))
+            && self.message.as_ref().is_none_or(|part| {
+                facts.message.as_ref().is_some_and(|message| message.contains(part.as_str()))
+            })
+    }
+
+    /// Whether it restricts nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Everything that is wrong with it, for an entry about these operators.
+    pub(super) fn wrong(&self, operators: &[&Signature]) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let lists = [
+            ("expected", self.expected.as_ref().map(BTreeSet::is_empty)),
+            ("params-dtype", self.params_dtype.as_ref().map(BTreeSet::is_empty)),
+            ("index-dtype", self.index_dtype.as_ref().map(BTreeSet::is_empty)),
+            ("mode", self.mode.as_ref().map(BTreeSet::is_empty)),
+            ("message", self.message.as_ref().map(String::is_empty)),
+            ("policy", self.policy.map(|policy| policy == Policies::default())),
+            ("attribute", self.attribute.as_ref().map(|carried| carried.names().next().is_none())),
+        ];
+        let empty = lists.into_iter().filter(|(_, empty)| *empty == Some(true));
+        wrong.extend(empty.map(|(name, _)| format!("has an empty `{name}`")));
+        let has = |name: &str| operators.iter().any(|one| one.attribute_named(name).is_some());
+        let names = self.attribute.iter().flat_map(Carried::names).filter(|name| !has(name));
+        wrong.extend(
+            names.map(|name| format!("names the attribute {}, which no operator of it has", quoted(name))),
+        );
+        if self.mode.is_some() && operators.iter().all(|one| one.modes().is_empty()) {
+            wrong.push("names a mode, and no operator of it has modes".to_owned());
+        }
+        wrong
+    }
+}
+
+/// The selector as YAML: `{ rank: 5.., empty: true }`.
+impl fmt::Display for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fn list<T: ToString>(values: Option<&BTreeSet<T>>) -> Option<String> {
+            let values: Vec<String> = values?.iter().map(T::to_string).collect();
+            Some(if let [one] = values.as_slice() { one.clone() } else { format!("[{}]", values.join(", ")) })
+        }
+        let modes = self.mode.as_ref().map(|modes| modes.iter().map(|mode| quoted(mode)).collect());
+        let parts = [
+            ("expected", list(self.expected.as_ref())),
+            ("params-dtype", list(self.params_dtype.as_ref())),
+            ("index-dtype", list(self.index_dtype.as_ref())),
+            ("rank", self.rank.map(|span| span.to_string())),
+            ("size", self.size.map(|span| span.to_string())),
+            ("empty", self.empty.map(|empty| empty.to_string())),
+            ("attribute", self.attribute.as_ref().map(Carried::to_string)),
+            ("mode", list(modes.as_ref())),
+            ("policy", self.policy.map(|policy| policy.to_string())),
+            ("message", self.message.as_deref().map(quoted)),
+        ];
+        let parts = parts.into_iter().filter_map(|(name, value)| Some(format!("{name}: {}", value?)));
+        write!(f, "{{ {} }}", parts.collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Output => f.write_str("output"),
+            Self::Code(code) => f.write_str(code.name()),
+        }
+    }
+}
+
+impl Span {
+    pub(super) const fn from(least: u64) -> Self {
+        Self { least, most: None }
+    }
+
+    pub(super) const fn up_to(most: u64) -> Self {
+        Self { least: 0, most: Some(most) }
+    }
+
+    pub(super) const fn only(number: u64) -> Self {
+        Self { least: number, most: Some(number) }
+    }
+
+    pub(super) const fn holds(self, number: u64) -> bool {
+        self.least <= number
+            && match self.most {
+                Some(most) => number <= most,
+                None => true,
+            }
+    }
+}
+
+impl TryFrom<NumberOrRange> for Span {
+    type Error = String;
+
+    fn try_from(text: NumberOrRange) -> Result<Self, String> {
+        let text = match text {
+            NumberOrRange::Number(number) => return Ok(Self::only(number)),
+            NumberOrRange::Range(text) => text,
+        };
+        let number = |text: &str| text.parse().ok();
+        let span = match text.split_once("..") {
+            Some((least, "")) => number(least).map(Self::from),
+            Some(("", most)) => number(most).map(Self::up_to),
+            Some((least, most)) => {
+                number(least).zip(number(most)).map(|(least, most)| Self { least, most: Some(most) })
+            }
+            None => None,
+        };
+        let span = span.filter(|span| span.most.is_none_or(|most| span.least <= most));
+        span.ok_or_else(|| format!("{} is no number or range such as 3, 2..4, 5.. or ..4", quoted(&text)))
+    }
+}
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.least, self.most) {
+            (least, None) => write!(f, "{least}.."),
+            (least, Some(most)) if least == most => write!(f, "{least}"),
+            (0, Some(most)) => write!(f, "..{most}"),
+            (least, Some(most)) => write!(f, "{least}..{most}"),
+        }
+    }
+}
+
+impl Carried {
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let (name, values) = match self {
+            Self::Name(name) => (Some(name.as_str()), None),
+            Self::Values(values) => (None, Some(values)),
+        };
+        name.into_iter().chain(values.into_iter().flat_map(|values| values.keys().map(String::as_str)))
+    }
+
+    fn fits(&self, attributes: &[(String, Attribute)]) -> bool {
+        let sent = |name: &str| attributes.iter().find(|(sent, _)| sent == name).map(|(_, value)| value);
+        match self {
+            Self::Name(name) => sent(name).is_some(),
+            Self::Values(values) => {
+                values.iter().all(|(name, wanted)| sent(name).is_some_and(|value| equals(wanted, value)))
+            }
+        }
+    }
+}
+
+/// Whether a value of a file is that of an attribute. An element is written as its text: `f32 1.5`.
+fn equals(wanted: &Value, value: &Attribute) -> bool {
+    serde_json::to_value(value).is_ok_and(|value| {
+        // An attribute that is a float may be written without a point.
+        let as_float = || value.is_f64() && wanted.is_number() && wanted.as_f64() == value.as_f64();
+        *wanted == value || as_float()
+    })
+}
+
+impl fmt::Display for Carried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => f.write_str(&quoted(name)),
+            Self::Values(values) => {
+                let values = values.iter().map(|(name, value)| format!("{}: {value}", quoted(name)));
+                write!(f, "{{ {} }}", values.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
+
+impl Policies {
+    fn fits(self, profile: Profile) -> bool {
+        self.bad.is_none_or(|bad| bad == profile.bad)
+            && self.negative.is_none_or(|negative| negative == profile.negative)
+    }
+}
+
+impl fmt::Display for Policies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bad = self.bad.map(|bad| format!("bad: {bad}"));
+        let negative = self.negative.map(|negative| format!("negative: {negative}"));
+        write!(f, "{{ {} }}", bad.into_iter().chain(negative).collect::<Vec<_>>().join(", "))
+    }
+}
+
+impl Facts {
+    /// What a selector tests of a call under the policies that the backend declares; `None` if it lacks params or indices.
+    pub(crate) fn of_call(signatures: &Signatures, call: &Call, declared: Profile) -> Option<Self> {
+        let signature = signatures.get(call.operator.as_str())?;
+        let operand = |role| call.operands.get(&signature.operand(role).name);
+        let params = operand(OperandRole::Params)?;
+        let indices = operand(OperandRole::Indices)?;
+        let sent = signature.attribute(AttributeRole::Mode).and_then(|mode| call.attributes.get(&mode.name));
+        let mode = match sent {
+            Some(Attribute::String(mode)) => Some(mode.clone()),
+            _ => signature.modes().first().map(|mode| mode.mode.clone()),
+        };
+        Some(Self {
+            expected: BTreeSet::new(),
+            params: params.dtype(),
+            indices: indices.dtype(),
+            rank: params.shape().rank() as u64,
+            size: params.shape().element_count() as u64,
+            empty: call.operands.tensors().any(|operand| operand.shape().element_count() == 0),
+            attributes: call.attributes.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+            mode,
+            profile: effective(signature, call, declared),
+            message: None,
+        })
+    }
+
+    /// The same for a case that a backend was asked, with its result.
+    pub(super) fn of_case(signatures: &Signatures, case: &Case, entry: &Entry) -> Option<Self> {
+        let profile = entry.profile.unwrap_or_default();
+        let facts = Self::of_call(signatures, &case.call, profile)?;
+        let expected = case.expect.under(profile);
+        let observed = entry.observed.unwrap_or(entry.verdict);
+        Some(Self {
+            expected: expected.iter().filter_map(Expected::of).collect(),
+            params: entry.dtypes.map_or(facts.params, |dtypes| dtypes.params),
+            indices: entry.dtypes.map_or(facts.indices, |dtypes| dtypes.indices),
+            message: message(observed, entry.actual.as_deref().unwrap_or_default(), entry.stderr.as_deref()),
+            ..facts
+        })
+    }
+}
+
+impl Expected {
+    fn of(allowed: &Allowed) -> Option<Self> {
+        match allowed {
+            Allowed::Output(_) | Allowed::Filled(_) | Allowed::Shape(_) => Some(Self::Output),
+            Allowed::Error(code, _) => Some(Self::Code(*code)),
+            Allowed::AnyError | Allowed::Unspecified => None,
+        }
+    }
+}
+
+/// What a backend said when it failed: its message, or how it ended, and what it wrote to standard error. An output says
+/// nothing.
+pub(crate) fn message(observed: Verdict, actual: &str, stderr: Option<&str>) -> Option<String> {
+    let said = match observed {
+        Verdict::RejectedGoodInput
+        | Verdict::WrongError
+        | Verdict::Crash
+        | Verdict::Timeout
+        | Verdict::ProtocolError => Some(actual),
+        _ => None,
+    };
+    if !observed.is_failure() {
+        return None;
+    }
+    let said: Vec<&str> = said.into_iter().chain(stderr).collect();
+    if said.is_empty() { None } else { Some(said.join("\n")) }
+}
