@@ -22,14 +22,15 @@ use serde::Deserialize;
 
 use crate::backend::Description;
 use crate::files;
-use crate::judge::Verdict;
-use crate::report::{BackendReport, Problem, departures};
+use crate::report::{BackendReport, Entry, Problem, departures};
+use crate::runner::CaseResult;
 use crate::select::{Names, Pattern};
 
 pub use draft::draft;
 use entry::Deviation;
 pub(crate) use kinds::Extent;
 use kinds::KnownKind;
+use selector::Facts;
 pub(crate) use watched::{Drawn, Watched};
 
 /// The version of the file format.
@@ -42,10 +43,12 @@ const OLD_SCHEMA: u32 = 1;
 const LARGEST: u64 = 8 << 20;
 
 /// What to do with a file of the old schema.
-const RENEW: &str = "\
-    help: `schema: 2` reads its entries under `deviations` as they are; those under `drawn` and `laws` have `verdict`, \
-    `where` and `calls` in place of `kind`. `--write-deviations NEW` beside `--deviations` drafts them from a run of the \
-    backend, with the reasons of this file";
+fn renew(name: &str) -> String {
+    format!(
+        "help: `gatherspec run --deviations {name} --write-deviations NEW`, followed by the backend, drafts it again with its \
+         reasons; without `drawn` and `laws`, `schema: 2` reads it as it is"
+    )
+}
 
 /// A file of deviations, checked against the cases.
 #[derive(Clone, Debug, Default)]
@@ -121,8 +124,8 @@ impl Deviations {
         let file: File = serde_yaml::from_str(text).map_err(|error| format!("{name}: {error}"))?;
         let mut wrong = Vec::new();
         if !schemas.contains(&file.schema) {
-            let help = if file.schema == OLD_SCHEMA { format!("\n{RENEW}") } else { String::new() };
             let schema = file.schema;
+            let help = if schema == OLD_SCHEMA { format!("\n{}", renew(name)) } else { String::new() };
             return Err(format!("{name}: schema {schema} is unknown, {SCHEMA} is expected{help}"));
         }
         if file.deviations.is_none() && file.drawn.is_none() && file.laws.is_none() {
@@ -161,10 +164,12 @@ impl Deviations {
         kinds::apply(&self.kinds, report, extent);
     }
 
-    /// Whether a verdict on a case may be known, in some version of the backend and for some call.
+    /// Whether the result of a case is known, in some version of the backend.
     #[must_use]
-    pub fn expect(&self, case: &Case, verdict: Verdict) -> bool {
-        self.entries.iter().any(|entry| entry.names(case) && entry.verdict.contains(&verdict))
+    pub fn expect(&self, case: &Case, result: &CaseResult) -> bool {
+        let entry = Entry::new(case, result.clone());
+        let facts = Facts::of_case(&self.signatures, case, &entry);
+        facts.is_some_and(|facts| self.entries.iter().any(|one| one.expects(case, result.verdict, &facts)))
     }
 
     /// Gives known failures the verdict `known-deviation`, and passes of known failures `unexpected-pass`. An entry of which

@@ -12,9 +12,12 @@ use libtest_mimic::{Arguments, Failed, FormatSetting, Trial};
 use crate::backend::{Backend, Description};
 use crate::deviations::Deviations;
 use crate::judge::{Strictness, Verdict};
-use crate::report::{BackendReport, Entry};
+use crate::report::{BackendReport, Entry, Problem};
 use crate::runner::{InProcess, Judged};
 use crate::style::guarded;
+
+/// The status of a run with failures, as libtest has it.
+const FAILED: u8 = 101;
 
 type Factory = dyn Fn() -> Box<dyn Backend> + Send + Sync;
 type Runner = InProcess<Box<dyn Fn() -> Box<dyn Backend> + Send>>;
@@ -75,14 +78,20 @@ fn run(factory: Arc<Factory>, deviations: Option<&Path>) -> ExitCode {
     trials.retain(|(_, trial)| !arguments.is_filtered_out(trial));
     let (chosen, trials): (Vec<Option<usize>>, Vec<Trial>) = trials.into_iter().unzip();
     let conclusion = libtest_mimic::run(&arguments, trials);
-    if !arguments.list && !chosen.is_empty() {
-        // With JSON output, standard output must hold nothing else.
-        match arguments.format {
-            Some(FormatSetting::Json) => drop(write!(anstream::stderr(), "{}", suite.ending(&chosen))),
-            _ => drop(write!(anstream::stdout(), "{}", suite.ending(&chosen))),
-        }
+    if arguments.list || chosen.is_empty() {
+        return conclusion.exit_code();
     }
-    conclusion.exit_code()
+    let report = suite.ended(&chosen);
+    // With JSON output, standard output must hold nothing else.
+    match arguments.format {
+        Some(FormatSetting::Json) => drop(write!(anstream::stderr(), "{}", report.ending())),
+        _ => drop(write!(anstream::stdout(), "{}", report.ending())),
+    }
+    // Whether a deviation of several cases occurred, no test alone can know.
+    let is_idle = |problem: &&Problem| matches!(problem, Problem::CaseDidNotOccur { .. });
+    let idle: Vec<&Problem> = report.problems.iter().filter(is_idle).collect();
+    idle.iter().for_each(|problem| drop(writeln!(anstream::stderr(), "{}", guarded(&problem.to_string()))));
+    if idle.is_empty() { conclusion.exit_code() } else { ExitCode::from(FAILED) }
 }
 
 /// The state that all tests share.
@@ -93,7 +102,7 @@ struct Suite {
     description: Description,
     /// Runners that no test is using at the moment.
     idle: Mutex<Vec<Runner>>,
-    /// The results so far, by the position of the case in the specification.
+    /// The results so far, without deviations, by the position of the case in the specification.
     done: Mutex<BTreeMap<usize, Entry>>,
 }
 
@@ -151,22 +160,22 @@ impl Suite {
         let case = &self.spec.cases[at];
         let mut runner = self.take();
         let mut report = self.report();
-        report.results.push(Entry::new(case, runner.run(case)));
+        let result = Entry::new(case, runner.run(case));
+        if let Ok(mut done) = self.done.lock() {
+            done.insert(at, result.clone());
+        }
+        report.results.push(result);
         self.deviations.apply(&mut report, &[case]);
         report.conclude(&[case], &self.spec);
         if let Ok(mut idle) = self.idle.lock() {
             idle.push(runner);
         }
         let entry = report.results.remove(0);
-        let verdict = if entry.verdict.is_failure() { Err(failure(&report, &entry).into()) } else { Ok(()) };
-        if let Ok(mut done) = self.done.lock() {
-            done.insert(at, entry);
-        }
-        verdict
+        if entry.verdict.is_failure() { Err(failure(&report, &entry).into()) } else { Ok(()) }
     }
 
-    /// How the run ended, over the tests that were not filtered out. Cases that did not run count as not asked.
-    fn ending(&self, chosen: &[Option<usize>]) -> String {
+    /// The report on the tests that were not filtered out. Cases that did not run count as not asked.
+    fn ended(&self, chosen: &[Option<usize>]) -> BackendReport {
         let mut report = self.report();
         if !chosen.contains(&None) {
             report.problems.clear();
@@ -183,8 +192,9 @@ impl Suite {
                 cases.push(case);
             }
         }
+        self.deviations.apply(&mut report, &cases);
         report.conclude(&cases, &self.spec);
-        report.ending()
+        report
     }
 }
 

@@ -282,7 +282,7 @@ mod tests {
         }
         // A file has at most so many entries.
         for cases in spec.cases.chunks(20_000) {
-            let mut text = "schema: 1\ndeviations:\n".to_owned();
+            let mut text = "schema: 2\ndeviations:\n".to_owned();
             for case in cases {
                 text += &format!("- {{case: {}, verdict: crash, reason: r}}\n", words::quoted(&case.id));
             }

@@ -128,7 +128,8 @@ impl Short<'_> {
             cases: done.len(),
         });
         let campaign = Campaign::new(part, &done, self.repeat(part, &reproduction));
-        (Campaign { drawn: check.into_calls(done.done), ..campaign }, problem)
+        let is_usual = done.done >= most;
+        (Campaign { drawn: check.into_calls(done.done), is_usual, ..campaign }, problem)
     }
 
     fn check(&self, part: Part, target: &Target, description: &Description) -> Box<dyn Check> {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use gather_spec::{Case, Specification};
 
 use crate::deviations::Deviations;
-use crate::judge::Verdict;
+use crate::runner::CaseResult;
 
 /// The deviations files.
 pub(super) struct Known(Vec<File>);
@@ -58,9 +58,9 @@ impl Known {
         known
     }
 
-    /// Whether some file expects a verdict on a case.
-    pub(super) fn expect(&self, case: Option<&Case>, verdict: Verdict) -> bool {
-        case.is_some_and(|case| self.0.iter().any(|file| file.deviations.expect(case, verdict)))
+    /// Whether some file expects a result of a case.
+    pub(super) fn expect(&self, case: &Case, result: &CaseResult) -> bool {
+        self.0.iter().any(|file| file.deviations.expect(case, result))
     }
 
     /// Checks that each file applied to some backend of the run.

@@ -185,8 +185,19 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 
 #[cfg(test)]
 mod tests {
+    use gather_spec::Profile;
+
     use super::*;
-    use crate::judge::Verdict;
+    use crate::builtin;
+    use crate::judge::{Judgement, Strictness, Verdict};
+    use crate::runner::{CaseResult, Judged};
+
+    fn result() -> CaseResult {
+        let reference = builtin::backend("reference", Profile::default(), 0).unwrap().describe();
+        let case = &crate::embedded().cases[0];
+        let judged = Judged::new(&reference, case, Strictness::Lenient).unwrap();
+        judged.result(Judgement { verdict: Verdict::Pass, note: None }, String::new(), None)
+    }
 
     #[test]
     fn the_longest_wait_of_two_seconds_or_more_is_said() {
@@ -208,7 +219,7 @@ mod tests {
             scope.spawn(|| progress.note(Event::Waiting("tf.gather/size/a")));
         });
         assert_eq!(words(2100), "waiting 2 s: restart 3, numpy");
-        progress.note(Event::Settled("tf.gather/size/b", Verdict::Pass));
+        progress.note(Event::Settled(&result()));
         let said = "waiting 9 s: tf.gather/size/a, numpy";
         assert_eq!((words(9100).as_str(), progress.bar.position()), (said, 1));
         progress.backend("jax");
@@ -222,7 +233,7 @@ mod tests {
         let progress = Progress::new(60, false);
         progress.backend("numpy");
         progress.note(Event::Described(53));
-        progress.note(Event::Settled("tf.gather/size/b", Verdict::Pass));
+        progress.note(Event::Settled(&result()));
         let (said, lines) = mpsc::channel();
         let (bar, state) = (progress.bar.clone(), Arc::clone(&progress.state));
         let say = move |line: &str| said.send(line.to_owned()).unwrap();

@@ -265,15 +265,13 @@ fn of_campaign(report: &BackendReport) -> String {
     let mut text = String::new();
     for campaign in report.campaign.iter().filter(|campaign| !campaign.kinds.is_empty()) {
         let mut of_part = String::new();
-        // A campaign of another length than usual says nothing about the count.
-        let is_usual = campaign.drawn.len() as u64 == campaign.compared && campaign.done == campaign.cases;
         let mut scopes: BTreeMap<(Option<&str>, &str), Vec<&Drawn>> = BTreeMap::new();
         for call in &campaign.drawn {
             scopes.entry((call.law.as_deref(), &call.operator)).or_default().push(call);
         }
         for (scope, calls) in scopes {
             let items: Vec<Item<'_>> = calls.iter().map(|call| item_of_call(call, &campaign.kinds)).collect();
-            of_scope(&mut of_part, scope, &items, is_usual);
+            of_scope(&mut of_part, scope, &items, campaign.is_usual);
         }
         if !of_part.is_empty() {
             text.push_str(if campaign.part == Part::Drawn { "drawn:\n" } else { "laws:\n" });
@@ -284,7 +282,7 @@ fn of_campaign(report: &BackendReport) -> String {
 }
 
 fn item_of_call<'a>(call: &'a Drawn, kinds: &'a [Kind]) -> Item<'a> {
-    let known = call.known.and_then(|number| kinds.iter().find(|kind| kind.known == Some(number)));
+    let known = call.known.and_then(|number| kinds.iter().find(|kind| kind.known == Some(number) && kind.entry.reason.is_some()));
     let why = known.map_or_else(Why::default, |kind| Why {
         reason: kind.entry.reason.as_deref().unwrap_or_default(),
         link: kind.entry.link.as_deref(),

@@ -79,8 +79,13 @@ impl Deviation {
         self.versions.as_ref().is_none_or(|glob| glob.fits(version))
     }
 
+    /// Whether it covers a result of a case.
+    pub(super) fn expects(&self, case: &Case, observed: Verdict, facts: &Facts) -> bool {
+        self.names(case) && self.verdict.contains(&observed) && self.selector.fits(facts)
+    }
+
     /// Whether it names a case.
-    pub(super) fn names(&self, case: &Case) -> bool {
+    fn names(&self, case: &Case) -> bool {
         let by_case = self.case.as_ref().is_none_or(|pattern| pattern.matches(case));
         let by_clause =
             self.clause.as_ref().is_none_or(|glob| case.clauses.iter().any(|clause| glob.fits(clause)));
@@ -162,6 +167,8 @@ pub(super) fn signatures(
 struct Seen {
     /// How many of the cases that it names are in the run.
     cases: usize,
+    /// Whether the backend declares the operator.
+    declared: bool,
     /// Whether it covers some result, expectedly or not.
     covers: bool,
 }
@@ -185,7 +192,11 @@ pub(super) fn apply(
             continue;
         }
         let operator = case.call.operator.as_str();
-        about.iter().for_each(|number| seen.entry((*number, operator)).or_default().cases += 1);
+        for number in about {
+            let seen = seen.entry((*number, operator)).or_default();
+            seen.cases += 1;
+            seen.declared |= result.profile.is_some();
+        }
         let facts = if result.was_asked() { Facts::of_case(signatures, case, result) } else { None };
         let Some(facts) = facts else { continue };
         let mut fitting = about.clone();
@@ -194,11 +205,15 @@ pub(super) fn apply(
             seen.entry((number, operator)).or_default().covers = true;
         }
     }
+    // Of an operator that is not declared nothing can occur. That is a problem of an entry about no other.
+    let declared: BTreeSet<usize> =
+        seen.iter().filter(|(_, seen)| seen.declared).map(|((number, _), _)| *number).collect();
     let missing = seen.into_iter().filter(|((number, operator), seen)| {
         let entry = entries[*number];
-        !seen.covers
-            && !entry.verdict.contains(&Verdict::Pass)
-            && entry.named.get(*operator) == Some(&seen.cases)
+        let is_whole = entry.named.get(*operator) == Some(&seen.cases);
+        let may_be_idle =
+            entry.verdict.contains(&Verdict::Pass) || !seen.declared && declared.contains(number);
+        !seen.covers && is_whole && !may_be_idle
     });
     let problem = |((number, operator), _): ((usize, &str), Seen)| Problem::CaseDidNotOccur {
         entry: entries[number].pattern(),

@@ -20,8 +20,8 @@ pub enum Event<'a> {
     Described(usize),
     /// The reply to the case of this id is due.
     Waiting(&'a str),
-    /// The case of this id has its result.
-    Settled(&'a str, Verdict),
+    /// A case has its result.
+    Settled(&'a CaseResult),
 }
 
 /// What is told of a run's events, by the thread of the worker that they concern.
@@ -102,7 +102,7 @@ impl<'c> Batch<'c> {
     /// Notes that a case cannot be sent, none of its runs.
     pub(super) fn not_sent_after_all(&mut self, job: Job, why: &str, watch: Watch<'_>) {
         let result = self.judged(job).not_sent(why);
-        watch(Event::Settled(&result.id, result.verdict));
+        watch(Event::Settled(&result));
         self.results.insert(job.call, result);
     }
 
@@ -124,7 +124,7 @@ impl<'c> Batch<'c> {
                 self.ran.remove(&job.call).unwrap_or_default().into_iter().flatten().collect();
             let result = settle(self.judged(job), &runs, job.run, self.repeat);
             let duration = self.took.remove(&job.call);
-            watch(Event::Settled(&result.id, result.verdict));
+            watch(Event::Settled(&result));
             self.results.insert(job.call, CaseResult { duration, ..result });
         }
     }

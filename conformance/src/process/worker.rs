@@ -171,7 +171,7 @@ impl<'a> Worker<'a> {
                     Ok(judged) => self.client.queue(batch.take(case, judged)),
                     Err(unsupported) => {
                         if unsupported.profile.is_some() {
-                            watch(Event::Settled(&unsupported.id, unsupported.verdict));
+                            watch(Event::Settled(&unsupported));
                         }
                         batch.not_sent(case, *unsupported);
                     }

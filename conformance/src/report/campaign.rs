@@ -41,6 +41,9 @@ pub struct Campaign {
     /// The cases of a campaign of usual length that were judged, for a draft of deviations.
     #[serde(skip)]
     pub(crate) drawn: Vec<Drawn>,
+    /// Whether all cases of a campaign of usual length are done.
+    #[serde(skip)]
+    pub(crate) is_usual: bool,
 }
 
 /// One of the two parts of a campaign.
@@ -128,6 +131,7 @@ impl Campaign {
             kinds: report.groups.iter().map(|group| Kind::new(part, group)).collect(),
             repeat,
             drawn: Vec::new(),
+            is_usual: false,
         }
     }
 
@@ -146,6 +150,7 @@ impl Campaign {
             kinds: Vec::new(),
             repeat: String::new(),
             drawn: Vec::new(),
+            is_usual: false,
         }
     }
 

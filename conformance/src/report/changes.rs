@@ -38,7 +38,8 @@ struct Changed<'a> {
 }
 
 impl<'a> Changes<'a> {
-    /// Compares a report with an earlier one. If the run is `whole`, cases that are missing from it are gone.
+    /// Compares a report with an earlier one. If the run is `whole`, cases that are missing from it are gone. An operator of
+    /// the run that the backend declared then, and does not now, is a problem: what it was asked then, nobody knows now.
     ///
     /// # Errors
     /// If the earlier report does not hold a backend of this run.
@@ -49,7 +50,12 @@ impl<'a> Changes<'a> {
         whole: bool,
     ) -> Result<Self, String> {
         let changed = |now: &'a BackendReport| {
-            Ok(Changed::between(earlier(before, now)?, now, spec, whole && now.broken.is_none()))
+            let before = earlier(before, now)?;
+            let mut changed = Changed::between(before, now, spec, whole && now.broken.is_none());
+            if now.broken.is_none() {
+                changed.new_problems.extend(undeclared(before, now));
+            }
+            Ok(changed)
         };
         let backends = now.backends.iter().map(changed).collect::<Result<_, String>>()?;
         Ok(Self { backends, suite: &before.suite })
@@ -222,6 +228,16 @@ impl<'a> Changed<'a> {
             self.gone.len()
         )
     }
+}
+
+/// The operators of a run that a backend does not declare any more, in words.
+fn undeclared(before: &BackendReport, now: &BackendReport) -> Vec<String> {
+    let words = |operator: &String| {
+        let asked = before.of_operator(operator).filter(|entry| entry.was_asked()).count();
+        let before = counted(asked, "case");
+        (asked > 0).then(|| format!("{operator} is no longer declared, and was asked {before} before"))
+    };
+    now.summary.undeclared.iter().filter_map(words).collect()
 }
 
 /// Whether an entry is a kind of failures of a campaign.

@@ -85,7 +85,7 @@ fn run(deviations: &Path, filter: &str) -> (Option<i32>, String) {
 fn with(deviations: &str, filter: &str) -> (Option<i32>, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("deviations.yaml");
-    std::fs::write(&file, format!("schema: 1\ndeviations:\n{deviations}")).unwrap();
+    std::fs::write(&file, format!("schema: 2\ndeviations:\n{deviations}")).unwrap();
     run(&file, filter)
 }
 
@@ -112,6 +112,12 @@ fn strict() {
     let entry = "  - { case: 'tf.gather_nd/ranks/*', verdict: crash, reason: it did once }\n";
     let (status, text) = with(entry, "tf.gather_nd/ranks/");
     assert!(status == Some(101) && text.contains("unexpected-pass"), "{text}");
+    // One that several cases stand for is known to be idle only once all have run.
+    let entry = "  - { case: 'tf.gather_nd/ranks/*', where: { message: gone }, verdict: crash, reason: it did once }\n";
+    let (status, text) = with(entry, "tf.gather_nd/ranks/");
+    assert!(status == Some(101) && text.contains("did not occur in any case of tf.gather_nd"), "{text}");
+    let (status, text) = with(entry, "tf.gather_nd/documented/rows-of-a-matrix");
+    assert_eq!(status, Some(0), "{text}");
     let (status, text) = with("  - { case: no/such/case, verdict: crash, reason: x }\n", CASE);
     assert!(status == Some(2) && text.contains("matches no case"), "{text}");
 }

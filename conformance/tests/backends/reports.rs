@@ -214,7 +214,7 @@ fn every_form() {
     let folder = tempfile::tempdir().unwrap();
     let known = |name: &str, entry: &str| {
         let path = folder.path().join(name);
-        std::fs::write(&path, format!("schema: 1\ndeviations:\n  - {entry}\n")).unwrap();
+        std::fs::write(&path, format!("schema: 2\ndeviations:\n  - {entry}\n")).unwrap();
         path.to_str().unwrap().to_owned()
     };
     let unexpected = known("case.yaml", &format!("{{ case: {CASE}, verdict: crash, reason: it did }}"));
@@ -391,7 +391,7 @@ fn junit_is_valid() {
         return;
     }
     let known = tempfile::NamedTempFile::new().unwrap();
-    let entry = format!("schema: 1\ndeviations:\n  - {{ case: {CASE}, verdict: crash, reason: it does }}\n");
+    let entry = format!("schema: 2\ndeviations:\n  - {{ case: {CASE}, verdict: crash, reason: it does }}\n");
     std::fs::write(known.path(), entry).unwrap();
     let file = tempfile::NamedTempFile::new().unwrap();
     let is_valid = |junit: &str| {

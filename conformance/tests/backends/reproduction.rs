@@ -211,7 +211,7 @@ fn a_library() {
 fn an_unexpected_pass() {
     let place = Place::new("");
     let known =
-        format!("schema: 1\ndeviations:\n  - {{ case: {RIGHT}, verdict: crash, reason: it used to }}\n");
+        format!("schema: 2\ndeviations:\n  - {{ case: {RIGHT}, verdict: crash, reason: it used to }}\n");
     fs::write(place.path("known.yaml"), known).unwrap();
     let options = ["--deviations", "known.yaml", "--case", RIGHT, "--", "gatherspec", "serve", "reference"];
     let lines = place.run_and_paste(&options, 1);
@@ -224,7 +224,7 @@ fn only_its_deviations() {
     let place = Place::new("honest");
     for backend in ["hostile", "reference"] {
         let known = format!(
-            "schema: 1\nbackend: {backend}\ndeviations:\n  - {{ case: {RIGHT}, verdict: crash, reason: it used to }}\n"
+            "schema: 2\nbackend: {backend}\ndeviations:\n  - {{ case: {RIGHT}, verdict: crash, reason: it used to }}\n"
         );
         fs::write(place.path(backend), known).unwrap();
     }

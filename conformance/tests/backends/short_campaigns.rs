@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode, Output};
 use gather_conformance::backend::{Backend, Description};
 use gather_conformance::builtin::{self, MAX_OUTPUT};
 use gather_conformance::serve::serve;
-use gather_spec::{Call, DType, Element, Outcome, Profile, Tensor};
+use gather_spec::{Call, DType, Element, ErrorFields, Outcome, Profile, ReportedError, Tensor};
 use serde_json::Value;
 
 /// What makes this program a backend: its habit.
@@ -27,6 +27,16 @@ fn is_of_a_grid(call: &Call) -> bool {
     call.operands.tensors().next().unwrap().shape().contains(&33)
 }
 
+/// Whether params have many axes: calls that cases and the campaign have.
+fn is_of_high_rank(call: &Call) -> bool {
+    call.operands.tensors().next().unwrap().shape().len() > 4
+}
+
+/// An error as a library words it, without a code.
+fn refusal(message: &str) -> Outcome {
+    Outcome::Error(ReportedError { message: message.to_owned(), code: None, fields: ErrorFields::default() })
+}
+
 /// Whether a dim of params is one that no case has, and only few drawn calls.
 fn is_odd(call: &Call) -> bool {
     call.operands.tensors().next().unwrap().shape().iter().any(|dim| (380..390).contains(dim))
@@ -41,6 +51,9 @@ impl Backend for Odd {
         for capability in description.operators.values_mut() {
             capability.dtypes = vec![DType::F32, DType::I64];
         }
+        if self.habit == "declares less" {
+            description.operators.remove("paddle.gather_nd");
+        }
         description
     }
 
@@ -53,6 +66,8 @@ impl Backend for Odd {
                 let zero = Element::zero(output.dtype());
                 Outcome::Output(Tensor::filled(output.dtype(), output.shape().clone(), &zero).unwrap())
             }
+            ("refuses" | "refuses more", _) if is_of_high_rank(call) => refusal("no rank above 4"),
+            ("refuses more", _) if is_odd(call) => refusal("no kernel"),
             ("dies", _) if is_odd(call) => std::process::exit(3),
             ("hangs", _) if is_odd(call) => {
                 std::fs::write(std::env::var_os(NOTE).unwrap(), "here").unwrap();
@@ -78,6 +93,11 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a line repeats each kind of failures", lines_repeat),
     ("a crash is found and the rest compared", crashes),
     ("a kind that is listed is known and another is not", known_kinds),
+    ("an entry hides no other failure of its operator", hides_nothing),
+    ("what an entry covers must fail", covered_passes),
+    ("more and fewer calls than an entry says are failures", counted_calls),
+    ("a file of schema 1 is drafted again with its reasons", renewed),
+    ("under a baseline an operator that is no longer declared is a failure", declares_less),
     ("a kind that is listed and does not occur is a failure", unexpected_passes),
     ("a draft lists every kind", drafts),
     ("a choice of cases leaves the campaign out and one of operators restricts it", choices),
@@ -212,13 +232,24 @@ fn crashes() {
     assert!(ran.part(0)["done"].as_u64().unwrap() > 0 && ran.part(1).is_null(), "{}", ran.text);
 }
 
-/// A file that lists kinds of all operators of the backend.
+/// A file that lists failures of all operators of the backend.
 fn file(drawn: &str, laws: &str) -> String {
-    format!("schema: 1\ndrawn:\n{drawn}laws:\n{laws}")
+    format!("schema: 2\ndrawn:\n{drawn}laws:\n{laws}")
 }
 
-const DRAWN: &str = "  - { operator: '*', kind: wrong-output, reason: odd sizes give zeros }\n";
-const LAWS: &str = "  - { law: '*', operator: '*', kind: wrong-output, reason: odd sizes give zeros }\n";
+const DRAWN: &str =
+    "  - { operator: '*', verdict: [wrong-output, pass], calls: 1.., reason: odd sizes give zeros }\n";
+const LAWS: &str = "  - { law: '*', operator: '*', verdict: [wrong-output, pass], calls: 1.., reason: odd sizes give zeros }\n";
+
+/// A file for a backend that refuses what has a high rank, which its message says.
+const REFUSES: &str = "schema: 2
+deviations:
+  - { case: '*', where: { message: no rank above 4 }, verdict: rejected-good-input, reason: four axes }
+drawn:
+  - { operator: '*', where: { message: no rank above 4 }, verdict: rejected-good-input, reason: four axes }
+laws:
+  - { law: '*', operator: '*', where: { message: no rank above 4 }, verdict: rejected-good-input, reason: four axes }
+";
 
 fn known_kinds() {
     let place = Place::new();
@@ -228,7 +259,7 @@ fn known_kinds() {
     assert!(known.kinds(0).iter().all(|kind| kind["verdict"] == "known-deviation"), "{}", known.report);
     assert!(known.text.contains(" known-deviation (wrong-output): odd sizes give zeros"), "{}", known.text);
     // A part of the kinds, and a part of the operators.
-    place.write("drawn.yaml", &format!("schema: 1\ndrawn:\n{DRAWN}"));
+    place.write("drawn.yaml", &format!("schema: 2\ndrawn:\n{DRAWN}"));
     let laws = place.run(&["--deviations", "drawn.yaml"], "zeros");
     assert_eq!(laws.status, Some(1), "{}", laws.text);
     assert!(laws.kinds(0).iter().all(|kind| kind["verdict"] == "known-deviation"), "{}", laws.report);
@@ -241,7 +272,10 @@ fn known_kinds() {
         (file(&DRAWN.replace("'*'", "tf.gahter"), LAWS), "matches no operator"),
         (file(DRAWN, &LAWS.replace("law: '*'", "law: no-such")), "matches no law"),
         (file(DRAWN, DRAWN), "needs a `law`"),
-        ("schema: 1\n".to_owned(), "has none of `deviations`, `drawn` and `laws`"),
+        ("schema: 2\n".to_owned(), "has none of `deviations`, `drawn` and `laws`"),
+        (file(&DRAWN.replace("calls: 1.., ", ""), LAWS), "lists `pass`, and so needs `calls`"),
+        (file(&DRAWN.replace("verdict: [wrong-output, pass], ", ""), LAWS), "needs a `verdict`"),
+        (file(DRAWN, &LAWS.replace("verdict", "where: { expected: output }, verdict")), "which no law has"),
         (file(LAWS, LAWS), "belongs under `laws`"),
         (file(&DRAWN.replace("odd sizes give zeros", "''"), LAWS), "has no reason"),
     ] {
@@ -251,25 +285,142 @@ fn known_kinds() {
     }
 }
 
+fn hides_nothing() {
+    let place = Place::new();
+    place.write("known.yaml", REFUSES);
+    let known = place.run(&["--deviations", "known.yaml"], "refuses");
+    assert_eq!(known.status, Some(0), "{}", known.text);
+    assert!(!known.kinds(0).is_empty() && !known.kinds(1).is_empty(), "{}", known.report);
+    let before: u64 = known.kinds(0).iter().map(|kind| kind["count"].as_u64().unwrap()).sum();
+    // A new bug of the same operators, with the same verdict.
+    let ran = place.run(&["--deviations", "known.yaml"], "refuses more");
+    assert_eq!(ran.status, Some(1), "{}", ran.text);
+    let (new, old): (Vec<&Value>, Vec<&Value>) =
+        ran.kinds(0).iter().partition(|kind| kind["verdict"] == "rejected-good-input");
+    assert!(new.iter().all(|kind| text(&kind["actual"]).contains("no kernel")), "{new:?}");
+    assert!(!new.is_empty() && old.iter().all(|kind| kind["verdict"] == "known-deviation"), "{old:?}");
+    assert_eq!(old.iter().map(|kind| kind["count"].as_u64().unwrap()).sum::<u64>(), before);
+    // Each has an id of its own, and any number of processes finds the same.
+    let ids: std::collections::BTreeSet<&str> = ran.kinds(0).iter().map(|kind| text(&kind["id"])).collect();
+    assert_eq!(ids.len(), ran.kinds(0).len(), "{ids:?}");
+    let more = place.run(&["--deviations", "known.yaml", "--jobs", "3"], "refuses more");
+    let counts = |ran: &Ran| -> Vec<(String, u64)> {
+        ran.kinds(0).iter().map(|one| (text(&one["id"]).to_owned(), one["count"].as_u64().unwrap())).collect()
+    };
+    assert_eq!(counts(&more), counts(&ran));
+}
+
+fn covered_passes() {
+    let place = Place::new();
+    let entry = "schema: 2\ndrawn:\n  - { operator: tf.gather, where: { rank: 5.., expected: output }, verdict: \
+                 rejected-good-input, reason: four axes }\n";
+    place.write("known.yaml", entry);
+    let kinds = |habit| place.run(&["--deviations", "known.yaml"], habit);
+    let exact = kinds("refuses");
+    let of_gather = |ran: &Ran| -> Vec<String> {
+        let of = ran.kinds(0).iter().filter(|kind| kind["operator"] == "tf.gather");
+        of.map(|kind| text(&kind["verdict"]).to_owned()).collect()
+    };
+    assert!(of_gather(&exact).iter().all(|verdict| verdict == "known-deviation"), "{}", exact.text);
+    let right = kinds("is right");
+    assert_eq!(right.status, Some(1), "{}", right.text);
+    assert!(!of_gather(&right).is_empty(), "{}", right.text);
+    assert!(of_gather(&right).iter().all(|verdict| verdict == "unexpected-pass"), "{}", right.text);
+    let said = "the deviation operator: tf.gather, where: { expected: output, rank: 5.. }, verdict: rejected-good-input";
+    assert!(right.text.contains(said), "{}", right.text);
+    // The example is a call that passes, reduced as far as the entry covers it.
+    let call = right.kinds(0).iter().find_map(|kind| kind["call"].as_str()).unwrap();
+    assert!(call.contains("tf.gather"), "{call}");
+}
+
+fn counted_calls() {
+    let place = Place::new();
+    let with = |calls: u64, options: &[&str]| {
+        let drawn = DRAWN.replace("'*'", "tf.gather").replace("1..", &calls.to_string());
+        place.write("known.yaml", &format!("schema: 2\ndrawn:\n{drawn}"));
+        place.run(&[&["--deviations", "known.yaml", "--operator", "tf.gather"], options].concat(), "zeros")
+    };
+    let ran = with(0, &[]);
+    let count: u64 = ran.kinds(0).iter().map(|kind| kind["count"].as_u64().unwrap()).sum();
+    let said = format!("occurred in {count} calls of the campaign on tf.gather, and says 0");
+    assert!(count > 2 && ran.problems().contains(&said), "{}", ran.problems());
+    assert_eq!(with(count, &[]).problems(), "");
+    for wrong in [count - 1, count + 1] {
+        assert!(with(wrong, &[]).problems().contains(&format!("and says {wrong}")));
+    }
+    // A longer campaign has the same calls and more; a shorter one lacks some.
+    assert_eq!(with(count, &["--campaign", "6000"]).problems(), "");
+    assert_eq!(with(count, &["--campaign", "1000"]).problems(), "");
+}
+
+fn renewed() {
+    let place = Place::new();
+    let old = "schema: 1\ndrawn:\n  - { operator: '*', kind: 'wrong-output*', reason: odd sizes give zeros }\n\
+               laws:\n  - { law: '*', operator: '*', kind: 'wrong-output*', reason: odd sizes give zeros }\n";
+    place.write("old.yaml", old);
+    let refused = place.run(&["--deviations", "old.yaml"], "zeros");
+    let said = "help: `gatherspec run --deviations old.yaml --write-deviations NEW`";
+    assert!(refused.status == Some(2) && refused.text.contains(said), "{}", refused.text);
+    let ran = place.run(&["--deviations", "old.yaml", "--write-deviations", "new.yaml"], "zeros");
+    assert_eq!(ran.status, Some(0), "{}", ran.text);
+    let new = std::fs::read_to_string(place.0.path().join("new.yaml")).unwrap();
+    assert!(new.contains("\nschema: 2\n") && !new.contains("reason: \"\""), "{new}");
+    let ran = place.run(&["--deviations", "new.yaml"], "zeros");
+    assert_eq!(ran.status, Some(0), "{}{new}", ran.text);
+}
+
+fn declares_less() {
+    let place = Place::new();
+    let cases = ["--no-campaign", "--operator", "tf.gather", "--operator", "paddle.gather_nd"];
+    let before = place.run(&cases, "is right");
+    assert_eq!(before.status, Some(0), "{}", before.text);
+    place.write("before.json", &before.report.to_string());
+    let against = [&cases[..], &["--baseline", "before.json"]].concat();
+    let same = place.run(&against, "is right");
+    assert_eq!(same.status, Some(0), "{}", same.text);
+    let less = place.run(&against, "declares less");
+    assert_eq!(less.status, Some(1), "{}", less.text);
+    assert!(less.text.contains("paddle.gather_nd is no longer declared, and was asked "), "{}", less.text);
+    assert!(less.text.contains(": 1 new failure, "), "{}", less.text);
+    // It is of no concern to a run of other operators.
+    let other = ["--no-campaign", "--operator", "tf.gather", "--baseline", "before.json"];
+    assert_eq!(place.run(&other, "declares less").status, Some(0));
+}
+
 fn unexpected_passes() {
     let place = Place::new();
-    place.write("known.yaml", &format!("schema: 1\ndrawn:\n{DRAWN}"));
-    let ran = place.run(&["--deviations", "known.yaml"], "is right");
-    let said =
-        "unexpected-pass: the deviation `operator: *, kind: wrong-output` did not occur in the campaign";
-    assert!(
-        ran.status == Some(1) && ran.problems().contains(said) && ran.text.contains(said),
-        "{}",
-        ran.text
-    );
-    // A campaign of another size, or of some operators, need not have it.
-    for options in [&["--campaign", "100"][..], &["--operator", "tf.gather"]] {
+    place.write("known.yaml", &format!("schema: 2\ndrawn:\n{DRAWN}"));
+    let said = |operator: &str| {
+        format!(
+            "unexpected-pass: the deviation `operator: *, verdict: pass or wrong-output` did not occur in the campaign on \
+             {operator}"
+        )
+    };
+    for (options, operators) in [
+        (&[][..], &["tf.gather", "paddle.gather_nd"][..]),
+        (&["--operator", "tf.gather"], &["tf.gather"]),
+        (&["--campaign", "4001"], &["tf.gather", "paddle.gather_nd"]),
+    ] {
         let ran = place.run(&[&["--deviations", "known.yaml"], options].concat(), "is right");
-        assert_eq!(ran.status, Some(0), "{}", ran.text);
+        assert_eq!(ran.status, Some(1), "{}", ran.text);
+        assert_eq!(ran.problems().matches("did not occur").count(), operators.len(), "{}", ran.problems());
+        assert!(
+            operators.iter().all(|operator| ran.problems().contains(&said(operator))),
+            "{}",
+            ran.problems()
+        );
     }
-    place
-        .write("known.yaml", &format!("schema: 1\ndrawn:\n{}", DRAWN.replace("reason", "may: true, reason")));
+    // A shorter campaign need not have it.
+    let ran = place.run(&["--deviations", "known.yaml", "--campaign", "100"], "is right");
+    assert_eq!(ran.status, Some(0), "{}", ran.text);
+    place.write("known.yaml", &format!("schema: 2\ndrawn:\n{}", DRAWN.replace("1..", "0..")));
     let ran = place.run(&["--deviations", "known.yaml"], "is right");
+    assert_eq!(ran.status, Some(0), "{}", ran.text);
+    // An entry about an operator that the backend does not declare fails where that operator is chosen.
+    place.write("known.yaml", &format!("schema: 2\ndrawn:\n{}", DRAWN.replace("'*'", "numpy.take")));
+    let ran = place.run(&["--deviations", "known.yaml"], "is right");
+    assert!(ran.status == Some(1) && ran.problems().contains("declares no operator of"), "{}", ran.text);
+    let ran = place.run(&["--deviations", "known.yaml", "--operator", "tf.gather"], "is right");
     assert_eq!(ran.status, Some(0), "{}", ran.text);
 }
 
@@ -279,8 +430,9 @@ fn drafts() {
     assert_eq!(ran.status, Some(1), "{}", ran.text);
     let draft = std::fs::read_to_string(place.0.path().join("draft.yaml")).unwrap();
     assert!(draft.contains("\ndrawn:\n") && draft.contains("\nlaws:\n"), "{draft}");
-    let of_a_grid = |line: &&str| line.starts_with("  - case: ") && line.contains("element-bytes=");
-    assert!(draft.lines().filter(of_a_grid).count() > 1, "{draft}");
+    // The failing sizes of a grid are one entry.
+    let sizes = draft.lines().filter(|line| line.starts_with("  - case: ") && line.contains("[n="));
+    assert!(sizes.count() == 0 && draft.contains("  - case: \"tf.gather/"), "{draft}");
     place.write("draft.yaml", &draft.replace("reason: \"\"", "reason: odd sizes give zeros"));
     let found = place.0.path().join("gatherspec-report/found");
     assert!(std::fs::read_dir(&found).unwrap().count() > 0);

@@ -191,7 +191,7 @@ fn a_program_is_run_like_any_other_backend_and_its_deviations_are_strict_both_wa
     // A declared policy that the documents do not permit needs an entry with a reason.
     let (text, _) = run(&[], 1);
     assert!(text.contains("1 pass") && text.contains("a deviation with `profile: tf.gather_nd`"), "{text}");
-    let profile = "schema: 1\nbackend: reference\ndeviations:\n  - { profile: '*', reason: it clamps }\n";
+    let profile = "schema: 2\nbackend: reference\ndeviations:\n  - { profile: '*', reason: it clamps }\n";
     std::fs::write(&file, profile).unwrap();
     let (text, _) = run(&["--deviations", known], 0);
     assert!(text.contains("which its documents do not permit: it clamps"), "{text}");
@@ -211,7 +211,7 @@ fn a_program_is_run_like_any_other_backend_and_its_deviations_are_strict_both_wa
     assert!(run(&["--deviations", known], 2).1.contains("has no reason"));
     with(&format!("{{ case: {case}, verdict: crush, reason: x }}"));
     run(&["--deviations", known], 2);
-    std::fs::write(&file, "schema: 1\nbackend: another\ndeviations: []\n").unwrap();
+    std::fs::write(&file, "schema: 2\nbackend: another\ndeviations: []\n").unwrap();
     assert!(run(&["--deviations", known], 2).1.contains("not in this run"));
 }
 
@@ -253,7 +253,7 @@ fn departures_are_those_of_the_operators_of_the_run_and_are_drafted_with_their_r
     // A reason that is known stays in the draft; one for operators outside the run is of no concern.
     let entries =
         "  - { profile: 'tf.gather_nd', reason: it clamps }\n  - { profile: 'paddle.*', reason: it does }\n";
-    std::fs::write(&known, format!("schema: 1\ndeviations:\n{entries}")).unwrap();
+    std::fs::write(&known, format!("schema: 2\ndeviations:\n{entries}")).unwrap();
     let text = run(&["--deviations", &known, "--write-deviations", &draft], 0);
     assert!(
         text.contains("tf.gather_nd declares bad=clamp, which its documents do not permit: it clamps"),

@@ -144,7 +144,7 @@ fn patterns_that_would_take_long_or_panic_are_refused_wherever_they_are_given() 
             assert!(is_explained(&said), "{said}");
         }
         for (key, rest, short) in entries {
-            let entry = format!("schema: 1\ndeviations:\n  - {{ {key}: '{pattern}', {rest}reason: x }}\n");
+            let entry = format!("schema: 2\ndeviations:\n  - {{ {key}: '{pattern}', {rest}reason: x }}\n");
             fs::write(&file, entry).unwrap();
             let run = ["run", "--backend", "reference", "--deviations", file.to_str().unwrap()];
             let said = refused(&[&run[..], &SMALL].concat());
@@ -319,7 +319,7 @@ fn deviations_of_another_backend_cost_neither_matrix_nor_report() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let file = folder.path().join("deviations.yaml");
-    fs::write(&file, "schema: 1\nbackend: another\ndeviations: []\n").unwrap();
+    fs::write(&file, "schema: 2\nbackend: another\ndeviations: []\n").unwrap();
     let mut command = gatherspec(&["run", "--case", CASE, "--out"]);
     command.arg(&out).arg("--deviations").arg(&file).args(["--", PROGRAM, "serve", "reference"]);
     let (status, text, said) = ended(&mut command);
@@ -380,7 +380,7 @@ fn a_draft_does_not_replace_reasons() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("deviations.yaml");
     let path = file.to_str().unwrap();
-    let reason = format!("schema: 1\ndeviations:\n  - {{ case: {CASE}, verdict: crash, reason: it does }}\n");
+    let reason = format!("schema: 2\ndeviations:\n  - {{ case: {CASE}, verdict: crash, reason: it does }}\n");
     fs::write(&file, &reason).unwrap();
     let out = folder.path().join("out");
     let run = ["run", "--backend", "reference", "--case", CASE, "--out", out.to_str().unwrap()];
@@ -388,7 +388,7 @@ fn a_draft_does_not_replace_reasons() {
     assert!(said.contains("holds reasons, which a draft in its place would lose"), "{said}");
     assert_eq!(fs::read_to_string(&file).unwrap(), reason);
     // A draft without reasons is replaced by the next one.
-    fs::write(&file, "schema: 1\ndeviations:\n  - { case: x, verdict: crash, reason: '' }\n").unwrap();
+    fs::write(&file, "schema: 2\ndeviations:\n  - { case: x, verdict: crash, reason: '' }\n").unwrap();
     let (status, ..) = ended(&mut gatherspec(&[&run[..], &["--write-deviations", path]].concat()));
     assert_eq!(status, 0);
     assert!(fs::read_to_string(&file).unwrap().ends_with("deviations: []\n"));

@@ -79,9 +79,9 @@ impl Run {
             if interrupt::requested() {
                 return None;
             }
-            let entry = Entry::new(case, runner.run(case));
-            self.note(job, Event::Settled(&entry.id, entry.verdict), None);
-            Some(entry)
+            let result = runner.run(case);
+            self.note(job, Event::Settled(&result), None);
+            Some(Entry::new(case, result))
         };
         let results: Vec<Option<Entry>> = pool.install(|| job.cases.par_iter().map_init(make, run).collect());
         report.results = results.into_iter().flatten().collect();
@@ -97,11 +97,13 @@ impl Run {
     /// Shows an event of a backend with these known deviations. With `--fail-fast`, ends the run at its first failure.
     fn note(&self, job: &Job<'_>, event: Event<'_>, known: Option<&Deviations>) {
         job.progress.note(event);
-        let Event::Settled(id, verdict) = event else { return };
-        if self.fail_fast && verdict.is_failure() {
-            let case = job.cases.iter().find(|case| case.id == id);
-            let is_known = |known: &Deviations| case.is_some_and(|case| known.expect(case, verdict));
-            if !known.is_some_and(is_known) && !job.deviations.expect(case.copied(), verdict) {
+        let Event::Settled(result) = event else { return };
+        if self.fail_fast && result.verdict.is_failure() {
+            let case = job.cases.iter().find(|case| case.id == result.id);
+            let is_known = |case: &Case| {
+                known.is_some_and(|known| known.expect(case, result)) || job.deviations.expect(case, result)
+            };
+            if !case.is_some_and(|case| is_known(case)) {
                 interrupt::stop();
             }
         }
