@@ -201,6 +201,7 @@ mod tests {
 
     #[test]
     fn the_longest_wait_of_two_seconds_or_more_is_said() {
+        let settled = result();
         let progress = Progress::new(3, false);
         let words = |seconds| {
             let now = Instant::now() + Duration::from_millis(seconds);
@@ -219,7 +220,7 @@ mod tests {
             scope.spawn(|| progress.note(Event::Waiting("tf.gather/size/a")));
         });
         assert_eq!(words(2100), "waiting 2 s: restart 3, numpy");
-        progress.note(Event::Settled(&result()));
+        progress.note(Event::Settled(&settled));
         let said = "waiting 9 s: tf.gather/size/a, numpy";
         assert_eq!((words(9100).as_str(), progress.bar.position()), (said, 1));
         progress.backend("jax");
@@ -230,10 +231,11 @@ mod tests {
 
     #[test]
     fn without_a_terminal_a_line_comes_at_every_interval_until_the_end() {
+        let settled = result();
         let progress = Progress::new(60, false);
         progress.backend("numpy");
         progress.note(Event::Described(53));
-        progress.note(Event::Settled(&result()));
+        progress.note(Event::Settled(&settled));
         let (said, lines) = mpsc::channel();
         let (bar, state) = (progress.bar.clone(), Arc::clone(&progress.state));
         let say = move |line: &str| said.send(line.to_owned()).unwrap();

@@ -22,6 +22,9 @@ use super::watched::Drawn;
 /// The fewest drawn calls that a selector describes, unless it describes all: fewer may agree by accident.
 const FEWEST: usize = 3;
 
+/// What stands before the message of an error that has no code.
+const WITHOUT_CODE: &str = "error without a code: ";
+
 /// The most characters of a comment.
 const LONGEST: usize = 160;
 
@@ -248,16 +251,21 @@ fn pure<T: Ord>(named: &[usize], wanted: &BTreeSet<usize>, value: impl Fn(usize)
     here.into_iter().map(value).filter(|value| !others.contains(value)).collect()
 }
 
-/// What a backend said more than once: the first line, so that addresses and traces behind it do not matter.
+/// What a backend said more than once.
 fn messages(items: &[Item<'_>], here: &[usize]) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for message in here.iter().filter_map(|at| items[*at].facts.message.as_deref()) {
-        let line: String = message.lines().next().unwrap_or_default().chars().take(LONGEST).collect();
-        if !line.trim().is_empty() {
-            *counts.entry(line).or_default() += 1;
-        }
+    for message in here.iter().filter_map(|at| first_line(&items[*at])) {
+        *counts.entry(message).or_default() += 1;
     }
     counts.into_iter().filter(|(_, count)| *count > 1).map(|(line, _)| line).collect()
+}
+
+/// The first line of what a backend said, so that addresses and traces behind it do not matter.
+fn first_line(item: &Item<'_>) -> Option<String> {
+    let line = item.facts.message.as_deref()?.lines().next()?;
+    let line = line.strip_prefix(WITHOUT_CODE).unwrap_or(line);
+    let line: String = line.chars().take(LONGEST).collect();
+    (!line.trim().is_empty()).then_some(line)
 }
 
 /// Entries about drawn calls and laws.
@@ -282,7 +290,9 @@ fn of_campaign(report: &BackendReport) -> String {
 }
 
 fn item_of_call<'a>(call: &'a Drawn, kinds: &'a [Kind]) -> Item<'a> {
-    let known = call.known.and_then(|number| kinds.iter().find(|kind| kind.known == Some(number) && kind.entry.reason.is_some()));
+    let known = call.known.and_then(|number| {
+        kinds.iter().find(|kind| kind.known == Some(number) && kind.entry.reason.is_some())
+    });
     let why = known.map_or_else(Why::default, |kind| Why {
         reason: kind.entry.reason.as_deref().unwrap_or_default(),
         link: kind.entry.link.as_deref(),
@@ -310,9 +320,14 @@ fn of_scope(text: &mut String, scope: (Option<&str>, &str), items: &[Item<'_>], 
     }
     // An entry that covers calls that pass stands behind those that cover none.
     for (kind, left) in rest {
-        let selector = about(items, &left);
+        let shown = items[left[0]].shown;
+        let message = first_line(&items[left[0]]);
+        if message.is_some() && left.iter().all(|at| first_line(&items[*at]) == message) {
+            write_call(text, scope, &Selector { message, ..Selector::default() }, kind, shown, None);
+            continue;
+        }
         let calls = if is_usual { Span::only(left.len() as u64) } else { Span::from(1) };
-        write_call(text, scope, &selector, kind, items[left[0]].shown, Some(calls));
+        write_call(text, scope, &about(items, &left), kind, shown, Some(calls));
     }
 }
 
