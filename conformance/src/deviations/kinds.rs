@@ -149,7 +149,8 @@ impl KnownKind {
 
     /// How many calls of an operator must deviate.
     fn calls(&self) -> Span {
-        self.calls.unwrap_or(Span::from(u64::from(!self.may)))
+        // An old entry is read for its reason alone.
+        self.calls.unwrap_or(Span::from(u64::from(self.kind.is_none())))
     }
 }
 

@@ -239,7 +239,7 @@ fn file(drawn: &str, laws: &str) -> String {
 
 const DRAWN: &str =
     "  - { operator: '*', verdict: [wrong-output, pass], calls: 1.., reason: odd sizes give zeros }\n";
-const LAWS: &str = "  - { law: '*', operator: '*', verdict: [wrong-output, pass], calls: 1.., reason: odd sizes give zeros }\n";
+const LAWS: &str = "  - { law: '*', operator: paddle.gather_nd, verdict: [wrong-output, pass], calls: 1.., reason: odd sizes give zeros }\n";
 
 /// A file for a backend that refuses what has a high rank, which its message says.
 const REFUSES: &str = "schema: 2
@@ -343,7 +343,7 @@ fn counted_calls() {
     let ran = with(0, &[]);
     let count: u64 = ran.kinds(0).iter().map(|kind| kind["count"].as_u64().unwrap()).sum();
     let said = format!("occurred in {count} calls of the campaign on tf.gather, and says 0");
-    assert!(count > 2 && ran.problems().contains(&said), "{}", ran.problems());
+    assert!(count > 1 && ran.problems().contains(&said), "{}", ran.problems());
     assert_eq!(with(count, &[]).problems(), "");
     for wrong in [count - 1, count + 1] {
         assert!(with(wrong, &[]).problems().contains(&format!("and says {wrong}")));
@@ -430,9 +430,9 @@ fn drafts() {
     assert_eq!(ran.status, Some(1), "{}", ran.text);
     let draft = std::fs::read_to_string(place.0.path().join("draft.yaml")).unwrap();
     assert!(draft.contains("\ndrawn:\n") && draft.contains("\nlaws:\n"), "{draft}");
-    // The failing sizes of a grid are one entry.
-    let sizes = draft.lines().filter(|line| line.starts_with("  - case: ") && line.contains("[n="));
-    assert!(sizes.count() == 0 && draft.contains("  - case: \"tf.gather/"), "{draft}");
+    // No selector describes the sizes that fail, so each has an entry.
+    let of_a_grid = |line: &&str| line.starts_with("  - case: ") && line.contains("element-bytes=");
+    assert!(draft.lines().filter(of_a_grid).count() > 1, "{draft}");
     place.write("draft.yaml", &draft.replace("reason: \"\"", "reason: odd sizes give zeros"));
     let found = place.0.path().join("gatherspec-report/found");
     assert!(std::fs::read_dir(&found).unwrap().count() > 0);
