@@ -249,7 +249,8 @@ fn describe<'a>(
 ) -> Description {
     let capability = |(operator, dtypes, index_dtypes): (&str, &[DType], &[DType])| {
         let profile = policies.of_operator(signatures, operator);
-        let capability = Capability { profile, dtypes: dtypes.to_vec(), index_dtypes: index_dtypes.to_vec() };
+        let (dtypes, index_dtypes) = (dtypes.to_vec(), index_dtypes.to_vec());
+        let capability = Capability { profile, dtypes, index_dtypes, ..Capability::default() };
         (operator.to_owned(), capability)
     };
     Description {

@@ -131,6 +131,7 @@ impl<'a> Answer<'a> {
             sparse: None,
             call: call.clone(),
             names: names.clone(),
+            axis: None,
             expect: Expectation { arms: Profile::all_specified().map(arm).collect() },
         }
     }

@@ -134,6 +134,9 @@ impl<'a> Instance<'a> {
         if calls.iter().any(|call| self.has_rejected_dims(call)) {
             return Err(Stop::Skip("skipped: a dim of 0, which the operator rejects"));
         }
+        if calls.iter().any(|call| self.exceeds_limits(call)) {
+            return Err(Stop::Skip("skipped: outside the declared limits"));
+        }
         let Some(answers) = self.answers.get(self.used..self.used + calls.len()) else {
             let question = |call: Call| {
                 let profile = self.profile(call.operator.as_str());
@@ -177,6 +180,18 @@ impl<'a> Instance<'a> {
         let signature = self.asked.signatures.get(call.operator.as_str());
         let roles = signature.and_then(|one| Some((one, one.roles(call).ok()?)));
         roles.is_some_and(|(one, roles)| one.rejects_empty_dims(roles.params.shape(), roles.indices.shape()))
+    }
+
+    /// Whether a call is outside the limits of the backend.
+    fn exceeds_limits(&self, call: &Call) -> bool {
+        let Asked { description, signatures, .. } = self.asked;
+        let operator = call.operator.as_str();
+        let Some(known) = description.operators.get(operator).filter(|known| !known.limits.is_empty()) else {
+            return false;
+        };
+        let expected = of_output(signatures, call);
+        let output = expected.as_ref().map(|expected| (expected.dtype, &expected.shape[..]));
+        signatures.get(operator).is_some_and(|signature| !known.admits(call, signature, output))
     }
 
     /// Asks calls that are valid by construction, and returns their outputs.

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use gather_spec::Case;
 
 use crate::backend::Description;
+use crate::declared::Probes;
 use crate::interrupt;
 use crate::judge::{Strictness, Verdict};
 use crate::runner::{CaseResult, Judged};
@@ -54,6 +55,7 @@ impl ProcessBackend {
         watch(Event::Described(cases.len() - cases.iter().filter(declared).count()));
         let probed = self.probe(&mut first, &description, trivial, watch);
         shared.forget_stderr();
+        shared.probes.get_or_init(|| Probes::new(&description, cases.iter().copied()));
 
         let mut results: Vec<Option<CaseResult>> = vec![None; cases.len()];
         let jobs = if first.has_given_up() { 1 } else { self.jobs.min(cases.len()) };

@@ -179,6 +179,7 @@ impl<'a> Changed<'a> {
             results: self.now.results.iter().filter(is_new).cloned().collect(),
             campaign: campaign.collect(),
             named: self.now.named,
+            declares: self.now.declares.clone(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gather_spec::{ErrorCode, Specification};
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{Description, Identity};
+use crate::backend::{Capability, Description, Identity};
 use crate::judge::Verdict;
 use crate::reproduction::{Named, Reproduction};
 
@@ -68,6 +68,9 @@ pub struct BackendReport {
     /// How a command line names it.
     #[serde(skip)]
     pub named: Named,
+    /// What it declares, by operator.
+    #[serde(skip)]
+    pub(crate) declares: BTreeMap<String, Capability>,
 }
 
 /// How a run ended for one backend.
@@ -84,14 +87,21 @@ pub struct Summary {
     pub operators: BTreeMap<String, Asked>,
     /// The operators of selected cases that the backend does not declare.
     pub undeclared: Vec<String>,
-    /// Clauses of declared operators that selected cases test, but none that was asked.
+    /// What the backend declares, in words, with the operators of which some cases are outside of that.
+    #[serde(default)]
+    pub declared: BTreeMap<String, Vec<String>>,
+    /// Clauses of declared operators that are tested outside of the declared dtypes and limits only, with the error codes
+    /// where only a breach with these is.
+    #[serde(default)]
+    pub outside: Vec<String>,
+    /// Operators of which the declared dtypes and limits leave fewer than half of the clauses.
+    #[serde(default)]
+    pub thin: Vec<String>,
+    /// Clauses of declared operators that selected cases test within the declaration, but none that was asked.
     pub untested: Vec<String>,
     /// Clauses that were tested, with the error codes that selected cases expect for a breach, but none that was asked.
     #[cfg_attr(feature = "cli", schemars(with = "BTreeMap<String, Vec<super::schema::Code>>"))]
     pub unrejected: BTreeMap<String, Vec<ErrorCode>>,
-    /// The sum over all declared operators, where all sizes of one grid case count as one case.
-    #[serde(skip)]
-    pub(super) written: Asked,
 }
 
 /// What a run says about a backend.
@@ -99,11 +109,12 @@ pub struct Summary {
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
-    /// More than nine tenths of the cases were asked, and all of them pass.
+    /// Every case within the declared dtypes and limits passes, and they leave no clause untested but those that are about
+    /// something outside.
     Conforms,
     /// Nothing fails apart from known deviations.
     ConformsBut,
-    /// Nothing that was asked fails, but a tenth or more was not asked.
+    /// Nothing that was asked fails, but clauses were not tested, or fewer than half of an operator's are within the declaration.
     AskedInPart,
     /// No case was asked.
     #[default]
@@ -183,6 +194,11 @@ impl Summary {
         self.operators.values().fold(Asked::default(), add)
     }
 
+    /// What the backend declares of operators that have cases outside of that, one line each: `f32 by i64: tf.gather`.
+    pub(super) fn declared_lines(&self) -> Vec<String> {
+        self.declared.iter().map(|(words, operators)| format!("{words}: {}", operators.join(", "))).collect()
+    }
+
     /// The clauses that were tested but never rejected under, one line each.
     pub(super) fn unrejected_lines(&self) -> Vec<String> {
         let line = |(id, codes): (&String, &Vec<ErrorCode>)| {
@@ -210,6 +226,7 @@ impl BackendReport {
             results: Vec::new(),
             campaign: Vec::new(),
             named: Named::Option,
+            declares: description.operators.clone(),
         }
     }
 

@@ -178,7 +178,14 @@ fn gaps(text: &mut String, backend: &BackendReport, page: Page, most: usize) {
     if !summary.undeclared.is_empty() {
         line(format!("does not declare {}", summary.undeclared.join(", ")));
     }
-    let lists = [("never tested", summary.untested.clone()), ("never rejected", summary.unrejected_lines())];
+    if summary.declared.len() > 1 {
+        summary.declared_lines().into_iter().for_each(|declared| line(format!("declares {declared}")));
+    }
+    let lists = [
+        ("outside of what it declares", summary.outside.clone()),
+        ("never tested", summary.untested.clone()),
+        ("never rejected", summary.unrejected_lines()),
+    ];
     for (what, clauses) in lists {
         if !clauses.is_empty() {
             let list = cut(&clauses, most, WHOLE);

@@ -80,6 +80,8 @@ fn backend_suite(backend: &BackendReport, class: &str) -> TestSuite {
         ("backend", format!("{} {}", backend.backend.name, backend.backend.version)),
         ("summary", summary.sentence.clone()),
         ("undeclared operators", summary.undeclared.join(", ")),
+        ("declared", summary.declared_lines().join("; ")),
+        ("clauses outside of what is declared", summary.outside.join(", ")),
         ("clauses never tested", summary.untested.join(", ")),
         ("clauses never rejected", summary.unrejected_lines().join(", ")),
     ];

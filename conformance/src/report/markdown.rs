@@ -107,6 +107,8 @@ fn not_asked(text: &mut String, backend: &BackendReport, end: usize) {
     let summary = &backend.summary;
     let lists = [
         ("Operators that it does not declare", summary.undeclared.clone()),
+        ("What it declares", summary.declared_lines()),
+        ("Clauses that are outside of that", summary.outside.clone()),
         ("Clauses that no case tested", summary.untested.clone()),
         ("Clauses that no case rejected under", summary.unrejected_lines()),
     ];

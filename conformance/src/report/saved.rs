@@ -93,6 +93,7 @@ impl<'de> Deserialize<'de> for BackendReport {
             results: part.results,
             campaign: part.campaign,
             named: Named::Option,
+            declares: std::collections::BTreeMap::new(),
         })
     }
 }

@@ -307,6 +307,7 @@ impl<'a> CaseReader<'a> {
                 let Call { operands, .. } = self.page.spell(roles);
                 let expect = expecting.expectation(&choice.params, mode, &entry.expect)?;
                 let clauses = with_policy(&clauses, mode.is_some(), &expect);
+                let call = Call { operator: self.page.operator.clone(), operands, attributes };
                 cases.push(Case {
                     id: format!("{written}{}", choice.suffix),
                     written: written.clone(),
@@ -321,7 +322,8 @@ impl<'a> CaseReader<'a> {
                     grid_point: (!point.suffix.is_empty()).then_some(at),
                     large: self.reader.large,
                     sparse: sparse.map(Arc::new),
-                    call: Call { operator: self.page.operator.clone(), operands, attributes },
+                    axis: self.page.roles(&call).ok().and_then(|roles| self.page.axis_of(&roles)),
+                    call,
                     names: OperandNames {
                         params: self.page.operand(OperandRole::Params).name.clone(),
                         indices: self.page.operand(OperandRole::Indices).name.clone(),

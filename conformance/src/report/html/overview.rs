@@ -66,7 +66,7 @@ fn ending(ending: Ending) -> (&'static str, &'static str) {
     match ending {
         Ending::Conforms => ("pass", "conforms"),
         Ending::ConformsBut => ("known", "known deviations"),
-        Ending::AskedInPart => ("part", "asked in part"),
+        Ending::AskedInPart => ("part", "clauses untested"),
         Ending::NothingAsked => ("unasked", "nothing asked"),
         Ending::Fails => ("fail", "fails"),
         Ending::NotRun => ("fail", "not run"),
@@ -105,6 +105,8 @@ fn lists(backend: &BackendReport) -> Vec<(&'static str, Vec<String>)> {
         ),
         ("Remarks", backend.remarks.clone()),
         ("Operators that it does not declare", summary.undeclared.clone()),
+        ("What it declares", summary.declared_lines()),
+        ("Clauses that are outside of that", summary.outside.clone()),
         ("Clauses that no case tested", summary.untested.clone()),
         ("Clauses that no case rejected under", summary.unrejected_lines()),
     ];

@@ -73,6 +73,7 @@ pub(super) fn case(name: &str, first: u32) -> Case {
         sparse: None,
         call,
         names: OperandNames { params: "params".into(), indices: "indices".into() },
+        axis: None,
         expect: Expectation { arms: vec![Arm::always(allowed)] },
     }
 }
