@@ -7,10 +7,11 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
-use gather_spec::{Allowed, Call, Case, DType, Element, Filled, Signature, TensorError, any};
+use gather_spec::{Allowed, Call, Case, DType, Element, Signature, TensorError, any};
 
 use crate::backend::{Capability, Description};
 use crate::judge::is_dtype_error;
+use crate::laws::shapes::of_output;
 use crate::limits::{Extent, Limit};
 
 /// The most dtypes that a declaration in words lists.
@@ -53,38 +54,23 @@ impl Capability {
         if !rejects_dtype && !self.covers(&case.roles()) {
             return Some(Outside::Dtypes);
         }
-        let exceeded = self.limits_exceeded_by(case, &allowed);
+        let exceeded = self.limits_exceeded_by(&case.call, &case.signature);
         (!exceeded.is_empty()).then_some(Outside::Limits(exceeded))
     }
 
-    fn limits_exceeded_by(&self, case: &Case, allowed: &[Allowed]) -> Vec<Limit> {
-        if self.limits.is_empty() {
-            return Vec::new();
-        }
-        let operands = [&case.params().shape()[..], &case.indices().shape()[..]];
-        let output = allowed.iter().find_map(|one| match one {
-            Allowed::Output(output) | Allowed::Filled(Filled { zeroed: output, .. }) => Some(output.shape()),
-            Allowed::Shape(shape) => Some(shape),
-            _ => None,
-        });
-        let output = output.map(|shape| (case.params().dtype(), &shape[..]));
-        self.limits.exceeded_by(&Extent { call: &case.call, operands, axis: case.axis, output })
+    /// Whether a call is within the limits.
+    pub(crate) fn admits(&self, call: &Call, signature: &Signature) -> bool {
+        self.limits_exceeded_by(call, signature).is_empty()
     }
 
-    /// Whether a drawn call, of which `expected` is known, is within the limits.
-    pub(crate) fn admits(
-        &self,
-        call: &Call,
-        signature: &Signature,
-        output: Option<(DType, &[usize])>,
-    ) -> bool {
-        if self.limits.is_empty() {
-            return true;
-        }
-        let Ok(roles) = signature.roles(call) else { return true };
+    /// The limits that a call exceeds. The output is that of its operands' shapes, also if an index is bad.
+    fn limits_exceeded_by(&self, call: &Call, signature: &Signature) -> Vec<Limit> {
+        let roles = if self.limits.is_empty() { None } else { signature.roles(call).ok() };
+        let Some(roles) = roles else { return Vec::new() };
         let operands = [&roles.params.shape()[..], &roles.indices.shape()[..]];
-        let axis = signature.axis_of(&roles);
-        self.limits.exceeded_by(&Extent { call, operands, axis, output }).is_empty()
+        let output = of_output(signature, call);
+        let output = output.as_ref().map(|output| (output.dtype, &output.shape[..]));
+        self.limits.exceeded_by(&Extent { call, operands, axis: signature.axis_of(&roles), output })
     }
 
     /// The case in declared dtypes, if it has any of those. Where a dtype is open, cases take turns by their ids between the

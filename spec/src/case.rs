@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::any::{self, OpenDtypes};
 use crate::call::{BadIndex, EmptyAxis, NegativeIndex};
 use crate::clause::Evidence;
-use crate::signature::{Axis, Fill, ModePolicy};
+use crate::signature::{Fill, ModePolicy, Signature};
 use crate::tensor::Sparse;
 use crate::{
     Attribute, Basis, Call, DType, ErrorCode, ErrorFields, Profile, Roles, Shape, Tensor, TensorBuilder,
@@ -49,8 +49,8 @@ pub struct Case {
     pub call: Call,
     /// The names of the call's params and indices.
     pub names: OperandNames,
-    /// The axis that the call sends, or the default; see [`Signature::axis_of`](crate::Signature::axis_of).
-    pub axis: Option<Axis>,
+    /// The signature of its operator.
+    pub signature: Arc<Signature>,
     /// The allowed outcomes.
     pub expect: Expectation,
 }

@@ -131,7 +131,11 @@ impl<'a> Answer<'a> {
             sparse: None,
             call: call.clone(),
             names: names.clone(),
-            axis: None,
+            signature: signatures
+                .get(call.operator.as_str())
+                .expect("the call was read by it")
+                .clone()
+                .into(),
             expect: Expectation { arms: Profile::all_specified().map(arm).collect() },
         }
     }

@@ -189,9 +189,7 @@ impl<'a> Instance<'a> {
         let Some(known) = description.operators.get(operator).filter(|known| !known.limits.is_empty()) else {
             return false;
         };
-        let expected = of_output(signatures, call);
-        let output = expected.as_ref().map(|expected| (expected.dtype, &expected.shape[..]));
-        signatures.get(operator).is_some_and(|signature| !known.admits(call, signature, output))
+        signatures.get(operator).is_some_and(|signature| !known.admits(call, signature))
     }
 
     /// Asks calls that are valid by construction, and returns their outputs.
@@ -217,11 +215,17 @@ impl<'a> Instance<'a> {
         Ok(self.outputs(vec![call])?.remove(0))
     }
 
+    fn signature_of(&self, call: &Call) -> Option<&'a Signature> {
+        self.asked.signatures.get(call.operator.as_str())
+    }
+
     /// Checks the dtype and the shape of an output first, so that laws can take it apart without further checks. Batch dims
     /// that are one in the output are taken apart here, so that laws know of one shape only.
     fn with_the_shape_of(&self, call: &Call, outcome: &Outcome) -> Result<Outcome, Stop> {
         let Outcome::Output(output) = outcome else { return Ok(outcome.clone()) };
-        let Some(Expected { dtype, shape, apart }) = of_output(&self.asked.signatures, call) else {
+        let Some(Expected { dtype, shape, apart }) =
+            self.signature_of(call).and_then(|signature| of_output(signature, call))
+        else {
             return Ok(outcome.clone());
         };
         if output.dtype() == dtype && output.shape()[..] == *shape {
