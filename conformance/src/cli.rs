@@ -42,7 +42,7 @@ use gather_spec::{Signatures, Specification};
 use crate::{builtin, native, signals, terminal};
 
 use ending::{Failure, Status};
-use output::{complain, print};
+use output::{complain, print, print_raw};
 pub(crate) use standalone::validate;
 
 /// Test gather implementations against the public documents of gather operators.
@@ -133,6 +133,9 @@ enum Command {
     /// Measure the suite: which cases catch which deliberately wrong implementation
     #[command(after_help = help::MUTANTS)]
     Mutants(mutants::Mutants),
+    /// Print the C header that a shared library implements
+    #[command(after_help = help::HEADER)]
+    Header,
     /// Print manual pages
     #[command(after_help = help::MAN)]
     Man(man::Man),
@@ -205,6 +208,7 @@ impl Cli {
             Some(Command::Merge(merge)) => merge.execute(),
             Some(Command::Check(check)) => self.load().and_then(|spec| check.execute(spec)),
             Some(Command::Mutants(mutants)) => self.load().and_then(|spec| mutants.execute(spec)),
+            Some(Command::Header) => print_raw(native::HEADER.as_bytes()).map(|()| Status::Conforms),
             Some(Command::Man(man)) => man.execute(Cli::command()),
             Some(Command::Completions { shell }) => {
                 let mut script = Vec::new();

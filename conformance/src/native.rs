@@ -30,6 +30,9 @@ pub(crate) use limits::limit_memory;
 /// The hidden command that loads a library and answers the protocol.
 pub const COMMAND: &str = "serve-library";
 
+/// The header of the C interface.
+pub(crate) const HEADER: &str = include_str!("../include/gatherspec.h");
+
 /// The command that serves a library over the protocol. `specification` is the folder of the operators, unless they are the
 /// embedded ones.
 ///

@@ -142,6 +142,12 @@ pub(super) const COMPLETIONS: &str = page!(
     plain!(),
 );
 
+pub(super) const HEADER: &str = page!(
+    "  gatherspec header > gatherspec.h
+  cc -O2 -shared -fPIC -I . -o libmine.so mine.c",
+    plain!(),
+);
+
 pub(super) const MAN: &str = page!(
     "  gatherspec man | man -l -
   gatherspec man run | man -l -
