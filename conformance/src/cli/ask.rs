@@ -14,7 +14,7 @@ use crate::judge::{Strictness, Verdict, describe_allowed, describe_outcome};
 use crate::native;
 use crate::picture;
 use crate::process;
-use crate::runner::{CaseResult, InProcess};
+use crate::runner::{CaseResult, InProcess, Judged};
 use crate::shell::quoted;
 use crate::show::call_line;
 use crate::style;
@@ -125,7 +125,8 @@ impl Ask {
         let findings = backend.run(&trivial, &[case], &|_| {}).map_err(|broken| broken.to_string())?;
         let backend = &findings.description.backend;
         let name = format!("{} {}", backend.name, backend.version);
-        match findings.results.into_iter().next() {
+        let not_sent = || Some(*Judged::new(&findings.description, case, Strictness::Lenient).err()?);
+        match findings.results.into_iter().next().or_else(not_sent) {
             Some(result) => Ok((name, result)),
             None => Err("it was interrupted".to_owned()),
         }

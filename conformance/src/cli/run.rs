@@ -28,7 +28,7 @@ use super::job::Job;
 use super::keep::{Kept, default_folder};
 use super::known::Known;
 use super::output::{complain, print};
-use super::partial::{note_missing, with_results};
+use super::partial::note_missing;
 use super::process::{Backend, ProcessOptions, jobs, library, runs};
 use super::progress::Progress;
 
@@ -208,7 +208,7 @@ impl Run {
         progress.clear();
         terminal::restore();
         report.interrupted = interrupt::signal().map(str::to_owned);
-        note_missing(report, cases.len());
+        note_missing(report, &cases);
         conclude(report, &cases, spec);
 
         // Results are saved and printed before any other problem is reported.
@@ -301,16 +301,14 @@ fn failed_in(path: &Path) -> Result<BTreeSet<String>, Failure> {
 /// Completes the reports on all backends that were run.
 fn conclude(report: &mut Report, cases: &[&Case], spec: &Specification) {
     report.backends.par_iter_mut().filter(|backend| backend.broken.is_none()).for_each(|backend| {
-        if interrupt::is_stopped() && backend.results.len() < cases.len() {
+        if interrupt::is_stopped() && backend.results.len() < backend.declared_of(cases) {
             let asked = backend.results.iter().filter(|entry| entry.was_asked()).count();
             let verb = if asked == 1 { "was" } else { "were" };
             backend
                 .remarks
                 .push(format!("stopped at the first failure: {} {verb} asked", counted(asked, "case")));
         }
-        let ids: Vec<&str> = backend.results.iter().map(|entry| entry.id.as_str()).collect();
-        let cases = with_results(cases, &ids);
-        backend.conclude(&cases, spec);
+        backend.conclude(cases, spec);
     });
 }
 

@@ -170,9 +170,7 @@ impl<'a> Worker<'a> {
                 match Judged::new(self.description(), cases[case], Strictness::Lenient) {
                     Ok(judged) => self.client.queue(batch.take(case, judged)),
                     Err(unsupported) => {
-                        if unsupported.profile.is_some() {
-                            watch(Event::Settled(&unsupported.id, unsupported.verdict));
-                        }
+                        watch(Event::Settled(&unsupported.id, unsupported.verdict));
                         batch.not_sent(case, *unsupported);
                     }
                 }

@@ -80,6 +80,7 @@ struct Part {
 impl<'de> Deserialize<'de> for BackendReport {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let part = Part::deserialize(deserializer)?;
+        let declared = part.summary.operators.keys().cloned().collect();
         Ok(Self {
             argument: part.argument,
             sources: part.sources,
@@ -90,9 +91,11 @@ impl<'de> Deserialize<'de> for BackendReport {
             departures: Vec::new(),
             problems: part.problems.into_iter().map(Problem::Said).collect(),
             remarks: Vec::new(),
-            results: part.results,
+            // Older reports have entries of operators that were not declared, without a profile.
+            results: part.results.into_iter().filter(|entry| entry.profile.is_some()).collect(),
             campaign: part.campaign,
             named: Named::Option,
+            declared,
         })
     }
 }

@@ -12,16 +12,27 @@ use crate::words::{counted, shown};
 use gather_spec::{Allowed, Case, ErrorCode, Specification};
 
 use super::departure::Problem;
+use super::entry::Entry;
 use super::found::{Asked, BackendReport, Ending, Summary};
 
 /// If one case in this many or more was not asked, no backend is said to conform.
 const TENTH: usize = 10;
 
+/// A result with its case.
+type Result<'a> = (&'a Entry, &'a Case);
+
+/// The results with their cases. Both have the same order, but a case may lack its result.
+fn paired<'a>(report: &'a BackendReport, cases: &[&'a Case]) -> Vec<Result<'a>> {
+    let mut results = report.results.iter().peekable();
+    let with_case = |case: &&'a Case| Some((results.next_if(|entry| entry.id == case.id)?, *case));
+    cases.iter().filter_map(with_case).collect()
+}
+
 /// How many cases of declared operators were asked, where all sizes of one grid case count as one case. Otherwise a
 /// thousand sizes of a single case would outweigh all cases that were not asked.
-fn written(report: &BackendReport, cases: &[&Case]) -> Asked {
+fn written(results: &[Result<'_>]) -> Asked {
     let mut asked: BTreeMap<&str, bool> = BTreeMap::new();
-    for (entry, case) in report.results.iter().zip(cases).filter(|(entry, _)| entry.profile.is_some()) {
+    for (entry, case) in results {
         let id = if case.grid_point.is_some() { &case.written } else { &case.id };
         *asked.entry(id).or_default() |= entry.was_asked();
     }
@@ -41,7 +52,7 @@ impl BackendReport {
     }
 
     /// Completes the report once every result, deviation and problem is in: sets [`BackendReport::summary`] and the texts of
-    /// clauses. `cases` are those of the results, in the same order.
+    /// clauses. `cases` are those that the run selected, in the order of the results.
     pub fn conclude(&mut self, cases: &[&Case], spec: &Specification) {
         self.summary = Summary::new(self, cases, spec);
         let unusual = self.entries().filter(|entry| entry.was_asked() && entry.verdict != Verdict::Pass);
@@ -51,35 +62,34 @@ impl BackendReport {
 }
 
 impl Summary {
-    /// Summarizes the results of `cases`, which are in the order of the report's entries.
-    pub(super) fn new(report: &BackendReport, cases: &[&Case], spec: &Specification) -> Self {
+    /// Summarizes a run of `cases`, which are in the order of the report's results.
+    fn new(report: &BackendReport, cases: &[&Case], spec: &Specification) -> Self {
         let mut summary = Self {
             failures: report.failed() + report.problems.len() + usize::from(report.broken.is_some()),
             ..Self::default()
         };
-        let mut undeclared = BTreeSet::new();
+        let undeclared = cases.iter().map(|case| case.call.operator.as_str());
+        let undeclared = undeclared.filter(|operator| report.broken.is_none() && !report.declares(operator));
+        let undeclared: BTreeSet<&str> = undeclared.collect();
+        summary.undeclared = undeclared.into_iter().map(str::to_owned).collect();
         for entry in &report.results {
-            if entry.profile.is_none() {
-                undeclared.insert(entry.operator.clone());
-                continue;
-            }
             let counts = summary.operators.entry(entry.operator.clone()).or_default();
             counts.cases += 1;
             counts.asked += usize::from(entry.was_asked());
         }
-        summary.undeclared = undeclared.into_iter().collect();
-        summary.written = written(report, cases);
-        summary.count_clauses(report, cases, spec);
+        let results = paired(report, cases);
+        summary.written = written(&results);
+        summary.count_clauses(&results, spec);
         summary.ending = summary.ending(report);
-        summary.sentence = summary.sentence(report);
+        summary.sentence = summary.sentence(report, cases.len());
         summary
     }
 
     /// Finds the clauses that were never tested, or never rejected under.
-    fn count_clauses(&mut self, report: &BackendReport, cases: &[&Case], spec: &Specification) {
+    fn count_clauses(&mut self, results: &[Result<'_>], spec: &Specification) {
         let mut tested: BTreeMap<&str, bool> = BTreeMap::new();
         let mut rejected: BTreeMap<(&str, ErrorCode), bool> = BTreeMap::new();
-        for (entry, case) in report.results.iter().zip(cases) {
+        for (entry, case) in results {
             let Some(profile) = entry.profile else { continue };
             let asked = entry.was_asked();
             let codes: Vec<ErrorCode> = case.expect.under(profile).iter().filter_map(error_code).collect();
@@ -113,7 +123,7 @@ impl Summary {
         }
     }
 
-    fn sentence(&self, report: &BackendReport) -> String {
+    fn sentence(&self, report: &BackendReport, selected: usize) -> String {
         let Asked { asked, cases } = self.asked();
         let interrupted = report.problems.iter().find_map(|problem| match problem {
             Problem::Interrupted { signal, .. } => Some(signal),
@@ -133,7 +143,7 @@ impl Summary {
         match self.ending {
             Ending::NotRun => "the backend was not run".to_owned(),
             Ending::NothingAsked => {
-                let chosen = counted(report.results.len(), "chosen case");
+                let chosen = counted(selected, "chosen case");
                 format!("nothing was asked: of {chosen} the backend declares none")
             }
             Ending::Fails => {
@@ -214,21 +224,16 @@ mod tests {
     use crate::report::Entry;
     use crate::runner::Judged;
 
-    /// A report on cases of one operator, each with a verdict; without one it is of an operator that is not declared.
+    /// A report on cases, each with a verdict; the operator of one without is not declared.
     fn report(results: &[(&Case, Option<Verdict>)], spec: &Specification) -> BackendReport {
         let backend = Identity { name: "mine".into(), version: "1".into(), language: String::new() };
         let nothing = Description { backend, operators: BTreeMap::new() };
         let all = crate::builtin::backend("reference", Profile::default(), 0).unwrap().describe();
         let mut report = BackendReport::new("mine".into(), &nothing, spec);
-        for (case, verdict) in results {
-            let description = if verdict.is_some() { &all } else { &nothing };
-            let result = match Judged::new(description, case, Strictness::Lenient) {
-                Err(unsupported) => *unsupported,
-                Ok(judged) => {
-                    let judgement = Judgement { verdict: verdict.unwrap(), note: None };
-                    judged.result(judgement, String::new(), None)
-                }
-            };
+        for (case, verdict) in results.iter().filter_map(|(case, verdict)| Some((case, (*verdict)?))) {
+            let judged = Judged::new(&all, case, Strictness::Lenient).unwrap();
+            let result = judged.result(Judgement { verdict, note: None }, String::new(), None);
+            report.declared.insert(case.call.operator.to_string());
             report.results.push(Entry::new(case, result));
         }
         let cases: Vec<&Case> = results.iter().map(|(case, _)| *case).collect();

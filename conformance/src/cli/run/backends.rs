@@ -70,7 +70,10 @@ impl Run {
         let fresh = || backend.make(&signatures, self.max_output);
         let make = || InProcess::new(fresh, Strictness::Strict).repeat(self.repeat.get());
         job.progress.backend(&backend.text);
-        let mut report = BackendReport::new(backend.text.clone(), make().description(), job.spec);
+        let description = make().description().clone();
+        let cases = description.declared(job.cases);
+        job.progress.note(Event::Described(job.cases.len() - cases.len()));
+        let mut report = BackendReport::new(backend.text.clone(), &description, job.spec);
         report.departures.retain(|departure| job.operators.contains(departure.operator.as_str()));
         report.sources = self.sources(job);
         let usual = self.max_output == builtin::MAX_OUTPUT;
@@ -83,7 +86,7 @@ impl Run {
             self.note(job, Event::Settled(&entry.id, entry.verdict), None);
             Some(entry)
         };
-        let results: Vec<Option<Entry>> = pool.install(|| job.cases.par_iter().map_init(make, run).collect());
+        let results: Vec<Option<Entry>> = pool.install(|| cases.par_iter().map_init(make, run).collect());
         report.results = results.into_iter().flatten().collect();
         report.named = Named::BuiltIn;
         if let Some(short) = self.short(job, SHORT.drawn) {
@@ -185,6 +188,7 @@ impl Run {
                 let given = job.deviations.of(&report.backend.name);
                 let known = given.as_ref().unwrap_or(built_in);
                 known.apply(&mut report, &cases);
+                known.apply_to_undeclared(&mut report, job.cases);
                 known.apply_to_profile(&mut report, &findings.description, job.spec, &job.operators);
                 self.campaign_on(named, launch, known, job, &mut report, not_run);
                 report
