@@ -112,6 +112,11 @@ pub(crate) fn optimized_at(
     Some(Held::Poisonable(Box::new(Optimized::new(signatures, options, profile.into(), max_output))))
 }
 
+/// Whether the reference answers an operator, so that drawn calls can be compared with it.
+pub(crate) fn has_reference(operator: &str) -> bool {
+    gather_reference::operators().any(|known| known.name == operator)
+}
+
 /// The embedded operators.
 ///
 /// # Panics

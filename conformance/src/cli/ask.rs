@@ -21,6 +21,7 @@ use crate::style;
 
 use super::built_in::BackendArgument;
 use super::ending::{Failure, Status};
+use super::folders::Folders;
 use super::output::{complain, print};
 use super::process::{Backend, ProcessOptions, library};
 use super::show::write_svg;
@@ -60,11 +61,7 @@ impl Ask {
         Wanted::Of(ask::operator(&self.text, all).into_iter().collect())
     }
 
-    pub(super) fn execute(
-        &self,
-        spec: &Specification,
-        folder: Option<&std::path::Path>,
-    ) -> Result<Status, Failure> {
+    pub(super) fn execute(&self, spec: &Specification, folders: &Folders) -> Result<Status, Failure> {
         let asked = ask::read(&self.text, &spec.signatures()).map_err(|wrong| Failure::Files(vec![wrong]))?;
         let answer = ask::answer(spec, &asked);
         if let Some(path) = &self.svg {
@@ -73,7 +70,7 @@ impl Ask {
         print(&described(spec, &asked, &answer))?;
         let case = answer.as_case(spec, &asked);
         let mut status = Status::Conforms;
-        for (name, replied) in self.replies(spec, folder, &case) {
+        for (name, replied) in self.replies(spec, folders, &case) {
             print(&format!("  {}\n", reply(&name, &case, &replied)))?;
             status = match replied {
                 Err(_) => Status::Broken,
@@ -91,7 +88,7 @@ impl Ask {
     fn replies<'a>(
         &'a self,
         spec: &'a Specification,
-        folder: Option<&'a std::path::Path>,
+        folders: &'a Folders,
         case: &'a Case,
     ) -> impl Iterator<Item = (String, Replied)> + 'a {
         let backends = self.backends.iter().map(move |backend| match backend {
@@ -101,7 +98,7 @@ impl Ask {
         });
         let libraries = self.libraries.iter().map(move |path| {
             let name = quoted(&[path.clone().into_os_string()]);
-            let command = native::command(path, folder).map_err(|error| error.to_string());
+            let command = native::command(path, folders.arguments()).map_err(|error| error.to_string());
             let replied = command.and_then(|command| self.launched(&Launch::from(&command[..]), spec, case));
             (name, replied)
         });

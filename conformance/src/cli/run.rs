@@ -24,6 +24,7 @@ use crate::words::counted;
 use super::campaign;
 use super::cases::{chosen_operators, read_files, selection, wanted};
 use super::ending::{Failure, Status};
+use super::folders::Folders;
 use super::job::Job;
 use super::keep::{Kept, default_folder};
 use super::known::Known;
@@ -179,8 +180,8 @@ impl Run {
         if by_hand { default_folder().join(CHOSEN) } else { default_folder() }
     }
 
-    /// Runs the cases. `folder` holds the specification, unless it is the embedded one.
-    pub(super) fn execute(&self, spec: &Specification, folder: Option<&Path>) -> Result<Status, Failure> {
+    /// Runs the cases.
+    pub(super) fn execute(&self, spec: &Specification, folders: &Folders) -> Result<Status, Failure> {
         let own = if self.files.is_empty() { None } else { Some(read_files(&self.files, spec)?) };
         let all_cases = own.as_ref().unwrap_or(&spec.cases);
         let operators = chosen_operators(spec, &self.operators)?;
@@ -198,7 +199,7 @@ impl Run {
 
         let gentle = Gentle::new();
         let progress = Progress::new(count * cases.len(), self.quiet);
-        let job = Job::new(spec, folder, &cases, &operators, &progress, &deviations, found);
+        let job = Job::new(spec, folders, &cases, &operators, &progress, &deviations, found);
         silence_backends();
         if self.drawn(SHORT.drawn) > 0 {
             remove_examples(&job.found).map_err(|error| Failure::Usage(error.to_string()))?;

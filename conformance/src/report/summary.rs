@@ -7,10 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::backend::{Description, Identity};
+use crate::builtin;
 use crate::judge::Verdict;
 use crate::words::{counted, shown};
 use gather_spec::{Allowed, Case, ErrorCode, Specification};
 
+use super::campaign::{Campaign, Part};
 use super::departure::Problem;
 use super::entry::Entry;
 use super::found::{Asked, BackendReport, Ending, Summary};
@@ -111,6 +113,17 @@ impl Summary {
         }
     }
 
+    /// The end of the sentence if drawn calls of some operators could not be compared, since they have no reference.
+    fn without_reference(&self, report: &BackendReport) -> String {
+        let is_drawn = |campaign: &Campaign| campaign.part == Part::Drawn && campaign.left_out.is_none();
+        let names = self.operators.keys().map(String::as_str);
+        let without: Vec<&str> = names.filter(|name| !builtin::has_reference(name)).collect();
+        if without.is_empty() || !report.campaign.iter().any(is_drawn) {
+            return String::new();
+        }
+        format!("; without a reference, drawn calls of {} are checked by laws only", without.join(", "))
+    }
+
     fn ending(&self, report: &BackendReport) -> Ending {
         let Asked { asked, cases } = self.written;
         match () {
@@ -140,7 +153,7 @@ impl Summary {
         }
         let known = known_in_words(report);
         let but = known.as_ref().map(|known| format!(" but for {known}")).unwrap_or_default();
-        match self.ending {
+        let ended = match self.ending {
             Ending::NotRun => "the backend was not run".to_owned(),
             Ending::NothingAsked => {
                 let chosen = counted(selected, "chosen case");
@@ -160,7 +173,8 @@ impl Summary {
             Ending::AskedInPart => format!("{share}: nothing that was asked fails{but}"),
             Ending::ConformsBut => format!("{share}: conforms{but}"),
             Ending::Conforms => format!("{share}: everything conforms"),
-        }
+        };
+        ended + &self.without_reference(report)
     }
 }
 
@@ -228,7 +242,7 @@ mod tests {
     fn report(results: &[(&Case, Option<Verdict>)], spec: &Specification) -> BackendReport {
         let backend = Identity { name: "mine".into(), version: "1".into(), language: String::new() };
         let nothing = Description { backend, operators: BTreeMap::new() };
-        let all = crate::builtin::backend("reference", Profile::default(), 0).unwrap().describe();
+        let all = builtin::backend("reference", Profile::default(), 0).unwrap().describe();
         let mut report = BackendReport::new("mine".into(), &nothing, spec);
         for (case, verdict) in results.iter().filter_map(|(case, verdict)| Some((case, (*verdict)?))) {
             let judged = Judged::new(&all, case, Strictness::Lenient).unwrap();

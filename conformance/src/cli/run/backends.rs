@@ -43,7 +43,7 @@ impl Run {
         let mut reports: Vec<BackendReport> = backends.iter().take_while(|_| goes_on()).map(run).collect();
         for path in self.libraries.iter().take_while(|_| goes_on()) {
             let name = quoted(&[path.clone().into_os_string()]);
-            reports.push(match native::command(path, job.folder) {
+            reports.push(match native::command(path, job.folders.arguments()) {
                 Ok(command) => {
                     self.run_program(&name, Named::Library, &Launch::from(&command[..]), &nothing, job)
                 }
@@ -240,11 +240,10 @@ impl Run {
 
     /// The options besides the backend that a command line needs to repeat a case.
     fn sources(&self, job: &Job<'_>) -> Vec<String> {
-        let folder = job.folder.map(|folder| path("--spec", folder));
         let files = self.files.iter().map(|file| path("--cases", file));
         let repeat = (self.repeat.get() > 1).then(|| option("--repeat", self.repeat));
         let large = (self.suite == Some(Suite::Large)).then(|| "--suite large".to_owned());
-        folder.into_iter().chain(files).chain(repeat).chain(large).collect()
+        job.folders.options().into_iter().chain(files).chain(repeat).chain(large).collect()
     }
 }
 
@@ -255,8 +254,7 @@ fn adapter(named: Named, argument: &str) -> Option<&'static Adapter> {
 
 /// The command lines for a campaign on a backend.
 fn reproduction(job: &Job<'_>, named: Named, argument: &str, options: Vec<String>) -> Reproduction {
-    let folder = job.folder.map(|folder| path("--spec", folder));
-    Reproduction::new(named, argument, &folder.into_iter().chain(options).collect::<Vec<_>>())
+    Reproduction::new(named, argument, &[job.folders.options(), options].concat())
 }
 
 #[cfg(test)]
