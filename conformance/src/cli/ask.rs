@@ -143,16 +143,19 @@ fn described(spec: &Specification, asked: &Asked, answer: &Answer<'_>) -> String
     let mut text = format!("{}\n\n", call_line(&asked.call));
     let width = picture::width_of_stdout();
     let (call, names) = (&asked.call, &asked.names);
-    text.push_str(&picture::terminal(call, names, answer.profile(), &picture::reference, width));
+    let make = picture::answerer(spec.signatures(), call.operator.as_str());
+    text.push_str(&picture::terminal(call, names, answer.profile(), &make, width));
     text.push('\n');
     let by_mode = spec.operator(asked.call.operator.as_str()).is_some_and(|page| !page.modes().is_empty());
+    let is_documented = answer.case.is_some() || builtin::has_reference(call.operator.as_str());
     for one in &answer.permitted {
         let with = if by_mode { String::new() } else { format!(", with {}", one.profile) };
         let said = match one.allowed.as_slice() {
             [] => describe_outcome(&one.outcome),
             allowed => describe_allowed(allowed),
         };
-        let _ = writeln!(text, "  answer      {said} ({}{with})", one.basis());
+        let basis = if is_documented { one.basis().name() } else { "by its signature, without a reference" };
+        let _ = writeln!(text, "  answer      {said} ({basis}{with})");
     }
     match (answer.case, answer.permitted.iter().find_map(|one| one.alike)) {
         (Some(case), _) => {

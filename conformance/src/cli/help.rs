@@ -42,7 +42,7 @@ pub(super) const RUN: &str = page!(
   gatherspec run --failed -v -- ./my-backend
   gatherspec run --clause 'tf.gather.axis.*' --fail-fast --library ./libmine.so
   gatherspec run --baseline main/report.json --out report -- ./my-backend
-  gatherspec run --spec-add mine -- python3 pick.py",
+  gatherspec run --spec-add own -- python3 pick.py",
     "Exit status:
   0  everything conforms; with --baseline: nothing fails that did not fail there
   1  something does not conform

@@ -191,27 +191,35 @@ impl Ran {
             let root = self.junit.split("<testsuites").nth(1).unwrap().split('>').next().unwrap();
             root.split(&format!("{name}=\"")).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
         };
-        let before = |text: &str, words: &str| -> usize {
-            let counted = text.lines().find_map(|line| line.split_once(words)).map(|(before, _)| before);
-            counted.map_or(0, |before| before.rsplit(' ').next().unwrap().parse().unwrap())
-        };
         let is_ending = |line: &&str| line.contains(" case asked") || line.contains(" cases asked");
         let ending = self.text.lines().find(is_ending).unwrap_or_default();
         let sentence = before(ending, " verdict")
             + before(ending, " problem")
             + self.text.matches("the backend was not run").count();
-        let also =
-            |text: &str| -> usize { text.lines().map(|line| before(line, " more of this verdict")).sum() };
         let problems =
             self.text.matches(" must say why").count() + self.text.matches("unexpected-pass: ").count();
         let shown = self.text.matches("\n  reproduce ").count()
             + also(&self.text)
             + problems
             + self.text.matches("not run: ").count();
-        let markdown = self.markdown.lines().filter(|line| line.starts_with("### ")).count();
-        let markdown = markdown + also(&self.markdown);
-        [json, summary, attribute("failures") + attribute("errors"), markdown, sentence, shown]
+        [json, summary, attribute("failures") + attribute("errors"), self.in_markdown(), sentence, shown]
     }
+
+    /// How many failures Markdown shows, each in a section of its own or by its id in that of its cause.
+    fn in_markdown(&self) -> usize {
+        self.markdown.lines().filter(|line| line.starts_with("### ")).count() + also(&self.markdown)
+    }
+}
+
+/// The number before some words, in the first line that has them.
+fn before(text: &str, words: &str) -> usize {
+    let counted = text.lines().find_map(|line| line.split_once(words)).map(|(before, _)| before);
+    counted.map_or(0, |before| before.rsplit(' ').next().unwrap().parse().unwrap())
+}
+
+/// How many failures a form names beside those that it shows.
+fn also(text: &str) -> usize {
+    text.lines().map(|line| before(line, " more of this verdict")).sum()
 }
 
 fn every_form() {
@@ -427,7 +435,7 @@ fn schema_refuses() {
 fn fits_into_a_summary() {
     let ran = run(&["--operator", "tf.gather_nd"], "chatters");
     let failures = ran.failures()[0];
-    let shown = ran.markdown.lines().filter(|line| line.starts_with("### ")).count();
+    let shown = ran.in_markdown();
     let said = format!("{} more failures left out here; report.json has all.", failures - shown);
     assert!(ran.markdown.len() <= 1 << 20 && ran.junit.len() > 2 << 20, "{} bytes", ran.markdown.len());
     assert!(shown > 100 && shown < failures, "{shown} of {failures}");

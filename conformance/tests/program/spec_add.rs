@@ -141,15 +141,15 @@ fn the_operator_of_the_page_may_be_added_to_a_folder_and_takes_the_cases_of_its_
     let files = files_of(&page);
     assert_eq!(files.len(), 5, "{files:?}");
     files.iter().for_each(|(name, text)| write(place.path(), name, text));
-    let mine = place.path().join("mine");
-    let spec = Specification::with_added(None, &mine, &Wanted::Of(vec!["mylib.pick"]));
+    let own = place.path().join("own");
+    let spec = Specification::with_added(None, &own, &Wanted::Of(vec!["mylib.pick"]));
     let spec = spec.unwrap_or_else(|wrong| panic!("{}", wrong[0]));
-    let own = spec.cases.iter().filter(|case| case.call.operator.as_str() == "mylib.pick");
-    let (family, own): (Vec<_>, Vec<_>) = own.partition(|case| case.family.is_some());
-    assert!(family.len() > 300 && own.len() == 1, "{} of a family, {} of its own", family.len(), own.len());
+    let cases = spec.cases.iter().filter(|case| case.call.operator.as_str() == "mylib.pick");
+    let (family, alone): (Vec<_>, Vec<_>) = cases.partition(|case| case.family.is_some());
+    assert!(family.len() > 1000 && alone.len() == 1, "{} of a family, {} others", family.len(), alone.len());
     let names = spec.operators.iter().map(|one| one.operator.as_str());
     assert!(names.is_sorted_by_key(|name| name.to_owned()), "operators are in the order of their names");
     // Without the families that it maps its clauses to, it cannot be read.
-    let wrong = Specification::with_added(Some(Path::new(MADE_UP)), &mine, &Wanted::None).unwrap_err();
+    let wrong = Specification::with_added(Some(Path::new(MADE_UP)), &own, &Wanted::None).unwrap_err();
     assert!(wrong[0].to_string().contains("there is no family `take`"), "{}", wrong[0]);
 }

@@ -36,7 +36,7 @@ function causeCard(model, backend, { shared, cases: [first, ...others] }) {
     make("summary", {}, make("span", { class: "state fail" }, stated("fail", verdict)), ` ${model.ids[first]}`, also));
   box.addEventListener("toggle", () => {
     if (!box.open || box.children.length > 1) return;
-    box.append(card(model, first), ...otherCases(model, shared, others));
+    box.append(card(model, first, `, on ${backend.name}`), ...otherCases(model, shared, others));
   });
   return box;
 }
