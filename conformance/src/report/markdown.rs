@@ -143,3 +143,16 @@ fn escaped(text: &str) -> String {
     }
     escaped
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_counted_by_the_failures_that_it_stands_for() {
+        let mut text = "12345".to_owned();
+        let parts = [("abc", 1), ("defg", 7), ("h", 2)].map(|(part, count)| (part.to_owned(), count));
+        assert_eq!(write_all(&mut text, parts.into_iter(), 10), 9);
+        assert_eq!(text, "12345abc");
+    }
+}

@@ -433,13 +433,12 @@ fn schema_refuses() {
 
 /// GitHub refuses the summary of a step that has more than 1 MiB.
 fn fits_into_a_summary() {
-    let ran = run(&["--operator", "tf.gather*"], "chatters");
+    let ran = run(&["--operator", "tf.gather_nd"], "chatters");
     let failures = ran.failures()[0];
     let shown = ran.in_markdown();
-    let said = format!("{} more failures left out here; report.json has all.", failures - shown);
     assert!(ran.markdown.len() <= 1 << 20 && ran.junit.len() > 2 << 20, "{} bytes", ran.markdown.len());
-    assert!(shown > 100 && shown < failures, "{shown} of {failures}");
-    assert!(ran.markdown.ends_with(&format!("\n{said}\n")), "{said}");
+    // Failures of one cause share a section, so all of them fit; `markdown.rs` tests what is left out where they do not.
+    assert!(shown > 100 && shown == failures, "{shown} of {failures}");
 }
 
 /// What the xUnit plug-in of Jenkins holds files to.
