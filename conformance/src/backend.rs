@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use gather_spec::{Call, DType, Outcome, Profile, Roles, Specification, Tensor};
+use gather_spec::{Call, Case, DType, Outcome, Profile, Roles, Specification, Tensor};
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{Extends, Limits};
@@ -135,6 +135,12 @@ impl Description {
             .to_owned();
         let unknown = self.unknown_operators(spec).into_iter().map(|said| format!("\n  it {said}"));
         Some(std::iter::once(why).chain(unknown).collect())
+    }
+
+    /// The cases whose operators it declares.
+    pub(crate) fn declared<'a>(&self, cases: &[&'a Case]) -> Vec<&'a Case> {
+        let declares = |case: &&&Case| self.operators.contains_key(case.call.operator.as_str());
+        cases.iter().filter(declares).copied().collect()
     }
 
     /// The description without operators that the specification does not have.

@@ -4,6 +4,7 @@
 mod kinds;
 #[cfg(test)]
 mod tests;
+mod undeclared;
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};

@@ -185,11 +185,10 @@ impl Suite {
         for at in chosen.iter().flatten() {
             let case = &self.spec.cases[*at];
             let ran = done.remove(at);
+            let declared = report.declares(case.call.operator.as_str());
             let entry = ran.or_else(|| Some(Entry::new(case, *self.why_not_asked(case)?)));
-            if let Some(entry) = entry {
-                report.results.push(entry);
-                cases.push(case);
-            }
+            report.results.extend(entry.filter(|_| declared));
+            cases.push(case);
         }
         report.conclude(&cases, &self.spec);
         report.ending()

@@ -180,9 +180,7 @@ impl<'a> Worker<'a> {
                 match Judged::or_probe(self.description(), cases[case], Strictness::Lenient, probes) {
                     Ok(judged) => self.client.queue(batch.take(case, judged)),
                     Err(unsupported) => {
-                        if unsupported.profile.is_some() {
-                            watch(Event::Settled(&unsupported.id, unsupported.verdict));
-                        }
+                        watch(Event::Settled(&unsupported.id, unsupported.verdict));
                         batch.not_sent(case, *unsupported);
                     }
                 }

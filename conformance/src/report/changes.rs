@@ -31,6 +31,8 @@ struct Changed<'a> {
     before: String,
     new_failures: BTreeSet<&'a str>,
     new_problems: Vec<String>,
+    /// The operators that it no longer declares, with the number of their cases that it was asked.
+    lost: BTreeMap<&'a str, usize>,
     fixed: Vec<String>,
     other: Vec<String>,
     new_cases: Vec<String>,
@@ -102,11 +104,14 @@ impl<'a> Changed<'a> {
     fn between(before: &BackendReport, now: &'a BackendReport, spec: &Specification, whole: bool) -> Self {
         let id = |entry: &'_ Entry| spec.renamed(&entry.id).unwrap_or_else(|| entry.id.clone());
         let old: BTreeMap<String, &Entry> = before.entries().map(|entry| (id(entry), entry)).collect();
+        let lost = now.summary.undeclared.iter();
+        let lost = lost.filter_map(|name| Some((name.as_str(), before.summary.operators.get(name)?.asked)));
         let old_problems: BTreeSet<String> = before.problems.iter().map(ToString::to_string).collect();
         let mut changed = Self {
             now,
             before: identity(before),
             new_failures: BTreeSet::new(),
+            lost: lost.collect(),
             new_problems: now
                 .problems
                 .iter()
@@ -123,7 +128,9 @@ impl<'a> Changed<'a> {
         }
         if whole {
             let kept: BTreeSet<&str> = now.entries().map(|entry| entry.id.as_str()).collect();
-            let gone = old.iter().filter(|(id, _)| !kept.contains(id.as_str()));
+            let gone = old.iter().filter(|(id, entry)| {
+                !kept.contains(id.as_str()) && !changed.lost.contains_key(entry.operator.as_str())
+            });
             let (kinds, cases): (Vec<_>, Vec<_>) = gone.partition(|(_, entry)| is_kind(before, entry));
             changed.gone = cases.into_iter().map(|(id, _)| id.clone()).collect();
             if !now.campaign.is_empty() {
@@ -155,7 +162,10 @@ impl<'a> Changed<'a> {
     }
 
     fn failures(&self) -> usize {
-        self.new_failures.len() + self.new_problems.len() + usize::from(self.now.broken.is_some())
+        self.new_failures.len()
+            + self.new_problems.len()
+            + self.lost.len()
+            + usize::from(self.now.broken.is_some())
     }
 
     /// The report with nothing but the new failures.
@@ -179,7 +189,7 @@ impl<'a> Changed<'a> {
             results: self.now.results.iter().filter(is_new).cloned().collect(),
             campaign: campaign.collect(),
             named: self.now.named,
-            declares: self.now.declares.clone(),
+            declared: self.now.declared.clone(),
         }
     }
 
@@ -188,8 +198,14 @@ impl<'a> Changed<'a> {
         for label in Label::of_all(std::slice::from_ref(&only)) {
             failures(text, &only, &label, page);
         }
-        for problem in &self.new_problems {
-            let _ = writeln!(text, "{}\n", painted(style::BAD, &page.lines(2, problem).join("\n  ")));
+        let lost = self.lost.iter().map(|(operator, asked)| {
+            format!(
+                "{operator} is no longer declared: {} that ran before did not run",
+                counted(*asked, "case")
+            )
+        });
+        for problem in self.new_problems.iter().cloned().chain(lost) {
+            let _ = writeln!(text, "{}\n", painted(style::BAD, &page.lines(2, &problem).join("\n  ")));
         }
     }
 

@@ -6,8 +6,12 @@ use gather_spec::{Profile, Specification};
 use serde::{Serialize, Serializer};
 
 use crate::backend::Description;
+use crate::words::cut;
 
 use super::campaign::Part;
+
+/// The most operators to name in a problem.
+const OPERATORS: usize = 5;
 
 /// A policy that a backend declares for an operator and the documents do not permit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +33,13 @@ pub enum Problem {
     DidNotOccur(String),
     /// A deviation about the campaign, in words, of which nothing occurred.
     KindDidNotOccur(String),
+    /// A deviation about cases, by its pattern, of operators that the backend does not declare.
+    Undeclared {
+        /// The pattern.
+        entry: String,
+        /// The operators.
+        operators: Vec<String>,
+    },
     /// A problem as a report says it.
     Said(String),
     /// The user ended the run, or the backend cannot be restarted, so the campaign is incomplete.
@@ -93,6 +104,11 @@ impl fmt::Display for Problem {
             Self::KindDidNotOccur(entry) => {
                 write!(f, "unexpected-pass: the deviation `{entry}` did not occur in the campaign")
             }
+            Self::Undeclared { entry, operators } => write!(
+                f,
+                "unexpected-pass: the deviation `{entry}` did not occur, the backend does not declare {}",
+                cut(operators, OPERATORS, "the specification")
+            ),
             Self::Said(text) => f.write_str(text),
             Self::CampaignEnded { why, part, done, cases } => {
                 write!(f, "{why}: {done} of {cases} {} were done", part.title())

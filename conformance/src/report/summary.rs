@@ -7,10 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::backend::{Capability, Description, Identity};
+use crate::builtin;
 use crate::judge::Verdict;
 use crate::words::{counted, shown};
 use gather_spec::{Allowed, Case, ErrorCode, Specification};
 
+use super::campaign::{Campaign, Part};
 use super::departure::Problem;
 use super::entry::Entry;
 use super::found::{Asked, BackendReport, Ending, Summary};
@@ -37,6 +39,16 @@ impl Tested {
     }
 }
 
+/// A result with its case.
+type Result<'a> = (&'a Entry, &'a Case);
+
+/// The results with their cases. Both have the same order, but a case may lack its result.
+fn paired<'a>(report: &'a BackendReport, cases: &[&'a Case]) -> Vec<Result<'a>> {
+    let mut results = report.results.iter().peekable();
+    let with_case = |case: &&'a Case| Some((results.next_if(|entry| entry.id == case.id)?, *case));
+    cases.iter().filter_map(with_case).collect()
+}
+
 impl BackendReport {
     /// A report on a backend that was not run.
     #[must_use]
@@ -50,7 +62,7 @@ impl BackendReport {
     }
 
     /// Completes the report once every result, deviation and problem is in: sets [`BackendReport::summary`] and the texts of
-    /// clauses. `cases` are those of the results, in the same order.
+    /// clauses. `cases` are those that the run selected, in the order of the results.
     pub fn conclude(&mut self, cases: &[&Case], spec: &Specification) {
         self.summary = Summary::new(self, cases, spec);
         let unusual = self.entries().filter(|entry| entry.was_asked() && entry.verdict != Verdict::Pass);
@@ -60,38 +72,37 @@ impl BackendReport {
 }
 
 impl Summary {
-    /// Summarizes the results of `cases`, which are in the order of the report's entries.
-    pub(super) fn new(report: &BackendReport, cases: &[&Case], spec: &Specification) -> Self {
+    /// Summarizes a run of `cases`, which are in the order of the report's results.
+    fn new(report: &BackendReport, cases: &[&Case], spec: &Specification) -> Self {
         let mut summary = Self {
             failures: report.failed() + report.problems.len() + usize::from(report.broken.is_some()),
             ..Self::default()
         };
-        let mut undeclared = BTreeSet::new();
+        let undeclared = cases.iter().map(|case| case.call.operator.as_str());
+        let undeclared = undeclared.filter(|operator| report.broken.is_none() && !report.declares(operator));
+        let undeclared: BTreeSet<&str> = undeclared.collect();
+        summary.undeclared = undeclared.into_iter().map(str::to_owned).collect();
         for entry in &report.results {
-            if entry.profile.is_none() {
-                undeclared.insert(entry.operator.clone());
-                continue;
-            }
             let counts = summary.operators.entry(entry.operator.clone()).or_default();
             counts.cases += 1;
             counts.asked += usize::from(entry.was_asked());
         }
-        summary.undeclared = undeclared.into_iter().collect();
-        summary.count_clauses(report, cases, spec);
+        let results = paired(report, cases);
+        summary.count_clauses(report, &results, spec);
         summary.ending = summary.ending(report);
-        summary.sentence = summary.sentence(report);
+        summary.sentence = summary.sentence(report, cases.len());
         summary
     }
 
     /// Finds the clauses that were never tested, or never rejected under, and those that are outside of what is declared.
-    fn count_clauses(&mut self, report: &BackendReport, cases: &[&Case], spec: &Specification) {
+    fn count_clauses(&mut self, report: &BackendReport, results: &[Result<'_>], spec: &Specification) {
         let mut tested: BTreeMap<&str, Tested> = BTreeMap::new();
         let mut rejected: BTreeMap<(&str, ErrorCode), Tested> = BTreeMap::new();
         let mut by_operator: BTreeMap<&str, BTreeMap<&str, Tested>> = BTreeMap::new();
         let mut declared: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-        for (entry, case) in report.results.iter().zip(cases) {
+        for (entry, case) in results {
             let operator = entry.operator.as_str();
-            let (Some(profile), Some(capability)) = (entry.profile, report.declares.get(operator)) else {
+            let (Some(profile), Some(capability)) = (entry.profile, report.declared.get(operator)) else {
                 continue;
             };
             let now = Tested::of(entry, case, capability);
@@ -135,6 +146,17 @@ impl Summary {
         self.declared = declared.into_iter().map(|(words, operators)| (words, owned(operators))).collect();
     }
 
+    /// The end of the sentence if drawn calls of some operators could not be compared, since they have no reference.
+    fn without_reference(&self, report: &BackendReport) -> String {
+        let is_drawn = |campaign: &Campaign| campaign.part == Part::Drawn && campaign.left_out.is_none();
+        let names = self.operators.keys().map(String::as_str);
+        let without: Vec<&str> = names.filter(|name| !builtin::has_reference(name)).collect();
+        if without.is_empty() || !report.campaign.iter().any(is_drawn) {
+            return String::new();
+        }
+        format!("; without a reference, drawn calls of {} are checked by laws only", without.join(", "))
+    }
+
     fn ending(&self, report: &BackendReport) -> Ending {
         let is_whole = self.untested.is_empty() && self.unrejected.is_empty() && self.thin.is_empty();
         match () {
@@ -167,7 +189,7 @@ impl Summary {
         untested.into_iter().chain(thin).collect::<Vec<_>>().join(", ")
     }
 
-    fn sentence(&self, report: &BackendReport) -> String {
+    fn sentence(&self, report: &BackendReport, selected: usize) -> String {
         let Asked { asked, cases } = self.asked();
         let interrupted = report.problems.iter().find_map(|problem| match problem {
             Problem::Interrupted { signal, .. } => Some(signal),
@@ -185,10 +207,10 @@ impl Summary {
         let known = known_in_words(report);
         let but = known.as_ref().map(|known| format!(" but for {known}")).unwrap_or_default();
         let conforms_for = self.conforms_for().map(|declared| format!(" for {declared}")).unwrap_or_default();
-        match self.ending {
+        let ended = match self.ending {
             Ending::NotRun => "the backend was not run".to_owned(),
             Ending::NothingAsked => {
-                let chosen = counted(report.results.len(), "chosen case");
+                let chosen = counted(selected, "chosen case");
                 format!("nothing was asked: of {chosen} the backend declares none")
             }
             Ending::Fails => {
@@ -206,7 +228,8 @@ impl Summary {
             Ending::ConformsBut => format!("{share}: conforms{conforms_for}{but}"),
             Ending::Conforms if conforms_for.is_empty() => format!("{share}: everything conforms"),
             Ending::Conforms => format!("{share}: conforms{conforms_for}"),
-        }
+        };
+        ended + &self.without_reference(report)
     }
 }
 
@@ -270,21 +293,17 @@ mod tests {
     use crate::report::Entry;
     use crate::runner::Judged;
 
-    /// A report on cases of one operator, each with a verdict; without one it is of an operator that is not declared.
+    /// A report on cases, each with a verdict; the operator of one without is not declared.
     fn report(results: &[(&Case, Option<Verdict>)], spec: &Specification) -> BackendReport {
         let backend = Identity { name: "mine".into(), version: "1".into(), language: String::new() };
         let nothing = Description { backend, operators: BTreeMap::new() };
-        let all = crate::builtin::backend("reference", Profile::default(), 0).unwrap().describe();
-        let mut report = BackendReport::new("mine".into(), &all, spec);
-        for (case, verdict) in results {
-            let description = if verdict.is_some() { &all } else { &nothing };
-            let result = match Judged::new(description, case, Strictness::Lenient) {
-                Err(unsupported) => *unsupported,
-                Ok(judged) => {
-                    let judgement = Judgement { verdict: verdict.unwrap(), note: None };
-                    judged.result(judgement, String::new(), None)
-                }
-            };
+        let all = builtin::backend("reference", Profile::default(), 0).unwrap().describe();
+        let mut report = BackendReport::new("mine".into(), &nothing, spec);
+        for (case, verdict) in results.iter().filter_map(|(case, verdict)| Some((case, (*verdict)?))) {
+            let judged = Judged::new(&all, case, Strictness::Lenient).unwrap();
+            let result = judged.result(Judgement { verdict, note: None }, String::new(), None);
+            let operator = case.call.operator.as_str();
+            report.declared.insert(operator.to_owned(), all.operators[operator].clone());
             report.results.push(Entry::new(case, result));
         }
         let cases: Vec<&Case> = results.iter().map(|(case, _)| *case).collect();
