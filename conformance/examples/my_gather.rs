@@ -64,6 +64,7 @@ impl Backend for MyGather {
             profile: Profile { bad: BadIndex::Error, negative: NegativeIndex::Reject },
             dtypes: vec![DType::I64, DType::F64],
             index_dtypes: vec![DType::I32, DType::I64],
+            ..Capability::default()
         };
         let (name, version, language) = ("my_gather".to_owned(), "0.1.0".to_owned(), "Rust".to_owned());
         Description {

@@ -34,7 +34,7 @@ extern "C" {
 #endif
 
 /* The version of this interface. Another version is another number: nothing below ever changes under the same. */
-#define GATHERSPEC_ABI 2
+#define GATHERSPEC_ABI 3
 
 /* The most dims that a tensor has. */
 #define GATHERSPEC_MAX_RANK 64
@@ -65,7 +65,9 @@ typedef struct gatherspec_string {
     uint64_t length;
 } gatherspec_string;
 
-/* A tensor: row-major, without gaps, in the machine's byte order. `data` is aligned for the C type of its elements, and no
+/* A tensor in the machine's byte order. `data` points to its first element. Strides count elements: element (i, j) is at
+ * data + i * strides[0] + j * strides[1]. Null strides mean row-major order without gaps. Operands have null strides unless the
+ * library declares variants with layouts; an output always has. `data` is aligned for the C type of its elements, and no
  * better: 1, 2, 4 or 8 bytes; complex numbers like the float that they consist of, strings like gatherspec_string. An
  * operand of more than 16 MiB that comes in a file is mapped, and aligned to 64 bytes. */
 typedef struct gatherspec_tensor {
@@ -73,6 +75,7 @@ typedef struct gatherspec_tensor {
     uint32_t rank;
     const int64_t *shape; /* null only if the rank is 0 */
     const void *data;     /* may be null if there is no element */
+    const int64_t *strides;
 } gatherspec_tensor;
 
 /* An operand, by the name that the operator's page gives it: `params` and `indices` for TensorFlow's operators, `input` and
@@ -160,6 +163,7 @@ typedef struct gatherspec_call_args {
     uint64_t operand_count;
     const gatherspec_attribute *attributes;
     uint64_t attribute_count;
+    const char *variant; /* how to make the call, of the variants that the library declares; null: as usual */
 } gatherspec_call_args;
 
 /* What a call comes to. */
@@ -200,7 +204,21 @@ enum {
     GATHERSPEC_NEGATIVE_INDEX_WRAP = 2    /* it counts from the end of its axis */
 };
 
-/* What the library can do of one operator. */
+/* What the library does not accept. Calls outside these limits are not made, but for one just outside each, which the library
+ * may refuse or answer right. A 0 is no limit. */
+typedef struct gatherspec_limits {
+    uint32_t max_rank; /* the highest rank of params, of indices and of the output */
+    uint32_t no_scalars; /* 1: params, indices and the output have a dim */
+    uint32_t no_empty;   /* 1: params, indices and the output have an element */
+    uint64_t max_elements; /* the most elements of params, of indices and of the output */
+    uint64_t max_output_bytes; /* the largest output; a string counts 16 bytes */
+    const int64_t *axes; /* the accepted values of the axis, as a call passes it or by default */
+    uint64_t axis_count;
+    const char *const *without_attributes; /* the attributes that no call passes */
+    uint64_t without_attribute_count;
+} gatherspec_limits;
+
+/* What the library can do of one operator. What stands after `index_dtype_count` may be left 0. */
 typedef struct gatherspec_operator {
     const char *name; /* such as "tf.gather_nd" */
     uint32_t bad;
@@ -209,6 +227,13 @@ typedef struct gatherspec_operator {
     uint64_t dtype_count;
     const uint32_t *index_dtypes;
     uint64_t index_dtype_count;
+    const gatherspec_limits *limits; /* null: none */
+    const uint32_t *more_dtypes;     /* dtypes of params that the library takes and the operator's page does not list */
+    uint64_t more_dtype_count;
+    const uint32_t *more_index_dtypes;
+    uint64_t more_index_dtype_count;
+    const char *const *variants; /* reserved: null */
+    uint64_t variant_count;      /* reserved: 0 */
 } gatherspec_operator;
 
 /* Who the library is, and what it can do. */

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use gather_spec::{Call, DType, Outcome, Profile, Roles, Specification, Tensor};
+use gather_spec::{Call, Case, DType, Outcome, Profile, Roles, Specification, Tensor};
 use serde::{Deserialize, Serialize};
 
+use crate::limits::{Extends, Limits};
 use crate::words::name;
 
 /// Anything that answers calls. An instance is used by one thread at a time. A panic counts as a crash, and the instance
@@ -123,8 +124,10 @@ impl Description {
     /// Why nothing can be tested: the backend declares no operator of the specification with dtypes. `None` if it does.
     #[must_use]
     pub fn nothing_to_test(&self, spec: &Specification) -> Option<String> {
-        let has_dtypes =
-            |capability: &Capability| !capability.dtypes.is_empty() && !capability.index_dtypes.is_empty();
+        let has_dtypes = |Capability { dtypes, index_dtypes, extends, .. }: &Capability| {
+            !(dtypes.is_empty() && extends.dtypes.is_empty())
+                && !(index_dtypes.is_empty() && extends.index_dtypes.is_empty())
+        };
         if self.of_known_operators(spec).operators.values().any(has_dtypes) {
             return None;
         }
@@ -132,6 +135,12 @@ impl Description {
             .to_owned();
         let unknown = self.unknown_operators(spec).into_iter().map(|said| format!("\n  it {said}"));
         Some(std::iter::once(why).chain(unknown).collect())
+    }
+
+    /// The cases whose operators it declares.
+    pub(crate) fn declared<'a>(&self, cases: &[&'a Case]) -> Vec<&'a Case> {
+        let declares = |case: &&&Case| self.operators.contains_key(case.call.operator.as_str());
+        cases.iter().filter(declares).copied().collect()
     }
 
     /// The description without operators that the specification does not have.
@@ -180,7 +189,20 @@ pub struct Identity {
 }
 
 /// What a backend supports of one operator.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// ```
+/// use gather_conformance::Limits;
+/// use gather_conformance::backend::Capability;
+/// use gather_spec::DType;
+/// let of_matrices = Capability {
+///     dtypes: vec![DType::F32],
+///     index_dtypes: vec![DType::I64],
+///     limits: Limits { max_rank: Some(2), ..Limits::default() },
+///     ..Capability::default()
+/// };
+/// assert_eq!(of_matrices.to_string(), "f32 by i64, rank <= 2");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Capability {
     /// The policies that it follows.
@@ -190,6 +212,16 @@ pub struct Capability {
     pub dtypes: Vec<DType>,
     /// The dtypes of indices that it accepts.
     pub index_dtypes: Vec<DType>,
+    /// What it does not accept. Calls outside the limits are not sent.
+    #[serde(default, deserialize_with = "crate::protocol::object", skip_serializing_if = "Limits::is_empty")]
+    pub limits: Limits,
+    /// The dtypes that it accepts although the operator's page does not list them.
+    #[serde(
+        default,
+        deserialize_with = "crate::protocol::object",
+        skip_serializing_if = "Extends::is_empty"
+    )]
+    pub extends: Extends,
 }
 
 impl Identity {
@@ -204,6 +236,8 @@ impl Capability {
     /// Whether the dtypes of a call are declared.
     #[must_use]
     pub fn covers(&self, call: &Roles<&Tensor>) -> bool {
-        self.dtypes.contains(&call.params.dtype()) && self.index_dtypes.contains(&call.indices.dtype())
+        let (params, indices) = (call.params.dtype(), call.indices.dtype());
+        (self.dtypes.contains(&params) || self.extends.dtypes.contains(&params))
+            && (self.index_dtypes.contains(&indices) || self.extends.index_dtypes.contains(&indices))
     }
 }

@@ -112,6 +112,23 @@ pub(crate) fn optimized_at(
     Some(Held::Poisonable(Box::new(Optimized::new(signatures, options, profile.into(), max_output))))
 }
 
+/// Whether the reference answers an operator, so that drawn calls can be compared with it.
+pub(crate) fn has_reference(operator: &str) -> bool {
+    gather_reference::operators().any(|known| known.name == operator)
+}
+
+/// The reference or, for an operator that it lacks, `optimized`, which follows the operator's signature.
+pub(crate) fn answerer(
+    signatures: &Signatures,
+    operator: &str,
+    profile: Profile,
+    max_output: u64,
+) -> Box<dyn Backend> {
+    let [reference, by_signature] = NAMES;
+    let name = if has_reference(operator) { reference } else { by_signature };
+    backend_of(signatures, name, profile, max_output).expect("both are built in")
+}
+
 /// The embedded operators.
 ///
 /// # Panics
@@ -249,7 +266,8 @@ fn describe<'a>(
 ) -> Description {
     let capability = |(operator, dtypes, index_dtypes): (&str, &[DType], &[DType])| {
         let profile = policies.of_operator(signatures, operator);
-        let capability = Capability { profile, dtypes: dtypes.to_vec(), index_dtypes: index_dtypes.to_vec() };
+        let (dtypes, index_dtypes) = (dtypes.to_vec(), index_dtypes.to_vec());
+        let capability = Capability { profile, dtypes, index_dtypes, ..Capability::default() };
         (operator.to_owned(), capability)
     };
     Description {

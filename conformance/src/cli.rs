@@ -8,6 +8,7 @@ mod cases;
 mod check;
 mod ending;
 mod findings;
+mod folders;
 mod fuzz;
 mod help;
 mod job;
@@ -42,7 +43,8 @@ use gather_spec::{Signatures, Specification};
 use crate::{builtin, native, signals, terminal};
 
 use ending::{Failure, Status};
-use output::{complain, print};
+use folders::Folders;
+use output::{complain, print, print_raw};
 pub(crate) use standalone::validate;
 
 /// Test gather implementations against the public documents of gather operators.
@@ -53,9 +55,8 @@ pub(crate) use standalone::validate;
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Read the specification from this folder instead of the built-in one
-    #[arg(long, global = true, value_name = "DIR")]
-    spec: Option<PathBuf>,
+    #[command(flatten)]
+    folders: Folders,
     /// Colour the output: in a terminal unless NO_COLOR is set, always, or never
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: Color,
@@ -133,6 +134,9 @@ enum Command {
     /// Measure the suite: which cases catch which deliberately wrong implementation
     #[command(after_help = help::MUTANTS)]
     Mutants(mutants::Mutants),
+    /// Print the C header that a shared library implements
+    #[command(after_help = help::HEADER)]
+    Header,
     /// Print manual pages
     #[command(after_help = help::MAN)]
     Man(man::Man),
@@ -185,26 +189,27 @@ impl Cli {
         ) {
             signals::watch();
         }
-        let folder = self.spec.as_deref();
+        let folders = &self.folders;
         let result = match &self.command {
-            None => self.load().and_then(|spec| run::Run::default().execute(spec, folder)),
-            Some(Command::Run(run)) => self.load().and_then(|spec| run.execute(spec, folder)),
+            None => self.load().and_then(|spec| run::Run::default().execute(spec, folders)),
+            Some(Command::Run(run)) => self.load().and_then(|spec| run.execute(spec, folders)),
             Some(Command::List(list)) => self.load().and_then(|spec| list.execute(spec)),
             Some(Command::Show(show)) => self.load().and_then(|spec| show.execute(spec)),
-            Some(Command::Ask(ask)) => self.load().and_then(|spec| ask.execute(spec, folder)),
+            Some(Command::Ask(ask)) => self.load().and_then(|spec| ask.execute(spec, folders)),
             Some(Command::Serve(serve)) => {
                 self.signatures().and_then(|signatures| serve.execute(&signatures))
             }
             Some(Command::ServeLibrary { library }) => {
                 self.signatures().and_then(|signatures| serve_library(library, &signatures))
             }
-            Some(Command::Fuzz(fuzz)) => self.load().and_then(|spec| fuzz.execute(spec, folder)),
+            Some(Command::Fuzz(fuzz)) => self.load().and_then(|spec| fuzz.execute(spec, folders)),
             Some(Command::Bench(bench)) => {
                 self.signatures().and_then(|signatures| bench.execute(&signatures))
             }
             Some(Command::Merge(merge)) => merge.execute(),
             Some(Command::Check(check)) => self.load().and_then(|spec| check.execute(spec)),
             Some(Command::Mutants(mutants)) => self.load().and_then(|spec| mutants.execute(spec)),
+            Some(Command::Header) => print_raw(native::HEADER.as_bytes()).map(|()| Status::Conforms),
             Some(Command::Man(man)) => man.execute(Cli::command()),
             Some(Command::Completions { shell }) => {
                 let mut script = Vec::new();
@@ -244,24 +249,16 @@ impl Cli {
             _ => Wanted::Usual,
         };
         static LOADED: OnceLock<Specification> = OnceLock::new();
-        let spec = self.load_with(&wanted)?;
+        let spec = self.folders.load(&wanted)?;
         Ok(LOADED.get_or_init(|| spec))
-    }
-
-    fn load_with(&self, wanted: &Wanted<'_>) -> Result<Specification, Failure> {
-        match &self.spec {
-            None => Specification::embedded_with(wanted),
-            Some(folder) => Specification::from_dir_with(folder, wanted),
-        }
-        .map_err(Failure::Files)
     }
 
     /// The operators alone. The embedded ones need nothing else to be read.
     fn signatures(&self) -> Result<Signatures, Failure> {
-        match &self.spec {
-            None => Ok(builtin::signatures().clone()),
-            Some(_) => Ok(self.load_with(&Wanted::None)?.signatures()),
+        if self.folders.are_none() {
+            return Ok(builtin::signatures().clone());
         }
+        Ok(self.folders.load(&Wanted::None)?.signatures())
     }
 }
 

@@ -12,6 +12,7 @@ mod kinds;
 mod selector;
 #[cfg(test)]
 mod tests;
+mod undeclared;
 mod watched;
 
 use std::collections::BTreeSet;

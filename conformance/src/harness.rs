@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
-use gather_spec::Specification;
+use gather_spec::{Case, Specification};
 use libtest_mimic::{Arguments, Failed, FormatSetting, Trial};
 
 use crate::backend::{Backend, Description};
+use crate::declared::Probes;
 use crate::deviations::Deviations;
 use crate::judge::{Strictness, Verdict};
 use crate::report::{BackendReport, Entry, Problem};
-use crate::runner::{InProcess, Judged};
+use crate::runner::{CaseResult, InProcess, Judged};
 use crate::style::guarded;
 
 /// The status of a run with failures, as libtest has it.
@@ -100,6 +101,8 @@ struct Suite {
     factory: Arc<Factory>,
     deviations: Deviations,
     description: Description,
+    /// The cases just outside the limits of the backend.
+    probes: Arc<Probes>,
     /// Runners that no test is using at the moment.
     idle: Mutex<Vec<Runner>>,
     /// The results so far, without deviations, by the position of the case in the specification.
@@ -110,7 +113,7 @@ struct Suite {
 fn trials(suite: &Arc<Suite>) -> Vec<(Option<usize>, Trial)> {
     let mut trials = Vec::new();
     for (at, case) in suite.spec.cases.iter().enumerate() {
-        let undeclared = Judged::new(&suite.description, case, Strictness::Lenient).is_err();
+        let undeclared = suite.why_not_asked(case).is_some();
         let shared = Arc::clone(suite);
         let trial = Trial::test(case.id.clone(), move || shared.test(at));
         let trial = if undeclared { trial.with_kind("not declared").with_ignored_flag(true) } else { trial };
@@ -138,14 +141,20 @@ impl Suite {
         if let Some(why) = description.nothing_to_test(&spec) {
             return Err(format!("error: nothing can be tested: {why}"));
         }
-        let idle = Mutex::new(vec![first]);
-        Ok(Self { spec, factory, deviations, description, idle, done: Mutex::default() })
+        let probes = Arc::new(Probes::new(&description, &spec.cases));
+        let idle = Mutex::new(vec![first.probing(Arc::clone(&probes))]);
+        Ok(Self { spec, factory, deviations, description, probes, idle, done: Mutex::default() })
     }
 
     /// A runner for exclusive use by one test.
     fn take(&self) -> Runner {
         let idle = self.idle.lock().ok().and_then(|mut idle| idle.pop());
-        idle.unwrap_or_else(|| runner(&self.factory))
+        idle.unwrap_or_else(|| runner(&self.factory).probing(Arc::clone(&self.probes)))
+    }
+
+    /// The result of a case that the backend is not asked; `None` if it is asked.
+    fn why_not_asked(&self, case: &Case) -> Option<Box<CaseResult>> {
+        Judged::or_probe(&self.description, case, Strictness::Lenient, Some(&self.probes)).err()
     }
 
     /// A report without results.
@@ -185,12 +194,10 @@ impl Suite {
         for at in chosen.iter().flatten() {
             let case = &self.spec.cases[*at];
             let ran = done.remove(at);
-            let not_asked = || Judged::new(&self.description, case, Strictness::Lenient).err();
-            let entry = ran.or_else(|| Some(Entry::new(case, *not_asked()?)));
-            if let Some(entry) = entry {
-                report.results.push(entry);
-                cases.push(case);
-            }
+            let declared = report.declares(case.call.operator.as_str());
+            let entry = ran.or_else(|| Some(Entry::new(case, *self.why_not_asked(case)?)));
+            report.results.extend(entry.filter(|_| declared));
+            cases.push(case);
         }
         self.deviations.apply(&mut report, &cases);
         report.conclude(&cases, &self.spec);

@@ -39,6 +39,7 @@ pub mod builtin;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
+mod declared;
 #[doc(hidden)]
 pub mod deviations;
 #[doc(hidden)]
@@ -57,6 +58,7 @@ pub mod judge;
 pub mod laws;
 #[doc(hidden)]
 pub mod layout;
+mod limits;
 #[doc(hidden)]
 pub mod mutants;
 #[doc(hidden)]
@@ -99,6 +101,7 @@ mod words;
 pub use backend::Backend;
 #[cfg(feature = "harness")]
 pub use harness::{harness, harness_with};
+pub use limits::{Extends, Limits};
 #[cfg(feature = "cli")]
 pub use standalone::standalone;
 

@@ -30,18 +30,19 @@ pub(crate) use limits::limit_memory;
 /// The hidden command that loads a library and answers the protocol.
 pub const COMMAND: &str = "serve-library";
 
-/// The command that serves a library over the protocol. `specification` is the folder of the operators, unless they are the
-/// embedded ones.
+/// The header of the C interface.
+pub(crate) const HEADER: &str = include_str!("../include/gatherspec.h");
+
+/// The command that serves a library over the protocol. `specification` are the options that say where the operators are read
+/// from, unless they are the embedded ones.
 ///
 /// # Errors
 /// If the path of this program or the current folder cannot be determined.
-pub fn command(library: &Path, specification: Option<&Path>) -> io::Result<Vec<OsString>> {
+pub fn command(library: &Path, specification: Vec<OsString>) -> io::Result<Vec<OsString>> {
     // The dynamic loader would search the system's folders for a name without a folder.
     let library = std::path::absolute(library)?;
     let mut command = vec![std::env::current_exe()?.into(), COMMAND.into(), library.into()];
-    if let Some(folder) = specification {
-        command.extend(["--spec".into(), folder.into()]);
-    }
+    command.extend(specification);
     Ok(command)
 }
 

@@ -22,8 +22,8 @@ use crate::backend::{Capability, Identity};
 use crate::words::shown;
 
 pub use gather_spec::shape::MAX_RANK;
-pub(crate) use strict::{from_object, in_json_words, object};
-use strict::{in_order, objects, present};
+pub(crate) use strict::{from_object, in_json_words, object, present};
+use strict::{in_order, objects};
 pub use tensor::{Data, TensorMessage};
 pub use unusable::Unusable;
 

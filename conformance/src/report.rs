@@ -3,6 +3,7 @@
 #[cfg(feature = "cli")]
 mod badge;
 mod campaign;
+mod cause;
 #[cfg(feature = "cli")]
 mod changes;
 mod departure;
@@ -30,7 +31,7 @@ pub use campaign::{Campaign, Kind, Part};
 pub(crate) use changes::Changes;
 pub(crate) use departure::departures;
 pub use departure::{Departure, Problem};
-pub use entry::{Dtypes, Entry};
+pub use entry::{Dtypes, Entry, Size};
 #[cfg(feature = "cli")]
 pub(crate) use forms::FILES;
 #[cfg(feature = "cli")]

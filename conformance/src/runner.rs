@@ -7,11 +7,10 @@ use std::time::{Duration, Instant};
 
 use gather_spec::{Allowed, Call, Case, Filled, Outcome, Profile, Tensor, TensorError};
 
-use crate::backend::{Description, Held};
+use crate::backend::{Capability, Description, Held};
+use crate::declared::{Outside, Probes};
 use crate::difference::Difference;
-use crate::judge::{
-    Judgement, Strictness, Verdict, describe_allowed, describe_outcome, is_dtype_error, judge,
-};
+use crate::judge::{Judgement, Strictness, Verdict, describe_allowed, describe_outcome, judge};
 use crate::layout::Layout;
 use crate::words::shown;
 
@@ -28,6 +27,9 @@ const PAIRS: [&[Layout]; 4] = [
 
 /// Why a case whose tensors are too large is not run.
 const NO_MEMORY: &str = "no memory for its tensors";
+
+/// The note of a refusal that is right.
+const OUTSIDE: &str = "refused, just outside a declared limit";
 
 /// The result of one case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +69,7 @@ pub struct InProcess<F> {
     poisons_all: bool,
     repeat: usize,
     strictness: Strictness,
+    probes: Arc<Probes>,
 }
 
 impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
@@ -94,6 +97,7 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
             poisons_all: false,
             repeat: 1,
             strictness,
+            probes: Arc::default(),
         }
     }
 
@@ -102,6 +106,12 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
     pub const fn repeat(mut self, times: usize) -> Self {
         self.repeat = times;
         self
+    }
+
+    /// Runs also the cases just outside the limits of the backend.
+    #[must_use]
+    pub(crate) fn probing(self, probes: Arc<Probes>) -> Self {
+        Self { probes, ..self }
     }
 
     /// Runs in row-major order and in one more layout, with one number of threads, to poisoned outputs: what a turn chooses,
@@ -142,7 +152,7 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
         case: &Case,
         laid_out: impl Fn(&Call, Layout) -> Cow<'c, Result<Call, TensorError>>,
     ) -> CaseResult {
-        match Judged::new(&self.description, case, self.strictness) {
+        match Judged::or_probe(&self.description, case, self.strictness, Some(&self.probes)) {
             Ok(judged) => {
                 let start = Instant::now();
                 let profile = judged.profile;
@@ -275,6 +285,8 @@ pub(crate) struct Judged<'a> {
     profile: Profile,
     allowed: Vec<Allowed>,
     declared: bool,
+    /// Whether the call is just outside a limit of the backend's, so that it may be refused.
+    is_probe: bool,
     strictness: Strictness,
 }
 
@@ -288,16 +300,45 @@ impl<'a> Judged<'a> {
         let Some(capability) = description.operators.get(case.call.operator.as_str()) else {
             return Err(Box::new(unsupported(case, None, "the operator is not declared")));
         };
+        let (judged, outside) = Self::of(capability, case, strictness)?;
+        match outside {
+            None => Ok(judged),
+            Some(outside) => Err(Box::new(judged.not_sent(&outside.to_string()))),
+        }
+    }
+
+    /// As [`Judged::new`], but a case that is a probe of a limit is to be sent, too.
+    pub(crate) fn or_probe(
+        description: &Description,
+        case: &'a Case,
+        strictness: Strictness,
+        probes: Option<&Probes>,
+    ) -> Result<Self, Box<CaseResult>> {
+        match (
+            probes.is_some_and(|probes| probes.has(case)),
+            description.operators.get(case.call.operator.as_str()),
+        ) {
+            (true, Some(capability)) => {
+                Self::of(capability, case, strictness).map(|(judged, _)| Self { is_probe: true, ..judged })
+            }
+            _ => Self::new(description, case, strictness),
+        }
+    }
+
+    /// The case in dtypes that the backend declares, if it has any of those, and why it is not to be sent.
+    fn of(
+        capability: &Capability,
+        case: &'a Case,
+        strictness: Strictness,
+    ) -> Result<(Self, Option<Outside>), Box<CaseResult>> {
         let profile = capability.profile;
         let no_memory = |_| Box::new(unsupported(case, Some(profile), NO_MEMORY));
-        let asked = case.within(&capability.dtypes, &capability.index_dtypes).map_err(no_memory)?;
-        let declared = capability.covers(&asked.roles());
+        let asked = capability.in_declared_dtypes(case).map_err(no_memory)?;
+        let (declared, outside) = (capability.covers(&asked.roles()), capability.excludes(&asked));
         let allowed = asked.expect.under(profile);
-        if declared || allowed.iter().any(is_dtype_error) {
-            Ok(Self { case: asked, spread: None, profile, allowed, declared, strictness })
-        } else {
-            Err(Box::new(unsupported(case, Some(profile), "the dtypes are not declared")))
-        }
+        let judged =
+            Self { case: asked, spread: None, profile, allowed, declared, is_probe: false, strictness };
+        Ok((judged, outside))
     }
 
     /// Stores the elements of a grid case densely. Its tensors are views of few numbers, which makes repeated comparison
@@ -345,6 +386,9 @@ impl<'a> Judged<'a> {
     }
 
     pub(crate) fn judge(&self, outcome: &Outcome) -> Judgement {
+        if self.is_probe && matches!(outcome, Outcome::Error(_) | Outcome::Unsupported(_)) {
+            return Judgement { verdict: Verdict::Pass, note: Some(OUTSIDE) };
+        }
         judge(&self.allowed, self.params(), outcome, self.declared, self.strictness)
     }
 

@@ -5,6 +5,7 @@
 use gather_spec::{DType, DimensionRule, ErrorCode};
 use serde_json::{Value, json};
 
+use crate::limits::Limits;
 use crate::protocol::{MAX_RANK, PROTOCOL};
 
 /// The checked-in schemas, by file name under `conformance/schemas/`.
@@ -187,8 +188,36 @@ fn capability() -> Value {
         "profile": object("What the operator's documents leave to the implementation.", profile, &[]),
         "dtypes": listed("The dtypes of params that the backend takes."),
         "index_dtypes": listed("The dtypes of indices that the backend takes."),
+        "limits": limits(),
+        "extends": object(
+            "The dtypes that the backend takes although the operator's page does not list them.",
+            json!({ "dtypes": listed("Of params."), "index_dtypes": listed("Of indices.") }),
+            &["dtypes", "index_dtypes"],
+        ),
     });
-    object("What the backend can do of one operator.", properties, &[])
+    object("What the backend can do of one operator.", properties, &["limits", "extends"])
+}
+
+fn limits() -> Value {
+    let flag = |what| described(json!({ "type": "boolean" }), what);
+    let names = json!({ "type": "array", "items": { "type": "string" }, "uniqueItems": true });
+    let properties = json!({
+        "max_rank": described(size(), "The highest rank of params, of indices and of the output."),
+        "no_scalars": flag("Whether params, indices and the output must have a dim."),
+        "no_empty": flag("Whether params, indices and the output must have an element."),
+        "max_elements": described(count(), "The most elements of params, of indices and of the output."),
+        "max_output_bytes": described(count(), "The largest output in bytes, where a string counts 16."),
+        "axes": described(
+            json!({ "type": "array", "items": { "type": "integer" } }),
+            "The accepted values of the axis, as a call sends it or by default.",
+        ),
+        "without_attributes": described(names, "The attributes that no call may carry."),
+    });
+    object(
+        "What the backend does not accept: calls outside these limits are not sent.",
+        properties,
+        &Limits::NAMES,
+    )
 }
 
 fn error() -> Value {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::any::{self, OpenDtypes};
 use crate::call::{BadIndex, EmptyAxis, NegativeIndex};
 use crate::clause::Evidence;
-use crate::signature::{Fill, ModePolicy};
+use crate::signature::{Fill, ModePolicy, Signature};
 use crate::tensor::Sparse;
 use crate::{
     Attribute, Basis, Call, DType, ErrorCode, ErrorFields, Profile, Roles, Shape, Tensor, TensorBuilder,
@@ -49,6 +49,8 @@ pub struct Case {
     pub call: Call,
     /// The names of the call's params and indices.
     pub names: OperandNames,
+    /// The signature of its operator.
+    pub signature: Arc<Signature>,
     /// The allowed outcomes.
     pub expect: Expectation,
 }
@@ -102,7 +104,15 @@ impl Case {
             open.iter().copied().find(|dtype| taken.contains(dtype)).unwrap_or(now)
         };
         let now = (self.params().dtype(), self.indices().dtype());
-        let new = (first(&self.open.params, params, now.0), first(&self.open.indices, indices, now.1));
+        self.in_dtypes(first(&self.open.params, params, now.0), first(&self.open.indices, indices, now.1))
+    }
+
+    /// The case in these dtypes. They are its own, or of those that `any` stands for: see [`any::PARAMS`] and [`any::INDICES`].
+    ///
+    /// # Errors
+    /// [`TensorError`] if memory is short.
+    pub fn in_dtypes(&self, params: DType, indices: DType) -> Result<Cow<'_, Self>, TensorError> {
+        let (now, new) = ((self.params().dtype(), self.indices().dtype()), (params, indices));
         if new == now {
             return Ok(Cow::Borrowed(self));
         }

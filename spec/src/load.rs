@@ -16,6 +16,7 @@ mod ledgers;
 mod names;
 mod operands;
 mod operator;
+mod overlay;
 mod pairs;
 mod questions;
 mod raw;
@@ -41,7 +42,7 @@ use crate::yaml::Text;
 
 use cases::{Context, Instances, read_cases, read_family};
 use families::with_nearest;
-use files::read_all;
+use files::{File, Root, read_all};
 use operator::OperatorPage;
 use reader::is_large;
 pub use single::{Ledger, family_folder, operator_folder};
@@ -72,6 +73,10 @@ pub fn operators() -> Result<Vec<Signature>, Vec<Diagnostic>> {
         }
     }
     if wrong.is_empty() { Ok(spec.operators) } else { Err(wrong) }
+}
+
+fn embedded_files() -> Vec<File<'static>> {
+    EMBEDDED.iter().map(|(place, bytes)| File::new(place, place, bytes)).collect()
 }
 
 /// What a case file's folder is named after.
@@ -111,7 +116,7 @@ impl Specification {
     /// assert!(spec.case("numpy.take/documented/three-of-six").is_some());
     /// ```
     pub fn embedded_with(wanted: &Wanted<'_>) -> Result<Self, Vec<Diagnostic>> {
-        Self::load(EMBEDDED, wanted)
+        Self::load(&embedded_files(), wanted)
     }
 
     /// The specification in a folder that is laid out like this repository's `spec/`, without the large cases.
@@ -127,34 +132,40 @@ impl Specification {
     /// # Errors
     /// As [`Specification::from_dir`], but for case files that are not read.
     pub fn from_dir_with(root: &Path, wanted: &Wanted<'_>) -> Result<Self, Vec<Diagnostic>> {
-        let files = read_all(root)?;
-        let files: Vec<(&str, &[u8])> = files.iter().map(|(name, bytes)| (&**name, &**bytes)).collect();
-        let spec = Self::load(&files, wanted)?;
-        if !wanted.is_whole() {
-            return Ok(spec);
-        }
-        // For the embedded files, a test checks this.
-        for (name, bytes) in files.iter().filter(|(name, _)| *name == "questions.yaml") {
-            let checked = Text::new(name, bytes).and_then(|text| spec.check_questions(text));
+        let files = read_all(root, Root::Whole)?;
+        let files: Vec<File<'_>> =
+            files.iter().map(|(place, bytes)| File::new(place, place, bytes)).collect();
+        Self::load_checked(&files, &files, wanted)
+    }
+
+    /// Loads files, and checks that the cases of the questions in `checked` exist. For the embedded files, a test checks this.
+    fn load_checked(
+        files: &[File<'_>],
+        checked: &[File<'_>],
+        wanted: &Wanted<'_>,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let spec = Self::load(files, wanted)?;
+        for file in checked.iter().filter(|file| file.place == "questions.yaml" && wanted.is_whole()) {
+            let checked = Text::new(file.name, file.bytes).and_then(|text| spec.check_questions(text));
             checked.map_err(|diagnostic| vec![diagnostic])?;
         }
         Ok(spec)
     }
 
-    fn load(files: &[(&str, &[u8])], wanted: &Wanted<'_>) -> Result<Self, Vec<Diagnostic>> {
+    fn load(files: &[File<'_>], wanted: &Wanted<'_>) -> Result<Self, Vec<Diagnostic>> {
         let mut spec = Self::default();
         let mut wrong = Vec::new();
         let (mut operators, mut clause_files, mut case_files) = (Vec::new(), Vec::new(), Vec::new());
         // Ledgers, families and operators first, then clauses, then cases: each kind refers to the ones before it.
-        for (name, bytes) in files.iter().filter(|(name, _)| *wanted == Wanted::Large || !is_large(name)) {
-            let text = match Text::new(name, bytes) {
+        for file in files.iter().filter(|file| *wanted == Wanted::Large || !is_large(file.place)) {
+            let text = match Text::new(file.name, file.bytes) {
                 Ok(text) => text,
                 Err(diagnostic) => {
                     wrong.push(diagnostic);
                     continue;
                 }
             };
-            let parts: Vec<&str> = name.split('/').collect();
+            let parts: Vec<&str> = file.place.split('/').collect();
             let read = match parts.as_slice() {
                 ["documents.yaml"] => spec.read_documents(text),
                 ["errata.yaml"] | ["operators", _, _, "errata.yaml"] => spec.read_errata(text),
@@ -183,7 +194,7 @@ impl Specification {
                         }
                     }
                 }
-                _ => Err(Diagnostic::file(*name, "no file of the specification has this place").help(
+                _ => Err(Diagnostic::file(file.name, "no file of the specification has this place").help(
                     "case files are operators/<ecosystem>/<operator>/<topic>.yaml and families/<form>/<topic>.yaml",
                 )),
             };

@@ -36,6 +36,8 @@ pub struct Specification {
     pub left_out: Vec<LeftOut>,
     pub(crate) clause_at: HashMap<String, usize>,
     pub(crate) of_families: Families,
+    /// By kind and id, the file of each entry of a list.
+    pub(crate) defined_in: HashMap<(&'static str, String), String>,
 }
 
 /// The cases that accept or reject under one clause.

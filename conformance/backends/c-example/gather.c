@@ -224,8 +224,9 @@ static void free_output(output *output) {
 /* ---- the interface ---- */
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define OPERATOR(name, dtypes, index_dtypes)                                                                          \
-    {name, GATHERSPEC_BAD_INDEX_ERROR, GATHERSPEC_NEGATIVE_INDEX_REJECT, dtypes, COUNT(dtypes), INDICES, index_dtypes}
+#define OPERATOR(name_, dtypes_, index_dtypes_)                                                                       \
+    {.name = name_, .bad = GATHERSPEC_BAD_INDEX_ERROR, .negative = GATHERSPEC_NEGATIVE_INDEX_REJECT, .dtypes = dtypes_,       \
+     .dtype_count = COUNT(dtypes_), .index_dtypes = INDICES, .index_dtype_count = index_dtypes_}
 
 static const gatherspec_operator OPERATORS[] = {
     OPERATOR("tf.gather_nd", ALL, 2),
@@ -292,7 +293,8 @@ void gatherspec_call(const gatherspec_call_args *call, gatherspec_reply *reply) 
     output *output = calloc(1, sizeof *output);
     if (output != NULL && answer(call, params, indices, output, reply)) {
         reply->status = GATHERSPEC_OUTPUT;
-        reply->output = (gatherspec_tensor){params->dtype, output->rank, output->shape, output->data};
+        reply->output = (gatherspec_tensor){
+            .dtype = params->dtype, .rank = output->rank, .shape = output->shape, .data = output->data};
         reply->owner = output;
         return;
     }

@@ -34,6 +34,7 @@ SIZES = {
 # Files of more bytes than this are mapped into memory instead of being read. A write to them ends the process.
 LARGE = 256 << 20
 MAX_RANK = 64
+LIMITS = {"max_rank", "no_scalars", "no_empty", "max_elements", "max_output_bytes", "axes", "without_attributes"}
 NUMPY = {
     "bool": "?", "i8": "<i1", "u8": "<u1", "i16": "<i2", "u16": "<u2", "f16": "<f2", "i32": "<i4", "u32": "<u4",
     "f32": "<f4", "i64": "<i8", "u64": "<u8", "f64": "<f8", "c64": "<c8", "c128": "<c16",
@@ -59,15 +60,27 @@ class Tensor:
 
 class Operator:
     """What answers an operator, and what it declares. `into` is the function that writes to an output which it gets as
-    `out`, for timing; None if the library has none."""
+    `out`, for timing; None if the library has none. `limits` says what the function does not take: max_rank, no_scalars,
+    no_empty, max_elements, max_output_bytes, axes, without_attributes. `more_dtypes` and `more_index_dtypes` are those that
+    it takes and the operator's page does not list."""
 
-    def __init__(self, function, dtypes, index_dtypes, attributes=(), bad="error", negative="reject", into=None):
+    def __init__(
+        self, function, dtypes, index_dtypes, attributes=(), bad="error", negative="reject", into=None,
+        more_dtypes=(), more_index_dtypes=(), **limits,
+    ):
+        unknown = sorted(set(limits) - LIMITS)
+        if unknown:
+            raise TypeError(f"unknown limits: {', '.join(unknown)}; there are {', '.join(sorted(LIMITS))}")
         self.function, self.attributes, self.into = function, attributes, into
         self.declared = {
             "profile": {"bad": bad, "negative": negative},
             "dtypes": list(dtypes),
             "index_dtypes": list(index_dtypes),
         }
+        more = {"dtypes": list(more_dtypes), "index_dtypes": list(more_index_dtypes)}
+        for key, value in [("limits", limits), ("extends", {name: of for name, of in more.items() if of})]:
+            if value:
+                self.declared[key] = value
 
 
 def numpy_load(tensor):

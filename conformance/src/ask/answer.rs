@@ -9,6 +9,7 @@ use gather_spec::{
     Allowed, BadIndex, Basis, Call, Case, Clause, DType, ErrorCode, Outcome, Profile, Specification, Tensor,
 };
 
+use crate::builtin;
 use crate::fuzz::expect;
 use crate::mutants::places::moved;
 use crate::questions;
@@ -39,7 +40,7 @@ pub struct Answer<'a> {
 pub struct Permitted<'a> {
     /// The first profile with this answer.
     pub profile: Profile,
-    /// What the reference answers.
+    /// What the reference answers or, without one, what follows from the signature.
     pub outcome: Outcome,
     /// The outcomes that are allowed. Empty if the reference cannot tell.
     pub allowed: Vec<Allowed>,
@@ -64,7 +65,7 @@ pub fn answer<'a>(spec: &'a Specification, asked: &Asked) -> Answer<'a> {
     let case = spec.cases.iter().find(|case| is_this(case, asked));
     let mut answer = Answer { case, permitted: Vec::new() };
     for profile in page.map_or_else(Vec::new, questions::profiles) {
-        let outcome = expect::reference(&asked.call, profile);
+        let outcome = outcome(spec, &asked.call, profile);
         let expected = case.and_then(|case| in_dtypes(case, asked)).map(|case| case.expect.under(profile));
         let allowed =
             expected.unwrap_or_else(|| expect::allowed(&spec.signatures(), &asked.call, profile, &outcome));
@@ -77,6 +78,11 @@ pub fn answer<'a>(spec: &'a Specification, asked: &Asked) -> Answer<'a> {
         answer.permitted.push(Permitted { profile, outcome, allowed, clauses, alike });
     }
     answer
+}
+
+/// What the reference answers or, for an operator that it lacks, what follows from the signature.
+fn outcome(spec: &Specification, call: &Call, profile: Profile) -> Outcome {
+    builtin::answerer(&spec.signatures(), call.operator.as_str(), profile, expect::MAX_OUTPUT).call(call)
 }
 
 impl<'a> Answer<'a> {
@@ -109,7 +115,7 @@ impl<'a> Answer<'a> {
     fn made(&self, spec: &Specification, Asked { call, names }: &Asked) -> Case {
         let signatures = spec.signatures();
         let arm = |profile: Profile| {
-            let outcome = expect::reference(call, profile);
+            let outcome = outcome(spec, call, profile);
             let when = When { bad: Some(profile.bad), negative: Some(profile.negative), ..When::default() };
             let allowed = expect::allowed(&signatures, call, profile, &outcome);
             Arm { when, clause: None, allowed }
@@ -131,6 +137,11 @@ impl<'a> Answer<'a> {
             sparse: None,
             call: call.clone(),
             names: names.clone(),
+            signature: signatures
+                .get(call.operator.as_str())
+                .expect("the call was read by it")
+                .clone()
+                .into(),
             expect: Expectation { arms: Profile::all_specified().map(arm).collect() },
         }
     }
@@ -186,7 +197,7 @@ fn moves_a_negative(spec: &Specification, asked: &Asked, declared: Profile) -> b
     let Some(page) = spec.operator(asked.call.operator.as_str()) else { return false };
     let profile = expect::effective(page, &asked.call, declared);
     let is_valid =
-        matches!(code(&expect::reference(&asked.call, declared)), None | Some(ErrorCode::IndexOutOfRange));
+        matches!(code(&outcome(spec, &asked.call, declared)), None | Some(ErrorCode::IndexOutOfRange));
     is_valid
         && profile.bad != BadIndex::Modulo
         && moved(page, &asked.call, profile).iter().any(|moved| moved.index < 0)

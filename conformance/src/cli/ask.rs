@@ -14,13 +14,14 @@ use crate::judge::{Strictness, Verdict, describe_allowed, describe_outcome};
 use crate::native;
 use crate::picture;
 use crate::process;
-use crate::runner::{CaseResult, InProcess};
+use crate::runner::{CaseResult, InProcess, Judged};
 use crate::shell::quoted;
 use crate::show::call_line;
 use crate::style;
 
 use super::built_in::BackendArgument;
 use super::ending::{Failure, Status};
+use super::folders::Folders;
 use super::output::{complain, print};
 use super::process::{Backend, ProcessOptions, library};
 use super::show::write_svg;
@@ -60,11 +61,7 @@ impl Ask {
         Wanted::Of(ask::operator(&self.text, all).into_iter().collect())
     }
 
-    pub(super) fn execute(
-        &self,
-        spec: &Specification,
-        folder: Option<&std::path::Path>,
-    ) -> Result<Status, Failure> {
+    pub(super) fn execute(&self, spec: &Specification, folders: &Folders) -> Result<Status, Failure> {
         let asked = ask::read(&self.text, &spec.signatures()).map_err(|wrong| Failure::Files(vec![wrong]))?;
         let answer = ask::answer(spec, &asked);
         if let Some(path) = &self.svg {
@@ -73,7 +70,7 @@ impl Ask {
         print(&described(spec, &asked, &answer))?;
         let case = answer.as_case(spec, &asked);
         let mut status = Status::Conforms;
-        for (name, replied) in self.replies(spec, folder, &case) {
+        for (name, replied) in self.replies(spec, folders, &case) {
             print(&format!("  {}\n", reply(&name, &case, &replied)))?;
             status = match replied {
                 Err(_) => Status::Broken,
@@ -91,7 +88,7 @@ impl Ask {
     fn replies<'a>(
         &'a self,
         spec: &'a Specification,
-        folder: Option<&'a std::path::Path>,
+        folders: &'a Folders,
         case: &'a Case,
     ) -> impl Iterator<Item = (String, Replied)> + 'a {
         let backends = self.backends.iter().map(move |backend| match backend {
@@ -101,7 +98,7 @@ impl Ask {
         });
         let libraries = self.libraries.iter().map(move |path| {
             let name = quoted(&[path.clone().into_os_string()]);
-            let command = native::command(path, folder).map_err(|error| error.to_string());
+            let command = native::command(path, folders.arguments()).map_err(|error| error.to_string());
             let replied = command.and_then(|command| self.launched(&Launch::from(&command[..]), spec, case));
             (name, replied)
         });
@@ -125,7 +122,8 @@ impl Ask {
         let findings = backend.run(&trivial, &[case], &|_| {}).map_err(|broken| broken.to_string())?;
         let backend = &findings.description.backend;
         let name = format!("{} {}", backend.name, backend.version);
-        match findings.results.into_iter().next() {
+        let not_sent = || Some(*Judged::new(&findings.description, case, Strictness::Lenient).err()?);
+        match findings.results.into_iter().next().or_else(not_sent) {
             Some(result) => Ok((name, result)),
             None => Err("it was interrupted".to_owned()),
         }
@@ -145,16 +143,19 @@ fn described(spec: &Specification, asked: &Asked, answer: &Answer<'_>) -> String
     let mut text = format!("{}\n\n", call_line(&asked.call));
     let width = picture::width_of_stdout();
     let (call, names) = (&asked.call, &asked.names);
-    text.push_str(&picture::terminal(call, names, answer.profile(), &picture::reference, width));
+    let make = picture::answerer(spec.signatures(), call.operator.as_str());
+    text.push_str(&picture::terminal(call, names, answer.profile(), &make, width));
     text.push('\n');
     let by_mode = spec.operator(asked.call.operator.as_str()).is_some_and(|page| !page.modes().is_empty());
+    let is_documented = answer.case.is_some() || builtin::has_reference(call.operator.as_str());
     for one in &answer.permitted {
         let with = if by_mode { String::new() } else { format!(", with {}", one.profile) };
         let said = match one.allowed.as_slice() {
             [] => describe_outcome(&one.outcome),
             allowed => describe_allowed(allowed),
         };
-        let _ = writeln!(text, "  answer      {said} ({}{with})", one.basis());
+        let basis = if is_documented { one.basis().name() } else { "by its signature, without a reference" };
+        let _ = writeln!(text, "  answer      {said} ({basis}{with})");
     }
     match (answer.case, answer.permitted.iter().find_map(|one| one.alike)) {
         (Some(case), _) => {

@@ -19,13 +19,14 @@ use crate::interrupt::Gentle;
 use crate::laws::Laws;
 use crate::native;
 use crate::process;
-use crate::reproduction::{Named, Reproduction, path};
+use crate::reproduction::{Named, Reproduction};
 use crate::shell::quoted;
 
 use super::campaign::REFERENCE;
 use super::cases::{case_files_in, chosen_operators};
 use super::ending::{Failure, Status};
 use super::findings::{conclude, summary};
+use super::folders::Folders;
 use super::keep::default_folder;
 use super::output::{complain, print};
 use super::process::{Backend, ProcessOptions, edges, jobs, library, seconds};
@@ -91,11 +92,11 @@ pub(super) struct Fuzz {
 }
 
 impl Fuzz {
-    /// Runs the campaign. `folder` holds the specification, unless it is the embedded one.
-    pub(super) fn execute(&self, spec: &Specification, folder: Option<&Path>) -> Result<Status, Failure> {
+    /// Runs the campaign.
+    pub(super) fn execute(&self, spec: &Specification, folders: &Folders) -> Result<Status, Failure> {
         let signatures = spec.signatures();
         let operators = chosen_operators(spec, &self.operators)?;
-        let mut target = match self.target(&signatures, folder)? {
+        let mut target = match self.target(&signatures, folders)? {
             Ok(target) => target,
             Err(broken) => {
                 complain(&broken);
@@ -270,10 +271,9 @@ impl Fuzz {
     }
 
     /// The command lines that repeat what the campaign finds.
-    fn reproduction(&self, folder: Option<&Path>, named: Named, argument: &str) -> Reproduction {
+    fn reproduction(&self, folders: &Folders, named: Named, argument: &str) -> Reproduction {
         let given = if named == Named::BuiltIn { Vec::new() } else { self.process.given() };
-        let folder = folder.map(|folder| path("--spec", folder));
-        Reproduction::new(named, argument, &folder.into_iter().chain(given).collect::<Vec<_>>())
+        Reproduction::new(named, argument, &[folders.options(), given].concat())
     }
 
     fn report_path(&self) -> PathBuf {
@@ -285,14 +285,10 @@ impl Fuzz {
     }
 
     /// Starts the backend. The inner error says why it cannot be started.
-    fn target(
-        &self,
-        signatures: &Signatures,
-        folder: Option<&Path>,
-    ) -> Result<Result<Target, String>, Failure> {
+    fn target(&self, signatures: &Signatures, folders: &Folders) -> Result<Result<Target, String>, Failure> {
         let (named, argument, launch) = match (&self.backend, &self.library, self.command.as_slice()) {
             (Some(Backend::BuiltIn(backend)), None, []) => {
-                let reproduction = self.reproduction(folder, Named::BuiltIn, &backend.text);
+                let reproduction = self.reproduction(folders, Named::BuiltIn, &backend.text);
                 return Ok(Ok(Target::built_in(backend, signatures, reproduction, self.jobs)));
             }
             (Some(Backend::Adapter(adapter)), None, []) => {
@@ -306,13 +302,13 @@ impl Fuzz {
                 (Named::Option, quoted(&command), Launch::from(&command[..]))
             }
             (None, Some(path), []) => {
-                let launch = Launch::from(&native::command(path, folder)?[..]);
+                let launch = Launch::from(&native::command(path, folders.arguments())?[..]);
                 (Named::Library, quoted(&[path.clone().into_os_string()]), launch)
             }
             (None, None, [_, ..]) => (Named::Command, quoted(&self.command), Launch::from(&self.command[..])),
             _ => return Err(one_backend()),
         };
-        let reproduction = self.reproduction(folder, named, &argument);
+        let reproduction = self.reproduction(folders, named, &argument);
         Ok(Target::program(&self.process, &launch, (argument, reproduction), self.jobs))
     }
 }

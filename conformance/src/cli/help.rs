@@ -41,7 +41,8 @@ pub(super) const RUN: &str = page!(
   gatherspec run --suite smoke -- python3 adapter.py
   gatherspec run --failed -v -- ./my-backend
   gatherspec run --clause 'tf.gather.axis.*' --fail-fast --library ./libmine.so
-  gatherspec run --baseline main/report.json --out report -- ./my-backend",
+  gatherspec run --baseline main/report.json --out report -- ./my-backend
+  gatherspec run --spec-add own -- python3 pick.py",
     "Exit status:
   0  everything conforms; with --baseline: nothing fails that did not fail there
   1  something does not conform
@@ -139,6 +140,12 @@ pub(super) const COMPLETIONS: &str = page!(
     "  gatherspec completions bash > ~/.local/share/bash-completion/completions/gatherspec
   gatherspec completions zsh > ~/.zfunc/_gatherspec
   gatherspec completions fish > ~/.config/fish/completions/gatherspec.fish",
+    plain!(),
+);
+
+pub(super) const HEADER: &str = page!(
+    "  gatherspec header > gatherspec.h
+  cc -O2 -shared -fPIC -I . -o libmine.so mine.c",
     plain!(),
 );
 

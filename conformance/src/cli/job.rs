@@ -1,18 +1,18 @@
 //! What is common to all backends of a run.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use gather_spec::{Case, Specification};
 
+use super::folders::Folders;
 use super::known::Known;
 use super::progress::Progress;
 
 /// What is common to all backends of a run.
 pub(super) struct Job<'a> {
     pub(super) spec: &'a Specification,
-    /// The folder of the specification, unless it is the embedded one.
-    pub(super) folder: Option<&'a Path>,
+    pub(super) folders: &'a Folders,
     pub(super) cases: &'a [&'a Case],
     /// The operators of these cases.
     pub(super) operators: BTreeSet<&'a str>,
@@ -27,7 +27,7 @@ pub(super) struct Job<'a> {
 impl<'a> Job<'a> {
     pub(super) fn new(
         spec: &'a Specification,
-        folder: Option<&'a Path>,
+        folders: &'a Folders,
         cases: &'a [&'a Case],
         chosen: &'a [String],
         progress: &'a Progress,
@@ -35,6 +35,6 @@ impl<'a> Job<'a> {
         found: PathBuf,
     ) -> Self {
         let operators = cases.iter().map(|case| case.call.operator.as_str()).collect();
-        Self { spec, folder, cases, operators, chosen, progress, deviations, found }
+        Self { spec, folders, cases, operators, chosen, progress, deviations, found }
     }
 }

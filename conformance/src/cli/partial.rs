@@ -18,10 +18,10 @@ pub(super) fn not_run(argument: &str) -> Option<BackendReport> {
 }
 
 /// Notes for each backend how many cases lack results because the user interrupted the run.
-pub(super) fn note_missing(report: &mut Report, cases: usize) {
+pub(super) fn note_missing(report: &mut Report, cases: &[&Case]) {
     let Some(signal) = &report.interrupted else { return };
     for backend in report.backends.iter_mut().filter(|backend| backend.broken.is_none()) {
-        let done = backend.results.len();
+        let (done, cases) = (backend.results.len(), backend.declared_of(cases));
         if done < cases {
             backend.problems.push(Problem::Interrupted { signal: signal.clone(), done, cases });
         }

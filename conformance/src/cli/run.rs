@@ -24,11 +24,12 @@ use crate::words::counted;
 use super::campaign;
 use super::cases::{chosen_operators, read_files, selection, wanted};
 use super::ending::{Failure, Status};
+use super::folders::Folders;
 use super::job::Job;
 use super::keep::{Kept, default_folder};
 use super::known::Known;
 use super::output::{complain, print};
-use super::partial::{note_missing, with_results};
+use super::partial::note_missing;
 use super::process::{Backend, ProcessOptions, jobs, library, runs};
 use super::progress::Progress;
 
@@ -179,8 +180,8 @@ impl Run {
         if by_hand { default_folder().join(CHOSEN) } else { default_folder() }
     }
 
-    /// Runs the cases. `folder` holds the specification, unless it is the embedded one.
-    pub(super) fn execute(&self, spec: &Specification, folder: Option<&Path>) -> Result<Status, Failure> {
+    /// Runs the cases.
+    pub(super) fn execute(&self, spec: &Specification, folders: &Folders) -> Result<Status, Failure> {
         let own = if self.files.is_empty() { None } else { Some(read_files(&self.files, spec)?) };
         let all_cases = own.as_ref().unwrap_or(&spec.cases);
         let operators = chosen_operators(spec, &self.operators)?;
@@ -199,7 +200,7 @@ impl Run {
 
         let gentle = Gentle::new();
         let progress = Progress::new(count * cases.len(), self.quiet);
-        let job = Job::new(spec, folder, &cases, &operators, &progress, &deviations, found);
+        let job = Job::new(spec, folders, &cases, &operators, &progress, &deviations, found);
         silence_backends();
         if self.drawn(SHORT.drawn) > 0 {
             remove_examples(&job.found).map_err(|error| Failure::Usage(error.to_string()))?;
@@ -209,7 +210,7 @@ impl Run {
         progress.clear();
         terminal::restore();
         report.interrupted = interrupt::signal().map(str::to_owned);
-        note_missing(report, cases.len());
+        note_missing(report, &cases);
         conclude(report, &cases, spec);
 
         // Results are saved and printed before any other problem is reported.
@@ -302,16 +303,14 @@ fn failed_in(path: &Path) -> Result<BTreeSet<String>, Failure> {
 /// Completes the reports on all backends that were run.
 fn conclude(report: &mut Report, cases: &[&Case], spec: &Specification) {
     report.backends.par_iter_mut().filter(|backend| backend.broken.is_none()).for_each(|backend| {
-        if interrupt::is_stopped() && backend.results.len() < cases.len() {
+        if interrupt::is_stopped() && backend.results.len() < backend.declared_of(cases) {
             let asked = backend.results.iter().filter(|entry| entry.was_asked()).count();
             let verb = if asked == 1 { "was" } else { "were" };
             backend
                 .remarks
                 .push(format!("stopped at the first failure: {} {verb} asked", counted(asked, "case")));
         }
-        let ids: Vec<&str> = backend.results.iter().map(|entry| entry.id.as_str()).collect();
-        let cases = with_results(cases, &ids);
-        backend.conclude(&cases, spec);
+        backend.conclude(cases, spec);
     });
 }
 

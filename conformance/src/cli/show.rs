@@ -69,7 +69,8 @@ impl Show {
             write_svg(&case.call, &case.names, show::default_profile(spec, &case.call), path)?;
         }
         let text = if let Some(case) = case {
-            show::case(spec, case, picture::width_of_stdout(), &picture::reference)
+            let make = picture::answerer(spec.signatures(), case.call.operator.as_str());
+            show::case(spec, case, picture::width_of_stdout(), &make)
         } else if let Some(clause) = spec.clause(&self.id) {
             show::clause(spec, clause)
         } else if let Some(page) = spec.operator(&self.id) {

@@ -1,11 +1,12 @@
 //! The command line of a program that validates itself: the options of `gatherspec run`.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 
+use super::folders::Folders;
 use super::run::Run;
 use super::{Cli, Color, Command, not_parsed};
 
@@ -14,9 +15,8 @@ use super::{Cli, Color, Command, not_parsed};
 struct Line {
     #[command(flatten)]
     run: Run,
-    /// Read the specification from this folder instead of the built-in one
-    #[arg(long, value_name = "DIR")]
-    spec: Option<PathBuf>,
+    #[command(flatten)]
+    folders: Folders,
     /// Colour the output: in a terminal unless NO_COLOR is set, always, or never
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: Color,
@@ -34,9 +34,9 @@ impl Line {
 pub(crate) fn validate(program: Vec<OsString>, deviations: &Path) -> ExitCode {
     Color::of(std::env::args_os().skip(1)).apply();
     match Line::parse_from_all(std::env::args_os()) {
-        Ok(Line { run, spec, color }) => {
+        Ok(Line { run, folders, color }) => {
             let run = run.of_program(program, deviations);
-            Cli { command: Some(Command::Run(Box::new(run))), spec, color }.execute()
+            Cli { command: Some(Command::Run(Box::new(run))), folders, color }.execute()
         }
         Err(error) => not_parsed(&error),
     }
@@ -55,6 +55,7 @@ mod tests {
         Line::command().debug_assert();
         assert_eq!(line(&[]).unwrap().run.process.given(), ["--restarts 1000"]);
         assert_eq!(line(&["--restarts", "7"]).unwrap().run.process.given(), ["--restarts 7"]);
-        assert!(line(&["--spec", "there"]).unwrap().spec.is_some() && line(&["list"]).is_err());
+        let folders = line(&["--spec", "there", "--spec-add", "mine"]).unwrap().folders;
+        assert!(folders.whole.is_some() && folders.added.is_some() && line(&["list"]).is_err());
     }
 }

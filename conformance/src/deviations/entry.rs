@@ -93,7 +93,7 @@ impl Deviation {
     }
 
     /// The numbers of the cases that it names.
-    fn named(&self, cases: &[impl Borrow<Case>], names: &Names<'_>) -> Vec<usize> {
+    pub(super) fn named(&self, cases: &[impl Borrow<Case>], names: &Names<'_>) -> Vec<usize> {
         let mut found =
             self.case.as_ref().map_or_else(|| (0..cases.len()).collect(), |pattern| names.matching(pattern));
         found.retain(|number| self.names(cases[*number].borrow()));
@@ -167,8 +167,6 @@ pub(super) fn signatures(
 struct Seen {
     /// How many of the cases that it names are in the run.
     cases: usize,
-    /// Whether the backend declares the operator.
-    declared: bool,
     /// Whether it covers some result, expectedly or not.
     covers: bool,
 }
@@ -193,9 +191,7 @@ pub(super) fn apply(
         }
         let operator = case.call.operator.as_str();
         for number in about {
-            let seen = seen.entry((*number, operator)).or_default();
-            seen.cases += 1;
-            seen.declared |= result.profile.is_some();
+            seen.entry((*number, operator)).or_default().cases += 1;
         }
         let facts = if result.was_asked() { Facts::of_case(signatures, case, result) } else { None };
         let Some(facts) = facts else { continue };
@@ -205,15 +201,10 @@ pub(super) fn apply(
             seen.entry((number, operator)).or_default().covers = true;
         }
     }
-    // Of an operator that is not declared nothing can occur. That is a problem of an entry about no other.
-    let declared: BTreeSet<usize> =
-        seen.iter().filter(|(_, seen)| seen.declared).map(|((number, _), _)| *number).collect();
     let missing = seen.into_iter().filter(|((number, operator), seen)| {
         let entry = entries[*number];
         let is_whole = entry.named.get(*operator) == Some(&seen.cases);
-        let may_be_idle =
-            entry.verdict.contains(&Verdict::Pass) || !seen.declared && declared.contains(number);
-        !seen.covers && is_whole && !may_be_idle
+        !seen.covers && is_whole && !entry.verdict.contains(&Verdict::Pass)
     });
     let problem = |((number, operator), _): ((usize, &str), Seen)| Problem::CaseDidNotOccur {
         entry: entries[number].pattern(),

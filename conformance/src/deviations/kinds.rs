@@ -223,7 +223,9 @@ pub(super) fn apply(entries: &[KnownKind], report: &mut BackendReport, extent: &
             operators.iter().filter(|name| entry.operator.fits(name)).cloned().collect()
         };
         if about(&extent.declared).is_empty() && !about(&extent.chosen).is_empty() {
-            report.problems.push(Problem::Undeclared(entry.pattern()));
+            let (entry, operators) = (entry.pattern(), about(&extent.chosen));
+            report.problems.push(Problem::Undeclared { entry, operators });
+            continue;
         }
         for operator in about(&extent.chosen).into_iter().filter(|name| extent.declared.contains(name)) {
             let place = (number, operator);

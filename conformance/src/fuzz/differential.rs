@@ -1,16 +1,24 @@
 //! The check that compares a backend with the reference, one random call per case.
 
-use gather_spec::{ErrorCode, Operator, Outcome, Profile, Signatures};
+use std::collections::BTreeMap;
 
-use crate::backend::Description;
+use gather_spec::signature::OperandRole;
+use gather_spec::{Call, ErrorCode, Operator, Outcome, Profile, Signature, Signatures, Tensor};
+
+use crate::backend::{Capability, Description};
 use crate::difference::Difference;
 use crate::generate::{CallGenerator, Choices};
 use crate::judge::{Strictness, describe_allowed, describe_outcome, is_dtype_error, judge};
 
+use crate::mutants;
+
 use super::Tally;
 use super::check::{Answer, Check, Key, Question, Step, Violation, Way};
-use super::expect::{allowed, reference};
+use super::expect::{allowed, effective, reference};
 use super::tally::{NOT_SENT, TOO_LARGE, UNSUPPORTED};
+
+/// How often a call is drawn that is to be within the limits of a backend.
+const TRIES: usize = 8;
 
 /// From this many indices on, waking threads is cheap beside the call, so the number of threads is drawn from all of
 /// `THREADS`.
@@ -22,6 +30,8 @@ const THREADS: [usize; 5] = [1, 3, 4, 2, 7];
 pub struct Differential {
     description: Description,
     signatures: Signatures,
+    /// The signatures of the operators to which the backend adds dtypes.
+    extended: BTreeMap<String, Signature>,
     generator: CallGenerator,
     /// The policies to draw from. If empty, the backend is judged under those that it declares.
     profiles: Vec<Profile>,
@@ -38,8 +48,9 @@ impl Differential {
         strictness: Strictness,
     ) -> Self {
         let generator = CallGenerator::new(description, signatures);
+        let extended = extended(description, signatures);
         let (description, signatures) = (description.clone(), signatures.clone());
-        Self { description, signatures, generator, profiles, strictness }
+        Self { description, signatures, extended, generator, profiles, strictness }
     }
 
     /// Draws one call in `edges_in` at a size at which kernels switch between code paths.
@@ -52,10 +63,22 @@ impl Differential {
     fn draw(&self, choices: &mut Choices) -> Result<Option<Question>, Operator> {
         let profile = if self.profiles.is_empty() { None } else { Some(choices.pick(&self.profiles)) };
         let way = Way::draw(choices, profile.unwrap_or_default());
-        let made = self.generator.call(choices).map_err(|draw_error| draw_error.operator)?;
-        let Some(call) = made else { return Ok(None) };
-        let declared = || self.description.operators.get(call.operator.as_str()).map(|known| known.profile);
-        let profile = profile.or_else(declared).unwrap_or_default();
+        let declared = |call: &Call| self.description.operators.get(call.operator.as_str());
+        let mut tries = TRIES;
+        let (call, profile) = loop {
+            let made = self.generator.call(choices).map_err(|draw_error| draw_error.operator)?;
+            let Some(call) = made else { return Ok(None) };
+            let profile = profile.or_else(|| declared(&call).map(|known| known.profile)).unwrap_or_default();
+            tries -= 1;
+            // Of what a backend with limits declares, few draws may be within them.
+            let has_limits = declared(&call).is_some_and(|known| !known.limits.is_empty());
+            if tries == 0
+                || !has_limits
+                || self.is_sent(&Question { call: call.clone(), way: Way { profile, ..way } })
+            {
+                break (call, profile);
+            }
+        };
         let indices = call.operands.tensors().last().map_or(0, |indices| indices.shape().element_count());
         let threads = if indices >= MANY { choices.pick(&THREADS) } else { way.threads };
         Ok(Some(Question { call, way: Way { profile, threads, ..way } }))
@@ -94,17 +117,51 @@ impl Differential {
         (column, Step::Violated(Box::new(Violation { key, expected, actual, difference })))
     }
 
-    /// Whether to send a call: the backend declares its dtypes, or must reject them.
+    /// Whether to send a call: it is within the limits of the backend, which declares its dtypes or must reject them.
     fn is_sent(&self, question: &Question) -> bool {
-        let declared = self.description.operators.get(question.call.operator.as_str());
-        let roles = self.signatures.roles(&question.call);
-        declared.zip(roles).is_some_and(|(known, roles)| known.covers(&roles)) || {
-            let expected = reference(&question.call, question.way.profile);
-            allowed(&self.signatures, &question.call, question.way.profile, &expected)
-                .iter()
-                .any(is_dtype_error)
+        let Question { call, way } = question;
+        let Some(known) = self.description.operators.get(call.operator.as_str()) else { return false };
+        let is_covered = self.signatures.roles(call).is_some_and(|roles| known.covers(&roles));
+        if is_covered && known.limits.is_empty() {
+            return true;
+        }
+        let signature = self.signatures.get(call.operator.as_str());
+        signature.is_none_or(|signature| known.admits(call, signature))
+            && (is_covered || {
+                let expected = self.expected(call, way.profile);
+                allowed(&self.signatures, call, way.profile, &expected).iter().any(is_dtype_error)
+            })
+    }
+
+    /// What a call gives: what the reference answers or, in a dtype beyond the page, what the model does.
+    fn expected(&self, call: &Call, profile: Profile) -> Outcome {
+        let operator = call.operator.as_str();
+        match (self.extended.get(operator), self.signatures.get(operator)) {
+            (Some(wide), Some(signature)) if !lists_dtypes(signature, call) && lists_dtypes(wide, call) => {
+                mutants::answer(wide, call, effective(wide, call, profile))
+            }
+            _ => reference(call, profile),
         }
     }
+}
+
+/// Whether a signature lists the dtypes of a call's params and indices.
+fn lists_dtypes(signature: &Signature, call: &Call) -> bool {
+    let listed = |role, tensor: &Tensor| signature.operand(role).dtypes.contains(&tensor.dtype());
+    signature.roles(call).is_ok_and(|roles| {
+        listed(OperandRole::Params, roles.params) && listed(OperandRole::Indices, roles.indices)
+    })
+}
+
+/// The signatures of the operators that a backend extends, with the dtypes that it adds.
+fn extended(description: &Description, signatures: &Signatures) -> BTreeMap<String, Signature> {
+    let extends = |(operator, known): (&String, &Capability)| {
+        let mut wide = signatures.get(operator).filter(|_| !known.extends.is_empty())?.clone();
+        wide.operand_mut(OperandRole::Params).dtypes.extend(&known.extends.dtypes);
+        wide.operand_mut(OperandRole::Indices).dtypes.extend(&known.extends.index_dtypes);
+        Some((operator.clone(), wide))
+    };
+    description.operators.iter().filter_map(extends).collect()
 }
 
 impl Check for Differential {
@@ -118,7 +175,7 @@ impl Check for Differential {
             tally.count(operator.as_ref().map_or("no operator", Operator::as_str), NOT_SENT);
             return Step::Done;
         };
-        let expected = reference(&question.call, question.way.profile);
+        let expected = self.expected(&question.call, question.way.profile);
         let (column, step) = match answer {
             Ok(outcome) if expected.agrees(outcome) => (column(&expected), held(&expected)),
             answer => self.judge(question, &expected, answer),

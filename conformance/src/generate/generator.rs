@@ -51,7 +51,10 @@ impl CallGenerator {
     #[must_use]
     pub fn new(description: &Description, signatures: &Signatures) -> Self {
         let known = |(name, capability): (&String, &Capability)| {
-            Some((signatures.get(name)?.clone(), capability.clone()))
+            let mut all = capability.clone();
+            all.dtypes.extend(&capability.extends.dtypes);
+            all.index_dtypes.extend(&capability.extends.index_dtypes);
+            Some((signatures.get(name)?.clone(), all))
         };
         let declared = description.operators.iter().filter_map(known).collect();
         Self { declared, shared: SharedElements, wide: false, edges_in: Some(EDGES_IN) }

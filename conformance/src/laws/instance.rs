@@ -134,6 +134,9 @@ impl<'a> Instance<'a> {
         if calls.iter().any(|call| self.has_rejected_dims(call)) {
             return Err(Stop::Skip("skipped: a dim of 0, which the operator rejects"));
         }
+        if calls.iter().any(|call| self.exceeds_limits(call)) {
+            return Err(Stop::Skip("skipped: outside the declared limits"));
+        }
         let Some(answers) = self.answers.get(self.used..self.used + calls.len()) else {
             let question = |call: Call| {
                 let profile = self.profile(call.operator.as_str());
@@ -179,6 +182,16 @@ impl<'a> Instance<'a> {
         roles.is_some_and(|(one, roles)| one.rejects_empty_dims(roles.params.shape(), roles.indices.shape()))
     }
 
+    /// Whether a call is outside the limits of the backend.
+    fn exceeds_limits(&self, call: &Call) -> bool {
+        let Asked { description, signatures, .. } = self.asked;
+        let operator = call.operator.as_str();
+        let Some(known) = description.operators.get(operator).filter(|known| !known.limits.is_empty()) else {
+            return false;
+        };
+        signatures.get(operator).is_some_and(|signature| !known.admits(call, signature))
+    }
+
     /// Asks calls that are valid by construction, and returns their outputs.
     pub(super) fn outputs(&mut self, calls: Vec<Call>) -> Result<Vec<Tensor>, Stop> {
         let outcomes = self.ask(calls)?;
@@ -202,11 +215,17 @@ impl<'a> Instance<'a> {
         Ok(self.outputs(vec![call])?.remove(0))
     }
 
+    fn signature_of(&self, call: &Call) -> Option<&'a Signature> {
+        self.asked.signatures.get(call.operator.as_str())
+    }
+
     /// Checks the dtype and the shape of an output first, so that laws can take it apart without further checks. Batch dims
     /// that are one in the output are taken apart here, so that laws know of one shape only.
     fn with_the_shape_of(&self, call: &Call, outcome: &Outcome) -> Result<Outcome, Stop> {
         let Outcome::Output(output) = outcome else { return Ok(outcome.clone()) };
-        let Some(Expected { dtype, shape, apart }) = of_output(&self.asked.signatures, call) else {
+        let Some(Expected { dtype, shape, apart }) =
+            self.signature_of(call).and_then(|signature| of_output(signature, call))
+        else {
             return Ok(outcome.clone());
         };
         if output.dtype() == dtype && output.shape()[..] == *shape {

@@ -16,7 +16,7 @@ mod gathers;
 mod instance;
 mod policies;
 mod rows;
-mod shapes;
+pub(crate) mod shapes;
 mod stop;
 mod tensors;
 mod windows;

@@ -1,21 +1,20 @@
 //! The shape of the output that the formula of each form gives.
 
 use gather_spec::signature::{AttributeRole, Axis, Join};
-use gather_spec::{Call, DType, Form, Roles, Signature, Signatures, Tensor};
+use gather_spec::{Call, DType, Form, Roles, Signature, Tensor};
 
 use crate::generate::parts::{Ranks, counts_from, default_of};
 
 /// What is known of the output of a call whose attributes are in range.
-pub(super) struct Expected {
-    pub(super) dtype: DType,
-    pub(super) shape: Vec<usize>,
+pub(crate) struct Expected {
+    pub(crate) dtype: DType,
+    pub(crate) shape: Vec<usize>,
     /// The same shape with each batch dim on its own, as laws have it, where the output has their product.
     pub(super) apart: Option<Vec<usize>>,
 }
 
 /// The dtype and the shape of the output of a call whose attributes are in range.
-pub(super) fn of_output(signatures: &Signatures, call: &Call) -> Option<Expected> {
-    let signature = signatures.get(call.operator.as_str())?;
+pub(crate) fn of_output(signature: &Signature, call: &Call) -> Option<Expected> {
     let roles = signature.roles(call).ok()?;
     let (params, indices) = (roles.params.shape(), roles.indices.shape());
     let resolved = |role, sent: Option<i64>, batch| {
@@ -46,7 +45,8 @@ pub(super) fn of_output(signatures: &Signatures, call: &Call) -> Option<Expected
         Form::Window => of_windows(signature, &roles)?,
         Form::Nd => {
             let (depth, rows) = indices.split_last()?;
-            let (kept, rest) = (params.get(..batch)?, [rows.get(batch..)?, params.get(batch + depth..)?]);
+            let (kept, rest) =
+                (params.get(..batch)?, [rows.get(batch..)?, params.get(batch.checked_add(*depth)?..)?]);
             let batch_dims = signature.output_batch.of(kept);
             apart = (batch_dims != kept).then(|| [kept, &rest.concat()].concat());
             [&*batch_dims, &rest.concat()].concat()

@@ -125,7 +125,8 @@ impl Backend for Modelled {
             let listed = |role| &*signature.operand(role).dtypes;
             let dtypes = declared(listed(OperandRole::Params), self.narrow.map(|only| only.params));
             let index_dtypes = declared(listed(OperandRole::Indices), self.narrow.map(|only| only.indices));
-            let capability = Capability { profile: self.profile, dtypes, index_dtypes };
+            let capability =
+                Capability { profile: self.profile, dtypes, index_dtypes, ..Capability::default() };
             (signature.operator.to_string(), capability)
         };
         Description {

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_void};
 use gather_spec::{BadIndex, DType, NegativeIndex};
 
 /// The ABI version of this program.
-pub(super) const ABI: u32 = 2;
+pub(super) const ABI: u32 = 3;
 
 /// `status`: `output` is set.
 pub(super) const OUTPUT: u32 = 1;
@@ -80,6 +80,7 @@ pub(super) struct Tensor {
     pub(super) rank: u32,
     pub(super) shape: *const i64,
     pub(super) data: *const c_void,
+    pub(super) strides: *const i64,
 }
 
 #[repr(C)]
@@ -111,6 +112,7 @@ pub(super) struct Call {
     pub(super) operand_count: u64,
     pub(super) attributes: *const Attribute,
     pub(super) attribute_count: u64,
+    pub(super) variant: *const c_char,
 }
 
 #[repr(C)]
@@ -125,6 +127,20 @@ pub(super) struct Reply {
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) max_rank: u32,
+    pub(super) no_scalars: u32,
+    pub(super) no_empty: u32,
+    pub(super) max_elements: u64,
+    pub(super) max_output_bytes: u64,
+    pub(super) axes: *const i64,
+    pub(super) axis_count: u64,
+    pub(super) without_attributes: *const *const c_char,
+    pub(super) without_attribute_count: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct OperatorEntry {
     pub(super) name: *const c_char,
     pub(super) bad: u32,
@@ -133,6 +149,13 @@ pub(super) struct OperatorEntry {
     pub(super) dtype_count: u64,
     pub(super) index_dtypes: *const u32,
     pub(super) index_dtype_count: u64,
+    pub(super) limits: *const Limits,
+    pub(super) more_dtypes: *const u32,
+    pub(super) more_dtype_count: u64,
+    pub(super) more_index_dtypes: *const u32,
+    pub(super) more_index_dtype_count: u64,
+    pub(super) variants: *const *const c_char,
+    pub(super) variant_count: u64,
 }
 
 #[repr(C)]
@@ -164,7 +187,13 @@ impl Attribute {
 impl Reply {
     /// An empty reply for the library to fill in.
     pub(super) const fn blank() -> Self {
-        let output = Tensor { dtype: 0, rank: 0, shape: std::ptr::null(), data: std::ptr::null() };
+        let output = Tensor {
+            dtype: 0,
+            rank: 0,
+            shape: std::ptr::null(),
+            data: std::ptr::null(),
+            strides: std::ptr::null(),
+        };
         Self {
             status: 0,
             output,

@@ -199,5 +199,6 @@ fn describe(texts: &Texts, operands: &[abi::Operand], attributes: &[abi::Attribu
         operand_count: operands.len() as u64,
         attributes: attributes.as_ptr(),
         attribute_count: attributes.len() as u64,
+        variant: std::ptr::null(),
     }
 }

@@ -69,6 +69,7 @@ impl Operand {
             rank: u32::try_from(self.shape.len()).unwrap_or(u32::MAX),
             shape: self.shape.as_ptr(),
             data: self.data.start().cast(),
+            strides: std::ptr::null(),
         }
     }
 

@@ -14,6 +14,7 @@ use gather_spec::{
 use super::abi;
 use super::arguments::Arguments;
 use crate::backend::{Capability, Description, Identity};
+use crate::limits::{Extends, Limits};
 use crate::protocol::MAX_RANK;
 
 /// The longest text to read, in bytes.
@@ -57,11 +58,17 @@ unsafe fn capability(operator: &abi::OperatorEntry) -> Result<Capability, String
     let listed = |numbers: &[u32], what: &str| -> Result<Vec<DType>, String> {
         numbers.iter().map(|number| abi::dtype(*number).ok_or_else(|| unknown(what, *number))).collect()
     };
-    // SAFETY: the caller's promise covers both arrays.
-    let (dtypes, index_dtypes) = unsafe {
+    if operator.variant_count != 0 {
+        return Err("it declares variants, which version 3 of gatherspec.h reserves".to_owned());
+    }
+    // SAFETY: the caller's promise covers the arrays and the limits.
+    let (dtypes, index_dtypes, more_dtypes, more_index_dtypes, limits) = unsafe {
         (
             array(operator.dtypes, operator.dtype_count, "dtypes")?,
             array(operator.index_dtypes, operator.index_dtype_count, "index_dtypes")?,
+            array(operator.more_dtypes, operator.more_dtype_count, "more_dtypes")?,
+            array(operator.more_index_dtypes, operator.more_index_dtype_count, "more_index_dtypes")?,
+            limits(operator.limits)?,
         )
     };
     Ok(Capability {
@@ -71,6 +78,45 @@ unsafe fn capability(operator: &abi::OperatorEntry) -> Result<Capability, String
         },
         dtypes: listed(dtypes, "a dtype")?,
         index_dtypes: listed(index_dtypes, "a dtype of indices")?,
+        limits,
+        extends: Extends {
+            dtypes: listed(more_dtypes, "a dtype")?,
+            index_dtypes: listed(more_index_dtypes, "a dtype of indices")?,
+        },
+    })
+}
+
+/// Reads the limits of an operator, if it has any.
+///
+/// # Safety
+/// As for [`description`].
+unsafe fn limits(from: *const abi::Limits) -> Result<Limits, String> {
+    // SAFETY: the caller's promise, one structure long.
+    let limits = unsafe { array(from, u64::from(!from.is_null()), "limits") }?;
+    let [limits] = limits else {
+        return Ok(Limits::default());
+    };
+    let flag = |number: u32, what: &str| match number {
+        0 | 1 => Ok(number == 1),
+        _ => Err(format!("{what} is {number}, which is neither 0 nor 1")),
+    };
+    // SAFETY: the caller's promise covers the arrays.
+    let (axes, names) = unsafe {
+        (
+            array(limits.axes, limits.axis_count, "axes")?,
+            array(limits.without_attributes, limits.without_attribute_count, "without_attributes")?,
+        )
+    };
+    // SAFETY: the caller's promise covers the texts.
+    let name = |name: &*const c_char| unsafe { required(*name, "the name of an attribute") };
+    Ok(Limits {
+        max_rank: Some(limits.max_rank as usize).filter(|most| *most > 0),
+        no_scalars: flag(limits.no_scalars, "no_scalars")?,
+        no_empty: flag(limits.no_empty, "no_empty")?,
+        max_elements: Some(limits.max_elements).filter(|most| *most > 0),
+        max_output_bytes: Some(limits.max_output_bytes).filter(|most| *most > 0),
+        axes: Some(axes.to_vec()).filter(|axes| !axes.is_empty()),
+        without_attributes: names.iter().map(name).collect::<Result<_, _>>()?,
     })
 }
 
@@ -113,6 +159,9 @@ unsafe fn output(tensor: &abi::Tensor, inputs: &Arguments<'_>) -> Result<Outcome
     let dtype = dtype.ok_or_else(|| format!("the dtype is {}, which stands for nothing", tensor.dtype))?;
     if tensor.rank as usize > MAX_RANK {
         return Err(format!("the rank is {}, at most {MAX_RANK} is allowed", tensor.rank));
+    }
+    if !tensor.strides.is_null() {
+        return Err("it has strides, and an output is row-major".to_owned());
     }
     // SAFETY: the caller's promise covers the shape.
     let dims = unsafe { array(tensor.shape, tensor.rank.into(), "shape") }?;

@@ -2,7 +2,7 @@
 
 use gather_spec::case::OperandNames;
 use gather_spec::literal::Rows;
-use gather_spec::{Call, ErrorCode, Outcome, Profile, Tensor};
+use gather_spec::{Call, ErrorCode, Outcome, Profile, Signatures, Tensor};
 
 use crate::backend::Backend;
 use crate::builtin;
@@ -117,6 +117,11 @@ impl Picture {
 #[must_use]
 pub fn reference(profile: Profile) -> Box<dyn Backend> {
     builtin::backend("reference", profile, MAX_OUTPUT).expect("the reference is built in")
+}
+
+/// With which pictures of an operator are drawn that may not be embedded: the reference, or what follows its signature.
+pub(crate) fn answerer(signatures: Signatures, operator: &str) -> impl Fn(Profile) -> Box<dyn Backend> {
+    move |profile| builtin::answerer(&signatures, operator, profile, MAX_OUTPUT)
 }
 
 /// Whether a call is rejected for the value of an index.

@@ -143,6 +143,11 @@ impl Client {
         self.session.is_some()
     }
 
+    /// The members of the description that this version does not know.
+    pub(super) fn ignored(&self) -> &[String] {
+        self.session.as_ref().map_or(&[], |session| &session.ignored)
+    }
+
     /// What a sanitizer reported while the process was starting.
     pub(super) fn take_report_at_start(&mut self) -> Option<String> {
         self.session.as_mut()?.reported.take()

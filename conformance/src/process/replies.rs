@@ -1,24 +1,32 @@
 //! Reads what a backend writes, strictly: objects only, no unknown keys, exact integers, and texts that say what is
 //! wrong where. Texts of a backend's are cut here, so that nothing that keeps or shows them needs a limit of its own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gather_spec::Outcome;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use crate::backend::Description;
 use crate::judge::Verdict;
+use crate::limits::Limits;
 use crate::protocol::{
     ErrorReply, Fault, InvalidReply, MAX_RANK, OutputReply, PROTOCOL, Started, UnsupportedReply, from_object,
     in_json_words,
 };
-use crate::words::shown;
+use crate::words::{name, shown};
 
 use super::trouble::Trouble;
 
 /// What a line is called that answers a call.
 const REPLY: &str = "the reply";
+
+/// What the first line is called.
+const START: &str = "the answer to `start`";
+
+/// The most unknown members to name.
+const MOST_IGNORED: usize = 5;
 
 /// How much of a broken line is shown, in characters.
 const EXCERPT: usize = 120;
@@ -38,15 +46,15 @@ pub(super) struct Answer {
     pub(super) outcome: Result<Outcome, Trouble>,
 }
 
-/// What the answer to `start` says.
+/// What the answer to `start` says, and the members of it that this version does not know. A later version may have them.
 ///
 /// # Errors
 /// What is wrong with it.
-pub(super) fn started(line: &[u8]) -> Result<Description, String> {
+pub(super) fn started(line: &[u8]) -> Result<(Description, Vec<String>), String> {
     description(line).map_err(|wrong| shown(&wrong))
 }
 
-fn description(line: &[u8]) -> Result<Description, String> {
+fn description(line: &[u8]) -> Result<(Description, Vec<String>), String> {
     #[derive(Deserialize)]
     struct Version {
         protocol: u64,
@@ -56,12 +64,43 @@ fn description(line: &[u8]) -> Result<Description, String> {
         return Err(format!("the answer to `start` has {bytes} bytes, at most {LONGEST_START} are allowed"));
     }
     check_text(line)?;
-    let version: Version = read(line, "the answer to `start`")?;
+    let version: Version = read(line, START)?;
     if version.protocol != PROTOCOL {
         return Err(format!("it speaks protocol {}, this program speaks {PROTOCOL}", version.protocol));
     }
-    let Started { backend, operators, .. } = read(line, "the answer to `start`")?;
-    Ok(Description { backend: backend.shown(), operators })
+    let (started, ignored) = match (read(line, START), without_unknown(line)) {
+        (Err(_), Some((known, ignored))) => (read(&known, START)?, ignored),
+        (read, _) => (read?, Vec::new()),
+    };
+    let Started { backend, operators, .. } = started;
+    Ok((Description { backend: backend.shown(), operators }, ignored))
+}
+
+/// The answer to `start` without the members that this version does not know, and their names; `None` if it has none.
+fn without_unknown(line: &[u8]) -> Option<(Vec<u8>, Vec<String>)> {
+    let mut started: Value = serde_json::from_slice(line).ok()?;
+    let mut ignored = BTreeSet::new();
+    let mut remove = |of: Option<&mut Value>, path: &str, known: &[&str]| {
+        let Some(members) = of.and_then(Value::as_object_mut) else { return };
+        members.retain(|name, _| {
+            let is_known = known.contains(&name.as_str());
+            if !is_known && ignored.len() < MOST_IGNORED {
+                ignored.insert(format!("{path}{name}"));
+            }
+            is_known
+        });
+    };
+    remove(Some(&mut started), "", &["protocol", "backend", "operators"]);
+    remove(started.get_mut("backend"), "backend.", &["name", "version", "language"]);
+    let operators = started.get_mut("operators").and_then(Value::as_object_mut);
+    for operator in operators.into_iter().flat_map(|operators| operators.values_mut()) {
+        remove(Some(operator), "", &["profile", "dtypes", "index_dtypes", "limits", "extends"]);
+        remove(operator.get_mut("profile"), "profile.", &["bad", "negative"]);
+        remove(operator.get_mut("limits"), "limits.", &Limits::NAMES);
+        remove(operator.get_mut("extends"), "extends.", &["dtypes", "index_dtypes"]);
+    }
+    let known = serde_json::to_vec(&started).ok()?;
+    (!ignored.is_empty()).then(|| (known, ignored.iter().map(|member| name(member)).collect()))
 }
 
 /// What the answer to a call says.
@@ -299,6 +338,26 @@ mod tests {
     }
 
     #[test]
+    fn members_of_a_later_version_are_ignored_and_named() {
+        let line = r#"{"protocol":2,"backend":{"name":"n","version":"1","language":"x","url":"u"},"modes":[],
+            "operators":{"o":{"profile":{"bad":"zero","negative":"wrap"},"dtypes":["f32"],"index_dtypes":["i64"],
+            "limits":{"max_rank":4,"max_speed":1},"variants":["indices=constant"]}}}"#;
+        let (description, ignored) = started(line.replace('\n', " ").as_bytes()).unwrap();
+        assert_eq!(ignored, ["backend.url", "limits.max_speed", "modes", "variants"]);
+        let limits = Limits { max_rank: Some(4), ..Limits::default() };
+        assert_eq!(description.operators["o"].limits, limits);
+        // What is known is read as strictly as before.
+        let wrong =
+            started(line.replace('\n', " ").replace(r#""max_rank":4"#, r#""max_rank":-4"#).as_bytes())
+                .unwrap_err();
+        assert!(wrong.contains("invalid value: integer `-4`"), "{wrong}");
+        let null =
+            started(line.replace('\n', " ").replace(r#""max_rank":4"#, r#""max_rank":null"#).as_bytes())
+                .unwrap_err();
+        assert!(null.contains("null"), "{null}");
+    }
+
+    #[test]
     fn a_start_is_read_strictly() {
         let rest = r#""backend":{"name":"n","version":"1","language":"x"},"operators":{"o":{"profile":{"bad":"zero","negative":"wrap"},"dtypes":["f32"],"index_dtypes":[]}}"#;
         let line = format!("{{\"protocol\":2,{rest}}}");
@@ -320,7 +379,7 @@ mod tests {
         assert!(wrong(&twice).contains("twice"));
         assert!(wrong("Welcome to my backend").contains("Welcome"));
         let named = |length| line.replace(r#""name":"n""#, &format!(r#""name":"{}""#, "n".repeat(length)));
-        let name = started(named(5000).as_bytes()).unwrap().backend.name;
+        let name = started(named(5000).as_bytes()).unwrap().0.backend.name;
         assert_eq!(name, format!("{}…", "n".repeat(200)));
         assert!(wrong(&named(1 << 20)).contains("at most 1048576 are allowed"));
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use gather_spec::Case;
 
 use crate::backend::Description;
+use crate::declared::Probes;
 use crate::interrupt;
 use crate::judge::{Strictness, Verdict};
 use crate::runner::{CaseResult, Judged};
@@ -20,7 +21,8 @@ use super::worker::{Shared, Worker};
 pub struct Findings {
     /// What the backend says of itself.
     pub description: Description,
-    /// The results, in the order of the cases. Where the user has ended the run, cases may lack theirs.
+    /// The results of the cases whose operators the backend declares, in the order of the cases. Where the user has ended
+    /// the run, cases may lack theirs.
     pub results: Vec<CaseResult>,
     /// What else was noticed, such as a process that ignored `stop`.
     pub remarks: Vec<String>,
@@ -50,10 +52,12 @@ impl ProcessBackend {
         let shared = Shared::new(self);
         let mut first = Worker::start(&shared, watch)?;
         let description = first.description().clone();
-        let declared = |case: &&&Case| description.operators.contains_key(case.call.operator.as_str());
-        watch(Event::Described(cases.len() - cases.iter().filter(declared).count()));
+        let declared = description.declared(cases);
+        watch(Event::Described(cases.len() - declared.len()));
+        let cases = declared.as_slice();
         let probed = self.probe(&mut first, &description, trivial, watch);
         shared.forget_stderr();
+        shared.probes.get_or_init(|| Probes::new(&description, cases.iter().copied()));
 
         let mut results: Vec<Option<CaseResult>> = vec![None; cases.len()];
         let jobs = if first.has_given_up() { 1 } else { self.jobs.min(cases.len()) };

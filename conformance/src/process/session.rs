@@ -57,6 +57,8 @@ pub(super) struct Session {
     pub(super) description: Description,
     /// How much of standard error has been shown with some call.
     shown: u64,
+    /// The members of its description that this version does not know.
+    pub(super) ignored: Vec<String>,
     /// How much had come from standard error with the last reply.
     heard: u64,
     /// What a sanitizer reported before the first call.
@@ -87,10 +89,18 @@ impl Session {
         let line = next_line(&mut child, backend.limits.start, Instant::now(), "the answer to `start`");
         let description = line.and_then(|line| replies::started(&line).map_err(Trouble::protocol));
         match description {
-            Ok(description) => {
+            Ok((description, ignored)) => {
                 child.stderr.catch_up();
                 let (shown, reported) = (child.stderr.total(), child.stderr.take_report());
-                Ok(Self { child, limits: backend.limits, description, shown, heard: shown, reported })
+                Ok(Self {
+                    child,
+                    limits: backend.limits,
+                    description,
+                    ignored,
+                    shown,
+                    heard: shown,
+                    reported,
+                })
             }
             Err(trouble) => {
                 child.kill();

@@ -2,12 +2,13 @@
 //! is one at a time, so that each failure is that of the call which was asked.
 
 use std::hash::{BuildHasher, RandomState};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use gather_spec::Case;
 
 use crate::backend::Description;
+use crate::declared::Probes;
 use crate::interrupt;
 use crate::judge::{Strictness, Verdict};
 use crate::runner::{CaseResult, Judged};
@@ -36,6 +37,8 @@ pub(super) struct Shared<'a> {
     /// How many calls passed and wrote to standard error, and how many bytes of that are kept.
     pub(super) loud: AtomicUsize,
     pub(super) kept: AtomicUsize,
+    /// The cases just outside the limits of the backend, once it has described itself.
+    pub(super) probes: OnceLock<Probes>,
 }
 
 /// How many bytes of standard error of passing calls are kept, all workers together.
@@ -51,6 +54,7 @@ impl<'a> Shared<'a> {
             problems: Mutex::default(),
             loud: AtomicUsize::new(0),
             kept: AtomicUsize::new(0),
+            probes: OnceLock::new(),
         }
     }
 
@@ -107,6 +111,11 @@ impl<'a> Worker<'a> {
         let mut client = Client::start(shared.backend, seq)?;
         if let Some(report) = client.take_report_at_start() {
             shared.problem(format!("at the start of the backend, a sanitizer's report: {report}"));
+        }
+        for member in client.ignored() {
+            shared.remark(format!(
+                "its answer to `start` has a member `{member}`, which this version does not know"
+            ));
         }
         Ok(Self { shared, client, one_at_a_time: false, given_up: None, beside: Vec::new() })
     }
@@ -167,12 +176,11 @@ impl<'a> Worker<'a> {
                 if case >= cases.len() {
                     return;
                 }
-                match Judged::new(self.description(), cases[case], Strictness::Lenient) {
+                let probes = self.shared.probes.get();
+                match Judged::or_probe(self.description(), cases[case], Strictness::Lenient, probes) {
                     Ok(judged) => self.client.queue(batch.take(case, judged)),
                     Err(unsupported) => {
-                        if unsupported.profile.is_some() {
-                            watch(Event::Settled(&unsupported));
-                        }
+                        watch(Event::Settled(&unsupported));
                         batch.not_sent(case, *unsupported);
                     }
                 }

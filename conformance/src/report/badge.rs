@@ -47,9 +47,12 @@ fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
 fn badge(backend: &BackendReport) -> Value {
     let asked = backend.summary.asked();
     let (message, color) = match backend.summary.ending {
-        Ending::Conforms => (format!("{} cases pass", asked.asked), "brightgreen"),
+        Ending::Conforms => match backend.summary.conforms_for() {
+            None => (format!("{} cases pass", asked.asked), "brightgreen"),
+            Some(declared) => (shortened(&format!("conforms for {declared}"), LONGEST), "brightgreen"),
+        },
         Ending::ConformsBut => ("conforms but for known deviations".to_owned(), "green"),
-        Ending::AskedInPart => (format!("{} of {} cases asked", asked.asked, asked.cases), "yellow"),
+        Ending::AskedInPart => ("not every clause tested".to_owned(), "yellow"),
         Ending::NothingAsked => ("nothing asked".to_owned(), "lightgrey"),
         Ending::Fails => (format!("{} failing", backend.summary.failures), "red"),
         Ending::NotRun => ("not run".to_owned(), "lightgrey"),

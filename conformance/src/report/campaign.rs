@@ -11,7 +11,7 @@ use crate::judge::Verdict;
 use crate::laws::LAWS;
 use crate::words::shown;
 
-use super::entry::Entry;
+use super::entry::{Entry, Size};
 
 /// The result of drawn calls, or of laws.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -213,7 +213,7 @@ impl Kind {
             note: None,
             stderr: None,
             duration: None,
-            size: 0,
+            size: Size::default(),
         };
         Self {
             entry,

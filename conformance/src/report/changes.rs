@@ -31,6 +31,8 @@ struct Changed<'a> {
     before: String,
     new_failures: BTreeSet<&'a str>,
     new_problems: Vec<String>,
+    /// The operators that it no longer declares, with the number of their cases that it was asked.
+    lost: BTreeMap<&'a str, usize>,
     fixed: Vec<String>,
     other: Vec<String>,
     new_cases: Vec<String>,
@@ -38,8 +40,7 @@ struct Changed<'a> {
 }
 
 impl<'a> Changes<'a> {
-    /// Compares a report with an earlier one. If the run is `whole`, cases that are missing from it are gone. An operator of
-    /// the run that the backend declared then, and does not now, is a problem: what it was asked then, nobody knows now.
+    /// Compares a report with an earlier one. If the run is `whole`, cases that are missing from it are gone.
     ///
     /// # Errors
     /// If the earlier report does not hold a backend of this run.
@@ -50,12 +51,7 @@ impl<'a> Changes<'a> {
         whole: bool,
     ) -> Result<Self, String> {
         let changed = |now: &'a BackendReport| {
-            let before = earlier(before, now)?;
-            let mut changed = Changed::between(before, now, spec, whole && now.broken.is_none());
-            if now.broken.is_none() {
-                changed.new_problems.extend(undeclared(before, now));
-            }
-            Ok(changed)
+            Ok(Changed::between(earlier(before, now)?, now, spec, whole && now.broken.is_none()))
         };
         let backends = now.backends.iter().map(changed).collect::<Result<_, String>>()?;
         Ok(Self { backends, suite: &before.suite })
@@ -108,11 +104,14 @@ impl<'a> Changed<'a> {
     fn between(before: &BackendReport, now: &'a BackendReport, spec: &Specification, whole: bool) -> Self {
         let id = |entry: &'_ Entry| spec.renamed(&entry.id).unwrap_or_else(|| entry.id.clone());
         let old: BTreeMap<String, &Entry> = before.entries().map(|entry| (id(entry), entry)).collect();
+        let lost = now.summary.undeclared.iter();
+        let lost = lost.filter_map(|name| Some((name.as_str(), before.summary.operators.get(name)?.asked)));
         let old_problems: BTreeSet<String> = before.problems.iter().map(ToString::to_string).collect();
         let mut changed = Self {
             now,
             before: identity(before),
             new_failures: BTreeSet::new(),
+            lost: lost.collect(),
             new_problems: now
                 .problems
                 .iter()
@@ -129,7 +128,9 @@ impl<'a> Changed<'a> {
         }
         if whole {
             let kept: BTreeSet<&str> = now.entries().map(|entry| entry.id.as_str()).collect();
-            let gone = old.iter().filter(|(id, _)| !kept.contains(id.as_str()));
+            let gone = old.iter().filter(|(id, entry)| {
+                !kept.contains(id.as_str()) && !changed.lost.contains_key(entry.operator.as_str())
+            });
             let (kinds, cases): (Vec<_>, Vec<_>) = gone.partition(|(_, entry)| is_kind(before, entry));
             changed.gone = cases.into_iter().map(|(id, _)| id.clone()).collect();
             if !now.campaign.is_empty() {
@@ -161,7 +162,10 @@ impl<'a> Changed<'a> {
     }
 
     fn failures(&self) -> usize {
-        self.new_failures.len() + self.new_problems.len() + usize::from(self.now.broken.is_some())
+        self.new_failures.len()
+            + self.new_problems.len()
+            + self.lost.len()
+            + usize::from(self.now.broken.is_some())
     }
 
     /// The report with nothing but the new failures.
@@ -185,6 +189,7 @@ impl<'a> Changed<'a> {
             results: self.now.results.iter().filter(is_new).cloned().collect(),
             campaign: campaign.collect(),
             named: self.now.named,
+            declared: self.now.declared.clone(),
         }
     }
 
@@ -193,8 +198,14 @@ impl<'a> Changed<'a> {
         for label in Label::of_all(std::slice::from_ref(&only)) {
             failures(text, &only, &label, page);
         }
-        for problem in &self.new_problems {
-            let _ = writeln!(text, "{}\n", painted(style::BAD, &page.lines(2, problem).join("\n  ")));
+        let lost = self.lost.iter().map(|(operator, asked)| {
+            format!(
+                "{operator} is no longer declared: {} that ran before did not run",
+                counted(*asked, "case")
+            )
+        });
+        for problem in self.new_problems.iter().cloned().chain(lost) {
+            let _ = writeln!(text, "{}\n", painted(style::BAD, &page.lines(2, &problem).join("\n  ")));
         }
     }
 
@@ -228,16 +239,6 @@ impl<'a> Changed<'a> {
             self.gone.len()
         )
     }
-}
-
-/// The operators of a run that a backend does not declare any more, in words.
-fn undeclared(before: &BackendReport, now: &BackendReport) -> Vec<String> {
-    let words = |operator: &String| {
-        let asked = before.of_operator(operator).filter(|entry| entry.was_asked()).count();
-        let before = counted(asked, "case");
-        (asked > 0).then(|| format!("{operator} is no longer declared, and was asked {before} before"))
-    };
-    now.summary.undeclared.iter().filter_map(words).collect()
 }
 
 /// Whether an entry is a kind of failures of a campaign.

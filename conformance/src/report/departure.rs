@@ -6,8 +6,12 @@ use gather_spec::{Profile, Specification};
 use serde::{Serialize, Serializer};
 
 use crate::backend::Description;
+use crate::words::cut;
 
 use super::campaign::Part;
+
+/// The most operators to name in a problem.
+const OPERATORS: usize = 5;
 
 /// A policy that a backend declares for an operator and the documents do not permit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,8 +49,13 @@ pub enum Problem {
         /// The number of calls that deviate so.
         count: u64,
     },
-    /// A deviation about the campaign, in words, for operators that the backend does not declare.
-    Undeclared(String),
+    /// A deviation of operators that the backend does not declare.
+    Undeclared {
+        /// The entry, in words.
+        entry: String,
+        /// The operators.
+        operators: Vec<String>,
+    },
     /// A problem as a report says it.
     Said(String),
     /// The user ended the run, or the backend cannot be restarted, so the campaign is incomplete.
@@ -121,9 +130,11 @@ impl fmt::Display for Problem {
                 f,
                 "the deviation `{entry}` occurred in {count} calls of the campaign on {operator}, and says {calls}"
             ),
-            Self::Undeclared(entry) => {
-                write!(f, "unexpected-pass: the backend declares no operator of the deviation `{entry}`")
-            }
+            Self::Undeclared { entry, operators } => write!(
+                f,
+                "unexpected-pass: the deviation `{entry}` did not occur, the backend does not declare {}",
+                cut(operators, OPERATORS, "the specification")
+            ),
             Self::Said(text) => f.write_str(text),
             Self::CampaignEnded { why, part, done, cases } => {
                 write!(f, "{why}: {done} of {cases} {} were done", part.title())

@@ -25,7 +25,7 @@ pub struct Entry {
     /// The dtypes of the call as sent, if the case leaves any open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dtypes: Option<Dtypes>,
-    /// The profile that it was judged under; null if the operator is not supported.
+    /// The profile that it was judged under; null for a kind of failures of a campaign.
     #[cfg_attr(feature = "cli", schemars(with = "Option<super::schema::Policies>"))]
     pub profile: Option<Profile>,
     /// The verdict.
@@ -72,9 +72,32 @@ pub struct Entry {
     )]
     #[cfg_attr(feature = "cli", schemars(with = "Option<f64>"))]
     pub duration: Option<Duration>,
-    /// The number of elements of all operands.
+    /// The size of the call.
     #[serde(skip)]
-    pub size: usize,
+    pub size: Size,
+}
+
+/// The size of a call. The smaller one is the easier to understand: a call with elements before one without, then by elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Size {
+    /// Whether some operand has no elements.
+    pub is_empty: bool,
+    /// The number of elements of all operands.
+    pub elements: usize,
+    /// The largest dim of all operands.
+    pub dim: usize,
+}
+
+impl Size {
+    fn of(call: &Call) -> Self {
+        let shapes = || call.operands.tensors().map(Tensor::shape);
+        let elements = || shapes().map(|shape| shape.element_count());
+        Self {
+            is_empty: elements().any(|count| count == 0),
+            elements: elements().fold(0, usize::saturating_add),
+            dim: shapes().flat_map(|shape| shape.iter().copied()).max().unwrap_or_default(),
+        }
+    }
 }
 
 /// A duration in seconds, to the microsecond.
@@ -124,7 +147,6 @@ impl Entry {
         let failed = result.verdict != Verdict::Pass;
         let shown = |text: String| failed.then_some(text);
         let call = result.call.as_ref().unwrap_or(&case.call);
-        let operands = call.operands.tensors();
         Self {
             dtypes: result.call.as_ref().filter(|_| case.open.is_open()).map(|call| Dtypes::of(case, call)),
             id: result.id,
@@ -144,7 +166,7 @@ impl Entry {
             note: result.note,
             stderr: result.stderr,
             duration: result.duration,
-            size: operands.map(|operand| operand.shape().element_count()).fold(0, usize::saturating_add),
+            size: Size::of(call),
         }
     }
 

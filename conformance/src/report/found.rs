@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use gather_spec::{ErrorCode, Specification};
+use gather_spec::{Case, ErrorCode, Specification};
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{Description, Identity};
+use crate::backend::{Capability, Description, Identity};
 use crate::judge::Verdict;
 use crate::reproduction::{Named, Reproduction};
+use crate::words::{counted, cut};
 
 use super::campaign::{Campaign, Part};
 use super::departure::{Departure, Problem, departures};
 use super::entry::Entry;
+use super::human::WHOLE;
 
 /// The version of the JSON form.
 pub const SCHEMA: u32 = 1;
@@ -60,7 +62,7 @@ pub struct BackendReport {
     /// Further remarks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// The cases, in order.
+    /// The cases of operators that it declares, in order.
     pub results: Vec<Entry>,
     /// The campaign after the cases: drawn calls, then laws.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -68,6 +70,9 @@ pub struct BackendReport {
     /// How a command line names it.
     #[serde(skip)]
     pub named: Named,
+    /// What it declares, by operator. The results hold no other operators.
+    #[serde(skip)]
+    pub declared: BTreeMap<String, Capability>,
 }
 
 /// How a run ended for one backend.
@@ -82,16 +87,23 @@ pub struct Summary {
     pub failures: usize,
     /// By operator that the backend declares, how many of the selected cases it was asked.
     pub operators: BTreeMap<String, Asked>,
-    /// The operators of selected cases that the backend does not declare.
+    /// The operators of selected cases that the backend does not declare. These cases have no results.
     pub undeclared: Vec<String>,
-    /// Clauses of declared operators that selected cases test, but none that was asked.
+    /// What the backend declares, in words, with the operators of which some cases are outside of that.
+    #[serde(default)]
+    pub declared: BTreeMap<String, Vec<String>>,
+    /// Clauses of declared operators that are tested outside of the declared dtypes and limits only, with the error codes
+    /// where only a breach with these is.
+    #[serde(default)]
+    pub outside: Vec<String>,
+    /// Operators of which the declared dtypes and limits leave fewer than half of the clauses.
+    #[serde(default)]
+    pub thin: Vec<String>,
+    /// Clauses of declared operators that selected cases test within the declaration, but none that was asked.
     pub untested: Vec<String>,
     /// Clauses that were tested, with the error codes that selected cases expect for a breach, but none that was asked.
     #[cfg_attr(feature = "cli", schemars(with = "BTreeMap<String, Vec<super::schema::Code>>"))]
     pub unrejected: BTreeMap<String, Vec<ErrorCode>>,
-    /// The sum over all declared operators, where all sizes of one grid case count as one case.
-    #[serde(skip)]
-    pub(super) written: Asked,
 }
 
 /// What a run says about a backend.
@@ -99,11 +111,12 @@ pub struct Summary {
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
-    /// More than nine tenths of the cases were asked, and all of them pass.
+    /// Every case within the declared dtypes and limits passes, and they leave no clause untested but those that are about
+    /// something outside.
     Conforms,
     /// Nothing fails apart from known deviations.
     ConformsBut,
-    /// Nothing that was asked fails, but a tenth or more was not asked.
+    /// Nothing that was asked fails, but clauses were not tested, or fewer than half of an operator's are within the declaration.
     AskedInPart,
     /// No case was asked.
     #[default]
@@ -183,6 +196,19 @@ impl Summary {
         self.operators.values().fold(Asked::default(), add)
     }
 
+    /// What the backend declares of operators that have cases outside of that, one line each: `f32 by i64: tf.gather`.
+    pub(super) fn declared_lines(&self) -> Vec<String> {
+        self.declared.iter().map(|(words, operators)| format!("{words}: {}", operators.join(", "))).collect()
+    }
+
+    /// The operators that the backend does not declare, in one line with at most `most` names: `does not declare 2 operators: a, b`.
+    pub(super) fn undeclared_in_words(&self, most: usize) -> Option<String> {
+        let names = &self.undeclared;
+        let said =
+            || format!("does not declare {}: {}", counted(names.len(), "operator"), cut(names, most, WHOLE));
+        (!names.is_empty()).then(said)
+    }
+
     /// The clauses that were tested but never rejected under, one line each.
     pub(super) fn unrejected_lines(&self) -> Vec<String> {
         let line = |(id, codes): (&String, &Vec<ErrorCode>)| {
@@ -210,7 +236,18 @@ impl BackendReport {
             results: Vec::new(),
             campaign: Vec::new(),
             named: Named::Option,
+            declared: description.operators.clone(),
         }
+    }
+
+    /// Whether it declares an operator.
+    pub(crate) fn declares(&self, operator: &str) -> bool {
+        self.declared.contains_key(operator)
+    }
+
+    /// How many of the selected cases are of operators that it declares.
+    pub(crate) fn declared_of(&self, cases: &[&Case]) -> usize {
+        cases.iter().filter(|case| self.declares(case.call.operator.as_str())).count()
     }
 
     /// The clauses of an entry with their texts.
@@ -266,8 +303,10 @@ impl BackendReport {
         let cases = self.of_operator(operator).count();
         if self.broken.is_some() {
             "not run".to_owned()
-        } else if self.of_operator(operator).all(|entry| entry.profile.is_none()) {
+        } else if !self.declares(operator) {
             "not declared".to_owned()
+        } else if cases == 0 {
+            "no result".to_owned()
         } else {
             let asked = self.of_operator(operator).filter(|entry| entry.was_asked()).count();
             format!("asked {asked} of {cases}")

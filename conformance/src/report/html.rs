@@ -48,6 +48,7 @@ const SCRIPT: &str = concat!(
     include_str!("html/script/case.js"),
     include_str!("html/script/list.js"),
     include_str!("html/script/clauses.js"),
+    include_str!("html/script/causes.js"),
     include_str!("html/script/campaign.js"),
     include_str!("html/script/main.js"),
 );
@@ -82,16 +83,19 @@ struct Page<'a> {
 }
 
 impl<'a> Data<'a> {
-    /// `cases` are those of the run, in order; each backend has results for them in the same order, though not for all if
-    /// the user interrupted the run.
+    /// `all` are the cases of the run, in order; each backend has results in the same order, but not for operators that it
+    /// does not declare, and not for all if the user interrupted the run.
     fn new(report: &'a Report, labels: &[Label], spec: &'a Specification, all: &[&'a Case]) -> Self {
         let (mut texts, mut clauses) = (Texts::default(), Clauses::default());
         let mut pictures = Pictures::of(labels.len());
-        let cases = Cases::new(all, spec, &mut clauses, &mut texts);
+        let declares =
+            |case: &&&Case| report.backends.iter().any(|one| one.declares(case.call.operator.as_str()));
+        let all: Vec<&Case> = all.iter().filter(declares).copied().collect();
+        let cases = Cases::new(&all, spec, &mut clauses, &mut texts);
         let backends = report.backends.iter().zip(labels);
         let backends = backends
             .map(|(one, label)| {
-                Backend::new(one, label, all, spec, (&mut clauses, &mut pictures, &mut texts))
+                Backend::new(one, label, &all, spec, (&mut clauses, &mut pictures, &mut texts))
             })
             .collect();
         Self {

@@ -15,14 +15,14 @@ use crate::style;
 use crate::words::{counted, cut};
 
 use super::campaign::{Campaign, Kind};
+use super::cause::Cause;
 use super::entry::Entry;
 #[cfg(feature = "cli")]
 use super::found::Report;
 use super::found::{BackendReport, Ending};
 use super::label::{self, Label};
 
-use page::WHOLE;
-pub(super) use page::{Page, painted};
+pub(super) use page::{Page, WHOLE, painted};
 
 /// The most clauses to name in one list.
 const CLAUSES: usize = 5;
@@ -71,7 +71,9 @@ fn found(text: &mut String, report: &Report, labels: &[Label], page: Page) {
         }
         failures(text, backend, label, page);
     }
-    let _ = writeln!(text, "{}", matrix::matrix(report, labels, page));
+    if !report.operators().is_empty() {
+        let _ = writeln!(text, "{}", matrix::matrix(report, labels, page));
+    }
     for (backend, label) in report.backends.iter().zip(labels) {
         remarks(text, backend, label, page);
     }
@@ -105,6 +107,13 @@ impl BackendReport {
         let mut text = String::new();
         failure(&mut text, self, entry, Page::ENDLESS);
         let _ = writeln!(text, "  {:<10} {}", "reproduce", self.reproduction().case(&entry.id));
+        text
+    }
+
+    /// The same for all failures of a cause.
+    pub(super) fn cause_in_text(&self, cause: &Cause<'_>) -> String {
+        let mut text = String::new();
+        failure::cause(&mut text, self, cause, Page::ENDLESS, usize::MAX);
         text
     }
 
@@ -175,10 +184,15 @@ fn gaps(text: &mut String, backend: &BackendReport, page: Page, most: usize) {
     let mut line = |said: String| {
         let _ = writeln!(text, "  {}", page.lines(4, &said).join("\n    "));
     };
-    if !summary.undeclared.is_empty() {
-        line(format!("does not declare {}", summary.undeclared.join(", ")));
+    summary.undeclared_in_words(most).into_iter().for_each(&mut line);
+    if summary.declared.len() > 1 {
+        summary.declared_lines().into_iter().for_each(|declared| line(format!("declares {declared}")));
     }
-    let lists = [("never tested", summary.untested.clone()), ("never rejected", summary.unrejected_lines())];
+    let lists = [
+        ("outside of what it declares", summary.outside.clone()),
+        ("never tested", summary.untested.clone()),
+        ("never rejected", summary.unrejected_lines()),
+    ];
     for (what, clauses) in lists {
         if !clauses.is_empty() {
             let list = cut(&clauses, most, WHOLE);
@@ -199,7 +213,7 @@ mod tests {
     use super::*;
     use crate::builtin;
     use crate::judge::{Strictness, Verdict};
-    use crate::report::{Entry, Format, Part};
+    use crate::report::{Entry, Format, Part, Size};
     use crate::runner::Judged;
 
     static SPEC: LazyLock<Specification> = LazyLock::new(|| Specification::embedded().unwrap());
@@ -340,8 +354,11 @@ mod tests {
             backend.results.push(Entry::new(case, judged.answered(&Outcome::Error(error), None)));
         }
         backend.conclude(&alike, &SPEC);
-        backend.results.iter_mut().zip((0..alike.len()).rev()).for_each(|(entry, size)| entry.size = size);
-        let smallest = backend.results.last().unwrap().id.clone();
+        backend.results.iter_mut().zip((0..alike.len()).rev()).for_each(|(entry, size)| {
+            // The last one has the fewest elements: none at all.
+            entry.size = Size { is_empty: size == 0, elements: size, dim: size };
+        });
+        let smallest = backend.results[alike.len() - 2].id.clone();
         let report = Report { backends: vec![backend], ..Report::new() };
         let text = plain(&report, Page::ENDLESS);
         assert!(alike.len() > 2, "{} cases", alike.len());

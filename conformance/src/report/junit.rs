@@ -45,7 +45,8 @@ fn junit(report: &Report) -> Junit {
     for (backend, label) in report.backends.iter().zip(Label::of_all(&report.backends)) {
         let name = label.name().replace('.', "_");
         junit.add_test_suite(backend_suite(backend, &name));
-        let of_operators = operators.par_iter().map(|operator| operator_suite(backend, &name, operator));
+        let declared = operators.par_iter().filter(|operator| backend.declares(operator));
+        let of_operators = declared.map(|operator| operator_suite(backend, &name, operator));
         junit.add_test_suites(of_operators.collect::<Vec<_>>());
         for campaign in &backend.campaign {
             junit.add_test_suite(campaign_suite(backend, &name, campaign));
@@ -80,6 +81,8 @@ fn backend_suite(backend: &BackendReport, class: &str) -> TestSuite {
         ("backend", format!("{} {}", backend.backend.name, backend.backend.version)),
         ("summary", summary.sentence.clone()),
         ("undeclared operators", summary.undeclared.join(", ")),
+        ("declared", summary.declared_lines().join("; ")),
+        ("clauses outside of what is declared", summary.outside.join(", ")),
         ("clauses never tested", summary.untested.join(", ")),
         ("clauses never rejected", summary.unrejected_lines().join(", ")),
     ];

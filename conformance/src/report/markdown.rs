@@ -67,32 +67,33 @@ fn section(text: &mut String, backend: &BackendReport, label: &Label, end: usize
     for problem in &backend.problems {
         let _ = writeln!(text, "\n### profile\n\n- {}", escaped(&problem.to_string()));
     }
-    let cases = backend.failures().map(|entry| {
-        let said = fenced(&backend.failure_in_text(entry));
-        format!("\n### {}: {}\n\n{said}\n", entry.verdict, escaped(&entry.id))
+    let cases = backend.causes().into_iter().map(|cause| {
+        let (said, first) = (fenced(&backend.cause_in_text(&cause)), cause.first);
+        let section = format!("\n### {}: {}\n\n{said}\n", first.verdict, escaped(&first.id));
+        (section, 1 + cause.others.len())
     });
     let kinds = backend.campaign.iter().flat_map(|campaign| {
         campaign.failures().map(|kind| {
             let said = fenced(&backend.kind_in_text(campaign, kind));
-            format!("\n### {}\n\n{said}\n", escaped(&kind.entry.id))
+            (format!("\n### {}\n\n{said}\n", escaped(&kind.entry.id)), 1)
         })
     });
     // Kinds stand for many failures each, so cases make room for them.
-    let kinds: Vec<String> = kinds.collect();
-    let room = kinds.iter().map(String::len).sum();
+    let kinds: Vec<(String, usize)> = kinds.collect();
+    let room = kinds.iter().map(|(section, _)| section.len()).sum();
     let left_out = write_all(text, cases, end.saturating_sub(room)) + write_all(text, kinds.into_iter(), end);
     if left_out > 0 {
         let _ = writeln!(text, "\n{} left out here; report.json has all.", counted(left_out, "more failure"));
     }
 }
 
-/// Writes the parts that end before byte `end`. Returns how many are left out.
-fn write_all(text: &mut String, parts: impl Iterator<Item = String>, end: usize) -> usize {
+/// Writes the parts that end before byte `end`. Each stands for so many things; returns how many are left out.
+fn write_all(text: &mut String, parts: impl Iterator<Item = (String, usize)>, end: usize) -> usize {
     let mut parts = parts.peekable();
-    while let Some(part) = parts.next_if(|part| text.len() + part.len() <= end) {
+    while let Some((part, _)) = parts.next_if(|(part, _)| text.len() + part.len() <= end) {
         text.push_str(&part);
     }
-    parts.count()
+    parts.map(|(_, count)| count).sum()
 }
 
 /// A text as a code block, with a fence that no backquotes in it can close.
@@ -105,8 +106,12 @@ fn fenced(text: &str) -> String {
 /// What the backend was not asked, in full.
 fn not_asked(text: &mut String, backend: &BackendReport, end: usize) {
     let summary = &backend.summary;
+    if let Some(said) = summary.undeclared_in_words(usize::MAX) {
+        let _ = writeln!(text, "\nIt {}.", escaped(&said));
+    }
     let lists = [
-        ("Operators that it does not declare", summary.undeclared.clone()),
+        ("What it declares", summary.declared_lines()),
+        ("Clauses that are outside of that", summary.outside.clone()),
         ("Clauses that no case tested", summary.untested.clone()),
         ("Clauses that no case rejected under", summary.unrejected_lines()),
     ];
@@ -120,7 +125,7 @@ fn list(text: &mut String, lines: &[String], end: usize) {
     if !lines.is_empty() {
         text.push('\n');
     }
-    let left_out = write_all(text, lines.iter().map(|line| format!("- {}\n", escaped(line))), end);
+    let left_out = write_all(text, lines.iter().map(|line| (format!("- {}\n", escaped(line)), 1)), end);
     if left_out > 0 {
         let _ = writeln!(text, "- and {left_out} more, in report.json");
     }
@@ -139,4 +144,17 @@ fn escaped(text: &str) -> String {
         }
     }
     escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_counted_by_the_failures_that_it_stands_for() {
+        let mut text = "12345".to_owned();
+        let parts = [("abc", 1), ("defg", 7), ("h", 2)].map(|(part, count)| (part.to_owned(), count));
+        assert_eq!(write_all(&mut text, parts.into_iter(), 10), 9);
+        assert_eq!(text, "12345abc");
+    }
 }

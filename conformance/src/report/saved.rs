@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::backend::Identity;
+use crate::backend::{Capability, Identity};
 use crate::files;
 use crate::reproduction::Named;
 use crate::words::name;
@@ -80,6 +80,8 @@ struct Part {
 impl<'de> Deserialize<'de> for BackendReport {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let part = Part::deserialize(deserializer)?;
+        let named = part.summary.operators.keys();
+        let declared = named.map(|name| (name.clone(), Capability::default())).collect();
         Ok(Self {
             argument: part.argument,
             sources: part.sources,
@@ -90,9 +92,11 @@ impl<'de> Deserialize<'de> for BackendReport {
             departures: Vec::new(),
             problems: part.problems.into_iter().map(Problem::Said).collect(),
             remarks: Vec::new(),
-            results: part.results,
+            // Older reports have entries of operators that were not declared, without a profile.
+            results: part.results.into_iter().filter(|entry| entry.profile.is_some()).collect(),
             campaign: part.campaign,
             named: Named::Option,
+            declared,
         })
     }
 }

@@ -6,26 +6,47 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use crate::backend::{Description, Identity};
+use crate::backend::{Capability, Description, Identity};
+use crate::builtin;
 use crate::judge::Verdict;
 use crate::words::{counted, shown};
 use gather_spec::{Allowed, Case, ErrorCode, Specification};
 
+use super::campaign::{Campaign, Part};
 use super::departure::Problem;
+use super::entry::Entry;
 use super::found::{Asked, BackendReport, Ending, Summary};
 
-/// If one case in this many or more was not asked, no backend is said to conform.
-const TENTH: usize = 10;
+/// Whether something was tested: outside of what the backend declares, within it but not asked, or asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Tested {
+    #[default]
+    Outside,
+    NotAsked,
+    Asked,
+}
 
-/// How many cases of declared operators were asked, where all sizes of one grid case count as one case. Otherwise a
-/// thousand sizes of a single case would outweigh all cases that were not asked.
-fn written(report: &BackendReport, cases: &[&Case]) -> Asked {
-    let mut asked: BTreeMap<&str, bool> = BTreeMap::new();
-    for (entry, case) in report.results.iter().zip(cases).filter(|(entry, _)| entry.profile.is_some()) {
-        let id = if case.grid_point.is_some() { &case.written } else { &case.id };
-        *asked.entry(id).or_default() |= entry.was_asked();
+impl Tested {
+    /// What the entry of a case says.
+    fn of(entry: &Entry, case: &Case, declared: &Capability) -> Self {
+        let excludes =
+            || declared.in_declared_dtypes(case).is_ok_and(|case| declared.excludes(&case).is_some());
+        match () {
+            () if entry.was_asked() => Self::Asked,
+            () if excludes() => Self::Outside,
+            () => Self::NotAsked,
+        }
     }
-    Asked { asked: asked.values().filter(|asked| **asked).count(), cases: asked.len() }
+}
+
+/// A result with its case.
+type Result<'a> = (&'a Entry, &'a Case);
+
+/// The results with their cases. Both have the same order, but a case may lack its result.
+fn paired<'a>(report: &'a BackendReport, cases: &[&'a Case]) -> Vec<Result<'a>> {
+    let mut results = report.results.iter().peekable();
+    let with_case = |case: &&'a Case| Some((results.next_if(|entry| entry.id == case.id)?, *case));
+    cases.iter().filter_map(with_case).collect()
 }
 
 impl BackendReport {
@@ -41,7 +62,7 @@ impl BackendReport {
     }
 
     /// Completes the report once every result, deviation and problem is in: sets [`BackendReport::summary`] and the texts of
-    /// clauses. `cases` are those of the results, in the same order.
+    /// clauses. `cases` are those that the run selected, in the order of the results.
     pub fn conclude(&mut self, cases: &[&Case], spec: &Specification) {
         self.summary = Summary::new(self, cases, spec);
         let unusual = self.entries().filter(|entry| entry.was_asked() && entry.verdict != Verdict::Pass);
@@ -51,69 +72,124 @@ impl BackendReport {
 }
 
 impl Summary {
-    /// Summarizes the results of `cases`, which are in the order of the report's entries.
-    pub(super) fn new(report: &BackendReport, cases: &[&Case], spec: &Specification) -> Self {
+    /// Summarizes a run of `cases`, which are in the order of the report's results.
+    fn new(report: &BackendReport, cases: &[&Case], spec: &Specification) -> Self {
         let mut summary = Self {
             failures: report.failed() + report.problems.len() + usize::from(report.broken.is_some()),
             ..Self::default()
         };
-        let mut undeclared = BTreeSet::new();
+        let undeclared = cases.iter().map(|case| case.call.operator.as_str());
+        let undeclared = undeclared.filter(|operator| report.broken.is_none() && !report.declares(operator));
+        let undeclared: BTreeSet<&str> = undeclared.collect();
+        summary.undeclared = undeclared.into_iter().map(str::to_owned).collect();
         for entry in &report.results {
-            if entry.profile.is_none() {
-                undeclared.insert(entry.operator.clone());
-                continue;
-            }
             let counts = summary.operators.entry(entry.operator.clone()).or_default();
             counts.cases += 1;
             counts.asked += usize::from(entry.was_asked());
         }
-        summary.undeclared = undeclared.into_iter().collect();
-        summary.written = written(report, cases);
-        summary.count_clauses(report, cases, spec);
+        let results = paired(report, cases);
+        summary.count_clauses(report, &results, spec);
         summary.ending = summary.ending(report);
-        summary.sentence = summary.sentence(report);
+        summary.sentence = summary.sentence(report, cases.len());
         summary
     }
 
-    /// Finds the clauses that were never tested, or never rejected under.
-    fn count_clauses(&mut self, report: &BackendReport, cases: &[&Case], spec: &Specification) {
-        let mut tested: BTreeMap<&str, bool> = BTreeMap::new();
-        let mut rejected: BTreeMap<(&str, ErrorCode), bool> = BTreeMap::new();
-        for (entry, case) in report.results.iter().zip(cases) {
-            let Some(profile) = entry.profile else { continue };
-            let asked = entry.was_asked();
+    /// Finds the clauses that were never tested, or never rejected under, and those that are outside of what is declared.
+    fn count_clauses(&mut self, report: &BackendReport, results: &[Result<'_>], spec: &Specification) {
+        let mut tested: BTreeMap<&str, Tested> = BTreeMap::new();
+        let mut rejected: BTreeMap<(&str, ErrorCode), Tested> = BTreeMap::new();
+        let mut by_operator: BTreeMap<&str, BTreeMap<&str, Tested>> = BTreeMap::new();
+        let mut declared: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+        for (entry, case) in results {
+            let operator = entry.operator.as_str();
+            let (Some(profile), Some(capability)) = (entry.profile, report.declared.get(operator)) else {
+                continue;
+            };
+            let now = Tested::of(entry, case, capability);
+            if now == Tested::Outside {
+                declared.entry(capability.to_string()).or_default().insert(operator);
+            }
             let codes: Vec<ErrorCode> = case.expect.under(profile).iter().filter_map(error_code).collect();
             for id in case.clauses.iter() {
-                *tested.entry(id).or_default() |= asked;
+                let clauses = by_operator.entry(operator).or_default();
+                for all in [clauses, &mut tested] {
+                    let best = all.entry(id).or_default();
+                    *best = now.max(*best);
+                }
                 let clause = spec.clause(id);
                 for code in codes.iter().filter(|code| clause.is_some_and(|one| one.rejects.contains(code))) {
-                    *rejected.entry((id, *code)).or_default() |= asked;
+                    let best = rejected.entry((id, *code)).or_default();
+                    *best = now.max(*best);
                 }
             }
         }
-        let missing = tested.iter().filter(|(_, tested)| !**tested);
-        self.untested = missing.map(|(id, _)| (*id).to_owned()).collect();
-        for ((id, code), _) in rejected.iter().filter(|(_, rejected)| !**rejected) {
+        let ids = |wanted| {
+            tested.iter().filter(move |(_, found)| **found == wanted).map(|(id, _)| (*id).to_owned())
+        };
+        self.untested = ids(Tested::NotAsked).collect();
+        self.outside = ids(Tested::Outside).collect();
+        for ((id, code), found) in rejected {
             // Clauses that were not tested at all are already listed.
-            if tested.get(id) == Some(&true) {
-                self.unrejected.entry((*id).to_owned()).or_default().push(*code);
+            match found {
+                _ if tested.get(id) != Some(&Tested::Asked) => {}
+                Tested::Asked => {}
+                Tested::NotAsked => self.unrejected.entry(id.to_owned()).or_default().push(code),
+                Tested::Outside => self.outside.push(format!("{id} ({code})")),
             }
         }
+        let is_thin = |clauses: &BTreeMap<&str, Tested>| {
+            clauses.values().filter(|found| **found == Tested::Outside).count() * 2 > clauses.len()
+        };
+        let thin = by_operator.iter().filter(|(_, clauses)| is_thin(clauses));
+        self.thin = thin.map(|(operator, _)| (*operator).to_owned()).collect();
+        let owned = |operators: BTreeSet<&str>| operators.into_iter().map(str::to_owned).collect();
+        self.declared = declared.into_iter().map(|(words, operators)| (words, owned(operators))).collect();
+    }
+
+    /// The end of the sentence if drawn calls of some operators could not be compared, since they have no reference.
+    fn without_reference(&self, report: &BackendReport) -> String {
+        let is_drawn = |campaign: &Campaign| campaign.part == Part::Drawn && campaign.left_out.is_none();
+        let names = self.operators.keys().map(String::as_str);
+        let without: Vec<&str> = names.filter(|name| !builtin::has_reference(name)).collect();
+        if without.is_empty() || !report.campaign.iter().any(is_drawn) {
+            return String::new();
+        }
+        format!("; without a reference, drawn calls of {} are checked by laws only", without.join(", "))
     }
 
     fn ending(&self, report: &BackendReport) -> Ending {
-        let Asked { asked, cases } = self.written;
+        let is_whole = self.untested.is_empty() && self.unrejected.is_empty() && self.thin.is_empty();
         match () {
             () if report.broken.is_some() => Ending::NotRun,
             () if self.failures > 0 => Ending::Fails,
-            () if asked == 0 => Ending::NothingAsked,
-            () if (cases - asked) * TENTH >= cases => Ending::AskedInPart,
+            () if self.asked().asked == 0 => Ending::NothingAsked,
+            () if !is_whole => Ending::AskedInPart,
             () if known(report).next().is_some() => Ending::ConformsBut,
             () => Ending::Conforms,
         }
     }
 
-    fn sentence(&self, report: &BackendReport) -> String {
+    /// What the backend conforms for, if some cases are outside of what it declares.
+    pub(super) fn conforms_for(&self) -> Option<String> {
+        let mut declared = self.declared.keys();
+        match (declared.next(), declared.next()) {
+            (Some(words), None) => Some(words.clone()),
+            (Some(_), Some(_)) => Some("what it declares".to_owned()),
+            (None, _) => None,
+        }
+    }
+
+    /// Why nothing is said to conform although nothing fails.
+    fn gaps(&self) -> String {
+        let untested = self.untested.len() + self.unrejected.len();
+        let verb = if untested == 1 { "was" } else { "were" };
+        let untested = (untested > 0).then(|| format!("{} {verb} not tested", counted(untested, "clause")));
+        let thin = (!self.thin.is_empty())
+            .then(|| format!("most clauses of {} are outside of what it declares", self.thin.join(", ")));
+        untested.into_iter().chain(thin).collect::<Vec<_>>().join(", ")
+    }
+
+    fn sentence(&self, report: &BackendReport, selected: usize) -> String {
         let Asked { asked, cases } = self.asked();
         let interrupted = report.problems.iter().find_map(|problem| match problem {
             Problem::Interrupted { signal, .. } => Some(signal),
@@ -130,10 +206,11 @@ impl Summary {
         }
         let known = known_in_words(report);
         let but = known.as_ref().map(|known| format!(" but for {known}")).unwrap_or_default();
-        match self.ending {
+        let conforms_for = self.conforms_for().map(|declared| format!(" for {declared}")).unwrap_or_default();
+        let ended = match self.ending {
             Ending::NotRun => "the backend was not run".to_owned(),
             Ending::NothingAsked => {
-                let chosen = counted(report.results.len(), "chosen case");
+                let chosen = counted(selected, "chosen case");
                 format!("nothing was asked: of {chosen} the backend declares none")
             }
             Ending::Fails => {
@@ -147,10 +224,12 @@ impl Summary {
                 let said: Vec<String> = said.into_iter().flatten().collect();
                 format!("{share}: {}", said.join(", "))
             }
-            Ending::AskedInPart => format!("{share}: nothing that was asked fails{but}"),
-            Ending::ConformsBut => format!("{share}: conforms{but}"),
-            Ending::Conforms => format!("{share}: everything conforms"),
-        }
+            Ending::AskedInPart => format!("{share}: nothing that was asked fails{but}, but {}", self.gaps()),
+            Ending::ConformsBut => format!("{share}: conforms{conforms_for}{but}"),
+            Ending::Conforms if conforms_for.is_empty() => format!("{share}: everything conforms"),
+            Ending::Conforms => format!("{share}: conforms{conforms_for}"),
+        };
+        ended + &self.without_reference(report)
     }
 }
 
@@ -214,21 +293,17 @@ mod tests {
     use crate::report::Entry;
     use crate::runner::Judged;
 
-    /// A report on cases of one operator, each with a verdict; without one it is of an operator that is not declared.
+    /// A report on cases, each with a verdict; the operator of one without is not declared.
     fn report(results: &[(&Case, Option<Verdict>)], spec: &Specification) -> BackendReport {
         let backend = Identity { name: "mine".into(), version: "1".into(), language: String::new() };
         let nothing = Description { backend, operators: BTreeMap::new() };
-        let all = crate::builtin::backend("reference", Profile::default(), 0).unwrap().describe();
+        let all = builtin::backend("reference", Profile::default(), 0).unwrap().describe();
         let mut report = BackendReport::new("mine".into(), &nothing, spec);
-        for (case, verdict) in results {
-            let description = if verdict.is_some() { &all } else { &nothing };
-            let result = match Judged::new(description, case, Strictness::Lenient) {
-                Err(unsupported) => *unsupported,
-                Ok(judged) => {
-                    let judgement = Judgement { verdict: verdict.unwrap(), note: None };
-                    judged.result(judgement, String::new(), None)
-                }
-            };
+        for (case, verdict) in results.iter().filter_map(|(case, verdict)| Some((case, (*verdict)?))) {
+            let judged = Judged::new(&all, case, Strictness::Lenient).unwrap();
+            let result = judged.result(Judgement { verdict, note: None }, String::new(), None);
+            let operator = case.call.operator.as_str();
+            report.declared.insert(operator.to_owned(), all.operators[operator].clone());
             report.results.push(Entry::new(case, result));
         }
         let cases: Vec<&Case> = results.iter().map(|(case, _)| *case).collect();
@@ -246,15 +321,26 @@ mod tests {
     }
 
     #[test]
-    fn nothing_conforms_where_a_tenth_was_not_asked() {
-        let nine = ended(&[(9, Verdict::Pass), (1, Verdict::Unsupported)]);
-        assert_eq!(nine.sentence, "9 of 10 cases asked: nothing that was asked fails");
-        let ten = ended(&[(10, Verdict::Pass), (1, Verdict::Unsupported)]);
-        assert_eq!(ten.sentence, "10 of 11 cases asked: everything conforms");
-        assert_eq!(ten.operators["tf.gather"], Asked { asked: 10, cases: 11 });
-        let none = ended(&[(3, Verdict::Unsupported)]);
-        assert_eq!(none.sentence, "nothing was asked: of 3 chosen cases the backend declares none");
-        assert_eq!((nine.failures, ten.failures, none.failures), (0, 0, 0));
+    fn nothing_conforms_where_a_clause_within_the_declaration_was_not_tested() {
+        let spec = crate::embedded();
+        let of_clause = |id: &str| {
+            let tests = |case: &&Case| case.clauses.iter().any(|clause| clause == id);
+            spec.cases.iter().filter(tests).take(2).collect::<Vec<_>>()
+        };
+        let values = of_clause("tf.gather.value.vector-of-indices");
+        let [one, other] = [values[0], values[1]];
+        let ended = |results: &[_]| report(results, spec).summary;
+        // The reference declares the dtypes of all cases, so that those that were not asked are within the declaration.
+        let all = ended(&[(one, Some(Verdict::Pass)), (other, Some(Verdict::Pass))]);
+        assert_eq!(all.sentence, "2 of 2 cases asked: everything conforms");
+        let untested = ended(&[(one, Some(Verdict::Unsupported))]);
+        assert_eq!(untested.sentence, "nothing was asked: of 1 chosen case the backend declares none");
+        let clauses = of_clause("tf.gather.axis.any-position");
+        let some = ended(&[(one, Some(Verdict::Pass)), (clauses[0], Some(Verdict::Unsupported))]);
+        assert_eq!(some.ending, Ending::AskedInPart);
+        let said = "1 of 2 cases asked: nothing that was asked fails, but 2 clauses were not tested";
+        assert_eq!((some.sentence.as_str(), some.failures), (said, 0));
+        assert_eq!(some.operators["tf.gather"], Asked { asked: 1, cases: 2 });
     }
 
     #[test]

@@ -122,7 +122,7 @@ fn the_refusal_of_an_undeclared_dtype_is_asked() {
         let capability = &description.operators[case.call.operator.as_str()];
         let dtypes = (case.params().dtype(), case.indices().dtype());
         let declared = capability.dtypes.contains(&dtypes.0) && capability.index_dtypes.contains(&dtypes.1);
-        !declared && case.expect.under(capability.profile).iter().all(is_dtype_error)
+        !declared && case.expect.under(capability.profile).iter().all(crate::judge::is_dtype_error)
     };
     let case = spec.cases.iter().find(refuses).unwrap();
     let result = InProcess::new(reference, Strictness::Strict).run(case);

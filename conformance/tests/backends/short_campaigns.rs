@@ -380,7 +380,7 @@ fn declares_less() {
     assert_eq!(same.status, Some(0), "{}", same.text);
     let less = place.run(&against, "declares less");
     assert_eq!(less.status, Some(1), "{}", less.text);
-    assert!(less.text.contains("paddle.gather_nd is no longer declared, and was asked "), "{}", less.text);
+    assert!(less.text.contains("paddle.gather_nd is no longer declared: "), "{}", less.text);
     assert!(less.text.contains(": 1 new failure, "), "{}", less.text);
     // It is of no concern to a run of other operators.
     let other = ["--no-campaign", "--operator", "tf.gather", "--baseline", "before.json"];

@@ -47,6 +47,31 @@ const checks = {
     });
   },
 
+  async "failures stand by cause, and a cause opens to its case"(browser) {
+    await on(browser, "wrong", "", async (page) => {
+      const run = JSON.parse(readFileSync(path.join(folder, "wrong", "report.json"), "utf8"));
+      const fails = ({ verdict }) => !["pass", "unsupported", "known-deviation"].includes(verdict);
+      const heads = await texts(page, "#cause-parts h3");
+      assert.equal(heads.length, run.backends.length);
+      run.backends.forEach(({ results }, at) => {
+        assert.ok(heads[at].includes(`: ${results.filter(fails).length} failures of `), heads[at]);
+      });
+      await page.click("#cause-parts summary");
+      await page.waitForSelector("#cause-parts .card .outcome");
+    });
+    await on(browser, "large", "", async (page) => {
+      const [first, causes] = await page.evaluate(() => {
+        const [{ causes, details }] = decode(JSON.parse(document.getElementById("data").textContent)).backends;
+        const empty = causes.map(({ cases }) => cases.map((number) => Boolean(details.get(number).empty)));
+        return [empty, document.querySelectorAll("#cause-parts .outcome:first-child .cause").length];
+      });
+      assert.ok(first.some((cases) => cases.length > 1) && first.length > causes && causes === 12, `${first.length} causes`);
+      // What only calls without elements show comes last, of causes and inside each.
+      assert.ok(first.every((cases) => cases.every((empty, at) => !empty || cases.slice(at).every(Boolean))));
+      assert.ok(first.every(([empty], at) => !empty || first.slice(at).every(([other]) => other)));
+    });
+  },
+
   async "filters choose cases, and the address keeps them"(browser) {
     await on(browser, "large", "", async (page) => {
       const all = await count(page);

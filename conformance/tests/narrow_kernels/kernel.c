@@ -1,5 +1,6 @@
 /* `tf.gather_nd` for one dtype of params and one of indices, which PARAMS, SIZE, INDICES and INDEX say; right, or with
- * one bug: BoundsOffByOne, BatchIgnored or LastComponentUnchecked. */
+ * one bug: BoundsOffByOne, BatchIgnored or LastComponentUnchecked. With MAX_RANK, it declares that limit and that it takes no
+ * tensor without elements, and refuses what is beyond. */
 
 #include "gatherspec.h"
 
@@ -9,8 +10,20 @@
 #define MOST (1 << 20)
 
 static const uint32_t DTYPES[] = {PARAMS}, INDEX_DTYPES[] = {INDICES};
+#ifdef MAX_RANK
+static const gatherspec_limits LIMITS = {.max_rank = MAX_RANK, .no_empty = 1};
+#endif
 static const gatherspec_operator OPERATOR = {
-    "tf.gather_nd", GATHERSPEC_BAD_INDEX_ERROR, GATHERSPEC_NEGATIVE_INDEX_REJECT, DTYPES, 1, INDEX_DTYPES, 1,
+    .name = "tf.gather_nd",
+    .bad = GATHERSPEC_BAD_INDEX_ERROR,
+    .negative = GATHERSPEC_NEGATIVE_INDEX_REJECT,
+    .dtypes = DTYPES,
+    .dtype_count = 1,
+    .index_dtypes = INDEX_DTYPES,
+    .index_dtype_count = 1,
+#ifdef MAX_RANK
+    .limits = &LIMITS,
+#endif
 };
 static const gatherspec_description DESCRIPTION = {"narrow", "1", "C", &OPERATOR, 1};
 
@@ -66,6 +79,11 @@ void gatherspec_call(const gatherspec_call_args *call, gatherspec_reply *reply) 
     const gatherspec_tensor *params = &call->operands[0].tensor, *indices = &call->operands[1].tensor;
     if (params->dtype != PARAMS || indices->dtype != INDICES)
         return refuse(reply, GATHERSPEC_UNSUPPORTED, "another dtype");
+#ifdef MAX_RANK
+    if (params->rank > MAX_RANK || indices->rank > MAX_RANK || count(params->shape, params->rank) == 0 ||
+        count(indices->shape, indices->rank) == 0)
+        return refuse(reply, GATHERSPEC_UNSUPPORTED, "beyond the limits");
+#endif
     if (indices->rank == 0) return refuse(reply, GATHERSPEC_ERROR, "indices is a scalar");
     int64_t r = params->rank, q = indices->rank, depth = indices->shape[q - 1], b = 0;
     if (call->attribute_count > 0) b = call->attributes[0].integer;
@@ -78,6 +96,9 @@ void gatherspec_call(const gatherspec_call_args *call, gatherspec_reply *reply) 
     memcpy(shape, indices->shape, (size_t)rank * sizeof *shape);
     for (int64_t axis = b + depth; axis < r; axis++) shape[rank++] = params->shape[axis];
     int64_t elements = count(shape, rank), length = count(params->shape + b + depth, r - b - depth);
+#ifdef MAX_RANK
+    if (rank > MAX_RANK || elements == 0) return refuse(reply, GATHERSPEC_UNSUPPORTED, "beyond the limits");
+#endif
     if (elements < 0 || elements > MOST || rank > GATHERSPEC_MAX_RANK)
         return refuse(reply, GATHERSPEC_ERROR, "the output is too large");
 
@@ -103,7 +124,7 @@ void gatherspec_call(const gatherspec_call_args *call, gatherspec_reply *reply) 
     }
     memcpy(made->shape, shape, (size_t)rank * sizeof *shape);
     reply->status = GATHERSPEC_OUTPUT;
-    reply->output = (gatherspec_tensor){PARAMS, (uint32_t)rank, made->shape, made->bytes};
+    reply->output = (gatherspec_tensor){.dtype = PARAMS, .rank = (uint32_t)rank, .shape = made->shape, .data = made->bytes};
     reply->owner = made;
 }
 

@@ -54,7 +54,10 @@ const gatherspec_description *gatherspec_describe(void) {
     static uint32_t dtypes[] = {GATHERSPEC_I32, GATHERSPEC_STRING};
     static gatherspec_operator operators[2];
     static gatherspec_description description = {"hostile", "1", "C", operators, 1};
-    operators[0] = operators[1] = (gatherspec_operator){"tf.gather_nd", 1, 1, dtypes, 2, dtypes, 1};
+    operators[0] = operators[1] = (gatherspec_operator){
+        .name = "tf.gather_nd", .bad = 1, .negative = 1, .dtypes = dtypes, .dtype_count = 2, .index_dtypes = dtypes,
+        .index_dtype_count = 1};
+    static gatherspec_limits limits;
     if (is("describes-nothing")) return NULL;
     if (is("describes-itself-off-the-grid")) return (const gatherspec_description *)((char *)&description + 1);
     if (is("has-no-name")) description.name = NULL;
@@ -65,6 +68,10 @@ const gatherspec_description *gatherspec_describe(void) {
     if (is("declares-an-unknown-dtype")) dtypes[1] = 17;
     if (is("declares-no-policy")) operators[0].bad = 0;
     if (is("declares-an-unknown-policy")) operators[0].negative = 3;
+    if (is("declares-half-a-limit")) limits.no_scalars = 2, operators[0].limits = &limits;
+    if (is("declares-axes-that-are-null")) limits.axis_count = 1, operators[0].limits = &limits;
+    if (is("declares-limits-off-the-grid")) operators[0].limits = (const gatherspec_limits *)((char *)&limits + 1);
+    if (is("declares-variants")) operators[0].variant_count = 1;
     if (is("exits-when-asked-who-it-is")) exit(0);
     if (is("hangs-when-asked-who-it-is")) hang();
     return &description;
@@ -82,7 +89,7 @@ void gatherspec_call(const gatherspec_call_args *call, gatherspec_reply *reply) 
     shape[0] = 1;
     value = params[((const int32_t *)call->operands[1].tensor.data)[0]];
     reply->status = GATHERSPEC_OUTPUT;
-    reply->output = (gatherspec_tensor){GATHERSPEC_I32, 1, shape, &value};
+    reply->output = (gatherspec_tensor){.dtype = GATHERSPEC_I32, .rank = 1, .shape = shape, .data = &value};
     reply->owner = marked ? reply : NULL;
     if (!marked) return;
 
@@ -116,6 +123,7 @@ void gatherspec_call(const gatherspec_call_args *call, gatherspec_reply *reply) 
     }
     if (is("leaves-the-reply-blank")) memset(reply, 0, sizeof *reply);
     if (is("gives-an-unknown-status")) reply->status = 4;
+    if (is("gives-strides")) reply->output.strides = shape;
     if (is("gives-null-as-shape")) reply->output.shape = NULL;
     if (is("gives-null-as-data")) reply->output.data = NULL;
     if (is("gives-a-shape-off-the-grid")) reply->output.shape = (const int64_t *)((char *)shape + 1);

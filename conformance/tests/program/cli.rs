@@ -39,12 +39,19 @@ fn help_of_every_command() {
         "merge",
         "check",
         "mutants",
+        "header",
         "man",
         "completions",
     ] {
         let arguments: Vec<&str> = [command, "--help"].into_iter().filter(|part| !part.is_empty()).collect();
         insta::assert_snapshot!(format!("help-{command}"), texts(&arguments, 0).0);
     }
+}
+
+/// The program of a user who has no checkout must hold the header of its own version, byte for byte.
+#[test]
+fn the_header_of_the_c_interface_is_printed_as_it_stands() {
+    assert_eq!(texts(&["header"], 0).0, include_str!("../../include/gatherspec.h"));
 }
 
 #[test]

@@ -32,6 +32,7 @@ mod protocol_page;
 mod readme;
 mod scale;
 mod serve;
+mod spec_add;
 mod tutorial;
 
 /// The embedded specification, read once for all tests.

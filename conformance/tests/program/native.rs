@@ -37,6 +37,7 @@ const AT_ONE_CALL: &[(&str, Verdict, &str)] = &[
     ("allocates-without-end", Crash, "killed by signal 6 (SIGABRT)"),
     ("leaves-the-reply-blank", ProtocolError, "breaks its contract: the status is 0"),
     ("gives-an-unknown-status", ProtocolError, "the status is 4, which stands for nothing"),
+    ("gives-strides", ProtocolError, "it has strides, and an output is row-major"),
     ("gives-null-as-shape", ProtocolError, "shape is null, but has 1 entries"),
     ("gives-null-as-data", ProtocolError, "data is null, but has 4 entries"),
     ("gives-a-shape-off-the-grid", ProtocolError, "shape is not aligned"),
@@ -106,6 +107,10 @@ const AT_THE_START: &[(&str, &str)] = &[
     ("declares-an-unknown-dtype", "tf.gather_nd: a dtype is 17"),
     ("declares-no-policy", "bad is 0, which stands for nothing"),
     ("declares-an-unknown-policy", "negative is 3"),
+    ("declares-half-a-limit", "no_scalars is 2, which is neither 0 nor 1"),
+    ("declares-axes-that-are-null", "axes is null, but has 1 entries"),
+    ("declares-limits-off-the-grid", "limits is not aligned"),
+    ("declares-variants", "it declares variants, which version 3 of gatherspec.h reserves"),
     ("exits-when-asked-who-it-is", "ended with exit status 0"),
     ("hangs-when-asked-who-it-is", "did not come within 2s"),
 ];
@@ -183,6 +188,7 @@ fn case(first: u32) -> Case {
         sparse: None,
         call: Call { operator, operands: [("params", params), ("indices", indices)].into(), attributes },
         names: OperandNames { params: "params".into(), indices: "indices".into() },
+        signature: gather_conformance::builtin::signatures().get("tf.gather_nd").unwrap().clone().into(),
         expect: Expectation { arms: vec![Arm::always(allowed)] },
     }
 }
@@ -279,7 +285,7 @@ fn the_lines_of_the_readme_build_and_run_the_example() {
 #[test]
 fn the_lines_of_the_page_build_and_run_the_library_in_cpp() {
     above_quick!();
-    run_lines("C.md", "c++", "nothing that was asked fails");
+    run_lines("C.md", "c++", "conforms for f32 by i64");
 }
 
 /// Runs the first lines of a page that build a library, beside this folder: the run ends with these words.
@@ -315,7 +321,7 @@ fn what_cannot_be_loaded_is_said_and_ends_with_status_3() {
 
     for (define, words) in [
         ("-DNO_CALL", "it exports no gatherspec_call"),
-        ("-DWRONG_ABI", "it speaks version 3 of gatherspec.h, this program speaks 2"),
+        ("-DWRONG_ABI", "it speaks version 4 of gatherspec.h, this program speaks 3"),
     ] {
         let options =
             [define, "-Wno-unused-function", "-Wno-infinite-recursion", "-Wno-unknown-warning-option"];

@@ -122,6 +122,12 @@ fn every_line_that_is_not_run_is_on_a_page() {
     assert!(unused.is_empty(), "{unused:?}");
 }
 
+/// The blocks of a page that are files: a comment in their first line is the name.
+pub(crate) fn files_of(page: &str) -> Vec<(&str, &str)> {
+    let blocks = page.split("```").skip(1).step_by(2).filter_map(|block| Some(block.split_once('\n')?.1));
+    blocks.filter_map(|text| Some((text.strip_prefix("# ")?.split('\n').next()?, text))).collect()
+}
+
 /// The folder of a reader who follows a page.
 struct Place(tempfile::TempDir);
 
@@ -150,9 +156,19 @@ impl Place {
         let page = fs::read_to_string(here("PYTHON.md")).unwrap();
         let adapter = page.split("```python\n").nth(1).unwrap().split("```").next().unwrap();
         fs::write(place.0.path().join("adapter.py"), adapter).unwrap();
+        let page = fs::read_to_string(here("OPERATOR.md")).unwrap();
+        for (name, text) in files_of(&page) {
+            place.file(name, text);
+        }
         let kit = place.0.path().join("gatherspec_kit.py");
         fs::copy(here("backends/kit/gatherspec_kit.py"), kit).unwrap();
         place
+    }
+
+    fn file(&self, name: &str, text: &str) {
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
     }
 
     fn script(&self, name: &str, line: &str) {
@@ -192,7 +208,8 @@ fn lacks(line: &str) -> Option<String> {
             return Some(format!("there is no compiler {compiler}"));
         }
     }
-    let is_numpy = line.contains("adapter.py") && !works(&python(), &["-c", "import numpy"]);
+    let is_numpy = (line.contains("adapter.py") || line.contains("pick.py"))
+        && !works(&python(), &["-c", "import numpy"]);
     is_numpy.then(|| format!("{} has no numpy; GATHERSPEC_PYTHON names another", python()))
 }
 

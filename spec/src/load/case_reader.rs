@@ -1,5 +1,7 @@
 //! Who reads the cases of a file, and by which names.
 
+use std::sync::Arc;
+
 use crate::signature::Signature;
 use crate::specification::Specification;
 
@@ -21,6 +23,8 @@ pub(super) struct CaseReader<'a> {
     pub(super) reader: Reader<'a>,
     pub(super) spec: &'a Specification,
     pub(super) page: &'a Signature,
+    /// The same, for the cases to keep.
+    pub(super) signature: &'a Arc<Signature>,
     pub(super) in_spec: bool,
     pub(super) names: Names<'a>,
 }

@@ -16,6 +16,7 @@ use crate::{Attribute, Attributes, Basis, Call, Roles};
 
 use super::case_reader::{CaseReader, Names};
 use super::dtypes::choices;
+use super::families::ClauseMap;
 use super::grid::points;
 use super::names::one_of;
 use super::operands::OtherOperand;
@@ -65,7 +66,9 @@ pub(super) fn read_cases(text: Text<'_>, context: &Context<'_>, wrong: &mut Vec<
     let shared = Shared::default();
     let reader = Reader::new(text, &shared);
     let in_spec = context.folder.is_some();
-    let cases = CaseReader { reader, spec: context.spec, page, in_spec, names: Names::Page };
+    let signature = Arc::new(page.clone());
+    let cases =
+        CaseReader { reader, spec: context.spec, page, signature: &signature, in_spec, names: Names::Page };
     check_count(text, &file.cases, wrong);
     cases.all(&file.cases.value, stem(text), wrong)
 }
@@ -105,13 +108,16 @@ pub(super) fn read_family(
     check_count(text, &file.cases, wrong);
     let shared = Shared::default();
     let reader = Reader::new(text, &shared);
-    let takers: Vec<CaseReader<'_>> = spec
+    let takers: Vec<(Arc<Signature>, &ClauseMap)> = spec
         .with_form(folder)
         .filter(|page| wanted.has(page.operator.as_str()))
-        .filter_map(|page| Some((page, spec.of_families.map(page.operator.as_str())?)))
-        .map(|(page, map)| {
+        .filter_map(|page| Some((Arc::new(page.clone()), spec.of_families.map(page.operator.as_str())?)))
+        .collect();
+    let takers: Vec<CaseReader<'_>> = takers
+        .iter()
+        .map(|(signature, map)| {
             let names = Names::Family(folder, map);
-            CaseReader { reader, spec, page, in_spec: true, names }
+            CaseReader { reader, spec, page: signature, signature, in_spec: true, names }
         })
         .collect();
     let mut names = HashSet::new();
@@ -307,6 +313,7 @@ impl<'a> CaseReader<'a> {
                 let Call { operands, .. } = self.page.spell(roles);
                 let expect = expecting.expectation(&choice.params, mode, &entry.expect)?;
                 let clauses = with_policy(&clauses, mode.is_some(), &expect);
+                let call = Call { operator: self.page.operator.clone(), operands, attributes };
                 cases.push(Case {
                     id: format!("{written}{}", choice.suffix),
                     written: written.clone(),
@@ -321,7 +328,8 @@ impl<'a> CaseReader<'a> {
                     grid_point: (!point.suffix.is_empty()).then_some(at),
                     large: self.reader.large,
                     sparse: sparse.map(Arc::new),
-                    call: Call { operator: self.page.operator.clone(), operands, attributes },
+                    signature: Arc::clone(self.signature),
+                    call,
                     names: OperandNames {
                         params: self.page.operand(OperandRole::Params).name.clone(),
                         indices: self.page.operand(OperandRole::Indices).name.clone(),

@@ -9,8 +9,33 @@ use walkdir::WalkDir;
 use crate::diagnostic::Diagnostic;
 use crate::yaml::{MAX_FILE_BYTES, too_long};
 
+/// A file of a specification.
+#[derive(Clone, Copy)]
+pub(super) struct File<'a> {
+    /// Its path within the folder of the specification, which says what it is.
+    pub(super) place: &'a str,
+    /// Its name in messages.
+    pub(super) name: &'a str,
+    pub(super) bytes: &'a [u8],
+}
+
+impl<'a> File<'a> {
+    pub(super) const fn new(place: &'a str, name: &'a str, bytes: &'a [u8]) -> Self {
+        Self { place, name, bytes }
+    }
+}
+
+/// What a folder holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Root {
+    /// A specification.
+    Whole,
+    /// A part to be added to one.
+    Added,
+}
+
 /// The YAML files of a specification, by their paths within its folder.
-pub(super) fn read_all(root: &Path) -> Result<Vec<(String, Vec<u8>)>, Vec<Diagnostic>> {
+pub(super) fn read_all(root: &Path, holds: Root) -> Result<Vec<(String, Vec<u8>)>, Vec<Diagnostic>> {
     let mut files = Vec::new();
     for entry in WalkDir::new(root).sort_by_file_name() {
         let entry =
@@ -22,13 +47,18 @@ pub(super) fn read_all(root: &Path) -> Result<Vec<(String, Vec<u8>)>, Vec<Diagno
             files.push((name, read_file(entry.path()).map_err(|diagnostic| vec![diagnostic])?));
         }
     }
-    if !files.iter().any(|(name, _)| name == "documents.yaml") {
-        return Err(vec![
-            Diagnostic::file(root.display().to_string(), "this folder has no documents.yaml")
-                .help("a specification is laid out like the folder `spec` of GatherSpec"),
-        ]);
+    let wrong = |what, help| Err(vec![Diagnostic::file(root.display().to_string(), what).help(help)]);
+    match holds {
+        Root::Whole if !files.iter().any(|(name, _)| name == "documents.yaml") => wrong(
+            "this folder has no documents.yaml",
+            "a specification is laid out like the folder `spec` of GatherSpec",
+        ),
+        Root::Added if files.is_empty() => wrong(
+            "this folder has nothing to add",
+            "an operator is operators/<ecosystem>/<operator>/operator.yaml, with clauses.yaml and case files beside it",
+        ),
+        _ => Ok(files),
     }
-    Ok(files)
 }
 
 pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, Diagnostic> {

@@ -1,5 +1,7 @@
 //! Reads the files that are lists: documents, examples, errata, clauses, renamed cases, and what is out of scope.
 
+use serde_yaml::Location;
+
 use crate::Basis;
 use crate::clause::{Clause, Section};
 use crate::diagnostic::Diagnostic;
@@ -13,8 +15,29 @@ impl Specification {
     pub(super) fn read_documents(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
         let file: DocumentsFile = text.parse()?;
         check_schema(text, &file.schema, SCHEMA)?;
-        self.documents = file.documents;
+        for document in file.documents {
+            self.define(text, document.defined, "document", &document.value.id)?;
+            self.documents.push(document.value);
+        }
         Ok(())
+    }
+
+    /// Notes that an entry of a list is defined here.
+    pub(super) fn define(
+        &mut self,
+        text: Text<'_>,
+        at: Location,
+        kind: &'static str,
+        id: &str,
+    ) -> Result<(), Diagnostic> {
+        let before = self.defined_in.insert((kind, id.to_owned()), text.file.to_owned());
+        let Some(other) = before else { return Ok(()) };
+        let message = if other == text.file {
+            format!("the {kind} `{id}` stands here twice")
+        } else {
+            format!("the {kind} `{id}` is already in {other}")
+        };
+        Err(text.wrong(at, message))
     }
 
     pub(super) fn read_inventory(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
@@ -27,14 +50,14 @@ impl Specification {
     pub(super) fn read_out_of_scope(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
         let file: OutOfScopeFile = text.parse()?;
         check_schema(text, &file.schema, SCHEMA)?;
-        self.out_of_scope = file.out_of_scope;
+        self.out_of_scope.extend(file.out_of_scope);
         Ok(())
     }
 
     pub(super) fn read_renamed(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
         let file: RenamedFile = text.parse()?;
         check_schema(text, &file.schema, SCHEMA)?;
-        self.renamed = file.renamed;
+        self.renamed.extend(file.renamed);
         Ok(())
     }
 
@@ -42,9 +65,7 @@ impl Specification {
         let file: ErrataFile = text.parse()?;
         check_schema(text, &file.schema, SCHEMA)?;
         for entry in file.errata {
-            if self.erratum(&entry.value.id).is_some() {
-                return Err(text.wrong(entry.defined, format!("two errata have the id `{}`", entry.value.id)));
-            }
+            self.define(text, entry.defined, "erratum", &entry.value.id)?;
             if entry.value.evidence.iter().any(|evidence| !evidence.is_complete()) {
                 let message = format!(
                     "evidence of `{}` needs a public `link`, or `tool`, `version` and `call`",

@@ -49,8 +49,10 @@ impl Specification {
     /// Reads the questions. [`Specification::check_questions`] checks later that their cases exist.
     pub(super) fn read_questions(&mut self, text: Text<'_>) -> Result<(), Diagnostic> {
         let file = parse(text)?;
-        self.questions =
-            file.questions.iter().map(|entry| question(text, entry)).collect::<Result<_, _>>()?;
+        for entry in &file.questions {
+            self.define(text, entry.id.defined, "question", &entry.id.value)?;
+            self.questions.push(question(text, entry)?);
+        }
         Ok(())
     }
 

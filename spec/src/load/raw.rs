@@ -25,7 +25,7 @@ pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 #[serde(deny_unknown_fields)]
 pub(super) struct DocumentsFile {
     pub(super) schema: Spanned<u32>,
-    pub(super) documents: Vec<Document>,
+    pub(super) documents: Vec<Spanned<Document>>,
 }
 
 /// `inventory.yaml`.

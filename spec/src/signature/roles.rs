@@ -211,6 +211,18 @@ pub enum Misfit {
 }
 
 impl Signature {
+    /// The axis that a call sends, or the default. `None` if the operator has no axis, or the call lacks a required one.
+    #[must_use]
+    pub fn axis_of(&self, roles: &Roles<&Tensor>) -> Option<Axis> {
+        roles.axis.or_else(|| match &self.attribute(AttributeRole::Axis)?.default {
+            AttributeDefault::Value(Attribute::Integer(axis)) => Some(Axis::At(*axis)),
+            AttributeDefault::Value(_) => Some(Axis::Null),
+            AttributeDefault::BatchDims => Some(Axis::At(roles.batch_dims.unwrap_or(0))),
+            AttributeDefault::OnlyAxis => (roles.params.rank() == 1).then_some(Axis::At(0)),
+            _ => None,
+        })
+    }
+
     /// Translates a call of this operator into role terms.
     ///
     /// # Errors

@@ -135,6 +135,7 @@ impl Backend for Burn {
             profile: Profile { bad: BadIndex::Unspecified, negative, ..Profile::default() },
             dtypes: DTYPES.map(|(dtype, _)| dtype).to_vec(),
             index_dtypes: vec![DType::I32, DType::I64],
+            ..Capability::default()
         };
         let operators = OPERATORS.map(|(name, _, negative)| (name.to_owned(), capability(negative)));
         Description {

@@ -36,6 +36,7 @@ impl Backend for Candle {
             profile: Profile::default(),
             dtypes: DTYPES.map(|(dtype, _)| dtype).to_vec(),
             index_dtypes: vec![DType::I64],
+            ..Capability::default()
         };
         let operators = ["torch.gather", "torch.index_select"];
         Description {

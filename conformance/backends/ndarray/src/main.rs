@@ -30,6 +30,7 @@ impl Backend for Ndarray {
             profile: Profile { negative: NegativeIndex::Wrap, ..Profile::default() },
             dtypes: DType::ALL.into_iter().filter(|dtype| *dtype != DType::String).collect(),
             index_dtypes: INDEX_DTYPES.to_vec(),
+            ..Capability::default()
         };
         Description {
             backend: Identity {

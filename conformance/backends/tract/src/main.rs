@@ -56,6 +56,7 @@ impl Backend for Tract {
             profile: Profile { negative: NegativeIndex::Wrap, ..Profile::default() },
             dtypes: DTYPES.map(|(dtype, _)| dtype).to_vec(),
             index_dtypes: index_dtypes.to_vec(),
+            ..Capability::default()
         };
         let operators = OPERATORS.map(|(name, _, _, indices)| (name.to_owned(), capability(indices)));
         Description {

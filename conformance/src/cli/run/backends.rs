@@ -43,7 +43,7 @@ impl Run {
         let mut reports: Vec<BackendReport> = backends.iter().take_while(|_| goes_on()).map(run).collect();
         for path in self.libraries.iter().take_while(|_| goes_on()) {
             let name = quoted(&[path.clone().into_os_string()]);
-            reports.push(match native::command(path, job.folder) {
+            reports.push(match native::command(path, job.folders.arguments()) {
                 Ok(command) => {
                     self.run_program(&name, Named::Library, &Launch::from(&command[..]), &nothing, job)
                 }
@@ -70,7 +70,10 @@ impl Run {
         let fresh = || backend.make(&signatures, self.max_output);
         let make = || InProcess::new(fresh, Strictness::Strict).repeat(self.repeat.get());
         job.progress.backend(&backend.text);
-        let mut report = BackendReport::new(backend.text.clone(), make().description(), job.spec);
+        let description = make().description().clone();
+        let cases = description.declared(job.cases);
+        job.progress.note(Event::Described(job.cases.len() - cases.len()));
+        let mut report = BackendReport::new(backend.text.clone(), &description, job.spec);
         report.departures.retain(|departure| job.operators.contains(departure.operator.as_str()));
         report.sources = self.sources(job);
         let usual = self.max_output == builtin::MAX_OUTPUT;
@@ -83,7 +86,7 @@ impl Run {
             self.note(job, Event::Settled(&result), None);
             Some(Entry::new(case, result))
         };
-        let results: Vec<Option<Entry>> = pool.install(|| job.cases.par_iter().map_init(make, run).collect());
+        let results: Vec<Option<Entry>> = pool.install(|| cases.par_iter().map_init(make, run).collect());
         report.results = results.into_iter().flatten().collect();
         report.named = Named::BuiltIn;
         if let Some(short) = self.short(job, SHORT.drawn) {
@@ -187,6 +190,7 @@ impl Run {
                 let given = job.deviations.of(&report.backend.name);
                 let known = given.as_ref().unwrap_or(built_in);
                 known.apply(&mut report, &cases);
+                known.apply_to_undeclared(&mut report, job.cases);
                 known.apply_to_profile(&mut report, &findings.description, job.spec, &job.operators);
                 self.campaign_on(named, launch, known, job, &mut report, not_run);
                 report
@@ -238,11 +242,10 @@ impl Run {
 
     /// The options besides the backend that a command line needs to repeat a case.
     fn sources(&self, job: &Job<'_>) -> Vec<String> {
-        let folder = job.folder.map(|folder| path("--spec", folder));
         let files = self.files.iter().map(|file| path("--cases", file));
         let repeat = (self.repeat.get() > 1).then(|| option("--repeat", self.repeat));
         let large = (self.suite == Some(Suite::Large)).then(|| "--suite large".to_owned());
-        folder.into_iter().chain(files).chain(repeat).chain(large).collect()
+        job.folders.options().into_iter().chain(files).chain(repeat).chain(large).collect()
     }
 }
 
@@ -253,8 +256,7 @@ fn adapter(named: Named, argument: &str) -> Option<&'static Adapter> {
 
 /// The command lines for a campaign on a backend.
 fn reproduction(job: &Job<'_>, named: Named, argument: &str, options: Vec<String>) -> Reproduction {
-    let folder = job.folder.map(|folder| path("--spec", folder));
-    Reproduction::new(named, argument, &folder.into_iter().chain(options).collect::<Vec<_>>())
+    Reproduction::new(named, argument, &[job.folders.options(), options].concat())
 }
 
 #[cfg(test)]

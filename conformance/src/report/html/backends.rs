@@ -1,5 +1,6 @@
 //! The results of one backend: a verdict per case as runs, and everything known of what does not pass.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use gather_spec::{Case, Specification};
@@ -16,6 +17,12 @@ use super::clauses::Clauses;
 use super::pictures::Pictures;
 use super::texts::Texts;
 
+/// In place of a verdict: there is no result.
+const NO_RESULT: i64 = -1;
+
+/// In place of a verdict: the operator is not declared.
+const UNDECLARED: i64 = -2;
+
 /// A backend with its results.
 #[derive(Serialize)]
 pub(super) struct Backend<'a> {
@@ -23,11 +30,23 @@ pub(super) struct Backend<'a> {
     name: String,
     /// The line that repeats a case, before the id and after it.
     repeat: (String, String),
-    /// Verdicts in the order of the cases, each with how often it follows itself; -1 where there is no result.
+    /// Verdicts in the order of the cases, each with how often it follows itself; [`NO_RESULT`] or [`UNDECLARED`] where
+    /// there is none.
     verdicts: Vec<i64>,
     /// What is known of the results that do not pass, in the order of the cases.
     details: Vec<Detail<'a>>,
+    /// The failures by cause.
+    causes: Vec<Cause>,
     campaign: Vec<Part<'a>>,
+}
+
+/// Failures that are most likely one bug.
+#[derive(Serialize)]
+struct Cause {
+    /// What they have in common beside the verdict.
+    shared: &'static str,
+    /// The numbers of their cases, the most telling one first.
+    cases: Vec<usize>,
 }
 
 /// What is known of one result. Texts are numbers, and 0 is none.
@@ -39,6 +58,9 @@ struct Detail<'a> {
     /// The number of elements of all operands.
     #[serde(skip_serializing_if = "is_zero")]
     size: usize,
+    /// Whether some operand has no elements.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    empty: bool,
     /// The verdict without deviations, if they change it.
     #[serde(skip_serializing_if = "Option::is_none")]
     observed: Option<usize>,
@@ -106,8 +128,9 @@ impl<'a> Backend<'a> {
         spec: &'a Specification,
         (clauses, pictures, texts): (&mut Clauses<'a>, &mut Pictures, &mut Texts<'a>),
     ) -> Self {
-        let (verdicts, entries) = in_order(&report.results, cases);
+        let (verdicts, entries) = in_order(report, cases);
         pictures.draw(&entries, cases, texts);
+        let causes = causes(report, &entries);
         let detail = |(case, entry)| Detail {
             picture: pictures.number(case, entry),
             ..Detail::new(case, entry, texts)
@@ -118,24 +141,36 @@ impl<'a> Backend<'a> {
             repeat: report.reproduction().around_id(),
             verdicts,
             details,
+            causes,
             campaign: report.campaign.iter().map(|part| Part::new(part, spec, clauses, texts)).collect(),
         }
     }
 }
 
+/// The failures by cause, with the numbers of their cases.
+fn causes(report: &BackendReport, entries: &[(usize, &Entry)]) -> Vec<Cause> {
+    let numbers: HashMap<&str, usize> = entries.iter().map(|(case, entry)| (&*entry.id, *case)).collect();
+    let causes = report.causes().into_iter().map(|cause| {
+        let failures = std::iter::once(&cause.first).chain(&cause.others);
+        Cause { shared: cause.shared, cases: failures.map(|entry| numbers[&*entry.id]).collect() }
+    });
+    causes.collect()
+}
+
 /// The verdicts as runs, and the entries that have details, with the numbers of their cases.
-fn in_order<'a>(results: &'a [Entry], cases: &[&Case]) -> (Vec<i64>, Vec<(usize, &'a Entry)>) {
+fn in_order<'a>(report: &'a BackendReport, cases: &[&Case]) -> (Vec<i64>, Vec<(usize, &'a Entry)>) {
     let (mut runs, mut entries): (Vec<i64>, _) = (Vec::new(), Vec::new());
-    let mut results = results.iter().peekable();
+    let mut results = report.results.iter().peekable();
     for (number, case) in cases.iter().enumerate() {
         let entry = results.next_if(|entry| entry.id == case.id);
-        let verdict = entry.map_or(-1, |entry| entry.verdict as i64);
+        let declared = report.declares(case.call.operator.as_str());
+        let none = if declared { NO_RESULT } else { UNDECLARED };
+        let verdict = entry.map_or(none, |entry| entry.verdict as i64);
         match runs.as_mut_slice() {
             [.., last, count] if *last == verdict => *count += 1,
             _ => runs.extend([verdict, 1]),
         }
-        // Of an operator that is not declared, there is nothing more to say.
-        let said = entry.filter(|entry| entry.verdict != Verdict::Pass && entry.profile.is_some());
+        let said = entry.filter(|entry| entry.verdict != Verdict::Pass);
         entries.extend(said.map(|entry| (number, entry)));
     }
     (runs, entries)
@@ -154,7 +189,8 @@ impl<'a> Detail<'a> {
         }
         Self {
             case,
-            size: entry.size,
+            size: entry.size.elements,
+            empty: entry.size.is_empty,
             observed: entry.observed.map(|verdict| verdict as usize),
             profile,
             dtypes,

@@ -24,6 +24,8 @@ pub(super) struct Overview<'a> {
     pub(super) ending: &'static str,
     /// What there is to say of the backend as a whole, in lists with a title.
     pub(super) lists: Vec<(&'static str, Vec<String>)>,
+    /// The operators that it does not declare.
+    pub(super) undeclared: &'a [String],
 }
 
 /// One operator with a cell per backend.
@@ -56,6 +58,7 @@ pub(super) fn sentences<'a>(report: &'a Report, labels: &[Label]) -> Vec<Overvie
             mark: mark(state),
             ending,
             lists: lists(backend),
+            undeclared: &backend.summary.undeclared,
         }
     };
     report.backends.iter().zip(labels).map(overview).collect()
@@ -66,7 +69,7 @@ fn ending(ending: Ending) -> (&'static str, &'static str) {
     match ending {
         Ending::Conforms => ("pass", "conforms"),
         Ending::ConformsBut => ("known", "known deviations"),
-        Ending::AskedInPart => ("part", "asked in part"),
+        Ending::AskedInPart => ("part", "clauses untested"),
         Ending::NothingAsked => ("unasked", "nothing asked"),
         Ending::Fails => ("fail", "fails"),
         Ending::NotRun => ("fail", "not run"),
@@ -104,7 +107,8 @@ fn lists(backend: &BackendReport) -> Vec<(&'static str, Vec<String>)> {
             backend.departures.iter().map(ToString::to_string).collect(),
         ),
         ("Remarks", backend.remarks.clone()),
-        ("Operators that it does not declare", summary.undeclared.clone()),
+        ("What it declares", summary.declared_lines()),
+        ("Clauses that are outside of that", summary.outside.clone()),
         ("Clauses that no case tested", summary.untested.clone()),
         ("Clauses that no case rejected under", summary.unrejected_lines()),
     ];
@@ -121,7 +125,7 @@ pub(super) fn rows<'a>(report: &'a Report, spec: &Specification) -> Vec<Row<'a>>
             .backends
             .iter()
             .zip(&counts)
-            .map(|(one, counts)| cell(one, counts.get(operator)))
+            .map(|(one, counts)| cell(one, operator, counts.get(operator)))
             .collect(),
     };
     report.operators().into_iter().map(row).collect()
@@ -130,7 +134,6 @@ pub(super) fn rows<'a>(report: &'a Report, spec: &Specification) -> Vec<Row<'a>>
 /// How many results of an operator there are of each state.
 #[derive(Default)]
 struct Counts {
-    declared: bool,
     pass: usize,
     known: usize,
     fail: usize,
@@ -148,7 +151,6 @@ fn count(backend: &BackendReport) -> HashMap<&str, Counts> {
 
 impl Counts {
     fn add(&mut self, entry: &Entry) {
-        self.declared |= entry.profile.is_some();
         match state(entry.verdict) {
             "pass" => self.pass += 1,
             "known" if entry.observed == Some(Verdict::Unsupported) => self.unasked += 1,
@@ -159,13 +161,14 @@ impl Counts {
     }
 }
 
-fn cell(backend: &BackendReport, counts: Option<&Counts>) -> Cell {
+fn cell(backend: &BackendReport, operator: &str, counts: Option<&Counts>) -> Cell {
     let plain =
         |state, said: &str| Cell { state, mark: mark(state), said: said.to_owned(), rest: String::new() };
     let counts = match counts {
         _ if backend.broken.is_some() => return plain("unasked", "not run"),
-        Some(counts) if counts.declared => counts,
-        _ => return plain("unasked", "not declared"),
+        _ if !backend.declares(operator) => return plain("unasked", "not declared"),
+        Some(counts) => counts,
+        None => return plain("unasked", "no result"),
     };
     let said = [
         ("fail", counts.fail, format!("{} fail", Thousands(counts.fail))),

@@ -29,7 +29,7 @@ impl Pictures {
 
     /// Draws the small calls among entries with the numbers of their cases, unknown failures first.
     pub(super) fn draw(&mut self, entries: &[(usize, &Entry)], cases: &[&Case], texts: &mut Texts<'_>) {
-        let small = |entry: &Entry| entry.size <= SMALL && entry.verdict != Verdict::Unsupported;
+        let small = |entry: &Entry| entry.size.elements <= SMALL && entry.verdict != Verdict::Unsupported;
         let mut wanted: Vec<_> = entries.iter().filter(|(_, entry)| small(entry)).collect();
         wanted.sort_by_key(|(_, entry)| entry.verdict == Verdict::KnownDeviation);
         let mut left = self.share;

@@ -1,20 +1,15 @@
 //! The failures of a backend, with what is needed to fix and to reproduce each.
-//!
-//! Failures with the same verdict under the same clauses are most likely one bug. So are calls that a backend does not
-//! support for the same reason, and those that were not sent for one. Of such a group, only the smallest call is shown in
-//! full.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::difference::{Elements, Sides};
-use crate::judge::{UNSUPPORTED, Verdict};
 use crate::style;
 use crate::words::cut;
 
-use super::super::campaign::{Campaign, Kind as FailedKind};
+use super::super::campaign::{Campaign, Kind};
+use super::super::cause::Cause;
 use super::super::entry::Entry;
 use super::super::found::BackendReport;
 use super::super::label::Label;
@@ -29,28 +24,28 @@ const EXPECTED: &str = "expected";
 /// The column where values of fields start.
 const INDENT: usize = 13;
 
-/// Writes every failure of a backend, grouped by kind.
+/// Writes every failure of a backend, by cause.
 pub(super) fn all(text: &mut String, backend: &BackendReport, label: &Label, page: Page) {
-    let reproduction = backend.reproduction();
-    for group in groups(backend) {
-        let Some(first) = group.first() else { continue };
-        let verdict = painted(style::BAD, first.verdict.name());
-        let rest = format!("{} on {}", first.id, label.short());
-        let lines = page.lines(first.verdict.name().width() + 1, &rest);
+    for one in backend.causes() {
+        let verdict = painted(style::BAD, one.first.verdict.name());
+        let rest = format!("{} on {}", one.first.id, label.short());
+        let lines = page.lines(one.first.verdict.name().width() + 1, &rest);
         let _ = writeln!(text, "{verdict} {}", lines.join("\n  "));
-        fields(text, backend, first, page);
-        field(text, "reproduce", &command(&reproduction.case(&first.id), page));
-        if group.len() > 1 {
-            let ids: Vec<&str> = group[1..].iter().map(|entry| entry.id.as_str()).collect();
-            let kind = match Kind::of(first) {
-                Kind::Clauses(_) => "these clauses",
-                Kind::Answer(_) => "this answer",
-            };
-            let list = cut(&ids, IDS, WHOLE);
-            let said = format!("{} more of this verdict and {kind}: {list}", ids.len());
-            field(text, "also", &page.lines(INDENT, &said));
-        }
+        cause(text, backend, &one, page, IDS);
         text.push('\n');
+    }
+}
+
+/// Writes the first failure of a cause, with the line that repeats it, and at most `most` of the other ids.
+pub(super) fn cause(text: &mut String, backend: &BackendReport, cause: &Cause<'_>, page: Page, most: usize) {
+    fields(text, backend, cause.first, page);
+    let reproduce = backend.reproduction().case(&cause.first.id);
+    field(text, "reproduce", &command(&reproduce, page));
+    if !cause.others.is_empty() {
+        let ids: Vec<&str> = cause.others.iter().map(|entry| entry.id.as_str()).collect();
+        let list = cut(&ids, most, WHOLE);
+        let said = format!("{} more of this verdict and {}: {list}", ids.len(), cause.shared);
+        field(text, "also", &page.lines(INDENT, &said));
     }
 }
 
@@ -67,13 +62,7 @@ pub(super) fn kinds(text: &mut String, backend: &BackendReport, label: &Label, p
 }
 
 /// Writes a kind of failures, with the lines that repeat it.
-pub(super) fn kind(
-    text: &mut String,
-    backend: &BackendReport,
-    campaign: &Campaign,
-    kind: &FailedKind,
-    page: Page,
-) {
+pub(super) fn kind(text: &mut String, backend: &BackendReport, campaign: &Campaign, kind: &Kind, page: Page) {
     if let Some(statement) = kind.statement() {
         field(text, "law", &page.lines(INDENT, &statement));
     }
@@ -84,39 +73,6 @@ pub(super) fn kind(
     for (number, line) in lines.iter().enumerate() {
         field(text, if number == 0 { "reproduce" } else { "" }, &command(line, page));
     }
-}
-
-/// What failures with the same verdict share if they are most likely one bug.
-#[derive(PartialEq)]
-enum Kind<'a> {
-    Clauses(BTreeSet<&'a str>),
-    /// The reason for which the backend does not support the call, or was not asked.
-    Answer(&'a str),
-}
-
-impl<'a> Kind<'a> {
-    fn of(entry: &'a Entry) -> Self {
-        match entry.actual.as_deref() {
-            Some(answer) if answer.starts_with(UNSUPPORTED) || entry.verdict == Verdict::NotRun => {
-                Self::Answer(answer)
-            }
-            _ => Self::Clauses(entry.clauses.iter().map(String::as_str).collect()),
-        }
-    }
-}
-
-/// Groups failures by kind. Groups are in the order of their first failure, failures in a group in order of size.
-fn groups(backend: &BackendReport) -> Vec<Vec<&Entry>> {
-    let mut groups: Vec<(Verdict, Kind<'_>, Vec<&Entry>)> = Vec::new();
-    for entry in backend.failures() {
-        let kind = Kind::of(entry);
-        match groups.iter_mut().find(|(verdict, of, _)| *verdict == entry.verdict && *of == kind) {
-            Some((_, _, group)) => group.push(entry),
-            None => groups.push((entry.verdict, kind, vec![entry])),
-        }
-    }
-    groups.iter_mut().for_each(|(_, _, group)| group.sort_by_key(|entry| entry.size));
-    groups.into_iter().map(|(_, _, group)| group).collect()
 }
 
 /// Writes a failure.

@@ -12,7 +12,7 @@ const TABLE: usize = 120;
 const NARROWEST: usize = 40;
 
 /// Where to find a list in full that is cut here.
-pub(super) const WHOLE: &str = "report.md";
+pub(in super::super) const WHOLE: &str = "report.md";
 
 /// The width of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -73,6 +73,7 @@ pub(super) fn case(name: &str, first: u32) -> Case {
         sparse: None,
         call,
         names: OperandNames { params: "params".into(), indices: "indices".into() },
+        signature: gather_conformance::builtin::signatures().get("tf.gather_nd").unwrap().clone().into(),
         expect: Expectation { arms: vec![Arm::always(allowed)] },
     }
 }

@@ -48,6 +48,7 @@ impl Backend for Kernel {
             profile: Profile::default(),
             dtypes: vec![self.params],
             index_dtypes: vec![self.indices],
+            ..Capability::default()
         };
         let (name, version, language) = ("narrow".to_owned(), "1".to_owned(), "Rust".to_owned());
         Description {
@@ -129,7 +130,7 @@ impl Kernel {
 }
 
 /// Builds the same kernel from C; nothing without a C compiler, or for strings, which the kernel in C does not move.
-pub(crate) fn build(kernel: &Kernel, library: &Path) -> Option<()> {
+pub(crate) fn build(kernel: &Kernel, library: &Path, more: &[&str]) -> Option<()> {
     if kernel.params == DType::String {
         return None;
     }
@@ -143,7 +144,7 @@ pub(crate) fn build(kernel: &Kernel, library: &Path) -> Option<()> {
     command.arg(format!("-DSIZE={}", kernel.params.size()));
     command.arg(format!("-DINDICES={}", upper(kernel.indices)));
     command.arg(format!("-DINDEX=int{}_t", 8 * kernel.indices.size()));
-    command.arg(format!("-D{:?}", kernel.bug)).arg("-o").arg(library);
+    command.arg(format!("-D{:?}", kernel.bug)).args(more).arg("-o").arg(library);
     command.arg(here("tests/narrow_kernels/kernel.c"));
     let Ok(output) = command.output() else {
         // Not by `eprintln!`, which the test harness would keep to itself.

@@ -36,6 +36,6 @@ function kindCard(model, backend, kind) {
       ["difference", text("differs")],
       ["reproduce", kind.reproduce.map(copyable)],
     ]),
-    elementTables([group]),
+    elementTables([group], kind.id),
     model.sets[kind.set].map((one) => clauseText(model, model.clauses[one])));
 }

@@ -7,13 +7,13 @@ function repeating(backend, id) {
   return before + id + after;
 }
 
-/** Everything that is known of a case. */
-function card(model, number) {
+/** Everything that is known of a case. `where` tells two cards of one case apart. */
+function card(model, number, where = "") {
   const id = model.ids[number];
   const row = model.rowOf[number];
   const column = (name) => model.texts[model.cases[name][row]];
   const groups = outcomes(model, number);
-  const tables = elementTables(groups);
+  const tables = elementTables(groups, id + where);
   const [why, example] = [column("why"), column("example")];
   return make("div", { class: "card" },
     make("p", {},

@@ -28,7 +28,10 @@ function decode(raw) {
   return model;
 }
 
-/** Runs of verdicts as one verdict per case; -1 where there is no result. */
+/** What stands for a verdict where the operator is not declared; -1 where there is no result for another reason. */
+const UNDECLARED = -2;
+
+/** Runs of verdicts as one verdict per case. */
 function expanded(runs, count) {
   const verdicts = new Int8Array(count).fill(-1);
   for (let run = 0, at = 0; run < runs.length; run += 2) {
@@ -41,32 +44,37 @@ function expanded(runs, count) {
 /** The state of a result: `fail`, `known`, `unasked`, `pass`, or null without one. */
 function stateOf(model, backend, number) {
   const verdict = backend.verdicts[number];
+  if (verdict === UNDECLARED) return "unasked";
   return verdict < 0 ? null : model.states[verdict];
 }
 
 /** The name of the verdict of a result, with what a known deviation hides. */
 function labelOf(model, backend, number) {
   const verdict = backend.verdicts[number];
+  if (verdict === UNDECLARED) return "not declared";
   if (verdict < 0) return "no result";
   const state = model.states[verdict];
   const detail = backend.details.get(number);
   if (state === "known" && detail?.observed !== undefined) return `known: ${model.verdicts[detail.observed]}`;
-  if (state === "unasked") return detail ? "not asked" : "not declared";
+  if (state === "unasked") return "not asked";
   return model.verdicts[verdict];
 }
 
+/** How much larger than its elements a call without elements counts: more than any call has. */
+const EMPTY = 2 ** 52;
+
 /**
  * The numbers of all cases: failures first, then known deviations, then what was not asked, then the rest. Of those that
- * do not pass, small calls come first, since they are the easiest to understand.
+ * do not pass, small calls come first, since they are the easiest to understand; those without elements are not.
  */
 function ordered(model) {
   const ranks = new Uint8Array(model.count).fill(3);
   const sizes = new Float64Array(model.count);
   const rank = { fail: 0, known: 1, unasked: 2 };
   for (const backend of model.backends) {
-    // Whatever does not pass has details, apart from cases of operators that are not declared.
-    for (const [number, { size }] of backend.details) {
-      sizes[number] = size ?? 0;
+    // Whatever does not pass has details.
+    for (const [number, { size, empty }] of backend.details) {
+      sizes[number] = (size ?? 0) + (empty ? EMPTY : 0);
       ranks[number] = Math.min(ranks[number], rank[stateOf(model, backend, number)] ?? 3);
     }
   }

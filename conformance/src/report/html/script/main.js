@@ -38,6 +38,7 @@ function start() {
   const counts = countClauses(model);
   byId("all-clauses").addEventListener("change", () => showClauses(model, counts));
   showClauses(model, counts);
+  showCauses(model);
   showCampaign(model);
 
   const read = () => {

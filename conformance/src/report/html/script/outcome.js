@@ -49,8 +49,8 @@ function described(fields) {
   return make("dl", {}, shown.map(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
 }
 
-/** The elements that differ: one table for all backends that are compared with the same elements. */
-function elementTables(groups) {
+/** The elements that differ in something: one table for all backends that are compared with the same elements. */
+function elementTables(groups, what) {
   const tables = new Map();
   for (const group of groups) {
     const elements = group.detail?.difference?.elements;
@@ -60,10 +60,10 @@ function elementTables(groups) {
     if (!tables.has(key)) tables.set(key, { elements, expected: waver ? "at first" : "expected", rows: [] });
     tables.get(key).rows.push(group);
   }
-  return [...tables.values()].map(elementTable);
+  return [...tables.values()].map((table) => elementTable(table, what));
 }
 
-function elementTable({ elements, expected, rows }) {
+function elementTable({ elements, expected, rows }, what) {
   const { dtype, shape, window } = elements;
   const wrong = window.expected.map((_, at) => rows.some((row) => differsAt(row, at)));
   const head = window.expected.map((_, at) => make("th", { scope: "col" }, `[${position(shape, window.start + at)}]`));
@@ -77,7 +77,7 @@ function elementTable({ elements, expected, rows }) {
     make("tbody", {},
       make("tr", {}, make("th", { scope: "row" }, expected), right),
       rows.map((row) => make("tr", {}, make("th", { scope: "row" }, name(row)), line(row)))));
-  return make("div", { class: "elements", tabindex: "0", role: "region", "aria-label": "Elements that differ" }, table);
+  return make("div", { class: "elements", tabindex: "0", role: "region", "aria-label": `Elements that differ in ${what}` }, table);
 }
 
 function differsAt(row, at) {
