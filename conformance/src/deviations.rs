@@ -7,6 +7,7 @@
 //! file that covers a run.
 
 mod draft;
+mod drawn;
 mod entry;
 mod kinds;
 mod selector;
@@ -28,11 +29,12 @@ use crate::runner::CaseResult;
 use crate::select::{Names, Pattern};
 
 pub use draft::draft;
+pub(crate) use drawn::Drawn;
 use entry::Deviation;
 pub(crate) use kinds::Extent;
 use kinds::KnownKind;
 use selector::Facts;
-pub(crate) use watched::{Drawn, Watched};
+pub(crate) use watched::Watched;
 
 /// The version of the file format.
 const SCHEMA: u32 = 2;

@@ -12,6 +12,7 @@ use crate::generate::Choices;
 use crate::judge::Verdict;
 
 use super::Deviations;
+use super::drawn::Drawn;
 use super::kinds;
 use super::selector::{Expected, Facts, message};
 
@@ -26,20 +27,6 @@ pub(crate) struct Watched<'a> {
     /// The first cases, by their numbers, of which at most so many are kept.
     calls: Mutex<BTreeMap<u64, Drawn>>,
     most: u64,
-}
-
-/// A case of a campaign that was judged, for a draft.
-#[derive(Clone, Debug)]
-pub(crate) struct Drawn {
-    pub(super) law: Option<String>,
-    pub(super) operator: String,
-    /// `pass`, or what is wrong.
-    pub(super) verdict: Verdict,
-    pub(super) facts: Facts,
-    /// The entry that covers it.
-    pub(super) known: Option<usize>,
-    /// The call and what was answered, if that is wrong.
-    pub(super) shown: String,
 }
 
 impl<'a> Watched<'a> {
