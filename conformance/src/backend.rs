@@ -125,8 +125,8 @@ impl Description {
     #[must_use]
     pub fn nothing_to_test(&self, spec: &Specification) -> Option<String> {
         let has_dtypes = |Capability { dtypes, index_dtypes, extends, .. }: &Capability| {
-            !(dtypes.is_empty() && extends.dtypes.is_empty())
-                && !(index_dtypes.is_empty() && extends.index_dtypes.is_empty())
+            let has = |listed: &[DType], beyond: &[DType]| !listed.is_empty() || !beyond.is_empty();
+            has(dtypes, &extends.dtypes) && has(index_dtypes, &extends.index_dtypes)
         };
         if self.of_known_operators(spec).operators.values().any(has_dtypes) {
             return None;

@@ -110,6 +110,9 @@ impl fmt::Display for Capability {
     }
 }
 
+/// Whether the output of a case is all zeros, and how large its operands are.
+type Size = (bool, usize);
+
 /// The cases just outside a limit, by id: for each limit of each operator the smallest case that has one right output, not of
 /// zeros if there is one, and exceeds no other limit.
 #[derive(Clone, Debug, Default)]
@@ -118,7 +121,7 @@ pub(crate) struct Probes(HashSet<String>);
 impl Probes {
     /// The probes among these cases.
     pub(crate) fn new<'a>(description: &'a Description, cases: impl IntoIterator<Item = &'a Case>) -> Self {
-        let mut smallest: BTreeMap<(&str, Limit), ((bool, usize), &'a str)> = BTreeMap::new();
+        let mut smallest: BTreeMap<(&str, Limit), (Size, &'a str)> = BTreeMap::new();
         let limited: BTreeMap<&str, &Capability> = (description.operators.iter())
             .filter(|(_, capability)| !capability.limits.is_empty())
             .map(|(operator, capability)| (operator.as_str(), capability))
@@ -147,7 +150,7 @@ impl Probes {
 
 impl Capability {
     /// The only limit that a case with one right output exceeds, whether the output is all zeros, and the size of the case.
-    fn probed_by(&self, case: &Case) -> Option<(Limit, (bool, usize))> {
+    fn probed_by(&self, case: &Case) -> Option<(Limit, Size)> {
         if case.large {
             return None;
         }

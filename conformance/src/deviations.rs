@@ -34,6 +34,7 @@ use entry::Deviation;
 pub(crate) use kinds::Extent;
 use kinds::KnownKind;
 use selector::Facts;
+#[cfg(feature = "cli")]
 pub(crate) use watched::Watched;
 
 /// The version of the file format.

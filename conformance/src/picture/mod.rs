@@ -24,6 +24,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use gather_spec::case::OperandNames;
 use gather_spec::{Call, Profile};
 
+#[cfg(feature = "cli")]
 pub(crate) use layout::answerer;
 pub use layout::{Make, Picture, reference};
 pub use terminal::width_of_stdout;

@@ -91,7 +91,7 @@ pub struct Size {
 impl Size {
     fn of(call: &Call) -> Self {
         let shapes = || call.operands.tensors().map(Tensor::shape);
-        let elements = || shapes().map(|shape| shape.element_count());
+        let elements = || shapes().map(gather_spec::Shape::element_count);
         Self {
             is_empty: elements().any(|count| count == 0),
             elements: elements().fold(0, usize::saturating_add),

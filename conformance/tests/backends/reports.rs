@@ -335,7 +335,7 @@ fn undeclared() {
         assert_eq!(form.matches(others[1]).count(), once, "{form}");
     }
     let file = tempfile::NamedTempFile::new().unwrap();
-    let entry = format!("schema: 1\ndeviations:\n  - {{ case: {CASE}, verdict: crash, reason: it does }}\n");
+    let entry = format!("schema: 2\ndeviations:\n  - {{ case: {CASE}, verdict: crash, reason: it does }}\n");
     std::fs::write(file.path(), entry).unwrap();
     let known = ["--case", EXAMPLES, "--deviations", file.path().to_str().unwrap()];
     let ran = run(&known, "declares nothing of it");

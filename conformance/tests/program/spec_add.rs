@@ -148,7 +148,7 @@ fn the_operator_of_the_page_may_be_added_to_a_folder_and_takes_the_cases_of_its_
     let (family, alone): (Vec<_>, Vec<_>) = cases.partition(|case| case.family.is_some());
     assert!(family.len() > 1000 && alone.len() == 1, "{} of a family, {} others", family.len(), alone.len());
     let names = spec.operators.iter().map(|one| one.operator.as_str());
-    assert!(names.is_sorted_by_key(|name| name.to_owned()), "operators are in the order of their names");
+    assert!(names.is_sorted(), "operators are in the order of their names");
     // Without the families that it maps its clauses to, it cannot be read.
     let wrong = Specification::with_added(Some(Path::new(MADE_UP)), &own, &Wanted::None).unwrap_err();
     assert!(wrong[0].to_string().contains("there is no family `take`"), "{}", wrong[0]);
