@@ -243,7 +243,8 @@ fn describe_fields(fields: &ErrorFields) -> String {
 
 #[cfg(test)]
 mod tests {
-    use gather_spec::{ByteString, DType, Shape};
+    use gather_spec::signature::{Fill, FillWord};
+    use gather_spec::{ByteString, DType, DimensionRule, Filled, Shape};
 
     use super::*;
 
@@ -287,6 +288,31 @@ mod tests {
         assert_eq!(verdict(&output, &Outcome::Unsupported(String::new())), Verdict::RejectedGoodInput);
         let anything = [Allowed::Unspecified];
         assert_eq!(verdict(&anything, &Outcome::Unsupported(String::new())), Verdict::Pass);
+    }
+
+    #[test]
+    fn any_error_passes_where_one_is_expected_and_no_output_does() {
+        for code in [None, Some(ErrorCode::IndicesRank)] {
+            let judged =
+                judge(&[Allowed::AnyError], &tensor(0), &error(code, None), true, Strictness::Strict);
+            assert_eq!(judged, Judgement { verdict: Verdict::Pass, note: None });
+        }
+        assert_eq!(verdict(&[Allowed::AnyError], &Outcome::Output(tensor(1))), Verdict::AcceptedBadInput);
+    }
+
+    /// The second of two elements is what a bad index gives: a NaN of any bits.
+    #[test]
+    fn a_filled_output_is_the_expected_one_with_any_bits_of_the_fill_value() {
+        let floats = |bits: [u32; 2]| Tensor::new(DType::F32, [2], bits.to_vec()).unwrap();
+        let (one, two, nan) = (0x3F80_0000, 0x4000_0000, 0x7FC1_2345);
+        let zero = FillWord::Zero;
+        let fill = Fill { inexact: FillWord::Nan, signed: zero, unsigned: zero, bool: zero };
+        let allowed = [Allowed::Filled(Filled { zeroed: floats([one, 0]), at: [1].into(), fill })];
+        assert_eq!(verdict(&allowed, &Outcome::Output(floats([one, nan]))), Verdict::Pass);
+        assert_eq!(verdict(&allowed, &Outcome::Output(floats([one, 0]))), Verdict::WrongOutput);
+        assert_eq!(verdict(&allowed, &Outcome::Output(floats([two, nan]))), Verdict::WrongOutput);
+        assert_eq!(verdict(&allowed, &error(None, None)), Verdict::RejectedGoodInput);
+        assert_eq!(describe_allowed(&allowed), "f32 [2] [1.0, nan]");
     }
 
     #[test]
@@ -343,6 +369,10 @@ mod tests {
             (ErrorFields { index: Some(1), ..none() }, ErrorFields { index: Some(2), ..none() }),
             (ErrorFields { bound: Some(1), ..none() }, ErrorFields { bound: Some(2), ..none() }),
             (ErrorFields { bytes: Some(1), ..none() }, ErrorFields { bytes: Some(2), ..none() }),
+            (
+                ErrorFields { rule: Some(DimensionRule::SliceSizesCount), ..none() },
+                ErrorFields { rule: Some(DimensionRule::ParamsDimsCount), ..none() },
+            ),
         ];
         for (stated, other) in fields {
             let judged = |stated: &ErrorFields, given: &ErrorFields| {
@@ -378,11 +408,16 @@ mod tests {
             Allowed::Shape(Shape::new([2, 3]).unwrap()),
             Allowed::Error(ErrorCode::IndexOutOfRange, fields),
             Allowed::Error(ErrorCode::IndicesRank, ErrorFields::default()),
+            Allowed::Error(
+                ErrorCode::DimensionNumbers,
+                ErrorFields { rule: Some(DimensionRule::SliceSizesCount), ..ErrorFields::default() },
+            ),
             Allowed::AnyError,
             Allowed::Unspecified,
         ];
         let words = "u8 [1] [5] | an output of shape [2, 3] | error index-out-of-range (component 1, bound 3) | \
-                     error indices-rank | any error | anything but a crash";
+                     error indices-rank | error dimension-numbers (rule slice-sizes-count) | any error | \
+                     anything but a crash";
         assert_eq!(describe_allowed(&allowed), words);
     }
 
