@@ -42,6 +42,14 @@ impl fmt::Display for Outside {
 }
 
 impl Capability {
+    /// The same with the dtypes beyond the page among the others, to draw from.
+    pub(crate) fn with_extensions(&self) -> Self {
+        let mut all = self.clone();
+        all.dtypes.extend(&self.extends.dtypes);
+        all.index_dtypes.extend(&self.extends.index_dtypes);
+        all
+    }
+
     /// Why a case is not sent: `case` is in dtypes that the backend declares, if it has any of those.
     pub(crate) fn excludes(&self, case: &Case) -> Option<Outside> {
         let allowed = case.expect.under(self.profile);

@@ -2,11 +2,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gather_spec::signature::Axis;
-use gather_spec::{Outcome, Profile, Tensor};
+use gather_spec::{BadIndex, Outcome, Profile, Tensor};
 
 use super::*;
 use crate::backend::{Backend, Identity};
 use crate::builtin;
+use crate::fuzz::{Answer, Check, Differential, Question, Step, Tally};
+use crate::generate::Choices;
 use crate::judge::{Strictness, Verdict};
 use crate::limits::Limits;
 use crate::report::{BackendReport, Ending, Entry};
@@ -200,4 +202,62 @@ fn a_dtype_beyond_the_page_is_tested_in_turns_and_its_refusal_is_not() {
         }
     }
     assert!(turns[&DType::I32] > 100 && turns[&DType::I64] > 100, "{turns:?}");
+}
+
+/// A call with its indices of i32 as i64, which the page lists.
+fn as_listed(call: &Call) -> Call {
+    let indices = call.operands.get("indices").unwrap();
+    let value = |element| match element {
+        Element::Bits(bits) => i64::from(u32::try_from(bits).unwrap().cast_signed()).cast_unsigned(),
+        Element::Bytes(_) => panic!("indices are no strings"),
+    };
+    let values: Vec<u64> = indices.iter().map(value).collect();
+    let mut listed = call.clone();
+    listed.operands.replace("indices", Tensor::new(DType::I64, indices.shape().to_vec(), values).unwrap());
+    listed
+}
+
+/// What is right in a dtype beyond the page is what is right in one of the page, and anything else is found.
+#[test]
+fn drawn_calls_in_a_dtype_beyond_the_page_are_compared_with_those_of_the_page() {
+    let operator = "onnx.GatherND-13";
+    let mut description = Limited::new(Bug::None).describe();
+    description.operators.retain(|name, _| name == operator);
+    let known = description.operators.get_mut(operator).unwrap();
+    (known.limits, known.extends.index_dtypes) = (Limits::default(), vec![DType::I32]);
+    for bad in [BadIndex::Error, BadIndex::Unspecified] {
+        let profile = Profile { bad, ..description.operators[operator].profile };
+        description.operators.get_mut(operator).unwrap().profile = profile;
+        let check = Differential::new(&description, builtin::signatures(), Vec::new(), Strictness::Strict);
+        let mut reference = builtin::backend("reference", profile, builtin::MAX_OUTPUT).unwrap();
+        // The reference is asked under a policy that gives an output where any will do.
+        let zero = Profile { bad: BadIndex::Zero, ..profile };
+        let mut zeros = builtin::backend("reference", zero, builtin::MAX_OUTPUT).unwrap();
+        let (mut right, mut wrong) = (0, 0);
+        for seed in 0..2000 {
+            let step = |asked: &[Question], answers: &[Answer]| {
+                check.step(&mut Choices::from_seed(seed), asked, answers, &mut Tally::default())
+            };
+            let Step::Ask(asked) = step(&[], &[]) else { continue };
+            if asked[0].call.operands.get("indices").unwrap().dtype() != DType::I32 {
+                continue;
+            }
+            let listed = as_listed(&asked[0].call);
+            for backend in
+                [&mut reference, &mut zeros].into_iter().take(1 + usize::from(bad == BadIndex::Unspecified))
+            {
+                let step = step(&asked, &[Ok(backend.call(&listed))]);
+                assert!(matches!(step, Step::Held { .. } | Step::Done), "{bad}, seed {seed}: {step:?}");
+                right += 1;
+            }
+            if let Outcome::Output(output) = reference.call(&listed)
+                && output.shape().element_count() > 0
+            {
+                let error = Outcome::Unsupported("not this one".to_owned());
+                assert!(matches!(step(&asked, &[Ok(error)]), Step::Violated(_)), "{bad}, seed {seed}");
+                wrong += 1;
+            }
+        }
+        assert!(right > 300 && wrong > 100, "{right} {wrong}");
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gather_spec::signature::OperandRole;
-use gather_spec::{Call, ErrorCode, Operator, Outcome, Profile, Signature, Signatures, Tensor};
+use gather_spec::{Allowed, Call, ErrorCode, Operator, Outcome, Profile, Signature, Signatures, Tensor};
 
 use crate::backend::{Capability, Description};
 use crate::difference::Difference;
@@ -14,7 +14,7 @@ use crate::mutants;
 
 use super::Tally;
 use super::check::{Answer, Check, Key, Question, Step, Violation, Way};
-use super::expect::{allowed, effective, reference};
+use super::expect::{allowed, allowed_beyond, effective, reference};
 use super::tally::{NOT_SENT, TOO_LARGE, UNSUPPORTED};
 
 /// How often a call is drawn that is to be within the limits of a backend.
@@ -87,7 +87,7 @@ impl Differential {
     /// Judges an answer that differs from the reference's. Returns the column that counts the case, and the step.
     fn judge(&self, question: &Question, expected: &Outcome, answer: &Answer) -> (&'static str, Step) {
         let Question { call, way } = question;
-        let allowed = allowed(&self.signatures, call, way.profile, expected);
+        let allowed = self.allowed(call, way.profile, expected);
         if allowed.is_empty() {
             return (column(expected), Step::Done);
         }
@@ -129,19 +129,31 @@ impl Differential {
         signature.is_none_or(|signature| known.admits(call, signature))
             && (is_covered || {
                 let expected = self.expected(call, way.profile);
-                allowed(&self.signatures, call, way.profile, &expected).iter().any(is_dtype_error)
+                self.allowed(call, way.profile, &expected).iter().any(is_dtype_error)
             })
     }
 
     /// What a call gives: what the reference answers or, in a dtype beyond the page, what the model does.
     fn expected(&self, call: &Call, profile: Profile) -> Outcome {
-        let operator = call.operator.as_str();
-        match (self.extended.get(operator), self.signatures.get(operator)) {
-            (Some(wide), Some(signature)) if !lists_dtypes(signature, call) && lists_dtypes(wide, call) => {
-                mutants::answer(wide, call, effective(wide, call, profile))
-            }
-            _ => reference(call, profile),
+        match self.beyond(call) {
+            Some(wide) => mutants::answer(wide, call, effective(wide, call, profile)),
+            None => reference(call, profile),
         }
+    }
+
+    /// The outcomes that are allowed where that gives `expected`.
+    fn allowed(&self, call: &Call, profile: Profile, expected: &Outcome) -> Vec<Allowed> {
+        match self.beyond(call) {
+            Some(wide) => allowed_beyond(wide, call, profile, expected),
+            None => allowed(&self.signatures, call, profile, expected),
+        }
+    }
+
+    /// The signature with the dtypes that the backend adds, if a call is in one of those.
+    fn beyond(&self, call: &Call) -> Option<&Signature> {
+        let operator = call.operator.as_str();
+        let (wide, signature) = (self.extended.get(operator)?, self.signatures.get(operator)?);
+        (!lists_dtypes(signature, call) && lists_dtypes(wide, call)).then_some(wide)
     }
 }
 

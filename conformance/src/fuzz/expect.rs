@@ -35,6 +35,20 @@ pub(crate) fn allowed(
     all
 }
 
+/// All outcomes that are allowed for a call in a dtype that only this wider signature lists, where the model of the mutants
+/// gives `expected` under it.
+pub(crate) fn allowed_beyond(
+    wide: &Signature,
+    call: &Call,
+    profile: Profile,
+    expected: &Outcome,
+) -> Vec<Allowed> {
+    let profile = effective(wide, call, profile);
+    let mut all = allows(expected, profile, || mutants::answer(wide, &without_promise(wide, call), ZERO));
+    all.extend(tolerated(wide, call, profile, expected));
+    all
+}
+
 /// The profile that applies to a call: that of its mode where it has one, otherwise the declared one.
 pub(crate) fn effective(signature: &Signature, call: &Call, declared: Profile) -> Profile {
     let chosen = signature.mode_sent(&call.attributes).or_else(|| signature.modes().first());

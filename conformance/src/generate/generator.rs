@@ -51,10 +51,7 @@ impl CallGenerator {
     #[must_use]
     pub fn new(description: &Description, signatures: &Signatures) -> Self {
         let known = |(name, capability): (&String, &Capability)| {
-            let mut all = capability.clone();
-            all.dtypes.extend(&capability.extends.dtypes);
-            all.index_dtypes.extend(&capability.extends.index_dtypes);
-            Some((signatures.get(name)?.clone(), all))
+            Some((signatures.get(name)?.clone(), capability.with_extensions()))
         };
         let declared = description.operators.iter().filter_map(known).collect();
         Self { declared, shared: SharedElements, wide: false, edges_in: Some(EDGES_IN) }

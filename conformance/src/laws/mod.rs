@@ -110,7 +110,8 @@ impl Laws {
             (law, if spoken_of.is_empty() { profiles.to_vec() } else { spoken_of })
         };
         let laws = laws.into_iter().map(under).collect();
-        let (description, signatures) = (description.clone(), signatures.clone());
+        let (mut description, signatures) = (description.clone(), signatures.clone());
+        description.operators.values_mut().for_each(|known| *known = known.with_extensions());
         Ok(Self { asked: Asked { description, signatures, in_process, edges_in: EDGES_IN }, laws })
     }
 
