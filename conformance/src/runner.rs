@@ -125,6 +125,14 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
         self
     }
 
+    /// Runs in row-major order on one thread only, as a program is asked.
+    #[must_use]
+    pub const fn as_a_program(mut self) -> Self {
+        self.layouts = &[Layout::Contiguous];
+        self.threads = &[THREADS[0]];
+        self
+    }
+
     /// Runs in these layouts only, for a backend whose answers cannot depend on the layout.
     #[must_use]
     pub(crate) const fn in_layouts(mut self, layouts: &'static [Layout]) -> Self {

@@ -71,6 +71,17 @@ pub(super) static MUTANTS: &[Mutant] = &[
         |model| model.offset = |asked, dims, _, mid, at| model::offset(asked, dims, 0, mid, at),
     ),
     Mutant::new(
+        "batch-stride-without-the-slice",
+        "steps from batch to batch of params by the dims that indices select, without those of a slice",
+        "class: a stride that lacks the inner dims",
+        |model| {
+            model.offset = |asked, dims, batch, mid, at| {
+                let rows = count(&dims.mid).saturating_mul(count(&dims.bounds));
+                model::offset(asked, dims, 0, mid, at) + batch.saturating_mul(rows) as i128
+            };
+        },
+    ),
+    Mutant::new(
         "leaks-across-batches",
         "checks an index against all batches laid end to end",
         "tensorflow 2.21.0, tf.compat.v1.batch_gather: params [2, 4], indices [[5], [1]] reads the other batch",

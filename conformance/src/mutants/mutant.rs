@@ -56,19 +56,23 @@ impl Mutant {
     /// The mutant as a backend for some operators, which declares a profile and every dtype that the pages list.
     #[must_use]
     pub fn backend(&self, signatures: &Signatures, profile: Profile) -> Box<dyn Backend> {
-        self.declaring(signatures, profile, None)
+        self.declaring(signatures, profile, None, true)
     }
 
-    /// The same, declaring one dtype of params and one of indices only.
+    /// The same, declaring one dtype of params and one of indices only, and with or without the codes of its errors.
     pub(super) fn declaring(
         &self,
         signatures: &Signatures,
         profile: Profile,
         narrow: Option<Dtypes>,
+        has_codes: bool,
     ) -> Box<dyn Backend> {
         let signatures = signatures.clone();
-        let (name, threaded) = (self.id, self.threaded);
-        Box::new(Modelled { name, model: self.model(), signatures, profile, narrow, threaded, threads: 1 })
+        let (name, threaded, mut model) = (self.id, self.threaded, self.model());
+        if !has_codes {
+            model.code = |_| None;
+        }
+        Box::new(Modelled { name, model, signatures, profile, narrow, threaded, threads: 1 })
     }
 
     /// Whether calls of a form take its wrong step.

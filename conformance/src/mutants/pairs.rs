@@ -1,7 +1,7 @@
 //! Pairs of a mutant and an operator that it is wrong on, and which of them no case catches: where a backend declares all
 //! dtypes, and where it declares one of params and one of indices, as most kernels do.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gather_spec::{Case, DType, Profile, Signature, Signatures};
 use rayon::prelude::*;
@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::all;
 use super::concern::Draws;
 use super::mutant::{Mutant, declaring};
-use super::strength::{LaidOut, Trial};
+use super::strength::{CaughtUnder, LaidOut, Trial};
 use crate::backend::Description;
 use crate::report::Dtypes;
 
@@ -46,15 +46,36 @@ pub fn open<'a>(
     pairs: &[Pair<'a>],
     declared: Option<Dtypes>,
 ) -> Vec<Pair<'a>> {
-    let description = declaring(signatures, Profile::default(), declared).describe();
-    let cases = cases.par_iter().filter(|case| case.grid_point.is_none());
-    let asked: Vec<Case> = cases
-        .filter_map(
-            |case| if declared.is_some() { within(&description, case) } else { Some((**case).clone()) },
-        )
-        .collect();
+    let asked = asked(signatures, cases, declared);
     let trial = Trial::new(signatures, asked.par_iter().map(LaidOut::new).collect(), declared);
     pairs.par_iter().filter(|(mutant, operator)| !trial.catches(mutant, operator)).copied().collect()
+}
+
+/// The mutants under each profile that each case catches where a program is asked that declares all dtypes or those of `declared`, by the case's
+/// id. Cases of a grid are left out, and so is what catches nothing; a large case counts for what no small one catches, and
+/// only where all dtypes are declared, since its mutants are those of sizes. Without codes, any error is as good as another.
+#[must_use]
+pub fn caught_in_programs(
+    signatures: &Signatures,
+    cases: &[&Case],
+    declared: Option<Dtypes>,
+    has_codes: bool,
+) -> BTreeMap<String, BTreeSet<CaughtUnder>> {
+    let asked = asked(signatures, cases, declared);
+    let laid_out = asked.par_iter().map(LaidOut::new).filter(|laid| declared.is_none() || !laid.is_large());
+    let trial = Trial::new(signatures, laid_out.collect(), declared);
+    let caught = trial.caught_in_programs(has_codes).into_iter().filter(|(_, caught)| !caught.is_empty());
+    caught.map(|(id, caught)| (id.to_owned(), caught)).collect()
+}
+
+/// The cases that such a backend is asked, but those of a grid.
+fn asked(signatures: &Signatures, cases: &[&Case], declared: Option<Dtypes>) -> Vec<Case> {
+    let description = declaring(signatures, Profile::default(), declared).describe();
+    let cases = cases.par_iter().filter(|case| case.grid_point.is_none());
+    let asked = cases.filter_map(|case| {
+        if declared.is_some() { within(&description, case) } else { Some((**case).clone()) }
+    });
+    asked.collect()
 }
 
 /// The pairs that are also wrong on some call in the declared dtypes.

@@ -163,6 +163,19 @@ pub(super) static MUTANTS: &[Mutant] = &[
         },
     ),
     Mutant::new(
+        "tail-of-8-bytes-unwritten",
+        "copies slices of more than 8 bytes in words of 8 and leaves the rest unwritten",
+        "class: a copy by words without its tail",
+        |model| {
+            model.element = |asked, dims, params, pick, at| {
+                let size = asked.roles.params.dtype().size();
+                let (slice, end) = (count(&dims.inner).saturating_mul(size), (at + 1).saturating_mul(size));
+                let pick = if slice > 8 && end > slice / 8 * 8 { UNWRITTEN } else { pick };
+                model::element(asked, dims, params, pick, at)
+            };
+        },
+    ),
+    Mutant::new(
         "only-32-rows",
         "repeats the first 32 rows for all that follow",
         "a view of the first 32 indices: https://github.com/torch-spyre/torch-spyre/issues/3851",

@@ -22,6 +22,9 @@ use crate::words::counted;
 /// How many of the cases that catch a mutant a table names.
 const NAMED: usize = 3;
 
+/// A mutant, and which of its profiles it declares.
+pub type CaughtUnder = (&'static str, usize);
+
 /// The results of a set of cases against every mutant.
 #[derive(Clone, Debug, Serialize)]
 pub struct Strength {
@@ -85,19 +88,6 @@ pub fn measure_thoroughly(signatures: &Signatures, cases: &[&Case]) -> Strength 
     strength(signatures, cases, true)
 }
 
-/// The mutants that no case catches on any operator. Draws nothing, so it is quick for few cases.
-#[must_use]
-pub fn uncaught(signatures: &Signatures, cases: &[&Case]) -> Vec<&'static str> {
-    let laid_out = cases.par_iter().map(|case| LaidOut::new(case)).collect();
-    let trial = Trial::new(signatures, laid_out, None);
-    let is_caught = |mutant: &&Mutant| {
-        let mut cases = trial.small.iter().chain(&trial.large);
-        cases.any(|laid| trial.kill(mutant, laid).is_some())
-    };
-    let open = all().into_par_iter().filter(|mutant| !is_caught(mutant));
-    open.map(|mutant| mutant.id).collect()
-}
-
 fn strength(signatures: &Signatures, cases: &[&Case], thorough: bool) -> Strength {
     let cases: Vec<&Case> = cases.iter().copied().filter(|case| case.grid_point.is_none()).collect();
     let trial = Trial::new(signatures, cases.par_iter().map(|case| LaidOut::new(case)).collect(), None);
@@ -144,6 +134,10 @@ pub(super) struct Trial<'a> {
     small: Vec<LaidOut<'a>>,
     large: Vec<LaidOut<'a>>,
     narrow: Option<Dtypes>,
+    /// Whether mutants are asked as programs are, which see neither layouts nor numbers of threads.
+    as_programs: bool,
+    /// Whether their errors have codes.
+    has_codes: bool,
     /// What mutants declare, by operator and profile.
     described: BTreeMap<(&'a str, Profile), Arc<Description>>,
 }
@@ -161,7 +155,32 @@ impl<'a> Trial<'a> {
                 .map(|profile| ((operator, profile), Arc::new(declaring(&only, profile, narrow).describe())))
         };
         let described = alone.iter().flat_map(described).collect();
-        Self { alone, small, large, narrow, described }
+        Self { alone, small, large, narrow, as_programs: false, has_codes: true, described }
+    }
+
+    /// The mutants under each profile that each small case catches where programs are asked, and each large one those that no small one of
+    /// its operator catches.
+    pub(super) fn caught_in_programs(mut self, has_codes: bool) -> BTreeMap<&'a str, BTreeSet<CaughtUnder>> {
+        (self.as_programs, self.has_codes) = (true, has_codes);
+        let operator = |case: &'a Case| case.call.operator.as_str();
+        let every: Vec<(&Mutant, usize)> = all()
+            .into_iter()
+            .flat_map(|mutant| (0..mutant.profiles.len()).map(move |at| (mutant, at)))
+            .collect();
+        let caught = |laid: &LaidOut<'a>, skipped: &BTreeSet<(&str, CaughtUnder)>| {
+            let on = operator(laid.case);
+            let open = every.par_iter().filter(|(mutant, at)| !skipped.contains(&(on, (mutant.id, *at))));
+            let caught =
+                open.filter(|(mutant, at)| self.kill_under(mutant.profiles[*at], mutant, laid).is_some());
+            (laid.case, caught.map(|(mutant, at)| (mutant.id, *at)).collect::<BTreeSet<_>>())
+        };
+        let none = BTreeSet::new();
+        let mut found: Vec<_> = self.small.par_iter().map(|laid| caught(laid, &none)).collect();
+        let by_small =
+            found.iter().flat_map(|(case, caught)| caught.iter().map(|one| (operator(case), *one)));
+        let by_small = by_small.collect();
+        found.par_extend(self.large.par_iter().map(|laid| caught(laid, &by_small)));
+        found.into_iter().map(|(case, caught)| (case.id.as_str(), caught)).collect()
     }
 
     /// Finds the cases that catch a mutant. `draws` say which operators it is wrong on.
@@ -186,27 +205,31 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// Runs a case against a mutant under each of its profiles.
+    /// Runs a case against a mutant under its profiles, up to the first under which it fails.
     fn kill(&self, mutant: &Mutant, laid: &LaidOut<'_>) -> Option<Kill> {
+        mutant.profiles.iter().find_map(|profile| self.kill_under(*profile, mutant, laid))
+    }
+
+    fn kill_under(&self, profile: Profile, mutant: &Mutant, laid: &LaidOut<'_>) -> Option<Kill> {
         let (operator, alone) = self.alone.get_key_value(laid.case.call.operator.as_str())?;
         if !alone.iter().any(|signature| mutant.is_wrong_for(signature.form)) {
             return None;
         }
-        mutant.profiles.iter().find_map(|profile| {
-            // A new backend per case, so that earlier cases have no influence.
-            let backend = || mutant.declaring(alone, *profile, self.narrow);
-            let description = Arc::clone(&self.described[&(*operator, *profile)]);
-            let runner = InProcess::described(backend, backend().into(), description, Strictness::Strict);
-            let mut runner = runner.in_layouts(mutant.layouts());
-            let result = runner.run_laid_out(laid.case, |_, layout| Cow::Borrowed(laid.call(layout)));
-            let fails = result.verdict.is_failure();
-            fails.then(|| Kill {
-                case: result.id,
-                operator: laid.case.call.operator.to_string(),
-                profile: *profile,
-                verdict: result.verdict,
-                at: result.at,
-            })
+        // A new backend per case, so that earlier cases have no influence.
+        let backend = || mutant.declaring(alone, profile, self.narrow, self.has_codes);
+        let description = Arc::clone(&self.described[&(*operator, profile)]);
+        let strictness = if self.as_programs { Strictness::Lenient } else { Strictness::Strict };
+        let runner = InProcess::described(backend, backend().into(), description, strictness);
+        let mut runner =
+            if self.as_programs { runner.as_a_program() } else { runner.in_layouts(mutant.layouts()) };
+        let result = runner.run_laid_out(laid.case, |_, layout| Cow::Borrowed(laid.call(layout)));
+        let fails = result.verdict.is_failure();
+        fails.then(|| Kill {
+            case: result.id,
+            operator: laid.case.call.operator.to_string(),
+            profile,
+            verdict: result.verdict,
+            at: result.at,
         })
     }
 }

@@ -10,6 +10,7 @@ mod campaigns_on_programs;
 mod harness;
 #[cfg(unix)]
 mod hostile_backends;
+mod limited_kernels;
 #[cfg(unix)]
 mod miniatures;
 mod narrow_kernels;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
     let topics = [
         only_if(tiers::runs("narrow_kernels"), narrow_kernels::trials()),
         above_quick("harness", harness::TESTS),
+        above_quick("limited_kernels", limited_kernels::TESTS),
         above_quick("reports", reports::TESTS),
         above_quick("short_campaigns", short_campaigns::TESTS),
         #[cfg(unix)]

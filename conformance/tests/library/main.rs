@@ -14,6 +14,7 @@ mod mutants;
 mod open_dtypes;
 mod perturbed_signatures;
 mod schemas;
+mod smoke;
 
 /// The embedded specification, read once for all tests.
 fn embedded() -> &'static gather_spec::Specification {

@@ -1,4 +1,4 @@
-//! The suite catches every mutant, and the smoke suite as well. `gatherspec mutants` prints the cases that catch each.
+//! The suite catches every mutant. `gatherspec mutants` prints the cases that catch each.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -6,10 +6,9 @@ use std::sync::LazyLock;
 use gather_conformance::generate::{CallGenerator, Choices};
 use gather_conformance::judge::{Strictness, Verdict};
 use gather_conformance::mutants::pairs::{NARROW, Pair, open, wrong, wrong_within};
-use gather_conformance::mutants::strength::{measure, uncaught};
+use gather_conformance::mutants::strength::measure;
 use gather_conformance::mutants::{all, correct, wrong_on_draws};
 use gather_conformance::runner::InProcess;
-use gather_conformance::select::smoke_ids;
 use gather_conformance::{Backend, builtin};
 use gather_spec::{Outcome, Profile, Signatures, Specification};
 use rayon::prelude::*;
@@ -65,34 +64,6 @@ fn no_mutant_survives_behind_a_narrow_declaration() {
         let open = open(&signatures, &cases, &WRONG, Some(declared));
         assert_none(&wrong_within(&signatures, &open, declared), &declared.to_string());
     }
-}
-
-#[test]
-fn the_smoke_suite_catches_every_mutant() {
-    let chosen: Vec<_> = smoke_ids().filter_map(|id| SPEC.case(id)).collect();
-    assert_eq!(uncaught(&SPEC.signatures(), &chosen), [""; 0]);
-}
-
-#[test]
-fn the_smoke_suite_catches_every_mutant_on_an_operator_of_each_form() {
-    let chosen: BTreeSet<&str> = smoke_ids().collect();
-    assert!(chosen.len() <= 400, "{} cases", chosen.len());
-    let gone: Vec<&&str> = chosen.iter().filter(|id| SPEC.case(id).is_none()).collect();
-    assert!(gone.is_empty(), "the smoke suite names cases that do not exist: {gone:?}");
-    above_quick!();
-    let signatures = SPEC.signatures();
-    let cases: Vec<_> = chosen.iter().filter_map(|id| SPEC.case(id)).collect();
-    let operators = signatures.iter().map(|signature| signature.operator.as_str());
-    let every: Vec<Pair<'_>> = operators.flat_map(|of| all().into_iter().map(move |one| (one, of))).collect();
-    let open: BTreeSet<_> =
-        open(&signatures, &cases, &every, None).iter().map(|(one, of)| (one.id, *of)).collect();
-    let forms = |pairs: &[Pair<'_>], is_wanted: &dyn Fn(&Pair<'_>) -> bool| -> BTreeSet<String> {
-        let pairs = pairs.iter().filter(|pair| is_wanted(pair));
-        pairs.map(|(one, of)| format!("{} on {:?}", one.id, signatures.get(of).unwrap().form)).collect()
-    };
-    let caught = forms(&every, &|(one, of)| !open.contains(&(one.id, *of)));
-    let lacks: Vec<String> = forms(&WRONG, &|_| true).difference(&caught).cloned().collect();
-    assert!(lacks.is_empty(), "the smoke suite does not catch {lacks:#?}");
 }
 
 #[test]

@@ -1,6 +1,5 @@
 /* `tf.gather_nd` for one dtype of params and one of indices, which PARAMS, SIZE, INDICES and INDEX say; right, or with
- * one bug: BoundsOffByOne, BatchIgnored or LastComponentUnchecked. With MAX_RANK, it declares that limit and that it takes no
- * tensor without elements, and refuses what is beyond. */
+ * one bug: BoundsOffByOne, BatchIgnored or LastComponentUnchecked. */
 
 #include "gatherspec.h"
 
@@ -10,9 +9,6 @@
 #define MOST (1 << 20)
 
 static const uint32_t DTYPES[] = {PARAMS}, INDEX_DTYPES[] = {INDICES};
-#ifdef MAX_RANK
-static const gatherspec_limits LIMITS = {.max_rank = MAX_RANK, .no_empty = 1};
-#endif
 static const gatherspec_operator OPERATOR = {
     .name = "tf.gather_nd",
     .bad = GATHERSPEC_BAD_INDEX_ERROR,
@@ -21,9 +17,6 @@ static const gatherspec_operator OPERATOR = {
     .dtype_count = 1,
     .index_dtypes = INDEX_DTYPES,
     .index_dtype_count = 1,
-#ifdef MAX_RANK
-    .limits = &LIMITS,
-#endif
 };
 static const gatherspec_description DESCRIPTION = {"narrow", "1", "C", &OPERATOR, 1};
 
@@ -79,11 +72,6 @@ void gatherspec_call(const gatherspec_call_args *call, gatherspec_reply *reply) 
     const gatherspec_tensor *params = &call->operands[0].tensor, *indices = &call->operands[1].tensor;
     if (params->dtype != PARAMS || indices->dtype != INDICES)
         return refuse(reply, GATHERSPEC_UNSUPPORTED, "another dtype");
-#ifdef MAX_RANK
-    if (params->rank > MAX_RANK || indices->rank > MAX_RANK || count(params->shape, params->rank) == 0 ||
-        count(indices->shape, indices->rank) == 0)
-        return refuse(reply, GATHERSPEC_UNSUPPORTED, "beyond the limits");
-#endif
     if (indices->rank == 0) return refuse(reply, GATHERSPEC_ERROR, "indices is a scalar");
     int64_t r = params->rank, q = indices->rank, depth = indices->shape[q - 1], b = 0;
     if (call->attribute_count > 0) b = call->attributes[0].integer;
@@ -96,9 +84,6 @@ void gatherspec_call(const gatherspec_call_args *call, gatherspec_reply *reply) 
     memcpy(shape, indices->shape, (size_t)rank * sizeof *shape);
     for (int64_t axis = b + depth; axis < r; axis++) shape[rank++] = params->shape[axis];
     int64_t elements = count(shape, rank), length = count(params->shape + b + depth, r - b - depth);
-#ifdef MAX_RANK
-    if (rank > MAX_RANK || elements == 0) return refuse(reply, GATHERSPEC_UNSUPPORTED, "beyond the limits");
-#endif
     if (elements < 0 || elements > MOST || rank > GATHERSPEC_MAX_RANK)
         return refuse(reply, GATHERSPEC_ERROR, "the output is too large");
 

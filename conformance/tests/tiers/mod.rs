@@ -68,6 +68,12 @@ pub(crate) const DRAWS_OF_MUTANTS: Budget = Budget { quick: 0, full: 1500, night
 /// Drawn calls under each profile on which the right model of the mutants is compared with the reference.
 pub(crate) const CALLS_OF_THE_MODEL: Budget = budget(500, 2000);
 
+/// Of each form, the operators whose smoke suite is measured with every mutant.
+pub(crate) const OPERATORS_OF_SMOKE: Budget = budget(1, usize::MAX);
+
+/// The first declaration behind which it is measured: behind the one of everything, also with large cases.
+pub(crate) const FIRST_OF_SMOKE: Budget = budget(1, 0);
+
 /// Calls of each operator, with extreme attributes and shapes, of which pictures are drawn.
 pub(crate) const EXTREME_CALLS: Budget = budget(12, 60);
 
@@ -89,19 +95,14 @@ pub(crate) const OPEN_DTYPES: Budget = budget(1, usize::MAX);
 /// Tests that need a tier above quick, each with what tests its topic below it.
 const ABOVE_QUICK: &[(&str, Tier, &str)] = &[
     // Mutants and draws.
-    ("no_mutant_survives", Full, "`the_smoke_suite_catches_every_mutant` runs"),
+    ("no_mutant_survives", Full, "`smoke` has an operator of each form"),
     (
         "the_model_without_a_mutation_passes_every_case",
         Full,
         "`the_model_without_a_mutation_answers_random_calls_like_the_reference` runs",
     ),
     ("drawn_calls_tell_as_much_as_the_cases", Nightly, "it compares all cases with draws"),
-    ("no_mutant_survives_behind_a_narrow_declaration", Full, "`the_smoke_suite_catches_every_mutant` runs"),
-    (
-        "the_smoke_suite_catches_every_mutant_on_an_operator_of_each_form",
-        Full,
-        "`the_smoke_suite_catches_every_mutant` runs",
-    ),
+    ("no_mutant_survives_behind_a_narrow_declaration", Full, "`smoke` has an operator of each form"),
     ("every_operator_is_drawn_and_held_to_laws", Nightly, "operators that tests have made up are drawn"),
     (
         "an_independent_oracle_agrees_on_every_random_call_under_every_profile",
@@ -122,6 +123,7 @@ const ABOVE_QUICK: &[(&str, Tier, &str)] = &[
     // Whole runs of programs.
     ("campaigns_on_programs", Full, "processes that die and hang; `hostile_backends.rs` has one of each"),
     ("harness", Full, "each test expands all cases; `suite.rs` runs them"),
+    ("limited_kernels", Full, "whole runs"),
     ("narrow_kernels", Full, "whole runs"),
     ("reports", Full, "whole runs; `page.rs` and snapshots of `cli.rs` hold the forms"),
     ("reproduction", Full, "each line starts two whole runs; unit tests compose every line"),

@@ -130,22 +130,29 @@ impl Kernel {
 }
 
 /// Builds the same kernel from C; nothing without a C compiler, or for strings, which the kernel in C does not move.
-pub(crate) fn build(kernel: &Kernel, library: &Path, more: &[&str]) -> Option<()> {
+pub(crate) fn build(kernel: &Kernel, library: &Path) -> Option<()> {
     if kernel.params == DType::String {
         return None;
     }
+    let upper = |dtype: DType| format!("GATHERSPEC_{}", dtype.name().to_uppercase());
+    let defined = [
+        format!("PARAMS={}", upper(kernel.params)),
+        format!("SIZE={}", kernel.params.size()),
+        format!("INDICES={}", upper(kernel.indices)),
+        format!("INDEX=int{}_t", 8 * kernel.indices.size()),
+        format!("{:?}", kernel.bug),
+    ];
+    compile("kernel.c", &defined, library)
+}
+
+/// Compiles a file beside `kernel.c` to a library; `None` where there is no compiler.
+pub(crate) fn compile(file: &str, defined: &[String], library: &Path) -> Option<()> {
     let here = |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
-    let upper = |dtype: DType| format!("GATHERSPEC_{}", dtype.name().to_uppercase());
     let mut command = Command::new(&compiler);
     command.args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", "-I"]);
-    command.arg(here("include"));
-    command.arg(format!("-DPARAMS={}", upper(kernel.params)));
-    command.arg(format!("-DSIZE={}", kernel.params.size()));
-    command.arg(format!("-DINDICES={}", upper(kernel.indices)));
-    command.arg(format!("-DINDEX=int{}_t", 8 * kernel.indices.size()));
-    command.arg(format!("-D{:?}", kernel.bug)).args(more).arg("-o").arg(library);
-    command.arg(here("tests/narrow_kernels/kernel.c"));
+    command.arg(here("include")).args(defined.iter().map(|name| format!("-D{name}")));
+    command.arg("-o").arg(library).arg(here("tests/narrow_kernels").join(file));
     let Ok(output) = command.output() else {
         // Not by `eprintln!`, which the test harness would keep to itself.
         let _ = writeln!(std::io::stderr(), "skipped: there is no C compiler {compiler}; CC names another");
