@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
+use gather_spec::diagnostic::nearest;
 use gather_spec::{Call, Case, DType, Outcome, Profile, Roles, Specification, Tensor};
 use serde::{Deserialize, Serialize};
 
@@ -133,7 +134,7 @@ impl Description {
         }
         let why = "it declares no operator that the specification has, with dtypes of params and of indices"
             .to_owned();
-        let unknown = self.unknown_operators(spec).into_iter().map(|said| format!("\n  it {said}"));
+        let unknown = self.unknown_names(spec).into_iter().map(|said| format!("\n  it {said}"));
         Some(std::iter::once(why).chain(unknown).collect())
     }
 
@@ -151,10 +152,32 @@ impl Description {
         Self { backend: self.backend.clone(), operators }
     }
 
-    /// A sentence for each declared operator that the specification does not have. Another version may have it, or its
-    /// name is misspelt and nothing of it is tested.
+    /// A sentence for each declared operator that the specification does not have, and for each attribute that calls shall be
+    /// without and that the operator does not have. Another version may have it, or its name is misspelt and declares nothing.
     #[must_use]
-    pub fn unknown_operators(&self, spec: &Specification) -> Vec<String> {
+    pub fn unknown_names(&self, spec: &Specification) -> Vec<String> {
+        let mut sentences = self.unknown_operators(spec);
+        sentences.extend(self.unknown_attributes(spec));
+        sentences
+    }
+
+    fn unknown_attributes(&self, spec: &Specification) -> Vec<String> {
+        let of_operator = |(operator, capability): (&String, &Capability)| {
+            let known = spec.operator(operator).map(|signature| &signature.attributes)?;
+            let known: Vec<&str> = known.iter().map(|attribute| &*attribute.name).collect();
+            let unknown =
+                capability.limits.without_attributes.iter().find(|name| !known.contains(&name.as_str()))?;
+            let meant = nearest(unknown, known).map(|meant| format!("; did you mean `{meant}`?"));
+            let said = format!(
+                "declares `{operator}` without the attribute `{}`, which it does not have",
+                name(unknown)
+            );
+            Some(said + &meant.unwrap_or_default())
+        };
+        self.operators.iter().filter_map(of_operator).take(NAMED).collect()
+    }
+
+    fn unknown_operators(&self, spec: &Specification) -> Vec<String> {
         let unknown: Vec<&String> =
             self.operators.keys().filter(|name| spec.operator(name).is_none()).collect();
         let sentence = |name: &&String| {
@@ -206,21 +229,17 @@ pub struct Identity {
 #[serde(deny_unknown_fields)]
 pub struct Capability {
     /// The policies that it follows.
-    #[serde(deserialize_with = "crate::protocol::object")]
+    #[serde(deserialize_with = "crate::strict::object")]
     pub profile: Profile,
     /// The dtypes of params that it accepts.
     pub dtypes: Vec<DType>,
     /// The dtypes of indices that it accepts.
     pub index_dtypes: Vec<DType>,
     /// What it does not accept. Calls outside the limits are not sent.
-    #[serde(default, deserialize_with = "crate::protocol::object", skip_serializing_if = "Limits::is_empty")]
+    #[serde(default, deserialize_with = "crate::strict::object", skip_serializing_if = "Limits::is_empty")]
     pub limits: Limits,
     /// The dtypes that it accepts although the operator's page does not list them.
-    #[serde(
-        default,
-        deserialize_with = "crate::protocol::object",
-        skip_serializing_if = "Extends::is_empty"
-    )]
+    #[serde(default, deserialize_with = "crate::strict::object", skip_serializing_if = "Extends::is_empty")]
     pub extends: Extends,
 }
 

@@ -72,7 +72,7 @@ fn run(factory: Arc<Factory>, deviations: Option<&Path>) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    for said in suite.description.unknown_operators(&suite.spec) {
+    for said in suite.description.unknown_names(&suite.spec) {
         eprintln!("the backend {said}");
     }
     let mut trials = trials(&suite);

@@ -27,6 +27,8 @@
 #[doc(hidden)]
 pub mod adapters;
 #[cfg(feature = "cli")]
+mod answers;
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod ask;
 pub mod backend;
@@ -91,6 +93,7 @@ pub mod show;
 mod signals;
 #[cfg(feature = "cli")]
 mod standalone;
+mod strict;
 mod style;
 #[cfg(feature = "cli")]
 mod terminal;

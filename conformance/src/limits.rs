@@ -23,7 +23,7 @@ use crate::words::{counted, shown};
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// The highest rank of params, of indices and of the output.
-    #[serde(default, deserialize_with = "crate::protocol::present", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "crate::strict::present", skip_serializing_if = "Option::is_none")]
     pub max_rank: Option<usize>,
     /// Whether params, indices and the output must have a dim.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -32,13 +32,13 @@ pub struct Limits {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_empty: bool,
     /// The most elements of params, of indices and of the output.
-    #[serde(default, deserialize_with = "crate::protocol::present", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "crate::strict::present", skip_serializing_if = "Option::is_none")]
     pub max_elements: Option<u64>,
     /// The largest output in bytes, where a string counts 16.
-    #[serde(default, deserialize_with = "crate::protocol::present", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "crate::strict::present", skip_serializing_if = "Option::is_none")]
     pub max_output_bytes: Option<u64>,
     /// The accepted values of the axis, as a call sends it or by default.
-    #[serde(default, deserialize_with = "crate::protocol::present", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "crate::strict::present", skip_serializing_if = "Option::is_none")]
     pub axes: Option<Vec<i64>>,
     /// The attributes that no call may carry.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]

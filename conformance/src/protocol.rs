@@ -1,11 +1,10 @@
 //! The messages of the backend protocol: one JSON object per line. `PROTOCOL.md` explains them to authors of backends.
 //!
-//! Harness and backend both read and write these types, which reject unknown keys. `strict` rejects what serde would
-//! accept beyond that, `tensor` and `file` handle tensors in messages and in files, and `attributes` handles attributes.
+//! Harness and backend both read and write these types, which reject unknown keys; what serde would accept beyond
+//! that, `crate::strict` rejects. `tensor` and `file` handle tensors in messages and in files, and `attributes` handles attributes.
 
 mod attributes;
 mod file;
-mod strict;
 mod tensor;
 mod unusable;
 
@@ -19,11 +18,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use crate::backend::OutputMemory;
 use crate::backend::{Capability, Identity};
+use crate::strict::{from_object, in_json_words, in_order, object, objects, present};
 use crate::words::shown;
 
 pub use gather_spec::shape::MAX_RANK;
-pub(crate) use strict::{from_object, in_json_words, object, present};
-use strict::{in_order, objects};
 pub use tensor::{Data, TensorMessage};
 pub use unusable::Unusable;
 

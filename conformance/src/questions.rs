@@ -1,8 +1,6 @@
 //! Renders a question as a table: for each operator the expected answer, its basis, and what libraries did according to
 //! the stored results. `spec/QUESTIONS.md` consists of these tables.
 
-mod answers;
-
 use std::fmt::Write as _;
 
 use comfy_table::{ContentArrangement, Table, presets};
@@ -11,12 +9,10 @@ use gather_spec::question::{Answer, Question};
 use gather_spec::signature::{ModePolicy, PermittedPolicies};
 use gather_spec::{BadIndex, Basis, Case, NegativeIndex, Profile, Signature, Specification};
 
+use crate::answers::{LONGEST, in_words, shortened};
 use crate::results::Results;
-use crate::show::call_line;
 use crate::style;
-
-use answers::{LONGEST, shortened};
-pub(crate) use answers::{cases, in_words};
+use crate::words::call_line;
 
 /// The width of a table in a terminal.
 const WIDTH: u16 = 120;

@@ -9,10 +9,10 @@ use gather_spec::{Case, Specification};
 use serde::{Deserialize, Serialize};
 
 use crate::adapters;
+use crate::answers;
 use crate::backend::Identity;
 use crate::files;
 use crate::judge::Verdict;
-use crate::questions;
 use crate::report::{BackendReport, Entry, write_whole};
 use crate::reproduction::{Named, Reproduction};
 
@@ -163,12 +163,12 @@ fn answers(report: &BackendReport, spec: &Specification) -> BTreeMap<String, Str
     let answer = |case: &Case| {
         let entry = entries.get(case.id.as_str())?;
         let words = match entry.observed.unwrap_or(entry.verdict) {
-            Verdict::Pass => questions::in_words(&case.expect.under(entry.profile.unwrap_or_default())),
+            Verdict::Pass => answers::in_words(&case.expect.under(entry.profile.unwrap_or_default())),
             observed => in_few_words(observed, &shortened(entry.actual.as_deref().unwrap_or_default())),
         };
         Some((case.id.clone(), words))
     };
-    questions::cases(spec).into_iter().filter_map(answer).collect()
+    answers::cases(spec).into_iter().filter_map(answer).collect()
 }
 
 /// An answer that did not pass, in few words: an error without its message, an output without dtype and shape.

@@ -4,27 +4,16 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use gather_spec::clause::Evidence;
-use gather_spec::literal::Rows;
 use gather_spec::signature::{AttributeSignature, EmptyDims, EmptyIndex, Join, ModePolicy};
 use gather_spec::{
-    BadIndex, Basis, Call, Case, Clause, EmptyAxis, ErrorCode, Profile, Signature, Specification, Tensor,
+    BadIndex, Basis, Call, Case, Clause, EmptyAxis, ErrorCode, Profile, Signature, Specification,
 };
 
 use crate::builtin::Policies;
 use crate::judge::describe_allowed;
 use crate::picture::{self, Make};
 use crate::style;
-
-/// A call on one line: operator, operands, attributes.
-#[must_use]
-pub fn call_line(call: &Call) -> String {
-    let operand = |(name, tensor): (&str, &Tensor)| {
-        format!("{name} = {} {} {}", tensor.dtype(), tensor.shape(), Rows(tensor))
-    };
-    let attributes = call.attributes.iter().map(|(name, value)| format!("{name} = {value}"));
-    let all: Vec<String> = call.operands.iter().map(operand).chain(attributes).collect();
-    format!("{}({})", call.operator, all.join(", "))
-}
+pub use crate::words::call_line;
 
 /// Draws a case in a terminal of this width: what it tests, its picture, and the expected outcome.
 #[must_use]

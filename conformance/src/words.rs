@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use std::fmt::{self, Display, Write as _};
 
 use gather_spec::diagnostic::is_invisible;
+use gather_spec::literal::Rows;
+use gather_spec::{Call, Tensor};
 
 /// The most characters of an untrusted text to show, half from its beginning and half from its end.
 const CHARACTERS: usize = 4000;
@@ -125,6 +127,17 @@ pub(crate) fn cut<T: AsRef<str>>(list: &[T], most: usize, rest_is_in: &str) -> S
 /// A text as a double-quoted YAML scalar.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::to_string(text).expect("a text is plain data")
+}
+
+/// A call on one line: operator, operands, attributes.
+#[must_use]
+pub fn call_line(call: &Call) -> String {
+    let operand = |(name, tensor): (&str, &Tensor)| {
+        format!("{name} = {} {} {}", tensor.dtype(), tensor.shape(), Rows(tensor))
+    };
+    let attributes = call.attributes.iter().map(|(name, value)| format!("{name} = {value}"));
+    let all: Vec<String> = call.operands.iter().map(operand).chain(attributes).collect();
+    format!("{}({})", call.operator, all.join(", "))
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ use crate::picture;
 use crate::process;
 use crate::runner::{CaseResult, InProcess, Judged};
 use crate::shell::quoted;
-use crate::show::call_line;
 use crate::style;
+use crate::words::call_line;
 
 use super::built_in::BackendArgument;
 use super::ending::{Failure, Status};

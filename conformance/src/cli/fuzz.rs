@@ -109,7 +109,7 @@ impl Fuzz {
             complain(format_args!("nothing can be tested of {}: {why}", target.argument));
             return Ok(Status::Broken);
         }
-        let unknown = description.unknown_operators(spec);
+        let unknown = description.unknown_names(spec);
         unknown.iter().for_each(|said| complain(format_args!("error: the backend {said}")));
         let check = self.check(&target, &description.of_known_operators(spec), &signatures)?;
         let check: Box<dyn Check> =

@@ -261,3 +261,16 @@ fn drawn_calls_in_a_dtype_beyond_the_page_are_compared_with_those_of_the_page() 
         assert!(right > 300 && wrong > 100, "{right} {wrong}");
     }
 }
+
+#[test]
+fn an_attribute_that_an_operator_lacks_is_named_with_the_one_that_was_meant() {
+    let without = |name: &str| {
+        let limits = Limits { without_attributes: [name.to_owned()].into(), ..Limits::default() };
+        let operators = [("tf.gather_nd".to_owned(), Capability { limits, ..Capability::default() })];
+        let backend = Identity { name: "mine".into(), version: "1".into(), language: "C".into() };
+        Description { backend, operators: operators.into() }.unknown_names(crate::embedded())
+    };
+    assert_eq!(without("batch_dims"), [""; 0]);
+    let said = "declares `tf.gather_nd` without the attribute `batch_dim`, which it does not have; did you mean `batch_dims`?";
+    assert_eq!(without("batch_dim"), [said]);
+}

@@ -245,5 +245,5 @@ fn judge(entries: &[&Deviation], fitting: &[usize], result: &mut Entry, case: &C
 /// The call of a case in words, in the dtypes in which it was sent.
 fn call_as_sent(case: &Case, dtypes: Option<Dtypes>) -> String {
     let sent = dtypes.and_then(|sent| case.within(&[sent.params], &[sent.indices]).ok());
-    crate::show::call_line(sent.as_ref().map_or(&case.call, |case| &case.call))
+    crate::words::call_line(sent.as_ref().map_or(&case.call, |case| &case.call))
 }

@@ -131,7 +131,7 @@ impl Check for Watched<'_> {
             _ => return,
         };
         let (Some(facts), Some(first)) = (facts, asked.first()) else { return };
-        let shown = actual.map(|actual| format!("{}: {actual}", crate::show::call_line(&first.call)));
+        let shown = actual.map(|actual| format!("{}: {actual}", crate::words::call_line(&first.call)));
         let operator = first.call.operator.to_string();
         let call = Drawn { law, operator, verdict, facts, known, shown: shown.unwrap_or_default() };
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).insert(number, call);

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::files::open_regular;
 use crate::reproduction::Reproduction;
-use crate::show::call_line;
+use crate::words::call_line;
 
 use super::check::{Key, Question, Way};
 use super::expect::reference;
@@ -97,7 +97,7 @@ impl Saver<'_> {
             let replay = self.replay(&path, way);
             let text = format!("# {replay}\n{}", file.text);
             std::fs::create_dir_all(folder)
-                .and_then(|()| crate::report::write_whole(&path, text.as_bytes()))
+                .and_then(|()| crate::files::write_whole(&path, text.as_bytes()))
                 .map_err(|error| cannot_write(&path, &error))?;
             example.files.push(file.name);
             example.replay.push(replay);

@@ -183,7 +183,7 @@ impl Report {
     /// If the file cannot be written.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let text = serde_json::to_string_pretty(self).map_err(io::Error::other)? + "\n";
-        crate::report::write_whole(path, text.as_bytes()).map_err(|error| cannot_write(path, &error))
+        files::write_whole(path, text.as_bytes()).map_err(|error| cannot_write(path, &error))
     }
 
     pub(super) fn digest(&self) -> u64 {

@@ -12,9 +12,9 @@ use crate::backend::Description;
 use crate::judge::Verdict;
 use crate::limits::Limits;
 use crate::protocol::{
-    ErrorReply, Fault, InvalidReply, MAX_RANK, OutputReply, PROTOCOL, Started, UnsupportedReply, from_object,
-    in_json_words,
+    ErrorReply, Fault, InvalidReply, MAX_RANK, OutputReply, PROTOCOL, Started, UnsupportedReply,
 };
+use crate::strict::{from_object, in_json_words};
 use crate::words::{name, shown};
 
 use super::trouble::Trouble;

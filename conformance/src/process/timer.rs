@@ -6,7 +6,8 @@ use gather_spec::Outcome;
 use serde::Serialize;
 
 use crate::backend::Description;
-use crate::protocol::{CallMessage, TimeMessage, TimedReply, from_object};
+use crate::protocol::{CallMessage, TimeMessage, TimedReply};
+use crate::strict::from_object;
 
 use super::program::{Broken, ProcessBackend};
 use super::replies;

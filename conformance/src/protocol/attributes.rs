@@ -9,7 +9,7 @@ use serde::de::{self, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visi
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::TensorMessage;
-use super::strict::unique;
+use crate::strict::unique;
 
 /// Writes attributes by name.
 pub(super) fn serialize<S: Serializer>(attributes: &Attributes, serializer: S) -> Result<S::Ok, S::Error> {

@@ -12,8 +12,8 @@ use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::file;
-use super::strict::present;
 use super::unusable::Unusable;
+use crate::strict::present;
 
 /// A tensor in a message: its data as base64, or a raw file and an offset into it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

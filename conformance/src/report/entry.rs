@@ -158,7 +158,7 @@ impl Entry {
             reason: None,
             link: None,
             finding: false,
-            call: failed.then(|| crate::show::call_line(call)),
+            call: failed.then(|| crate::words::call_line(call)),
             expected: shown(result.expected),
             actual: shown(result.actual),
             difference: result.difference,

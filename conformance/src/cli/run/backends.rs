@@ -185,7 +185,7 @@ impl Run {
                 report.results = results.map(|(case, result)| Entry::new(case, result.clone())).collect();
                 let not_run = findings.not_run().map(str::to_owned);
                 report.remarks = findings.remarks;
-                let unknown = findings.description.unknown_operators(job.spec).into_iter();
+                let unknown = findings.description.unknown_names(job.spec).into_iter();
                 report.problems.extend(findings.problems.into_iter().chain(unknown).map(Problem::Said));
                 let given = job.deviations.of(&report.backend.name);
                 let known = given.as_ref().unwrap_or(built_in);

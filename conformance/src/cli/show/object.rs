@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::judge::describe_allowed;
 use crate::protocol::CallMessage;
-use crate::show::call_line;
+use crate::words::call_line;
 
 /// A case: its call in words and as a message of the protocol, and in words what is allowed under which policies.
 pub(super) fn case(spec: &Specification, case: &Case) -> Value {

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::judge::describe_allowed;
-use crate::show::call_line;
+use crate::words::call_line;
 
 use super::clauses::Clauses;
 use super::texts::Texts;

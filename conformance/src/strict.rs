@@ -29,7 +29,7 @@ pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserialize
 }
 
 /// Reads a map without repeated keys, whose values are objects.
-pub(super) fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+pub(crate) fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, T>, D::Error> {
     let entries: BTreeMap<String, Object<T>> = unique(deserializer)?;
@@ -37,7 +37,7 @@ pub(super) fn objects<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 }
 
 /// Reads a map without repeated keys, whose values are objects, and keeps the order of the keys.
-pub(super) fn in_order<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+pub(crate) fn in_order<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Vec<(String, T)>, D::Error> {
     struct Entries<T>(PhantomData<T>);
@@ -72,7 +72,7 @@ pub(super) fn in_order<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 const MOST_OPERANDS: usize = 64;
 
 /// Reads a map without repeated keys. Serde would keep the last value of each.
-pub(super) fn unique<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+pub(crate) fn unique<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, T>, D::Error> {
     struct Entries<T>(PhantomData<T>);

@@ -7,7 +7,7 @@ use gather_spec::{Allowed, Case, Signature, Specification, Tensor};
 use crate::judge::describe_allowed;
 
 /// The most characters of one answer.
-pub(super) const LONGEST: usize = 72;
+pub(crate) const LONGEST: usize = 72;
 
 /// The cases that answer a question for some operator.
 pub(crate) fn cases(spec: &Specification) -> Vec<&Case> {
@@ -39,7 +39,7 @@ fn rows_of(tensor: &Tensor) -> String {
 }
 
 /// The beginning of a text.
-pub(super) fn shortened(text: &str, most: usize) -> String {
+pub(crate) fn shortened(text: &str, most: usize) -> String {
     let mut start: String = text.chars().take(most).collect();
     if start.len() < text.len() {
         start.push('…');
