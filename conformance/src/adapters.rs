@@ -160,7 +160,7 @@ impl Adapter {
             let is_there =
                 files::read_bytes(&path, text.len() as u64).is_ok_and(|found| found == text.as_bytes());
             if !is_there {
-                crate::report::write_whole(&path, text.as_bytes()).map_err(cannot)?;
+                files::write_whole(&path, text.as_bytes()).map_err(cannot)?;
             }
         }
         Ok(folder)

@@ -1,6 +1,7 @@
 //! The trait [`Backend`], and how a backend describes itself.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::num::NonZeroUsize;
 
 use gather_spec::diagnostic::nearest;
@@ -209,6 +210,34 @@ pub struct Identity {
     pub version: String,
     /// The language that it is written in.
     pub language: String,
+}
+
+/// The dtypes of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub struct Dtypes {
+    /// Of params.
+    #[cfg_attr(feature = "cli", schemars(with = "crate::schema_names::Dtype"))]
+    pub params: DType,
+    /// Of indices.
+    #[cfg_attr(feature = "cli", schemars(with = "crate::schema_names::Dtype"))]
+    pub indices: DType,
+}
+
+impl fmt::Display for Dtypes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} x {}", self.params, self.indices)
+    }
+}
+
+impl Dtypes {
+    pub(crate) fn of(case: &Case, call: &Call) -> Self {
+        let dtype = |name, of_case: &Tensor| call.operands.get(name).unwrap_or(of_case).dtype();
+        Self {
+            params: dtype(&case.names.params, case.params()),
+            indices: dtype(&case.names.indices, case.indices()),
+        }
+    }
 }
 
 /// What a backend supports of one operator.

@@ -7,7 +7,6 @@
 //! file that covers a run.
 
 mod draft;
-mod drawn;
 mod entry;
 mod kinds;
 mod selector;
@@ -28,12 +27,11 @@ use crate::report::{BackendReport, Entry, Problem, departures};
 use crate::runner::CaseResult;
 use crate::select::{Names, Pattern};
 
+use crate::facts::Facts;
 pub use draft::draft;
-pub(crate) use drawn::Drawn;
 use entry::Deviation;
 pub(crate) use kinds::Extent;
 use kinds::KnownKind;
-use selector::Facts;
 #[cfg(feature = "cli")]
 pub(crate) use watched::Watched;
 

@@ -38,6 +38,8 @@ mod bench;
 #[doc(hidden)]
 pub mod book;
 pub mod builtin;
+#[doc(hidden)]
+pub mod check;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
@@ -46,6 +48,7 @@ mod declared;
 pub mod deviations;
 #[doc(hidden)]
 pub mod difference;
+mod facts;
 mod files;
 #[doc(hidden)]
 pub mod fuzz;
@@ -61,6 +64,7 @@ pub mod laws;
 #[doc(hidden)]
 pub mod layout;
 mod limits;
+mod model;
 #[doc(hidden)]
 pub mod mutants;
 #[doc(hidden)]
@@ -82,6 +86,8 @@ pub mod reproduction;
 pub mod results;
 #[doc(hidden)]
 pub mod runner;
+#[cfg(feature = "cli")]
+mod schema_names;
 pub mod schemas;
 #[doc(hidden)]
 pub mod select;
@@ -99,6 +105,7 @@ mod style;
 mod terminal;
 #[doc(hidden)]
 pub mod trace;
+mod trouble;
 mod words;
 
 pub use backend::Backend;

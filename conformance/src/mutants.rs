@@ -1,11 +1,9 @@
 //! Mutants: deliberately wrong implementations. A suite is worth what it catches, so every mutant must be caught.
 //!
-//! `model` is a correct gather in steps (`steps`, and `windowed` for form window), which work on what `asked` and
-//! `positions` hold; a [`Mutant`] replaces one of them. [`all`] lists the mutants, one module per topic. `concern` finds out
-//! on which operators a mutant is wrong. [`strength`] runs cases against all mutants, [`pairs`] finds the mutants that
-//! no case catches, also behind declarations of one dtype pair. `memory` reads tensors, wrongly if need be; `places` serves `show`.
+//! [`crate::model`] is a correct gather in steps; a [`Mutant`] replaces one of them. [`all`] lists the mutants, one module per
+//! topic. `concern` finds out on which operators a mutant is wrong. [`strength`] runs cases against all mutants, [`pairs`]
+//! finds the mutants that no case catches, also behind declarations of one dtype pair, and what each case catches in programs.
 
-mod asked;
 mod axis;
 mod batch;
 mod bounds;
@@ -15,26 +13,20 @@ mod elements;
 mod errors;
 mod fill;
 mod layout;
-mod memory;
-mod model;
 mod modes;
 mod mutant;
 pub mod pairs;
 mod payload;
-pub(crate) mod places;
 mod policy;
-mod positions;
 mod ranks;
 mod rows;
 mod slice_sizes;
-mod steps;
 pub mod strength;
 mod threads;
 mod width;
 mod window;
 mod window_rows;
 mod window_rules;
-mod windowed;
 
 use std::collections::BTreeSet;
 
@@ -42,7 +34,6 @@ use gather_spec::Signature;
 use rayon::prelude::*;
 
 use concern::Draws;
-pub(crate) use model::answer;
 pub use mutant::{Mutant, correct};
 
 /// The most rounds of calls to draw for a mutant that has not been wrong on any.

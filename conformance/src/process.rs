@@ -34,9 +34,9 @@ mod session;
 mod stderr;
 #[cfg(feature = "cli")]
 mod timer;
-mod trouble;
 mod worker;
 
+pub use crate::trouble::Trouble;
 pub use batch::{Event, Watch};
 pub use dialogue::{Answers, Dialogue, Interrupted};
 #[cfg(feature = "cli")]
@@ -45,7 +45,6 @@ pub use program::{Broken, Limits, ProcessBackend};
 pub use run::Findings;
 #[cfg(feature = "cli")]
 pub(crate) use timer::{Timer, Timing};
-pub use trouble::Trouble;
 
 /// Ends every child of this process that was not there before the first backend, on Linux: whatever backends have left,
 /// even without a trace of whose it was. For a program that starts nothing but backends.

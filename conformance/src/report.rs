@@ -25,13 +25,12 @@ mod saved;
 mod schema;
 mod summary;
 
-pub(crate) use crate::files::write_whole;
 pub use campaign::{Campaign, Kind, Part};
 #[cfg(feature = "cli")]
 pub(crate) use changes::Changes;
 pub(crate) use departure::departures;
 pub use departure::{Departure, Problem};
-pub use entry::{Dtypes, Entry, Size};
+pub use entry::{Entry, Size};
 #[cfg(feature = "cli")]
 pub(crate) use forms::FILES;
 #[cfg(feature = "cli")]
@@ -43,7 +42,5 @@ pub(crate) use html::PAGE;
 pub(crate) use human::Detail;
 #[cfg(feature = "cli")]
 pub use saved::Saved;
-#[cfg(feature = "cli")]
-pub(crate) use schema::Dtype;
 #[cfg(feature = "cli")]
 pub use schema::schema;

@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::fuzz::Way;
+use crate::check::Way;
 use crate::shell::quoted;
 
 /// The environment variables that a line repeats if they are set: those of the loader and of sanitizers, and those that

@@ -12,8 +12,9 @@ use crate::adapters;
 use crate::answers;
 use crate::backend::Identity;
 use crate::files;
+use crate::files::write_whole;
 use crate::judge::Verdict;
-use crate::report::{BackendReport, Entry, write_whole};
+use crate::report::{BackendReport, Entry};
 use crate::reproduction::{Named, Reproduction};
 
 /// The version of the file format.

@@ -11,7 +11,7 @@ use gather_spec::{
 
 use crate::builtin;
 use crate::fuzz::expect;
-use crate::mutants::places::moved;
+use crate::model::places::moved;
 use crate::questions;
 
 use super::call::Asked;

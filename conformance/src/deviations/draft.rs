@@ -16,8 +16,8 @@ use crate::select::{Names, Pattern};
 use crate::words::quoted;
 
 use super::SCHEMA;
-use super::drawn::Drawn;
-use super::selector::{Carried, Expected, Facts, Selector, Span};
+use super::selector::{Carried, Selector, Span};
+use crate::facts::{Drawn, Expected, Facts};
 
 /// The fewest drawn calls that a selector describes, unless it describes all: fewer may agree by accident.
 const FEWEST: usize = 3;

@@ -7,11 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use gather_spec::{Case, Signature, Signatures, Specification};
 use serde::{Deserialize, Deserializer};
 
+use crate::backend::Dtypes;
+use crate::facts::Facts;
 use crate::judge::Verdict;
-use crate::report::{Dtypes, Entry, Problem};
+use crate::report::{Entry, Problem};
 use crate::select::{Names, Pattern};
 
-use super::selector::{Facts, Selector, one_or_several};
+use super::selector::{Selector, one_or_several};
 
 /// An entry: where, what, and why.
 #[derive(Clone, Debug, Deserialize)]

@@ -8,14 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use gather_spec::{Signature, Specification};
 use serde::Deserialize;
 
-use crate::fuzz::Key;
+use crate::check::Key;
+use crate::facts::Facts;
 use crate::judge::Verdict;
 use crate::laws::LAWS;
 use crate::report::{BackendReport, Kind, Part, Problem};
 use crate::select::Pattern;
 
 use super::entry::{in_words, signatures, verdicts, wrong_verdicts};
-use super::selector::{Facts, Selector, Span};
+use super::selector::{Selector, Span};
 
 /// An entry: the operator, the verdict, which calls, and why.
 #[derive(Clone, Debug, Deserialize)]

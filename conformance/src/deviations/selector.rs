@@ -6,11 +6,12 @@ use std::fmt;
 
 use gather_spec::signature::{AttributeRole, OperandRole};
 use gather_spec::{
-    Allowed, Attribute, BadIndex, Call, Case, DType, ErrorCode, NegativeIndex, Profile, Signature, Signatures,
+    Allowed, Attribute, BadIndex, Call, Case, DType, NegativeIndex, Profile, Signature, Signatures,
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use crate::facts::{Expected, Facts};
 use crate::fuzz::effective;
 use crate::judge::Verdict;
 use crate::report::Entry;
@@ -46,33 +47,6 @@ pub(crate) struct Selector {
     pub(super) message: Option<String>,
 }
 
-/// What a call is expected to give.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(from = "OutputOrCode")]
-pub(crate) enum Expected {
-    /// An output.
-    Output,
-    /// An error with this code.
-    Code(ErrorCode),
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum OutputOrCode {
-    Output,
-    #[serde(untagged)]
-    Code(ErrorCode),
-}
-
-impl From<OutputOrCode> for Expected {
-    fn from(text: OutputOrCode) -> Self {
-        match text {
-            OutputOrCode::Output => Self::Output,
-            OutputOrCode::Code(code) => Self::Code(code),
-        }
-    }
-}
-
 /// A number, or a range with both its ends: `3`, `2..4`, `5..`, `..4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "NumberOrRange")]
@@ -104,21 +78,6 @@ pub(super) enum Carried {
 pub(super) struct Policies {
     bad: Option<BadIndex>,
     negative: Option<NegativeIndex>,
-}
-
-/// What a selector tests of a call.
-#[derive(Clone, Debug)]
-pub(crate) struct Facts {
-    pub(super) expected: BTreeSet<Expected>,
-    pub(super) params: DType,
-    pub(super) indices: DType,
-    pub(super) rank: u64,
-    pub(super) size: u64,
-    pub(super) empty: bool,
-    pub(super) attributes: Vec<(String, Attribute)>,
-    pub(super) mode: Option<String>,
-    pub(super) profile: Profile,
-    pub(super) message: Option<String>,
 }
 
 /// Reads one value, or a list that is not empty.

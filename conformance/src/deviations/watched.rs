@@ -7,14 +7,14 @@ use std::sync::{Mutex, PoisonError};
 use gather_spec::Signatures;
 
 use crate::backend::Description;
-use crate::fuzz::{Answer, Check, Key, Question, Step, Tally, Violation};
+use crate::check::{Answer, Check, Key, Question, Step, Tally, Violation};
 use crate::generate::Choices;
 use crate::judge::Verdict;
 
 use super::Deviations;
-use super::drawn::Drawn;
 use super::kinds;
-use super::selector::{Expected, Facts, message};
+use super::selector::message;
+use crate::facts::{Drawn, Expected, Facts};
 
 /// A check whose failures are compared with known deviations.
 pub(crate) struct Watched<'a> {

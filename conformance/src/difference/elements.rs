@@ -25,7 +25,7 @@ const BEFORE: usize = 8;
 #[serde(deny_unknown_fields)]
 pub struct Elements {
     /// The dtype of both tensors.
-    #[cfg_attr(feature = "cli", schemars(with = "crate::report::Dtype"))]
+    #[cfg_attr(feature = "cli", schemars(with = "crate::schema_names::Dtype"))]
     pub dtype: DType,
     /// The shape of both tensors.
     pub shape: Vec<usize>,

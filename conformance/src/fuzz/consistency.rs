@@ -4,11 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::check::Key;
 use super::corpus::Corpus;
 use super::plan::MOST_CASES;
 use super::report::Report;
-use super::tally::BROKEN;
+use crate::check::BROKEN;
+use crate::check::Key;
 
 /// The longest duration of a campaign that is believed: a million years.
 const MOST_SECONDS: f64 = 3e13;

@@ -10,12 +10,12 @@ use crate::difference::Difference;
 use crate::generate::{CallGenerator, Choices};
 use crate::judge::{Strictness, describe_allowed, describe_outcome, is_dtype_error, judge};
 
-use crate::mutants;
+use crate::model;
 
 use super::Tally;
-use super::check::{Answer, Check, Key, Question, Step, Violation, Way};
 use super::expect::{allowed, allowed_beyond, effective, reference};
-use super::tally::{NOT_SENT, TOO_LARGE, UNSUPPORTED};
+use crate::check::{Answer, Check, Key, Question, Step, Violation, Way};
+use crate::check::{NOT_SENT, TOO_LARGE, UNSUPPORTED};
 
 /// How often a call is drawn that is to be within the limits of a backend.
 const TRIES: usize = 8;
@@ -136,7 +136,7 @@ impl Differential {
     /// What a call gives: what the reference answers or, in a dtype beyond the page, what the model does.
     fn expected(&self, call: &Call, profile: Profile) -> Outcome {
         match self.beyond(call) {
-            Some(wide) => mutants::answer(wide, call, effective(wide, call, profile)),
+            Some(wide) => model::answer(wide, call, effective(wide, call, profile)),
             None => reference(call, profile),
         }
     }

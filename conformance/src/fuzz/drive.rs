@@ -18,11 +18,11 @@ use std::time::{Duration, Instant};
 use crate::interrupt;
 use crate::process::{self, Interrupted};
 
-use super::check::{Check, Key};
 use super::example::Saver;
 use super::report::{Group, Report};
 use super::subject::{Subject, Subjects};
 use super::worker::{Found, Job, Part, Round, Small, Worker};
+use crate::check::{Check, Key};
 
 /// Short, so that a backend that fails at once is reported at once.
 const FIRST_ROUND: Duration = Duration::from_millis(500);

@@ -13,11 +13,11 @@ use crate::files::open_regular;
 use crate::reproduction::Reproduction;
 use crate::words::call_line;
 
-use super::check::{Key, Question, Way};
 use super::expect::reference;
 use super::report::{Example, cannot_write};
 use super::worker::Small;
 use super::yaml;
+use crate::check::{Key, Question, Way};
 
 /// What each file of an example says near its beginning, and how much of the file to search for it, in bytes.
 const FOUND: &str = "# Found by `gatherspec fuzz`, case ";

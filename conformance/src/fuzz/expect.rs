@@ -6,7 +6,7 @@ use gather_spec::{
     Signature, Signatures, Tensor,
 };
 
-use crate::mutants;
+use crate::model;
 
 /// The largest output that is computed, in bytes. Larger ones are drawn only to see whether a backend rejects them.
 pub(crate) const MAX_OUTPUT: u64 = 16 << 20;
@@ -44,7 +44,7 @@ pub(crate) fn allowed_beyond(
     expected: &Outcome,
 ) -> Vec<Allowed> {
     let profile = effective(wide, call, profile);
-    let mut all = allows(expected, profile, || mutants::answer(wide, &without_promise(wide, call), ZERO));
+    let mut all = allows(expected, profile, || model::answer(wide, &without_promise(wide, call), ZERO));
     all.extend(tolerated(wide, call, profile, expected));
     all
 }
@@ -119,8 +119,8 @@ pub(crate) fn tolerated(
     }
     let (mut all, mut wide, mut refused) = (Vec::new(), None, code(expected));
     while let Some(wider) = refused.and_then(|code| widened(wide.as_ref().unwrap_or(signature), call, code)) {
-        let outcome = mutants::answer(&wider, call, profile);
-        all.extend(allows(&outcome, profile, || mutants::answer(&wider, call, ZERO)));
+        let outcome = model::answer(&wider, call, profile);
+        all.extend(allows(&outcome, profile, || model::answer(&wider, call, ZERO)));
         refused = code(&outcome);
         wide = Some(wider);
     }
@@ -143,7 +143,7 @@ fn refused_without_elements(signature: &Signature, call: &Call) -> Vec<Allowed> 
         false => one.clone(),
     };
     let strict = Signature { policy: Policy::ByMode(modes.iter().map(clamp).collect()), ..signature.clone() };
-    match mutants::answer(&strict, call, profile) {
+    match model::answer(&strict, call, profile) {
         Outcome::Error(error) => {
             error.code.map(|code| Allowed::Error(code, error.fields)).into_iter().collect()
         }

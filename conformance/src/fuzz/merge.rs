@@ -5,10 +5,10 @@ use std::path::Path;
 
 use crate::files;
 
-use super::check::Key;
 use super::consistency::contradiction;
 use super::plan::Shard;
 use super::report::{Group, Report, SCHEMA};
+use crate::check::Key;
 
 /// The largest report that is read, in bytes.
 const LARGEST: u64 = 256 << 20;

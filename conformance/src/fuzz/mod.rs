@@ -11,7 +11,6 @@
 //!
 //! The [`Report`] holds the result and is also the checkpoint.
 
-mod check;
 mod consistency;
 mod corpus;
 mod differential;
@@ -25,11 +24,10 @@ mod report;
 mod saved;
 mod shrink;
 mod subject;
-mod tally;
 mod worker;
 mod yaml;
 
-pub use check::{Answer, Check, Key, Question, Step, Violation, Way};
+pub use crate::check::{Answer, Check, Key, Question, Step, Tally, Violation, Way};
 pub use corpus::{Corpus, Failing};
 pub use differential::Differential;
 pub use drive::{Pace, Shrinking, Stopped, drive, drive_with};
@@ -43,5 +41,3 @@ pub use plan::{Campaign, GENERATORS, MOST_CASES, SHORT, Shard, Short};
 pub use report::{Example, Group, Report};
 pub use saved::Saved;
 pub use subject::{Subject, Subjects, silence_backends};
-pub use tally::Tally;
-pub(crate) use tally::{BROKEN, SKIPPED};

@@ -5,8 +5,8 @@
 use crate::generate::Choices;
 
 use super::Tally;
-use super::check::{Answer, Check, Question, Step};
-use super::tally::NOT_CHOSEN;
+use crate::check::NOT_CHOSEN;
+use crate::check::{Answer, Check, Question, Step};
 
 /// A check that asks only about some operators.
 pub struct OfOperators<'a> {

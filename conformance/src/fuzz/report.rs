@@ -11,10 +11,10 @@ use crate::difference::Difference;
 use crate::files;
 use crate::words::counted;
 
-use super::check::Key;
 use super::corpus::Corpus;
 use super::plan::{Campaign, Shard};
-use super::tally::is_tested;
+use crate::check::Key;
+use crate::check::is_tested;
 
 /// The version of the JSON form.
 pub(super) const SCHEMA: u32 = 1;

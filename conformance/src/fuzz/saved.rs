@@ -11,11 +11,11 @@ use crate::judge::{Judgement, Strictness, Verdict, describe_outcome};
 use crate::process::{self, Answers, Interrupted};
 use crate::runner::Judged;
 
-use super::check::{Answer, Question, Way};
 use super::corpus::{Corpus, Failing};
 use super::example::Saver;
 use super::plan::Shard;
 use super::subject::Subject;
+use crate::check::{Answer, Question, Way};
 
 /// Questions per batch.
 const CHUNK: usize = 256;

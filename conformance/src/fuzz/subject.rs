@@ -14,8 +14,8 @@ use crate::judge::Verdict;
 use crate::process::{Answers, Dialogue, Trouble};
 use crate::runner::panic_message;
 
-use super::check::{Answer, Question, Way};
 use super::expect::MAX_OUTPUT;
+use crate::check::{Answer, Question, Way};
 
 /// The backend that a worker asks.
 pub enum Subject {

@@ -8,7 +8,7 @@ use gather_spec::signature::{AttributeRole, OperandRole};
 use gather_spec::{Call, Form, Outcome, Profile, Signature, Signatures, Tensor};
 
 use crate::backend::{Capability, Description};
-use crate::fuzz::{Answer, Question, Way};
+use crate::check::{Answer, Question, Way};
 use crate::generate::Choices;
 use crate::judge::{Verdict, describe_outcome};
 

@@ -24,7 +24,7 @@ mod windows;
 use gather_spec::{Profile, Signatures};
 
 use crate::backend::Description;
-use crate::fuzz::{Answer, BROKEN, Check, Key, Question, SKIPPED, Step, Tally, Violation, Way};
+use crate::check::{Answer, BROKEN, Check, Key, Question, SKIPPED, Step, Tally, Violation, Way};
 use crate::generate::{Choices, EDGES_IN};
 
 pub use instance::Law;

@@ -2,8 +2,8 @@
 
 use gather_spec::TensorError;
 
+use crate::check::Question;
 use crate::difference::Difference;
-use crate::fuzz::Question;
 use crate::judge::Verdict;
 
 /// Why a law returns early.

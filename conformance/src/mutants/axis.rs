@@ -2,9 +2,9 @@
 
 use gather_spec::{DType, Element, ErrorCode, Tensor};
 
-use super::model::{self, Asked, from_start};
 use super::mutant::Mutant;
 use super::slice_sizes::{signed, unsigned};
+use crate::model::{self, Asked, from_start};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(

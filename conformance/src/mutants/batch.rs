@@ -2,8 +2,8 @@
 
 use gather_spec::{Element, ErrorCode, Roles, Signature, Tensor};
 
-use super::model::{self, Asked, count, from_start};
 use super::mutant::Mutant;
+use crate::model::{self, Asked, count, from_start};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(

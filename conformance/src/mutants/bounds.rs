@@ -2,8 +2,8 @@
 
 use gather_spec::ErrorCode;
 
-use super::model::{self, Asked, Dims, count};
 use super::mutant::{CLAMP, ERROR, Mutant, WRAP, ZERO};
+use crate::model::{self, Asked, Dims, count};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(

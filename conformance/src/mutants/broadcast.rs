@@ -3,8 +3,8 @@
 use gather_spec::ErrorCode;
 use gather_spec::signature::Join;
 
-use super::model::{Asked, Dims, dims, faulty, fits, index_at, origin, row_major, row_major_signed};
 use super::mutant::Mutant;
+use crate::model::{Asked, Dims, dims, faulty, fits, index_at, origin, row_major, row_major_signed};
 
 pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(

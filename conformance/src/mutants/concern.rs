@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use gather_spec::{Call, Outcome, Profile, Signature, Signatures};
 use rayon::prelude::*;
 
-use super::model::CORRECT;
 use super::mutant::{CLAMP, ERROR, Mutant, WRAP, ZERO, declaring};
+use crate::backend::Dtypes;
 use crate::fuzz::{allows, effective, tolerated, without_promise};
 use crate::generate::{CallGenerator, Choices};
 use crate::judge::{Strictness, Verdict, judge};
-use crate::report::Dtypes;
+use crate::model::CORRECT;
 
 /// How many usual calls to draw for an operator, and how many far ones after them.
 const USUAL: u64 = 9000;

@@ -4,8 +4,8 @@ use gather_spec::signature::Join;
 use gather_spec::{ErrorCode, Roles, Signature, Tensor};
 
 use super::batch::repeated;
-use super::model::{self, Asked, count};
 use super::mutant::{ERROR, Mutant, WRAP};
+use crate::model::{self, Asked, count};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(

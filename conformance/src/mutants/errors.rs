@@ -2,8 +2,8 @@
 
 use gather_spec::{ErrorCode, ErrorFields};
 
-use super::model::{self, Asked, Dims, ORDER};
 use super::mutant::{Mutant, WRAP};
+use crate::model::{self, Asked, Dims, ORDER};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(

@@ -4,8 +4,8 @@ use gather_spec::dtype::Kind;
 use gather_spec::signature::ModePolicy;
 use gather_spec::{BadIndex, DType, Element, NegativeIndex, Profile, Tensor};
 
-use super::model::{Asked, element, filler, within};
 use super::mutant::Mutant;
+use crate::model::{Asked, element, filler, within};
 
 pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(

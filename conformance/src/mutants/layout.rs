@@ -1,7 +1,7 @@
 //! Wrong about strides: reads a tensor as row-major that is not.
 
-use super::memory::{Read, misread};
 use super::mutant::Mutant;
+use crate::model::memory::{Read, misread};
 
 const ON_PARAMS: &str =
     "a strided source was read wrongly: https://github.com/huggingface/candle/issues/3710";

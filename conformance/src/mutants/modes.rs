@@ -3,9 +3,9 @@
 use gather_spec::signature::{Axis, Flatten};
 use gather_spec::{BadIndex, EmptyAxis, ErrorCode, NegativeIndex, Profile, Roles, Signature, Tensor};
 
-use super::memory;
-use super::model::{faulty, flatten, tensor, within};
 use super::mutant::Mutant;
+use crate::model::memory;
+use crate::model::{faulty, flatten, tensor, within};
 
 pub(super) const MUTANTS: &[Mutant] = &[
     Mutant::new(

@@ -3,11 +3,11 @@
 use gather_spec::signature::OperandRole;
 use gather_spec::{BadIndex, Call, DType, Form, NegativeIndex, Outcome, Profile, Signature, Signatures};
 
+use crate::backend::Dtypes;
 use crate::backend::{Backend, Capability, Description, Identity};
 use crate::layout::Layout;
-use crate::report::Dtypes;
 
-use super::model::{CORRECT, Model};
+use crate::model::{CORRECT, Model};
 
 /// The profile of most mutants: a bad index is an error, and so is a negative one.
 pub(super) const ERROR: Profile = Profile { bad: BadIndex::Error, negative: NegativeIndex::Reject };

@@ -11,7 +11,7 @@ use super::concern::Draws;
 use super::mutant::{Mutant, declaring};
 use super::strength::{CaughtUnder, LaidOut, Trial};
 use crate::backend::Description;
-use crate::report::Dtypes;
+use crate::backend::Dtypes;
 
 /// Declarations of one dtype pair.
 pub const NARROW: [Dtypes; 4] = [

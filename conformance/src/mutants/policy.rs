@@ -2,8 +2,8 @@
 
 use gather_spec::{BadIndex, Element, NegativeIndex, Profile};
 
-use super::model::{self, Pick};
 use super::mutant::{CLAMP, ERROR, Mutant, WRAP, ZERO};
+use crate::model::{self, Pick};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(

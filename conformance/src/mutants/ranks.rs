@@ -3,8 +3,8 @@
 use gather_spec::signature::OperandRole;
 use gather_spec::{ErrorCode, Form, Roles, Signature, Tensor};
 
-use super::model::{self, count};
 use super::mutant::Mutant;
+use crate::model::{self, count};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(

@@ -2,8 +2,8 @@
 
 use gather_spec::{DType, Element};
 
-use super::model::{self, Dims, Pick, count};
 use super::mutant::Mutant;
+use crate::model::{self, Dims, Pick, count};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(

@@ -2,10 +2,10 @@
 
 use gather_spec::{DType, Element, ErrorCode, Tensor};
 
-use super::memory;
-use super::model::{Asked, faulty, index};
 use super::mutant::{CLAMP, Mutant};
-use super::windowed::{self, Numbers};
+use crate::model::memory;
+use crate::model::windowed::{self, Numbers};
+use crate::model::{Asked, faulty, index};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(

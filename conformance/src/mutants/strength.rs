@@ -13,9 +13,9 @@ use super::all;
 use super::concern::{Draws, LARGE};
 use super::mutant::{CLAMP, ERROR, Mutant, WRAP, ZERO, declaring};
 use crate::backend::Description;
+use crate::backend::Dtypes;
 use crate::judge::{Strictness, Verdict};
 use crate::layout::Layout;
-use crate::report::Dtypes;
 use crate::runner::InProcess;
 use crate::words::counted;
 

@@ -1,8 +1,8 @@
 //! Right on one thread, wrong on several.
 
-use super::model::{self, Asked};
 use super::mutant::Mutant;
 use super::rows::UNWRITTEN;
+use crate::model::{self, Asked};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(

@@ -2,9 +2,9 @@
 
 use gather_spec::{DType, ErrorCode, shape::nonzero_bytes};
 
-use super::model::{self, Asked, count};
 use super::mutant::{CLAMP, ERROR, Mutant, ZERO};
 use super::rows::UNWRITTEN;
+use crate::model::{self, Asked, count};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(
@@ -25,7 +25,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         "0 and 1 were read as 4294967296: https://github.com/pytorch/pytorch/issues/37996",
         |model| {
             model.read_indices = |indices| {
-                let elements = super::memory::row_major(indices);
+                let elements = model::memory::row_major(indices);
                 if indices.dtype() != DType::I32 {
                     return elements;
                 }

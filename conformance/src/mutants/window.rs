@@ -1,10 +1,10 @@
 //! Wrong about windows: where they start, which dims they drop, and where their dims go in the output. `window_rows` has what
 //! is wrong about the rows that they start from.
 
-use super::asked::place;
-use super::model::Asked;
 use super::mutant::{CLAMP, ERROR, Mutant};
-use super::windowed::{self, Numbers};
+use crate::model::Asked;
+use crate::model::place;
+use crate::model::windowed::{self, Numbers};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(

@@ -2,10 +2,10 @@
 
 use gather_spec::BadIndex;
 
-use super::asked::place;
-use super::model::{self, Asked};
 use super::mutant::{CLAMP, Mutant, ZERO};
-use super::windowed::{self, split};
+use crate::model::place;
+use crate::model::windowed::{self, split};
+use crate::model::{self, Asked};
 
 pub(super) static MUTANTS: &[Mutant] = &[
     Mutant::new(

@@ -2,10 +2,10 @@
 
 use gather_spec::{DimensionRule, ErrorCode};
 
-use super::asked::place;
-use super::model::{self, Asked};
 use super::mutant::{CLAMP, Mutant};
-use super::windowed::{breaks, outside};
+use crate::model::place;
+use crate::model::windowed::{breaks, outside};
+use crate::model::{self, Asked};
 
 /// A mutant that does not check a rule.
 macro_rules! unchecked {
@@ -116,7 +116,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
                     let numbers = &asked.numbers().numbers;
                     [&numbers.collapsed_slice_dims, &numbers.operand_batching_dims]
                         .iter()
-                        .any(|dims| super::windowed::repeats(dims, &[]))
+                        .any(|dims| model::windowed::repeats(dims, &[]))
                 }
                 rule => breaks(rule, asked),
             };
@@ -130,7 +130,7 @@ pub(super) static MUTANTS: &[Mutant] = &[
         |model| {
             model.breaks = |rule, asked| match rule {
                 DimensionRule::StartIndexMapRepeated => {
-                    super::windowed::repeats(&asked.numbers().numbers.start_index_map, &[])
+                    model::windowed::repeats(&asked.numbers().numbers.start_index_map, &[])
                 }
                 rule => breaks(rule, asked),
             };

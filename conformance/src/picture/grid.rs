@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use gather_spec::Tensor;
 use gather_spec::literal::{Brief, Rows};
 
-use crate::mutants::places::Moved;
+use crate::model::places::Moved;
 use crate::trace::Selection;
 use crate::words::printable;
 

@@ -7,7 +7,7 @@ use gather_spec::{Call, ErrorCode, Outcome, Profile, Signatures, Tensor};
 use crate::backend::Backend;
 use crate::builtin;
 use crate::judge::describe_outcome;
-use crate::mutants::places::{Moved, moved};
+use crate::model::places::{Moved, moved};
 use crate::trace::{Selection, trace};
 use crate::words::{first_of, printable};
 

@@ -4,7 +4,7 @@ use gather_spec::case::OperandNames;
 use gather_spec::literal::{Brief, Rows};
 use gather_spec::{BadIndex, Call, Form, NegativeIndex, Profile, Shape, Signature, Tensor, TensorBuilder};
 
-use crate::mutants::places::Moved;
+use crate::model::places::Moved;
 use crate::trace::Selection;
 use crate::words::printable;
 

@@ -9,7 +9,7 @@ use crate::judge::{Judgement, Verdict};
 use crate::runner::{CaseResult, Judged};
 
 use super::client::Job;
-use super::trouble::Trouble;
+use crate::trouble::Trouble;
 
 /// What a run is doing, for whoever shows how far it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use super::patience::Patience;
 use super::program::{Broken, ProcessBackend};
 use super::replies;
 use super::session::{End, Said, Session};
-use super::trouble::Trouble;
+use crate::trouble::Trouble;
 
 /// How many bytes of calls are in flight at a time, unless it is one call.
 const BYTES_IN_FLIGHT: usize = 4 << 20;

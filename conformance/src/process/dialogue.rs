@@ -14,7 +14,7 @@ use super::client::{Blame, Client, Doubt, Job};
 use super::inputs::Request;
 use super::program::{Broken, ProcessBackend};
 use super::session::{End, SURVIVES};
-use super::trouble::Trouble;
+use crate::trouble::Trouble;
 
 /// How long calls that are in flight when the time is up may still take: a backend that answers can then be stopped, one
 /// that does not has to be killed.

@@ -17,7 +17,7 @@ use crate::protocol::{
 use crate::strict::{from_object, in_json_words};
 use crate::words::{name, shown};
 
-use super::trouble::Trouble;
+use crate::trouble::Trouble;
 
 /// What a line is called that answers a call.
 const REPLY: &str = "the reply";

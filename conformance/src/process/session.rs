@@ -12,8 +12,8 @@ use crate::protocol::PROTOCOL;
 
 use super::child::{Child, Incoming, how_it_ended};
 use super::program::{Broken, Limits, ProcessBackend};
-use super::trouble::Trouble;
 use super::{not_started, orphans, replies};
+use crate::trouble::Trouble;
 
 /// How often the state of a silent process is looked at.
 const LOOK: Duration = Duration::from_millis(25);

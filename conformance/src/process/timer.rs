@@ -12,7 +12,7 @@ use crate::strict::from_object;
 use super::program::{Broken, ProcessBackend};
 use super::replies;
 use super::session::Session;
-use super::trouble::Trouble;
+use crate::trouble::Trouble;
 
 /// A process that times calls.
 #[derive(Debug)]

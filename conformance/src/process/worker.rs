@@ -19,7 +19,7 @@ use super::client::{Answered, Blame, Client, Doubt, Job};
 use super::inputs::Request;
 use super::program::{Broken, ProcessBackend};
 use super::session::{SURVIVES, Said, Stopped};
-use super::trouble::Trouble;
+use crate::trouble::Trouble;
 
 /// After how many failures in a row a process is not started again.
 const START_FAILURES: usize = 3;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::deviations::Drawn;
+use crate::facts::Drawn;
 use crate::fuzz::{self, Example, Group};
 use crate::judge::Verdict;
 use crate::laws::LAWS;

@@ -1,12 +1,12 @@
 //! The entry of a report for one case.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gather_spec::{Call, Case, DType, Profile, Tensor};
+use gather_spec::{Call, Case, Profile, Tensor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::backend::Dtypes;
 use crate::difference::{Difference, Sides};
 use crate::judge::Verdict;
 use crate::runner::CaseResult;
@@ -26,7 +26,7 @@ pub struct Entry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dtypes: Option<Dtypes>,
     /// The profile that it was judged under; null for a kind of failures of a campaign.
-    #[cfg_attr(feature = "cli", schemars(with = "Option<super::schema::Policies>"))]
+    #[cfg_attr(feature = "cli", schemars(with = "Option<crate::schema_names::Policies>"))]
     pub profile: Option<Profile>,
     /// The verdict.
     pub verdict: Verdict,
@@ -110,34 +110,6 @@ fn seconds<S: Serializer>(duration: &Option<Duration>, serializer: S) -> Result<
 fn from_seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
     let seconds = Option::<f64>::deserialize(deserializer)?;
     seconds.map(Duration::try_from_secs_f64).transpose().map_err(serde::de::Error::custom)
-}
-
-/// The dtypes of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
-pub struct Dtypes {
-    /// Of params.
-    #[cfg_attr(feature = "cli", schemars(with = "super::schema::Dtype"))]
-    pub params: DType,
-    /// Of indices.
-    #[cfg_attr(feature = "cli", schemars(with = "super::schema::Dtype"))]
-    pub indices: DType,
-}
-
-impl fmt::Display for Dtypes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} x {}", self.params, self.indices)
-    }
-}
-
-impl Dtypes {
-    fn of(case: &Case, call: &Call) -> Self {
-        let dtype = |name, of_case: &Tensor| call.operands.get(name).unwrap_or(of_case).dtype();
-        Self {
-            params: dtype(&case.names.params, case.params()),
-            indices: dtype(&case.names.indices, case.indices()),
-        }
-    }
 }
 
 impl Entry {

@@ -102,7 +102,7 @@ pub struct Summary {
     /// Clauses of declared operators that selected cases test within the declaration, but none that was asked.
     pub untested: Vec<String>,
     /// Clauses that were tested, with the error codes that selected cases expect for a breach, but none that was asked.
-    #[cfg_attr(feature = "cli", schemars(with = "BTreeMap<String, Vec<super::schema::Code>>"))]
+    #[cfg_attr(feature = "cli", schemars(with = "BTreeMap<String, Vec<crate::schema_names::Code>>"))]
     pub unrejected: BTreeMap<String, Vec<ErrorCode>>,
 }
 

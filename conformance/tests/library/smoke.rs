@@ -6,12 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use gather_conformance::Backend;
-use gather_conformance::backend::Description;
+use gather_conformance::backend::{Description, Dtypes};
 use gather_conformance::judge::Strictness;
 use gather_conformance::mutants::correct;
 use gather_conformance::mutants::pairs::{NARROW, caught_in_programs};
 use gather_conformance::mutants::strength::CaughtUnder;
-use gather_conformance::report::Dtypes;
 use gather_conformance::runner::InProcess;
 use gather_conformance::select::smoke_ids;
 use gather_spec::signature::{AttributeDefault, AttributeRole};

@@ -36,6 +36,29 @@ fn no_files_import_each_other_in_a_ring() {
     assert!(rings.is_empty(), "move what both files use to a file of its own: {rings:#?}");
 }
 
+/// A module is a file beside `lib.rs` with all that is in the folder of its name, but its tests.
+#[test]
+fn no_modules_of_conformance_use_each_other_in_a_ring() {
+    let rings = Crate::read(&root().join("conformance/src")).rings_of_modules();
+    assert!(rings.is_empty(), "move what both modules use to a module of its own: {rings:#?}");
+}
+
+#[test]
+fn rings_of_modules_are_found_where_no_files_form_one() {
+    let mut made = Crate::default();
+    let files = [
+        (&["a"][..], "mod b; use crate::c::d::D;"),
+        (&["a", "b"], "pub struct B;"),
+        (&["c"], "mod d; use crate::a::b::B;"),
+        (&["c", "d"], "pub struct D;"),
+        (&["e"], "use crate::a::b::B;"),
+    ];
+    for (path, text) in files {
+        made.add(path.iter().map(|name| (*name).to_owned()).collect(), Path::new("made.rs"), text);
+    }
+    assert_eq!((made.rings(), made.rings_of_modules()), (Vec::new(), vec!["a, c".to_owned()]));
+}
+
 #[test]
 fn rings_are_found_and_mere_re_exports_are_none() {
     let of_crate = |parent: &str, a: &str, b: &str| {
@@ -118,16 +141,6 @@ impl Crate {
     /// The groups of files each of which uses the others, at least by way of others.
     fn rings(&self) -> Vec<String> {
         let edges = self.edges();
-        let reach = |from| {
-            let (mut reached, mut left) = (BTreeSet::new(), vec![from]);
-            while let Some(file) = left.pop() {
-                left.extend(edges[file].iter().filter(|next| reached.insert(**next)));
-            }
-            reached
-        };
-        let reached: BTreeMap<_, _> = edges.keys().map(|from| (*from, reach(*from))).collect();
-        let ring_of = |file| reached[file].iter().copied().filter(|other| reached[*other].contains(file));
-        let rings: BTreeSet<Vec<_>> = edges.keys().map(|file| ring_of(*file).collect()).collect();
         let named = |ring: Vec<&Segments>| {
             let uses = ring.iter().map(|file| {
                 let others = edges[file].iter().filter(|other| ring.contains(other));
@@ -136,8 +149,37 @@ impl Crate {
             });
             uses.collect::<Vec<_>>().join("; ")
         };
-        rings.into_iter().filter(|ring| !ring.is_empty()).map(named).collect()
+        rings(&edges).into_iter().map(named).collect()
     }
+
+    /// The same of modules.
+    fn rings_of_modules(&self) -> Vec<String> {
+        let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (file, used) in self.edges() {
+            let Some(module) = file.first().filter(|_| file.last().is_none_or(|last| last != "tests")) else {
+                continue;
+            };
+            let used = used.into_iter().filter_map(|other| other.first()).map(String::as_str);
+            edges.entry(module).or_default().extend(used.filter(|other| other != module));
+        }
+        rings(&edges).into_iter().map(|ring| ring.join(", ")).collect()
+    }
+}
+
+/// The groups of nodes each of which reaches the others.
+fn rings<T: Copy + Ord>(edges: &BTreeMap<T, BTreeSet<T>>) -> Vec<Vec<T>> {
+    let reach = |from: T| {
+        let (mut reached, mut left) = (BTreeSet::new(), vec![from]);
+        while let Some(node) = left.pop() {
+            left.extend(edges[&node].iter().copied().filter(|next| reached.insert(*next)));
+        }
+        reached
+    };
+    let reached: BTreeMap<T, BTreeSet<T>> = edges.keys().map(|from| (*from, reach(*from))).collect();
+    let ring_of =
+        |node: &T| reached[node].iter().copied().filter(|other| reached[other].contains(node)).collect();
+    let found: BTreeSet<Vec<T>> = edges.keys().map(ring_of).collect();
+    found.into_iter().filter(|ring| !ring.is_empty()).collect()
 }
 
 /// Reads one file, or a module within it.

@@ -2,7 +2,7 @@
 
 use gather_spec::{Call, Element, Profile, Signature};
 
-use super::model::{CORRECT, Dims, bound_of, multi_index};
+use super::{CORRECT, Dims, bound_of, multi_index};
 
 /// An index that selects something other than its own value.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,10 +6,10 @@ use gather_spec::tensor::Elements;
 use gather_spec::{ByteString, DType, Element, Tensor};
 
 /// The contents of memory that was never written.
-pub(super) const GARBAGE: u128 = 0xA5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5;
+pub(crate) const GARBAGE: u128 = 0xA5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5;
 
 /// The elements of params in row-major order. A call may select few of many.
-pub(super) enum Read {
+pub(crate) enum Read {
     /// As they are stored.
     Stored(Tensor),
     /// Each element, as a wrong model reads it.
@@ -18,7 +18,7 @@ pub(super) enum Read {
 
 impl Read {
     /// The element at this offset; `None` beyond the end.
-    pub(super) fn get(&self, at: usize) -> Option<Element> {
+    pub(crate) fn get(&self, at: usize) -> Option<Element> {
         fn bits<T: Copy + Into<u128>>(elements: &[T], at: usize) -> Option<Element> {
             elements.get(at).map(|bits| Element::Bits((*bits).into()))
         }
@@ -37,12 +37,12 @@ impl Read {
 }
 
 /// Reads the elements of a tensor.
-pub(super) fn read(tensor: &Tensor) -> Read {
+pub(crate) fn read(tensor: &Tensor) -> Read {
     Read::Stored(tensor.to_row_major().expect("a small tensor"))
 }
 
 /// The elements of a tensor in row-major order.
-pub(super) fn row_major(tensor: &Tensor) -> Vec<Element> {
+pub(crate) fn row_major(tensor: &Tensor) -> Vec<Element> {
     fn bits<T: Copy + Into<u128>>(elements: &[T]) -> Vec<Element> {
         elements.iter().map(|bits| Element::Bits((*bits).into())).collect()
     }
@@ -58,7 +58,7 @@ pub(super) fn row_major(tensor: &Tensor) -> Vec<Element> {
 }
 
 /// An element that was never written.
-pub(super) fn garbage(dtype: DType) -> Element {
+pub(crate) fn garbage(dtype: DType) -> Element {
     match dtype {
         DType::String => Element::Bytes(ByteString::from("\u{a5}")),
         _ => Element::Bits(GARBAGE),
@@ -67,7 +67,7 @@ pub(super) fn garbage(dtype: DType) -> Element {
 
 /// The elements read with wrong strides, which `strides` derives from the shape and the right ones. Reads outside the
 /// tensor give garbage.
-pub(super) fn misread(tensor: &Tensor, strides: fn(&[usize], &[isize]) -> Vec<isize>) -> Vec<Element> {
+pub(crate) fn misread(tensor: &Tensor, strides: fn(&[usize], &[isize]) -> Vec<isize>) -> Vec<Element> {
     let own = tensor.strides();
     let wrong = strides(tensor.shape(), own);
     if wrong == own || tensor.shape().element_count() == 0 {

@@ -1,7 +1,16 @@
-//! A correct gather in steps. Every step is a field of [`Model`], so a mutant replaces one step and nothing else.
+//! A correct gather in steps. Every step is a field of [`Model`], so a mutant replaces one step and nothing else; pictures
+//! and what campaigns expect beyond the reference ask the model, too.
 //!
-//! `steps` holds the right steps. Every step is total: it must go on with whatever a mutant in front of it lets through.
-//! Reads outside a tensor give `GARBAGE`.
+//! `steps` holds the right steps, and `windowed` those of form window, which work on what `asked` and `positions` hold;
+//! `memory` reads tensors, and `places` says what a call moves where. Every step is total: it must go on with whatever a
+//! mutant in front of it lets through. Reads outside a tensor give `GARBAGE`.
+
+mod asked;
+pub(crate) mod memory;
+pub(crate) mod places;
+mod positions;
+mod steps;
+pub(crate) mod windowed;
 
 use std::cell::OnceCell;
 
@@ -11,11 +20,9 @@ use gather_spec::{
     Call, Element, EmptyAxis, ErrorCode, ErrorFields, Form, Outcome, Profile, ReportedError, Signature,
 };
 
-use super::{memory, windowed};
-
-pub(super) use super::asked::{Asked, Dims, Model, Pick, given_batch};
-pub(super) use super::positions::{count, from_start, multi_index, row_major, row_major_signed, tensor};
-pub(super) use super::steps::{
+pub(crate) use asked::{Asked, Dims, Model, Pick, given_batch, place};
+pub(crate) use positions::{count, from_start, multi_index, row_major, row_major_signed, tensor};
+pub(crate) use steps::{
     axis, batch_dims, bound_of, dims, element, exempt, faulty, filler, fits, flatten, index, index_at,
     offence, offender, offset, origin, output_shape, resolve, size, within,
 };
@@ -24,7 +31,7 @@ pub(super) use super::steps::{
 const MOST_BYTES: u128 = 1 << 26;
 
 /// The model without a mutation. All other models are copies of it, so that unchanged steps compare equal.
-pub(super) static CORRECT: Model = Model::correct();
+pub(crate) static CORRECT: Model = Model::correct();
 
 impl Model {
     /// The model without a mutation.
@@ -72,7 +79,7 @@ impl Model {
     }
 
     /// Copies the steps that calls of a form never take. A test in `concern` checks this against drawn calls.
-    pub(super) const fn take_over_unused(&mut self, form: Form, other: &Self) {
+    pub(crate) const fn take_over_unused(&mut self, form: Form, other: &Self) {
         if !matches!(form, Form::Window) {
             (self.numbers, self.breaks, self.combine) = (other.numbers, other.breaks, other.combine);
             (self.fit, self.rows, self.row) = (other.fit, other.rows, other.row);
@@ -85,14 +92,14 @@ impl Model {
     }
 
     /// Whether calls of a form take a step that differs from the right one.
-    pub(super) fn is_wrong_for(&self, form: Form) -> bool {
+    pub(crate) fn is_wrong_for(&self, form: Form) -> bool {
         let mut used = *self;
         used.take_over_unused(form, &CORRECT);
         used != CORRECT
     }
 
     /// Whether answers may depend on how tensors lie in memory: whether a step that sees stored tensors is not the right one.
-    pub(super) fn depends_on_layout(&self) -> bool {
+    pub(crate) fn depends_on_layout(&self) -> bool {
         let mut right = CORRECT;
         (right.received, right.flatten, right.numbers) = (self.received, self.flatten, self.numbers);
         (right.read_params, right.read_indices) = (self.read_params, self.read_indices);
@@ -100,7 +107,7 @@ impl Model {
     }
 
     /// Answers a call of the signature's operator.
-    pub(super) fn answer(
+    pub(crate) fn answer(
         &self,
         signature: &Signature,
         call: &Call,
@@ -114,7 +121,7 @@ impl Model {
     }
 
     /// Splits a call into its parts and passes them, with the index values, to a function.
-    pub(super) fn look<T>(
+    pub(crate) fn look<T>(
         &self,
         signature: &Signature,
         call: &Call,
@@ -262,7 +269,7 @@ pub(crate) fn answer(signature: &Signature, call: &Call, profile: Profile) -> Ou
 }
 
 /// The checks, in order of precedence.
-pub(super) const ORDER: [ErrorCode; 20] = [
+pub(crate) const ORDER: [ErrorCode; 20] = [
     ErrorCode::ParamsDtype,
     ErrorCode::IndexDtype,
     ErrorCode::OperandDtype,

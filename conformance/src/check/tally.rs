@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 const COLUMNS: usize = 20;
 
 /// The column of calls that were not sent because the backend does not declare their dtypes.
-pub(super) const NOT_SENT: &str = "not sent";
+pub(crate) const NOT_SENT: &str = "not sent";
 
 /// The column of cases of operators that the run excludes.
-pub(super) const NOT_CHOSEN: &str = "not chosen";
+pub(crate) const NOT_CHOSEN: &str = "not chosen";
 
 /// The column of calls that the backend does not support and need not support.
-pub(super) const UNSUPPORTED: &str = "unsupported";
+pub(crate) const UNSUPPORTED: &str = "unsupported";
 
 /// The column of calls whose output is too large for the reference to compute.
-pub(super) const TOO_LARGE: &str = "too large to compare";
+pub(crate) const TOO_LARGE: &str = "too large to compare";
 
 /// The column of violated laws.
 pub(crate) const BROKEN: &str = "broken";
@@ -24,7 +24,7 @@ pub(crate) const BROKEN: &str = "broken";
 pub(crate) const SKIPPED: &str = "skipped: ";
 
 /// Whether the cases of a column compared an answer with something.
-pub(super) fn is_tested(column: &str) -> bool {
+pub(crate) fn is_tested(column: &str) -> bool {
     ![NOT_SENT, NOT_CHOSEN, UNSUPPORTED, TOO_LARGE].contains(&column) && !column.starts_with(SKIPPED)
 }
 
@@ -55,7 +55,7 @@ impl Tally {
     }
 
     /// Adds the counts of another tally.
-    pub(super) fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         for (row, columns) in &other.rows {
             for (column, count) in columns {
                 *self.entry(row, column) += count;

@@ -11,7 +11,7 @@ use gather_spec::{
 use super::memory::Read;
 
 /// The source of a slice of the output: its offset in params in elements, or `None` for a slice to be filled.
-pub(super) type Pick = Option<i128>;
+pub(crate) type Pick = Option<i128>;
 
 /// The steps of a gather, roughly in the order in which they are taken.
 #[derive(Clone, Copy, PartialEq)]
@@ -19,142 +19,142 @@ pub(super) type Pick = Option<i128>;
     unpredictable_function_pointer_comparisons,
     reason = "merged functions do the same, and a step that nobody replaced is a copy"
 )]
-pub(super) struct Model {
+pub(crate) struct Model {
     /// The call as received, in role terms.
-    pub(super) received: fn(&Signature, Roles<Tensor>) -> Roles<Tensor>,
+    pub(crate) received: fn(&Signature, Roles<Tensor>) -> Roles<Tensor>,
     /// The mode of a call, for operators with modes.
-    pub(super) mode: for<'a> fn(&'a Signature, &Roles<Tensor>) -> Option<&'a ModePolicy>,
+    pub(crate) mode: for<'a> fn(&'a Signature, &Roles<Tensor>) -> Option<&'a ModePolicy>,
     /// The policies to follow.
-    pub(super) policies: fn(Profile) -> Profile,
+    pub(crate) policies: fn(Profile) -> Profile,
     /// What an index into an empty axis gives under the mode.
-    pub(super) empty_axis: fn(EmptyAxis) -> EmptyAxis,
-    pub(super) filler: fn(&Asked<'_>) -> Element,
+    pub(crate) empty_axis: fn(EmptyAxis) -> EmptyAxis,
+    pub(crate) filler: fn(&Asked<'_>) -> Element,
     /// The call with params, and indices, flattened if it asks for that.
-    pub(super) flatten: fn(&Signature, Roles<Tensor>) -> Roles<Tensor>,
+    pub(crate) flatten: fn(&Signature, Roles<Tensor>) -> Roles<Tensor>,
     /// The checks, in this order.
-    pub(super) order: &'static [ErrorCode],
+    pub(crate) order: &'static [ErrorCode],
     /// Whether a call deserves an error.
-    pub(super) faulty: fn(ErrorCode, &Asked<'_>) -> bool,
+    pub(crate) faulty: fn(ErrorCode, &Asked<'_>) -> bool,
     /// The number of batch dims, if it is in range.
-    pub(super) batch_dims: fn(&Asked<'_>) -> Option<usize>,
+    pub(crate) batch_dims: fn(&Asked<'_>) -> Option<usize>,
     /// The first gathered axis, counted from the start, if it is in range.
-    pub(super) axis: fn(&Asked<'_>) -> Option<usize>,
+    pub(crate) axis: fn(&Asked<'_>) -> Option<usize>,
     /// Form elements: whether indices without elements are exempt from the rules about their shape.
-    pub(super) exempt: fn(&Asked<'_>) -> bool,
+    pub(crate) exempt: fn(&Asked<'_>) -> bool,
     /// The parts of both shapes.
-    pub(super) dims: fn(&Asked<'_>) -> Dims,
+    pub(crate) dims: fn(&Asked<'_>) -> Dims,
     /// The shape of the output.
-    pub(super) output_shape: fn(&Dims) -> Vec<usize>,
+    pub(crate) output_shape: fn(&Dims) -> Vec<usize>,
     /// The size of the output that is checked against the limit of 2^63 - 1 bytes.
-    pub(super) bytes: fn(&[usize], DType) -> u128,
+    pub(crate) bytes: fn(&[usize], DType) -> u128,
     /// The elements of params, row-major.
-    pub(super) read_params: fn(&Tensor) -> Read,
+    pub(crate) read_params: fn(&Tensor) -> Read,
     /// The elements of indices, row-major.
-    pub(super) read_indices: fn(&Tensor) -> Vec<Element>,
+    pub(crate) read_indices: fn(&Tensor) -> Vec<Element>,
     /// The value of an index.
-    pub(super) index: fn(DType, u128) -> i128,
+    pub(crate) index: fn(DType, u128) -> i128,
     /// The coordinate that an index selects, if it is in range of an axis of this size.
-    pub(super) within: fn(&Asked<'_>, i128, usize) -> Option<i128>,
+    pub(crate) within: fn(&Asked<'_>, i128, usize) -> Option<i128>,
     /// The position, among all index values, of the one that an error reports.
-    pub(super) offender: fn(&Asked<'_>, &Dims, &[i128]) -> Option<usize>,
+    pub(crate) offender: fn(&Asked<'_>, &Dims, &[i128]) -> Option<usize>,
     /// The fields of the error about the index value at this position.
-    pub(super) offence: fn(&Asked<'_>, &Dims, &[i128], usize) -> ErrorFields,
+    pub(crate) offence: fn(&Asked<'_>, &Dims, &[i128], usize) -> ErrorFields,
     /// The coordinates that an index row selects; `None` for a slice to be filled.
-    pub(super) resolve: fn(&Asked<'_>, &Dims, &[i128]) -> Option<Vec<i128>>,
+    pub(crate) resolve: fn(&Asked<'_>, &Dims, &[i128]) -> Option<Vec<i128>>,
     /// The offset of a slice in params: by batch number, mid number and coordinates.
-    pub(super) offset: fn(&Asked<'_>, &Dims, usize, usize, &[i128]) -> i128,
+    pub(crate) offset: fn(&Asked<'_>, &Dims, usize, usize, &[i128]) -> i128,
     /// Form elements: the position, among all index values, of the one for a position of the output.
-    pub(super) index_at: fn(&Asked<'_>, &[usize]) -> usize,
+    pub(crate) index_at: fn(&Asked<'_>, &[usize]) -> usize,
     /// Form elements: the offset in params of the element for a position of the output, given its index.
-    pub(super) origin: fn(&Asked<'_>, &[usize], i128) -> i128,
+    pub(crate) origin: fn(&Asked<'_>, &[usize], i128) -> i128,
     /// How a call of windows reads its operands.
-    pub(super) numbers: fn(&Asked<'_>) -> Numbers,
+    pub(crate) numbers: fn(&Asked<'_>) -> Numbers,
     /// Form window: whether a call breaks a rule.
-    pub(super) breaks: fn(DimensionRule, &Asked<'_>) -> bool,
+    pub(crate) breaks: fn(DimensionRule, &Asked<'_>) -> bool,
     /// Form window: the dims of the output, from those of the rows and those of a window.
-    pub(super) combine: fn(&Numbers, &[usize], &[usize]) -> Vec<usize>,
+    pub(crate) combine: fn(&Numbers, &[usize], &[usize]) -> Vec<usize>,
     /// Form window: how many starts fit along a dim.
-    pub(super) fit: fn(&Asked<'_>, i64) -> usize,
+    pub(crate) fit: fn(&Asked<'_>, i64) -> usize,
     /// Form window: the index values in row order.
-    pub(super) rows: fn(&Asked<'_>, Vec<i128>) -> Vec<i128>,
+    pub(crate) rows: fn(&Asked<'_>, Vec<i128>) -> Vec<i128>,
     /// Form window: the number of the row for a position of the output.
-    pub(super) row: fn(&Asked<'_>, &[usize]) -> usize,
+    pub(crate) row: fn(&Asked<'_>, &[usize]) -> usize,
     /// Form window: the start of a window, from the components of its row.
-    pub(super) full_start: fn(&Asked<'_>, &[i128]) -> Vec<i128>,
+    pub(crate) full_start: fn(&Asked<'_>, &[i128]) -> Vec<i128>,
     /// Form window: the coordinates along batching dims, from the position of the row.
-    pub(super) full_batching: fn(&Asked<'_>, &[usize]) -> Vec<i128>,
+    pub(crate) full_batching: fn(&Asked<'_>, &[usize]) -> Vec<i128>,
     /// Form window: the coordinates within the window, by dims of params.
-    pub(super) full_offset: fn(&Asked<'_>, &[usize]) -> Vec<i128>,
+    pub(crate) full_offset: fn(&Asked<'_>, &[usize]) -> Vec<i128>,
     /// The slices of the output, in order.
-    pub(super) arrange: fn(&Asked<'_>, &Dims, Vec<Pick>) -> Vec<Pick>,
+    pub(crate) arrange: fn(&Asked<'_>, &Dims, Vec<Pick>) -> Vec<Pick>,
     /// One element of a slice, by its position in the slice.
-    pub(super) element: fn(&Asked<'_>, &Dims, &Read, Pick, usize) -> Element,
+    pub(crate) element: fn(&Asked<'_>, &Dims, &Read, Pick, usize) -> Element,
     /// An element as it is copied.
-    pub(super) moved: fn(DType, Element) -> Element,
+    pub(crate) moved: fn(DType, Element) -> Element,
     /// The elements of the output, before they are returned.
-    pub(super) finish: fn(&Asked<'_>, &Dims, &mut Vec<Element>),
+    pub(crate) finish: fn(&Asked<'_>, &Dims, &mut Vec<Element>),
     /// The code to report for an error.
-    pub(super) code: fn(ErrorCode) -> Option<ErrorCode>,
+    pub(crate) code: fn(ErrorCode) -> Option<ErrorCode>,
 }
 
 /// How a call of windows reads its operands.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Numbers {
-    pub(super) numbers: DimensionNumbers,
-    pub(super) slice_sizes: Vec<i64>,
+pub(crate) struct Numbers {
+    pub(crate) numbers: DimensionNumbers,
+    pub(crate) slice_sizes: Vec<i64>,
 }
 
 impl Numbers {
     /// The dims of indices other than the index vector.
-    pub(super) fn row_dims(&self, rank: usize) -> Vec<usize> {
+    pub(crate) fn row_dims(&self, rank: usize) -> Vec<usize> {
         (0..rank).filter(|dim| Some(*dim) != place(self.numbers.index_vector_dim)).collect()
     }
 
     /// Whether the output lacks a dim of params.
-    pub(super) fn lacks(&self, dim: usize) -> bool {
+    pub(crate) fn lacks(&self, dim: usize) -> bool {
         let DimensionNumbers { collapsed_slice_dims, operand_batching_dims, .. } = &self.numbers;
         collapsed_slice_dims.iter().chain(operand_batching_dims).any(|one| place(*one) == Some(dim))
     }
 
     /// The window size along a dim of params; 0 if that is no valid size.
-    pub(super) fn size(&self, dim: usize) -> usize {
+    pub(crate) fn size(&self, dim: usize) -> usize {
         self.slice_sizes.get(dim).and_then(|size| usize::try_from(*size).ok()).unwrap_or(0)
     }
 }
 
 /// A dim as `usize`, unless it is negative.
-pub(super) fn place(dim: i64) -> Option<usize> {
+pub(crate) fn place(dim: i64) -> Option<usize> {
     usize::try_from(dim).ok()
 }
 
 /// A call with everything that its answer depends on.
-pub(super) struct Asked<'a> {
-    pub(super) model: &'a Model,
-    pub(super) roles: &'a Roles<Tensor>,
+pub(crate) struct Asked<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) roles: &'a Roles<Tensor>,
     /// The shape of indices before they were flattened.
-    pub(super) sent_indices: &'a [usize],
-    pub(super) signature: &'a Signature,
-    pub(super) profile: Profile,
+    pub(crate) sent_indices: &'a [usize],
+    pub(crate) signature: &'a Signature,
+    pub(crate) profile: Profile,
     /// What an index into an empty axis gives, if bad indices are not rejected.
-    pub(super) empty_axis: EmptyAxis,
-    pub(super) threads: usize,
+    pub(crate) empty_axis: EmptyAxis,
+    pub(crate) threads: usize,
     /// Cached by [`Asked::numbers`].
-    pub(super) numbers: OnceCell<Numbers>,
+    pub(crate) numbers: OnceCell<Numbers>,
 }
 
 impl Asked<'_> {
     /// The shape of params.
-    pub(super) fn params(&self) -> &[usize] {
+    pub(crate) fn params(&self) -> &[usize] {
         self.roles.params.shape()
     }
 
     /// The shape of indices.
-    pub(super) fn indices(&self) -> &[usize] {
+    pub(crate) fn indices(&self) -> &[usize] {
         self.roles.indices.shape()
     }
 
     /// Whether the last axis of indices holds the components of index rows.
-    pub(super) const fn by_rows(&self) -> bool {
+    pub(crate) const fn by_rows(&self) -> bool {
         match self.signature.form {
             Form::Take | Form::Elements | Form::Window => false,
             Form::Nd => true,
@@ -162,32 +162,32 @@ impl Asked<'_> {
     }
 
     /// Whether index rows are starts of windows.
-    pub(super) const fn by_windows(&self) -> bool {
+    pub(crate) const fn by_windows(&self) -> bool {
         matches!(self.signature.form, Form::Window)
     }
 
     /// How a call of windows reads its operands.
-    pub(super) fn numbers(&self) -> &Numbers {
+    pub(crate) fn numbers(&self) -> &Numbers {
         self.numbers.get_or_init(|| (self.model.numbers)(self))
     }
 
     /// The first rule that a call of form window breaks.
-    pub(super) fn broken_rule(&self) -> Option<DimensionRule> {
+    pub(crate) fn broken_rule(&self) -> Option<DimensionRule> {
         DimensionRule::ALL.into_iter().find(|rule| (self.model.breaks)(*rule, self))
     }
 
     /// The number of components of an index row, if there are index rows.
-    pub(super) fn components(&self) -> Option<usize> {
+    pub(crate) fn components(&self) -> Option<usize> {
         self.indices().last().copied().filter(|_| self.by_rows())
     }
 
     /// The batch dims as they were sent, or as the signature has them where they were not.
-    pub(super) fn given_batch(&self) -> i64 {
+    pub(crate) fn given_batch(&self) -> i64 {
         given_batch(self.signature, self.roles)
     }
 
     /// The axis as sent, or its default; `None` if that is the number of batch dims.
-    pub(super) fn given_axis(&self) -> Option<i64> {
+    pub(crate) fn given_axis(&self) -> Option<i64> {
         let default = self.signature.attribute(AttributeRole::Axis).map(|one| &one.default);
         match (self.roles.axis, default) {
             (Some(Axis::At(axis)), _) => Some(axis),
@@ -198,27 +198,27 @@ impl Asked<'_> {
     }
 
     /// The number of batch dims, if it is in range; 0 for an operator without batches.
-    pub(super) fn batch_dims(&self) -> Option<usize> {
+    pub(crate) fn batch_dims(&self) -> Option<usize> {
         if self.signature.has_batch() { (self.model.batch_dims)(self) } else { Some(0) }
     }
 
     /// The number of batch dims, or 0 if it is out of range.
-    pub(super) fn batch(&self) -> usize {
+    pub(crate) fn batch(&self) -> usize {
         self.batch_dims().unwrap_or(0)
     }
 
     /// Whether the operands join dim by dim.
-    pub(super) const fn by_elements(&self) -> bool {
+    pub(crate) const fn by_elements(&self) -> bool {
         matches!(self.signature.form, Form::Elements)
     }
 
     /// Whether indices without elements are exempt from the rules about their shape.
-    pub(super) fn exempt(&self) -> bool {
+    pub(crate) fn exempt(&self) -> bool {
         (self.model.exempt)(self)
     }
 
     /// The first gathered axis, counted from the start, if it is in range.
-    pub(super) fn axis(&self) -> Option<usize> {
+    pub(crate) fn axis(&self) -> Option<usize> {
         let has_axis = self.signature.attribute(AttributeRole::Axis).is_some();
         if has_axis {
             return (self.model.axis)(self);
@@ -227,23 +227,23 @@ impl Asked<'_> {
     }
 
     /// The coordinate that an index selects, if it is in range.
-    pub(super) fn within(&self, index: i128, bound: usize) -> Option<i128> {
+    pub(crate) fn within(&self, index: i128, bound: usize) -> Option<i128> {
         (self.model.within)(self, index, bound)
     }
 
     /// Whether bad indices are rejected.
-    pub(super) fn refuses(&self) -> bool {
+    pub(crate) fn refuses(&self) -> bool {
         matches!(self.profile.bad, BadIndex::Error | BadIndex::Unspecified)
     }
 
-    pub(super) fn refused(&self, dims: &Dims, indices: &[i128]) -> Option<usize> {
+    pub(crate) fn refused(&self, dims: &Dims, indices: &[i128]) -> Option<usize> {
         let refuses = self.refuses() || self.empty_axis == EmptyAxis::Error && dims.bounds.contains(&0);
         if refuses { (self.model.offender)(self, dims, indices) } else { None }
     }
 }
 
 /// The batch dims as they were sent, or as the signature has them where they were not.
-pub(super) fn given_batch(signature: &Signature, roles: &Roles<Tensor>) -> i64 {
+pub(crate) fn given_batch(signature: &Signature, roles: &Roles<Tensor>) -> i64 {
     let default = signature.attribute(AttributeRole::BatchDims).map(|one| &one.default);
     roles.batch_dims.unwrap_or(match default {
         Some(AttributeDefault::Value(Attribute::Integer(value))) => *value,
@@ -254,13 +254,13 @@ pub(super) fn given_batch(signature: &Signature, roles: &Roles<Tensor>) -> i64 {
 /// The parts of both shapes: params has batch, mid, bounds and inner dims; indices has batch and outer dims and, for
 /// index rows, the depth. In form elements, `bounds` holds the size of the axis, and `outer` the whole output shape.
 #[derive(Clone)]
-pub(super) struct Dims {
-    pub(super) batch: Vec<usize>,
-    pub(super) mid: Vec<usize>,
+pub(crate) struct Dims {
+    pub(crate) batch: Vec<usize>,
+    pub(crate) mid: Vec<usize>,
     /// The gathered dims of params.
-    pub(super) bounds: Vec<usize>,
-    pub(super) inner: Vec<usize>,
-    pub(super) outer: Vec<usize>,
+    pub(crate) bounds: Vec<usize>,
+    pub(crate) inner: Vec<usize>,
+    pub(crate) outer: Vec<usize>,
     /// The number of components of an index row.
-    pub(super) depth: usize,
+    pub(crate) depth: usize,
 }

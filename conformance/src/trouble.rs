@@ -12,7 +12,7 @@ pub struct Trouble {
 }
 
 impl Trouble {
-    pub(super) fn protocol(what: impl Into<String>) -> Self {
+    pub(crate) fn protocol(what: impl Into<String>) -> Self {
         Self { verdict: Verdict::ProtocolError, what: what.into() }
     }
 }

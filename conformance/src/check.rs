@@ -1,5 +1,7 @@
 //! The unit of a campaign: a [`Check`] turns draws into questions, and their answers into a finding or none.
 
+mod tally;
+
 use std::fmt;
 
 use gather_optimized::Level;
@@ -9,9 +11,10 @@ use serde::{Deserialize, Serialize};
 use crate::difference::Difference;
 use crate::generate::Choices;
 use crate::judge::Verdict;
-use crate::process::Trouble;
+use crate::trouble::Trouble;
 
-use super::Tally;
+pub use tally::Tally;
+pub(crate) use tally::{BROKEN, NOT_CHOSEN, NOT_SENT, SKIPPED, TOO_LARGE, UNSUPPORTED, is_tested};
 
 /// A call, and how to run it.
 #[derive(Clone, Debug)]
@@ -38,7 +41,7 @@ pub struct Way {
 
 impl Way {
     /// What the level of a way is drawn from: the backend's own choice, and every level that there is.
-    pub(super) const LEVELS: [Option<Level>; 1 + Level::ALL.len()] = {
+    pub(crate) const LEVELS: [Option<Level>; 1 + Level::ALL.len()] = {
         let mut levels = [None; 1 + Level::ALL.len()];
         let mut count = 0;
         while count < Level::ALL.len() {

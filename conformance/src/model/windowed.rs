@@ -3,19 +3,19 @@
 use gather_spec::signature::{CollapsedSize, SliceBound};
 use gather_spec::{DimensionNumbers, DimensionRule, ErrorCode};
 
-pub(super) use super::asked::Numbers;
+pub(crate) use super::asked::Numbers;
 use super::asked::{Asked, Dims, place};
 use super::positions::{count, multi_index, row_major, row_major_signed};
 
 /// The dimension numbers of a call, with defaults for what it omits.
-pub(super) fn numbers(asked: &Asked<'_>) -> Numbers {
+pub(crate) fn numbers(asked: &Asked<'_>) -> Numbers {
     let sent = asked.roles.window.clone().unwrap_or_default();
     let (numbers, slice_sizes) = asked.signature.window(&sent, asked.indices().len());
     Numbers { numbers, slice_sizes }
 }
 
 /// Whether a call breaks a rule, provided that it satisfies those before it.
-pub(super) fn breaks(rule: DimensionRule, asked: &Asked<'_>) -> bool {
+pub(crate) fn breaks(rule: DimensionRule, asked: &Asked<'_>) -> bool {
     let Numbers { numbers, slice_sizes } = asked.numbers();
     let (r, q) = (asked.params().len(), asked.indices().len());
     let DimensionNumbers { offset_dims, collapsed_slice_dims, operand_batching_dims, .. } = numbers;
@@ -55,18 +55,18 @@ pub(super) fn breaks(rule: DimensionRule, asked: &Asked<'_>) -> bool {
 }
 
 /// Whether a dim occurs twice in the two lists together.
-pub(super) fn repeats(one: &[i64], other: &[i64]) -> bool {
+pub(crate) fn repeats(one: &[i64], other: &[i64]) -> bool {
     let all: Vec<i64> = one.iter().chain(other).copied().collect();
     all.iter().enumerate().any(|(at, dim)| all[..at].contains(dim))
 }
 
 /// Whether a dim is out of range for a rank.
-pub(super) fn outside(dims: &[i64], rank: usize) -> bool {
+pub(crate) fn outside(dims: &[i64], rank: usize) -> bool {
     dims.iter().any(|dim| place(*dim).is_none_or(|dim| dim >= rank))
 }
 
 /// The number of components of a row.
-pub(super) fn depth(asked: &Asked<'_>) -> usize {
+pub(crate) fn depth(asked: &Asked<'_>) -> usize {
     let vector = place(asked.numbers().numbers.index_vector_dim);
     vector.and_then(|dim| asked.indices().get(dim)).copied().unwrap_or(1)
 }
@@ -77,7 +77,7 @@ fn has_no_row(asked: &Asked<'_>) -> bool {
 }
 
 /// Whether a call deserves an error that only form window has, or has by rules of its own.
-pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
+pub(crate) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
     match code {
         ErrorCode::DimensionNumbers => asked.broken_rule().is_some(),
         ErrorCode::SliceSizeOutOfRange => {
@@ -99,7 +99,7 @@ pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
 }
 
 /// The output shape as a whole, and how many starts fit by component.
-pub(super) fn dims(asked: &Asked<'_>) -> Dims {
+pub(crate) fn dims(asked: &Asked<'_>) -> Dims {
     let numbers = asked.numbers();
     let rows: Vec<usize> =
         numbers.row_dims(asked.indices().len()).iter().map(|dim| asked.indices()[*dim]).collect();
@@ -117,7 +117,7 @@ pub(super) fn dims(asked: &Asked<'_>) -> Dims {
 }
 
 /// The dims of the output, with window dims at the offset dims.
-pub(super) fn combine(numbers: &Numbers, rows: &[usize], window: &[usize]) -> Vec<usize> {
+pub(crate) fn combine(numbers: &Numbers, rows: &[usize], window: &[usize]) -> Vec<usize> {
     let rank = rows.len() + window.len();
     let (mut rows, mut window) = (rows.iter().copied(), window.iter().copied());
     let dim = |dim: usize| {
@@ -128,7 +128,7 @@ pub(super) fn combine(numbers: &Numbers, rows: &[usize], window: &[usize]) -> Ve
 }
 
 /// How many starts fit along a dim.
-pub(super) fn fit(asked: &Asked<'_>, dim: i64) -> usize {
+pub(crate) fn fit(asked: &Asked<'_>, dim: i64) -> usize {
     let numbers = asked.numbers();
     let size =
         |dim: usize| Some(asked.params().get(dim)?.saturating_sub(numbers.size(dim)).saturating_add(1));
@@ -136,7 +136,7 @@ pub(super) fn fit(asked: &Asked<'_>, dim: i64) -> usize {
 }
 
 /// The index values in row order, the components of a row next to each other.
-pub(super) fn by_rows(asked: &Asked<'_>, indices: Vec<i128>) -> Vec<i128> {
+pub(crate) fn by_rows(asked: &Asked<'_>, indices: Vec<i128>) -> Vec<i128> {
     let (numbers, shape) = (asked.numbers(), asked.indices());
     let Some(vector) = place(numbers.numbers.index_vector_dim).filter(|dim| *dim < shape.len()) else {
         return indices;
@@ -151,7 +151,7 @@ pub(super) fn by_rows(asked: &Asked<'_>, indices: Vec<i128>) -> Vec<i128> {
 }
 
 /// Splits a position of the output into that of the row and that within the window.
-pub(super) fn split(numbers: &Numbers, position: &[usize]) -> (Vec<usize>, Vec<usize>) {
+pub(crate) fn split(numbers: &Numbers, position: &[usize]) -> (Vec<usize>, Vec<usize>) {
     let is_offset = |dim: usize| numbers.numbers.offset_dims.iter().any(|one| place(*one) == Some(dim));
     let (mut row, mut window) = (Vec::new(), Vec::new());
     for (dim, at) in position.iter().enumerate() {
@@ -161,7 +161,7 @@ pub(super) fn split(numbers: &Numbers, position: &[usize]) -> (Vec<usize>, Vec<u
 }
 
 /// The number of the row for a position of the output.
-pub(super) fn row(asked: &Asked<'_>, position: &[usize]) -> usize {
+pub(crate) fn row(asked: &Asked<'_>, position: &[usize]) -> usize {
     let numbers = asked.numbers();
     let shape: Vec<usize> =
         numbers.row_dims(asked.indices().len()).iter().map(|dim| asked.indices()[*dim]).collect();
@@ -169,7 +169,7 @@ pub(super) fn row(asked: &Asked<'_>, position: &[usize]) -> usize {
 }
 
 /// The start of a window along each dim of params.
-pub(super) fn full_start(asked: &Asked<'_>, starts: &[i128]) -> Vec<i128> {
+pub(crate) fn full_start(asked: &Asked<'_>, starts: &[i128]) -> Vec<i128> {
     let mut full = vec![0; asked.params().len()];
     for (dim, start) in asked.numbers().numbers.start_index_map.iter().zip(starts) {
         if let Some(place) = place(*dim).and_then(|dim| full.get_mut(dim)) {
@@ -180,7 +180,7 @@ pub(super) fn full_start(asked: &Asked<'_>, starts: &[i128]) -> Vec<i128> {
 }
 
 /// The coordinates along batching dims, which follow from the position of the row.
-pub(super) fn full_batching(asked: &Asked<'_>, row: &[usize]) -> Vec<i128> {
+pub(crate) fn full_batching(asked: &Asked<'_>, row: &[usize]) -> Vec<i128> {
     let (numbers, mut full) = (asked.numbers(), vec![0; asked.params().len()]);
     let row_dims = numbers.row_dims(asked.indices().len());
     let DimensionNumbers { operand_batching_dims, start_indices_batching_dims, .. } = &numbers.numbers;
@@ -194,7 +194,7 @@ pub(super) fn full_batching(asked: &Asked<'_>, row: &[usize]) -> Vec<i128> {
 }
 
 /// The coordinates within the window.
-pub(super) fn full_offset(asked: &Asked<'_>, window: &[usize]) -> Vec<i128> {
+pub(crate) fn full_offset(asked: &Asked<'_>, window: &[usize]) -> Vec<i128> {
     let numbers = asked.numbers();
     let mut window = window.iter();
     let offset =
@@ -203,7 +203,7 @@ pub(super) fn full_offset(asked: &Asked<'_>, window: &[usize]) -> Vec<i128> {
 }
 
 /// The offset in params of the element for a position of the output: the sum of start, batching and window coordinates.
-pub(super) fn origin(asked: &Asked<'_>, position: &[usize], starts: &[i128]) -> i128 {
+pub(crate) fn origin(asked: &Asked<'_>, position: &[usize], starts: &[i128]) -> i128 {
     let (row, window) = split(asked.numbers(), position);
     let start = (asked.model.full_start)(asked, starts);
     let batching = (asked.model.full_batching)(asked, &row);
@@ -213,7 +213,7 @@ pub(super) fn origin(asked: &Asked<'_>, position: &[usize], starts: &[i128]) -> 
 }
 
 /// Whether output elements have no source, because the window has size 0 along a dim that the output lacks.
-pub(super) fn reads_nothing(asked: &Asked<'_>, dims: &Dims) -> bool {
+pub(crate) fn reads_nothing(asked: &Asked<'_>, dims: &Dims) -> bool {
     let numbers = asked.numbers();
     let nothing = (0..asked.params().len()).any(|dim| numbers.lacks(dim) && numbers.size(dim) == 0);
     nothing && count(&dims.outer) > 0

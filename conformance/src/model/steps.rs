@@ -12,7 +12,7 @@ use super::positions::{count, from_start, multi_index, row_major, row_major_sign
 use super::{memory, windowed};
 
 /// Whether a call deserves an error.
-pub(super) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
+pub(crate) fn faulty(code: ErrorCode, asked: &Asked<'_>) -> bool {
     let (params, indices, batch) = (asked.params(), asked.indices(), asked.batch());
     let operand = |role| asked.signature.operand(role);
     if asked.by_windows() && !OF_EVERY_FORM.contains(&code) {
@@ -86,13 +86,13 @@ const OF_EVERY_FORM: [ErrorCode; 8] = [
 ];
 
 /// The size of the output that is checked against the limit.
-pub(super) fn size(asked: &Asked<'_>) -> u128 {
+pub(crate) fn size(asked: &Asked<'_>) -> u128 {
     let shape = (asked.model.output_shape)(&(asked.model.dims)(asked));
     (asked.model.bytes)(&shape, asked.roles.params.dtype())
 }
 
 /// Flattens in row-major order what the signature says: params, and indices too.
-pub(super) fn flatten(signature: &Signature, roles: Roles<Tensor>) -> Roles<Tensor> {
+pub(crate) fn flatten(signature: &Signature, roles: Roles<Tensor>) -> Roles<Tensor> {
     if !signature.is_flat(&roles) {
         return roles;
     }
@@ -107,7 +107,7 @@ pub(super) fn flatten(signature: &Signature, roles: Roles<Tensor>) -> Roles<Tens
 }
 
 /// The number of batch dims.
-pub(super) fn batch_dims(asked: &Asked<'_>) -> Option<usize> {
+pub(crate) fn batch_dims(asked: &Asked<'_>) -> Option<usize> {
     let given = asked.given_batch();
     let (rank, params) = (asked.indices().len(), asked.params().len());
     match range(asked.signature, AttributeRole::BatchDims) {
@@ -134,7 +134,7 @@ fn range(signature: &Signature, role: AttributeRole) -> Option<Range> {
 }
 
 /// The first gathered axis.
-pub(super) fn axis(asked: &Asked<'_>) -> Option<usize> {
+pub(crate) fn axis(asked: &Asked<'_>) -> Option<usize> {
     let batch = asked.batch();
     if asked.by_rows() {
         return Some(batch);
@@ -147,7 +147,7 @@ pub(super) fn axis(asked: &Asked<'_>) -> Option<usize> {
 }
 
 /// Whether two dims off the axis fit each other.
-pub(super) fn fits(join: Join, params: usize, indices: usize) -> bool {
+pub(crate) fn fits(join: Join, params: usize, indices: usize) -> bool {
     match join {
         Join::Equal => params == indices,
         Join::NotLarger => indices <= params,
@@ -156,7 +156,7 @@ pub(super) fn fits(join: Join, params: usize, indices: usize) -> bool {
 }
 
 /// Whether indices are exempt from the rules about their shape: they have no elements, and the page exempts such indices.
-pub(super) fn exempt(asked: &Asked<'_>) -> bool {
+pub(crate) fn exempt(asked: &Asked<'_>) -> bool {
     asked.by_elements()
         && asked.signature.empty_index == EmptyIndex::Unchecked
         && asked.indices().contains(&0)
@@ -186,7 +186,7 @@ fn joined_dims(asked: &Asked<'_>) -> Dims {
 }
 
 /// The position in indices of the index for a position of the output: the same, except where a dim of 1 repeats.
-pub(super) fn index_at(asked: &Asked<'_>, position: &[usize]) -> usize {
+pub(crate) fn index_at(asked: &Asked<'_>, position: &[usize]) -> usize {
     let repeats = repeats(asked);
     let place = |at: &usize, dim: &usize| if repeats && *dim == 1 { 0 } else { *at };
     let places: Vec<usize> = position.iter().zip(asked.indices()).map(|(at, dim)| place(at, dim)).collect();
@@ -195,7 +195,7 @@ pub(super) fn index_at(asked: &Asked<'_>, position: &[usize]) -> usize {
 
 /// The offset in params of the element for a position of the output: the same position, except that the index replaces
 /// the coordinate of the axis, and that dims of 1 repeat.
-pub(super) fn origin(asked: &Asked<'_>, position: &[usize], index: i128) -> i128 {
+pub(crate) fn origin(asked: &Asked<'_>, position: &[usize], index: i128) -> i128 {
     let (axis, repeats) = (asked.axis(), repeats(asked));
     let coordinate = |axis_here: usize, dim: usize| match position.get(axis_here) {
         _ if Some(axis_here) == axis => index,
@@ -207,7 +207,7 @@ pub(super) fn origin(asked: &Asked<'_>, position: &[usize], index: i128) -> i128
 }
 
 /// The parts of the shapes.
-pub(super) fn dims(asked: &Asked<'_>) -> Dims {
+pub(crate) fn dims(asked: &Asked<'_>) -> Dims {
     if asked.by_elements() {
         return joined_dims(asked);
     }
@@ -234,7 +234,7 @@ pub(super) fn dims(asked: &Asked<'_>) -> Dims {
 }
 
 /// The shape of the output.
-pub(super) fn output_shape(dims: &Dims) -> Vec<usize> {
+pub(crate) fn output_shape(dims: &Dims) -> Vec<usize> {
     [&*dims.batch, &dims.mid, &dims.outer, &dims.inner].concat()
 }
 
@@ -244,7 +244,7 @@ pub(super) fn output_shape(dims: &Dims) -> Vec<usize> {
     clippy::cast_possible_wrap,
     reason = "the bits of an index are as wide as its dtype"
 )]
-pub(super) fn index(dtype: DType, bits: u128) -> i128 {
+pub(crate) fn index(dtype: DType, bits: u128) -> i128 {
     match dtype {
         DType::I8 => (bits as i8).into(),
         DType::I16 => (bits as i16).into(),
@@ -255,7 +255,7 @@ pub(super) fn index(dtype: DType, bits: u128) -> i128 {
 }
 
 /// The bounds check.
-pub(super) fn within(asked: &Asked<'_>, index: i128, bound: usize) -> Option<i128> {
+pub(crate) fn within(asked: &Asked<'_>, index: i128, bound: usize) -> Option<i128> {
     if asked.profile.bad == BadIndex::Modulo && bound > 0 {
         return Some(index.rem_euclid(bound as i128));
     }
@@ -265,17 +265,17 @@ pub(super) fn within(asked: &Asked<'_>, index: i128, bound: usize) -> Option<i12
 }
 
 /// The bound of the index value at a position, by its component.
-pub(super) fn bound_of(dims: &Dims, at: usize) -> usize {
+pub(crate) fn bound_of(dims: &Dims, at: usize) -> usize {
     dims.bounds.get(at % dims.depth.max(1)).copied().unwrap_or(1)
 }
 
 /// The index value that an error reports: the first bad one.
-pub(super) fn offender(asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Option<usize> {
+pub(crate) fn offender(asked: &Asked<'_>, dims: &Dims, indices: &[i128]) -> Option<usize> {
     (0..indices.len()).find(|at| asked.within(indices[*at], bound_of(dims, *at)).is_none())
 }
 
 /// The fields of an error.
-pub(super) fn offence(asked: &Asked<'_>, dims: &Dims, indices: &[i128], at: usize) -> ErrorFields {
+pub(crate) fn offence(asked: &Asked<'_>, dims: &Dims, indices: &[i128], at: usize) -> ErrorFields {
     let (shape, depth) = (asked.sent_indices, dims.depth.max(1));
     let (rows, component) = match shape.split_last() {
         Some((_, rows)) if asked.by_rows() => (rows.to_vec(), Some(at % depth)),
@@ -295,7 +295,7 @@ pub(super) fn offence(asked: &Asked<'_>, dims: &Dims, indices: &[i128], at: usiz
 }
 
 /// The coordinates: a bad component fills the whole slice, or is clamped to the nearer end of its axis.
-pub(super) fn resolve(asked: &Asked<'_>, dims: &Dims, row: &[i128]) -> Option<Vec<i128>> {
+pub(crate) fn resolve(asked: &Asked<'_>, dims: &Dims, row: &[i128]) -> Option<Vec<i128>> {
     let coordinate = |(index, bound): (&i128, &usize)| match asked.within(*index, *bound) {
         None if asked.profile.bad == BadIndex::Clamp && *bound > 0 => {
             Some((*index).clamp(0, *bound as i128 - 1))
@@ -306,20 +306,20 @@ pub(super) fn resolve(asked: &Asked<'_>, dims: &Dims, row: &[i128]) -> Option<Ve
 }
 
 /// The offset of a slice in params.
-pub(super) fn offset(_: &Asked<'_>, dims: &Dims, batch: usize, mid: usize, at: &[i128]) -> i128 {
+pub(crate) fn offset(_: &Asked<'_>, dims: &Dims, batch: usize, mid: usize, at: &[i128]) -> i128 {
     let start = (batch * count(&dims.mid) + mid) as i128;
     let flat = at.iter().zip(&dims.bounds).fold(start, |flat, (at, bound)| flat * *bound as i128 + at);
     flat * count(&dims.inner) as i128
 }
 
 /// The element that fills the slice of a bad index.
-pub(super) fn filler(asked: &Asked<'_>) -> Element {
+pub(crate) fn filler(asked: &Asked<'_>) -> Element {
     let roles = asked.roles;
     asked.signature.filler(asked.profile, roles.params.dtype(), roles.fill_value.as_ref())
 }
 
 /// An element of a slice.
-pub(super) fn element(asked: &Asked<'_>, _: &Dims, params: &Read, pick: Pick, at: usize) -> Element {
+pub(crate) fn element(asked: &Asked<'_>, _: &Dims, params: &Read, pick: Pick, at: usize) -> Element {
     let dtype = asked.roles.params.dtype();
     match pick {
         None => (asked.model.filler)(asked),
