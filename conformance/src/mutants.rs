@@ -1,6 +1,6 @@
 //! Mutants: deliberately wrong implementations. A suite is worth what it catches, so every mutant must be caught.
 //!
-//! [`crate::model`] is a correct gather in steps; a [`Mutant`] replaces one of them. [`all`] lists the mutants, one module per
+//! `crate::model` is a correct gather in steps; a [`Mutant`] replaces one of them. [`all`] lists the mutants, one module per
 //! topic. `concern` finds out on which operators a mutant is wrong. [`strength`] runs cases against all mutants, [`pairs`]
 //! finds the mutants that no case catches, also behind declarations of one dtype pair, and what each case catches in programs.
 

@@ -268,7 +268,7 @@ fn green(signature: &Signature) -> Vec<String> {
     let cases = smoke_of(operator);
     let mut green = Vec::new();
     for (profile, Program { name: name_of_declared, declared, .. }) in
-        Profile::all_specified().into_iter().flat_map(|profile| PROGRAMS.map(|one| (profile, one)))
+        Profile::all_specified().flat_map(|profile| PROGRAMS.map(|one| (profile, one)))
     {
         let right = || correct(&only, profile);
         let mut described = right().describe();
