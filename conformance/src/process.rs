@@ -36,7 +36,6 @@ mod stderr;
 mod timer;
 mod worker;
 
-pub use crate::trouble::Trouble;
 pub use batch::{Event, Watch};
 pub use dialogue::{Answers, Dialogue, Interrupted};
 #[cfg(feature = "cli")]

@@ -23,7 +23,7 @@ pub struct Selection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Suite {
-    /// At most 60 cases of each operator, which catch the mutants that all of its cases catch in a program
+    /// At most 60 cases of each operator, chosen by the mutants that they catch
     Smoke,
     /// Outputs above 8 and 64 MiB, and params beyond 2^32 elements and bytes; these cases are in no other suite
     Large,

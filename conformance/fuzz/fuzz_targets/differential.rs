@@ -5,7 +5,8 @@
 use std::cell::RefCell;
 
 use gather_conformance::builtin;
-use gather_conformance::fuzz::{Check, Differential, Step, Subject, Tally};
+use gather_conformance::check::{Check, Step, Tally};
+use gather_conformance::fuzz::{Differential, Subject};
 use gather_conformance::generate::Choices;
 use gather_conformance::judge::Strictness;
 use gather_spec::{Outcome, Profile};

@@ -7,8 +7,9 @@ use gather_spec::{Call, Outcome, Roles, Signature, Signatures, Tensor};
 use crate::backend::{Capability, Description, Identity};
 use crate::interrupt;
 use crate::judge::Verdict;
-use crate::process::{Broken, ProcessBackend, Timer, Timing, Trouble};
+use crate::process::{Broken, ProcessBackend, Timer, Timing};
 use crate::protocol::{CallMessage, Command, OperandMessages, OutputMemory, TensorMessage, TimeMessage};
+use crate::trouble::Trouble;
 
 use super::operands::Operands;
 use super::plausible::implausible;

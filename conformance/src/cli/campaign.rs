@@ -6,10 +6,10 @@ use std::time::Duration;
 use gather_spec::{Signatures, Specification};
 
 use crate::backend::Description;
+use crate::check::{Check, Key};
 use crate::deviations::{Deviations, Extent, Watched};
 use crate::fuzz::{
-    self, Check, Differential, GENERATORS, OfOperators, Pace, SHORT, Saver, Shard, Shrinking, Stopped,
-    drive_with,
+    self, Differential, GENERATORS, OfOperators, Pace, SHORT, Saver, Shard, Shrinking, Stopped, drive_with,
 };
 use crate::interrupt;
 use crate::judge::Verdict;
@@ -105,7 +105,7 @@ impl Short<'_> {
         let reproduction = target.reproduction.clone();
         let saver = Saver { spec: self.spec, folder: Some(&self.found), reproduction: &reproduction };
         // What is known needs no example; what should be known, and passes, does.
-        let wants = |key: &fuzz::Key| key.known.is_none() || key.verdict == Verdict::UnexpectedPass;
+        let wants = |key: &Key| key.known.is_none() || key.verdict == Verdict::UnexpectedPass;
         let is_ours = reproduction.named() == Named::BuiltIn;
         let shrinking = Shrinking { wants: &wants, time: (!is_ours).then_some(TIME_TO_SHRINK) };
         let pace = Pace { end: None, checkpoint: Duration::from_secs(1) };

@@ -9,10 +9,11 @@ use gather_spec::{Signatures, Specification};
 
 use crate::adapters::Launch;
 use crate::backend::{Description, Identity};
+use crate::check::Check;
 use crate::files::check_writable;
 use crate::fuzz::{
-    Campaign, Check, Corpus, Differential, GENERATORS, MOST_CASES, OfOperators, Pace, Report, Saved, Saver,
-    Shard, Shrinking, Stopped, drive_with, silence_backends,
+    Campaign, Corpus, Differential, GENERATORS, MOST_CASES, OfOperators, Pace, Report, Saved, Saver, Shard,
+    Shrinking, Stopped, drive_with, silence_backends,
 };
 use crate::generate::EDGES_IN;
 use crate::interrupt::Gentle;

@@ -12,9 +12,8 @@ use crate::judge::{Strictness, describe_allowed, describe_outcome, is_dtype_erro
 
 use crate::model;
 
-use super::Tally;
 use super::expect::{allowed, allowed_beyond, effective, reference};
-use crate::check::{Answer, Check, Key, Question, Step, Violation, Way};
+use crate::check::{Answer, Check, Key, Question, Step, Tally, Violation, Way};
 use crate::check::{NOT_SENT, TOO_LARGE, UNSUPPORTED};
 
 /// How often a call is drawn that is to be within the limits of a backend.

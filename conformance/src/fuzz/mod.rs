@@ -2,10 +2,11 @@
 //!
 //! A failure takes this way:
 //!
-//! 1. **Draw.** A [`Campaign`] gives each case number a seed, and a [`Shard`] selects case numbers. The [`Check`] draws
-//!    [`Question`]s from the seed: [`Differential`] compares with the reference, [laws](crate::laws) relate calls.
+//! 1. **Draw.** A [`Campaign`] gives each case number a seed, and a [`Shard`] selects case numbers. The [`Check`](crate::check::Check) draws
+//!    [questions](crate::check::Question) from the seed: [`Differential`] compares with the reference, [laws](crate::laws) relate calls.
 //! 2. **Ask.** A worker asks a [`Subject`], a built-in backend or a process, in chunks; [`drive()`] runs the workers.
-//! 3. **Judge.** The check finds nothing, or a [`Violation`]. Failures with equal [`Key`]s form one group.
+//! 3. **Judge.** The check finds nothing, or a [violation](crate::check::Violation). Failures with equal
+//!    [keys](crate::check::Key) form one group.
 //! 4. **Shrink.** `shrink` makes the draws of a group's first failure fewer and smaller while the key stays the same.
 //! 5. **Save.** `example` writes a case file. Later campaigns replay the saved files first, as the [`Corpus`].
 //!
@@ -27,7 +28,6 @@ mod subject;
 mod worker;
 mod yaml;
 
-pub use crate::check::{Answer, Check, Key, Question, Step, Tally, Violation, Way};
 pub use corpus::{Corpus, Failing};
 pub use differential::Differential;
 pub use drive::{Pace, Shrinking, Stopped, drive, drive_with};

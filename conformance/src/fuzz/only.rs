@@ -4,9 +4,8 @@
 
 use crate::generate::Choices;
 
-use super::Tally;
 use crate::check::NOT_CHOSEN;
-use crate::check::{Answer, Check, Question, Step};
+use crate::check::{Answer, Check, Question, Step, Tally};
 
 /// A check that asks only about some operators.
 pub struct OfOperators<'a> {

@@ -11,8 +11,9 @@ use crate::backend::Description;
 use crate::backend::{Backend, Held};
 use crate::builtin;
 use crate::judge::Verdict;
-use crate::process::{Answers, Dialogue, Trouble};
+use crate::process::{Answers, Dialogue};
 use crate::runner::panic_message;
+use crate::trouble::Trouble;
 
 use super::expect::MAX_OUTPUT;
 use crate::check::{Answer, Question, Way};

@@ -19,10 +19,10 @@ use crate::generate::Choices;
 use crate::interrupt;
 use crate::process::{self, Answers, Interrupted};
 
+use super::Subject;
 use super::plan::{Campaign, Shard};
 use super::shrink::shrink;
-use super::{Subject, Tally};
-use crate::check::{Answer, Check, Key, Question, Step, Violation};
+use crate::check::{Answer, Check, Key, Question, Step, Tally, Violation};
 
 /// Cases per chunk in this process: few, so that they stay in the caches.
 const CHUNK: u64 = 64;

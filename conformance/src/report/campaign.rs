@@ -243,7 +243,7 @@ impl Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fuzz::Key;
+    use crate::check::Key;
 
     #[test]
     fn calls_that_were_not_compared_do_not_agree() {

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use gather_conformance::check::Check;
 use gather_conformance::fuzz::{
-    Campaign, Check, Corpus, Differential, GENERATORS, Pace, Report, Saved, Saver, Shard, Stopped, Subject,
-    drive,
+    Campaign, Corpus, Differential, GENERATORS, Pace, Report, Saved, Saver, Shard, Stopped, Subject, drive,
 };
 use gather_conformance::generate::EDGES_IN;
 use gather_conformance::judge::{Strictness, Verdict};

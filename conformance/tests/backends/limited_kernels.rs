@@ -64,7 +64,7 @@ fn floats_of_onnx_in_c() {
     }
 }
 
-/// The command that runs the wrapper with a bug; nothing where there is no NumPy.
+/// Runs the wrapper with a bug; nothing where there is no NumPy.
 fn wrapper(bug: &str, operator: &str, options: &[&str]) -> Option<Ran> {
     let python = std::env::var("GATHERSPEC_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let numpy = Command::new(&python).args(["-c", "import numpy"]).output();
@@ -77,7 +77,7 @@ fn wrapper(bug: &str, operator: &str, options: &[&str]) -> Option<Ran> {
     let here = |path: &str| -> PathBuf { Path::new(env!("CARGO_MANIFEST_DIR")).join(path) };
     let mut command = Command::new(env!("CARGO_BIN_EXE_gatherspec"));
     command.env("PYTHONPATH", here("backends/kit")).env("PYTHONDONTWRITEBYTECODE", "1");
-    // What follows `--` is the backend's, so that the folder of the report has to come first.
+    // A program of its own, since after `--` nothing may follow that is not the backend's.
     let folder = tempfile::tempdir().unwrap();
     command.arg("run").args(options).args(["--operator", operator, "--backend"]);
     let starter = folder.path().join("wrapper");

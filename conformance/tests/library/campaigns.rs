@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use gather_conformance::backend::Description;
+use gather_conformance::check::{Answer, Check, Key, Question, Step, Tally, Violation, Way};
 use gather_conformance::fuzz::{
-    Answer, Campaign, Check, Corpus, Differential, GENERATORS, Key, Pace, Question, Report, Saved, Saver,
-    Shard, Step, Subject, Tally, Violation, Way, drive, merge,
+    Campaign, Corpus, Differential, GENERATORS, Pace, Report, Saved, Saver, Shard, Subject, drive, merge,
 };
 use gather_conformance::generate::{CallGenerator, Choices, EDGES_IN};
 use gather_conformance::judge::{Strictness, Verdict};

@@ -2,7 +2,8 @@
 //! A call is recognised by what it is, and not by how it was drawn.
 
 use gather_conformance::builtin;
-use gather_conformance::fuzz::{Check, Differential, Question, SHORT, Step, Tally};
+use gather_conformance::check::{Check, Question, Step, Tally};
+use gather_conformance::fuzz::{Differential, SHORT};
 use gather_conformance::generate::Choices;
 use gather_conformance::judge::Strictness;
 use gather_spec::signature::{AttributeDefault, AttributeRole, Axis, Range};

@@ -135,7 +135,7 @@ fn choose() -> String {
         "# The smoke suite. Above the cases of each operator: how many mutants, each under each of its policies, they catch of\n\
          # those that all of its cases catch in a program that declares\n\
          # {}.\n\
-         # Chosen by `GATHERSPEC_BLESS=1 GATHERSPEC_TIER=full cargo test -p gather-conformance --test library smoke`.\n",
+         # Chosen by `GATHERSPEC_BLESS=1 cargo test -p gather-conformance --test library smoke`.\n",
         PROGRAMS.map(|program| program.name).join(", or ")
     );
     for signature in &crate::embedded().signatures() {
