@@ -91,7 +91,7 @@ pub fn pictures(spec: &Specification) -> Vec<(String, String)> {
     let drawn = |(id, _): &(&str, &str)| {
         let case = drawn_case(spec, id)?;
         let profile = Policies::default().of(spec.operator(case.call.operator.as_str())?);
-        Some((picture_file(id), picture::svg(&case.call, &case.names, profile).ok()?))
+        Some((picture_file(id), picture::svg(&case.call, &case.names, profile, &picture::reference).ok()?))
     };
     DRAWN.iter().filter_map(drawn).collect()
 }

@@ -65,7 +65,7 @@ impl Ask {
         let asked = ask::read(&self.text, &spec.signatures()).map_err(|wrong| Failure::Files(vec![wrong]))?;
         let answer = ask::answer(spec, &asked);
         if let Some(path) = &self.svg {
-            write_svg(&asked.call, &asked.names, answer.profile(), path)?;
+            write_svg(spec, &asked.call, &asked.names, answer.profile(), path)?;
         }
         print(&described(spec, &asked, &answer))?;
         let case = answer.as_case(spec, &asked);

@@ -66,7 +66,7 @@ impl Show {
                 true => Failure::Usage("--svg needs a case".to_owned()),
                 false => Failure::Usage(self.unknown(spec)),
             })?;
-            write_svg(&case.call, &case.names, show::default_profile(spec, &case.call), path)?;
+            write_svg(spec, &case.call, &case.names, show::default_profile(spec, &case.call), path)?;
         }
         let text = if let Some(case) = case {
             let make = picture::answerer(spec.signatures(), case.call.operator.as_str());
@@ -144,12 +144,14 @@ impl Show {
 
 /// Writes the picture of a call to a file.
 pub(super) fn write_svg(
+    spec: &Specification,
     call: &Call,
     names: &OperandNames,
     profile: Profile,
     path: &Path,
 ) -> Result<(), Failure> {
-    let picture = picture::svg(call, names, profile)
+    let make = picture::answerer(spec.signatures(), call.operator.as_str());
+    let picture = picture::svg(call, names, profile, &make)
         .map_err(|why| Failure::Usage(format!("{why}\nhelp: leave out --svg to print them")))?;
     let written = files::write_whole(path, picture.as_bytes());
     written.map_err(|error| Failure::Usage(format!("{} cannot be written: {error}", path.display())))

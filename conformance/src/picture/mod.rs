@@ -40,7 +40,7 @@ pub fn terminal(call: &Call, names: &OperandNames, profile: Profile, make: Make<
     rendered.unwrap_or_else(|why| format!("  no picture: {why}\n"))
 }
 
-/// Draws a call as the reference answers it under a profile, as a self-contained SVG file.
+/// Draws a call under a profile, with the backends that `make` gives, as a self-contained SVG file.
 ///
 /// The root has the class `gs-picture`. Its text has the CSS colour of the root, so that a page with a theme of its own sets
 /// `.gs-picture { color: … }`.
@@ -48,9 +48,14 @@ pub fn terminal(call: &Call, names: &OperandNames, profile: Profile, make: Make<
 /// # Errors
 /// Why there is no picture: for example, since neither params nor indices can be drawn as cells, for their rank or size.
 #[cfg(feature = "cli")]
-pub fn svg(call: &Call, names: &OperandNames, profile: Profile) -> Result<String, &'static str> {
+pub fn svg(
+    call: &Call,
+    names: &OperandNames,
+    profile: Profile,
+    make: Make<'_>,
+) -> Result<String, &'static str> {
     contained(|| {
-        let picture = Picture::new(call, names, profile, &reference).ok_or(UNNAMED)?;
+        let picture = Picture::new(call, names, profile, make).ok_or(UNNAMED)?;
         picture.svg().ok_or("neither params nor indices can be drawn as cells")
     })
 }

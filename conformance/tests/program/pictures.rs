@@ -19,7 +19,7 @@ fn drawn(text: &str, profile: Profile, width: usize) -> String {
 
 fn svg(text: &str, profile: Profile) -> Option<String> {
     let asked = ask::read(text, builtin::signatures()).unwrap_or_else(|wrong| panic!("{wrong}"));
-    picture::svg(&asked.call, &asked.names, profile).ok()
+    picture::svg(&asked.call, &asked.names, profile, &picture::reference).ok()
 }
 
 fn assert_has(text: &str, words: &[&str]) {

@@ -79,6 +79,17 @@ fn a_line_that_repeats_a_failure_names_the_added_folder() {
     assert_eq!(sources[0], format!("--spec-add {MADE_UP}"), "{sources}");
     let line = said.replace(" \\\n            ", "");
     assert!(line.contains(&format!("gatherspec run --spec-add {MADE_UP} --max-output 1")), "{said}");
+    // Pictures show what follows from the signature, since there is no reference.
+    let (status, said) =
+        gatherspec(place.path(), &["show", case[1], "--spec-add", MADE_UP, "--svg", "case.svg"]);
+    assert_eq!(status, Some(0), "{said}");
+    let picture = fs::read_to_string(place.path().join("case.svg")).unwrap();
+    let page = fs::read_to_string(place.path().join("one/report.html")).unwrap();
+    // Of row 0 the second element, of row 1 the one before the last: the first.
+    for drawn in [picture, page] {
+        assert!(drawn.contains("output: u8 [2] [11, 20]"), "{drawn}");
+        assert!(!drawn.contains("is not implemented"), "{drawn}");
+    }
 }
 
 #[test]

@@ -39,7 +39,9 @@ impl Pictures {
             if self.drawn.contains_key(&key) {
                 continue;
             }
-            let Ok(svg) = picture::svg(&case.call, &case.names, profile) else { continue };
+            let signatures = std::iter::once((*case.signature).clone()).collect();
+            let make = picture::answerer(signatures, case.call.operator.as_str());
+            let Ok(svg) = picture::svg(&case.call, &case.names, profile, &make) else { continue };
             let Some(rest) = left.checked_sub(svg.len()) else { return };
             left = rest;
             self.drawn.insert(key, texts.number(svg));
