@@ -1,4 +1,4 @@
-//! Prints the SHA-256 of the canonical form of each case, then that of the whole set: what shows that a change of the loader
+//! Prints the SHA-256 of the canonical form of each run, then that of the whole set: what shows that a change of the loader
 //! left every call and every expectation as it was.
 //!
 //! ```sh
@@ -7,7 +7,7 @@
 //!
 //! The canonical form is one JSON object without spaces, whose keys have the order of the fields of `Form`. Elements are hashed
 //! little-endian and row-major; of a string, its length in 8 bytes and its bytes; of params that are stored sparsely, the offset
-//! and the length of each run in 8 bytes each, and its bytes. The digest of the set is the SHA-256 of one line for each case,
+//! and the length of each run in 8 bytes each, and its bytes. The digest of the set is the SHA-256 of one line for each run,
 //! ordered by id: its digest, two spaces, the id, a line feed.
 
 use std::collections::{BTreeMap, HashMap};
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use gather_spec::case::{Arm, When};
 use gather_spec::load::Wanted;
 use gather_spec::tensor::Identity;
-use gather_spec::{Allowed, Attribute, Case, DType, Element, ErrorFields, Filled, Specification, Tensor};
+use gather_spec::{Allowed, Attribute, DType, Element, ErrorFields, Filled, Run, Specification, Tensor};
 use rayon::prelude::*;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -27,12 +27,12 @@ fn main() {
         if std::env::args().any(|argument| argument == "--large") { Wanted::Large } else { Wanted::Usual };
     let spec = Specification::embedded_with(&wanted).expect("the embedded specification is valid");
     let hashed = Hashed::default();
-    let mut cases: Vec<&Case> = spec.cases.iter().collect();
-    cases.par_sort_by(|one, other| one.id.cmp(&other.id));
+    let mut runs = spec.runs();
+    runs.par_sort_by(|one, other| one.id.cmp(&other.id));
     let lines: Vec<String> =
-        cases.par_iter().map(|case| format!("{}  {}\n", hashed.case(case), case.id)).collect();
+        runs.par_iter().map(|run| format!("{}  {}\n", hashed.run(run), run.id)).collect();
     let text = lines.concat();
-    println!("{text}{}  all {} cases", hex(Sha256::new_with_prefix(&text)), cases.len());
+    println!("{text}{}  all {} runs", hex(Sha256::new_with_prefix(&text)), runs.len());
 }
 
 /// The largest tensor to hash, in bytes: only the suite of large calls has larger ones.
@@ -49,26 +49,26 @@ fn hex(digest: Sha256) -> String {
     })
 }
 
-/// The digests of tensors. Most cases share theirs with those of other operators, so each is hashed once.
+/// The digests of tensors. Most runs share theirs with those of other operators, so each is hashed once.
 #[derive(Default)]
 struct Hashed<'a>(Mutex<HashMap<Identity<'a>, Option<Arc<str>>>>);
 
 impl<'a> Hashed<'a> {
-    fn case(&self, case: &'a Case) -> String {
-        let operands = case.call.operands.iter().map(|(name, tensor)| {
-            let sparse = case.sparse.as_ref().filter(|_| *name == *case.names.params);
+    fn run(&self, run: &'a Run) -> String {
+        let operands = run.call.operands.iter().map(|(name, tensor)| {
+            let sparse = run.sparse.as_ref().filter(|_| *name == *run.case.names.params);
             let sha256 = sparse.map_or_else(|| self.sha256(tensor), |sparse| Some(of_runs(sparse.le_runs())));
             Operand { name, tensor: Digested { dtype: tensor.dtype(), shape: tensor.shape(), sha256 } }
         });
         let form = Form {
-            id: &case.id,
-            operator: case.call.operator.as_str(),
+            id: &run.id,
+            operator: run.call.operator.as_str(),
             operands: operands.collect(),
-            attributes: &case.call.attributes,
-            open: [&case.open.params, &case.open.indices],
-            expect: case.expect.arms.iter().map(|arm| self.arm(arm)).collect(),
+            attributes: &run.call.attributes,
+            open: [&run.open.params, &run.open.indices],
+            expect: run.expect.arms.iter().map(|arm| self.arm(arm)).collect(),
         };
-        let form = serde_json::to_vec(&form).expect("a case is plain data");
+        let form = serde_json::to_vec(&form).expect("a run is plain data");
         hex(Sha256::new_with_prefix(form))
     }
 
@@ -106,7 +106,7 @@ impl<'a> Hashed<'a> {
     }
 }
 
-/// The canonical form of a case.
+/// The canonical form of a run.
 #[derive(Serialize)]
 struct Form<'a> {
     id: &'a str,

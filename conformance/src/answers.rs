@@ -2,22 +2,22 @@
 
 use gather_spec::literal::Rows;
 use gather_spec::question::{Answer, Question};
-use gather_spec::{Allowed, Case, Signature, Specification, Tensor};
+use gather_spec::{Allowed, Run, Signature, Specification, Tensor};
 
 use crate::judge::describe_allowed;
 
 /// The most characters of one answer.
 pub(crate) const LONGEST: usize = 72;
 
-/// The cases that answer a question for some operator.
-pub(crate) fn cases(spec: &Specification) -> Vec<&Case> {
+/// The runs that answer a question for some operator.
+pub(crate) fn runs(spec: &Specification) -> Vec<Run> {
     let pairs =
         spec.questions.iter().flat_map(|question| spec.operators.iter().map(move |page| (question, page)));
-    let cases = |(question, page): (&Question, &Signature)| match question.answer(spec, page) {
-        Answer::Cases(cases) => cases,
+    let runs = |(question, page): (&Question, &Signature)| match question.answer(spec, page) {
+        Answer::Runs(runs) => runs,
         Answer::LeftOut(_) | Answer::OtherForm => Vec::new(),
     };
-    pairs.flat_map(cases).collect()
+    pairs.flat_map(runs).collect()
 }
 
 /// Outcomes in few words, without dtypes that the case leaves open.

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use gather_spec::diagnostic::nearest;
-use gather_spec::{Call, Case, DType, Outcome, Profile, Roles, Specification, Tensor};
+use gather_spec::{Call, Case, DType, Outcome, Profile, Roles, Run, Specification, Tensor};
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{Extends, Limits};
@@ -140,8 +141,8 @@ impl Description {
     }
 
     /// The cases whose operators it declares.
-    pub(crate) fn declared<'a>(&self, cases: &[&'a Case]) -> Vec<&'a Case> {
-        let declares = |case: &&&Case| self.operators.contains_key(case.call.operator.as_str());
+    pub(crate) fn declared<'a>(&self, cases: &[&'a Arc<Case>]) -> Vec<&'a Arc<Case>> {
+        let declares = |case: &&&Arc<Case>| self.operators.contains_key(case.operator().as_str());
         cases.iter().filter(declares).copied().collect()
     }
 
@@ -231,11 +232,11 @@ impl fmt::Display for Dtypes {
 }
 
 impl Dtypes {
-    pub(crate) fn of(case: &Case, call: &Call) -> Self {
+    pub(crate) fn of(run: &Run, call: &Call) -> Self {
         let dtype = |name, of_case: &Tensor| call.operands.get(name).unwrap_or(of_case).dtype();
         Self {
-            params: dtype(&case.names.params, case.params()),
-            indices: dtype(&case.names.indices, case.indices()),
+            params: dtype(&run.case.names.params, run.params()),
+            indices: dtype(&run.case.names.indices, run.indices()),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use gather_spec::clause::{Evidence, OutOfScope};
 use gather_spec::signature::{AttributeSignature, ModePolicy};
-use gather_spec::{Basis, Case, Clause, ErrorCode, Signature, Specification};
+use gather_spec::{Basis, Case, Clause, ErrorCode, Run, Signature, Specification};
 
 use crate::builtin::Policies;
 use crate::picture;
@@ -91,14 +91,18 @@ pub fn pictures(spec: &Specification) -> Vec<(String, String)> {
     let drawn = |(id, _): &(&str, &str)| {
         let case = drawn_case(spec, id)?;
         let profile = Policies::default().of(spec.operator(case.call.operator.as_str())?);
-        Some((picture_file(id), picture::svg(&case.call, &case.names, profile, &picture::reference).ok()?))
+        Some((
+            picture_file(id),
+            picture::svg(&case.call, &case.case.names, profile, &picture::reference).ok()?,
+        ))
     };
     DRAWN.iter().filter_map(drawn).collect()
 }
 
-/// The first operator's case of a family.
-fn drawn_case<'s>(spec: &'s Specification, id: &str) -> Option<&'s Case> {
-    spec.cases.iter().find(|case| case.family.as_deref() == Some(id))
+/// The first run of a family case, of the first operator that has it.
+fn drawn_case(spec: &Specification, id: &str) -> Option<Run> {
+    let case = spec.cases.iter().find(|case| case.family.as_deref() == Some(id))?;
+    case.runs().into_iter().next()
 }
 
 /// The file of a form's picture, beside `SPECIFICATION.md`.
@@ -201,17 +205,17 @@ fn operator(text: &mut String, spec: &Specification, page: &Signature) {
     }
 
     let prefix = format!("{}.", page.operator);
-    let clauses = spec.clauses.iter().zip(spec.coverage());
-    let own: Vec<_> = clauses.filter(|(clause, _)| area(clause, &prefix).is_some()).collect();
+    let own: Vec<&Clause> = spec.clauses.iter().filter(|clause| area(clause, &prefix).is_some()).collect();
     let mut areas: Vec<&str> = Vec::new();
     let mut by_area: BTreeMap<&str, Vec<(&Clause, usize)>> = BTreeMap::new();
-    for (clause, coverage) in &own {
+    for (clause, coverage) in own.iter().copied().zip(spec.coverage_of(&own)) {
         let area = area(clause, &prefix).unwrap_or_default();
         if !areas.contains(&area) {
             areas.push(area);
         }
-        let rejecting: usize = coverage.rejecting.values().map(Vec::len).sum();
-        by_area.entry(area).or_default().push((clause, coverage.accepting.len() + rejecting));
+        let cases: BTreeSet<&str> =
+            coverage.accepting.iter().chain(coverage.rejecting.values().flatten()).copied().collect();
+        by_area.entry(area).or_default().push((clause, cases.len()));
     }
     for area in areas {
         let _ = write!(text, "\n### {}, {area}\n\n", page.operator);

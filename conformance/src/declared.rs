@@ -1,13 +1,15 @@
 //! Which calls a backend is sent by what it declares: dtypes, limits, and dtypes beyond the operator's page.
 //!
-//! A call outside the limits is not sent, be it that of a case, a drawn one or one of a law. One case for each limit, just
+//! A call outside the limits is not sent, be it that of a case, a drawn one or one of a law. One run for each limit, just
 //! outside of it, is a probe: the backend may refuse it, or answer it right.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
-use gather_spec::{Allowed, Call, Case, DType, Element, Signature, TensorError, any};
+use gather_spec::load::Maker;
+use gather_spec::{Allowed, Call, Case, DType, Element, Run, Signature, TensorError, any};
 
 use crate::backend::{Capability, Description};
 use crate::judge::is_dtype_error;
@@ -50,19 +52,19 @@ impl Capability {
         all
     }
 
-    /// Why a case is not sent: `case` is in dtypes that the backend declares, if it has any of those.
-    pub(crate) fn excludes(&self, case: &Case) -> Option<Outside> {
-        let allowed = case.expect.under(self.profile);
+    /// Why a run is not sent: `run` is in dtypes that the backend declares, if it has any of those.
+    pub(crate) fn excludes(&self, run: &Run) -> Option<Outside> {
+        let allowed = run.expect.under(self.profile);
         let rejects_dtype = allowed.iter().any(is_dtype_error);
-        let (params, indices) = (case.params().dtype(), case.indices().dtype());
+        let (params, indices) = (run.params().dtype(), run.indices().dtype());
         let extends = self.extends.dtypes.contains(&params) || self.extends.index_dtypes.contains(&indices);
         if rejects_dtype && extends {
             return Some(Outside::Extension);
         }
-        if !rejects_dtype && !self.covers(&case.roles()) {
+        if !rejects_dtype && !self.covers(&run.roles()) {
             return Some(Outside::Dtypes);
         }
-        let exceeded = self.limits_exceeded_by(&case.call, &case.signature);
+        let exceeded = self.limits_exceeded_by(&run.call, &run.case.signature);
         (!exceeded.is_empty()).then_some(Outside::Limits(exceeded))
     }
 
@@ -81,24 +83,24 @@ impl Capability {
         self.limits.exceeded_by(&Extent { call, operands, axis: signature.axis_of(&roles), output })
     }
 
-    /// The case in declared dtypes, if it has any of those. Where a dtype is open, cases take turns by their ids between the
+    /// The run in declared dtypes, if it has any of those. Where a dtype is open, runs take turns by their ids between the
     /// page's first that is declared and each beyond the page.
-    pub(crate) fn in_declared_dtypes<'c>(&self, case: &'c Case) -> Result<Cow<'c, Case>, TensorError> {
+    pub(crate) fn in_declared_dtypes<'c>(&self, run: &'c Run) -> Result<Cow<'c, Run>, TensorError> {
         if self.extends.is_empty() {
-            return case.within(&self.dtypes, &self.index_dtypes);
+            return run.within(&self.dtypes, &self.index_dtypes);
         }
         let in_turn = |open: &[DType], declared: &[DType], beyond: &[DType], known: &[DType], now| {
             let of_page = open.iter().find(|dtype| declared.contains(dtype));
             let beyond = beyond.iter().filter(|dtype| !open.is_empty() && known.contains(dtype));
             let all: Vec<DType> = of_page.into_iter().chain(beyond).copied().collect();
             let turn =
-                case.id.bytes().fold(0, |sum: usize, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+                run.id.bytes().fold(0, |sum: usize, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
             all.get(turn.checked_rem(all.len()).unwrap_or(0)).copied().unwrap_or(now)
         };
-        let (open, now) = (&case.open, (case.params().dtype(), case.indices().dtype()));
+        let (open, now) = (&run.open, (run.params().dtype(), run.indices().dtype()));
         let params = in_turn(&open.params, &self.dtypes, &self.extends.dtypes, &any::PARAMS, now.0);
         let beyond = &self.extends.index_dtypes;
-        case.in_dtypes(params, in_turn(&open.indices, &self.index_dtypes, beyond, &any::INDICES, now.1))
+        run.in_dtypes(params, in_turn(&open.indices, &self.index_dtypes, beyond, &any::INDICES, now.1))
     }
 }
 
@@ -118,18 +120,18 @@ impl fmt::Display for Capability {
     }
 }
 
-/// Whether the output of a case is all zeros, and how large its operands are.
+/// Whether the output of a run is all zeros, and how large its operands are.
 type Size = (bool, usize);
 
-/// The cases just outside a limit, by id: for each limit of each operator the smallest case that has one right output, not of
+/// The runs just outside a limit, by id: for each limit of each operator the smallest run that has one right output, not of
 /// zeros if there is one, and exceeds no other limit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Probes(HashSet<String>);
 
 impl Probes {
-    /// The probes among these cases.
-    pub(crate) fn new<'a>(description: &'a Description, cases: impl IntoIterator<Item = &'a Case>) -> Self {
-        let mut smallest: BTreeMap<(&str, Limit), (Size, &'a str)> = BTreeMap::new();
+    /// The probes among the runs of these cases.
+    pub(crate) fn new<'a>(description: &Description, cases: impl IntoIterator<Item = &'a Arc<Case>>) -> Self {
+        let mut smallest: BTreeMap<(&str, Limit), (Size, String)> = BTreeMap::new();
         let limited: BTreeMap<&str, &Capability> = (description.operators.iter())
             .filter(|(_, capability)| !capability.limits.is_empty())
             .map(|(operator, capability)| (operator.as_str(), capability))
@@ -137,37 +139,37 @@ impl Probes {
         if limited.is_empty() {
             return Self::default();
         }
-        for case in cases {
-            let Some((operator, capability)) = limited.get_key_value(case.call.operator.as_str()) else {
+        let mut maker = Maker::default();
+        for case in cases.into_iter().filter(|case| !case.large) {
+            let Some((operator, capability)) = limited.get_key_value(case.operator().as_str()) else {
                 continue;
             };
-            let Some((limit, size)) = capability.probed_by(case) else { continue };
-            let found = smallest.entry((*operator, limit)).or_insert((size, &case.id));
-            if size < found.0 {
-                *found = (size, &case.id);
+            for run in maker.runs(case) {
+                let Some((limit, size)) = capability.probed_by(&run) else { continue };
+                let found = smallest.entry((*operator, limit)).or_insert_with(|| (size, run.id.clone()));
+                if size < found.0 {
+                    *found = (size, run.id);
+                }
             }
         }
-        Self(smallest.into_values().map(|(_, id)| id.to_owned()).collect())
+        Self(smallest.into_values().map(|(_, id)| id).collect())
     }
 
-    /// Whether a case is one.
-    pub(crate) fn has(&self, case: &Case) -> bool {
-        self.0.contains(&case.id)
+    /// Whether a run is one.
+    pub(crate) fn has(&self, run: &Run) -> bool {
+        self.0.contains(&run.id)
     }
 }
 
 impl Capability {
-    /// The only limit that a case with one right output exceeds, whether the output is all zeros, and the size of the case.
-    fn probed_by(&self, case: &Case) -> Option<(Limit, Size)> {
-        if case.large {
-            return None;
-        }
-        let case = self.in_declared_dtypes(case).ok()?;
-        let allowed = case.expect.under(self.profile);
+    /// The only limit that a run with one right output exceeds, whether the output is all zeros, and the size of the run.
+    fn probed_by(&self, run: &Run) -> Option<(Limit, Size)> {
+        let run = self.in_declared_dtypes(run).ok()?;
+        let allowed = run.expect.under(self.profile);
         let [Allowed::Output(output)] = allowed.as_slice() else { return None };
-        let Some(Outside::Limits(exceeded)) = self.excludes(&case) else { return None };
+        let Some(Outside::Limits(exceeded)) = self.excludes(&run) else { return None };
         let [limit] = exceeded.as_slice() else { return None };
-        let tensors = case.call.operands.tensors();
+        let tensors = run.call.operands.tensors();
         // The rank is part of the size, so that of a limit on the rank the next one is chosen.
         let size = tensors.map(|tensor| tensor.rank().saturating_add(tensor.shape().element_count()));
         let zero = Element::zero(output.dtype());

@@ -17,17 +17,17 @@ mod watched;
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
-use gather_spec::{Case, Signatures, Specification};
+use gather_spec::{Case, Specification};
 use serde::Deserialize;
 
 use crate::backend::Description;
+use crate::entry::Entry;
 use crate::files;
-use crate::report::{BackendReport, Entry, Problem, departures};
-use crate::runner::CaseResult;
-use crate::select::{Names, Pattern};
+use crate::report::{BackendReport, Problem, departures};
+use crate::select::Pattern;
 
-use crate::facts::Facts;
 pub use draft::draft;
 use entry::Deviation;
 pub(crate) use kinds::Extent;
@@ -60,8 +60,6 @@ pub struct Deviations {
     entries: Vec<Deviation>,
     /// Those of drawn calls, and of laws.
     kinds: Vec<KnownKind>,
-    /// What selectors need to know of the operators.
-    signatures: Signatures,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -82,7 +80,7 @@ impl Deviations {
     ///
     /// # Errors
     /// Everything that is wrong with it, one line each.
-    pub fn read(path: &Path, spec: &Specification, cases: &[Case]) -> Result<Self, String> {
+    pub fn read(path: &Path, spec: &Specification, cases: &[Arc<Case>]) -> Result<Self, String> {
         Self::parse(&path.display().to_string(), &files::read_text(path, LARGEST)?, spec, cases)
     }
 
@@ -90,7 +88,7 @@ impl Deviations {
     ///
     /// # Errors
     /// As [`Deviations::read`].
-    pub fn read_to_draft(path: &Path, spec: &Specification, cases: &[Case]) -> Result<Self, String> {
+    pub fn read_to_draft(path: &Path, spec: &Specification, cases: &[Arc<Case>]) -> Result<Self, String> {
         let text = files::read_text(path, LARGEST)?;
         Self::parse_schema(&path.display().to_string(), &text, spec, cases, &[OLD_SCHEMA, SCHEMA])
     }
@@ -112,7 +110,7 @@ impl Deviations {
     /// let wrong = Deviations::parse("deviations.yaml", text, &spec, &spec.cases).unwrap_err();
     /// assert!(wrong.contains("matches no case") && wrong.contains("has no reason"));
     /// ```
-    pub fn parse(name: &str, text: &str, spec: &Specification, cases: &[Case]) -> Result<Self, String> {
+    pub fn parse(name: &str, text: &str, spec: &Specification, cases: &[Arc<Case>]) -> Result<Self, String> {
         Self::parse_schema(name, text, spec, cases, &[SCHEMA])
     }
 
@@ -120,7 +118,7 @@ impl Deviations {
         name: &str,
         text: &str,
         spec: &Specification,
-        cases: &[Case],
+        cases: &[Arc<Case>],
         schemas: &[u32],
     ) -> Result<Self, String> {
         let file: File = serde_yaml::from_str(text).map_err(|error| format!("{name}: {error}"))?;
@@ -133,10 +131,10 @@ impl Deviations {
         if file.deviations.is_none() && file.drawn.is_none() && file.laws.is_none() {
             wrong.push("has none of `deviations`, `drawn` and `laws`".to_owned());
         }
-        let (mut entries, names) = (file.deviations.unwrap_or_default(), Names::new(cases));
+        let mut entries = file.deviations.unwrap_or_default();
         let (drawn, laws) = (file.drawn.unwrap_or_default(), file.laws.unwrap_or_default());
         for (number, entry) in (1..).zip(&mut entries) {
-            let what = entry.settle(spec, cases, &names);
+            let what = entry.settle(spec, cases);
             wrong.extend(what.into_iter().map(|what| format!("entry {number} ({}) {what}", entry.pattern())));
         }
         let is_old = file.schema == OLD_SCHEMA;
@@ -148,7 +146,7 @@ impl Deviations {
         }
         if wrong.is_empty() {
             let kinds = [drawn, laws].concat();
-            Ok(Self { backend: file.backend, entries, kinds, signatures: spec.signatures() })
+            Ok(Self { backend: file.backend, entries, kinds })
         } else {
             Err(wrong.iter().map(|what| format!("{name}: {what}")).collect::<Vec<_>>().join("\n"))
         }
@@ -158,7 +156,6 @@ impl Deviations {
     pub fn extend(&mut self, other: &Self) {
         self.entries.extend(other.entries.iter().cloned());
         self.kinds.extend(other.kinds.iter().cloned());
-        self.signatures.clone_from(&other.signatures);
     }
 
     /// Gives known kinds the verdict `known-deviation`. What an entry says of operators that were asked must have occurred.
@@ -166,20 +163,21 @@ impl Deviations {
         kinds::apply(&self.kinds, report, extent);
     }
 
-    /// Whether the result of a case is known, in some version of the backend.
+    /// Whether every failure of a case is known, in some version of the backend.
     #[must_use]
-    pub fn expect(&self, case: &Case, result: &CaseResult) -> bool {
-        let entry = Entry::new(case, result.clone());
-        let facts = Facts::of_case(&self.signatures, case, &entry);
-        facts.is_some_and(|facts| self.entries.iter().any(|one| one.expects(case, result.verdict, &facts)))
+    pub fn expect(&self, case: &Case, result: &Entry) -> bool {
+        let mut failures = result.all.iter().filter(|run| run.verdict.is_failure());
+        failures.all(|run| self.entries.iter().any(|one| one.expects(case, run)))
     }
 
     /// Gives known failures the verdict `known-deviation`, and passes of known failures `unexpected-pass`. An entry of which
     /// nothing occurred is a problem if the report has all cases of an operator that it names.
-    pub fn apply(&self, report: &mut BackendReport, cases: &[&Case]) {
+    ///
+    /// `cases` are those of the results, in their order.
+    pub fn apply(&self, report: &mut BackendReport, cases: &[&Arc<Case>]) {
         let version = &report.backend.version;
         let entries: Vec<&Deviation> = self.entries.iter().filter(|entry| entry.concerns(version)).collect();
-        let problems = entry::apply(&entries, &self.signatures, &mut report.results, cases);
+        let problems = entry::apply(&entries, &mut report.results, cases);
         report.problems.extend(problems);
     }
 

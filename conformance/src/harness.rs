@@ -6,15 +6,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
-use gather_spec::{Case, Specification};
+use gather_spec::{Case, Run, Specification};
 use libtest_mimic::{Arguments, Failed, FormatSetting, Trial};
 
 use crate::backend::{Backend, Description};
 use crate::declared::Probes;
 use crate::deviations::Deviations;
+use crate::entry::Entry;
 use crate::judge::{Strictness, Verdict};
-use crate::report::{BackendReport, Entry, Problem};
-use crate::runner::{CaseResult, InProcess, Judged};
+use crate::report::{BackendReport, Problem};
+use crate::runner::{InProcess, Judged};
+use crate::select::is_at;
 use crate::style::guarded;
 
 /// The status of a run with failures, as libtest has it.
@@ -25,7 +27,7 @@ type Runner = InProcess<Box<dyn Fn() -> Box<dyn Backend> + Send>>;
 
 /// Runs the suite on the backends that a factory makes. This is the `main` of a test with `harness = false`.
 ///
-/// Each case is a test named by its id. An instance is used by one thread at a time. A panic gives the verdict `crash`,
+/// Each case is a test named by its id; a filter may be the id of one of its runs. An instance is used by one thread at a time. A panic gives the verdict `crash`,
 /// and the factory makes a new instance. Cases that the backend does not declare are shown as ignored.
 ///
 /// ```no_run
@@ -64,8 +66,13 @@ fn boxed<B: Backend + 'static>(factory: impl Fn() -> B + Send + Sync + 'static) 
 }
 
 fn run(factory: Arc<Factory>, deviations: Option<&Path>) -> ExitCode {
-    let arguments = Arguments::from_args();
-    let suite = match Suite::new(factory, deviations) {
+    let mut arguments = Arguments::from_args();
+    // A test is a case; a filter may be the id of one of its runs.
+    let place = arguments.filter.as_ref().and_then(|filter| Some(filter[filter.find('[')?..].to_owned()));
+    if let (Some(place), Some(filter)) = (&place, &mut arguments.filter) {
+        filter.truncate(filter.len() - place.len());
+    }
+    let suite = match Suite::new(factory, deviations, place) {
         Ok(suite) => Arc::new(suite),
         Err(wrong) => {
             drop(writeln!(anstream::stderr(), "{}", guarded(&wrong)));
@@ -78,6 +85,11 @@ fn run(factory: Arc<Factory>, deviations: Option<&Path>) -> ExitCode {
     let mut trials = trials(&suite);
     trials.retain(|(_, trial)| !arguments.is_filtered_out(trial));
     let (chosen, trials): (Vec<Option<usize>>, Vec<Trial>) = trials.into_iter().unzip();
+    let is_id = |filter: &&String| filter.contains('/');
+    if let Some(filter) = arguments.filter.as_ref().filter(is_id).filter(|_| chosen.is_empty()) {
+        eprintln!("no case has an id with `{filter}`: `gatherspec list cases` prints every id");
+        return ExitCode::from(FAILED);
+    }
     let conclusion = libtest_mimic::run(&arguments, trials);
     if arguments.list || chosen.is_empty() {
         return conclusion.exit_code();
@@ -100,8 +112,10 @@ struct Suite {
     spec: Specification,
     factory: Arc<Factory>,
     deviations: Deviations,
+    /// The place of the only runs to make, if a filter has one.
+    place: Option<String>,
     description: Description,
-    /// The cases just outside the limits of the backend.
+    /// The runs just outside the limits of the backend.
     probes: Arc<Probes>,
     /// Runners that no test is using at the moment.
     idle: Mutex<Vec<Runner>>,
@@ -113,7 +127,7 @@ struct Suite {
 fn trials(suite: &Arc<Suite>) -> Vec<(Option<usize>, Trial)> {
     let mut trials = Vec::new();
     for (at, case) in suite.spec.cases.iter().enumerate() {
-        let undeclared = suite.why_not_asked(case).is_some();
+        let undeclared = suite.not_asked(case).is_some();
         let shared = Arc::clone(suite);
         let trial = Trial::test(case.id.clone(), move || shared.test(at));
         let trial = if undeclared { trial.with_kind("not declared").with_ignored_flag(true) } else { trial };
@@ -129,7 +143,7 @@ fn trials(suite: &Arc<Suite>) -> Vec<(Option<usize>, Trial)> {
 }
 
 impl Suite {
-    fn new(factory: Arc<Factory>, deviations: Option<&Path>) -> Result<Self, String> {
+    fn new(factory: Arc<Factory>, deviations: Option<&Path>, place: Option<String>) -> Result<Self, String> {
         let spec = Specification::embedded()
             .map_err(|wrong| wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))?;
         let deviations = match deviations {
@@ -143,7 +157,7 @@ impl Suite {
         }
         let probes = Arc::new(Probes::new(&description, &spec.cases));
         let idle = Mutex::new(vec![first.probing(Arc::clone(&probes))]);
-        Ok(Self { spec, factory, deviations, description, probes, idle, done: Mutex::default() })
+        Ok(Self { spec, factory, deviations, place, description, probes, idle, done: Mutex::default() })
     }
 
     /// A runner for exclusive use by one test.
@@ -152,9 +166,20 @@ impl Suite {
         idle.unwrap_or_else(|| runner(&self.factory).probing(Arc::clone(&self.probes)))
     }
 
-    /// The result of a case that the backend is not asked; `None` if it is asked.
-    fn why_not_asked(&self, case: &Case) -> Option<Box<CaseResult>> {
-        Judged::or_probe(&self.description, case, Strictness::Lenient, Some(&self.probes)).err()
+    /// The runs of a case that are made.
+    fn runs(&self, case: &Arc<Case>) -> Vec<Run> {
+        let mut runs = case.runs();
+        runs.retain(|run| self.place.as_ref().is_none_or(|place| is_at(case, &run.id, place)));
+        runs
+    }
+
+    /// The result of a case of which the backend is asked no run; `None` if it is asked some.
+    fn not_asked(&self, case: &Arc<Case>) -> Option<Entry> {
+        let asked = |run| Judged::or_probe(&self.description, run, Strictness::Lenient, Some(&self.probes));
+        let runs = self.runs(case);
+        let results = runs.iter().map(|run| Some(Entry::new(run, *asked(run).err()?)));
+        let results: Vec<Entry> = results.collect::<Option<_>>()?;
+        (!results.is_empty()).then(|| Entry::of_case(case, results))
     }
 
     /// A report without results.
@@ -169,7 +194,12 @@ impl Suite {
         let case = &self.spec.cases[at];
         let mut runner = self.take();
         let mut report = self.report();
-        let result = Entry::new(case, runner.run(case));
+        let mut result = |run| Entry::with_facts(run, runner.run(run));
+        let runs = self.runs(case);
+        if runs.is_empty() {
+            return Err(format!("no run has the place {}", self.place.as_deref().unwrap_or_default()).into());
+        }
+        let result = Entry::of_case(case, runs.iter().map(&mut result).collect());
         if let Ok(mut done) = self.done.lock() {
             done.insert(at, result.clone());
         }
@@ -190,16 +220,18 @@ impl Suite {
             report.problems.clear();
         }
         let mut done = self.done.lock().map(|mut done| std::mem::take(&mut *done)).unwrap_or_default();
-        let mut cases = Vec::new();
+        let (mut cases, mut undeclared) = (Vec::new(), Vec::new());
         for at in chosen.iter().flatten() {
             let case = &self.spec.cases[*at];
-            let ran = done.remove(at);
-            let declared = report.declares(case.call.operator.as_str());
-            let entry = ran.or_else(|| Some(Entry::new(case, *self.why_not_asked(case)?)));
-            report.results.extend(entry.filter(|_| declared));
-            cases.push(case);
+            if !report.declares(case.operator().as_str()) {
+                undeclared.push(case);
+            } else if let Some(entry) = done.remove(at).or_else(|| self.not_asked(case)) {
+                report.results.push(entry);
+                cases.push(case);
+            }
         }
         self.deviations.apply(&mut report, &cases);
+        cases.extend(undeclared);
         report.conclude(&cases, &self.spec);
         report
     }
@@ -216,5 +248,5 @@ fn failure(report: &BackendReport, entry: &Entry) -> String {
         _ => entry.label(),
     };
     let fields = report.failure_in_lines(entry);
-    format!("{verdict}\n{fields}  show       gatherspec show '{}'", entry.id)
+    format!("{verdict}\n{fields}  show       gatherspec show '{}'", entry.run_id())
 }

@@ -48,6 +48,7 @@ mod declared;
 pub mod deviations;
 #[doc(hidden)]
 pub mod difference;
+mod entry;
 mod facts;
 mod files;
 #[doc(hidden)]
@@ -122,4 +123,11 @@ fn embedded() -> &'static gather_spec::Specification {
         gather_spec::Specification::embedded().expect("the tests of spec read it")
     });
     &SPEC
+}
+
+/// All runs of the specification, made once for all unit tests.
+#[cfg(test)]
+fn embedded_runs() -> &'static [gather_spec::Run] {
+    static RUNS: std::sync::LazyLock<Vec<gather_spec::Run>> = std::sync::LazyLock::new(|| embedded().runs());
+    &RUNS
 }

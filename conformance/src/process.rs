@@ -41,7 +41,7 @@ pub use dialogue::{Answers, Dialogue, Interrupted};
 #[cfg(feature = "cli")]
 pub(crate) use inputs::{InputFile, InputFolder};
 pub use program::{Broken, Limits, ProcessBackend};
-pub use run::Findings;
+pub use run::{Findings, Trivial};
 #[cfg(feature = "cli")]
 pub(crate) use timer::{Timer, Timing};
 

@@ -7,7 +7,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use gather_spec::case::Arm;
 use gather_spec::question::{Answer, Question};
 use gather_spec::signature::{ModePolicy, PermittedPolicies};
-use gather_spec::{BadIndex, Basis, Case, NegativeIndex, Profile, Signature, Specification};
+use gather_spec::{BadIndex, Basis, NegativeIndex, Profile, Run, Signature, Specification};
 
 use crate::answers::{LONGEST, in_words, shortened};
 use crate::results::Results;
@@ -115,11 +115,11 @@ fn columns(rows: &[Row]) -> Vec<usize> {
 fn calls(spec: &Specification, question: &Question) -> Vec<(String, String)> {
     let mut calls: Vec<(String, String)> = Vec::new();
     for page in in_order(spec) {
-        let Answer::Cases(cases) = question.answer(spec, page) else { continue };
-        let Some(case) = cases.first() else { continue };
-        let written = case.family.as_deref().unwrap_or(&case.written);
+        let Answer::Runs(runs) = question.answer(spec, page) else { continue };
+        let Some(run) = runs.first() else { continue };
+        let written = run.case.family.as_deref().unwrap_or(&run.case.id);
         if !calls.iter().any(|(known, _)| known == written) {
-            calls.push((written.to_owned(), shortened(&call_line(&case.call), 2 * LONGEST)));
+            calls.push((written.to_owned(), shortened(&call_line(&run.call), 2 * LONGEST)));
         }
     }
     calls
@@ -137,7 +137,7 @@ fn rows(spec: &Specification, question: &Question, results: &[Results]) -> Vec<R
     let mut rows = Vec::new();
     for page in in_order(spec) {
         match question.answer(spec, page) {
-            Answer::Cases(cases) => rows.extend(of_operator(spec, page, &cases, results)),
+            Answer::Runs(runs) => rows.extend(of_operator(spec, page, &runs, results)),
             Answer::LeftOut(why) => rows.push(Row {
                 operator: page.operator.to_string(),
                 answer: format!("– {why}"),
@@ -150,9 +150,9 @@ fn rows(spec: &Specification, question: &Question, results: &[Results]) -> Vec<R
 }
 
 /// The rows of an operator: one for all modes with the same answer, and one for each mode without a case.
-fn of_operator(spec: &Specification, page: &Signature, cases: &[&Case], results: &[Results]) -> Vec<Row> {
+fn of_operator(spec: &Specification, page: &Signature, runs: &[Run], results: &[Results]) -> Vec<Row> {
     let mut rows: Vec<(Vec<&str>, Row)> = Vec::new();
-    for case in cases {
+    for case in runs {
         let mode = page.mode_sent(&case.call.attributes).map_or("", |mode| &mode.mode);
         let row = Row {
             operator: page.operator.to_string(),
@@ -169,7 +169,7 @@ fn of_operator(spec: &Specification, page: &Signature, cases: &[&Case], results:
             None => rows.push((vec![mode], row)),
         }
     }
-    rows.extend(modes_left_out(spec, page, cases));
+    rows.extend(modes_left_out(spec, page, runs));
     if let [(_, row)] = &mut rows[..] {
         return vec![std::mem::take(row)];
     }
@@ -181,12 +181,8 @@ fn of_operator(spec: &Specification, page: &Signature, cases: &[&Case], results:
 }
 
 /// The modes in which a family case does not run although its answer depends on policies, and why.
-fn modes_left_out<'p>(
-    spec: &Specification,
-    page: &'p Signature,
-    cases: &[&Case],
-) -> Vec<(Vec<&'p str>, Row)> {
-    let Some(family) = cases.first().and_then(|case| case.family.as_deref()) else { return Vec::new() };
+fn modes_left_out<'p>(spec: &Specification, page: &'p Signature, runs: &[Run]) -> Vec<(Vec<&'p str>, Row)> {
+    let Some(family) = runs.first().and_then(|run| run.case.family.as_deref()) else { return Vec::new() };
     let left_out = |mode: &'p ModePolicy| {
         let id = format!("{family}[{}]", mode.mode);
         let one = spec.left_out.iter().find(|one| one.operator == page.operator && one.case == id)?;
@@ -199,7 +195,7 @@ fn modes_left_out<'p>(
 const WRAPS: &str = "wraps: ";
 
 /// The basis of an answer: one word, or one for each of several answers where they differ.
-fn basis(spec: &Specification, page: &Signature, case: &Case) -> String {
+fn basis(spec: &Specification, page: &Signature, case: &Run) -> String {
     let answers = answers(page, case);
     let bases = answers.iter().map(|(profile, _)| Basis::of(spec.clauses_under(case, *profile)).name());
     let bases: Vec<&str> = bases.collect();
@@ -208,13 +204,13 @@ fn basis(spec: &Specification, page: &Signature, case: &Case) -> String {
 }
 
 /// The id of a case without its operator.
-fn local(case: &Case) -> &str {
+fn local(case: &Run) -> &str {
     let operator = case.call.operator.as_str();
     case.id.strip_prefix(operator).and_then(|rest| rest.strip_prefix('/')).unwrap_or(&case.id)
 }
 
 /// The answers of a case that differ, each with the first profile that has it.
-fn answers(page: &Signature, case: &Case) -> Vec<(Profile, String)> {
+fn answers(page: &Signature, case: &Run) -> Vec<(Profile, String)> {
     let mut answers: Vec<(Profile, String)> = Vec::new();
     for profile in profiles(page) {
         let words = in_words(&case.expect.under(profile));
@@ -235,7 +231,7 @@ pub(crate) fn profiles(page: &Signature) -> Vec<Profile> {
 }
 
 /// The expected outcome of a case, under each policy where it differs.
-fn answer(page: &Signature, case: &Case) -> String {
+fn answer(page: &Signature, case: &Run) -> String {
     match (answers(page, case).as_slice(), page.permitted()) {
         ([(profile, words)], Some(_)) if wraps(case, *profile) => format!("{WRAPS}{words}"),
         ([(_, words)], _) => words.clone(),
@@ -251,7 +247,7 @@ fn answer(page: &Signature, case: &Case) -> String {
 }
 
 /// Whether the expected outcome rests on a negative index that wraps.
-fn wraps(case: &Case, profile: Profile) -> bool {
+fn wraps(case: &Run, profile: Profile) -> bool {
     let arm = case.expect.arms.iter().find(|arm: &&Arm| arm.when.matches(profile));
     arm.is_some_and(|arm| arm.when.negative == Some(NegativeIndex::Wrap))
 }
@@ -267,7 +263,7 @@ fn policies(permitted: Option<&PermittedPolicies>, Profile { bad, negative }: Pr
 }
 
 /// What libraries did, grouped by answer. The group that agrees with the case is first.
-fn libraries(page: &Signature, case: &Case, results: &[Results]) -> Vec<String> {
+fn libraries(page: &Signature, case: &Run, results: &[Results]) -> Vec<String> {
     let expected = answer(page, case);
     let expected = expected.strip_prefix(WRAPS).unwrap_or(&expected);
     let mut alike: Vec<(String, Vec<String>)> = vec![("as expected".to_owned(), Vec::new())];
@@ -292,7 +288,7 @@ mod tests {
     fn every_question_is_answered_for_two_operators_at_least() {
         let spec = crate::embedded();
         for question in &spec.questions {
-            let asked = |page: &&Signature| matches!(question.answer(spec, page), Answer::Cases(_));
+            let asked = |page: &&Signature| matches!(question.answer(spec, page), Answer::Runs(_));
             assert!(spec.operators.iter().filter(asked).count() > 1, "{}", question.id);
         }
     }
@@ -307,7 +303,7 @@ mod tests {
             of.answers.clear();
             of.deviations.clear();
         }
-        let case = spec.case("tf.gather/bad-index/minus-one").unwrap();
+        let case = &spec.run("tf.gather/bad-index/minus-one").unwrap();
         let page = spec.operator("tf.gather").unwrap();
         let answers = ["`[[11, 12], [31, 32]]`", "an error", "`[[11, 12], [31, 32]]`"];
         for (of, words) in results.iter_mut().zip(answers) {
@@ -320,7 +316,7 @@ mod tests {
             format!("{} 1: an error", names[1]),
         ];
         assert_eq!(libraries(page, case, &results), expected);
-        let wrapping = spec.case("onnx.GatherND-13/bad-index/minus-one-in-the-first-component").unwrap();
+        let wrapping = &spec.run("onnx.GatherND-13/bad-index/minus-one-in-the-first-component").unwrap();
         let page = spec.operator("onnx.GatherND-13").unwrap();
         results[0].answers.insert(wrapping.id.clone(), "`[45]`".to_owned());
         assert_eq!(answer(page, wrapping), "wraps: `[45]`");

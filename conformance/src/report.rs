@@ -7,7 +7,6 @@ mod cause;
 #[cfg(feature = "cli")]
 mod changes;
 mod departure;
-mod entry;
 #[cfg(feature = "cli")]
 mod forms;
 mod found;
@@ -25,12 +24,12 @@ mod saved;
 mod schema;
 mod summary;
 
+pub use crate::entry::{Entry, Runs, Size};
 pub use campaign::{Campaign, Kind, Part};
 #[cfg(feature = "cli")]
 pub(crate) use changes::Changes;
 pub(crate) use departure::departures;
 pub use departure::{Departure, Problem};
-pub use entry::{Entry, Size};
 #[cfg(feature = "cli")]
 pub(crate) use forms::FILES;
 #[cfg(feature = "cli")]

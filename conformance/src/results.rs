@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use gather_spec::{Case, Specification};
+use gather_spec::{Run, Specification};
 use serde::{Deserialize, Serialize};
 
 use crate::adapters;
@@ -43,22 +43,22 @@ pub struct Results {
     pub backend: Identity,
     /// Where it ran: system and processor.
     pub platform: String,
-    /// By operator, how often each verdict was observed.
+    /// By operator, how many runs each verdict was observed in.
     pub operators: BTreeMap<String, BTreeMap<Verdict, usize>>,
     /// The policies that it declares and the documents do not permit, each with the reason.
     pub departures: Vec<String>,
-    /// The cases that it was asked and did not pass.
+    /// The runs that it was asked and did not pass.
     pub deviations: Vec<Deviation>,
     /// Its answers to the cases of questions, in few words. Files from before there were questions lack them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answers: BTreeMap<String, String>,
 }
 
-/// A case that did not pass.
+/// A run that did not pass.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Deviation {
-    /// The case's id.
+    /// The run's id.
     pub case: String,
     /// The clauses that it tests.
     pub clauses: Vec<String>,
@@ -90,7 +90,8 @@ impl Results {
     pub fn new(report: &BackendReport, spec: &Specification) -> Self {
         let observed = |entry: &Entry| entry.observed.unwrap_or(entry.verdict);
         let mut operators: BTreeMap<String, BTreeMap<Verdict, usize>> = BTreeMap::new();
-        for entry in &report.results {
+        let runs = || report.results.iter().flat_map(|entry| &entry.all);
+        for entry in runs() {
             *operators.entry(entry.operator.clone()).or_default().entry(observed(entry)).or_default() += 1;
         }
         let failed = |entry: &&Entry| observed(entry).is_failure();
@@ -123,7 +124,7 @@ impl Results {
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             operators,
             departures: report.departures.iter().map(ToString::to_string).collect(),
-            deviations: report.results.iter().filter(failed).map(deviation).collect(),
+            deviations: runs().filter(failed).map(deviation).collect(),
             answers: answers(report, spec),
         }
     }
@@ -158,10 +159,11 @@ impl Results {
 /// under its profile.
 fn answers(report: &BackendReport, spec: &Specification) -> BTreeMap<String, String> {
     let supported = |entry: &&Entry| entry.verdict != Verdict::Unsupported;
-    let has: HashSet<&str> = report.results.iter().filter(supported).map(|entry| &*entry.operator).collect();
-    let entries = report.results.iter().filter(|entry| has.contains(&*entry.operator));
+    let runs = || report.results.iter().flat_map(|entry| &entry.all);
+    let has: HashSet<&str> = runs().filter(supported).map(|entry| &*entry.operator).collect();
+    let entries = runs().filter(|entry| has.contains(&*entry.operator));
     let entries: HashMap<&str, &Entry> = entries.map(|entry| (&*entry.id, entry)).collect();
-    let answer = |case: &Case| {
+    let answer = |case: Run| {
         let entry = entries.get(case.id.as_str())?;
         let words = match entry.observed.unwrap_or(entry.verdict) {
             Verdict::Pass => answers::in_words(&case.expect.under(entry.profile.unwrap_or_default())),
@@ -169,7 +171,7 @@ fn answers(report: &BackendReport, spec: &Specification) -> BTreeMap<String, Str
         };
         Some((case.id.clone(), words))
     };
-    answers::cases(spec).into_iter().filter_map(answer).collect()
+    answers::runs(spec).into_iter().filter_map(answer).collect()
 }
 
 /// An answer that did not pass, in few words: an error without its message, an output without dtype and shape.
@@ -337,7 +339,7 @@ mod tests {
     use super::*;
     use crate::backend::Description;
     use crate::difference::Difference;
-    use crate::runner::CaseResult;
+    use crate::runner::RunResult;
 
     #[test]
     fn an_answer_that_is_no_pass_is_told_in_few_words() {
@@ -362,8 +364,8 @@ mod tests {
             Identity { name: "a/b".to_owned(), version: "1.0".to_owned(), language: "C".to_owned() };
         let description = Description { backend, operators: BTreeMap::new() };
         let mut report = BackendReport::new("mine".to_owned(), &description, spec);
-        let case = spec.cases.iter().find(|case| case.call.operator.as_str() == "tf.gather").unwrap();
-        let result = |verdict| CaseResult {
+        let case = &spec.cases.iter().find(|case| case.operator().as_str() == "tf.gather").unwrap().runs()[0];
+        let result = |verdict| RunResult {
             call: None,
             id: case.id.clone(),
             profile: None,
@@ -375,6 +377,7 @@ mod tests {
             note: None,
             stderr: None,
             duration: None,
+            is_outside: false,
         };
         let mut differs = result(Verdict::WrongOutput);
         let tensor = |last: u32| {
@@ -397,15 +400,15 @@ mod tests {
             ..Entry::new(case, result(Verdict::Crash))
         };
         let asked = |id: &str, verdict, profile| {
-            let case = spec.case(id).unwrap();
-            Entry::new(case, CaseResult { id: id.to_owned(), profile, ..result(verdict) })
+            let case = &spec.run(id).unwrap();
+            Entry::new(case, RunResult { id: id.to_owned(), profile, ..result(verdict) })
         };
         let zero = Profile { bad: BadIndex::Zero, negative: NegativeIndex::Reject };
         let passed = asked("tf.gather/bad-index/minus-one", Verdict::Pass, Some(zero));
         let refused = asked("tf.gather/axis/minus-one", Verdict::Unsupported, None);
         let lacking = asked("numpy.take/bad-index/minus-one", Verdict::Unsupported, None);
-        report.results =
-            vec![Entry::new(case, result(Verdict::Pass)), known, differs, passed, refused, lacking];
+        let all = [Entry::new(case, result(Verdict::Pass)), known, differs, passed, refused, lacking];
+        report.results = all.map(|run| Entry::of_case(&case.case, vec![run])).into();
 
         let folder = tempfile::tempdir().unwrap();
         let path = Results::new(&report, spec).write(folder.path()).unwrap();

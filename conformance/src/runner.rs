@@ -1,11 +1,12 @@
-//! Runs cases on a backend in this process: in every layout and with every number of threads. Any failing run decides.
+//! Makes the calls of runs on a backend in this process, in several layouts and on several numbers of threads. Any failing call
+//! decides.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gather_spec::{Allowed, Call, Case, Filled, Outcome, Profile, Tensor, TensorError};
+use gather_spec::{Allowed, Call, ErrorCode, Filled, Outcome, Profile, Run, Tensor, TensorError};
 
 use crate::backend::{Capability, Description, Held};
 use crate::declared::{Outside, Probes};
@@ -17,24 +18,28 @@ use crate::words::shown;
 /// The numbers of threads to try, for a backend that lets the runner choose.
 const THREADS: [usize; 3] = [1, 2, 5];
 
-/// Row-major order with each of the other layouts.
-const PAIRS: [&[Layout]; 4] = [
-    &[Layout::Contiguous, Layout::Transposed],
-    &[Layout::Contiguous, Layout::Offset],
-    &[Layout::Contiguous, Layout::Reversed],
-    &[Layout::Contiguous, Layout::Broadcast],
-];
+/// The calls that are made of a run, which all must give the same.
+#[derive(Clone, Copy, Debug)]
+enum Calls {
+    /// What the run's turn is: one layout on one number of threads. A documented example and a bad index meet every layout and
+    /// every number of threads, but not every pair. All outputs are poisoned.
+    InTurn,
+    /// Every one of these layouts with every number of threads; for one of many sizes the first of them and one other.
+    Product(&'static [Layout]),
+    /// One, in row-major order on one thread, as a program is asked.
+    One,
+}
 
-/// Why a case whose tensors are too large is not run.
+/// Why a run whose tensors are too large is not run.
 const NO_MEMORY: &str = "no memory for its tensors";
 
 /// The note of a refusal that is right.
 const OUTSIDE: &str = "refused, just outside a declared limit";
 
-/// The result of one case.
+/// What became of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CaseResult {
-    /// The case's id.
+pub struct RunResult {
+    /// The run's id.
     pub id: String,
     /// The call as sent, with open dtypes filled in; `None` if it was not sent.
     pub call: Option<Call>,
@@ -54,8 +59,10 @@ pub struct CaseResult {
     pub note: Option<String>,
     /// What the backend wrote to standard error during the call.
     pub stderr: Option<String>,
-    /// The time of all runs together; `None` if the case was not sent.
+    /// The time of all calls together; `None` if none was sent.
     pub duration: Option<Duration>,
+    /// Whether it was not sent since it is outside of what the backend declares.
+    pub is_outside: bool,
 }
 
 /// A backend in this process. Its factory recreates it after a panic.
@@ -63,10 +70,9 @@ pub struct InProcess<F> {
     factory: F,
     backend: Option<Held>,
     description: Arc<Description>,
-    layouts: &'static [Layout],
+    calls: Calls,
+    /// The numbers of threads that the backend can run on.
     threads: &'static [usize],
-    /// Whether the first number of threads writes to poisoned outputs, too.
-    poisons_all: bool,
     repeat: usize,
     strictness: Strictness,
     probes: Arc<Probes>,
@@ -92,9 +98,8 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
             factory,
             backend: Some(held),
             description,
-            layouts: &Layout::ALL,
+            calls: Calls::InTurn,
             threads,
-            poisons_all: false,
             repeat: 1,
             strictness,
             probes: Arc::default(),
@@ -108,35 +113,29 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
         self
     }
 
-    /// Runs also the cases just outside the limits of the backend.
+    /// Asks also the runs just outside the limits of the backend.
     #[must_use]
     pub(crate) fn probing(self, probes: Arc<Probes>) -> Self {
         Self { probes, ..self }
     }
 
-    /// Runs in row-major order and in one more layout, with one number of threads, to poisoned outputs: what a turn chooses,
-    /// so that many cases together try all of them.
+    /// Makes every call: each layout with each number of threads.
     #[must_use]
-    pub fn in_turn(mut self, turn: usize) -> Self {
-        let threads = turn / PAIRS.len() % self.threads.len();
-        self.threads = &self.threads[threads..=threads];
-        self.layouts = PAIRS[turn % PAIRS.len()];
-        self.poisons_all = true;
-        self
+    pub const fn product(self) -> Self {
+        self.in_layouts(&Layout::ALL)
     }
 
-    /// Runs in row-major order on one thread only, as a program is asked.
+    /// Makes the call in row-major order on one thread only, as a program is asked.
     #[must_use]
     pub const fn as_a_program(mut self) -> Self {
-        self.layouts = &[Layout::Contiguous];
-        self.threads = &[THREADS[0]];
+        self.calls = Calls::One;
         self
     }
 
-    /// Runs in these layouts only, for a backend whose answers cannot depend on the layout.
+    /// Makes the calls in each of these layouts only, for a backend whose answers cannot depend on the layout.
     #[must_use]
     pub(crate) const fn in_layouts(mut self, layouts: &'static [Layout]) -> Self {
-        self.layouts = layouts;
+        self.calls = Calls::Product(layouts);
         self
     }
 
@@ -145,51 +144,83 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
         &self.description
     }
 
-    /// Runs one case in all layouts and with all numbers of threads, in dtypes that the backend declares.
-    pub fn run(&mut self, case: &Case) -> CaseResult {
-        if case.large {
+    /// Makes the calls of a run, in dtypes that the backend declares.
+    pub fn run(&mut self, run: &Run) -> RunResult {
+        if run.case.large {
             // A large case has one layout only: copies of hundreds of megabytes would not reveal anything new.
-            return self.run_laid_out(case, |call, _| Cow::Owned(Ok(call.clone())));
+            return self.run_laid_out(run, |call, _| Cow::Owned(Ok(call.clone())));
         }
-        self.run_laid_out(case, |call, layout| Cow::Owned(layout.apply(call)))
+        self.run_laid_out(run, |call, layout| Cow::Owned(layout.apply(call)))
     }
 
     /// Like [`InProcess::run`], but the caller supplies the call in each layout.
     pub(crate) fn run_laid_out<'c>(
         &mut self,
-        case: &Case,
+        run: &Run,
         laid_out: impl Fn(&Call, Layout) -> Cow<'c, Result<Call, TensorError>>,
-    ) -> CaseResult {
-        match Judged::or_probe(&self.description, case, self.strictness, Some(&self.probes)) {
+    ) -> RunResult {
+        match Judged::or_probe(&self.description, run, self.strictness, Some(&self.probes)) {
             Ok(judged) => {
                 let start = Instant::now();
                 let profile = judged.profile;
                 let Ok(spread) = judged.spread() else {
-                    return unsupported(case, Some(profile), NO_MEMORY);
+                    return unsupported(run, Some(profile), NO_MEMORY);
                 };
-                let result = self.run_judged(&spread, laid_out);
-                CaseResult { duration: Some(start.elapsed()), ..result }
+                let calls = self.calls(&spread.run);
+                let mut result = self.make_calls(&spread, &calls, &laid_out);
+                // What fails in row-major order on one thread as well is no matter of the layout.
+                if result.at.is_some() && matches!(self.calls, Calls::InTurn) && result.verdict.is_failure() {
+                    let plain = self.make_calls(&spread, &[(Layout::ALL[0], vec![THREADS[0]])], &laid_out);
+                    result = if plain.verdict.is_failure() { plain } else { result };
+                }
+                RunResult { duration: Some(start.elapsed()), ..result }
             }
             Err(unsupported) => *unsupported,
         }
     }
 
-    /// Runs a case of an operator that the backend declares.
-    fn run_judged<'c>(
+    /// The layouts in which to make the call of a run, each with the numbers of threads.
+    fn calls(&self, run: &Run) -> Vec<(Layout, Vec<usize>)> {
+        let turn = turn(&run.id);
+        let on = |turn: usize| vec![self.threads[turn % self.threads.len()]];
+        let first = &Layout::ALL[0];
+        let other = |others: &[Layout]| others[turn % others.len()];
+        match self.calls {
+            Calls::One => vec![(*first, vec![THREADS[0]])],
+            _ if run.case.large => vec![(*first, self.threads.to_vec())],
+            Calls::InTurn if meets_all(run) => {
+                Layout::ALL.iter().enumerate().map(|(at, layout)| (*layout, on(turn + at))).collect()
+            }
+            Calls::InTurn => {
+                vec![(Layout::ALL[turn % Layout::ALL.len()], on(turn / Layout::ALL.len()))]
+            }
+            Calls::Product(layouts) => {
+                let mut layouts = layouts.to_vec();
+                if run.case.axes.has_sizes() && layouts.len() > 1 {
+                    layouts = vec![layouts[0], other(&layouts[1..])];
+                }
+                layouts.into_iter().map(|layout| (layout, self.threads.to_vec())).collect()
+            }
+        }
+    }
+
+    /// Makes the calls of a run, in these layouts and on these numbers of threads.
+    fn make_calls<'c>(
         &mut self,
         judged: &Judged<'_>,
-        laid_out: impl Fn(&Call, Layout) -> Cow<'c, Result<Call, TensorError>>,
-    ) -> CaseResult {
+        calls: &[(Layout, Vec<usize>)],
+        laid_out: &impl Fn(&Call, Layout) -> Cow<'c, Result<Call, TensorError>>,
+    ) -> RunResult {
         let mut first: Option<(Outcome, Judgement)> = None;
-        for layout in layouts(self.layouts, judged.case.large, judged.case.grid_point) {
-            let call = laid_out(judged.call(), layout);
-            let answered = match self.run_layout(judged, layout, &call, first.is_none()) {
+        for (layout, threads) in calls {
+            let call = laid_out(judged.call(), *layout);
+            let answered = match self.run_layout(judged, (*layout, threads), &call, first.is_none()) {
                 Ok(answered) => answered,
                 Err(result) => return *result,
             };
             let earlier = first.as_ref().map(|(outcome, _)| outcome);
             if let Some(earlier) = earlier.filter(|one| !one.agrees(&answered.0) && !judged.may_vary()) {
-                return judged.varies(earlier, &answered.0, self.place((layout, self.threads[0])));
+                return judged.varies(earlier, &answered.0, self.place((*layout, threads[0])));
             }
             first.get_or_insert(answered);
         }
@@ -202,22 +233,21 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
     fn run_layout(
         &mut self,
         judged: &Judged<'_>,
-        layout: Layout,
+        (layout, threads): (Layout, &[usize]),
         call: &Result<Call, TensorError>,
         is_first: bool,
-    ) -> Result<(Outcome, Judgement), Box<CaseResult>> {
+    ) -> Result<(Outcome, Judgement), Box<RunResult>> {
         let Ok(call) = call else {
             let judgement = Judgement { verdict: Verdict::Unsupported, note: None };
-            let at = (!is_first).then(|| self.place((layout, self.threads[0])));
+            let at = self.at((layout, threads[0]), is_first);
             return Err(Box::new(judged.result(judgement, "no memory for this layout".to_owned(), at)));
         };
         let mut first: Option<Outcome> = None;
-        for threads in self.threads {
+        for threads in threads {
             for _ in 0..self.repeat {
-                let at = (!is_first || first.is_some()).then_some((layout, *threads));
+                let at = self.at((layout, *threads), is_first && first.is_none());
                 let outcome = self.run_once(judged, call, *threads).map_err(|(verdict, actual)| {
-                    let at = at.map(|run| self.place(run));
-                    Box::new(judged.result(Judgement { verdict, note: None }, actual, at))
+                    Box::new(judged.result(Judgement { verdict, note: None }, actual, at.clone()))
                 })?;
                 if let Some(first) =
                     first.as_ref().filter(|first| !first.agrees(&outcome) && !judged.may_vary())
@@ -228,7 +258,6 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
                 if judged.may_vary() {
                     let judgement = judged.judge(&outcome);
                     if judgement.verdict != Verdict::Pass {
-                        let at = at.map(|run| self.place(run));
                         return Err(Box::new(judged.result_of(&outcome, judgement, at)));
                     }
                 }
@@ -240,7 +269,7 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
         if judgement.verdict == Verdict::Pass {
             return Ok((outcome, judgement));
         }
-        let at = (!is_first).then(|| self.place((layout, self.threads[0])));
+        let at = self.at((layout, threads[0]), is_first);
         Err(Box::new(judged.result_of(&outcome, judgement, at)))
     }
 
@@ -252,8 +281,8 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
         threads: usize,
     ) -> Result<Outcome, (Verdict, String)> {
         let backend = self.backend.get_or_insert_with(|| (self.factory)().into());
-        // Unless all outputs are poisoned, those of the first number of threads are memory as it is.
-        let poison = self.poisons_all || threads != THREADS[0];
+        // Of a product, the outputs of the first number of threads are memory as it is.
+        let poison = !matches!(self.calls, Calls::Product(_)) || threads != THREADS[0];
         let answered = catch_unwind(AssertUnwindSafe(|| backend.call(call, threads, poison)));
         let outcome = answered.map_err(|panic| {
             self.backend = None;
@@ -266,6 +295,11 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
         Ok(outcome)
     }
 
+    /// A layout and a number of threads, in words, unless it is the first call and they are the plainest.
+    fn at(&self, call: (Layout, usize), is_first: bool) -> Option<String> {
+        (!is_first || call != (Layout::ALL[0], THREADS[0])).then(|| self.place(call))
+    }
+
     /// A layout and a number of threads, in words.
     fn place(&self, (layout, threads): (Layout, usize)) -> String {
         if self.threads == &THREADS[..1] {
@@ -275,20 +309,27 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
     }
 }
 
-/// The layouts to run a case in: all of a list; for one size of a grid the first and, in turns, one other; for a large case
-/// only the first.
-fn layouts(all: &[Layout], large: bool, grid_point: Option<usize>) -> impl Iterator<Item = Layout> {
-    let others = all.len() - 1;
-    let wanted = move |at: usize| !large && grid_point.is_none_or(|point| point % others == at);
-    let chosen = all.iter().enumerate().filter(move |(at, _)| at.checked_sub(1).is_none_or(wanted));
-    chosen.map(|(_, layout)| *layout)
+/// The turn of a run: a number that follows from its id alone, so that a new case changes no other's.
+#[must_use]
+pub fn turn(id: &str) -> usize {
+    // FNV-1a; its high bits are the better ones.
+    let hash = id
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    (hash >> 40) as usize
 }
 
-/// A case for one backend: under the profile and in dtypes that the backend declares.
+/// Whether a run meets every layout: a documented example, or one of a bad index that is not one of many sizes.
+fn meets_all(run: &Run) -> bool {
+    let has_bad_index = || run.expect.arms.len() > 1 || run.expect.rejects(ErrorCode::IndexOutOfRange);
+    run.case.documented.is_some() || !run.case.axes.has_sizes() && has_bad_index()
+}
+
+/// A run for one backend: under the profile and in dtypes that the backend declares.
 #[derive(Clone, Debug)]
 pub(crate) struct Judged<'a> {
-    pub(crate) case: Cow<'a, Case>,
-    /// The call with its elements stored densely, if that differs from the case's call.
+    pub(crate) run: Cow<'a, Run>,
+    /// The call with its elements stored densely, if that differs from the run's call.
     spread: Option<Call>,
     profile: Profile,
     allowed: Vec<Allowed>,
@@ -299,72 +340,74 @@ pub(crate) struct Judged<'a> {
 }
 
 impl<'a> Judged<'a> {
-    /// Prepares a case for a backend with this description. The error is the result of a case that is not to be sent.
+    /// Prepares a run for a backend with this description. The error is the result of a run that is not to be sent.
     pub(crate) fn new(
         description: &Description,
-        case: &'a Case,
+        run: &'a Run,
         strictness: Strictness,
-    ) -> Result<Self, Box<CaseResult>> {
-        let Some(capability) = description.operators.get(case.call.operator.as_str()) else {
-            return Err(Box::new(unsupported(case, None, "the operator is not declared")));
+    ) -> Result<Self, Box<RunResult>> {
+        let Some(capability) = description.operators.get(run.call.operator.as_str()) else {
+            return Err(Box::new(unsupported(run, None, "the operator is not declared")));
         };
-        let (judged, outside) = Self::of(capability, case, strictness)?;
+        let (judged, outside) = Self::of(capability, run, strictness)?;
         match outside {
             None => Ok(judged),
-            Some(outside) => Err(Box::new(judged.not_sent(&outside.to_string()))),
+            Some(outside) => {
+                Err(Box::new(RunResult { is_outside: true, ..judged.not_sent(&outside.to_string()) }))
+            }
         }
     }
 
-    /// As [`Judged::new`], but a case that is a probe of a limit is to be sent, too.
+    /// As [`Judged::new`], but a run that is a probe of a limit is to be sent, too.
     pub(crate) fn or_probe(
         description: &Description,
-        case: &'a Case,
+        run: &'a Run,
         strictness: Strictness,
         probes: Option<&Probes>,
-    ) -> Result<Self, Box<CaseResult>> {
+    ) -> Result<Self, Box<RunResult>> {
         match (
-            probes.is_some_and(|probes| probes.has(case)),
-            description.operators.get(case.call.operator.as_str()),
+            probes.is_some_and(|probes| probes.has(run)),
+            description.operators.get(run.call.operator.as_str()),
         ) {
             (true, Some(capability)) => {
-                Self::of(capability, case, strictness).map(|(judged, _)| Self { is_probe: true, ..judged })
+                Self::of(capability, run, strictness).map(|(judged, _)| Self { is_probe: true, ..judged })
             }
-            _ => Self::new(description, case, strictness),
+            _ => Self::new(description, run, strictness),
         }
     }
 
-    /// The case in dtypes that the backend declares, if it has any of those, and why it is not to be sent.
+    /// The run in dtypes that the backend declares, if it has any of those, and why it is not to be sent.
     fn of(
         capability: &Capability,
-        case: &'a Case,
+        run: &'a Run,
         strictness: Strictness,
-    ) -> Result<(Self, Option<Outside>), Box<CaseResult>> {
+    ) -> Result<(Self, Option<Outside>), Box<RunResult>> {
         let profile = capability.profile;
-        let no_memory = |_| Box::new(unsupported(case, Some(profile), NO_MEMORY));
-        let asked = capability.in_declared_dtypes(case).map_err(no_memory)?;
+        let no_memory = |_| Box::new(unsupported(run, Some(profile), NO_MEMORY));
+        let asked = capability.in_declared_dtypes(run).map_err(no_memory)?;
         let (declared, outside) = (capability.covers(&asked.roles()), capability.excludes(&asked));
         let allowed = asked.expect.under(profile);
         let judged =
-            Self { case: asked, spread: None, profile, allowed, declared, is_probe: false, strictness };
+            Self { run: asked, spread: None, profile, allowed, declared, is_probe: false, strictness };
         Ok((judged, outside))
     }
 
-    /// Stores the elements of a grid case densely. Its tensors are views of few numbers, which makes repeated comparison
+    /// Stores the elements of a run of many sizes densely. Its tensors are views of few numbers, which makes repeated comparison
     /// slow.
     ///
     /// # Errors
     /// [`TensorError`] if there is no memory for params that are stored sparsely.
     pub(crate) fn spread(mut self) -> Result<Self, TensorError> {
-        if let Some(sparse) = &self.case.sparse {
-            let mut call = self.case.call.clone();
-            call.operands.replace(&self.case.names.params, sparse.tensor()?);
+        if let Some(sparse) = &self.run.sparse {
+            let mut call = self.run.call.clone();
+            call.operands.replace(&self.run.case.names.params, sparse.tensor()?);
             self.spread = Some(call);
         }
-        if (self.case.grid_point.is_some() || self.case.large)
+        if (self.run.case.axes.has_sizes() || self.run.case.large)
             && let Ok(call) = Layout::Contiguous.apply(self.call())
         {
             self.spread = Some(call);
-            if self.case.large {
+            if self.run.case.large {
                 // The outputs of a large case are compared only once, so they stay as they are.
                 return Ok(self);
             }
@@ -379,18 +422,23 @@ impl<'a> Judged<'a> {
         Ok(self)
     }
 
+    /// The same with a run of its own.
+    pub(crate) fn into_owned(self) -> Judged<'static> {
+        Judged { run: Cow::Owned(self.run.into_owned()), ..self }
+    }
+
     /// The call to send.
     pub(crate) fn call(&self) -> &Call {
-        self.spread.as_ref().unwrap_or(&self.case.call)
+        self.spread.as_ref().unwrap_or(&self.run.call)
     }
 
     fn params(&self) -> &Tensor {
-        self.call().operands.get(&self.case.names.params).expect("a case has params")
+        self.call().operands.get(&self.run.case.names.params).expect("a case has params")
     }
 
-    /// The result of a case that cannot be sent.
-    pub(crate) fn not_sent(&self, why: &str) -> CaseResult {
-        unsupported(&self.case, Some(self.profile), why)
+    /// The result of a run that cannot be sent.
+    pub(crate) fn not_sent(&self, why: &str) -> RunResult {
+        unsupported(&self.run, Some(self.profile), why)
     }
 
     pub(crate) fn judge(&self, outcome: &Outcome) -> Judgement {
@@ -411,17 +459,12 @@ impl<'a> Judged<'a> {
     }
 
     /// The result of an answer.
-    pub(crate) fn answered(&self, outcome: &Outcome, at: Option<String>) -> CaseResult {
+    pub(crate) fn answered(&self, outcome: &Outcome, at: Option<String>) -> RunResult {
         self.result_of(outcome, self.judge(outcome), at)
     }
 
     /// The result of an answer that was judged. A pass gets no description, which would take time.
-    pub(crate) fn result_of(
-        &self,
-        outcome: &Outcome,
-        judgement: Judgement,
-        at: Option<String>,
-    ) -> CaseResult {
+    pub(crate) fn result_of(&self, outcome: &Outcome, judgement: Judgement, at: Option<String>) -> RunResult {
         if judgement.verdict == Verdict::Pass {
             return self.described(judgement, String::new(), String::new(), at);
         }
@@ -431,11 +474,11 @@ impl<'a> Judged<'a> {
             None => (describe_allowed(&self.allowed), describe_outcome(outcome)),
         };
         let result = self.described(judgement, expected, actual, at);
-        CaseResult { difference: difference.map(Box::new), ..result }
+        RunResult { difference: difference.map(Box::new), ..result }
     }
 
     /// The result of runs that differ.
-    pub(crate) fn varies(&self, first: &Outcome, other: &Outcome, at: String) -> CaseResult {
+    pub(crate) fn varies(&self, first: &Outcome, other: &Outcome, at: String) -> RunResult {
         let difference = Difference::between(first, other);
         let (was, is) = match difference.as_ref().and_then(Difference::texts) {
             Some(texts) => texts,
@@ -443,11 +486,11 @@ impl<'a> Judged<'a> {
         };
         let judgement = Judgement { verdict: Verdict::Nondeterministic, note: None };
         let result = self.result(judgement, format!("first {was}, then {is}"), Some(at));
-        CaseResult { difference: difference.map(Box::new), ..result }
+        RunResult { difference: difference.map(Box::new), ..result }
     }
 
     /// A result without an answer.
-    pub(crate) fn result(&self, judgement: Judgement, actual: String, at: Option<String>) -> CaseResult {
+    pub(crate) fn result(&self, judgement: Judgement, actual: String, at: Option<String>) -> RunResult {
         self.described(judgement, describe_allowed(&self.allowed), actual, at)
     }
 
@@ -457,11 +500,11 @@ impl<'a> Judged<'a> {
         expected: String,
         actual: String,
         at: Option<String>,
-    ) -> CaseResult {
-        CaseResult {
-            id: self.case.id.clone(),
-            // As written in the case, the call takes less memory than in dense form.
-            call: Some(self.case.call.clone()),
+    ) -> RunResult {
+        RunResult {
+            id: self.run.id.clone(),
+            // As written, the call takes less memory than in dense form.
+            call: Some(self.run.call.clone()),
             profile: Some(self.profile),
             verdict: judgement.verdict,
             expected,
@@ -471,13 +514,14 @@ impl<'a> Judged<'a> {
             note: judgement.note.map(str::to_owned),
             stderr: None,
             duration: None,
+            is_outside: false,
         }
     }
 }
 
-fn unsupported(case: &Case, profile: Option<Profile>, why: &str) -> CaseResult {
-    CaseResult {
-        id: case.id.clone(),
+fn unsupported(run: &Run, profile: Option<Profile>, why: &str) -> RunResult {
+    RunResult {
+        id: run.id.clone(),
         call: None,
         profile,
         verdict: Verdict::Unsupported,
@@ -488,6 +532,7 @@ fn unsupported(case: &Case, profile: Option<Profile>, why: &str) -> CaseResult {
         note: None,
         stderr: None,
         duration: None,
+        is_outside: false,
     }
 }
 

@@ -6,7 +6,7 @@ use anstyle::Style;
 use gather_spec::clause::Evidence;
 use gather_spec::signature::{AttributeSignature, EmptyDims, EmptyIndex, Join, ModePolicy};
 use gather_spec::{
-    BadIndex, Basis, Call, Case, Clause, EmptyAxis, ErrorCode, Profile, Signature, Specification,
+    BadIndex, Basis, Call, Case, Clause, Coverage, EmptyAxis, Profile, Run, Signature, Specification,
 };
 
 use crate::builtin::Policies;
@@ -15,10 +15,11 @@ use crate::picture::{self, Make};
 use crate::style;
 pub use crate::words::call_line;
 
-/// Draws a case in a terminal of this width: what it tests, its picture, and the expected outcome.
+/// Draws a run in a terminal of this width: what its case tests, its picture, and the expected outcome.
 #[must_use]
-pub fn case(spec: &Specification, case: &Case, width: usize, make: Make<'_>) -> String {
-    let mut text = format!("{}\n\n", painted(style::NAME, &case.id));
+pub fn run(spec: &Specification, run: &Run, width: usize, make: Make<'_>) -> String {
+    let case = &run.case;
+    let mut text = format!("{}\n\n", painted(style::NAME, &run.id));
     let mut line = |name: &str, value: &str| {
         let _ = writeln!(text, "  {name:<11} {value}");
     };
@@ -37,29 +38,49 @@ pub fn case(spec: &Specification, case: &Case, width: usize, make: Make<'_>) -> 
     for evidence in &case.history {
         line("history", &evidence_line(evidence));
     }
-    for id in case.clauses.iter() {
+    for id in run.clauses.iter() {
         let said = spec.clause(id).map(|clause| clause.text.as_str()).unwrap_or_default();
         line("clause", &format!("{id}: {}", said.trim()));
     }
-    if let Some(open) = open_dtypes(case) {
+    if let Some(open) = open_dtypes(run) {
         line("dtypes", &open);
     }
+    let ids = case.run_ids();
+    if ids.len() > 1 {
+        line("runs", &places(&case.id, &ids));
+    }
     text.push('\n');
-    let profile = default_profile(spec, &case.call);
-    text.push_str(&picture::terminal(&case.call, &case.names, profile, make, width));
+    let profile = default_profile(spec, &run.call);
+    text.push_str(&picture::terminal(&run.call, &case.names, profile, make, width));
     text.push('\n');
-    for arm in &case.expect.arms {
+    for arm in &run.expect.arms {
         let policies = [
             arm.when.bad.map(|policy| format!("bad={policy}")),
             arm.when.negative.map(|policy| format!("negative={policy}")),
         ];
         let when: Vec<String> = policies.into_iter().flatten().collect();
         let when = if when.is_empty() { String::new() } else { format!("with {}: ", when.join(", ")) };
-        let basis = Basis::of(spec.clauses_of(case, Some(arm)));
+        let basis = Basis::of(spec.clauses_of(run, Some(arm)));
         let basis = if basis == case.basis { String::new() } else { format!(" ({basis})") };
         let _ = writeln!(text, "  expected    {when}{}{basis}", describe_allowed(&arm.allowed));
     }
     text
+}
+
+/// The most places of runs to list.
+const FEW: usize = 6;
+
+/// Where the runs of a case are on its axes, in words.
+fn places(case: &str, ids: &[String]) -> String {
+    let place = |id: &String| match &id[case.len()..] {
+        "" => "[]".to_owned(),
+        place => place.to_owned(),
+    };
+    let mut places: Vec<String> = ids.iter().take(FEW).map(place).collect();
+    if ids.len() > FEW {
+        places.push("…".to_owned());
+    }
+    format!("{}: {}", ids.len(), places.join(" "))
 }
 
 /// The profile that a call is drawn under: the first that the pages of its operator permit.
@@ -72,7 +93,7 @@ pub fn default_profile(spec: &Specification, call: &Call) -> Profile {
 /// Lists the operators that have a case of a family, and why others do not.
 #[must_use]
 pub fn family_case(spec: &Specification, id: &str) -> Option<String> {
-    let is_it = |case: &&Case| case.family.as_deref() == Some(id);
+    let is_it = |case: &&std::sync::Arc<Case>| case.family.as_deref() == Some(id);
     let first = spec.cases.iter().find(is_it)?;
     let mut text = format!("{}\n\n", painted(style::NAME, id));
     if let Some(why) = &first.why {
@@ -87,11 +108,11 @@ pub fn family_case(spec: &Specification, id: &str) -> Option<String> {
     Some(text)
 }
 
-/// The operands of a case that may have any dtype, with the dtypes that are shown.
-fn open_dtypes(case: &Case) -> Option<String> {
+/// The operands of a run that may have any dtype, with the dtypes that are shown.
+fn open_dtypes(run: &Run) -> Option<String> {
     let operands = [
-        (!case.open.params.is_empty(), &case.names.params, case.params().dtype()),
-        (!case.open.indices.is_empty(), &case.names.indices, case.indices().dtype()),
+        (!run.open.params.is_empty(), &run.case.names.params, run.params().dtype()),
+        (!run.open.indices.is_empty(), &run.case.names.indices, run.indices().dtype()),
     ];
     let shown: Vec<String> = operands
         .iter()
@@ -114,30 +135,15 @@ pub fn clause(spec: &Specification, clause: &Clause) -> String {
             let _ = writeln!(text, "  erratum     {id}: {}", erratum.decision.trim());
         }
     }
-    let at = spec.clauses.iter().position(|one| one.id == clause.id);
-    let Some(coverage) = at.and_then(|at| spec.coverage().into_iter().nth(at)) else { return text };
-    for id in without_sizes(spec, &coverage.accepting) {
-        let _ = writeln!(text, "  accepting   {id}");
-    }
-    for (code, ids) in coverage.rejecting {
-        rejecting(&mut text, code, &without_sizes(spec, &ids));
-    }
-    text
-}
-
-/// Case ids in which all sizes of a grid case count as one, with the number of sizes.
-fn without_sizes(spec: &Specification, ids: &[&str]) -> Vec<String> {
-    let mut counted: Vec<(&str, usize)> = Vec::new();
-    for id in ids {
-        let written =
-            spec.case(id).filter(|case| case.grid_point.is_some()).map(|case| case.written.as_str());
-        match (written, counted.last_mut()) {
-            (Some(written), Some((last, count))) if written == *last => *count += 1,
-            _ => counted.push((written.unwrap_or(id), usize::from(written.is_some()))),
+    for Coverage { accepting, rejecting } in spec.coverage_of(&[clause]) {
+        for id in accepting {
+            let _ = writeln!(text, "  accepting   {id}");
+        }
+        for (code, id) in rejecting.iter().flat_map(|(code, ids)| ids.iter().map(move |id| (code, id))) {
+            let _ = writeln!(text, "  rejecting   {id} ({code})");
         }
     }
-    let named = |(id, count)| if count == 0 { String::from(id) } else { format!("{id}, in {count} sizes") };
-    counted.into_iter().map(named).collect()
+    text
 }
 
 /// Shows an operator: what its pages say about it as a whole, and its clauses.
@@ -186,7 +192,7 @@ pub fn operator(spec: &Specification, page: &Signature) -> String {
         };
         line(mode, &format!("bad index: {bad}, negative: {negative}{empty}"));
     }
-    line("cases", &spec.cases.iter().filter(|case| case.call.operator == page.operator).count().to_string());
+    line("cases", &spec.cases.iter().filter(|case| *case.operator() == page.operator).count().to_string());
     let of_this = |id: &str| id.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
     text.push_str("\nclauses\n");
     for clause in spec.clauses.iter().filter(|clause| of_this(&clause.id)) {
@@ -197,12 +203,6 @@ pub fn operator(spec: &Specification, page: &Signature) -> String {
 
 fn listed(values: &[impl ToString]) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
-}
-
-fn rejecting(text: &mut String, code: ErrorCode, ids: &[String]) {
-    for id in ids {
-        let _ = writeln!(text, "  rejecting   {id} ({code})");
-    }
 }
 
 fn evidence_line(evidence: &Evidence) -> String {

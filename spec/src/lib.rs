@@ -28,6 +28,8 @@ pub mod load;
 pub mod names;
 #[cfg(feature = "cases")]
 pub mod question;
+#[cfg(feature = "cases")]
+mod run;
 pub mod shape;
 pub mod signature;
 #[cfg(feature = "cases")]
@@ -49,9 +51,11 @@ pub use clause::{Basis, Clause};
 pub use diagnostic::Diagnostic;
 pub use dtype::DType;
 pub use error::{ErrorCode, ErrorFields, GatherError, Refusal};
+#[cfg(feature = "cases")]
+pub use run::Run;
 pub use shape::{Shape, ShapeTooLarge};
 pub use signature::{Form, Roles, Signature, Signatures, Window};
 #[cfg(feature = "cases")]
-pub use specification::Specification;
+pub use specification::{Coverage, Specification};
 pub use tensor::{ByteString, Element, Tensor, TensorBuilder, TensorError};
 pub use windows::{DimensionNumbers, DimensionRule};

@@ -21,11 +21,13 @@ mod pairs;
 mod questions;
 mod raw;
 mod reader;
+mod runs;
 #[cfg(test)]
 mod schema;
 mod single;
 mod sizes;
 mod sources;
+mod template;
 mod version;
 mod wanted;
 mod written;
@@ -40,12 +42,15 @@ use crate::signature::Signature;
 use crate::specification::Specification;
 use crate::yaml::Text;
 
-use cases::{Context, Instances, read_cases, read_family};
+use cases::{Context, read_cases, read_family};
 use families::with_nearest;
 use files::{File, Root, read_all};
 use operator::OperatorPage;
 use reader::is_large;
+pub use runs::Maker;
 pub use single::{Ledger, family_folder, operator_folder};
+pub use template::Axes;
+pub(crate) use template::Template;
 pub use version::SCHEMA;
 pub use wanted::Wanted;
 
@@ -116,7 +121,7 @@ impl Specification {
     /// assert!(spec.case("numpy.take/documented/three-of-six").is_some());
     /// ```
     pub fn embedded_with(wanted: &Wanted<'_>) -> Result<Self, Vec<Diagnostic>> {
-        Self::load(&embedded_files(), wanted)
+        Self::load(&embedded_files(), wanted, false)
     }
 
     /// The specification in a folder that is laid out like this repository's `spec/`, without the large cases.
@@ -138,13 +143,14 @@ impl Specification {
         Self::load_checked(&files, &files, wanted)
     }
 
-    /// Loads files, and checks that the cases of the questions in `checked` exist. For the embedded files, a test checks this.
+    /// Loads files, makes every run once, and checks that the cases of the questions in `checked` exist. For the embedded files,
+    /// tests do both.
     fn load_checked(
         files: &[File<'_>],
         checked: &[File<'_>],
         wanted: &Wanted<'_>,
     ) -> Result<Self, Vec<Diagnostic>> {
-        let spec = Self::load(files, wanted)?;
+        let spec = Self::load(files, wanted, true)?;
         for file in checked.iter().filter(|file| file.place == "questions.yaml" && wanted.is_whole()) {
             let checked = Text::new(file.name, file.bytes).and_then(|text| spec.check_questions(text));
             checked.map_err(|diagnostic| vec![diagnostic])?;
@@ -152,7 +158,7 @@ impl Specification {
         Ok(spec)
     }
 
-    fn load(files: &[File<'_>], wanted: &Wanted<'_>) -> Result<Self, Vec<Diagnostic>> {
+    fn load(files: &[File<'_>], wanted: &Wanted<'_>, checks: bool) -> Result<Self, Vec<Diagnostic>> {
         let mut spec = Self::default();
         let mut wrong = Vec::new();
         let (mut operators, mut clause_files, mut case_files) = (Vec::new(), Vec::new(), Vec::new());
@@ -209,7 +215,7 @@ impl Specification {
         for (text, read) in &operators {
             wrong.extend(spec.check_targets(*text, read).err());
         }
-        spec.read_all_cases(&case_files, wanted, &mut wrong);
+        spec.read_all_cases(&case_files, wanted, checks, &mut wrong);
         if wrong.is_empty() { Ok(spec) } else { Err(wrong) }
     }
 
@@ -218,6 +224,7 @@ impl Specification {
         &mut self,
         files: &[(Text<'_>, Folder<'_>)],
         wanted: &Wanted<'_>,
+        checks: bool,
         wrong: &mut Vec<Diagnostic>,
     ) {
         let is_wanted = |(_, folder): &&(Text<'_>, Folder<'_>)| match folder {
@@ -226,14 +233,12 @@ impl Specification {
                 wanted.is_whole() || self.with_form(family).any(|page| wanted.has(page.operator.as_str()))
             }
         };
+        let context = Context { spec: self, wanted, checks };
         let read = |(text, folder): &(Text<'_>, Folder<'_>)| {
             let mut wrong = Vec::new();
             let instances = match folder {
-                Folder::Family(family) => read_family(*text, self, family, wanted, &mut wrong),
-                Folder::Operator(folder) => {
-                    let context = Context { spec: self, folder: Some(folder) };
-                    Instances { cases: read_cases(*text, &context, &mut wrong), left_out: Vec::new() }
-                }
+                Folder::Family(family) => read_family(*text, family, context, &mut wrong),
+                Folder::Operator(folder) => read_cases(*text, Some(folder), context, &mut wrong),
             };
             (instances, wrong)
         };
@@ -247,17 +252,14 @@ impl Specification {
         let order: HashMap<&str, usize> =
             self.operators.iter().map(|page| page.operator.as_str()).zip(0..).collect();
         self.cases.par_sort_by_cached_key(|case| {
-            let place = order.get(case.call.operator.as_str()).copied();
+            let place = order.get(case.operator().as_str()).copied();
             (place, case.topic().to_owned())
         });
         let mut ids = HashSet::new();
         for case in self.cases.iter().filter(|case| !ids.insert(case.id.as_str())) {
             let message = format!("the case `{}` stands here and in a family", case.id);
-            let file = format!(
-                "operators/{}/{}.yaml",
-                case.call.operator.as_str().replacen('.', "/", 1),
-                case.topic()
-            );
+            let file =
+                format!("operators/{}/{}.yaml", case.operator().as_str().replacen('.', "/", 1), case.topic());
             wrong.push(Diagnostic::file(file, message).help("give one of them another name"));
         }
     }

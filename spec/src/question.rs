@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::Operator;
-use crate::case::Case;
+use crate::Run;
 
 /// A question, such as what the index -1 means.
 ///
@@ -19,8 +19,8 @@ use crate::case::Case;
 ///
 /// let spec = Specification::embedded().unwrap();
 /// let question = spec.question("minus-one").unwrap();
-/// let Answer::Cases(cases) = question.answer(&spec, spec.operator("tf.gather").unwrap()) else { panic!() };
-/// assert_eq!(cases[0].id, "tf.gather/bad-index/minus-one");
+/// let Answer::Runs(runs) = question.answer(&spec, spec.operator("tf.gather").unwrap()) else { panic!() };
+/// assert_eq!(runs[0].id, "tf.gather/bad-index/minus-one");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Question {
@@ -36,9 +36,9 @@ pub struct Question {
 
 /// The answer to a question for one operator.
 #[derive(Clone, Debug)]
-pub enum Answer<'a> {
-    /// These cases: one, or one per mode.
-    Cases(Vec<&'a Case>),
+pub enum Answer {
+    /// These runs: one, or one per mode.
+    Runs(Vec<Run>),
     /// None: the operator has none of the cases, for this reason.
     LeftOut(String),
     /// None: the question is about other forms.

@@ -283,6 +283,12 @@ impl Signature {
         self.empty_dims == EmptyDims::Rejected && (params.contains(&0) || indices.contains(&0))
     }
 
+    /// Whether the operator has no calls of some shapes that its form has.
+    #[cfg(feature = "cases")]
+    pub(crate) fn restricts_shapes(&self) -> bool {
+        self.empty_dims == EmptyDims::Rejected || self.most_elements.is_some()
+    }
+
     /// Whether params and indices can share leading dims.
     #[must_use]
     pub fn has_batch(&self) -> bool {

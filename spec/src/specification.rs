@@ -1,12 +1,17 @@
 //! All that is written down about operators, and what can be looked up in it.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
+use rayon::prelude::*;
+
+use crate::Run;
 use crate::call::Profile;
 use crate::case::{Arm, Case};
 use crate::clause::{Clause, Document, Erratum, Example, Family, LeftOut, OutOfScope, Renamed};
 use crate::diagnostic::nearest;
 use crate::error::ErrorCode;
+use crate::load::Maker;
 use crate::load::families::Families;
 use crate::question::Question;
 use crate::signature::{Signature, Signatures};
@@ -30,8 +35,8 @@ pub struct Specification {
     pub operators: Vec<Signature>,
     /// The clauses, by operator and then in the order of the file.
     pub clauses: Vec<Clause>,
-    /// The cases after expansion, by operator and then by topic.
-    pub cases: Vec<Case>,
+    /// The cases, by operator and then by topic.
+    pub cases: Vec<Arc<Case>>,
     /// The family cases that operators of the form do not have.
     pub left_out: Vec<LeftOut>,
     pub(crate) clause_at: HashMap<String, usize>,
@@ -89,26 +94,50 @@ impl Specification {
         self.clause_at.get(id).map(|at| &self.clauses[*at])
     }
 
-    /// The clauses that the answer to a case under a profile rests on. The basis of the answer is
+    /// The clauses that the answer to a run under a profile rests on. The basis of the answer is
     /// [`Basis::of`](crate::Basis::of) them.
     #[must_use]
-    pub fn clauses_under(&self, case: &Case, profile: Profile) -> Vec<&Clause> {
-        self.clauses_of(case, case.expect.arms.iter().find(|arm| arm.when.matches(profile)))
+    pub fn clauses_under(&self, run: &Run, profile: Profile) -> Vec<&Clause> {
+        self.clauses_of(run, run.expect.arms.iter().find(|arm| arm.when.matches(profile)))
     }
 
-    /// The clauses of a case and, if they are not among them, that of the policy on which an answer depends.
+    /// The clauses of a run and, if they are not among them, that of the policy on which an answer depends.
     #[must_use]
-    pub fn clauses_of(&self, case: &Case, arm: Option<&Arm>) -> Vec<&Clause> {
+    pub fn clauses_of(&self, run: &Run, arm: Option<&Arm>) -> Vec<&Clause> {
         let of_policy = arm.and_then(|arm| arm.clause.as_deref());
-        let of_policy = of_policy.filter(|id| !case.clauses.iter().any(|own| own == id));
-        let ids = case.clauses.iter().map(String::as_str).chain(of_policy);
+        let of_policy = of_policy.filter(|id| !run.clauses.iter().any(|own| own == id));
+        let ids = run.clauses.iter().map(String::as_str).chain(of_policy);
         ids.filter_map(|id| self.clause(id)).collect()
     }
 
     /// A case by id.
     #[must_use]
-    pub fn case(&self, id: &str) -> Option<&Case> {
+    pub fn case(&self, id: &str) -> Option<&Arc<Case>> {
         self.cases.iter().find(|case| case.id == id)
+    }
+
+    /// A run by id.
+    #[must_use]
+    pub fn run(&self, id: &str) -> Option<Run> {
+        self.case(id.split('[').next().unwrap_or_default())?.run(id)
+    }
+
+    /// All runs of all cases. They take much memory: [`Maker`] makes those of one case after the other.
+    #[must_use]
+    pub fn runs(&self) -> Vec<Run> {
+        Self::runs_of(&self.cases.iter().collect::<Vec<_>>())
+    }
+
+    /// All runs of these cases, in their order.
+    #[must_use]
+    pub fn runs_of(cases: &[&Arc<Case>]) -> Vec<Run> {
+        let make = |group: Vec<usize>| {
+            let mut maker = Maker::default();
+            group.into_iter().map(|at| (at, maker.runs(cases[at]))).collect::<Vec<_>>()
+        };
+        let mut made: Vec<_> = Maker::groups(cases).into_par_iter().map(make).flatten_iter().collect();
+        made.sort_unstable_by_key(|(at, _)| *at);
+        made.into_iter().flat_map(|(_, runs)| runs).collect()
     }
 
     /// A question by id.
@@ -123,20 +152,37 @@ impl Specification {
         self.errata.iter().find(|erratum| erratum.id == id)
     }
 
-    /// For each clause, in order, the cases that accept and those that reject under it.
+    /// For each of these clauses, in order, the cases that accept and those that reject under it.
     #[must_use]
-    pub fn coverage(&self) -> Vec<Coverage<'_>> {
-        let mut coverage = vec![Coverage::default(); self.clauses.len()];
-        for case in &self.cases {
-            for at in case.clauses.iter().filter_map(|id| self.clause_at.get(id)) {
-                if case.expect.accepts() {
-                    coverage[*at].accepting.push(&case.id);
+    pub fn coverage_of<'s>(&'s self, clauses: &[&Clause]) -> Vec<Coverage<'s>> {
+        let at: HashMap<&str, usize> = clauses.iter().map(|clause| clause.id.as_str()).zip(0..).collect();
+        let mut coverage = vec![Coverage::default(); clauses.len()];
+        let cite = |cases: &mut Vec<&'s str>, case: &'s Case| {
+            if cases.last() != Some(&case.id.as_str()) {
+                cases.push(&case.id);
+            }
+        };
+        let cites = |case: &&Arc<Case>| case.clauses.iter().any(|id| at.contains_key(id.as_str()));
+        let cases: Vec<&Arc<Case>> = self.cases.iter().filter(cites).collect();
+        let mut rest = cases.iter().peekable();
+        for run in Self::runs_of(&cases) {
+            while rest.next_if(|case| !Arc::ptr_eq(case, &run.case)).is_some() {}
+            let case = rest.peek().expect("every run has its case");
+            for at in run.clauses.iter().filter_map(|id| at.get(id.as_str())) {
+                if run.expect.accepts() {
+                    cite(&mut coverage[*at].accepting, case);
                 }
-                for code in self.clauses[*at].rejects.iter().filter(|code| case.expect.rejects(**code)) {
-                    coverage[*at].rejecting.entry(*code).or_default().push(&case.id);
+                for code in clauses[*at].rejects.iter().filter(|code| run.expect.rejects(**code)) {
+                    cite(coverage[*at].rejecting.entry(*code).or_default(), case);
                 }
             }
         }
         coverage
+    }
+
+    /// The same for all clauses.
+    #[must_use]
+    pub fn coverage(&self) -> Vec<Coverage<'_>> {
+        self.coverage_of(&self.clauses.iter().collect::<Vec<_>>())
     }
 }

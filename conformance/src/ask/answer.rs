@@ -2,11 +2,14 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use gather_spec::any::OpenDtypes;
 use gather_spec::case::{Arm, Expectation, When};
+use gather_spec::load::Maker;
 use gather_spec::{
-    Allowed, BadIndex, Basis, Call, Case, Clause, DType, ErrorCode, Outcome, Profile, Specification, Tensor,
+    Allowed, BadIndex, Basis, Call, Case, Clause, DType, ErrorCode, Outcome, Profile, Run, Specification,
+    Tensor,
 };
 
 use crate::builtin;
@@ -29,8 +32,8 @@ const FORMULAS: [&str; 5] =
 /// What the documents say of a call.
 #[derive(Debug)]
 pub struct Answer<'a> {
-    /// The case that has this very call, if there is one.
-    pub case: Option<&'a Case>,
+    /// The run that has this very call, if there is one.
+    pub run: Option<Run>,
     /// The answers that the documents permit, those of the first profile that they permit first.
     pub permitted: Vec<Permitted<'a>>,
 }
@@ -46,8 +49,8 @@ pub struct Permitted<'a> {
     pub allowed: Vec<Allowed>,
     /// The clauses that the answer rests on.
     pub clauses: Vec<&'a Clause>,
-    /// The case that is most like the call, if none has it.
-    pub alike: Option<&'a Case>,
+    /// The run that is most like the call, if none has it.
+    pub alike: Option<Run>,
 }
 
 impl Permitted<'_> {
@@ -62,22 +65,32 @@ impl Permitted<'_> {
 #[must_use]
 pub fn answer<'a>(spec: &'a Specification, asked: &Asked) -> Answer<'a> {
     let page = spec.operator(asked.call.operator.as_str());
-    let case = spec.cases.iter().find(|case| is_this(case, asked));
-    let mut answer = Answer { case, permitted: Vec::new() };
+    let runs = runs_of(spec, asked);
+    let run = runs.iter().find(|run| is_this(run, asked)).cloned();
+    let mut answer = Answer { run, permitted: Vec::new() };
     for profile in page.map_or_else(Vec::new, questions::profiles) {
         let outcome = outcome(spec, &asked.call, profile);
-        let expected = case.and_then(|case| in_dtypes(case, asked)).map(|case| case.expect.under(profile));
+        let expected =
+            answer.run.as_ref().and_then(|run| in_dtypes(run, asked)).map(|run| run.expect.under(profile));
         let allowed =
             expected.unwrap_or_else(|| expect::allowed(&spec.signatures(), &asked.call, profile, &outcome));
         let is_new = |known: &Permitted<'_>| (&known.allowed, &known.outcome) != (&allowed, &outcome);
         if !answer.permitted.iter().all(is_new) {
             continue;
         }
-        let alike = case.is_none().then(|| alike(spec, asked, profile, &allowed)).flatten();
-        let clauses = clauses(spec, asked, profile, case.or(alike), &outcome);
+        let alike = if answer.run.is_none() { alike(spec, asked, &runs, profile, &allowed) } else { None };
+        let clauses = clauses(spec, asked, profile, answer.run.as_ref().or(alike), &outcome);
+        let alike = alike.cloned();
         answer.permitted.push(Permitted { profile, outcome, allowed, clauses, alike });
     }
     answer
+}
+
+/// The runs of the operator's cases.
+fn runs_of(spec: &Specification, asked: &Asked) -> Vec<Run> {
+    let mut maker = Maker::default();
+    let own = spec.cases.iter().filter(|case| *case.operator() == asked.call.operator);
+    own.flat_map(|case| maker.runs(case)).collect()
 }
 
 /// What the reference answers or, for an operator that it lacks, what follows from the signature.
@@ -104,15 +117,15 @@ impl<'a> Answer<'a> {
         clauses
     }
 
-    /// The call as a case: that which has this very call, otherwise one that expects what the reference answers under each
+    /// The call as a run: that which has this very call, otherwise one that expects what the reference answers under each
     /// profile.
     #[must_use]
-    pub fn as_case(&self, spec: &Specification, asked: &Asked) -> Case {
-        let found = self.case.and_then(|case| in_dtypes(case, asked));
+    pub fn as_run(&self, spec: &Specification, asked: &Asked) -> Run {
+        let found = self.run.as_ref().and_then(|run| in_dtypes(run, asked));
         found.unwrap_or_else(|| self.made(spec, asked))
     }
 
-    fn made(&self, spec: &Specification, Asked { call, names }: &Asked) -> Case {
+    fn made(&self, spec: &Specification, Asked { call, names }: &Asked) -> Run {
         let signatures = spec.signatures();
         let arm = |profile: Profile| {
             let outcome = outcome(spec, call, profile);
@@ -121,34 +134,26 @@ impl<'a> Answer<'a> {
             Arm { when, clause: None, allowed }
         };
         let clauses = self.clauses();
-        Case {
+        let signature = signatures.get(call.operator.as_str()).expect("the call was read by it").clone();
+        let ids: Arc<[String]> = clauses.iter().map(|clause| clause.id.clone()).collect();
+        let mut case = Case::new(ID.to_owned(), Arc::new(signature));
+        case.clauses = Arc::clone(&ids);
+        case.basis = Basis::of(clauses);
+        case.names = names.clone();
+        Run {
             id: ID.to_owned(),
-            written: ID.to_owned(),
-            family: None,
-            documented: None,
-            clauses: clauses.iter().map(|clause| clause.id.clone()).collect(),
-            basis: Basis::of(clauses),
-            why: None,
-            history: Vec::new(),
-            provenance: None,
+            case: Arc::new(case),
+            clauses: ids,
             open: OpenDtypes::default(),
-            grid_point: None,
-            large: false,
             sparse: None,
             call: call.clone(),
-            names: names.clone(),
-            signature: signatures
-                .get(call.operator.as_str())
-                .expect("the call was read by it")
-                .clone()
-                .into(),
             expect: Expectation { arms: Profile::all_specified().map(arm).collect() },
         }
     }
 }
 
 /// The case in the dtypes of the call, which it no longer leaves open.
-fn in_dtypes(case: &Case, Asked { call, names }: &Asked) -> Option<Case> {
+fn in_dtypes(case: &Run, Asked { call, names }: &Asked) -> Option<Run> {
     let (params, indices) = (call.operands.get(&names.params)?, call.operands.get(&names.indices)?);
     let mut case = case.within(&[params.dtype()], &[indices.dtype()]).ok()?.into_owned();
     case.open = OpenDtypes::default();
@@ -160,7 +165,7 @@ fn is_of(clause: &Clause, call: &Call) -> bool {
 }
 
 /// Whether a case has this very call, in dtypes that it leaves open.
-fn is_this(case: &Case, asked: &Asked) -> bool {
+fn is_this(case: &Run, asked: &Asked) -> bool {
     case.sparse.is_none()
         && is_alike(case, asked)
         && in_dtypes(case, asked).is_some_and(|case| case.call == asked.call)
@@ -172,7 +177,7 @@ fn clauses<'a>(
     spec: &'a Specification,
     asked: &Asked,
     profile: Profile,
-    case: Option<&Case>,
+    case: Option<&Run>,
     outcome: &Outcome,
 ) -> Vec<&'a Clause> {
     let cited = case.map(|case| spec.clauses_under(case, profile)).unwrap_or_default();
@@ -212,12 +217,13 @@ fn code(outcome: &Outcome) -> Option<ErrorCode> {
 
 /// The case that is most like a call: one of the same mode with the same kinds of outcome and, if they decide, of indices. The
 /// dtypes count first, then a firm basis, then shapes and attributes.
-fn alike<'a>(
-    spec: &'a Specification,
+fn alike<'r>(
+    spec: &Specification,
     asked: &Asked,
+    runs: &'r [Run],
     profile: Profile,
     allowed: &[Allowed],
-) -> Option<&'a Case> {
+) -> Option<&'r Run> {
     let call = &asked.call;
     let page = spec.operator(call.operator.as_str())?;
     let mode = |call: &Call| page.mode_sent(&call.attributes).map(|mode| mode.mode.as_str());
@@ -229,14 +235,13 @@ fn alike<'a>(
         moved(page, call, profile).iter().map(|moved| (moved.index < 0, moved.to.is_some())).collect()
     };
     let here = if by_index { kinds(call) } else { BTreeSet::new() };
-    let is_small = |case: &&Case| case.sparse.is_none() && case.indices().shape().element_count() <= SMALL;
-    let is_like = |case: &&Case| {
+    let is_small = |case: &&Run| case.sparse.is_none() && case.indices().shape().element_count() <= SMALL;
+    let is_like = |case: &&Run| {
         outcomes(&case.expect.under(profile)) == outcomes(allowed)
             && mode(&case.call) == mode(call)
             && (!by_index || kinds(&case.call) == here)
     };
-    let cases = spec.cases.iter().filter(|case| case.call.operator == call.operator);
-    cases.filter(is_small).filter(is_like).min_by_key(|case| {
+    runs.iter().filter(is_small).filter(is_like).min_by_key(|case| {
         let (dtypes, basis) = (has_dtypes(case, asked), Basis::of(spec.clauses_under(case, profile)));
         (Reverse(dtypes), basis, Reverse(likeness(case, asked)))
     })
@@ -252,7 +257,7 @@ fn outcomes(allowed: &[Allowed]) -> Vec<Option<ErrorCode>> {
 }
 
 /// How many operands of a case may have the dtypes of the call.
-fn has_dtypes(case: &Case, Asked { call, names }: &Asked) -> usize {
+fn has_dtypes(case: &Run, Asked { call, names }: &Asked) -> usize {
     let is = |name: &str, own: &Tensor, open: &[DType]| {
         call.operands.get(name).is_some_and(|one| own.dtype() == one.dtype() || open.contains(&one.dtype()))
     };
@@ -261,7 +266,7 @@ fn has_dtypes(case: &Case, Asked { call, names }: &Asked) -> usize {
 }
 
 /// How many shapes and attributes a case has in common with the call.
-fn likeness(case: &Case, Asked { call, names }: &Asked) -> usize {
+fn likeness(case: &Run, Asked { call, names }: &Asked) -> usize {
     let shape = |name: &str| call.operands.get(name).map(Tensor::shape);
     let shapes = [(&names.params, case.params()), (&names.indices, case.indices())];
     let shapes = shapes.iter().filter(|(name, own)| shape(name) == Some(own.shape())).count();
@@ -281,7 +286,7 @@ fn stands_for(clause: &Clause, family: &[&str]) -> bool {
 }
 
 /// Whether a case is a call of the same operator with the same shapes and attributes.
-fn is_alike(case: &Case, Asked { call, names }: &Asked) -> bool {
+fn is_alike(case: &Run, Asked { call, names }: &Asked) -> bool {
     let shape = |name| call.operands.get(name).map(Tensor::shape);
     case.call.operator == call.operator
         && Some(case.params().shape()) == shape(&names.params)

@@ -5,16 +5,17 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use gather_spec::load::Wanted;
-use gather_spec::{Basis, Case, Clause, Signatures, Specification};
+use gather_spec::{Basis, Clause, Run, Signatures, Specification};
 
 use crate::adapters::{Adapter, Launch};
 use crate::ask::{self, Answer, Asked};
 use crate::builtin;
+use crate::entry::Entry;
 use crate::judge::{Strictness, Verdict, describe_allowed, describe_outcome};
 use crate::native;
 use crate::picture;
-use crate::process;
-use crate::runner::{CaseResult, InProcess, Judged};
+use crate::process::{self, Trivial};
+use crate::runner::{InProcess, Judged};
 use crate::shell::quoted;
 use crate::style;
 use crate::words::call_line;
@@ -53,7 +54,7 @@ pub(super) struct Ask {
 }
 
 /// What a backend made of the call: its name and result, or why it did not start.
-type Replied = Result<(String, CaseResult), String>;
+type Replied = Result<(String, Entry), String>;
 
 impl Ask {
     /// The cases of the operator.
@@ -68,10 +69,10 @@ impl Ask {
             write_svg(spec, &asked.call, &asked.names, answer.profile(), path)?;
         }
         print(&described(spec, &asked, &answer))?;
-        let case = answer.as_case(spec, &asked);
+        let run = answer.as_run(spec, &asked);
         let mut status = Status::Conforms;
-        for (name, replied) in self.replies(spec, folders, &case) {
-            print(&format!("  {}\n", reply(&name, &case, &replied)))?;
+        for (name, replied) in self.replies(spec, folders, &run) {
+            print(&format!("  {}\n", reply(&name, &run, &replied)))?;
             status = match replied {
                 Err(_) => Status::Broken,
                 Ok((_, result)) if result.verdict.is_failure() && status == Status::Conforms => {
@@ -89,40 +90,44 @@ impl Ask {
         &'a self,
         spec: &'a Specification,
         folders: &'a Folders,
-        case: &'a Case,
+        run: &'a Run,
     ) -> impl Iterator<Item = (String, Replied)> + 'a {
         let backends = self.backends.iter().map(move |backend| match backend {
-            Backend::BuiltIn(backend) => (backend.text.clone(), Ok(built_in(backend, spec, case))),
-            Backend::Adapter(adapter) => (adapter.name.to_owned(), self.adapter(adapter, spec, case)),
-            Backend::Program(path) => self.program(&[path.clone().into_os_string()], spec, case),
+            Backend::BuiltIn(backend) => (backend.text.clone(), Ok(built_in(backend, spec, run))),
+            Backend::Adapter(adapter) => (adapter.name.to_owned(), self.adapter(adapter, spec, run)),
+            Backend::Program(path) => self.program(&[path.clone().into_os_string()], spec, run),
         });
         let libraries = self.libraries.iter().map(move |path| {
             let name = quoted(&[path.clone().into_os_string()]);
             let command = native::command(path, folders.arguments()).map_err(|error| error.to_string());
-            let replied = command.and_then(|command| self.launched(&Launch::from(&command[..]), spec, case));
+            let replied = command.and_then(|command| self.launched(&Launch::from(&command[..]), spec, run));
             (name, replied)
         });
         let command = (!self.command.is_empty()).then_some(self.command.as_slice());
-        let command = command.into_iter().map(move |command| self.program(command, spec, case));
+        let command = command.into_iter().map(move |command| self.program(command, spec, run));
         backends.chain(libraries).chain(command)
     }
 
-    fn adapter(&self, adapter: &Adapter, spec: &Specification, case: &Case) -> Replied {
+    fn adapter(&self, adapter: &Adapter, spec: &Specification, run: &Run) -> Replied {
         let launch = adapter.launch(self.process.python.as_deref(), &|text| complain(text))?;
-        self.launched(&launch, spec, case)
+        self.launched(&launch, spec, run)
     }
 
-    fn program(&self, command: &[OsString], spec: &Specification, case: &Case) -> (String, Replied) {
-        (quoted(command), self.launched(&Launch::from(command), spec, case))
+    fn program(&self, command: &[OsString], spec: &Specification, run: &Run) -> (String, Replied) {
+        (quoted(command), self.launched(&Launch::from(command), spec, run))
     }
 
-    fn launched(&self, launch: &Launch, spec: &Specification, case: &Case) -> Replied {
-        let trivial: Vec<&Case> = spec.cases.iter().collect();
+    fn launched(&self, launch: &Launch, spec: &Specification, run: &Run) -> Replied {
         let backend = self.process.backend(launch, 1, 1);
-        let findings = backend.run(&trivial, &[case], &|_| {}).map_err(|broken| broken.to_string())?;
+        let findings = backend
+            .run_each(Trivial::Cases(&spec.cases), std::slice::from_ref(run), &|_| {})
+            .map_err(|broken| broken.to_string())?;
         let backend = &findings.description.backend;
         let name = format!("{} {}", backend.name, backend.version);
-        let not_sent = || Some(*Judged::new(&findings.description, case, Strictness::Lenient).err()?);
+        let not_sent = || {
+            let result = Judged::new(&findings.description, run, Strictness::Lenient).err()?;
+            Some(Entry::new(run, *result))
+        };
         match findings.results.into_iter().next().or_else(not_sent) {
             Some(result) => Ok((name, result)),
             None => Err("it was interrupted".to_owned()),
@@ -130,12 +135,12 @@ impl Ask {
     }
 }
 
-fn built_in(backend: &BackendArgument, spec: &Specification, case: &Case) -> (String, CaseResult) {
+fn built_in(backend: &BackendArgument, spec: &Specification, run: &Run) -> (String, Entry) {
     let signatures = spec.signatures();
     let make = || backend.make(&signatures, builtin::MAX_OUTPUT);
     let mut runner = InProcess::new(make, Strictness::Strict);
     let name = format!("{} {}", backend.text, runner.description().backend.version);
-    (name, runner.run(case))
+    (name, Entry::new(run, runner.run(run)))
 }
 
 /// The call, its picture, and what the documents say.
@@ -147,7 +152,7 @@ fn described(spec: &Specification, asked: &Asked, answer: &Answer<'_>) -> String
     text.push_str(&picture::terminal(call, names, answer.profile(), &make, width));
     text.push('\n');
     let by_mode = spec.operator(asked.call.operator.as_str()).is_some_and(|page| !page.modes().is_empty());
-    let is_documented = answer.case.is_some() || builtin::has_reference(call.operator.as_str());
+    let is_documented = answer.run.is_some() || builtin::has_reference(call.operator.as_str());
     for one in &answer.permitted {
         let with = if by_mode { String::new() } else { format!(", with {}", one.profile) };
         let said = match one.allowed.as_slice() {
@@ -157,9 +162,9 @@ fn described(spec: &Specification, asked: &Asked, answer: &Answer<'_>) -> String
         let basis = if is_documented { one.basis().name() } else { "by its signature, without a reference" };
         let _ = writeln!(text, "  answer      {said} ({basis}{with})");
     }
-    match (answer.case, answer.permitted.iter().find_map(|one| one.alike)) {
-        (Some(case), _) => {
-            let _ = writeln!(text, "  case        {}", case.id);
+    match (&answer.run, answer.permitted.iter().find_map(|one| one.alike.as_ref())) {
+        (Some(run), _) => {
+            let _ = writeln!(text, "  case        {}", run.id);
         }
         (None, Some(alike)) => {
             let _ = writeln!(text, "  case        none has this very call; most like it is {}", alike.id);
@@ -187,25 +192,22 @@ fn clause_lines(text: &mut String, spec: &Specification, clause: &Clause) {
 }
 
 /// One line for a backend: its name, the verdict and what it gave.
-fn reply(argument: &str, case: &Case, replied: &Replied) -> String {
+fn reply(argument: &str, run: &Run, replied: &Replied) -> String {
     let painted = |style: anstyle::Style, text: &str| format!("{style}{text}{style:#}");
     match replied {
         Err(why) => format!("{argument}  {}: {why}", painted(style::BAD, "not started")),
-        Ok((name, CaseResult { verdict: Verdict::Pass, profile, .. })) => {
-            let gave = describe_allowed(&case.expect.under(profile.unwrap_or_default()));
+        Ok((name, Entry { verdict: Verdict::Pass, profile, .. })) => {
+            let gave = describe_allowed(&run.expect.under(profile.unwrap_or_default()));
             format!("{name}  {}  {gave}", painted(style::GOOD, "pass"))
         }
         Ok((name, result)) => {
             let style = if result.verdict.is_failure() { style::BAD } else { style::UNSURE };
-            let expected = if result.expected.is_empty() {
-                String::new()
-            } else {
-                format!("\n    expected  {}", result.expected)
-            };
+            let expected = result.expected.as_deref().filter(|expected| !expected.is_empty());
+            let expected = expected.map(|expected| format!("\n    expected  {expected}")).unwrap_or_default();
             format!(
                 "{name}  {}{expected}\n    actual    {}",
                 painted(style, result.verdict.name()),
-                result.actual
+                result.actual.as_deref().unwrap_or_default()
             )
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use gather_spec::load::Wanted;
 use gather_spec::{Basis, Case, Signatures, Specification};
@@ -13,8 +14,8 @@ use crate::words::name;
 use super::ending::Failure;
 
 /// Reads the cases of files, of all files in folders, and of standard input.
-pub(super) fn read_files(paths: &[PathBuf], spec: &Specification) -> Result<Vec<Case>, Failure> {
-    let mut cases: Vec<Case> = Vec::new();
+pub(super) fn read_files(paths: &[PathBuf], spec: &Specification) -> Result<Vec<Arc<Case>>, Failure> {
+    let mut cases: Vec<Arc<Case>> = Vec::new();
     let mut wrong = Vec::new();
     for path in paths {
         if path == Path::new("-") {
@@ -34,13 +35,13 @@ pub(super) fn read_files(paths: &[PathBuf], spec: &Specification) -> Result<Vec<
 
 /// A selection. Every pattern must match some case.
 pub(super) fn selection(
-    cases: &[Case],
+    cases: &[Arc<Case>],
     patterns: &[String],
     operators: &[String],
     basis: Option<Basis>,
 ) -> Result<Selection, Failure> {
     let mut selection = Selection::new(patterns, operators, basis).map_err(Failure::Usage)?;
-    selection.settle(&cases.iter()).map_err(|pattern| {
+    selection.settle(cases).map_err(|pattern| {
         Failure::Usage(format!(
             "--case `{}` matches no case{}\nhelp: `gatherspec list cases` prints every id",
             name(pattern.as_str()),

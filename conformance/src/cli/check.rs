@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use gather_spec::clause::Document;
 use gather_spec::load::{Ledger, Wanted, family_folder, operator_folder};
-use gather_spec::{Case, Clause, Diagnostic, Outcome, Profile, Signatures, Specification};
+use gather_spec::{Case, Clause, Diagnostic, Outcome, Profile, Run, Signatures, Specification};
 use sha2::{Digest, Sha256};
 
 use crate::builtin;
 use crate::files::read_bytes;
 use crate::judge::{Strictness, Verdict};
-use crate::runner::{CaseResult, Judged};
+use crate::runner::{Judged, RunResult};
 use crate::words::counted;
 
 use super::ending::{Failure, Status};
@@ -130,15 +130,15 @@ fn lint(spec: &Specification, file: &Path) -> Result<Linted, Vec<Diagnostic>> {
         }
         _ => {
             let cases = spec.read_case_file(file)?;
-            let warnings = cases.iter().filter_map(|case| surprise(spec, case)).collect();
+            let warnings = cases.iter().flat_map(Case::runs).filter_map(|run| surprise(spec, &run)).collect();
             Linted { count: counted(cases.len(), "case"), warnings }
         }
     })
 }
 
 /// A warning if the reference disagrees with a case. It is no error, since the reference may be wrong.
-fn surprise(spec: &Specification, case: &Case) -> Option<String> {
-    let permitted = spec.operator(case.call.operator.as_str())?.permitted();
+fn surprise(spec: &Specification, run: &Run) -> Option<String> {
+    let permitted = spec.operator(run.call.operator.as_str())?.permitted();
     // If the call chooses the policy, the declared one means nothing.
     let counts = |profile: &Profile| {
         permitted.map_or(*profile == Profile::default(), |permitted| permitted.permits(*profile))
@@ -146,18 +146,18 @@ fn surprise(spec: &Specification, case: &Case) -> Option<String> {
     Profile::all_specified().filter(counts).find_map(|profile| {
         let mut reference = builtin::backend("reference", profile, MOST_OUTPUT)?;
         let description = reference.describe();
-        let judged = Judged::new(&description, case, Strictness::Strict).ok()?;
+        let judged = Judged::new(&description, run, Strictness::Strict).ok()?;
         // Without memory for sparse params, nothing can be compared.
-        let judged = if case.sparse.is_some() { judged.spread().ok()? } else { judged };
+        let judged = if run.sparse.is_some() { judged.spread().ok()? } else { judged };
         let outcome = reference.call(judged.call());
         let result = judged.answered(&outcome, None);
         let differs = result.verdict != Verdict::Pass && !matches!(outcome, Outcome::Unsupported(_));
-        let CaseResult { verdict, expected, actual, .. } = result;
+        let RunResult { verdict, expected, actual, .. } = result;
         differs.then(|| {
             format!(
                 "warning: {}: the reference does not answer this ({verdict})\n  profile    {profile}\n  \
                  expected   {expected}\n  reference  {actual}",
-                case.id
+                run.id
             )
         })
     })
@@ -166,12 +166,11 @@ fn surprise(spec: &Specification, case: &Case) -> Option<String> {
 /// Warnings for the clauses of a file under which no case accepts, or no case rejects as the clause says.
 fn clauses_without_cases(spec: &Specification, clauses: &[Clause]) -> Vec<String> {
     let mut warnings = Vec::new();
-    for clause in clauses {
-        let cases = || spec.cases.iter().filter(|case| case.clauses.contains(&clause.id));
-        if !cases().any(|case| case.expect.accepts()) {
+    for (clause, coverage) in clauses.iter().zip(spec.coverage_of(&clauses.iter().collect::<Vec<_>>())) {
+        if coverage.accepting.is_empty() {
             warnings.push(format!("warning: no case accepts under {}", clause.id));
         }
-        let idle = clause.rejects.iter().filter(|code| !cases().any(|case| case.expect.rejects(**code)));
+        let idle = clause.rejects.iter().filter(|code| !coverage.rejecting.contains_key(code));
         warnings.extend(idle.map(|code| format!("warning: no case rejects under {} ({code})", clause.id)));
     }
     warnings

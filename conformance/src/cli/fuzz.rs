@@ -263,7 +263,8 @@ impl Fuzz {
             }
             match spec.read_case_file(&file) {
                 Ok(cases) => {
-                    saved.extend(cases.into_iter().map(|case| Saved { file: file.clone(), case }));
+                    let runs = cases.iter().flat_map(gather_spec::Case::runs);
+                    saved.extend(runs.map(|run| Saved { file: file.clone(), run }));
                 }
                 Err(diagnostics) => wrong.extend(diagnostics),
             }

@@ -3,7 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use std::sync::Arc;
+
 use gather_spec::{Case, Specification};
+
+use crate::select::Chosen;
 
 use super::folders::Folders;
 use super::known::Known;
@@ -13,7 +17,8 @@ use super::progress::Progress;
 pub(super) struct Job<'a> {
     pub(super) spec: &'a Specification,
     pub(super) folders: &'a Folders,
-    pub(super) cases: &'a [&'a Case],
+    /// The cases to run, and which of their runs.
+    pub(super) cases: Chosen<'a>,
     /// The operators of these cases.
     pub(super) operators: BTreeSet<&'a str>,
     /// The operators that `--operator` chooses; empty for all.
@@ -28,13 +33,14 @@ impl<'a> Job<'a> {
     pub(super) fn new(
         spec: &'a Specification,
         folders: &'a Folders,
-        cases: &'a [&'a Case],
+        cases: Chosen<'a>,
         chosen: &'a [String],
         progress: &'a Progress,
         deviations: &'a Known,
         found: PathBuf,
     ) -> Self {
-        let operators = cases.iter().map(|case| case.call.operator.as_str()).collect();
+        let of = |case: &&'a Arc<Case>| case.operator().as_str();
+        let operators = cases.cases.iter().map(of).collect();
         Self { spec, folders, cases, operators, chosen, progress, deviations, found }
     }
 }

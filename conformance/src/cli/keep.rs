@@ -4,6 +4,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use std::sync::Arc;
+
 use gather_spec::{Case, Specification};
 
 use crate::deviations::{self, Deviations};
@@ -58,7 +60,7 @@ impl Kept {
         &self,
         report: &Report,
         spec: &Specification,
-        cases: &[&Case],
+        cases: &[&Arc<Case>],
     ) -> (Option<PathBuf>, Vec<String>) {
         let mut wrong = Vec::new();
         let is_whole = report.interrupted.is_none();
@@ -66,7 +68,7 @@ impl Kept {
             // The folder existed when the run started, but may be gone.
             let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
             let written =
-                folder.and_then(|()| write_whole(path, deviations::draft(backend, spec, cases).as_bytes()));
+                folder.and_then(|()| write_whole(path, deviations::draft(backend, cases).as_bytes()));
             wrong.extend(written.err().map(|error| cannot_write(path, &error)));
         }
         if let (Some(folder), true) = (&self.results, is_whole) {
@@ -110,7 +112,7 @@ fn anchored(path: &Path) -> PathBuf {
 }
 
 /// Writes the report to a new temporary folder, if its own cannot be written.
-fn elsewhere(report: &Report, spec: &Specification, cases: &[&Case]) -> Option<PathBuf> {
+fn elsewhere(report: &Report, spec: &Specification, cases: &[&Arc<Case>]) -> Option<PathBuf> {
     let folder = tempfile::Builder::new().prefix("gatherspec-report-").tempdir().ok()?;
     report.write(folder.path(), spec, cases).ok()?;
     Some(folder.keep())

@@ -1,12 +1,13 @@
 //! The deviations files on a command line, and whether each applied to a backend.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use gather_spec::{Case, Specification};
 
 use crate::deviations::Deviations;
-use crate::runner::CaseResult;
+use crate::entry::Entry;
 
 /// The deviations files.
 pub(super) struct Known(Vec<File>);
@@ -25,7 +26,7 @@ impl Known {
     pub(super) fn read(
         files: &[PathBuf],
         spec: &Specification,
-        cases: &[Case],
+        cases: &[Arc<Case>],
         drafts: bool,
     ) -> Result<Self, String> {
         let reader = if drafts { Deviations::read_to_draft } else { Deviations::read };
@@ -58,8 +59,8 @@ impl Known {
         known
     }
 
-    /// Whether some file expects a result of a case.
-    pub(super) fn expect(&self, case: &Case, result: &CaseResult) -> bool {
+    /// Whether some file expects every failure of a case.
+    pub(super) fn expect(&self, case: &Case, result: &Entry) -> bool {
         self.0.iter().any(|file| file.deviations.expect(case, result))
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum as _;
 use gather_spec::load::Wanted;
-use gather_spec::{Basis, Case, Profile, Signatures, Specification};
+use gather_spec::{Basis, Case, Clause, Coverage, Profile, Signatures, Specification};
 use serde_json::{Value, json};
 
 use crate::adapters::{ADAPTERS, Adapter, Runtime};
@@ -148,41 +148,41 @@ impl List {
             let own = |name: &String| id.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
             of.is_empty() || of.iter().any(own)
         };
-        spec.clauses
+        let clauses = spec
+            .clauses
             .iter()
-            .zip(spec.coverage())
-            .filter(|(clause, _)| {
-                wanted(&clause.id) && self.basis.is_none_or(|weakest| clause.basis <= weakest)
-            })
-            .map(|(clause, coverage)| {
-                let text = clause.text.trim();
-                let rejecting: Vec<&str> = coverage.rejecting.values().flatten().copied().collect();
-                self.format.row(
-                    || format!("{}  {}  {text}", clause.id, clause.basis),
-                    || {
-                        json!({
-                                "id": clause.id, "basis": clause.basis, "text": text,
-                                "accepting": coverage.accepting, "rejecting": rejecting,
-                        })
-                    },
-                )
-            })
-            .collect()
+            .filter(|clause| wanted(&clause.id) && self.basis.is_none_or(|weakest| clause.basis <= weakest));
+        let clauses: Vec<&Clause> = clauses.collect();
+        if self.format == Format::Human {
+            let line = |clause: &&Clause| {
+                Row::Line(format!("{}  {}  {}", clause.id, clause.basis, clause.text.trim()))
+            };
+            return clauses.iter().map(line).collect();
+        }
+        let object = |(clause, coverage): (&&Clause, Coverage<'_>)| {
+            let rejecting: Vec<&str> = coverage.rejecting.values().flatten().copied().collect();
+            Row::Json(json!({
+                "id": clause.id, "basis": clause.basis, "text": clause.text.trim(),
+                "accepting": coverage.accepting, "rejecting": rejecting,
+            }))
+        };
+        clauses.iter().zip(spec.coverage_of(&clauses)).map(object).collect()
     }
 }
 
 fn case_row(case: &Case, format: Format) -> Row {
     let documented = || case.documented.as_ref().map(|id| format!("  documented {id}")).unwrap_or_default();
-    format.row(|| format!("{}  {}{}", case.id, case.basis, documented()), || json!({
-            "id": case.id, "operator": case.call.operator, "clauses": case.clauses, "documented": case.documented,
+    let runs = case.axes.combinations();
+    let said = || if runs > 1 { format!("  {runs} runs") } else { String::new() };
+    format.row(|| format!("{}  {}{}{}", case.id, case.basis, documented(), said()), || json!({
+            "id": case.id, "operator": case.operator(), "runs": runs, "clauses": case.clauses, "documented": case.documented,
             "family": case.family, "basis": case.basis, "provenance": case.provenance, "history": case.history,
     }))
 }
 
 fn operators(spec: &Specification, format: Format) -> Vec<Row> {
     let row = |page: &gather_spec::Signature| {
-        let prefix = format!("{}/", page.operator);
-        let cases = spec.cases.iter().filter(|case| case.id.starts_with(&prefix)).count();
+        let cases = spec.cases.iter().filter(|case| *case.operator() == page.operator).count();
         format.row(|| format!("{}  {}  {}", page.operator, counted(cases, "case"), page.summary.trim()), || json!({
                 "id": page.operator, "summary": page.summary.trim(), "documents": page.documents, "cases": cases,
                 "signature": page,

@@ -1,7 +1,7 @@
 //! `gatherspec mutants`: how strong the suite is.
 
 use gather_spec::load::Wanted;
-use gather_spec::{Case, Signatures, Specification};
+use gather_spec::{Case, Run, Signatures, Specification};
 
 use crate::mutants::strength::{self, Strength};
 use crate::select::{Selection, Suite};
@@ -46,14 +46,15 @@ impl Mutants {
         }
         let operators = chosen_operators(spec, &self.operators)?;
         let suite = Selection::new(&[], &operators, None).map_err(Failure::Usage)?.of_suite(self.suite);
-        let cases: Vec<&Case> = spec.cases.iter().filter(|case| suite.wants(case)).collect();
+        let cases = spec.cases.iter().filter(|case| suite.wants(case) && !case.axes.has_sizes());
+        let runs: Vec<Run> = cases.flat_map(Case::runs).filter(|run| suite.wants_run(run)).collect();
         let mut left_out = Selection::new(&self.without, &[], None).map_err(Failure::Usage)?;
-        left_out.settle(&cases.iter().copied()).map_err(|idle| {
+        left_out.settle(&spec.cases).map_err(|idle| {
             let (text, why) = (name(idle.as_str()), idle.not_a_glob());
             Failure::Usage(format!("--without `{text}` matches no case{why}"))
         })?;
-        let kept = |case: &&Case| self.without.is_empty() || !left_out.wants(case);
-        let cases: Vec<&Case> = cases.into_iter().filter(kept).collect();
+        let kept = |run: &&Run| self.without.is_empty() || !left_out.wants_run(run);
+        let cases: Vec<&Run> = runs.iter().filter(kept).collect();
         let wanted = |operator: &str| operators.is_empty() || operators.iter().any(|name| name == operator);
         let wanted = spec.operators.iter().filter(|signature| wanted(signature.operator.as_str()));
         let signatures = wanted.cloned().collect();

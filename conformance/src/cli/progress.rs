@@ -189,14 +189,16 @@ mod tests {
 
     use super::*;
     use crate::builtin;
+    use crate::entry::Entry;
     use crate::judge::{Judgement, Strictness, Verdict};
-    use crate::runner::{CaseResult, Judged};
+    use crate::runner::Judged;
 
-    fn result() -> CaseResult {
+    fn result() -> Entry {
         let reference = builtin::backend("reference", Profile::default(), 0).unwrap().describe();
-        let case = &crate::embedded().cases[0];
-        let judged = Judged::new(&reference, case, Strictness::Lenient).unwrap();
-        judged.result(Judgement { verdict: Verdict::Pass, note: None }, String::new(), None)
+        let run = &crate::embedded().cases[0].runs()[0];
+        let judged = Judged::new(&reference, run, Strictness::Lenient).unwrap();
+        let pass = Judgement { verdict: Verdict::Pass, note: None };
+        Entry::alone(run, judged.result(pass, String::new(), None))
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args as _, FromArgMatches as _};
 use gather_spec::load::Wanted;
@@ -17,7 +18,7 @@ use crate::fuzz::{MOST_CASES, SHORT, remove_examples, silence_backends};
 use crate::interrupt::{self, Gentle};
 use crate::process;
 use crate::report::{BackendReport, Changes, Detail, Ending, Format, Report, Saved};
-use crate::select::Suite;
+use crate::select::{Chosen, Selection, Suite};
 use crate::terminal;
 use crate::words::counted;
 
@@ -45,7 +46,8 @@ pub(super) struct Run {
     /// Shared library to test, which implements gatherspec.h
     #[arg(long = "library", value_name = "FILE", value_parser = library)]
     libraries: Vec<PathBuf>,
-    /// Run only the case with this id, or the cases that match this glob (`*` also matches `/`)
+    /// Run only the case with this id, its runs that brackets choose (ID[f32,n=33]), or the cases that match this glob (`*` also
+    /// matches `/`)
     #[arg(long = "case", value_name = "ID|GLOB")]
     patterns: Vec<String>,
     /// Run the cases of this file, of the .yaml files in this folder, or of stdin (`-`) instead of the built-in ones
@@ -186,7 +188,7 @@ impl Run {
         let all_cases = own.as_ref().unwrap_or(&spec.cases);
         let operators = chosen_operators(spec, &self.operators)?;
         let out = self.out.clone().unwrap_or_else(|| self.usual_folder());
-        let Some(cases) = self.chosen(spec, all_cases, &operators, &out)? else {
+        let Some((cases, selection)) = self.chosen(spec, all_cases, &operators, &out)? else {
             return Ok(Status::Conforms);
         };
         let deviations = Known::read(&self.deviations, spec, all_cases, self.write_deviations.is_some())
@@ -200,7 +202,8 @@ impl Run {
 
         let gentle = Gentle::new();
         let progress = Progress::new(count * cases.len(), self.quiet);
-        let job = Job::new(spec, folders, &cases, &operators, &progress, &deviations, found);
+        let chosen = Chosen { cases: &cases, selection: Some(&selection) };
+        let job = Job::new(spec, folders, chosen, &operators, &progress, &deviations, found);
         silence_backends();
         if self.drawn(SHORT.drawn) > 0 {
             remove_examples(&job.found).map_err(|error| Failure::Usage(error.to_string()))?;
@@ -265,10 +268,10 @@ impl Run {
     fn chosen<'a>(
         &self,
         spec: &Specification,
-        cases: &'a [Case],
+        cases: &'a [Arc<Case>],
         operators: &[String],
         out: &Path,
-    ) -> Result<Option<Vec<&'a Case>>, Failure> {
+    ) -> Result<Option<Selected<'a>>, Failure> {
         let selection = selection(cases, &self.patterns, operators, self.basis)?.of_suite(self.suite);
         let selection = selection.of_clauses(&self.clauses, spec).map_err(Failure::Usage)?;
         let failed = if self.failed { Some(failed_in(&out.join("report.json"))?) } else { None };
@@ -276,18 +279,21 @@ impl Run {
             print(&format!("nothing to run: no case failed in {}\n", out.join("report.json").display()))?;
             return Ok(None);
         }
-        let is_wanted = |case: &&Case| {
+        let is_wanted = |case: &&Arc<Case>| {
             selection.wants(case) && failed.as_ref().is_none_or(|failed| failed.contains(&case.id))
         };
-        let chosen: Vec<&Case> = cases.iter().filter(is_wanted).collect();
+        let chosen: Vec<&Arc<Case>> = cases.iter().filter(is_wanted).collect();
         if chosen.is_empty() {
             return Err(Failure::Usage(
                 "no case matches these options\nhelp: `gatherspec list cases` prints every id".to_owned(),
             ));
         }
-        Ok(Some(chosen))
+        Ok(Some((chosen, selection)))
     }
 }
+
+/// The cases to run, and what selects among their runs.
+type Selected<'a> = (Vec<&'a Arc<Case>>, Selection);
 
 /// The cases that failed on some backend of an earlier run.
 fn failed_in(path: &Path) -> Result<BTreeSet<String>, Failure> {
@@ -301,7 +307,7 @@ fn failed_in(path: &Path) -> Result<BTreeSet<String>, Failure> {
 }
 
 /// Completes the reports on all backends that were run.
-fn conclude(report: &mut Report, cases: &[&Case], spec: &Specification) {
+fn conclude(report: &mut Report, cases: &[&Arc<Case>], spec: &Specification) {
     report.backends.par_iter_mut().filter(|backend| backend.broken.is_none()).for_each(|backend| {
         if interrupt::is_stopped() && backend.results.len() < backend.declared_of(cases) {
             let asked = backend.results.iter().filter(|entry| entry.was_asked()).count();

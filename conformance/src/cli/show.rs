@@ -3,11 +3,13 @@
 mod object;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use gather_spec::case::OperandNames;
 use gather_spec::load::Wanted;
-use gather_spec::{Call, Case, Profile, Signatures, Specification};
+use gather_spec::{Call, Case, Profile, Run, Signatures, Specification};
 
+use crate::select::Pattern;
 use crate::words::name;
 use crate::{files, picture, questions, results, show};
 
@@ -60,17 +62,17 @@ impl Show {
             return Err(Failure::Usage("--results needs a question".to_owned()));
         }
         let own = read_files(&self.files, spec)?;
-        let case = self.case(spec, &own);
+        let run = self.run(spec, &own);
         if let Some(path) = &self.svg {
-            let case = case.ok_or_else(|| match self.is_something(spec) {
+            let run = run.as_ref().ok_or_else(|| match self.is_something(spec) {
                 true => Failure::Usage("--svg needs a case".to_owned()),
                 false => Failure::Usage(self.unknown(spec)),
             })?;
-            write_svg(spec, &case.call, &case.names, show::default_profile(spec, &case.call), path)?;
+            write_svg(spec, &run.call, &run.case.names, show::default_profile(spec, &run.call), path)?;
         }
-        let text = if let Some(case) = case {
-            let make = picture::answerer(spec.signatures(), case.call.operator.as_str());
-            show::case(spec, case, picture::width_of_stdout(), &make)
+        let text = if let Some(run) = run {
+            let make = picture::answerer(spec.signatures(), run.call.operator.as_str());
+            show::run(spec, &run, picture::width_of_stdout(), &make)
         } else if let Some(clause) = spec.clause(&self.id) {
             show::clause(spec, clause)
         } else if let Some(page) = spec.operator(&self.id) {
@@ -86,16 +88,22 @@ impl Show {
         Ok(Status::Conforms)
     }
 
-    /// The case that is named, first among those of files.
-    fn case<'a>(&self, spec: &'a Specification, own: &'a [Case]) -> Option<&'a Case> {
-        own.iter().find(|case| case.id == self.id).or_else(|| spec.case(&self.id))
+    /// The first run that is named, by its id, by that of its case, or by some of its places: first among those of files.
+    fn run(&self, spec: &Specification, own: &[Arc<Case>]) -> Option<Run> {
+        let pattern = Pattern::new(&self.id).ok()?;
+        let named = |case: &&Arc<Case>| pattern.names(case);
+        let case = own.iter().chain(&spec.cases).find(named)?;
+        let mut runs = case.runs();
+        let at = runs.iter().position(|run| run.id == self.id);
+        let at = at.or_else(|| runs.iter().position(|run| pattern.matches_run(case, &run.id)))?;
+        Some(runs.swap_remove(at))
     }
 
     /// Prints what is named as a JSON object.
     fn json(&self, spec: &Specification) -> Result<Status, Failure> {
         let own = read_files(&self.files, spec)?;
-        let value = if let Some(case) = self.case(spec, &own) {
-            object::case(spec, case)
+        let value = if let Some(run) = self.run(spec, &own) {
+            object::run(spec, &run)
         } else if let Some(clause) = spec.clause(&self.id) {
             object::clause(spec, clause)
         } else if let Some(page) = spec.operator(&self.id) {

@@ -147,15 +147,17 @@ impl Backend for Limited {
 /// The report on all cases of the operators.
 fn report(bug: Bug) -> BackendReport {
     let spec = crate::embedded();
-    let of_operators = |case: &&Case| OPERATORS.contains(&case.call.operator.as_str());
-    let cases: Vec<&Case> = spec.cases.iter().filter(of_operators).collect();
+    let of_operators = |case: &&Arc<Case>| OPERATORS.contains(&case.operator().as_str());
+    let cases: Vec<&Arc<Case>> = spec.cases.iter().filter(of_operators).collect();
     let description = Limited::new(bug).describe();
     let probes = Arc::new(Probes::new(&description, cases.iter().copied()));
     assert_eq!(probes.0.len(), 2 * OPERATORS.len(), "{probes:?}");
     let make = move || Box::new(Limited::new(bug)) as Box<dyn Backend>;
     let mut runner = InProcess::new(make, Strictness::Lenient).probing(probes);
     let mut report = BackendReport::new("limited".to_owned(), &description, spec);
-    report.results = cases.iter().map(|case| Entry::new(case, runner.run(case))).collect();
+    let mut result = |run: &Run| Entry::with_facts(run, runner.run(run));
+    let mut of_case = |case: &&Arc<Case>| Entry::of_case(case, case.runs().iter().map(&mut result).collect());
+    report.results = cases.iter().map(&mut of_case).collect();
     report.conclude(&cases, spec);
     report
 }
@@ -167,8 +169,9 @@ fn a_right_kernel_conforms_for_what_it_declares() {
     assert_eq!(failures, [""; 0]);
     assert_eq!(report.summary.ending, Ending::Conforms, "{:#?}", report.summary);
     let sentence = &report.summary.sentence;
-    assert!(sentence.ends_with(" asked: conforms for f32 by i64, rank <= 4, no empty tensors"), "{sentence}");
-    let refused = report.results.iter().filter(|entry| entry.note.is_some()).count();
+    assert!(sentence.ends_with(" runs: conforms for f32 by i64, rank <= 4, no empty tensors"), "{sentence}");
+    let runs = report.results.iter().flat_map(|entry| &entry.all);
+    let refused = runs.filter(|run| run.note.is_some()).count();
     assert_eq!(refused, 2 * OPERATORS.len(), "each operator has a probe for each limit");
 }
 
@@ -187,12 +190,11 @@ fn a_bug_within_the_limits_fails_and_so_does_a_wrong_answer_to_a_probe() {
 /// GatherND of ONNX takes indices of i64 alone.
 #[test]
 fn a_dtype_beyond_the_page_is_tested_in_turns_and_its_refusal_is_not() {
-    let spec = crate::embedded();
     let mut known = Limited::new(Bug::None).operators.remove("onnx.GatherND-13").unwrap();
     known.extends.index_dtypes = vec![DType::I32];
     known.limits = Limits::default();
     let mut turns = BTreeMap::new();
-    for case in spec.cases.iter().filter(|case| case.call.operator.as_str() == "onnx.GatherND-13") {
+    for case in crate::embedded_runs().iter().filter(|run| run.call.operator.as_str() == "onnx.GatherND-13") {
         let sent = known.in_declared_dtypes(case).unwrap();
         if case.open.indices == [DType::I64] {
             *turns.entry(sent.indices().dtype()).or_insert(0) += 1;

@@ -1,18 +1,20 @@
 //! Drafts a file of deviations from a run: entries that cover every failure and no result that is right.
 //!
 //! Failures of one verdict and reason are merged where a selector describes them exactly: first over all cases of an
-//! operator, then over those of a topic, then over those that one written case stands for; what is left has an entry each.
+//! operator, then over those of a topic, then over those of one case; what is left has an entry each.
 //! Of several selectors the one that covers most is taken. Drawn calls and laws are merged alike; what no selector describes
 //! exactly is counted instead.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-use gather_spec::{Case, DType, Specification};
+use gather_spec::{Case, DType};
 
+use crate::entry::Entry;
 use crate::judge::Verdict;
-use crate::report::{BackendReport, Departure, Entry, Kind, Part, Problem};
-use crate::select::{Names, Pattern};
+use crate::report::{BackendReport, Departure, Kind, Part, Problem};
+use crate::select::Pattern;
 use crate::words::quoted;
 
 use super::SCHEMA;
@@ -49,7 +51,7 @@ struct Why<'a> {
 /// A deviations file that covers every failure of a report on these cases, with the reasons that are known; the others are
 /// left for people to fill in.
 #[must_use]
-pub fn draft(report: &BackendReport, spec: &Specification, cases: &[&Case]) -> String {
+pub fn draft(report: &BackendReport, cases: &[&Arc<Case>]) -> String {
     let mut text = format!(
         "# Drafted by gatherspec {}: look at each one. A mistake of the suite is mended there, one of the backend gets\n\
          # its reason here; without a reason the file is refused.\n\
@@ -57,7 +59,7 @@ pub fn draft(report: &BackendReport, spec: &Specification, cases: &[&Case]) -> S
         env!("CARGO_PKG_VERSION"),
         quoted(&report.backend.name)
     );
-    let entries = profiles(report) + &of_cases(report, spec, cases);
+    let entries = profiles(report) + &of_cases(report, cases);
     text.push_str(if entries.is_empty() { "deviations: []\n" } else { "deviations:\n" });
     text + &entries + &of_campaign(report)
 }
@@ -82,59 +84,61 @@ fn profiles(report: &BackendReport) -> String {
 }
 
 /// Entries about cases.
-fn of_cases(report: &BackendReport, spec: &Specification, cases: &[&Case]) -> String {
-    let by_id: HashMap<&str, &Case> = cases.iter().map(|case| (case.id.as_str(), *case)).collect();
-    let signatures = spec.signatures();
-    let asked = |entry: &'_ &Entry| entry.was_asked() && entry.verdict != Verdict::NotRun;
-    let item = |entry| item_of(entry, |case| Facts::of_case(&signatures, case, entry), &by_id);
-    let (cases, items): (Vec<&Case>, Vec<Item<'_>>) =
-        report.results.iter().filter(asked).filter_map(item).unzip();
-    let names = Names::new(cases.iter().copied());
+fn of_cases(report: &BackendReport, cases: &[&Arc<Case>]) -> String {
+    let by_id: HashMap<&str, &Case> = cases.iter().map(|case| (case.id.as_str(), &***case)).collect();
+    let runs = report.results.iter().filter_map(|result| Some((*by_id.get(result.id.as_str())?, result)));
+    let runs = runs.flat_map(|(case, result)| result.all.iter().map(move |run| (case, run)));
+    let (runs, items): (Vec<(&Case, &str)>, Vec<Item<'_>>) =
+        runs.filter_map(|(case, run)| Some(((case, run.id.as_str()), item_of(run)?))).unzip();
     let mut text = String::new();
-    for (operator, kind, mut left) in groups(&cases, &items) {
+    for (operator, kind, mut left) in groups(&runs, &items) {
         let topics: BTreeSet<String> =
-            left.iter().map(|at| format!("{operator}/{}/*", cases[*at].topic())).collect();
-        let written: BTreeSet<String> = left.iter().map(|at| cases[*at].written.clone()).collect();
-        let scopes = std::iter::once(format!("{operator}/*")).chain(topics).chain(written);
+            left.iter().map(|at| format!("{operator}/{}/*", runs[*at].0.topic())).collect();
+        let of_cases: BTreeSet<String> = left.iter().map(|at| runs[*at].0.id.clone()).collect();
+        let scopes = std::iter::once(format!("{operator}/*")).chain(topics).chain(of_cases);
         for scope in scopes {
             let Ok(pattern) = Pattern::new(&scope) else { continue };
-            let named = names.matching(&pattern);
+            let is_named = |at: &usize| pattern.matches_run(runs[*at].0, runs[*at].1);
+            let named: Vec<usize> = (0..runs.len()).filter(is_named).collect();
             while let Some((selector, covered)) = widest(&items, &named, &left, 2) {
                 write_case(&mut text, &scope, &selector, kind, items[covered[0]].shown);
                 left.retain(|at| !covered.contains(at));
             }
         }
         for at in left {
-            write_case(&mut text, &cases[at].id, &Selector::default(), kind, items[at].shown);
+            let (case, run) = runs[at];
+            // Without a place, the id of a run that is the first of several means all of them.
+            let mode =
+                items[at].facts.mode.clone().filter(|_| run == case.id && case.axes.combinations() > 1);
+            let selector = Selector { mode: mode.map(|mode| BTreeSet::from([mode])), ..Selector::default() };
+            write_case(&mut text, run, &selector, kind, items[at].shown);
         }
     }
     text
 }
 
-/// The result of a case, if the run has that case.
-fn item_of<'a>(
-    entry: &'a Entry,
-    facts: impl Fn(&Case) -> Option<Facts>,
-    cases: &HashMap<&str, &'a Case>,
-) -> Option<(&'a Case, Item<'a>)> {
-    let case = *cases.get(entry.id.as_str())?;
+/// The result of a run, if it was asked.
+fn item_of(run: &Entry) -> Option<Item<'_>> {
     let why = Why {
-        reason: entry.reason.as_deref().unwrap_or_default(),
-        link: entry.link.as_deref(),
-        finding: entry.finding,
+        reason: run.reason.as_deref().unwrap_or_default(),
+        link: run.link.as_deref(),
+        finding: run.finding,
     };
-    let verdict = entry.observed.unwrap_or(entry.verdict);
-    let shown = entry.actual.as_deref().unwrap_or_default();
-    Some((case, Item { facts: facts(case)?, verdict, why, shown }))
+    let verdict = run.observed.unwrap_or(run.verdict);
+    let facts = run.facts.as_deref().filter(|_| run.was_asked())?.clone();
+    Some(Item { facts, verdict, why, shown: run.actual.as_deref().unwrap_or_default() })
 }
 
 /// The failures of each operator, by verdict and reason.
-fn groups<'a>(cases: &[&'a Case], items: &[Item<'a>]) -> Vec<(&'a str, (Verdict, Why<'a>), Vec<usize>)> {
+fn groups<'a>(
+    runs: &[(&'a Case, &str)],
+    items: &[Item<'a>],
+) -> Vec<(&'a str, (Verdict, Why<'a>), Vec<usize>)> {
     let mut groups: BTreeMap<(&str, (Verdict, Why<'_>)), Vec<usize>> = BTreeMap::new();
-    for (at, (case, item)) in cases.iter().zip(items).enumerate() {
+    for (at, ((case, _), item)) in runs.iter().zip(items).enumerate() {
         if item.verdict.is_failure() {
             let kind = (item.verdict, item.why);
-            groups.entry((case.call.operator.as_str(), kind)).or_default().push(at);
+            groups.entry((case.operator().as_str(), kind)).or_default().push(at);
         }
     }
     groups.into_iter().map(|((operator, kind), found)| (operator, kind, found)).collect()

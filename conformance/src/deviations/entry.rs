@@ -1,17 +1,17 @@
 //! Entries about cases, and about profiles: which cases an entry names, which of their results it covers, and whether it
 //! occurred.
 
-use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use gather_spec::{Case, Signature, Signatures, Specification};
+use gather_spec::{Case, Signature, Specification};
 use serde::{Deserialize, Deserializer};
 
-use crate::backend::Dtypes;
+use crate::entry::Entry;
 use crate::facts::Facts;
 use crate::judge::Verdict;
-use crate::report::{Entry, Problem};
-use crate::select::{Names, Pattern};
+use crate::report::Problem;
+use crate::select::Pattern;
 
 use super::selector::{Selector, one_or_several};
 
@@ -46,7 +46,7 @@ pub(super) struct Deviation {
     /// The affected versions of the backend, as a glob; `None` for all.
     #[serde(default)]
     versions: Option<Pattern>,
-    /// How many cases of each operator it names, whether the run has them or not.
+    /// How many runs of each operator it names, whether they are asked or not.
     #[serde(skip)]
     named: BTreeMap<String, usize>,
 }
@@ -81,40 +81,42 @@ impl Deviation {
         self.versions.as_ref().is_none_or(|glob| glob.fits(version))
     }
 
-    /// Whether it covers a result of a case.
-    pub(super) fn expects(&self, case: &Case, observed: Verdict, facts: &Facts) -> bool {
-        self.names(case) && self.verdict.contains(&observed) && self.selector.fits(facts)
+    /// Whether it covers the result of a run.
+    pub(super) fn expects(&self, case: &Case, run: &Entry) -> bool {
+        let fits = |facts: &Facts| self.selector.fits(facts);
+        self.names_run(case, &run.id)
+            && self.verdict.contains(&run.verdict)
+            && run.facts.as_deref().is_some_and(fits)
     }
 
-    /// Whether it names a case.
-    fn names(&self, case: &Case) -> bool {
-        let by_case = self.case.as_ref().is_none_or(|pattern| pattern.matches(case));
-        let by_clause =
-            self.clause.as_ref().is_none_or(|glob| case.clauses.iter().any(|clause| glob.fits(clause)));
-        (self.case.is_some() || self.clause.is_some()) && by_case && by_clause
+    /// Whether it names some run of a case.
+    pub(super) fn names(&self, case: &Case) -> bool {
+        let tests = |glob: &Pattern| case.clauses.iter().any(|clause| glob.fits(clause));
+        (self.case.is_some() || self.clause.is_some())
+            && self.clause.as_ref().is_none_or(tests)
+            && self.case.as_ref().is_none_or(|pattern| pattern.matches(case))
     }
 
-    /// The numbers of the cases that it names.
-    pub(super) fn named(&self, cases: &[impl Borrow<Case>], names: &Names<'_>) -> Vec<usize> {
-        let mut found =
-            self.case.as_ref().map_or_else(|| (0..cases.len()).collect(), |pattern| names.matching(pattern));
-        found.retain(|number| self.names(cases[*number].borrow()));
-        found
+    /// Whether it names the run with this id of a case.
+    fn names_run(&self, case: &Case, run: &str) -> bool {
+        self.names(case) && self.case.as_ref().is_none_or(|pattern| pattern.matches_run(case, run))
     }
 
-    /// Counts the cases that it names, of all that there are, and returns everything that is wrong with the entry.
-    pub(super) fn settle(&mut self, spec: &Specification, cases: &[Case], names: &Names<'_>) -> Vec<String> {
+    /// Counts the runs that it names, of all that there are, and returns everything that is wrong with the entry.
+    pub(super) fn settle(&mut self, spec: &Specification, cases: &[Arc<Case>]) -> Vec<String> {
         let of_cases = self.case.is_some() || self.clause.is_some();
-        if of_cases {
-            for number in self.named(cases, names) {
-                *self.named.entry(cases[number].call.operator.to_string()).or_default() += 1;
-            }
-        }
-        let wrong = self.wrong(of_cases, spec);
         if let Some(pattern) = &mut self.case {
-            names.settle(pattern, cases);
+            pattern.settle(cases);
         }
-        wrong
+        let mut named = BTreeMap::new();
+        for case in cases.iter().filter(|case| of_cases && self.names(case)) {
+            let pattern = self.case.as_ref();
+            let is_named = |id: &&String| pattern.is_none_or(|pattern| pattern.matches_run(case, id));
+            let count = case.run_ids().iter().filter(is_named).count();
+            *named.entry(case.operator().to_string()).or_default() += count;
+        }
+        self.named = named;
+        self.wrong(of_cases, spec)
     }
 
     fn wrong(&self, of_cases: bool, spec: &Specification) -> Vec<String> {
@@ -167,45 +169,41 @@ pub(super) fn signatures(
 /// What a run shows about one entry and one operator.
 #[derive(Default)]
 struct Seen {
-    /// How many of the cases that it names are in the run.
-    cases: usize,
+    /// How many of the runs that it names have a result.
+    runs: usize,
     /// Whether it covers some result, expectedly or not.
     covers: bool,
 }
 
-/// Gives known failures the verdict `known-deviation`, and passes of known failures `unexpected-pass`. Returns a problem
-/// for each entry of which nothing occurred although the run has all cases of an operator that it names.
-pub(super) fn apply(
-    entries: &[&Deviation],
-    signatures: &Signatures,
-    results: &mut [Entry],
-    cases: &[&Case],
-) -> Vec<Problem> {
-    let names = Names::new(cases.iter().copied());
-    let mut about: Vec<Vec<usize>> = vec![Vec::new(); cases.len()];
-    for (number, entry) in entries.iter().enumerate() {
-        entry.named(cases, &names).into_iter().for_each(|case| about[case].push(number));
-    }
+/// Gives known failures the verdict `known-deviation`, and passes of known failures `unexpected-pass`, run by run. Returns a
+/// problem for each entry of which nothing occurred although there are results of all runs of an operator that it names.
+pub(super) fn apply(entries: &[&Deviation], results: &mut [Entry], cases: &[&Arc<Case>]) -> Vec<Problem> {
     let mut seen: BTreeMap<(usize, &str), Seen> = BTreeMap::new();
-    for ((result, case), about) in results.iter_mut().zip(cases).zip(&about) {
-        if about.is_empty() || result.verdict == Verdict::NotRun {
+    for (result, case) in results.iter_mut().zip(cases) {
+        let about: Vec<usize> = (0..entries.len()).filter(|at| entries[*at].names(case)).collect();
+        if about.is_empty() {
             continue;
         }
-        let operator = case.call.operator.as_str();
-        for number in about {
-            seen.entry((*number, operator)).or_default().cases += 1;
+        let operator = case.operator().as_str();
+        for run in result.all.iter_mut().filter(|run| run.verdict != Verdict::NotRun) {
+            let mut fitting = about.clone();
+            fitting.retain(|number| entries[*number].names_run(case, &run.id));
+            for number in &fitting {
+                seen.entry((*number, operator)).or_default().runs += 1;
+            }
+            let facts = run.facts.take_if(|_| run.verdict != Verdict::Unsupported);
+            let Some(facts) = facts else { continue };
+            fitting.retain(|number| entries[*number].selector.fits(&facts));
+            for number in judge(entries, &fitting, run) {
+                seen.entry((number, operator)).or_default().covers = true;
+            }
+            run.facts = Some(facts);
         }
-        let facts = if result.was_asked() { Facts::of_case(signatures, case, result) } else { None };
-        let Some(facts) = facts else { continue };
-        let mut fitting = about.clone();
-        fitting.retain(|number| entries[*number].selector.fits(&facts));
-        for number in judge(entries, &fitting, result, case) {
-            seen.entry((number, operator)).or_default().covers = true;
-        }
+        result.settle();
     }
     let missing = seen.into_iter().filter(|((number, operator), seen)| {
         let entry = entries[*number];
-        let is_whole = entry.named.get(*operator) == Some(&seen.cases);
+        let is_whole = entry.named.get(*operator) == Some(&seen.runs);
         !seen.covers && is_whole && !entry.verdict.contains(&Verdict::Pass)
     });
     let problem = |((number, operator), _): ((usize, &str), Seen)| Problem::CaseDidNotOccur {
@@ -216,7 +214,7 @@ pub(super) fn apply(
 }
 
 /// Judges a result by the entries that fit it. Returns the numbers of those that cover it.
-fn judge(entries: &[&Deviation], fitting: &[usize], result: &mut Entry, case: &Case) -> Vec<usize> {
+fn judge(entries: &[&Deviation], fitting: &[usize], result: &mut Entry) -> Vec<usize> {
     let observed = result.verdict;
     let lists = |number: &&usize| entries[**number].verdict.contains(&observed);
     let covering: Vec<usize> = fitting.iter().filter(lists).copied().collect();
@@ -234,7 +232,6 @@ fn judge(entries: &[&Deviation], fitting: &[usize], result: &mut Entry, case: &C
             let deviation = entries[*first];
             result.verdict = Verdict::UnexpectedPass;
             result.observed = Some(observed);
-            result.call.get_or_insert_with(|| call_as_sent(case, result.dtypes));
             let said = format!("the deviation {} ({})", deviation.pattern(), in_words(&deviation.verdict));
             result.expected = Some(said);
             result.actual.get_or_insert_with(|| observed.to_string());
@@ -242,10 +239,4 @@ fn judge(entries: &[&Deviation], fitting: &[usize], result: &mut Entry, case: &C
         }
         _ => Vec::new(),
     }
-}
-
-/// The call of a case in words, in the dtypes in which it was sent.
-fn call_as_sent(case: &Case, dtypes: Option<Dtypes>) -> String {
-    let sent = dtypes.and_then(|sent| case.within(&[sent.params], &[sent.indices]).ok());
-    crate::words::call_line(sent.as_ref().map_or(&case.call, |case| &case.call))
 }

@@ -4,17 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use gather_spec::signature::{AttributeRole, OperandRole};
-use gather_spec::{
-    Allowed, Attribute, BadIndex, Call, Case, DType, NegativeIndex, Profile, Signature, Signatures,
-};
+use gather_spec::{Attribute, BadIndex, DType, NegativeIndex, Profile, Signature};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::facts::{Expected, Facts};
-use crate::fuzz::effective;
-use crate::judge::Verdict;
-use crate::report::Entry;
 use crate::words::quoted;
 
 /// What calls have in common. Absent members restrict nothing.
@@ -294,74 +288,4 @@ impl fmt::Display for Policies {
         let negative = self.negative.map(|negative| format!("negative: {negative}"));
         write!(f, "{{ {} }}", bad.into_iter().chain(negative).collect::<Vec<_>>().join(", "))
     }
-}
-
-impl Facts {
-    /// What a selector tests of a call under the policies that the backend declares; `None` if it lacks params or indices.
-    pub(crate) fn of_call(signatures: &Signatures, call: &Call, declared: Profile) -> Option<Self> {
-        let signature = signatures.get(call.operator.as_str())?;
-        let operand = |role| call.operands.get(&signature.operand(role).name);
-        let params = operand(OperandRole::Params)?;
-        let indices = operand(OperandRole::Indices)?;
-        let sent = signature.attribute(AttributeRole::Mode).and_then(|mode| call.attributes.get(&mode.name));
-        let mode = match sent {
-            Some(Attribute::String(mode)) => Some(mode.clone()),
-            _ => signature.modes().first().map(|mode| mode.mode.clone()),
-        };
-        Some(Self {
-            expected: BTreeSet::new(),
-            params: params.dtype(),
-            indices: indices.dtype(),
-            rank: params.shape().rank() as u64,
-            size: params.shape().element_count() as u64,
-            empty: call.operands.tensors().any(|operand| operand.shape().element_count() == 0),
-            attributes: call.attributes.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
-            mode,
-            profile: effective(signature, call, declared),
-            message: None,
-        })
-    }
-
-    /// The same for a case that a backend was asked, with its result.
-    pub(super) fn of_case(signatures: &Signatures, case: &Case, entry: &Entry) -> Option<Self> {
-        let profile = entry.profile.unwrap_or_default();
-        let facts = Self::of_call(signatures, &case.call, profile)?;
-        let expected = case.expect.under(profile);
-        let observed = entry.observed.unwrap_or(entry.verdict);
-        Some(Self {
-            expected: expected.iter().filter_map(Expected::of).collect(),
-            params: entry.dtypes.map_or(facts.params, |dtypes| dtypes.params),
-            indices: entry.dtypes.map_or(facts.indices, |dtypes| dtypes.indices),
-            message: message(observed, entry.actual.as_deref().unwrap_or_default(), entry.stderr.as_deref()),
-            ..facts
-        })
-    }
-}
-
-impl Expected {
-    fn of(allowed: &Allowed) -> Option<Self> {
-        match allowed {
-            Allowed::Output(_) | Allowed::Filled(_) | Allowed::Shape(_) => Some(Self::Output),
-            Allowed::Error(code, _) => Some(Self::Code(*code)),
-            Allowed::AnyError | Allowed::Unspecified => None,
-        }
-    }
-}
-
-/// What a backend said when it failed: its message, or how it ended, and what it wrote to standard error. An output says
-/// nothing.
-pub(crate) fn message(observed: Verdict, actual: &str, stderr: Option<&str>) -> Option<String> {
-    let said = match observed {
-        Verdict::RejectedGoodInput
-        | Verdict::WrongError
-        | Verdict::Crash
-        | Verdict::Timeout
-        | Verdict::ProtocolError => Some(actual),
-        _ => None,
-    };
-    if !observed.is_failure() {
-        return None;
-    }
-    let said: Vec<&str> = said.into_iter().chain(stderr).collect();
-    if said.is_empty() { None } else { Some(said.join("\n")) }
 }

@@ -1,6 +1,8 @@
 //! Tests of which failures an entry covers, and of the errors in an entry.
 
-use gather_spec::{Attribute, Case, DType, Profile, Specification};
+use std::sync::Arc;
+
+use gather_spec::{Attribute, Case, DType, Profile, Run, Specification};
 
 use super::Deviations;
 use crate::builtin;
@@ -8,16 +10,16 @@ use crate::judge::{Judgement, Strictness, Verdict};
 use crate::report::{BackendReport, Entry};
 use crate::runner::Judged;
 
-/// Some case whose id holds no list of dtypes.
-fn some_case(spec: &Specification) -> &Case {
-    spec.cases.iter().find(|case| !case.id.contains('[')).unwrap()
+/// Some case with one run.
+fn some_case(spec: &Specification) -> &Arc<Case> {
+    spec.cases.iter().find(|case| case.axes.combinations() == 1).unwrap()
 }
 
 /// The report on some cases that all come to one verdict and say the same, with a file of entries about a backend of
 /// version 1.2.3.
 fn report_of(
     spec: &Specification,
-    cases: &[&Case],
+    cases: &[&Arc<Case>],
     (observed, said): (Verdict, &str),
     entries: &str,
 ) -> BackendReport {
@@ -25,18 +27,33 @@ fn report_of(
     let mut report = BackendReport::new("mine".to_owned(), &reference, spec);
     report.backend.version = "1.2.3".into();
     for case in cases {
-        let judged = Judged::new(&reference, case, Strictness::Lenient).unwrap();
-        let judgement = Judgement { verdict: observed, note: None };
-        report.results.push(Entry::new(case, judged.result(judgement, said.to_owned(), None)));
+        let result = |run: &Run| {
+            let judged = Judged::new(&reference, run, Strictness::Lenient).unwrap();
+            let judgement = Judgement { verdict: observed, note: None };
+            Entry::with_facts(run, judged.result(judgement, said.to_owned(), None))
+        };
+        report.results.push(Entry::of_case(case, case.runs().iter().map(result).collect()));
     }
     read(spec, entries).unwrap().apply(&mut report, cases);
     report
 }
 
 /// The verdicts of that report.
-fn verdicts(spec: &Specification, cases: &[&Case], observed: Verdict, entries: &str) -> Vec<Verdict> {
+fn verdicts(spec: &Specification, cases: &[&Arc<Case>], observed: Verdict, entries: &str) -> Vec<Verdict> {
     let report = report_of(spec, cases, (observed, ""), entries);
     report.results.iter().map(|entry| entry.verdict).collect()
+}
+
+/// The runs of that report, with their verdicts.
+fn run_verdicts(
+    spec: &Specification,
+    cases: &[&Arc<Case>],
+    observed: Verdict,
+    entries: &str,
+) -> Vec<(Run, Verdict)> {
+    let report = report_of(spec, cases, (observed, ""), entries);
+    let verdicts = report.results.iter().flat_map(|entry| &entry.all).map(|run| run.verdict);
+    cases.iter().flat_map(|case| case.runs()).zip(verdicts).collect()
 }
 
 fn read(spec: &Specification, entries: &str) -> Result<Deviations, String> {
@@ -44,8 +61,8 @@ fn read(spec: &Specification, entries: &str) -> Result<Deviations, String> {
 }
 
 /// The cases of an operator.
-fn cases_of<'a>(spec: &'a Specification, operator: &str) -> Vec<&'a Case> {
-    spec.cases.iter().filter(|case| case.call.operator.as_str() == operator && !case.large).collect()
+fn cases_of<'a>(spec: &'a Specification, operator: &str) -> Vec<&'a Arc<Case>> {
+    spec.cases.iter().filter(|case| case.operator().as_str() == operator && !case.large).collect()
 }
 
 #[test]
@@ -82,7 +99,7 @@ fn an_entry_with_case_and_clause_covers_what_matches_both() {
     // A topic and a clause of an operator, such that some case has both, one of them, and neither.
     let found = spec.cases.iter().find_map(|both| {
         let (topic, clause) = (both.id.rsplit_once('/')?.0, &both.clauses[0]);
-        let of_operator = spec.cases.iter().filter(|case| case.call.operator == both.call.operator);
+        let of_operator = spec.cases.iter().filter(|case| case.operator() == both.operator());
         let has = |case: &Case| {
             (case.id.rsplit_once('/').is_some_and(|(of, _)| of == topic), case.clauses.contains(clause))
         };
@@ -168,12 +185,13 @@ fn versions_that_are_no_glob_are_refused() {
 }
 
 /// Asserts that a selector of an entry about all cases of an operator covers exactly those that `wanted` says.
-fn assert_selects(operator: &str, selector: &str, wanted: impl Fn(&Case) -> bool) {
+fn assert_selects(operator: &str, selector: &str, wanted: impl Fn(&Run) -> bool) {
     let spec = crate::embedded();
     let cases = cases_of(spec, operator);
     let entry = format!("  - {{ case: {operator}/*, where: {selector}, verdict: crash, reason: it does }}");
     let (mut covered, mut others) = (0, 0);
-    for (case, verdict) in cases.iter().zip(verdicts(spec, &cases, Verdict::Crash, &entry)) {
+    for (case, verdict) in run_verdicts(spec, &cases, Verdict::Crash, &entry) {
+        let case = &case;
         let expected = if wanted(case) { Verdict::KnownDeviation } else { Verdict::Crash };
         assert_eq!(verdict, expected, "{selector}: {}", case.id);
         *if wanted(case) { &mut covered } else { &mut others } += 1;
@@ -184,15 +202,15 @@ fn assert_selects(operator: &str, selector: &str, wanted: impl Fn(&Case) -> bool
 #[test]
 fn each_selector_covers_what_it_describes_and_nothing_else() {
     const ND: &str = "tf.gather_nd";
-    let rank = |case: &Case| case.params().shape().rank();
-    let size = |case: &Case| case.params().shape().element_count();
-    let batch = |case: &Case| case.call.attributes.get("batch_dims").cloned();
+    let rank = |case: &Run| case.params().shape().rank();
+    let size = |case: &Run| case.params().shape().element_count();
+    let batch = |case: &Run| case.call.attributes.get("batch_dims").cloned();
     assert_selects(ND, "{ rank: 3 }", |case| rank(case) == 3);
     assert_selects(ND, "{ rank: 3.. }", |case| rank(case) >= 3);
     assert_selects(ND, "{ rank: ..1 }", |case| rank(case) <= 1);
     assert_selects(ND, "{ rank: 2..3 }", |case| (2..=3).contains(&rank(case)));
     assert_selects(ND, "{ size: 100..2000 }", |case| (100..=2000).contains(&size(case)));
-    let empty = |case: &Case| case.call.operands.tensors().any(|tensor| tensor.shape().contains(&0));
+    let empty = |case: &Run| case.call.operands.tensors().any(|tensor| tensor.shape().contains(&0));
     assert_selects(ND, "{ empty: true }", empty);
     assert_selects(ND, "{ empty: false }", |case| !empty(case));
     assert_selects(ND, "{ params-dtype: string }", |case| case.params().dtype() == DType::String);
@@ -215,7 +233,7 @@ fn each_selector_covers_what_it_describes_and_nothing_else() {
             .any(|one| matches!(one, gather_spec::Allowed::Output(_) | gather_spec::Allowed::Shape(_)))
     });
     const TAKE: &str = "numpy.take";
-    let mode = |case: &Case| match case.call.attributes.get("mode") {
+    let mode = |case: &Run| match case.call.attributes.get("mode") {
         Some(Attribute::String(mode)) => mode.clone(),
         _ => "raise".to_owned(),
     };
@@ -270,7 +288,7 @@ fn what_a_selector_covers_must_deviate() {
     let spec = crate::embedded();
     let cases = cases_of(spec, "tf.gather_nd");
     let entry = "  - { case: tf.gather_nd/*, where: { empty: true }, verdict: crash, reason: it does }";
-    for (case, verdict) in cases.iter().zip(verdicts(spec, &cases, Verdict::Pass, entry)) {
+    for (case, verdict) in run_verdicts(spec, &cases, Verdict::Pass, entry) {
         let empty = case.call.operands.tensors().any(|tensor| tensor.shape().contains(&0));
         assert_eq!(verdict, if empty { Verdict::UnexpectedPass } else { Verdict::Pass }, "{}", case.id);
     }

@@ -2,22 +2,22 @@
 
 use std::collections::BTreeSet;
 
+use std::sync::Arc;
+
 use gather_spec::Case;
 
 use crate::report::{BackendReport, Problem};
-use crate::select::Names;
 
 use super::Deviations;
 
 impl Deviations {
     /// Adds a problem for each entry that is about selected cases, but only about cases of operators that the backend does
     /// not declare.
-    pub fn apply_to_undeclared(&self, report: &mut BackendReport, cases: &[&Case]) {
-        let names = Names::new(cases.iter().copied());
+    pub fn apply_to_undeclared(&self, report: &mut BackendReport, cases: &[&Arc<Case>]) {
         let concern = self.entries.iter().filter(|entry| entry.concerns(&report.backend.version));
         let about = concern.filter(|entry| entry.profile.is_none()).filter_map(|entry| {
-            let covered = entry.named(cases, &names).into_iter();
-            let operators: BTreeSet<&str> = covered.map(|at| cases[at].call.operator.as_str()).collect();
+            let named = cases.iter().filter(|case| entry.names(case));
+            let operators: BTreeSet<&str> = named.map(|case| case.operator().as_str()).collect();
             let is_idle =
                 !operators.is_empty() && !operators.iter().any(|operator| report.declares(operator));
             is_idle.then(|| Problem::Undeclared {

@@ -13,8 +13,7 @@ use crate::judge::Verdict;
 
 use super::Deviations;
 use super::kinds;
-use super::selector::message;
-use crate::facts::{Drawn, Expected, Facts};
+use crate::facts::{Drawn, Expected, Facts, message};
 
 /// A check whose failures are compared with known deviations.
 pub(crate) struct Watched<'a> {
@@ -54,7 +53,8 @@ impl<'a> Watched<'a> {
         let declared = self.description.operators.get(first.call.operator.as_str());
         // A built-in backend is asked under policies of its own choice.
         let profile = declared.map_or(first.way.profile, |known| known.profile);
-        let mut facts = Facts::of_call(self.signatures, &first.call, profile)?;
+        let signature = self.signatures.get(first.call.operator.as_str())?;
+        let mut facts = Facts::of_call(signature, &first.call, profile)?;
         facts.expected.extend(expected);
         Some(facts)
     }

@@ -292,7 +292,7 @@ mod tests {
             all.iter().filter_map(code).collect::<BTreeSet<_>>()
         };
         let mut compared = BTreeMap::new();
-        for case in &spec.cases {
+        for case in crate::embedded_runs() {
             let Some(signature) = signatures.get(case.call.operator.as_str()) else { continue };
             for profile in Profile::all_specified()
                 .filter(|one| signature.permitted().is_none_or(|all| all.permits(*one)))

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use gather_spec::Case;
+use gather_spec::Run;
 use sha2::{Digest, Sha256};
 
 use crate::backend::Description;
@@ -26,7 +26,7 @@ pub struct Saved {
     /// Its file.
     pub file: PathBuf,
     /// The case.
-    pub case: Case,
+    pub run: Run,
 }
 
 /// The state of a saved case while all ways are tried.
@@ -96,8 +96,8 @@ fn ask_chunk(
 ) -> Result<(), process::Broken> {
     let mut asked = Vec::with_capacity(chunk.len());
     for (saved, attempt) in chunk.iter_mut().filter(|(_, attempt)| attempt.failing.is_none()) {
-        if let Ok(judged) = Judged::new(description, &saved.case, strictness) {
-            let question = Question { call: saved.case.call.clone(), way };
+        if let Ok(judged) = Judged::new(description, &saved.run, strictness) {
+            let question = Question { call: saved.run.call.clone(), way };
             asked.push((*saved, attempt, judged, question));
         }
     }

@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn after_a_panic_the_next_question_goes_to_a_new_backend() {
         let spec = crate::embedded();
-        let call = spec.cases[0].call.clone();
+        let call = spec.cases[0].runs()[0].call.clone();
         let mut subject = Subject::backend(|| Box::new(Fragile { has_panicked: false }));
         let question = Question { call, way: Way::default() };
         for _ in 0..2 {

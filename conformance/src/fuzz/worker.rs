@@ -115,7 +115,7 @@ pub(super) struct Worker<'a> {
 }
 
 /// A case in progress.
-struct Case {
+struct Run {
     /// Its position in the chunk.
     at: usize,
     number: u64,
@@ -207,7 +207,7 @@ impl<'a> Worker<'a> {
         }
         let mut under_way = Vec::with_capacity(64);
         for (at, place) in places.enumerate() {
-            let case = Case { at, number: job.shard.case(place), asked: Vec::new(), answers: Vec::new() };
+            let case = Run { at, number: job.shard.case(place), asked: Vec::new(), answers: Vec::new() };
             self.go_on(job.campaign, case, &mut parts, &mut under_way);
         }
         let mut interrupted = None;
@@ -228,7 +228,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Takes the next step of a case whose questions are all answered.
-    fn go_on(&mut self, campaign: &Campaign, mut case: Case, parts: &mut [Part], under_way: &mut Vec<Case>) {
+    fn go_on(&mut self, campaign: &Campaign, mut case: Run, parts: &mut [Part], under_way: &mut Vec<Run>) {
         let part = if parts.len() == 1 { &mut parts[0] } else { &mut parts[case.at] };
         self.choices.reseed(campaign.case_seed(case.number));
         let step = self.check.step(&mut self.choices, &case.asked, &case.answers, &mut part.tally);
@@ -258,7 +258,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Asks the open questions of all cases in one batch. Returns a reason if some remain unanswered.
-    fn ask(&mut self, cases: &mut [Case]) -> Option<Interrupted> {
+    fn ask(&mut self, cases: &mut [Run]) -> Option<Interrupted> {
         let questions: Vec<&Question> =
             cases.iter().flat_map(|case| &case.asked[case.answers.len()..]).collect();
         let Answers { answers, interrupted } = self.subject.ask(&questions);
@@ -272,7 +272,7 @@ impl<'a> Worker<'a> {
 
     /// Runs one case from given draws.
     fn replay(&mut self, draws: &[u64]) -> Result<Small, Interrupted> {
-        let mut case = Case { at: 0, number: 0, asked: Vec::new(), answers: Vec::new() };
+        let mut case = Run { at: 0, number: 0, asked: Vec::new(), answers: Vec::new() };
         loop {
             let mut choices = Choices::from_draws(draws.to_vec());
             let broken =
@@ -363,7 +363,7 @@ pub(super) struct Small {
     pub(super) questions: Vec<Question>,
 }
 
-impl Case {
+impl Run {
     fn is_answered(&self) -> bool {
         self.asked.len() == self.answers.len()
     }

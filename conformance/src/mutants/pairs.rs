@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gather_spec::{Case, DType, Profile, Signature, Signatures};
+use gather_spec::{DType, Profile, Run, Signature, Signatures};
 use rayon::prelude::*;
 
 use super::all;
@@ -42,7 +42,7 @@ pub fn wrong(signatures: &Signatures, draws: u64) -> Vec<Pair<'_>> {
 #[must_use]
 pub fn open<'a>(
     signatures: &Signatures,
-    cases: &[&Case],
+    cases: &[&Run],
     pairs: &[Pair<'a>],
     declared: Option<Dtypes>,
 ) -> Vec<Pair<'a>> {
@@ -57,7 +57,7 @@ pub fn open<'a>(
 #[must_use]
 pub fn caught_in_programs(
     signatures: &Signatures,
-    cases: &[&Case],
+    cases: &[&Run],
     declared: Option<Dtypes>,
     has_codes: bool,
 ) -> BTreeMap<String, BTreeSet<CaughtUnder>> {
@@ -69,9 +69,9 @@ pub fn caught_in_programs(
 }
 
 /// The cases that such a backend is asked, but those of a grid.
-fn asked(signatures: &Signatures, cases: &[&Case], declared: Option<Dtypes>) -> Vec<Case> {
+fn asked(signatures: &Signatures, cases: &[&Run], declared: Option<Dtypes>) -> Vec<Run> {
     let description = declaring(signatures, Profile::default(), declared).describe();
-    let cases = cases.par_iter().filter(|case| case.grid_point.is_none());
+    let cases = cases.par_iter().filter(|case| !case.case.axes.has_sizes());
     let asked = cases.filter_map(|case| {
         if declared.is_some() { within(&description, case) } else { Some((**case).clone()) }
     });
@@ -93,7 +93,7 @@ pub fn wrong_within<'a>(signatures: &Signatures, pairs: &[Pair<'a>], declared: D
 }
 
 /// The case in the declared dtypes, if its dtypes allow that.
-fn within(description: &Description, case: &Case) -> Option<Case> {
+fn within(description: &Description, case: &Run) -> Option<Run> {
     let capability = description.operators.get(case.call.operator.as_str())?;
     let case = case.within(&capability.dtypes, &capability.index_dtypes).ok()?;
     capability.covers(&case.roles()).then(|| case.into_owned())

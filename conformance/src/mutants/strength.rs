@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use gather_spec::{Call, Case, Profile, Signature, Signatures, TensorError};
+use gather_spec::{Call, Profile, Run, Signature, Signatures, TensorError};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -78,18 +78,18 @@ pub struct Kill {
 /// so they run only if no smaller case of their operator catches the mutant. Cases of a grid are left out, since no step
 /// of a model depends on sizes.
 #[must_use]
-pub fn measure(signatures: &Signatures, cases: &[&Case]) -> Strength {
+pub fn measure(signatures: &Signatures, cases: &[&Run]) -> Strength {
     strength(signatures, cases, false)
 }
 
 /// The same, with every case run against every mutant.
 #[must_use]
-pub fn measure_thoroughly(signatures: &Signatures, cases: &[&Case]) -> Strength {
+pub fn measure_thoroughly(signatures: &Signatures, cases: &[&Run]) -> Strength {
     strength(signatures, cases, true)
 }
 
-fn strength(signatures: &Signatures, cases: &[&Case], thorough: bool) -> Strength {
-    let cases: Vec<&Case> = cases.iter().copied().filter(|case| case.grid_point.is_none()).collect();
+fn strength(signatures: &Signatures, cases: &[&Run], thorough: bool) -> Strength {
+    let cases: Vec<&Run> = cases.iter().copied().filter(|case| !case.case.axes.has_sizes()).collect();
     let trial = Trial::new(signatures, cases.par_iter().map(|case| LaidOut::new(case)).collect(), None);
     let draws = signatures.iter().collect::<Vec<_>>();
     let draws: Vec<Draws> = draws.into_par_iter().map(|signature| Draws::all(signature, 0)).collect();
@@ -107,12 +107,12 @@ fn strength(signatures: &Signatures, cases: &[&Case], thorough: bool) -> Strengt
 
 /// A case with its call in every layout, built once for all mutants.
 pub(super) struct LaidOut<'a> {
-    pub(super) case: &'a Case,
+    pub(super) case: &'a Run,
     calls: [Result<Call, TensorError>; Layout::ALL.len()],
 }
 
 impl<'a> LaidOut<'a> {
-    pub(super) fn new(case: &'a Case) -> Self {
+    pub(super) fn new(case: &'a Run) -> Self {
         Self { case, calls: Layout::ALL.map(|layout| layout.apply(&case.call)) }
     }
 
@@ -162,7 +162,7 @@ impl<'a> Trial<'a> {
     /// its operator catches.
     pub(super) fn caught_in_programs(mut self, has_codes: bool) -> BTreeMap<&'a str, BTreeSet<CaughtUnder>> {
         (self.as_programs, self.has_codes) = (true, has_codes);
-        let operator = |case: &'a Case| case.call.operator.as_str();
+        let operator = |case: &'a Run| case.call.operator.as_str();
         let every: Vec<(&Mutant, usize)> = all()
             .into_iter()
             .flat_map(|mutant| (0..mutant.profiles.len()).map(move |at| (mutant, at)))

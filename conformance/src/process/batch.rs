@@ -1,81 +1,142 @@
-//! The state of a run: the cases of the calls that are asked, and their results.
+//! The state of a run of the suite on one process: the calls that are asked, and the results of their cases.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::time::Duration;
 
-use gather_spec::Outcome;
+use gather_spec::{Case, Outcome, Run};
 
-use crate::judge::{Judgement, Verdict};
-use crate::runner::{CaseResult, Judged};
-
-use super::client::Job;
+use crate::backend::Description;
+use crate::declared::Probes;
+use crate::entry::Entry;
+use crate::judge::{Judgement, Strictness, Verdict};
+use crate::runner::{Judged, RunResult};
 use crate::trouble::Trouble;
 
-/// What a run is doing, for whoever shows how far it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use super::client::Job;
+
+/// The progress of a run.
+#[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// A process is being started: for the first time, or again for the time of this number.
     Starting(usize),
     /// The backend has described itself: so many cases are of operators that it does not declare. They have no other event.
     Described(usize),
-    /// The reply to the case of this id is due.
+    /// The reply to the call of this id is due.
     Waiting(&'a str),
     /// A case has its result.
-    Settled(&'a CaseResult),
+    Settled(&'a Entry),
 }
 
-/// What is told of a run's events, by the thread of the worker that they concern.
+/// Is called with the events of a run, by the thread of the worker that they concern.
 pub type Watch<'a> = &'a (dyn Fn(Event<'_>) + Sync);
 
-/// What became of one sending.
+/// What one sending gave.
 #[derive(Clone, Debug)]
 pub(super) struct Ran {
     pub(super) result: Result<(Outcome, Judgement), Trouble>,
     pub(super) stderr: Option<String>,
 }
 
-/// The books of one run.
+/// A call that has no result yet.
 #[derive(Debug)]
-pub(super) struct Batch<'c> {
+struct Asked {
+    judged: Judged<'static>,
+    ran: Vec<Option<Ran>>,
+    /// How long the answers were waited for, all sendings together.
+    took: Duration,
+}
+
+/// The calls that are asked of one process after the other, and the results.
+#[derive(Debug)]
+pub(super) struct Batch<'p> {
     repeat: usize,
-    judged: HashMap<usize, Judged<'c>>,
-    ran: HashMap<usize, Vec<Option<Ran>>>,
-    /// How long the answers to a case were waited for, all runs together.
-    took: HashMap<usize, Duration>,
-    results: BTreeMap<usize, CaseResult>,
+    description: Description,
+    probes: Option<&'p Probes>,
+    /// By number of a call, its case and its place among the runs.
+    places: Vec<(usize, usize)>,
+    asked: HashMap<usize, Asked>,
+    cases: HashMap<usize, Arc<Case>>,
+    /// By number of a call, runs that their cases cannot make again, since they are not read from a file.
+    kept: HashMap<usize, Run>,
+    /// The results so far of cases of which some calls have none yet.
+    unsettled: HashMap<usize, Vec<Option<Entry>>>,
+    settled: BTreeMap<usize, Entry>,
     /// The jobs of this session, by seq less the first seq.
     numbered: Vec<Job>,
     first_seq: u64,
 }
 
-impl<'c> Batch<'c> {
-    /// Books in which nothing is written; calls are numbered from `first_seq`.
-    pub(super) fn new(repeat: usize, first_seq: u64) -> Self {
+impl<'p> Batch<'p> {
+    /// Starts without calls. They are sent `repeat` times, and numbered from `first_seq`.
+    pub(super) fn new(
+        repeat: usize,
+        first_seq: u64,
+        description: Description,
+        probes: Option<&'p Probes>,
+    ) -> Self {
         Self {
             repeat,
-            judged: HashMap::new(),
-            ran: HashMap::new(),
-            took: HashMap::new(),
-            results: BTreeMap::new(),
+            description,
+            probes,
+            places: Vec::new(),
+            asked: HashMap::new(),
+            cases: HashMap::new(),
+            kept: HashMap::new(),
+            unsettled: HashMap::new(),
+            settled: BTreeMap::new(),
             numbered: Vec::new(),
             first_seq,
         }
     }
 
-    /// The results by place.
-    pub(super) fn into_results(self) -> Vec<(usize, CaseResult)> {
-        self.results.into_iter().collect()
+    /// The results of cases by place.
+    pub(super) fn into_results(self) -> Vec<(usize, Entry)> {
+        // Where the user ended the run, some calls of a case may have no result.
+        let in_part = self.unsettled.into_iter().filter_map(|(case, runs)| {
+            let runs: Vec<Entry> = runs.into_iter().flatten().collect();
+            (!runs.is_empty()).then(|| (case, Entry::of_case(&self.cases[&case], runs)))
+        });
+        self.settled.into_iter().chain(in_part).collect()
     }
 
-    /// Takes a case that is to be sent; gives its runs.
-    pub(super) fn take(&mut self, case: usize, judged: Judged<'c>) -> impl Iterator<Item = Job> + use<> {
-        self.judged.insert(case, judged);
-        (0..self.repeat).map(move |run| Job { call: case, run })
+    /// Takes the runs of the case with this place; returns what is to be sent.
+    pub(super) fn take(&mut self, case: usize, runs: Vec<Run>, watch: Watch<'_>) -> Vec<Job> {
+        let Some(first) = runs.first() else { return Vec::new() };
+        self.cases.insert(case, Arc::clone(&first.case));
+        self.unsettled.insert(case, vec![None; runs.len()]);
+        let mut jobs = Vec::new();
+        for (at, run) in runs.into_iter().enumerate() {
+            let call = self.places.len();
+            self.places.push((case, at));
+            if run.case.axes.combinations() == 0 {
+                self.kept.insert(call, run.clone());
+            }
+            match Judged::or_probe(&self.description, &run, Strictness::Lenient, self.probes) {
+                Ok(judged) => {
+                    let judged = judged.into_owned();
+                    let ran = vec![None; self.repeat];
+                    self.asked.insert(call, Asked { judged, ran, took: Duration::ZERO });
+                    jobs.extend((0..self.repeat).map(|run| Job { call, run }));
+                }
+                Err(result) => self.settle(call, Entry::with_facts(&run, *result), watch),
+            }
+        }
+        jobs
     }
 
-    /// Whether the case of a job has its result: then it is not sent again.
-    pub(super) fn is_settled(&self, job: Job) -> bool {
-        self.results.contains_key(&job.call)
+    /// Notes the result of a call, and that of its case if no other call of it is open.
+    fn settle(&mut self, call: usize, result: Entry, watch: Watch<'_>) {
+        let (case, run) = self.places[call];
+        let Some(runs) = self.unsettled.get_mut(&case) else { return };
+        runs[run] = Some(result);
+        if runs.iter().all(Option::is_some)
+            && let Some(runs) = self.unsettled.remove(&case)
+        {
+            let result = Entry::of_case(&self.cases[&case], runs.into_iter().flatten().collect());
+            watch(Event::Settled(&result));
+            self.settled.insert(case, result);
+        }
     }
 
     /// Notes that a call was sent.
@@ -91,55 +152,79 @@ impl<'c> Batch<'c> {
 
     /// Adds the time that a call was waited for.
     pub(super) fn waited(&mut self, job: Job, took: Duration) {
-        *self.took.entry(job.call).or_default() += took;
+        if let Some(asked) = self.asked.get_mut(&job.call) {
+            asked.took += took;
+        }
     }
 
-    /// Takes a case that is not.
-    pub(super) fn not_sent(&mut self, case: usize, result: CaseResult) {
-        self.results.insert(case, result);
+    /// Notes that a call cannot be sent.
+    pub(super) fn not_sent(&mut self, job: Job, why: &str, watch: Watch<'_>) {
+        if let Some(Asked { judged, .. }) = self.asked.remove(&job.call) {
+            let result = judged.not_sent(why);
+            self.settle(job.call, Entry::with_facts(&judged.run, result), watch);
+        }
     }
 
-    /// Notes that a case cannot be sent, none of its runs.
-    pub(super) fn not_sent_after_all(&mut self, job: Job, why: &str, watch: Watch<'_>) {
-        let result = self.judged(job).not_sent(why);
-        watch(Event::Settled(&result));
-        self.results.insert(job.call, result);
+    /// The call of a job; `None` if it has its result, so that it is not sent again.
+    pub(super) fn judged(&self, job: Job) -> Option<&Judged<'static>> {
+        self.asked.get(&job.call).map(|asked| &asked.judged)
     }
 
-    /// The case of a job.
-    pub(super) fn judged(&self, job: Job) -> &Judged<'c> {
-        &self.judged[&job.call]
-    }
-
-    /// Notes what became of one sending; `watch` is told when that settles its case.
+    /// Notes what one sending gave; `watch` is called if the case has its result now.
     pub(super) fn finish(&mut self, job: Job, ran: Ran, watch: Watch<'_>) {
-        if self.results.contains_key(&job.call) {
-            return;
-        }
+        let Some(asked) = self.asked.get_mut(&job.call) else { return };
         let failed = ran.result.is_err();
-        let runs = self.ran.entry(job.call).or_insert_with(|| vec![None; self.repeat]);
-        runs[job.run] = Some(ran);
-        if failed || runs.iter().all(Option::is_some) {
-            let runs: Vec<Ran> =
-                self.ran.remove(&job.call).unwrap_or_default().into_iter().flatten().collect();
-            let result = settle(self.judged(job), &runs, job.run, self.repeat);
-            let duration = self.took.remove(&job.call);
-            watch(Event::Settled(&result));
-            self.results.insert(job.call, CaseResult { duration, ..result });
+        asked.ran[job.run] = Some(ran);
+        if (failed || asked.ran.iter().all(Option::is_some))
+            && let Some(Asked { judged, ran, took }) = self.asked.remove(&job.call)
+        {
+            let ran: Vec<Ran> = ran.into_iter().flatten().collect();
+            let result = result_of(&judged, &ran, job.run, self.repeat);
+            let result = Entry::with_facts(&judged.run, RunResult { duration: Some(took), ..result });
+            self.settle(job.call, result, watch);
         }
     }
 
-    /// Overrules what was found for a call that seemed to be fine.
+    /// Overrules the result of a call that seemed to be fine.
     pub(super) fn amend(&mut self, job: Job, trouble: &Trouble, stderr: Option<String>) {
+        // The call was dropped with its first result.
+        let Some(run) = self.made_again(job) else { return };
+        let judged = Judged::or_probe(&self.description, &run, Strictness::Lenient, self.probes);
+        let Ok(judged) = judged else { return };
         let judgement = Judgement { verdict: trouble.verdict, note: None };
-        let result = self.judged(job).result(judgement, trouble.what.clone(), None);
-        self.results.insert(job.call, CaseResult { stderr, ..result });
+        let result = RunResult { stderr, ..judged.result(judgement, trouble.what.clone(), None) };
+        let result = Entry::with_facts(&judged.run, result);
+        self.change(job, |known| *known = result);
+    }
+
+    /// The run of a call that has a result.
+    fn made_again(&self, job: Job) -> Option<Run> {
+        let kept = self.kept.get(&job.call).cloned();
+        kept.or_else(|| self.cases.get(&self.places[job.call].0)?.run(&self.known(job)?.id))
+    }
+
+    /// The result of a call, if it has one.
+    fn known(&self, job: Job) -> Option<&Entry> {
+        let (case, at) = self.places[job.call];
+        let settled = self.settled.get(&case).and_then(|result| result.all.get(at));
+        settled.or_else(|| self.unsettled.get(&case).and_then(|runs| runs[at].as_ref()))
     }
 
     /// Adds what a call wrote to standard error.
     pub(super) fn add_stderr(&mut self, job: Job, text: String) {
-        if let Some(result) = self.results.get_mut(&job.call).filter(|_| !text.is_empty()) {
-            result.stderr.get_or_insert(text);
+        if !text.is_empty() {
+            self.change(job, |known| known.add_stderr(text));
+        }
+    }
+
+    /// Changes the result of a call, and that of its case.
+    fn change(&mut self, job: Job, change: impl FnOnce(&mut Entry)) {
+        let (case, at) = self.places[job.call];
+        if let Some(result) = self.settled.get_mut(&case) {
+            result.all.get_mut(at).map(change);
+            result.settle();
+        } else if let Some(runs) = self.unsettled.get_mut(&case) {
+            runs[at].as_mut().map(change);
         }
     }
 
@@ -148,9 +233,9 @@ impl<'c> Batch<'c> {
         self.numbered.last().copied()
     }
 
-    /// Whether a case has passed.
+    /// Whether a call has passed.
     pub(super) fn has_passed(&self, job: Job) -> bool {
-        self.results.get(&job.call).is_some_and(|result| result.verdict == Verdict::Pass)
+        self.known(job).is_some_and(|run| run.verdict == Verdict::Pass)
     }
 
     /// Forgets the numbers of the process before.
@@ -160,17 +245,17 @@ impl<'c> Batch<'c> {
     }
 }
 
-/// The result of the runs of a case, of which number `run` came last. As in this process, any failing run decides.
-fn settle(judged: &Judged<'_>, runs: &[Ran], run: usize, repeat: usize) -> CaseResult {
-    let stderr = runs.iter().find_map(|ran| ran.stderr.clone());
-    let at = (run > 0).then(|| format!("run {} of {repeat}", run + 1));
+/// The result of the sendings of a call, of which number `last` came last. As in this process, any that fails decides.
+fn result_of(judged: &Judged<'_>, sendings: &[Ran], last: usize, repeat: usize) -> RunResult {
+    let stderr = sendings.iter().find_map(|ran| ran.stderr.clone());
+    let at = (last > 0).then(|| format!("run {} of {repeat}", last + 1));
     let fail = |trouble: &Trouble, at| {
         let judgement = Judgement { verdict: trouble.verdict, note: None };
         judged.result(judgement, trouble.what.clone(), at)
     };
-    let answers: Vec<_> = runs.iter().filter_map(|ran| ran.result.as_ref().ok()).collect();
+    let answers: Vec<_> = sendings.iter().filter_map(|ran| ran.result.as_ref().ok()).collect();
     let wrong = answers.iter().position(|(_, judgement)| judgement.verdict != Verdict::Pass);
-    let trouble = runs.iter().find_map(|ran| ran.result.as_ref().err());
+    let trouble = sendings.iter().find_map(|ran| ran.result.as_ref().err());
     let result = match trouble.filter(|trouble| trouble.verdict != Verdict::NotRun || wrong.is_none()) {
         Some(trouble) => fail(trouble, at),
         None => {
@@ -188,5 +273,5 @@ fn settle(judged: &Judged<'_>, runs: &[Ran], run: usize, repeat: usize) -> CaseR
             }
         }
     };
-    CaseResult { stderr, ..result }
+    RunResult { stderr, ..result }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use gather_spec::tensor::Sparse;
-use gather_spec::{Call, Case, Tensor};
+use gather_spec::{Call, Run, Tensor};
 use tempfile::TempDir;
 
 use crate::protocol::{CallMessage, Command, OperandMessages, TensorMessage};
@@ -60,26 +60,26 @@ impl Request {
         Self::with_file(seq, call, None, file_above, folder)
     }
 
-    /// The request for the call of a case.
+    /// The request for the call of a run.
     ///
     /// # Errors
     /// Why it cannot be sent: its operands are too large, and there is no file for them.
-    pub(super) fn of_case(
+    pub(super) fn of_run(
         seq: u64,
-        case: &Case,
+        run: &Run,
         file_above: usize,
         folder: &mut InputFolder,
     ) -> Result<Self, String> {
-        let name = &*case.names.params;
+        let name = &*run.case.names.params;
         let in_file = |sparse: &Arc<Sparse>| {
             InputFile::sparse(seq, name, sparse, folder)
                 .map_err(|error| format!("no file for {name}: {error}"))
         };
-        let file = case.sparse.as_ref().map(in_file).transpose()?;
-        let dense = case.call.operands.iter().filter(|(operand, _)| file.is_none() || *operand != name);
+        let file = run.sparse.as_ref().map(in_file).transpose()?;
+        let dense = run.call.operands.iter().filter(|(operand, _)| file.is_none() || *operand != name);
         match dense.map(|(operand, tensor)| (operand, bytes(tensor))).find(|(_, size)| *size > MOST_IN_FULL) {
             Some((operand, size)) => Err(format!("{operand} takes {size} bytes, more than are sent")),
-            None => Ok(Self::with_file(seq, &case.call, file, file_above, folder)),
+            None => Ok(Self::with_file(seq, &run.call, file, file_above, folder)),
         }
     }
 

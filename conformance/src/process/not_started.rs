@@ -136,7 +136,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::process::ProcessBackend;
+    use crate::process::{ProcessBackend, Trivial};
 
     /// What is said of a program with these bytes.
     fn said(bytes: &[u8], mode: u32) -> String {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     fn said_of(program: &Path) -> String {
-        ProcessBackend::new(program).run(&[], &[], &|_| ()).unwrap_err().why
+        ProcessBackend::new(program).run_each(Trivial::Runs(&[]), &[], &|_| ()).unwrap_err().why
     }
 
     #[test]

@@ -1,15 +1,19 @@
 //! Runs cases on a program: as many workers as it has processes share them out.
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use gather_spec::Case;
+use gather_spec::load::Maker;
+use gather_spec::{Case, Run};
 
 use crate::backend::Description;
 use crate::declared::Probes;
+use crate::entry::Entry;
 use crate::interrupt;
 use crate::judge::{Strictness, Verdict};
-use crate::runner::{CaseResult, Judged};
+use crate::runner::Judged;
+use crate::select::Chosen;
 use crate::words::counted;
 
 use super::batch::{Event, Watch};
@@ -23,7 +27,7 @@ pub struct Findings {
     pub description: Description,
     /// The results of the cases whose operators the backend declares, in the order of the cases. Where the user has ended
     /// the run, cases may lack theirs.
-    pub results: Vec<CaseResult>,
+    pub results: Vec<Entry>,
     /// What else was noticed, such as a process that ignored `stop`.
     pub remarks: Vec<String>,
     /// What is wrong and belongs to no case, such as an exit status other than 0 after `stop`.
@@ -35,46 +39,65 @@ impl Findings {
     #[must_use]
     pub fn not_run(&self) -> Option<&str> {
         let found = self.results.iter().find(|result| result.verdict == Verdict::NotRun);
-        found.map(|result| result.actual.as_str())
+        found.and_then(|result| result.actual.as_deref())
     }
 }
 
 impl ProcessBackend {
-    /// Runs cases. First a few `trivial` ones are asked: if none of them is answered, no other call is sent. `watch` is told
-    /// what is being waited for, and of each case that has its result.
+    /// Runs cases. First a few calls of `trivial` cases are asked: if none of them is answered, no other call is sent. `watch`
+    /// is told what is being waited for, and of each case that has its result.
     ///
     /// What a backend has started ends with it as far as it is in its process group; with [`super::adopt_children`] also
     /// what has left that.
     ///
     /// # Errors
     /// [`Broken`] if the process cannot be started.
-    pub fn run(&self, trivial: &[&Case], cases: &[&Case], watch: Watch<'_>) -> Result<Findings, Broken> {
+    pub fn run(
+        &self,
+        trivial: &[Arc<Case>],
+        chosen: &Chosen<'_>,
+        watch: Watch<'_>,
+    ) -> Result<Findings, Broken> {
+        self.run_made(Trivial::Cases(trivial), chosen.cases, &|maker, case| chosen.runs(maker, case), watch)
+    }
+
+    /// The same, with the runs that `make` makes of a case.
+    fn run_made(
+        &self,
+        trivial: Trivial<'_>,
+        cases: &[&Arc<Case>],
+        make: &(dyn Fn(&mut Maker, &Arc<Case>) -> Vec<Run> + Sync),
+        watch: Watch<'_>,
+    ) -> Result<Findings, Broken> {
         let shared = Shared::new(self);
         let mut first = Worker::start(&shared, watch)?;
         let description = first.description().clone();
         let declared = description.declared(cases);
         watch(Event::Described(cases.len() - declared.len()));
-        let cases = declared.as_slice();
+        let cases = declared;
         let probed = self.probe(&mut first, &description, trivial, watch);
         shared.forget_stderr();
         shared.probes.get_or_init(|| Probes::new(&description, cases.iter().copied()));
 
-        let mut results: Vec<Option<CaseResult>> = vec![None; cases.len()];
+        let mut results: Vec<Option<Entry>> = vec![None; cases.len()];
         let jobs = if first.has_given_up() { 1 } else { self.jobs.min(cases.len()) };
+        let counter = AtomicUsize::new(0);
+        let next = |maker: &mut Maker| {
+            let at = counter.fetch_add(1, Ordering::Relaxed);
+            Some((at, make(maker, cases.get(at)?)))
+        };
         std::thread::scope(|scope| {
             let more = (1..jobs).map(|_| {
-                let (shared, description) = (&shared, &description);
+                let (shared, description, next) = (&shared, &description, &next);
                 // A worker that does not come up leaves its cases to the others.
                 let work = move || match Worker::start(shared, watch) {
-                    Ok(mut worker) if worker.description() == description => {
-                        worker.run(cases, &shared.next, true, watch)
-                    }
+                    Ok(mut worker) if worker.description() == description => worker.run(next, true, watch),
                     _ => Vec::new(),
                 };
                 std::thread::Builder::new().spawn_scoped(scope, work)
             });
             let more: Vec<_> = more.map_while(Result::ok).collect();
-            let mut done = first.run(cases, &shared.next, true, watch);
+            let mut done = first.run(&next, true, watch);
             for worker in more {
                 done.extend(worker.join().expect("a worker does not panic"));
             }
@@ -82,14 +105,21 @@ impl ProcessBackend {
                 results[at] = Some(result);
             }
         });
-        let interrupted = interrupt::requested();
-        let results = results.into_iter().filter(|result| result.is_some() || !interrupted);
-        let results = results.map(|result| result.expect("every case was taken by a worker"));
-        let with_probe = |result: CaseResult| match probed.get(&result.id) {
-            Some(probed) if result.verdict == Verdict::NotRun => probed.clone(),
-            _ => result,
+        let with_probe = |mut result: Entry| {
+            let mut changed = false;
+            for run in result.all.iter_mut().filter(|run| run.verdict == Verdict::NotRun) {
+                if let Some(probed) = probed.get(&run.id) {
+                    (*run, changed) = (probed.clone(), true);
+                    result.tested.extend(probed.tested.iter().cloned());
+                }
+            }
+            if changed {
+                result.settle();
+            }
+            result
         };
-        let results = results.map(with_probe).collect();
+        // Where the user ended the run, cases may lack their results.
+        let results = results.into_iter().flatten().map(with_probe).collect();
         let [mut remarks, problems] = [shared.remarks, shared.problems].map(|said| {
             let mut said = said.into_inner().expect("no worker panics");
             said.sort();
@@ -102,57 +132,110 @@ impl ProcessBackend {
         Ok(Findings { description, results, remarks, problems })
     }
 
-    /// Runs the trivial cases. If none of them is answered, the worker gives up: a backend that hangs would take hours. Gives
-    /// their results by id where the worker sends no more calls.
+    /// Asks runs, each of a case of its own, after a few `trivial` calls.
+    ///
+    /// # Errors
+    /// As [`ProcessBackend::run`].
+    pub fn run_each(&self, trivial: Trivial<'_>, runs: &[Run], watch: Watch<'_>) -> Result<Findings, Broken> {
+        let cases: Vec<&Arc<Case>> = runs.iter().map(|run| &run.case).collect();
+        let make = |_: &mut Maker, case: &Arc<Case>| {
+            runs.iter().filter(|run| Arc::ptr_eq(&run.case, case)).cloned().collect()
+        };
+        self.run_made(trivial, &cases, &make, watch)
+    }
+
+    /// Runs a few trivial calls. If none of them is answered, the worker gives up: a backend that hangs would take hours.
+    /// Returns their results by id where the worker sends no more calls.
     fn probe(
         &self,
         worker: &mut Worker<'_>,
         description: &Description,
-        trivial: &[&Case],
+        trivial: Trivial<'_>,
         watch: Watch<'_>,
-    ) -> HashMap<String, CaseResult> {
-        let few = trivial_cases(description, trivial);
-        let results = worker.run(&few, &AtomicUsize::new(0), false, &|event| {
-            // Trivial cases are no cases of the run.
+    ) -> HashMap<String, Entry> {
+        let few = trivial.handful(description);
+        let counter = AtomicUsize::new(0);
+        let next = |_: &mut Maker| {
+            let at = counter.fetch_add(1, Ordering::Relaxed);
+            Some((at, vec![few.get(at)?.clone()]))
+        };
+        let results = worker.run(&next, false, &|event| {
+            // Trivial calls are none of the run.
             if !matches!(event, Event::Settled(..)) {
                 watch(event);
             }
         });
+        let of_run = |(_, Entry { all, tested, .. }): (usize, Entry)| {
+            all.into_iter().map(move |run| Entry { tested: tested.clone(), ..run })
+        };
+        let results: Vec<Entry> = results.into_iter().flat_map(of_run).collect();
         let is_answer = |verdict| {
             !matches!(verdict, Verdict::Crash | Verdict::Timeout | Verdict::ProtocolError | Verdict::NotRun)
         };
-        let answered = results.iter().any(|(_, result)| is_answer(result.verdict));
-        if let Some((_, CaseResult { verdict, id, actual, .. })) = results.first()
+        let answered = results.iter().any(|result| is_answer(result.verdict));
+        if let Some(Entry { verdict, id, actual, .. }) = results.first()
             && !answered
             && !interrupt::requested()
         {
-            let calls = counted(few.len(), "trivial call");
+            let (calls, actual) = (counted(few.len(), "trivial call"), actual.as_deref().unwrap_or_default());
             worker.give_up(&format!("the backend answers none of {calls}: {verdict} at {id}: {actual}"));
         }
         if worker.has_given_up() {
-            results.into_iter().map(|(_, result)| (result.id.clone(), result)).collect()
+            results.into_iter().map(|result| (result.id.clone(), result)).collect()
         } else {
             HashMap::new()
         }
     }
 }
 
-/// A handful of calls that whoever declares their dtypes must answer: small ones with one right output and few
-/// attributes, of different operators where possible.
-fn trivial_cases<'a>(description: &Description, cases: &[&'a Case]) -> Vec<&'a Case> {
-    const HANDFUL: usize = 5;
-    let easy = |case: &Case| {
-        let judged = Judged::new(description, case, Strictness::Lenient);
-        judged.is_ok_and(|judged| judged.has_one_output())
-    };
-    let mut easy: Vec<&Case> = cases.iter().copied().filter(|case| easy(case)).collect();
-    easy.sort_by_key(|case| case.call.attributes.len());
-    let mut chosen: Vec<&Case> = Vec::new();
-    while chosen.len() < HANDFUL && !easy.is_empty() {
-        // The operator that has had the fewest calls is next; the order of the cases decides the rest.
-        let had = |case: &Case| chosen.iter().filter(|one| one.call.operator == case.call.operator).count();
-        let next = (0..easy.len()).min_by_key(|at| had(easy[*at])).expect("some case is left");
-        chosen.push(easy.remove(next));
+/// Where to look for calls that whoever declares their dtypes must answer.
+#[derive(Clone, Copy, Debug)]
+pub enum Trivial<'a> {
+    /// Among the runs of cases.
+    Cases(&'a [Arc<Case>]),
+    /// Among runs.
+    Runs(&'a [Run]),
+}
+
+/// The most cases of an operator among which trivial calls are looked for.
+const LOOKED_AT: usize = 60;
+
+impl Trivial<'_> {
+    /// A handful of small calls with one right output and few attributes, of different operators where possible.
+    fn handful(self, description: &Description) -> Vec<Run> {
+        const HANDFUL: usize = 5;
+        let is_easy = |run: &Run| {
+            Judged::new(description, run, Strictness::Lenient).is_ok_and(|judged| judged.has_one_output())
+        };
+        let mut easy: Vec<Run> = match self {
+            Self::Runs(runs) => runs.iter().filter(|run| is_easy(run)).cloned().collect(),
+            Self::Cases(cases) => {
+                let mut maker = Maker::default();
+                looked_at(description, cases).flat_map(|case| maker.runs(case)).filter(is_easy).collect()
+            }
+        };
+        easy.sort_by_key(|run| run.call.attributes.len());
+        let mut chosen: Vec<Run> = Vec::new();
+        while chosen.len() < HANDFUL && !easy.is_empty() {
+            // The operator that has had the fewest calls is next; the order of the cases decides the rest.
+            let had = |run: &Run| chosen.iter().filter(|one| one.call.operator == run.call.operator).count();
+            let next = (0..easy.len()).min_by_key(|at| had(&easy[*at])).expect("some call is left");
+            chosen.push(easy.remove(next));
+        }
+        chosen
     }
-    chosen
+}
+
+/// The first cases of each operator that a backend declares, but those of many sizes.
+fn looked_at<'a>(description: &Description, cases: &'a [Arc<Case>]) -> impl Iterator<Item = &'a Arc<Case>> {
+    let mut looked_at: HashMap<&str, usize> = HashMap::new();
+    cases.iter().filter(move |case| {
+        let operator = case.operator().as_str();
+        if case.large || case.axes.has_sizes() || !description.operators.contains_key(operator) {
+            return false;
+        }
+        let looked = looked_at.entry(operator).or_default();
+        *looked += 1;
+        *looked <= LOOKED_AT
+    })
 }

@@ -5,13 +5,14 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use gather_spec::Case;
+use gather_spec::Run;
+use gather_spec::load::Maker;
 
 use crate::backend::Description;
 use crate::declared::Probes;
+use crate::entry::Entry;
 use crate::interrupt;
-use crate::judge::{Strictness, Verdict};
-use crate::runner::{CaseResult, Judged};
+use crate::judge::{Judgement, Verdict};
 use crate::words::counted;
 
 use super::batch::{Batch, Event, Ran, Watch};
@@ -28,8 +29,6 @@ const START_FAILURES: usize = 3;
 #[derive(Debug)]
 pub(super) struct Shared<'a> {
     pub(super) backend: &'a ProcessBackend,
-    /// The next case to take.
-    pub(super) next: AtomicUsize,
     /// How many restarts have been used up.
     pub(super) restarts: AtomicUsize,
     pub(super) remarks: Mutex<Vec<String>>,
@@ -41,6 +40,9 @@ pub(super) struct Shared<'a> {
     pub(super) probes: OnceLock<Probes>,
 }
 
+/// Gives the next case, by its place, with its runs.
+pub(super) type Next<'a> = &'a (dyn Fn(&mut Maker) -> Option<(usize, Vec<Run>)> + Sync);
+
 /// How many bytes of standard error of passing calls are kept, all workers together.
 const KEPT: usize = 256 << 10;
 
@@ -48,7 +50,6 @@ impl<'a> Shared<'a> {
     pub(super) fn new(backend: &'a ProcessBackend) -> Self {
         Self {
             backend,
-            next: AtomicUsize::new(0),
             restarts: AtomicUsize::new(0),
             remarks: Mutex::default(),
             problems: Mutex::default(),
@@ -137,20 +138,17 @@ impl<'a> Worker<'a> {
     }
 
     /// Runs the cases that `next` gives out, until there are no more, and if these are the `last`, asks the process
-    /// to stop; gives their results by place.
-    pub(super) fn run(
-        &mut self,
-        cases: &[&Case],
-        next: &AtomicUsize,
-        last: bool,
-        watch: Watch<'_>,
-    ) -> Vec<(usize, CaseResult)> {
-        let mut batch = Batch::new(self.shared.backend.repeat, self.client.next_request().0);
+    /// to stop; returns their results by place.
+    pub(super) fn run(&mut self, next: Next<'_>, last: bool, watch: Watch<'_>) -> Vec<(usize, Entry)> {
+        let (repeat, probes) = (self.shared.backend.repeat, self.shared.probes.get());
+        let first_seq = self.client.next_request().0;
+        let mut batch = Batch::new(repeat, first_seq, self.description().clone(), probes);
+        let mut maker = Maker::default();
         while !interrupt::requested() {
             if self.given_up.is_none() && !self.client.is_up() {
                 self.restart(&mut batch, watch);
             }
-            self.fill(&mut batch, cases, next, watch);
+            self.fill(&mut batch, &mut maker, next, watch);
             if self.client.is_quiet() {
                 break;
             }
@@ -167,41 +165,29 @@ impl<'a> Worker<'a> {
     }
 
     /// Sends calls until the window is full or there are none.
-    fn fill<'c>(&mut self, batch: &mut Batch<'c>, cases: &[&'c Case], next: &AtomicUsize, watch: Watch<'_>) {
+    fn fill(&mut self, batch: &mut Batch<'_>, maker: &mut Maker, next: Next<'_>, watch: Watch<'_>) {
         let limits = self.shared.backend.limits;
         let window = if self.one_at_a_time { 1 } else { limits.window };
         while self.client.has_room(window) {
             let Some(job) = self.client.next_job() else {
-                let case = next.fetch_add(1, Ordering::Relaxed);
-                if case >= cases.len() {
-                    return;
-                }
-                let probes = self.shared.probes.get();
-                match Judged::or_probe(self.description(), cases[case], Strictness::Lenient, probes) {
-                    Ok(judged) => self.client.queue(batch.take(case, judged)),
-                    Err(unsupported) => {
-                        watch(Event::Settled(&unsupported));
-                        batch.not_sent(case, *unsupported);
-                    }
-                }
+                let Some((case, runs)) = next(maker) else { return };
+                self.client.queue(batch.take(case, runs, watch));
                 continue;
             };
-            if batch.is_settled(job) {
-                continue;
-            }
+            let Some(judged) = batch.judged(job) else { continue };
             if !self.client.is_up() {
                 let trouble = self.given_up.clone().expect("there is a process or a reason why not");
                 batch.finish(job, Ran { result: Err(trouble), stderr: None }, watch);
                 continue;
             }
             let (seq, folder) = self.client.next_request();
-            match Request::of_case(seq, &batch.judged(job).case, limits.file_above, folder) {
+            match Request::of_run(seq, &judged.run, limits.file_above, folder) {
                 Ok(request) => {
                     self.client.send(job, request);
                     batch.sent(job);
                 }
                 Err(why) => {
-                    batch.not_sent_after_all(job, &why, watch);
+                    batch.not_sent(job, &why, watch);
                 }
             }
         }
@@ -210,12 +196,16 @@ impl<'a> Worker<'a> {
     /// Takes one reply, or the trouble that there is instead.
     fn take_one(&mut self, batch: &mut Batch<'_>, watch: Watch<'_>) {
         let Some(due) = self.client.due() else { return };
-        watch(Event::Waiting(&batch.judged(due).case.id));
+        if let Some(judged) = batch.judged(due) {
+            watch(Event::Waiting(&judged.run.id));
+        }
         match self.client.receive(self.client.limit()) {
             Ok(answered) => {
                 let Answered { job, result, mark, took, said } = answered;
                 let result = result.map(|outcome| {
-                    let judgement = batch.judged(job).judge(&outcome);
+                    let judged = batch.judged(job);
+                    let pass = Judgement { verdict: Verdict::Pass, note: None };
+                    let judgement = judged.map_or(pass, |judged| judged.judge(&outcome));
                     (outcome, judgement)
                 });
                 let fine = result.as_ref().is_ok_and(|(_, judgement)| judgement.verdict == Verdict::Pass);

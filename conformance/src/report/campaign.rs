@@ -11,7 +11,7 @@ use crate::judge::Verdict;
 use crate::laws::LAWS;
 use crate::words::shown;
 
-use super::entry::{Entry, Size};
+use crate::entry::{Entry, Size};
 
 /// The result of drawn calls, or of laws.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -214,6 +214,11 @@ impl Kind {
             stderr: None,
             duration: None,
             size: Size::default(),
+            run: None,
+            runs: None,
+            all: Vec::new(),
+            facts: None,
+            tested: Vec::new(),
         };
         Self {
             entry,

@@ -8,8 +8,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::judge::{UNSUPPORTED, Verdict};
 
-use super::entry::Entry;
 use super::found::BackendReport;
+use crate::entry::Entry;
 
 /// Failures that are most likely one bug.
 pub(super) struct Cause<'a> {

@@ -9,11 +9,11 @@ use gather_spec::Specification;
 use crate::style;
 use crate::words::{counted, cut, name};
 
-use super::entry::Entry;
 use super::found::{BackendReport, Report};
 use super::human::{Page, failures, painted};
 use super::label::{Label, identity};
 use super::saved::Saved;
+use crate::entry::Entry;
 
 /// The most ids to name in a list.
 const IDS: usize = 20;
@@ -102,7 +102,9 @@ fn earlier<'a>(before: &'a Saved, now: &BackendReport) -> Result<&'a BackendRepo
 
 impl<'a> Changed<'a> {
     fn between(before: &BackendReport, now: &'a BackendReport, spec: &Specification, whole: bool) -> Self {
-        let id = |entry: &'_ Entry| spec.renamed(&entry.id).unwrap_or_else(|| entry.id.clone());
+        // An id may have become that of a run.
+        let case = |id: String| id.split('[').next().unwrap_or_default().to_owned();
+        let id = |entry: &'_ Entry| spec.renamed(&entry.id).map_or_else(|| entry.id.clone(), case);
         let old: BTreeMap<String, &Entry> = before.entries().map(|entry| (id(entry), entry)).collect();
         let lost = now.summary.undeclared.iter();
         let lost = lost.filter_map(|name| Some((name.as_str(), before.summary.operators.get(name)?.asked)));

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use std::sync::Arc;
+
 use gather_spec::{Case, Specification};
 use rayon::prelude::*;
 
@@ -51,7 +53,7 @@ impl Report {
     ///
     /// # Errors
     /// If the folder or a file cannot be written. The other files are written nevertheless.
-    pub fn write(&self, folder: &Path, spec: &Specification, cases: &[&Case]) -> io::Result<PathBuf> {
+    pub fn write(&self, folder: &Path, spec: &Specification, cases: &[&Arc<Case>]) -> io::Result<PathBuf> {
         std::fs::create_dir_all(folder)?;
         let write = |(name, format)| self.write_form(&folder.join(name), format);
         let (written, page): (Vec<io::Result<()>>, _) = rayon::join(

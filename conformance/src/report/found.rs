@@ -1,6 +1,7 @@
 //! What a run found, as data, and what can be asked of it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use gather_spec::{Case, ErrorCode, Specification};
 use serde::{Deserialize, Serialize};
@@ -12,11 +13,11 @@ use crate::words::{counted, cut};
 
 use super::campaign::{Campaign, Part};
 use super::departure::{Departure, Problem, departures};
-use super::entry::Entry;
 use super::human::WHOLE;
+use crate::entry::Entry;
 
 /// The version of the JSON form.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// The result of a run.
 #[derive(Clone, Debug, Serialize)]
@@ -135,6 +136,9 @@ pub struct Asked {
     pub asked: usize,
     /// The cases that the run selected.
     pub cases: usize,
+    /// The runs that were sent: the calls of these cases.
+    #[serde(default)]
+    pub runs: usize,
 }
 
 impl Report {
@@ -191,8 +195,11 @@ impl Summary {
     /// How many cases of declared operators were asked.
     #[must_use]
     pub fn asked(&self) -> Asked {
-        let add =
-            |sum: Asked, one: &Asked| Asked { asked: sum.asked + one.asked, cases: sum.cases + one.cases };
+        let add = |sum: Asked, one: &Asked| Asked {
+            asked: sum.asked + one.asked,
+            cases: sum.cases + one.cases,
+            runs: sum.runs + one.runs,
+        };
         self.operators.values().fold(Asked::default(), add)
     }
 
@@ -246,8 +253,8 @@ impl BackendReport {
     }
 
     /// How many of the selected cases are of operators that it declares.
-    pub(crate) fn declared_of(&self, cases: &[&Case]) -> usize {
-        cases.iter().filter(|case| self.declares(case.call.operator.as_str())).count()
+    pub(crate) fn declared_of(&self, cases: &[&Arc<Case>]) -> usize {
+        cases.iter().filter(|case| self.declares(case.operator().as_str())).count()
     }
 
     /// The clauses of an entry with their texts.

@@ -13,6 +13,7 @@ mod pictures;
 mod texts;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use askama::Template;
 use base64::Engine as _;
@@ -85,12 +86,12 @@ struct Page<'a> {
 impl<'a> Data<'a> {
     /// `all` are the cases of the run, in order; each backend has results in the same order, but not for operators that it
     /// does not declare, and not for all if the user interrupted the run.
-    fn new(report: &'a Report, labels: &[Label], spec: &'a Specification, all: &[&'a Case]) -> Self {
+    fn new(report: &'a Report, labels: &[Label], spec: &'a Specification, all: &[&'a Arc<Case>]) -> Self {
         let (mut texts, mut clauses) = (Texts::default(), Clauses::default());
         let mut pictures = Pictures::of(labels.len());
         let declares =
-            |case: &&&Case| report.backends.iter().any(|one| one.declares(case.call.operator.as_str()));
-        let all: Vec<&Case> = all.iter().filter(declares).copied().collect();
+            |case: &&&Arc<Case>| report.backends.iter().any(|one| one.declares(case.operator().as_str()));
+        let all: Vec<&Arc<Case>> = all.iter().filter(declares).copied().collect();
         let cases = Cases::new(&all, spec, &mut clauses, &mut texts);
         let backends = report.backends.iter().zip(labels);
         let backends = backends
@@ -111,7 +112,7 @@ impl<'a> Data<'a> {
 }
 
 impl Page<'_> {
-    fn new<'a>(report: &'a Report, spec: &'a Specification, cases: &[&'a Case]) -> Page<'a> {
+    fn new<'a>(report: &'a Report, spec: &'a Specification, cases: &[&'a Arc<Case>]) -> Page<'a> {
         let labels = Label::of_all(&report.backends);
         let (data, (overviews, rows)) = rayon::join(
             || json(&Data::new(report, &labels, spec, cases)),
@@ -150,7 +151,7 @@ pub(super) fn write(
     report: &Report,
     path: &Path,
     spec: &Specification,
-    cases: &[&Case],
+    cases: &[&Arc<Case>],
 ) -> std::io::Result<()> {
     let page = Page::new(report, spec, cases);
     write_whole_with(path, |file| page.write_into(file))

@@ -16,11 +16,11 @@ use crate::words::{counted, cut};
 
 use super::campaign::{Campaign, Kind};
 use super::cause::Cause;
-use super::entry::Entry;
 #[cfg(feature = "cli")]
 use super::found::Report;
 use super::found::{BackendReport, Ending};
 use super::label::{self, Label};
+use crate::entry::Entry;
 
 pub(super) use page::{Page, WHOLE, painted};
 
@@ -106,7 +106,7 @@ impl BackendReport {
     pub(super) fn failure_in_text(&self, entry: &Entry) -> String {
         let mut text = String::new();
         failure(&mut text, self, entry, Page::ENDLESS);
-        let _ = writeln!(text, "  {:<10} {}", "reproduce", self.reproduction().case(&entry.id));
+        let _ = writeln!(text, "  {:<10} {}", "reproduce", self.reproduction().case(entry.run_id()));
         text
     }
 
@@ -205,9 +205,10 @@ fn gaps(text: &mut String, backend: &BackendReport, page: Page, most: usize) {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::sync::LazyLock;
+    use std::sync::{Arc, LazyLock};
 
-    use gather_spec::{ErrorFields, Outcome, Profile, ReportedError, Specification, Tensor};
+    use gather_spec::load::Maker;
+    use gather_spec::{Case, ErrorFields, Outcome, Profile, ReportedError, Run, Specification, Tensor};
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
@@ -222,15 +223,16 @@ mod tests {
     fn report(backends: usize) -> Report {
         let description = builtin::backend("reference", Profile::default(), 0).unwrap().describe();
         // Some dozens of each operator.
-        let cases: Vec<_> = SPEC.cases.iter().step_by(29).collect();
+        let cases: Vec<_> = SPEC.cases.iter().step_by(4).collect();
+        let runs: Vec<Run> = cases.iter().filter_map(|case| Maker::default().first(case)).collect();
         let mut report = Report::new();
         for number in 0..backends {
             let argument = format!("./build/release/backends/number-{number} --fast");
             let mut backend = BackendReport::new(argument, &description, &SPEC);
-            for (at, case) in cases.iter().enumerate() {
+            for (at, case) in runs.iter().enumerate() {
                 let Ok(judged) = Judged::new(&description, case, Strictness::Lenient) else { continue };
                 let wrong = Tensor::filled(case.params().dtype(), case.params().shape().clone(), &zero(case));
-                let mut entry = Entry::new(case, judged.answered(&Outcome::Output(wrong.unwrap()), None));
+                let mut entry = Entry::alone(case, judged.answered(&Outcome::Output(wrong.unwrap()), None));
                 entry.verdict = Verdict::ALL[at % Verdict::ALL.len()];
                 entry.observed =
                     (entry.verdict == Verdict::KnownDeviation).then_some(Verdict::RejectedGoodInput);
@@ -269,7 +271,7 @@ mod tests {
         vec![left_out, laws]
     }
 
-    fn zero(case: &gather_spec::Case) -> gather_spec::Element {
+    fn zero(case: &Run) -> gather_spec::Element {
         gather_spec::Element::zero(case.params().dtype())
     }
 
@@ -343,22 +345,26 @@ mod tests {
     fn failures_of_one_kind_show_the_smallest_call_and_name_the_others() {
         let of_rows: Vec<_> =
             SPEC.cases.iter().filter(|case| case.id.starts_with("tf.gather_nd/rows/")).collect();
-        let clauses = &of_rows[0].clauses;
-        let alike: Vec<_> = of_rows.iter().copied().filter(|case| case.clauses == *clauses).collect();
+        let with = |clauses: &[String]| {
+            let is_alike = |case: &&Arc<Case>| *case.clauses == *clauses;
+            of_rows.iter().copied().filter(is_alike).collect::<Vec<_>>()
+        };
+        let alike = of_rows.iter().map(|case| with(&case.clauses)).max_by_key(Vec::len).unwrap();
         let description = builtin::backend("reference", Profile::default(), 0).unwrap().describe();
         let mut backend = BackendReport::new("mine".to_owned(), &description, &SPEC);
         for case in &alike {
+            let case = &case.runs()[0];
             let judged = Judged::new(&description, case, Strictness::Lenient).unwrap();
             let error =
                 ReportedError { message: "no".to_owned(), code: None, fields: ErrorFields::default() };
-            backend.results.push(Entry::new(case, judged.answered(&Outcome::Error(error), None)));
+            backend.results.push(Entry::alone(case, judged.answered(&Outcome::Error(error), None)));
         }
         backend.conclude(&alike, &SPEC);
         backend.results.iter_mut().zip((0..alike.len()).rev()).for_each(|(entry, size)| {
             // The last one has the fewest elements: none at all.
             entry.size = Size { is_empty: size == 0, elements: size, dim: size };
         });
-        let smallest = backend.results[alike.len() - 2].id.clone();
+        let smallest = backend.results[alike.len() - 2].run_id().to_owned();
         let report = Report { backends: vec![backend], ..Report::new() };
         let text = plain(&report, Page::ENDLESS);
         assert!(alike.len() > 2, "{} cases", alike.len());
@@ -373,15 +379,16 @@ mod tests {
     fn calls_that_are_not_supported_for_one_reason_are_one_kind_whatever_their_clauses() {
         let cases: Vec<_> =
             SPEC.cases.iter().filter(|case| case.id.starts_with("tf.gather/batch/")).collect();
+        let runs: Vec<Run> = cases.iter().map(|case| case.runs().remove(0)).collect();
         let description = builtin::backend("reference", Profile::default(), 0).unwrap().describe();
         let mut backend = BackendReport::new("mine".to_owned(), &description, &SPEC);
-        for case in &cases {
+        for case in &runs {
             let judged = Judged::new(&description, case, Strictness::Lenient).unwrap();
             let answer = Outcome::Unsupported(format!("no {}", case.call.attributes.len()));
-            backend.results.push(Entry::new(case, judged.answered(&answer, None)));
+            backend.results.push(Entry::alone(case, judged.answered(&answer, None)));
         }
         backend.conclude(&cases, &SPEC);
-        let reasons: BTreeSet<usize> = cases.iter().map(|case| case.call.attributes.len()).collect();
+        let reasons: BTreeSet<usize> = runs.iter().map(|case| case.call.attributes.len()).collect();
         let report = Report { backends: vec![backend], ..Report::new() };
         let text = plain(&report, Page::ENDLESS);
         assert!(reasons.len() < cases.len());

@@ -12,9 +12,9 @@ use crate::files::write_whole;
 use crate::judge::Verdict;
 
 use super::campaign::Campaign;
-use super::entry::Entry;
 use super::found::{BackendReport, Report};
 use super::label::Label;
+use crate::entry::Entry;
 
 pub(super) fn render(report: &Report) -> String {
     as_read(&junit(report).to_string().expect(VALID))

@@ -69,7 +69,7 @@ fn section(text: &mut String, backend: &BackendReport, label: &Label, end: usize
     }
     let cases = backend.causes().into_iter().map(|cause| {
         let (said, first) = (fenced(&backend.cause_in_text(&cause)), cause.first);
-        let section = format!("\n### {}: {}\n\n{said}\n", first.verdict, escaped(&first.id));
+        let section = format!("\n### {}: {}\n\n{said}\n", first.verdict, escaped(first.run_id()));
         (section, 1 + cause.others.len())
     });
     let kinds = backend.campaign.iter().flat_map(|campaign| {

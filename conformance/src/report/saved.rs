@@ -11,8 +11,8 @@ use crate::words::name;
 
 use super::campaign::Campaign;
 use super::departure::Problem;
-use super::entry::Entry;
 use super::found::{BackendReport, SCHEMA, Summary};
+use crate::entry::Entry;
 
 /// The largest report to read, in bytes: many times that of the whole suite on all adapters.
 const LARGEST: u64 = 1 << 30;

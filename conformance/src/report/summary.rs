@@ -5,49 +5,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-use crate::backend::{Capability, Description, Identity};
+use crate::backend::{Description, Identity};
 use crate::builtin;
 use crate::judge::Verdict;
 use crate::words::{counted, shown};
-use gather_spec::{Allowed, Case, ErrorCode, Specification};
+use gather_spec::{Case, ErrorCode, Specification};
 
 use super::campaign::{Campaign, Part};
 use super::departure::Problem;
-use super::entry::Entry;
 use super::found::{Asked, BackendReport, Ending, Summary};
-
-/// Whether something was tested: outside of what the backend declares, within it but not asked, or asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Tested {
-    #[default]
-    Outside,
-    NotAsked,
-    Asked,
-}
-
-impl Tested {
-    /// What the entry of a case says.
-    fn of(entry: &Entry, case: &Case, declared: &Capability) -> Self {
-        let excludes =
-            || declared.in_declared_dtypes(case).is_ok_and(|case| declared.excludes(&case).is_some());
-        match () {
-            () if entry.was_asked() => Self::Asked,
-            () if excludes() => Self::Outside,
-            () => Self::NotAsked,
-        }
-    }
-}
-
-/// A result with its case.
-type Result<'a> = (&'a Entry, &'a Case);
-
-/// The results with their cases. Both have the same order, but a case may lack its result.
-fn paired<'a>(report: &'a BackendReport, cases: &[&'a Case]) -> Vec<Result<'a>> {
-    let mut results = report.results.iter().peekable();
-    let with_case = |case: &&'a Case| Some((results.next_if(|entry| entry.id == case.id)?, *case));
-    cases.iter().filter_map(with_case).collect()
-}
+use crate::entry::Tested;
 
 impl BackendReport {
     /// A report on a backend that was not run.
@@ -63,7 +32,7 @@ impl BackendReport {
 
     /// Completes the report once every result, deviation and problem is in: sets [`BackendReport::summary`] and the texts of
     /// clauses. `cases` are those that the run selected, in the order of the results.
-    pub fn conclude(&mut self, cases: &[&Case], spec: &Specification) {
+    pub fn conclude(&mut self, cases: &[&Arc<Case>], spec: &Specification) {
         self.summary = Summary::new(self, cases, spec);
         let unusual = self.entries().filter(|entry| entry.was_asked() && entry.verdict != Verdict::Pass);
         let said = unusual.flat_map(|entry| entry.clauses.iter()).filter_map(|id| spec.clause(id));
@@ -73,12 +42,12 @@ impl BackendReport {
 
 impl Summary {
     /// Summarizes a run of `cases`, which are in the order of the report's results.
-    fn new(report: &BackendReport, cases: &[&Case], spec: &Specification) -> Self {
+    fn new(report: &BackendReport, cases: &[&Arc<Case>], spec: &Specification) -> Self {
         let mut summary = Self {
             failures: report.failed() + report.problems.len() + usize::from(report.broken.is_some()),
             ..Self::default()
         };
-        let undeclared = cases.iter().map(|case| case.call.operator.as_str());
+        let undeclared = cases.iter().map(|case| case.operator().as_str());
         let undeclared = undeclared.filter(|operator| report.broken.is_none() && !report.declares(operator));
         let undeclared: BTreeSet<&str> = undeclared.collect();
         summary.undeclared = undeclared.into_iter().map(str::to_owned).collect();
@@ -86,38 +55,39 @@ impl Summary {
             let counts = summary.operators.entry(entry.operator.clone()).or_default();
             counts.cases += 1;
             counts.asked += usize::from(entry.was_asked());
+            counts.runs += entry.runs_asked();
         }
-        let results = paired(report, cases);
-        summary.count_clauses(report, &results, spec);
+        summary.count_clauses(report, spec);
         summary.ending = summary.ending(report);
         summary.sentence = summary.sentence(report, cases.len());
         summary
     }
 
     /// Finds the clauses that were never tested, or never rejected under, and those that are outside of what is declared.
-    fn count_clauses(&mut self, report: &BackendReport, results: &[Result<'_>], spec: &Specification) {
+    fn count_clauses(&mut self, report: &BackendReport, spec: &Specification) {
         let mut tested: BTreeMap<&str, Tested> = BTreeMap::new();
         let mut rejected: BTreeMap<(&str, ErrorCode), Tested> = BTreeMap::new();
         let mut by_operator: BTreeMap<&str, BTreeMap<&str, Tested>> = BTreeMap::new();
         let mut declared: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-        for (entry, case) in results {
+        let tests =
+            report.results.iter().flat_map(|entry| entry.tested.iter().map(move |test| (entry, test)));
+        for (entry, test) in tests {
             let operator = entry.operator.as_str();
-            let (Some(profile), Some(capability)) = (entry.profile, report.declared.get(operator)) else {
-                continue;
-            };
-            let now = Tested::of(entry, case, capability);
+            let Some(capability) = report.declared.get(operator) else { continue };
+            let now = test.tested;
             if now == Tested::Outside {
                 declared.entry(capability.to_string()).or_default().insert(operator);
             }
-            let codes: Vec<ErrorCode> = case.expect.under(profile).iter().filter_map(error_code).collect();
-            for id in case.clauses.iter() {
+            for id in test.clauses.iter() {
                 let clauses = by_operator.entry(operator).or_default();
                 for all in [clauses, &mut tested] {
                     let best = all.entry(id).or_default();
                     *best = now.max(*best);
                 }
                 let clause = spec.clause(id);
-                for code in codes.iter().filter(|code| clause.is_some_and(|one| one.rejects.contains(code))) {
+                for code in
+                    test.codes.iter().filter(|code| clause.is_some_and(|one| one.rejects.contains(code)))
+                {
                     let best = rejected.entry((id, *code)).or_default();
                     *best = now.max(*best);
                 }
@@ -190,7 +160,8 @@ impl Summary {
     }
 
     fn sentence(&self, report: &BackendReport, selected: usize) -> String {
-        let Asked { asked, cases } = self.asked();
+        let Asked { asked, cases, runs } = self.asked();
+        let in_runs = if runs > asked { format!(" in {}", counted(runs, "run")) } else { String::new() };
         let interrupted = report.problems.iter().find_map(|problem| match problem {
             Problem::Interrupted { signal, .. } => Some(signal),
             _ => None,
@@ -198,8 +169,8 @@ impl Summary {
         let mut share = match asked {
             0 => "nothing was asked".to_owned(),
             // The others were not counted.
-            _ if interrupted.is_some() => format!("{} asked", counted(asked, "case")),
-            _ => format!("{asked} of {} asked", counted(cases, "case")),
+            _ if interrupted.is_some() => format!("{} asked{in_runs}", counted(asked, "case")),
+            _ => format!("{asked} of {} asked{in_runs}", counted(cases, "case")),
         };
         for campaign in report.campaign.iter().filter(|campaign| campaign.left_out.is_none()) {
             let _ = write!(share, ", {} {}", campaign.compared, campaign.part.compared());
@@ -259,10 +230,6 @@ fn not_run_in_words(report: &BackendReport) -> Option<String> {
     (count > 0).then(|| format!("{} {verb} not run", counted(count, "case")))
 }
 
-fn error_code(allowed: &Allowed) -> Option<ErrorCode> {
-    if let Allowed::Error(code, _) = allowed { Some(*code) } else { None }
-}
-
 fn known(report: &BackendReport) -> impl Iterator<Item = Verdict> {
     let known = report.entries().filter(|entry| entry.verdict == Verdict::KnownDeviation);
     known.map(|entry| entry.observed.unwrap_or(entry.verdict))
@@ -294,19 +261,20 @@ mod tests {
     use crate::runner::Judged;
 
     /// A report on cases, each with a verdict; the operator of one without is not declared.
-    fn report(results: &[(&Case, Option<Verdict>)], spec: &Specification) -> BackendReport {
+    fn report(results: &[(&Arc<Case>, Option<Verdict>)], spec: &Specification) -> BackendReport {
         let backend = Identity { name: "mine".into(), version: "1".into(), language: String::new() };
         let nothing = Description { backend, operators: BTreeMap::new() };
         let all = builtin::backend("reference", Profile::default(), 0).unwrap().describe();
         let mut report = BackendReport::new("mine".into(), &nothing, spec);
         for (case, verdict) in results.iter().filter_map(|(case, verdict)| Some((case, (*verdict)?))) {
-            let judged = Judged::new(&all, case, Strictness::Lenient).unwrap();
+            let run = &case.runs()[0];
+            let judged = Judged::new(&all, run, Strictness::Lenient).unwrap();
             let result = judged.result(Judgement { verdict, note: None }, String::new(), None);
-            let operator = case.call.operator.as_str();
+            let operator = case.operator().as_str();
             report.declared.insert(operator.to_owned(), all.operators[operator].clone());
-            report.results.push(Entry::new(case, result));
+            report.results.push(Entry::alone(run, result));
         }
-        let cases: Vec<&Case> = results.iter().map(|(case, _)| *case).collect();
+        let cases: Vec<&Arc<Case>> = results.iter().map(|(case, _)| *case).collect();
         report.conclude(&cases, spec);
         report
     }
@@ -315,7 +283,7 @@ mod tests {
     fn ended(verdicts: &[(usize, Verdict)]) -> Summary {
         let spec = crate::embedded();
         let verdicts = verdicts.iter().flat_map(|(count, verdict)| std::iter::repeat_n(*verdict, *count));
-        let cases = spec.cases.iter().filter(|case| case.call.operator.as_str() == "tf.gather");
+        let cases = spec.cases.iter().filter(|case| case.operator().as_str() == "tf.gather");
         let results: Vec<_> = cases.zip(verdicts.map(Some)).collect();
         report(&results, spec).summary
     }
@@ -324,7 +292,7 @@ mod tests {
     fn nothing_conforms_where_a_clause_within_the_declaration_was_not_tested() {
         let spec = crate::embedded();
         let of_clause = |id: &str| {
-            let tests = |case: &&Case| case.clauses.iter().any(|clause| clause == id);
+            let tests = |case: &&Arc<Case>| case.clauses.iter().any(|clause| clause == id);
             spec.cases.iter().filter(tests).take(2).collect::<Vec<_>>()
         };
         let values = of_clause("tf.gather.value.vector-of-indices");
@@ -340,7 +308,7 @@ mod tests {
         assert_eq!(some.ending, Ending::AskedInPart);
         let said = "1 of 2 cases asked: nothing that was asked fails, but 2 clauses were not tested";
         assert_eq!((some.sentence.as_str(), some.failures), (said, 0));
-        assert_eq!(some.operators["tf.gather"], Asked { asked: 1, cases: 2 });
+        assert_eq!(some.operators["tf.gather"], Asked { asked: 1, cases: 2, runs: 1 });
     }
 
     #[test]
@@ -401,7 +369,7 @@ mod tests {
     fn an_operator_that_is_not_declared_is_named_and_not_counted() {
         let spec = crate::embedded();
         let of =
-            |operator: &str| spec.cases.iter().find(|case| case.call.operator.as_str() == operator).unwrap();
+            |operator: &str| spec.cases.iter().find(|case| case.operator().as_str() == operator).unwrap();
         let results = [(of("tf.gather"), Some(Verdict::Pass)), (of("tf.gather_nd"), None)];
         let summary = report(&results, spec).summary;
         assert_eq!(summary.sentence, "1 of 1 case asked: everything conforms");

@@ -34,14 +34,14 @@ impl Backend for Moody {
     }
 }
 
-fn run(repeat: usize, has_threads: bool, slips: fn(usize, usize) -> bool) -> CaseResult {
+fn run(repeat: usize, has_threads: bool, slips: fn(usize, usize) -> bool) -> RunResult {
     let spec = crate::embedded();
-    let case = spec.case("tf.gather_nd/documented/rows-of-a-matrix").unwrap();
+    let case = &spec.run("tf.gather_nd/documented/rows-of-a-matrix").unwrap();
     let factory = move || {
         let reference = builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
         Box::new(Moody { reference, runs: 0, threads: 1, has_threads, slips }) as Box<dyn Backend>
     };
-    InProcess::new(factory, Strictness::Strict).repeat(repeat).run(case)
+    InProcess::new(factory, Strictness::Strict).product().repeat(repeat).run(case)
 }
 
 #[test]
@@ -87,12 +87,12 @@ impl Poisonable for WritesNothing {
 #[test]
 fn memory_that_held_the_right_output_by_chance_does_not_pass_for_it() {
     let spec = crate::embedded();
-    let case = spec.case("tf.gather/long-rows/rows-of-17").unwrap();
+    let case = &spec.run("tf.gather/long-rows/rows-of-17").unwrap();
     let factory = || {
         let reference = builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
         Held::Poisonable(Box::new(WritesNothing(reference, false)))
     };
-    let result = InProcess::new(factory, Strictness::Strict).run(case);
+    let result = InProcess::new(factory, Strictness::Strict).product().run(case);
     assert_eq!(result.verdict, Verdict::Nondeterministic);
     assert_eq!(result.at.as_deref(), Some("layout contiguous, 2 threads"));
 }
@@ -115,40 +115,75 @@ fn a_layout_that_is_always_answered_wrongly_is_a_wrong_output() {
 
 #[test]
 fn the_refusal_of_an_undeclared_dtype_is_asked() {
-    let spec = crate::embedded();
     let reference = || builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
     let description = reference().describe();
-    let refuses = |case: &&Case| {
+    let refuses = |case: &&Run| {
         let capability = &description.operators[case.call.operator.as_str()];
         let dtypes = (case.params().dtype(), case.indices().dtype());
         let declared = capability.dtypes.contains(&dtypes.0) && capability.index_dtypes.contains(&dtypes.1);
         !declared && case.expect.under(capability.profile).iter().all(crate::judge::is_dtype_error)
     };
-    let case = spec.cases.iter().find(refuses).unwrap();
+    let case = crate::embedded_runs().iter().find(refuses).unwrap();
     let result = InProcess::new(reference, Strictness::Strict).run(case);
     assert_eq!((result.verdict, result.call.is_some()), (Verdict::Pass, true), "{}", case.id);
 }
 
-#[test]
-fn turns_try_every_layout_with_every_number_of_threads_to_poisoned_outputs() {
+/// The layouts and the numbers of threads of the calls of a run in its turn.
+fn in_turn(run: &Run) -> Vec<(&'static str, Vec<usize>)> {
     let threaded = || builtin::held(builtin::signatures(), "optimized", Profile::default(), 1 << 20).unwrap();
-    let runs = (0..12).map(|turn| InProcess::new(threaded, Strictness::Strict).in_turn(turn));
-    let runs =
-        runs.map(|run| (run.layouts[0].name(), run.layouts[1].name(), run.threads[0], run.poisons_all));
-    let runs: std::collections::BTreeSet<_> = runs.collect();
-    assert_eq!(runs.len(), 12, "{runs:?}");
-    assert!(runs.iter().all(|(first, .., poisons)| *first == "contiguous" && *poisons), "{runs:?}");
+    let calls = InProcess::new(threaded, Strictness::Strict).calls(run);
+    calls.into_iter().map(|(layout, threads)| (layout.name(), threads)).collect()
 }
 
 #[test]
-fn every_size_of_a_case_is_run_in_two_layouts() {
-    use Layout::{Broadcast, Contiguous, Offset, Reversed, Transposed};
-    let layouts = |point| layouts(&Layout::ALL, false, point).collect::<Vec<_>>();
-    assert_eq!(layouts(None), Layout::ALL);
-    let second = [Transposed, Offset, Reversed, Broadcast];
-    for point in 0..12 {
-        assert_eq!(layouts(Some(point)), [Contiguous, second[point % 4]], "{point}");
+fn turns_of_many_runs_try_every_layout_with_every_number_of_threads() {
+    let case = crate::embedded().cases.iter().find(|case| case.axes.combinations() > 200).unwrap();
+    let calls: Vec<_> = case.runs().iter().map(in_turn).collect();
+    assert!(calls.iter().all(|calls| calls.len() == 1 && calls[0].1.len() == 1), "{calls:?}");
+    let pairs: std::collections::BTreeSet<_> = calls.into_iter().flatten().collect();
+    assert_eq!(pairs.len(), Layout::ALL.len() * THREADS.len(), "{pairs:?}");
+}
+
+#[test]
+fn a_documented_example_and_a_bad_index_meet_every_layout_and_every_number_of_threads() {
+    let spec = crate::embedded();
+    for id in ["tf.gather_nd/documented/rows-of-a-matrix", "tf.gather_nd/bad-index/first-component"] {
+        let calls = in_turn(&spec.run(id).unwrap());
+        let layouts: Vec<&str> = calls.iter().map(|(layout, _)| *layout).collect();
+        assert_eq!(layouts, Layout::ALL.map(Layout::name), "{id}");
+        let threads: std::collections::BTreeSet<usize> =
+            calls.iter().flat_map(|(_, threads)| threads.iter().copied()).collect();
+        assert_eq!(threads.into_iter().collect::<Vec<_>>(), THREADS, "{id}");
     }
+}
+
+#[test]
+fn the_turn_of_a_run_follows_from_its_id_alone() {
+    assert_eq!(turn("tf.gather/rows/permuted"), turn("tf.gather/rows/permuted"));
+    let turns: std::collections::BTreeSet<usize> =
+        (0..100).map(|n| turn(&format!("a[n={n}]")) % 15).collect();
+    assert_eq!(turns.len(), 15);
+}
+
+#[test]
+fn a_failure_that_the_plainest_call_shows_too_is_no_matter_of_the_layout() {
+    let spec = crate::embedded();
+    let run = crate::embedded_runs().iter().find(|run| {
+        let calls = in_turn(run);
+        calls.len() == 1 && calls[0].0 != "contiguous" && run.case.operator().as_str() == "tf.gather"
+    });
+    let wrong = |slips: fn(usize, usize) -> bool| {
+        let factory = move || {
+            let reference = builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
+            Box::new(Moody { reference, runs: 0, threads: 1, has_threads: false, slips }) as Box<dyn Backend>
+        };
+        InProcess::new(factory, Strictness::Strict).run(run.unwrap())
+    };
+    let always = wrong(|_, _| true);
+    assert_eq!((always.verdict, always.at), (Verdict::WrongOutput, None), "{}", spec.cases.len());
+    let once = wrong(|runs, _| runs == 1);
+    assert_eq!(once.verdict, Verdict::WrongOutput);
+    assert!(once.at.unwrap().starts_with("layout "));
 }
 
 #[test]
@@ -157,17 +192,18 @@ fn a_call_that_differs_from_its_case_is_a_changed_input_whatever_it_gave() {
     let reference = || builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
     // Other params, so that the second one is refused as before.
     for id in ["tf.gather_nd/documented/rows-of-a-matrix", "tf.gather_nd/bad-index/first-component"] {
-        let case = spec.case(id).unwrap();
-        let result = InProcess::new(reference, Strictness::Strict).run_laid_out(case, |call, layout| {
-            let mut call = call.clone();
-            if layout == Layout::Reversed {
-                let params = call.operands.get("params").unwrap();
-                let zeros = gather_spec::Element::zero(params.dtype());
-                let zeros = Tensor::filled(params.dtype(), params.shape().clone(), &zeros).unwrap();
-                call.operands.replace("params", zeros);
-            }
-            Cow::Owned(Ok(call))
-        });
+        let case = &spec.run(id).unwrap();
+        let result =
+            InProcess::new(reference, Strictness::Strict).product().run_laid_out(case, |call, layout| {
+                let mut call = call.clone();
+                if layout == Layout::Reversed {
+                    let params = call.operands.get("params").unwrap();
+                    let zeros = gather_spec::Element::zero(params.dtype());
+                    let zeros = Tensor::filled(params.dtype(), params.shape().clone(), &zeros).unwrap();
+                    call.operands.replace("params", zeros);
+                }
+                Cow::Owned(Ok(call))
+            });
         assert_eq!(result.verdict, Verdict::InputChanged, "{id}");
         assert!(result.at.unwrap().starts_with("layout reversed"), "{id}");
     }

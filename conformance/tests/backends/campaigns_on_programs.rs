@@ -14,7 +14,7 @@ use gather_conformance::judge::{Strictness, Verdict};
 use gather_conformance::laws::Laws;
 use gather_conformance::process::{Dialogue, ProcessBackend};
 use gather_conformance::reproduction::{Named, Reproduction};
-use gather_spec::{Case, DType, Signatures, Specification};
+use gather_spec::{DType, Run, Signatures, Specification};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::miniatures::{MODE, NOTE};
@@ -240,10 +240,11 @@ fn a_start_that_hangs() {
 
 fn saved_cases_that_hang() {
     let spec = Specification::embedded().unwrap();
+    let runs = spec.runs();
     let saved = |dtype: DType| {
         let fits =
-            |case: &&Case| case.call.operator.as_str() == "tf.gather_nd" && case.params().dtype() == dtype;
-        Saved { file: "saved.yaml".into(), case: spec.cases.iter().find(fits).unwrap().clone() }
+            |case: &&Run| case.call.operator.as_str() == "tf.gather_nd" && case.params().dtype() == dtype;
+        Saved { file: "saved.yaml".into(), run: runs.iter().find(fits).unwrap().clone() }
     };
     let cases = [DType::F32, DType::String, DType::F32].map(saved);
     let mut subject = Subject::Process(Box::new(Dialogue::start(backend("hangs-at-strings", 3)).unwrap()));

@@ -419,8 +419,9 @@ fn a_counterexample_is_small_and_a_case_that_fails_until_the_bug_is_mended() {
         assert!(example.replay[0].ends_with("--backend ./wraps"), "{:?}", example.replay);
         let cases = spec.read_case_file(&folder.path().join(&example.files[0])).unwrap();
         assert_eq!(cases[0].provenance.as_ref().unwrap().seed, Some(1));
-        let verdict =
-            |make: fn() -> Box<dyn Backend>| InProcess::new(make, Strictness::Strict).run(&cases[0]).verdict;
+        let verdict = |make: fn() -> Box<dyn Backend>| {
+            InProcess::new(make, Strictness::Strict).run(&cases[0].runs()[0]).verdict
+        };
         assert_eq!(verdict(wraps), group.key.verdict);
         let reference = || builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
         assert_eq!(verdict(reference), Verdict::Pass);
@@ -442,7 +443,8 @@ fn what_was_saved_fails_until_the_bug_is_mended_whoever_asks_it() {
     for entry in std::fs::read_dir(folder.path()).unwrap() {
         let file = entry.unwrap().path();
         let cases = spec.read_case_file(&file).unwrap();
-        saved.extend(cases.into_iter().map(|case| Saved { file: file.clone(), case }));
+        let runs = cases.iter().flat_map(gather_spec::Case::runs);
+        saved.extend(runs.map(|run| Saved { file: file.clone(), run }));
     }
     saved.sort_by(|one, other| one.file.cmp(&other.file));
     let named = Reproduction::anywhere(Named::Option, "./wraps", &[]);
@@ -453,7 +455,7 @@ fn what_was_saved_fails_until_the_bug_is_mended_whoever_asks_it() {
     let found = ask(&saved, Subject::backend(wraps));
     assert_eq!((found.cases, found.unsupported), (saved.len() as u64, 0));
     let ids = |corpus: &Corpus| corpus.failing.iter().map(|failing| failing.id.clone()).collect::<Vec<_>>();
-    assert_eq!(ids(&found), saved.iter().map(|saved| saved.case.id.clone()).collect::<Vec<_>>());
+    assert_eq!(ids(&found), saved.iter().map(|saved| saved.run.id.clone()).collect::<Vec<_>>());
     assert!(found.failing[0].replay.ends_with("--backend ./wraps"), "{}", found.failing[0].replay);
     let mended = ask(&saved, subject("reference"));
     assert_eq!(mended, Corpus { cases: saved.len() as u64, ..Corpus::default() });
@@ -517,7 +519,8 @@ fn a_broken_law_is_shown_with_its_calls_which_become_cases() {
         assert_eq!((group.key.law.as_deref(), example.calls.len()), (Some("index-dtype-blind"), 2));
         let cases = spec.read_case_file(&folder.path().join(&example.files[0])).unwrap();
         let mut runner = InProcess::new(zeros_for_wide, Strictness::Strict);
-        assert!(cases.iter().any(|case| runner.run(case).verdict == Verdict::WrongOutput));
+        let runs: Vec<_> = cases.iter().flat_map(gather_spec::Case::runs).collect();
+        assert!(runs.iter().any(|run| runner.run(run).verdict == Verdict::WrongOutput));
     }
     let wrong =
         Laws::new(&zeros_for_wide().describe(), &signatures(), &[], true, &["no-such-law".to_owned()]);
@@ -568,12 +571,13 @@ fn whatever_is_drawn_can_be_saved_and_read_back() {
         let cases = spec
             .read_case_file(&folder.path().join(&example.files[0]))
             .unwrap_or_else(|wrong| panic!("{}", wrong[0]));
-        let read = &cases[0].call;
+        let run = &cases[0].runs()[0];
+        let read = &run.call;
         assert_eq!((&read.operands, &read.attributes), (&call.operands, &call.attributes));
         let turn = usize::try_from(number % 6).unwrap();
         let profile = Profile::all_specified().nth(turn).unwrap();
         let make = || builtin::backend("reference", profile, 16 << 20).unwrap();
-        let verdict = InProcess::new(make, Strictness::Strict).in_turn(turn).run(&cases[0]).verdict;
+        let verdict = InProcess::new(make, Strictness::Strict).run(run).verdict;
         assert!(
             [Verdict::Pass, Verdict::RejectedGoodInput].contains(&verdict),
             "{verdict}: {}",

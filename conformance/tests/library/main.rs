@@ -16,6 +16,12 @@ mod perturbed_signatures;
 mod schemas;
 mod smoke;
 
+/// All runs of the embedded specification, made once for all tests.
+fn embedded_runs() -> &'static [gather_spec::Run] {
+    static RUNS: std::sync::LazyLock<Vec<gather_spec::Run>> = std::sync::LazyLock::new(|| embedded().runs());
+    &RUNS
+}
+
 /// The embedded specification, read once for all tests.
 fn embedded() -> &'static gather_spec::Specification {
     static SPEC: std::sync::LazyLock<gather_spec::Specification> = std::sync::LazyLock::new(|| {

@@ -34,7 +34,7 @@ fn assert_none(pairs: &[Pair<'_>], declared: &str) {
 #[test]
 fn no_mutant_survives() {
     above_quick!();
-    let cases: Vec<_> = SPEC.cases.iter().collect();
+    let cases: Vec<_> = crate::embedded_runs().iter().collect();
     assert_none(&open(&SPEC.signatures(), &cases, &WRONG, None), "all dtypes");
 }
 
@@ -42,7 +42,7 @@ fn no_mutant_survives() {
 #[test]
 fn drawn_calls_tell_as_much_as_the_cases() {
     above_quick!();
-    let strength = measure(&SPEC.signatures(), &SPEC.cases.iter().collect::<Vec<_>>());
+    let strength = measure(&SPEC.signatures(), &crate::embedded_runs().iter().collect::<Vec<_>>());
     let mut missed = Vec::new();
     for signature in &SPEC.signatures() {
         let operator = signature.operator.as_str();
@@ -59,7 +59,7 @@ fn drawn_calls_tell_as_much_as_the_cases() {
 #[test]
 fn no_mutant_survives_behind_a_narrow_declaration() {
     above_quick!();
-    let (signatures, cases) = (SPEC.signatures(), SPEC.cases.iter().collect::<Vec<_>>());
+    let (signatures, cases) = (SPEC.signatures(), crate::embedded_runs().iter().collect::<Vec<_>>());
     for declared in NARROW {
         let open = open(&signatures, &cases, &WRONG, Some(declared));
         assert_none(&wrong_within(&signatures, &open, declared), &declared.to_string());
@@ -81,11 +81,14 @@ fn mutants_have_names_and_reasons_of_their_own() {
 fn the_model_without_a_mutation_passes_every_case() {
     above_quick!();
     for profile in Profile::all_specified() {
-        let failed: Vec<_> = SPEC
-            .cases
+        let failed: Vec<_> = crate::embedded_runs()
             .par_iter()
-            .filter(|case| case.grid_point.is_none() || profile == Profile::default())
-            .map(|case| InProcess::new(|| correct(&SPEC.signatures(), profile), Strictness::Strict).run(case))
+            .filter(|case| !case.case.axes.has_sizes() || profile == Profile::default())
+            .map(|case| {
+                InProcess::new(|| correct(&SPEC.signatures(), profile), Strictness::Strict)
+                    .product()
+                    .run(case)
+            })
             .filter(|result| result.verdict != Verdict::Pass)
             .map(|result| format!("{}: {} {}", result.id, result.verdict, result.actual))
             .collect();

@@ -2,24 +2,25 @@
 
 use gather_conformance::builtin;
 use gather_conformance::judge::{Strictness, Verdict, judge};
-use gather_spec::{Case, DType, Profile};
+use gather_conformance::runner::turn;
+use gather_spec::{DType, Profile, Run};
 use rayon::prelude::*;
 
 use crate::tiers;
 
-/// The dtypes that are tried for an operand: those that the case leaves open, of a case of a grid one of them in turns,
+/// The dtypes that are tried for an operand: those that the run leaves open, of one of many sizes one of them in turns,
 /// or the one that it names.
-fn dtypes(case: &Case, open: &[DType], named: DType) -> Vec<DType> {
-    match (open, case.grid_point) {
-        ([], _) => vec![named],
-        (open, None) => open.to_vec(),
-        (open, Some(point)) => vec![open[point % open.len()]],
+fn dtypes(case: &Run, open: &[DType], named: DType) -> Vec<DType> {
+    match open {
+        [] => vec![named],
+        open if case.case.axes.has_sizes() => vec![open[turn(&case.id) % open.len()]],
+        open => open.to_vec(),
     }
 }
 
 /// What is wrong with a case in some dtypes, on some backend, under some profile. The tier quick takes one pair of dtypes, in
 /// turns.
-fn failures(turn: usize, case: &Case) -> Vec<String> {
+fn failures(turn: usize, case: &Run) -> Vec<String> {
     let mut failures = Vec::new();
     let some = |mut all: Vec<DType>| {
         let first = turn % all.len();
@@ -34,7 +35,7 @@ fn failures(turn: usize, case: &Case) -> Vec<String> {
             for (name, profile) in builtin::NAMES
                 .iter()
                 .flat_map(|name| Profile::all_specified().map(move |profile| (name, profile)))
-                .filter(|(_, profile)| case.grid_point.is_none() || *profile == Profile::default())
+                .filter(|(_, profile)| !case.case.axes.has_sizes() || *profile == Profile::default())
             {
                 let mut backend = builtin::backend(name, profile, builtin::MAX_OUTPUT).unwrap();
                 let outcome = backend.call(&asked.call);
@@ -51,8 +52,7 @@ fn failures(turn: usize, case: &Case) -> Vec<String> {
 
 #[test]
 fn open_cases_hold_in_every_dtype_that_they_leave_open() {
-    let spec = crate::embedded();
-    let open: Vec<&Case> = spec.cases.iter().filter(|case| case.open.is_open()).collect();
+    let open: Vec<&Run> = crate::embedded_runs().iter().filter(|case| case.open.is_open()).collect();
     assert!(open.len() > 500, "{}", open.len());
     let failures: Vec<String> = open
         .par_iter()
@@ -67,7 +67,7 @@ fn open_cases_hold_in_every_dtype_that_they_leave_open() {
 #[test]
 fn numbers_are_moved_as_the_elements_of_each_dtype() {
     let spec = crate::embedded();
-    let case = spec.case("tf.gather/ranks/scalar-index-into-a-vector").unwrap();
+    let case = spec.run("tf.gather/ranks/scalar-index-into-a-vector").unwrap();
     let params = |dtype| case.within(&[dtype], &[DType::I64]).unwrap().params().to_le_bytes();
     assert_eq!(params(DType::U8), Some(vec![11, 12, 13]));
     assert_eq!(params(DType::BF16), Some(vec![0x30, 0x41, 0x40, 0x41, 0x50, 0x41]));

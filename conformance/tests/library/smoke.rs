@@ -2,7 +2,7 @@
 //! operator catch in a program: one that declares everything, that declares one dtype pair, or whose limits leave plain calls
 //! only. `GATHERSPEC_BLESS=1` chooses it anew.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 use gather_conformance::Backend;
@@ -15,7 +15,7 @@ use gather_conformance::runner::InProcess;
 use gather_conformance::select::smoke_ids;
 use gather_spec::signature::{AttributeDefault, AttributeRole};
 use gather_spec::{
-    Call, Case, Element, Form, Outcome, Profile, ReportedError, Signature, Signatures, Tensor, TensorBuilder,
+    Call, Element, Form, Outcome, Profile, ReportedError, Run, Signature, Signatures, Tensor, TensorBuilder,
 };
 use rayon::prelude::*;
 
@@ -63,12 +63,12 @@ const PROGRAMS: [Program; 6] = [
     Program { name: "f32 by i64 in plain calls", declared: Some(NARROW[0]), is_plain: true },
 ];
 
-fn caught(signature: &Signature, cases: &[&Case], programs: &[Program]) -> Caught {
+fn caught(signature: &Signature, cases: &[&Run], programs: &[Program]) -> Caught {
     let signatures: Signatures = std::iter::once(signature.clone()).collect();
     let mut all = Caught::new();
     for Program { name, declared, is_plain: only_plain } in programs {
         let cases = cases.iter().filter(|case| !only_plain || is_plain(signature, case));
-        let cases: Vec<&Case> = cases.copied().collect();
+        let cases: Vec<&Run> = cases.copied().collect();
         for (id, mutants) in caught_in_programs(&signatures, &cases, *declared, !only_plain) {
             all.entry(id).or_default().extend(mutants.into_iter().map(|mutant| (*name, mutant)));
         }
@@ -77,7 +77,7 @@ fn caught(signature: &Signature, cases: &[&Case], programs: &[Program]) -> Caugh
 }
 
 /// Whether the operands have few dims and none of 0, and the call no attribute that it could lack.
-fn is_plain(signature: &Signature, case: &Case) -> bool {
+fn is_plain(signature: &Signature, case: &Run) -> bool {
     let mut shapes = [case.params(), case.indices()].map(Tensor::shape).into_iter();
     let may_lack = |name: &str| {
         let attribute = signature.attributes.iter().find(|attribute| *attribute.name == *name);
@@ -99,14 +99,14 @@ fn together<'a>(caught: impl IntoIterator<Item = &'a BTreeSet<Behind>>) -> BTree
 
 /// The cases of an operator that catch most together, each as much as it can of what the earlier ones leave, then as
 /// many that each mutant is caught twice, so that it fails behind limits, too; and cases of grids, spread over all.
-fn chosen<'a>(cases: &[&'a Case], caught: &Caught) -> Vec<&'a str> {
+fn chosen<'a>(cases: &[&'a Run], caught: &Caught) -> Vec<&'a str> {
     let mut chosen = BTreeSet::new();
     for most in [MOST, MOST - OF_GRIDS] {
         let left = |id: &str| !chosen.contains(id);
         let of_left = caught.iter().filter(|(id, _)| left(id));
         let mut open: BTreeSet<Behind> = of_left.flat_map(|(_, of_case)| of_case).copied().collect();
         while chosen.len() < most && !open.is_empty() {
-            let catches = |case: &&&Case| {
+            let catches = |case: &&&Run| {
                 let of_case = caught.get(&case.id).filter(|_| !chosen.contains(case.id.as_str()));
                 of_case.map_or(0, |of_case| of_case.iter().filter(|one| open.contains(*one)).count())
             };
@@ -116,18 +116,18 @@ fn chosen<'a>(cases: &[&'a Case], caught: &Caught) -> Vec<&'a str> {
             chosen.insert(best.id.as_str());
         }
     }
-    let is_small = |case: &&&Case| {
+    let is_small = |case: &&&Run| {
         let mut tensors = case.call.operands.tensors();
-        case.grid_point.is_some() && tensors.all(|tensor| tensor.shape().element_count() <= SMALL)
+        case.case.axes.has_sizes() && tensors.all(|tensor| tensor.shape().element_count() <= SMALL)
     };
-    let grid: Vec<&&Case> = cases.iter().filter(is_small).collect();
+    let grid: Vec<&&Run> = cases.iter().filter(is_small).collect();
     let room = (MOST - chosen.len()).min(grid.len());
     chosen.extend((0..room).map(|at| grid[(2 * at + 1) * grid.len() / (2 * room)].id.as_str()));
     cases.iter().map(|case| case.id.as_str()).filter(|id| chosen.contains(id)).collect()
 }
 
-fn cases_of(signature: &Signature) -> Vec<&'static Case> {
-    crate::embedded().cases.iter().filter(|case| case.call.operator == signature.operator).collect()
+fn cases_of(signature: &Signature) -> Vec<&'static Run> {
+    crate::embedded_runs().iter().filter(|case| case.call.operator == signature.operator).collect()
 }
 
 fn choose() -> String {
@@ -187,12 +187,10 @@ fn the_smoke_suite_catches_what_it_says() {
 }
 
 /// The cases of the smoke suite on an operator, all of which the default suite has.
-fn smoke_of(operator: &str) -> Vec<&'static Case> {
+fn smoke_of(operator: &str) -> Vec<&'static Run> {
     let ids = smoke_ids().filter(|id| id.split_once('/').is_some_and(|(of, _)| of == operator));
-    let case = |id| {
-        crate::embedded().case(id).filter(|case| !case.large).unwrap_or_else(|| panic!("{id} is no case"))
-    };
-    ids.map(case).collect()
+    let runs: HashMap<&str, &Run> = crate::embedded_runs().iter().map(|run| (&*run.id, run)).collect();
+    ids.map(|id| *runs.get(id).unwrap_or_else(|| panic!("{id} is no run"))).collect()
 }
 
 /// What a useless kernel answers where the right answer is an output.

@@ -55,7 +55,7 @@ fn the_page_works_in_a_browser() {
     assert_eq!(run.status.code(), Some(1), "{}", String::from_utf8_lossy(&run.stderr));
 
     let spec = crate::embedded();
-    let cases = made::cases(spec, 10_000);
+    let cases = made::cases(spec, 7_000);
     let names: Vec<String> = (0..10).map(|number| format!("backend {number} <b>")).collect();
     made::report(spec, &cases, &names, 20).write(&folder.path().join("large"), spec, &cases).unwrap();
 

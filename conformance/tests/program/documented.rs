@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use gather_conformance::builtin;
 use gather_conformance::picture::Picture;
-use gather_spec::{Case, Profile};
+use gather_spec::{Profile, Run};
 
 #[test]
 fn every_documented_example_is_drawn_alike_by_every_backend() {
     let spec = crate::embedded();
-    let mut operators: BTreeMap<String, Vec<&Case>> = BTreeMap::new();
+    let mut operators: BTreeMap<String, Vec<Run>> = BTreeMap::new();
     for case in spec.cases.iter().filter(|case| case.documented.is_some()) {
-        operators.entry(case.call.operator.to_string()).or_default().push(case);
+        operators.entry(case.operator().to_string()).or_default().extend(case.runs());
     }
     assert!(operators.len() > 10, "{:?}", operators.keys());
     for (operator, cases) in operators {
@@ -27,9 +27,9 @@ fn every_documented_example_is_drawn_alike_by_every_backend() {
 }
 
 /// The picture of a case below its id and the example's.
-fn drawn(case: &Case, backend: &str) -> String {
+fn drawn(case: &Run, backend: &str) -> String {
     let make = |profile| builtin::backend(backend, profile, builtin::MAX_OUTPUT).unwrap();
-    let picture = Picture::new(&case.call, &case.names, Profile::default(), &make).unwrap();
+    let picture = Picture::new(&case.call, &case.case.names, Profile::default(), &make).unwrap();
     let picture = anstream::adapter::strip_str(&picture.terminal(100)).to_string();
-    format!("#### {}, {}\n{picture}", case.id, case.documented.as_deref().unwrap())
+    format!("#### {}, {}\n{picture}", case.id, case.case.documented.as_deref().unwrap())
 }

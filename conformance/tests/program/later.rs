@@ -108,8 +108,8 @@ fn a_baseline_that_cannot_be_compared_is_an_error() {
     let mut another = report.clone();
     another["schema"] = 9.into();
     let file = write(&folder, &another);
-    assert!(said("reference", &file).contains("this report has schema 9, and 1 is expected"));
-    another["schema"] = 1.into();
+    assert!(said("reference", &file).contains("this report has schema 9, and 2 is expected"));
+    another["schema"] = 2.into();
     another["backends"][0]["results"][0]["verdict"] = "odd".into();
     assert!(
         said("reference", &write(&folder, &another))

@@ -35,6 +35,12 @@ mod serve;
 mod spec_add;
 mod tutorial;
 
+/// All runs of the embedded specification, made once for all tests.
+fn embedded_runs() -> &'static [gather_spec::Run] {
+    static RUNS: std::sync::LazyLock<Vec<gather_spec::Run>> = std::sync::LazyLock::new(|| embedded().runs());
+    &RUNS
+}
+
 /// The embedded specification, read once for all tests.
 fn embedded() -> &'static gather_spec::Specification {
     static SPEC: std::sync::LazyLock<gather_spec::Specification> = std::sync::LazyLock::new(|| {

@@ -11,10 +11,9 @@ use std::time::Duration;
 
 use gather_conformance::judge::Verdict::{self, *};
 use gather_conformance::native::COMMAND;
-use gather_conformance::process::{Broken, Findings, Limits, ProcessBackend};
-use gather_spec::any::OpenDtypes;
-use gather_spec::case::{Arm, Expectation, OperandNames};
-use gather_spec::{Allowed, Attribute, Attributes, Basis, Call, Case, DType, Operator, Tensor};
+use gather_conformance::process::{Broken, Findings, Limits, ProcessBackend, Trivial};
+use gather_spec::case::{Arm, Expectation};
+use gather_spec::{Allowed, Attribute, Attributes, Call, DType, Operator, Run, Tensor};
 use tempfile::TempDir;
 
 /// The first of the params at which a library misbehaves, and the place of that call.
@@ -165,38 +164,21 @@ fn backend(library: &Path, mode: &str) -> ProcessBackend {
 }
 
 /// `tf.gather_nd` of the second of three numbers.
-fn case(first: u32) -> Case {
+fn case(first: u32) -> Run {
     let params = Tensor::new(DType::I32, [3], vec![first, first + 1, first + 2]).unwrap();
     let indices = Tensor::new(DType::I32, [1, 1], vec![1u32]).unwrap();
     let output = Tensor::new(DType::I32, [1], vec![first + 1]).unwrap();
     let operator = Operator::new("tf.gather_nd");
     let allowed = vec![Allowed::Output(output)];
     let attributes = Attributes::from([("batch_dims".into(), Attribute::Integer(0))]);
-    Case {
-        family: None,
-        id: first.to_string(),
-        written: first.to_string(),
-        documented: None,
-        clauses: [].into(),
-        basis: Basis::Documented,
-        why: None,
-        history: Vec::new(),
-        provenance: None,
-        open: OpenDtypes::default(),
-        grid_point: None,
-        large: false,
-        sparse: None,
-        call: Call { operator, operands: [("params", params), ("indices", indices)].into(), attributes },
-        names: OperandNames { params: "params".into(), indices: "indices".into() },
-        signature: gather_conformance::builtin::signatures().get("tf.gather_nd").unwrap().clone().into(),
-        expect: Expectation { arms: vec![Arm::always(allowed)] },
-    }
+    let signature = gather_conformance::builtin::signatures().get("tf.gather_nd").unwrap().clone();
+    let call = Call { operator, operands: [("params", params), ("indices", indices)].into(), attributes };
+    let expect = Expectation { arms: vec![Arm::always(allowed)] };
+    Run::alone(&first.to_string(), signature.into(), call, expect)
 }
 
 fn run(library: &Path, mode: &str) -> Result<Findings, Broken> {
-    let cases = [10, MARK, 20, 30].map(case);
-    let cases: Vec<&Case> = cases.iter().collect();
-    backend(library, mode).run(&[], &cases, &|_| ())
+    backend(library, mode).run_each(Trivial::Runs(&[]), &[10, MARK, 20, 30].map(case), &|_| ())
 }
 
 #[test]
@@ -208,7 +190,9 @@ fn a_library_pays_for_what_it_does_to_a_call() {
         let verdicts: Vec<Verdict> = findings.results.iter().map(|result| result.verdict).collect();
         let result = &findings.results[AT];
         assert_eq!(verdicts, [Pass, *verdict, Pass, Pass], "{mode}: {result:#?}");
-        let said = format!("{} {}", result.actual, result.stderr.as_deref().unwrap_or_default());
+        let [actual, stderr] =
+            [&result.actual, &result.stderr].map(|said| said.as_deref().unwrap_or_default());
+        let said = format!("{actual} {stderr}");
         assert!(said.contains(words), "{mode}: {said:?} does not contain {words:?}");
         // What a library prints is kept also if its call passes.
         let is_loud = *mode == "prints-on-stdout";

@@ -176,11 +176,12 @@ fn the_cases_of_made_up_operators_are_answered_by_their_signatures_and_catch_mut
     let spec = made_up();
     let signatures = spec.signatures();
     let profile = Profile { negative: gather_spec::NegativeIndex::Wrap, ..Profile::default() };
-    for case in &spec.cases {
+    let runs = spec.runs();
+    for case in &runs {
         let result = InProcess::new(|| correct(&signatures, profile), Strictness::Strict).run(case);
         assert_eq!(result.verdict, Verdict::Pass, "{}: {}", result.id, result.actual);
     }
-    let caught = caught_in_programs(&signatures, &spec.cases.iter().collect::<Vec<_>>(), None, true);
+    let caught = caught_in_programs(&signatures, &runs.iter().collect::<Vec<_>>(), None, true);
     let caught: BTreeSet<&str> = caught.into_values().flatten().map(|(mutant, _)| mutant).collect();
     assert!((21..all().len()).contains(&caught.len()), "few cases catch {} mutants", caught.len());
 }

@@ -78,7 +78,8 @@ fn a_start_of_another_version_is_answered_with_its_own() {
 fn every_documented_example_is_answered_as_its_case_expects() {
     let spec = crate::embedded();
     let mut served = Served::start(&["reference"]);
-    for (seq, case) in spec.cases.iter().filter(|case| case.documented.is_some()).enumerate() {
+    let documented = spec.cases.iter().filter(|case| case.documented.is_some());
+    for (seq, case) in documented.flat_map(gather_spec::Case::runs).enumerate() {
         let message = CallMessage::new(seq as u64, &case.call);
         let reply = served.ask(&serde_json::to_string(&message).unwrap());
         assert_eq!(reply["seq"], seq, "{}", case.id);

@@ -1,35 +1,35 @@
-//! Turns the entries of case files into [`Case`]s: resolves names, checks clauses and attributes, expands `for-each`.
+//! Turns the entries of case files into [`Case`]s: resolves names, checks clauses and attributes, finds the axes.
 
 use std::collections::HashSet;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::any::OpenDtypes;
-use crate::case::{Case, Expectation, OperandNames};
+use crate::case::{Case, OperandNames};
 use crate::clause::LeftOut;
 use crate::diagnostic::{Diagnostic, Quoted};
-use crate::signature::{AttributeRole, ModePolicy, OperandRole, Signature};
+use crate::signature::{ModePolicy, Signature};
 use crate::specification::Specification;
 use crate::yaml::{Spanned, Text};
-use crate::{Attribute, Attributes, Basis, Call, Roles};
+use crate::{Basis, Shape};
 
-use super::case_reader::{CaseReader, Names};
+use super::case_reader::CaseReader;
 use super::dtypes::choices;
 use super::families::ClauseMap;
 use super::grid::points;
 use super::names::one_of;
-use super::operands::OtherOperand;
 use super::raw::{CaseEntry, CaseFile, FamilyFile};
-use super::reader::{Reader, Shared};
+use super::reader::{Reader, Shared, is_large};
+use super::sizes::GridPoint;
+use super::template::{Axes, Names, Source, Template};
 use super::version::check_schema;
 use super::wanted::Wanted;
 
 /// The version of the case-file format.
 const SCHEMA: u32 = 2;
 
-/// The most cases of a file, after expansion of `for-each`.
-const MAX_CASES: usize = 20_000;
+/// The most runs of a file.
+const MAX_RUNS: usize = 20_000;
 
 /// The longest name of a case, in characters, because names become file names and report columns.
 const MAX_NAME: usize = 100;
@@ -37,56 +37,58 @@ const MAX_NAME: usize = 100;
 /// After this many errors, the rest of a file is skipped.
 const MAX_FAULTS: usize = 50;
 
-/// The context for reading a case file.
+/// How to read a case file.
+#[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     /// The specification so far: operators, clauses and errata, but not necessarily cases.
     pub(super) spec: &'a Specification,
-    /// The operator that the file's folder is named after, if the folder is under `operators/`.
-    pub(super) folder: Option<&'a str>,
+    /// The operators of which family cases are read.
+    pub(super) wanted: &'a Wanted<'a>,
+    /// Whether to make every run once, so that whatever is wrong with one is an error now. A test does so for the embedded files.
+    pub(super) checks: bool,
 }
 
-/// Reads the cases of a file. Adds problems to `wrong` and continues after them.
-pub(super) fn read_cases(text: Text<'_>, context: &Context<'_>, wrong: &mut Vec<Diagnostic>) -> Vec<Case> {
-    let file: CaseFile = match text.parse() {
-        Ok(file) => file,
-        Err(diagnostic) => {
-            wrong.push(diagnostic);
-            return Vec::new();
-        }
-    };
-    let head =
-        check_schema(text, &file.schema, SCHEMA).and_then(|()| operator_page(text, &file.operator, context));
-    let page = match head {
-        Ok(page) => page,
-        Err(diagnostic) => {
-            wrong.push(diagnostic);
-            return Vec::new();
-        }
-    };
-    let shared = Shared::default();
-    let reader = Reader::new(text, &shared);
-    let in_spec = context.folder.is_some();
-    let signature = Arc::new(page.clone());
-    let cases =
-        CaseReader { reader, spec: context.spec, page, signature: &signature, in_spec, names: Names::Page };
-    check_count(text, &file.cases, wrong);
-    cases.all(&file.cases.value, stem(text), wrong)
-}
-
-/// The result of instantiating a family's cases.
+/// The cases of a file.
 #[derive(Default)]
 pub(super) struct Instances {
-    pub(super) cases: Vec<Case>,
+    pub(super) cases: Vec<Arc<Case>>,
     pub(super) left_out: Vec<LeftOut>,
+    /// How many runs the cases have.
+    runs: usize,
+}
+
+/// Reads the cases of an operator's file; `folder` is what its folder is named after, if that is under `operators/`. Adds
+/// problems to `wrong` and continues after them.
+pub(super) fn read_cases(
+    text: Text<'_>,
+    folder: Option<&str>,
+    context: Context<'_>,
+    wrong: &mut Vec<Diagnostic>,
+) -> Instances {
+    let mut instances = Instances::default();
+    let read = text.parse().and_then(|file: CaseFile| {
+        check_schema(text, &file.schema, SCHEMA)?;
+        let page = operator_page(text, &file.operator, folder, context.spec)?;
+        Ok((file, page))
+    });
+    let (file, page) = match read {
+        Ok(read) => read,
+        Err(diagnostic) => {
+            wrong.push(diagnostic);
+            return instances;
+        }
+    };
+    let taker = Taker::new(page, Names::Page, folder.is_some(), context.spec);
+    instances.add_all(text, file.cases, None, &[taker], context, wrong);
+    instances
 }
 
 /// Reads the cases of a family's file and instantiates each for the operators that take it. Adds problems to `wrong` and
 /// continues after them.
 pub(super) fn read_family(
     text: Text<'_>,
-    spec: &Specification,
     folder: &str,
-    wanted: &Wanted<'_>,
+    context: Context<'_>,
     wrong: &mut Vec<Diagnostic>,
 ) -> Instances {
     let mut instances = Instances::default();
@@ -105,83 +107,132 @@ pub(super) fn read_family(
             return instances;
         }
     };
-    check_count(text, &file.cases, wrong);
-    let shared = Shared::default();
-    let reader = Reader::new(text, &shared);
-    let takers: Vec<(Arc<Signature>, &ClauseMap)> = spec
-        .with_form(folder)
-        .filter(|page| wanted.has(page.operator.as_str()))
-        .filter_map(|page| Some((Arc::new(page.clone()), spec.of_families.map(page.operator.as_str())?)))
-        .collect();
-    let takers: Vec<CaseReader<'_>> = takers
-        .iter()
-        .map(|(signature, map)| {
-            let names = Names::Family(folder, map);
-            CaseReader { reader, spec, page: signature, signature, in_spec: true, names }
-        })
-        .collect();
-    let mut names = HashSet::new();
-    for entry in &file.cases.value {
-        let checked =
-            unique(text, &entry.name, &mut names).and_then(|()| spec.check_family(text, folder, entry));
-        let read = checked.and_then(|()| instances.add(entry, folder, stem(text), &takers, wanted));
-        wrong.extend(read.err().filter(|diagnostic| wrong.last() != Some(diagnostic)));
-        if let Some(stop) = too_much(wrong.len(), instances.cases.len()) {
-            wrong.push(text.wrong(entry.name.defined, stop));
-            break;
-        }
-    }
+    let takers = context.spec.with_form(folder).filter(|page| context.wanted.has(page.operator.as_str()));
+    let takers: Vec<Taker> = takers.map(|page| Taker::new(page, Names::Family, true, context.spec)).collect();
+    instances.add_all(text, file.cases, Some(folder), &takers, context, wrong);
     instances
 }
 
+/// An operator that takes the cases of a file.
+struct Taker {
+    signature: Arc<Signature>,
+    operands: OperandNames,
+    names: Names,
+    map: Arc<ClauseMap>,
+    in_spec: bool,
+}
+
+impl Taker {
+    fn new(page: &Signature, names: Names, in_spec: bool, spec: &Specification) -> Self {
+        Self {
+            signature: Arc::new(page.clone()),
+            operands: OperandNames::of(page),
+            names,
+            map: spec.of_families.map(page.operator.as_str()),
+            in_spec,
+        }
+    }
+
+    fn reader<'a>(&'a self, text: Text<'a>, shared: &'a Shared) -> CaseReader<'a> {
+        CaseReader {
+            reader: Reader::new(text, shared),
+            page: &self.signature,
+            names: self.names,
+            map: &self.map,
+        }
+    }
+}
+
 impl Instances {
-    /// Instantiates a family case for every operator that takes it. At least one of all must.
-    fn add<'a>(
+    /// Adds the cases of all entries.
+    fn add_all(
         &mut self,
-        entry: &'a CaseEntry,
-        family: &str,
-        stem: &str,
-        takers: &[CaseReader<'a>],
-        wanted: &Wanted<'_>,
+        text: Text<'_>,
+        entries: Spanned<Vec<CaseEntry>>,
+        family: Option<&str>,
+        takers: &[Taker],
+        context: Context<'_>,
+        wrong: &mut Vec<Diagnostic>,
+    ) {
+        if entries.value.is_empty() {
+            wrong.push(text.wrong(entries.defined, "a case file has at least one case"));
+        }
+        let file = text.file.to_owned();
+        let source = Arc::new(Source { file, text: text.text.to_owned(), entries: entries.value });
+        let (shared, mut names) = (Shared::default(), HashSet::new());
+        for (at, entry) in source.entries.iter().enumerate() {
+            let checked = unique(text, &entry.name, &mut names).and_then(|()| {
+                family.map_or(Ok(()), |family| context.spec.check_family(text, family, entry))
+            });
+            let read = checked.and_then(|()| self.add(&source, at, &shared, family, takers, context));
+            // An alias repeats the problem of its anchor.
+            wrong.extend(read.err().filter(|diagnostic| wrong.last() != Some(diagnostic)));
+            if let Some(stop) = too_much(wrong.len(), self.runs) {
+                wrong.push(text.wrong(entry.name.defined, stop));
+                break;
+            }
+        }
+    }
+
+    /// Adds a case for every operator that takes an entry. At least one of all must take that of a family.
+    fn add(
+        &mut self,
+        source: &Arc<Source>,
+        at: usize,
+        shared: &Shared,
+        family: Option<&str>,
+        takers: &[Taker],
+        context: Context<'_>,
     ) -> Result<(), Diagnostic> {
+        let (text, entry) = (source.text(), &source.entries[at]);
+        let topic = stem(text);
         let before = self.cases.len();
         for taker in takers {
-            let mut leave_out = |suffix: String, why: String| {
-                let case = format!("{family}/{stem}/{}{suffix}", entry.name.value);
-                self.left_out.push(LeftOut { operator: taker.page.operator.clone(), case, why });
+            let reader = taker.reader(text, shared);
+            let family = family.map(|family| format!("{family}/{topic}/{}", entry.name.value));
+            let mut leave_out = |place: String, why: String| {
+                if let Some(family) = &family {
+                    let (operator, case) = (taker.signature.operator.clone(), format!("{family}{place}"));
+                    self.left_out.push(LeftOut { operator, case, why });
+                }
             };
-            if let Some(why) = taker.left_out(entry) {
-                leave_out(String::new(), why);
-                continue;
-            }
-            for mode in taker.silent_modes(entry) {
-                leave_out(format!("[{mode}]"), "nothing is expected of what this mode chooses".to_owned());
-            }
-            let cases = taker.case(entry, stem)?;
-            if cases.is_empty() {
-                leave_out(String::new(), "its dtypes are not listed".to_owned());
-            }
-            let all = cases.len();
-            let mut rejected = Vec::new();
-            for case in cases {
-                match taker.why_not_its_shapes(&case) {
-                    None => self.cases.push(case),
-                    Some(why) => rejected.push((case.id[case.written.len()..].to_owned(), why)),
+            if family.is_some() {
+                if let Some(why) = reader.left_out(entry) {
+                    leave_out(String::new(), why);
+                    continue;
+                }
+                for mode in reader.silent_modes(entry) {
+                    let why = "nothing is expected of what this mode chooses";
+                    leave_out(format!("[{mode}]"), why.to_owned());
                 }
             }
-            // One line says it where no instance is left.
-            if rejected.len() == all {
-                rejected.truncate(1);
-                rejected.iter_mut().for_each(|(suffix, _)| suffix.clear());
+            let mut case = reader.case(taker, (source, at), family.clone(), context.spec)?;
+            if case.axes.combinations() == 0 {
+                leave_out(String::new(), "its dtypes are not listed".to_owned());
+                continue;
             }
-            rejected.into_iter().for_each(|(suffix, why)| leave_out(suffix, why.to_owned()));
+            if family.is_some() && taker.signature.restricts_shapes() {
+                for (place, why) in reader.keep_allowed_sizes(&mut case.axes, entry)? {
+                    leave_out(place, why.to_owned());
+                }
+                if case.axes.combinations() == 0 {
+                    continue;
+                }
+            }
+            self.runs = self.runs.saturating_add(case.axes.combinations());
+            let case = Arc::new(case);
+            if context.checks && self.runs <= MAX_RUNS {
+                case.make_runs(shared, usize::MAX)?;
+            }
+            self.cases.push(case);
         }
-        let is_taken = self.cases.len() > before || !wanted.is_whole();
-        match (is_taken, takers.first()) {
-            (true, _) | (_, None) => Ok(()),
-            (false, Some(reader)) => Err(reader
+        let is_taken = self.cases.len() > before || !context.wanted.is_whole();
+        match takers.first() {
+            Some(taker) if family.is_some() && !is_taken => Err(taker
+                .reader(text, shared)
                 .wrong(entry.name.defined, "no operator takes this case of the family")
                 .help("map its clauses in the operator.yaml of some operator that has its attributes and dtypes")),
+            _ => Ok(()),
         }
     }
 }
@@ -206,68 +257,130 @@ impl Specification {
     }
 }
 
-/// Why to skip the rest of a file, given this many errors and cases.
-fn too_much(faults: usize, cases: usize) -> Option<String> {
+/// Why to skip the rest of a file, given this many errors and runs.
+fn too_much(faults: usize, runs: usize) -> Option<String> {
     if faults >= MAX_FAULTS {
         return Some(format!("{MAX_FAULTS} faults so far: the rest of the file was not read"));
     }
-    (cases > MAX_CASES)
-        .then(|| format!("the file has more than {MAX_CASES} cases, each choice of `for-each` counted"))
+    (runs > MAX_RUNS)
+        .then(|| format!("the file has more than {MAX_RUNS} runs: each choice of `for-each` is one"))
 }
 
 /// The topic of a file: its name without the extension.
-fn stem<'t>(text: Text<'t>) -> &'t str {
-    Path::new(text.file).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default()
-}
-
-fn check_count(text: Text<'_>, cases: &Spanned<Vec<CaseEntry>>, wrong: &mut Vec<Diagnostic>) {
-    if cases.value.is_empty() {
-        wrong.push(text.wrong(cases.defined, "a case file has at least one case"));
-    }
+fn stem(text: Text<'_>) -> String {
+    let stem = Path::new(text.file).file_stem().and_then(|stem| stem.to_str());
+    stem.unwrap_or_default().to_owned()
 }
 
 fn operator_page<'a>(
     text: Text<'_>,
     operator: &Spanned<String>,
-    context: &Context<'a>,
+    folder: Option<&str>,
+    spec: &'a Specification,
 ) -> Result<&'a Signature, Diagnostic> {
-    if let Some(folder) = context.folder
+    if let Some(folder) = folder
         && folder != operator.value
     {
         let message = format!("the operator is {}, but the folder is `{folder}`", Quoted(&operator.value));
         return Err(text.wrong(operator.defined, message).help("the two must be equal"));
     }
-    context.spec.operator(&operator.value).ok_or_else(|| {
-        let known: Vec<&str> = context.spec.operators.iter().map(|page| page.operator.as_str()).collect();
+    spec.operator(&operator.value).ok_or_else(|| {
+        let known: Vec<&str> = spec.operators.iter().map(|page| page.operator.as_str()).collect();
         text.wrong(operator.defined, format!("unknown operator {}", Quoted(&operator.value)))
             .help(one_of(&operator.value, &known))
     })
 }
 
 impl<'a> CaseReader<'a> {
-    /// Reads all entries. Adds problems to `wrong`.
-    fn all(&self, entries: &'a [CaseEntry], stem: &str, wrong: &mut Vec<Diagnostic>) -> Vec<Case> {
-        let mut names = HashSet::new();
-        let mut cases = Vec::new();
-        for entry in entries {
-            let text = self.reader.text;
-            match unique(text, &entry.name, &mut names).and_then(|()| self.case(entry, stem)) {
-                Ok(expanded) => cases.extend(expanded),
-                // An alias repeats the problem of its anchor.
-                Err(diagnostic) if wrong.last() == Some(&diagnostic) => {}
-                Err(diagnostic) => wrong.push(diagnostic),
-            }
-            if let Some(stop) = too_much(wrong.len(), cases.len()) {
-                wrong.push(self.wrong(entry.name.defined, stop));
-                break;
+    /// The case of an entry, without its runs.
+    fn case(
+        &self,
+        taker: &Taker,
+        (source, at): (&'a Arc<Source>, usize),
+        family: Option<String>,
+        spec: &Specification,
+    ) -> Result<Case, Diagnostic> {
+        let entry = &source.entries[at];
+        let mut clauses = self.clauses(entry, spec)?;
+        self.check_sources(entry, spec, taker.in_spec)?;
+        let (params, indices) = self.operands(entry)?;
+        let dtypes = self.dtypes_of_operands(entry, params, indices)?;
+        let sizes = points(&self.reader, entry.for_each.as_ref())?;
+        let (places, modes) = self.modes(entry, &sizes[0])?;
+        for id in modes.into_iter().filter_map(|mode| self.clause_in(mode, entry)) {
+            if !clauses.iter().any(|own| own == id) {
+                clauses.push(id.to_owned());
             }
         }
-        cases
+        Ok(Case {
+            id: format!("{}/{}/{}", self.page.operator, stem(self.reader.text), entry.name.value),
+            family,
+            documented: entry.documented.as_ref().map(|id| id.value.clone()),
+            basis: Basis::of(clauses.iter().filter_map(|id| spec.clause(id))),
+            clauses: clauses.into(),
+            why: entry.why.clone(),
+            history: entry.history.0.iter().map(|evidence| evidence.value.clone()).collect(),
+            provenance: entry.provenance.as_ref().map(|provenance| provenance.value.clone()),
+            large: is_large(self.reader.text.file),
+            names: taker.operands.clone(),
+            signature: Arc::clone(&taker.signature),
+            axes: Axes { dtypes, sizes, modes: places },
+            template: Some(Template {
+                source: Arc::clone(source),
+                at,
+                names: taker.names,
+                map: Arc::clone(&taker.map),
+            }),
+        })
     }
 
-    /// Why the operator does not have a family case of these shapes.
-    fn why_not_its_shapes(&self, case: &Case) -> Option<&'static str> {
-        let (params, indices) = (case.params().shape(), case.indices().shape());
+    /// Leaves out the sizes with which the operator does not have a family case, and says which runs that are, and why.
+    fn keep_allowed_sizes(
+        &self,
+        axes: &mut Axes,
+        entry: &'a CaseEntry,
+    ) -> Result<Vec<(String, &'static str)>, Diagnostic> {
+        let (params, indices) = self.operands(entry)?;
+        let why = |point: &GridPoint| {
+            let reader = self.reader.with_sizes(&point.sizes);
+            let shapes = [reader.shape_of(&params.value)?, reader.shape_of(&indices.value)?];
+            Ok(self.why_not_its_shapes(&shapes))
+        };
+        let mut left_out = Vec::new();
+        let mut allowed = Vec::new();
+        for point in axes.sizes.iter() {
+            match why(point)? {
+                None => allowed.push(point.clone()),
+                Some(why) => {
+                    left_out.extend(self.places(axes, entry, point).into_iter().map(|place| (place, why)));
+                }
+            }
+        }
+        // One line says it where no run is left.
+        if allowed.is_empty() {
+            left_out.truncate(1);
+            left_out.iter_mut().for_each(|(place, _)| place.clear());
+        }
+        if allowed.len() < axes.sizes.len() {
+            axes.sizes = allowed.into();
+        }
+        Ok(left_out)
+    }
+
+    /// The places on the axes of the runs with these sizes.
+    fn places(&self, axes: &Axes, entry: &CaseEntry, point: &GridPoint) -> Vec<String> {
+        let each = entry.for_each.as_ref().map(|each| &each.value);
+        let modes: Vec<Option<&ModePolicy>> = match &axes.modes {
+            Some(modes) => modes.iter().map(|at| Some(&self.page.modes()[*at])).collect(),
+            None => vec![None],
+        };
+        let choices =
+            modes.into_iter().flat_map(|mode| choices(each, &axes.dtypes, point, self.unspoken(mode)));
+        choices.map(|choice| choice.suffix).collect()
+    }
+
+    /// Why the operator does not have a family case with params and indices of these shapes.
+    fn why_not_its_shapes(&self, [params, indices]: &[Shape; 2]) -> Option<&'static str> {
         if self.page.rejects_empty_dims(params, indices) {
             return Some("a dim is 0");
         }
@@ -276,102 +389,12 @@ impl<'a> CaseReader<'a> {
         beyond.then_some("more elements than the operator allows")
     }
 
-    /// The cases of an entry: one, or several with `for-each`. None if it is a family's and the operator lists none of its
-    /// dtypes.
-    fn case(&self, entry: &'a CaseEntry, stem: &str) -> Result<Vec<Case>, Diagnostic> {
-        let name = &entry.name.value;
-        let clauses: Arc<[String]> = self.clauses(entry)?.into();
-        self.check_sources(entry)?;
-        let (params, indices) = self.operands(entry)?;
-        let dtypes = self.dtypes_of_operands(entry, params, indices)?;
-        let family = match self.names {
-            Names::Page => None,
-            Names::Family(family, _) => Some(format!("{family}/{stem}/{name}")),
-        };
-        let written = format!("{}/{stem}/{name}", self.page.operator);
-        let mut cases = Vec::new();
-        for (at, point) in points(&self.reader, entry.for_each.as_ref())?.iter().enumerate() {
-            let sized = CaseReader { reader: self.reader.with_sizes(&point.sizes), ..*self };
-            let attributes = sized.attributes(entry)?;
-            let modes = self.modes(entry, &attributes);
-            let asked = modes.into_iter().flat_map(|mode| {
-                choices(entry, &dtypes, point, self.unspoken(mode))
-                    .into_iter()
-                    .map(move |choice| (mode, choice))
-            });
-            for (mode, choice) in asked {
-                let params_entry = &params.value;
-                let params = sized.reader.params(&choice.params, params_entry, params.defined)?;
-                let indices = sized.reader.indices(&choice.indices, &indices.value, indices.defined)?;
-                let sparse = sized.reader.sparse(&choice.params, params_entry)?;
-                let OtherOperand { axis, window, tensor: other } = sized.other_operand(entry)?;
-                let roles = Roles { axis, window, other, ..Roles::new(params, indices) };
-                let attributes = self.with_mode(&attributes, mode);
-                let attributes = sized.with_elements(entry, &choice.params, attributes)?;
-                let sends_fill = attributes.values().any(|value| matches!(value, Attribute::Element(_)));
-                let expecting = CaseReader { reader: Reader { sends_fill, ..sized.reader }, ..sized };
-                let Call { operands, .. } = self.page.spell(roles);
-                let expect = expecting.expectation(&choice.params, mode, &entry.expect)?;
-                let clauses = with_policy(&clauses, mode.is_some(), &expect);
-                let call = Call { operator: self.page.operator.clone(), operands, attributes };
-                cases.push(Case {
-                    id: format!("{written}{}", choice.suffix),
-                    written: written.clone(),
-                    family: family.clone(),
-                    documented: entry.documented.as_ref().map(|id| id.value.clone()),
-                    basis: Basis::of(clauses.iter().filter_map(|id| self.spec.clause(id))),
-                    clauses,
-                    why: entry.why.clone(),
-                    history: entry.history.0.iter().map(|evidence| evidence.value.clone()).collect(),
-                    provenance: entry.provenance.as_ref().map(|provenance| provenance.value.clone()),
-                    open: OpenDtypes { params: choice.params.open(), indices: choice.indices.open() },
-                    grid_point: (!point.suffix.is_empty()).then_some(at),
-                    large: self.reader.large,
-                    sparse: sparse.map(Arc::new),
-                    signature: Arc::clone(self.signature),
-                    call,
-                    names: OperandNames {
-                        params: self.page.operand(OperandRole::Params).name.clone(),
-                        indices: self.page.operand(OperandRole::Indices).name.clone(),
-                    },
-                    expect,
-                });
-            }
-        }
-        Ok(cases)
-    }
-
-    /// The mode in which a family case runs, if it is not the default.
-    fn unspoken(&self, mode: Option<&'a ModePolicy>) -> Option<&'a str> {
-        let default = self.page.modes().first();
-        mode.filter(|mode| self.is_family() && Some(*mode) != default).map(|mode| mode.mode.as_str())
-    }
-
-    /// The attributes, including the mode in which a family case runs.
-    fn with_mode(&self, attributes: &Attributes, mode: Option<&'a ModePolicy>) -> Attributes {
-        let mut attributes = attributes.clone();
-        if let (Some(mode), Some(attribute)) = (self.unspoken(mode), self.page.attribute(AttributeRole::Mode))
-        {
-            attributes.insert(attribute.name.clone(), Attribute::String(mode.to_owned()));
-        }
-        attributes
-    }
-
     pub(super) fn parse<T: FromStr<Err: ToString>>(&self, name: &Spanned<String>) -> Result<T, Diagnostic> {
         name.value.parse().map_err(|error: T::Err| self.wrong(name.defined, error.to_string()))
     }
 
     pub(super) fn wrong(&self, at: serde_yaml::Location, message: impl Into<String>) -> Diagnostic {
         self.reader.wrong(at, message)
-    }
-}
-
-/// The clauses of a case. One that runs in a mode tests the clause of its policy too, where its outcome depends on that.
-fn with_policy(clauses: &Arc<[String]>, in_mode: bool, expect: &Expectation) -> Arc<[String]> {
-    let of_policy = expect.arms.iter().filter(|_| in_mode).find_map(|arm| arm.clause.as_deref());
-    match of_policy.filter(|id| !clauses.iter().any(|own| own == id)) {
-        Some(id) => clauses.iter().cloned().chain([id.to_owned()]).collect(),
-        None => clauses.clone(),
     }
 }
 
@@ -402,6 +425,27 @@ fn unique<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The embedded files are not checked when they are read.
+    #[test]
+    fn every_embedded_case_makes_the_runs_that_it_names_each_for_some_of_its_clauses() {
+        let spec = crate::load::embedded();
+        let mut runs = spec.runs().into_iter().peekable();
+        for case in &spec.cases {
+            let mut ids = Vec::new();
+            while let Some(run) = runs.next_if(|run| Arc::ptr_eq(&run.case, case)) {
+                assert!(!run.clauses.is_empty(), "{}", run.id);
+                assert!(run.clauses.iter().all(|id| case.clauses.contains(id)), "{}", run.id);
+                ids.push(run.id);
+            }
+            assert_eq!(ids, case.run_ids());
+            assert_eq!(ids.len(), case.axes.combinations(), "{}", case.id);
+            let tested = case.runs();
+            let has = |id: &String| tested.iter().any(|run| run.clauses.contains(id));
+            assert!(case.clauses.iter().all(has), "{}: no run has some of {:?}", case.id, case.clauses);
+        }
+        assert!(runs.next().is_none());
+    }
 
     #[test]
     fn a_case_has_the_weakest_basis_of_its_clauses() {

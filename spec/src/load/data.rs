@@ -147,6 +147,20 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The shape of a tensor, without its elements. One that is written wrong may have any.
+    pub(super) fn shape_of(&self, entry: &'a TensorEntry) -> Result<Shape, Diagnostic> {
+        if let Some(shape) = &entry.shape {
+            return self.shape(shape);
+        }
+        let mut node = entry.data.as_ref().or(entry.bits.as_ref());
+        let mut dims = Vec::new();
+        while let Some(Node::Sequence(items)) = node.map(|node| &node.value) {
+            dims.push(items.len());
+            node = items.first();
+        }
+        Shape::new(dims).map_err(|error| self.text.wrong(serde_yaml::Location::UNKNOWN, error.to_string()))
+    }
+
     /// Reads a tensor. `at` is its position in the file.
     pub(super) fn tensor(
         &self,

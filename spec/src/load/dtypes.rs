@@ -12,7 +12,7 @@ use crate::{DType, ErrorCode};
 use super::case_reader::CaseReader;
 use super::raw::{CaseEntry, Expect, ForEach, TensorEntry};
 use super::sizes::GridPoint;
-use super::written::Written;
+use super::written::{Dtypes, Written};
 
 /// The name for a dtype that does not matter.
 const ANY: &str = "any";
@@ -23,12 +23,6 @@ pub(super) struct Choice {
     pub(super) indices: Written,
     /// The part of the id for this choice.
     pub(super) suffix: String,
-}
-
-/// The dtypes of both operands. For a family case, only those that the operator lists.
-pub(super) struct Dtypes {
-    pub(super) params: Vec<Written>,
-    pub(super) indices: Vec<Written>,
 }
 
 /// The dtypes under `for-each`, for params and for indices.
@@ -146,12 +140,11 @@ fn open(role: OperandRole, of_page: &[DType]) -> Vec<DType> {
 
 /// All choices of the dtypes that `for-each` leaves open, for one combination of sizes and a mode other than the default.
 pub(super) fn choices(
-    entry: &CaseEntry,
+    each: Option<&ForEach>,
     dtypes: &Dtypes,
     point: &GridPoint,
     mode: Option<&str>,
 ) -> Vec<Choice> {
-    let each = entry.for_each.as_ref().map(|each| &each.value);
     let by_params = each.is_some_and(|each| !each.params_dtype.is_empty());
     let by_indices = each.is_some_and(|each| !each.index_dtype.is_empty());
     let choice = |params: &Written, indices: &Written| {

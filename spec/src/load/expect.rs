@@ -6,10 +6,11 @@ use crate::case::{Allowed, Arm, Expectation, When};
 use crate::diagnostic::{Diagnostic, Quoted, nearest};
 use crate::signature::{Fill, ModePolicy};
 use crate::yaml::{Node, Spanned};
-use crate::{Attributes, BadIndex, EmptyAxis, ErrorCode, ErrorFields, NegativeIndex, Profile};
+use crate::{BadIndex, EmptyAxis, ErrorCode, ErrorFields, NegativeIndex, Profile};
 
 use super::case_reader::CaseReader;
 use super::raw::{ArmEntry, CaseEntry, Expect};
+use super::sizes::GridPoint;
 use super::written::Written;
 
 impl<'a> CaseReader<'a> {
@@ -65,14 +66,26 @@ impl<'a> CaseReader<'a> {
         }
     }
 
-    /// The modes to run a case in. A family case runs in every mode for which it has an expectation or, if nothing depends on
-    /// the policies, only in the default mode.
-    pub(super) fn modes(&self, entry: &CaseEntry, attributes: &Attributes) -> Vec<Option<&'a ModePolicy>> {
-        if !self.is_family() || self.page.modes().is_empty() {
-            return vec![self.page.mode_sent(attributes)];
+    /// The modes to run a case in, by their places in the signature if that is an axis. A family case runs in every mode for
+    /// which it has an expectation or, if nothing depends on the policies, only in the default mode. Other cases run in the mode
+    /// that their call sends.
+    pub(super) fn modes(
+        &self,
+        entry: &'a CaseEntry,
+        point: &GridPoint,
+    ) -> Result<(Option<Vec<usize>>, Vec<&'a ModePolicy>), Diagnostic> {
+        let all = self.page.modes();
+        if all.is_empty() {
+            return Ok((None, Vec::new()));
+        }
+        if !self.is_family() {
+            let sized = CaseReader { reader: self.reader.with_sizes(&point.sizes), ..*self };
+            let attributes = sized.attributes(entry)?;
+            return Ok((None, self.page.mode_sent(&attributes).into_iter().collect()));
         }
         let (asked, _) = self.modes_by_expectation(entry);
-        asked.into_iter().map(Some).collect()
+        let place = |mode: &&ModePolicy| all.iter().position(|one| one == *mode);
+        Ok((Some(asked.iter().filter_map(place).collect()), asked))
     }
 
     /// The modes for which a family case has no expectation, although others depend on the policies.
@@ -101,8 +114,18 @@ impl<'a> CaseReader<'a> {
             BadIndex::Modulo => "index.modulo",
             BadIndex::Unspecified => return None,
         };
-        let map = self.spec.of_families.map(self.page.operator.as_str())?;
-        map.get(family).map(String::as_str)
+        self.map.get(family).map(String::as_str)
+    }
+
+    /// The clause of the policy that decides what is expected in a mode.
+    pub(super) fn clause_in(&self, mode: &ModePolicy, entry: &CaseEntry) -> Option<&'a str> {
+        let in_mode = |arm: &ArmEntry| arm.when.as_ref().is_none_or(|when| when.value.matches_mode(mode));
+        let arm = match &entry.expect.value {
+            Expect::Word(_) => None,
+            Expect::One(arm) => Some(&**arm).filter(|arm| in_mode(arm)),
+            Expect::Arms(arms) => arms.iter().map(|arm| &arm.value).find(|arm| in_mode(arm)),
+        };
+        self.clause_of(arm?.when.as_ref()?.value.bad?)
     }
 
     fn arm(

@@ -4,6 +4,7 @@
 //! mapped, whose attributes it has and whose dtypes it lists. Other cases are left out, each with a recorded reason.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -27,7 +28,7 @@ pub(crate) struct Families {
     /// The families, by name.
     pub(crate) all: Vec<Family>,
     /// By operator, its map, with the name of its form's family.
-    maps: HashMap<String, (String, ClauseMap)>,
+    maps: HashMap<String, (String, Arc<ClauseMap>)>,
 }
 
 impl Families {
@@ -37,8 +38,8 @@ impl Families {
     }
 
     /// The map of an operator.
-    pub(super) fn map(&self, operator: &str) -> Option<&ClauseMap> {
-        self.maps.get(operator).map(|(_, map)| map)
+    pub(super) fn map(&self, operator: &str) -> Arc<ClauseMap> {
+        self.maps.get(operator).map(|(_, map)| Arc::clone(map)).unwrap_or_default()
     }
 
     /// Reads the clauses of the family that the folder is named after.
@@ -100,7 +101,7 @@ impl Families {
                 }
             }
         }
-        self.maps.insert(signature.operator.as_str().to_owned(), (form, map));
+        self.maps.insert(signature.operator.as_str().to_owned(), (form, Arc::new(map)));
         Ok(())
     }
 

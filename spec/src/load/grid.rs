@@ -1,7 +1,7 @@
 //! The sizes that `for-each` lists, and their combinations: every value of each list occurs with every value of each other
 //! list, unless `at-most` excludes the two.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Quoted, nearest};
 use crate::yaml::Spanned;
@@ -35,13 +35,13 @@ struct AtMost {
 pub(super) fn points(
     reader: &Reader<'_>,
     each: Option<&Spanned<ForEach>>,
-) -> Result<Rc<[GridPoint]>, Diagnostic> {
-    let Some(each) = each else { return Ok(Rc::new([GridPoint::default()])) };
+) -> Result<Arc<[GridPoint]>, Diagnostic> {
+    let Some(each) = each else { return Ok(Arc::new([GridPoint::default()])) };
     if let Some(points) = reader.shared.grids.borrow().get(&each.defined) {
-        return Ok(Rc::clone(points));
+        return Ok(Arc::clone(points));
     }
-    let points = Rc::from(read(reader, each)?);
-    reader.shared.grids.borrow_mut().insert(each.defined, Rc::clone(&points));
+    let points = Arc::from(read(reader, each)?);
+    reader.shared.grids.borrow_mut().insert(each.defined, Arc::clone(&points));
     Ok(points)
 }
 

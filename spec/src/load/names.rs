@@ -6,8 +6,9 @@ use crate::signature::{AttributeRole, AttributeSignature, AttributeType, Operand
 use crate::yaml::{Node, Spanned};
 use crate::{Attribute, Attributes};
 
-use super::case_reader::{CaseReader, Names};
+use super::case_reader::CaseReader;
 use super::raw::CaseEntry;
+use super::template::Names;
 use super::written::Written;
 
 /// The attributes that a family case may have.
@@ -26,14 +27,13 @@ const ATTRIBUTE_ROLES: [(&str, AttributeRole); 9] = [
 impl<'a> CaseReader<'a> {
     /// Whether the file belongs to a family.
     pub(super) const fn is_family(&self) -> bool {
-        matches!(self.names, Names::Family(..))
+        matches!(self.names, Names::Family)
     }
 
     /// Why the operator does not have a family case, as far as clauses and attributes tell.
     pub(super) fn left_out(&self, entry: &'a CaseEntry) -> Option<String> {
-        let Names::Family(_, map) = self.names else { return None };
         let clauses = entry.clauses.value.iter().map(|id| id.value.as_str());
-        let unmapped: Vec<&str> = clauses.filter(|id| !map.contains_key(*id)).collect();
+        let unmapped: Vec<&str> = clauses.filter(|id| !self.map.contains_key(*id)).collect();
         if !unmapped.is_empty() {
             return Some(format!("no clause for {}", unmapped.join(", ")));
         }
@@ -91,36 +91,6 @@ impl<'a> CaseReader<'a> {
     /// The rank of a case's params, if it is written out.
     fn params_rank(&self, entry: &'a CaseEntry) -> Option<usize> {
         self.operands(entry).ok().and_then(|(params, _)| params.value.rank())
-    }
-
-    /// The operator's clauses that a case tests.
-    pub(super) fn clauses(&self, entry: &CaseEntry) -> Result<Vec<String>, Diagnostic> {
-        let own = |id: &Spanned<String>| match self.names {
-            Names::Page => id.value.clone(),
-            Names::Family(_, map) => map.get(&id.value).unwrap_or(&id.value).clone(),
-        };
-        let mut clauses: Vec<String> = Vec::new();
-        for id in &entry.clauses.value {
-            let clause = own(id);
-            if self.spec.clause(&clause).is_none() {
-                return Err(self.unknown_clause(id));
-            }
-            if !clauses.contains(&clause) {
-                clauses.push(clause);
-            }
-        }
-        match clauses.is_empty() {
-            true => Err(self.wrong(entry.clauses.defined, "a case tests at least one clause")),
-            false => Ok(clauses),
-        }
-    }
-
-    fn unknown_clause(&self, id: &Spanned<String>) -> Diagnostic {
-        let list = format!("see `gatherspec list clauses --operator {}`", self.page.operator);
-        let known = self.spec.clauses.iter().map(|clause| clause.id.as_str());
-        let help =
-            nearest(&id.value, known).map_or(list.clone(), |meant| format!("did you mean `{meant}`? {list}"));
-        self.wrong(id.defined, format!("unknown clause {}", Quoted(&id.value))).help(help)
     }
 
     pub(super) fn attributes(&self, entry: &'a CaseEntry) -> Result<Attributes, Diagnostic> {
@@ -181,7 +151,7 @@ impl<'a> CaseReader<'a> {
     pub(super) fn attribute_called(&self, name: &Spanned<String>) -> Result<&AttributeSignature, Diagnostic> {
         let found = match self.names {
             Names::Page => self.page.attribute_named(&name.value),
-            Names::Family(..) => role_of(&name.value).and_then(|role| self.page.attribute(role)),
+            Names::Family => role_of(&name.value).and_then(|role| self.page.attribute(role)),
         };
         found.ok_or_else(|| {
             let message = format!("{} has no attribute {}", self.page.operator, Quoted(&name.value));
@@ -192,7 +162,7 @@ impl<'a> CaseReader<'a> {
     fn attributes_expected(&self, name: &str) -> String {
         let mut known: Vec<&str> = match self.names {
             Names::Page => self.page.attributes.iter().map(|attribute| attribute.name.as_str()).collect(),
-            Names::Family(..) => ATTRIBUTE_ROLES.iter().map(|(word, _)| *word).collect(),
+            Names::Family => ATTRIBUTE_ROLES.iter().map(|(word, _)| *word).collect(),
         };
         known.sort_unstable();
         if known.is_empty() { "it takes no attributes".to_owned() } else { one_of(name, &known) }

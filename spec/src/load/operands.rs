@@ -6,10 +6,11 @@ use crate::signature::{AttributeRole, Axis, OperandRole, OperandSignature};
 use crate::yaml::{Node, Spanned};
 use crate::{Attribute, DType, ErrorCode, Tensor, Window};
 
-use super::case_reader::{CaseReader, Names};
+use super::case_reader::CaseReader;
 use super::dtypes::refuses;
 use super::names::{one_of, role_of};
 use super::raw::{CaseEntry, TensorEntry};
+use super::template::Names;
 
 /// The operand beside params and indices: as an attribute in role terms, or as a tensor.
 #[derive(Default)]
@@ -62,7 +63,7 @@ impl<'a> CaseReader<'a> {
     fn operand_name<'s>(&self, operand: &'s OperandSignature) -> &'s str {
         match self.names {
             Names::Page => &operand.name,
-            Names::Family(..) => operand_role(operand.role),
+            Names::Family => operand_role(operand.role),
         }
     }
 
@@ -154,10 +155,10 @@ fn tensor_of<'a>(entry: &'a CaseEntry, name: &str) -> Option<&'a Spanned<TensorE
 mod tests {
     use std::path::Path;
 
-    use crate::Case;
+    use crate::{Case, Run};
 
     /// A case of the family take about an axis that is an operand.
-    fn read(axis: &str, attributes: &str, expect: &str) -> Result<Vec<Case>, String> {
+    fn read(axis: &str, attributes: &str, expect: &str) -> Result<Vec<Run>, String> {
         let text = format!(
             "schema: 2\nform: take\ncases:\n  - name: a\n    clauses: [operands.roles]\n    operands:\n      \
              params: {{ dtype: any, data: [1, 2] }}\n      indices: {{ dtype: any, data: [1] }}\n      \
@@ -165,7 +166,8 @@ mod tests {
         );
         let spec = crate::load::embedded();
         let read = spec.read_cases(Path::new("families/take/a.yaml"), text.as_bytes());
-        read.map_err(|wrong| wrong[0].to_string())
+        let runs = read.map(|cases| cases.iter().flat_map(Case::runs).collect());
+        runs.map_err(|wrong| wrong[0].to_string())
     }
 
     #[test]

@@ -71,8 +71,11 @@ impl Specification {
 
     /// Checks that every case that a question names exists.
     pub(super) fn check_questions(&self, text: Text<'_>) -> Result<(), Diagnostic> {
-        let known: HashSet<String> = self.cases.iter().flat_map(names_for).collect();
-        let own: HashSet<&str> = self.cases.iter().map(|case| case.id.as_str()).collect();
+        let known: HashSet<String> = self.cases.iter().flat_map(|case| names_for(case)).collect();
+        let own = |id: &str| {
+            let case = self.case(id.split('[').next().unwrap_or_default());
+            case.is_some_and(|case| case.run_ids().iter().any(|own| own == id))
+        };
         for entry in parse(text)?.questions {
             for (form, names) in &entry.family.0 {
                 let names = names_of(text, names)?;
@@ -85,7 +88,7 @@ impl Specification {
             for (operator, id) in &entry.cases.0 {
                 let page = self.operator(&operator.value).ok_or_else(|| self.no_operator(text, operator))?;
                 let prefix = format!("{}/", page.operator);
-                if !id.value.starts_with(&prefix) || !own.contains(id.value.as_str()) {
+                if !id.value.starts_with(&prefix) || !own(&id.value) {
                     return Err(self.no_own_case(text, page, id));
                 }
             }
@@ -112,7 +115,7 @@ impl Specification {
 
     fn no_own_case(&self, text: Text<'_>, page: &Signature, id: &Spanned<String>) -> Diagnostic {
         let message = format!("{} has no case {}", page.operator, Quoted(&id.value));
-        let own = self.cases.iter().filter(|case| case.call.operator == page.operator);
+        let own = self.cases.iter().filter(|case| *case.operator() == page.operator);
         with_nearest(text.wrong(id.defined, message), &id.value, own.map(|case| case.id.as_str()))
             .or_help(&format!("see `gatherspec list cases --operator {}`", page.operator))
     }
@@ -121,11 +124,13 @@ impl Specification {
 /// The names by which a question may refer to a family case: its name, optionally with the dtypes of `for-each`.
 fn names_for(case: &Case) -> Vec<String> {
     let Some(family) = &case.family else { return Vec::new() };
-    let suffix = case.id.strip_prefix(case.written.as_str()).unwrap_or_default();
-    let choice = suffix.trim_start_matches('[').trim_end_matches(']');
-    let ends = choice.match_indices(',').map(|(at, _)| at).chain([choice.len()]).filter(|end| *end > 0);
-    let chosen = ends.map(|end| format!("{family}[{}]", &choice[..end]));
-    std::iter::once(family.clone()).chain(chosen).collect()
+    let mut names = vec![family.clone()];
+    for id in case.run_ids() {
+        let choice = id[case.id.len()..].trim_start_matches('[').trim_end_matches(']');
+        let ends = choice.match_indices(',').map(|(at, _)| at).chain([choice.len()]).filter(|end| *end > 0);
+        names.extend(ends.map(|end| format!("{family}[{}]", &choice[..end])));
+    }
+    names
 }
 
 /// Parses the file. Each question needs a unique id.
@@ -335,7 +340,7 @@ questions:
                     cases: { tf.gather: tf.gather/axis/default-of-a-matrix }\n";
         let questions = checked(spec, file).unwrap();
         let answer = |operator| match questions[0].answer(spec, spec.operator(operator).unwrap()) {
-            Answer::Cases(cases) => cases.iter().map(|case| case.id.as_str()).collect::<Vec<_>>().join(" "),
+            Answer::Runs(runs) => runs.iter().map(|run| run.id.as_str()).collect::<Vec<_>>().join(" "),
             Answer::LeftOut(why) => format!("– {why}"),
             Answer::OtherForm => String::new(),
         };

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Quoted};
 use crate::tensor::StorageId;
@@ -80,7 +80,15 @@ pub(super) struct Shared {
     /// Numbers under `any`, each with its elements in a dtype.
     pub(super) elements: RefCell<HashMap<(StorageId, DType), (Tensor, Tensor)>>,
     /// The expansion of the `for-each` at a position.
-    pub(super) grids: RefCell<HashMap<serde_yaml::Location, Rc<[GridPoint]>>>,
+    pub(super) grids: RefCell<HashMap<serde_yaml::Location, Arc<[GridPoint]>>>,
+}
+
+impl Shared {
+    /// Forgets the tensors at positions, which only cases of the same entry share.
+    pub(super) fn forget_tensors(&self) {
+        self.read.borrow_mut().clear();
+        self.stored.set(0);
+    }
 }
 
 /// For cases without named sizes.

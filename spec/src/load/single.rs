@@ -1,6 +1,7 @@
 //! Reads single files and checks them as if they were part of the specification.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::case::Case;
 use crate::clause::{Clause, FamilyClause};
@@ -19,7 +20,7 @@ impl Specification {
     ///
     /// # Errors
     /// Everything that is wrong with the file.
-    pub fn read_case_file(&self, path: &Path) -> Result<Vec<Case>, Vec<Diagnostic>> {
+    pub fn read_case_file(&self, path: &Path) -> Result<Vec<Arc<Case>>, Vec<Diagnostic>> {
         let bytes = read_file(path).map_err(|diagnostic| vec![diagnostic])?;
         self.read_cases(path, &bytes)
     }
@@ -28,18 +29,16 @@ impl Specification {
     ///
     /// # Errors
     /// Everything that is wrong with the content.
-    pub fn read_cases(&self, path: &Path, bytes: &[u8]) -> Result<Vec<Case>, Vec<Diagnostic>> {
+    pub fn read_cases(&self, path: &Path, bytes: &[u8]) -> Result<Vec<Arc<Case>>, Vec<Diagnostic>> {
         let name = path.display().to_string();
         let text = Text::new(&name, bytes).map_err(|diagnostic| vec![diagnostic])?;
         let mut wrong = Vec::new();
-        let cases = match family_folder(path) {
-            Some(family) => read_family(text, self, &family, &Wanted::Usual, &mut wrong).cases,
-            None => {
-                let folder = operator_folder(path);
-                read_cases(text, &Context { spec: self, folder: folder.as_deref() }, &mut wrong)
-            }
+        let context = Context { spec: self, wanted: &Wanted::Usual, checks: true };
+        let read = match family_folder(path) {
+            Some(family) => read_family(text, &family, context, &mut wrong),
+            None => read_cases(text, operator_folder(path).as_deref(), context, &mut wrong),
         };
-        if wrong.is_empty() { Ok(cases) } else { Err(wrong) }
+        if wrong.is_empty() { Ok(read.cases) } else { Err(wrong) }
     }
 
     /// Reads the clauses of a file outside the specification and checks them against its documents and errata.

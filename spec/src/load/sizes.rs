@@ -133,7 +133,7 @@ fn too_large(sign: char) -> String {
 }
 
 /// One combination. The default has no sizes.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct GridPoint {
     pub(super) sizes: Sizes,
     /// The preferred width of params elements under `any`, for a backend that has a dtype of this width.

@@ -1,13 +1,51 @@
-//! Where a case comes from: its history, the example that it restates, and what computed its expectation.
+//! What a case rests on: its clauses, its history, the example that it restates, and what computed its expectation.
 
-use crate::diagnostic::{Diagnostic, Quoted};
+use crate::diagnostic::{Diagnostic, Quoted, nearest};
+use crate::specification::Specification;
+use crate::yaml::Spanned;
 
 use super::case_reader::CaseReader;
 use super::raw::CaseEntry;
+use super::template::Names;
 
 impl CaseReader<'_> {
+    /// The operator's clauses that a case tests.
+    pub(super) fn clauses(&self, entry: &CaseEntry, spec: &Specification) -> Result<Vec<String>, Diagnostic> {
+        let own = |id: &Spanned<String>| match self.names {
+            Names::Page => id.value.clone(),
+            Names::Family => self.map.get(&id.value).unwrap_or(&id.value).clone(),
+        };
+        let mut clauses: Vec<String> = Vec::new();
+        for id in &entry.clauses.value {
+            let clause = own(id);
+            if spec.clause(&clause).is_none() {
+                return Err(self.unknown_clause(id, spec));
+            }
+            if !clauses.contains(&clause) {
+                clauses.push(clause);
+            }
+        }
+        match clauses.is_empty() {
+            true => Err(self.wrong(entry.clauses.defined, "a case tests at least one clause")),
+            false => Ok(clauses),
+        }
+    }
+
+    fn unknown_clause(&self, id: &Spanned<String>, spec: &Specification) -> Diagnostic {
+        let list = format!("see `gatherspec list clauses --operator {}`", self.page.operator);
+        let known = spec.clauses.iter().map(|clause| clause.id.as_str());
+        let help =
+            nearest(&id.value, known).map_or(list.clone(), |meant| format!("did you mean `{meant}`? {list}"));
+        self.wrong(id.defined, format!("unknown clause {}", Quoted(&id.value))).help(help)
+    }
+
     /// Checks what an entry says of its sources.
-    pub(super) fn check_sources(&self, entry: &CaseEntry) -> Result<(), Diagnostic> {
+    pub(super) fn check_sources(
+        &self,
+        entry: &CaseEntry,
+        spec: &Specification,
+        in_spec: bool,
+    ) -> Result<(), Diagnostic> {
         if let Some(evidence) = entry.history.0.iter().find(|evidence| !evidence.value.is_complete()) {
             return Err(self
                 .wrong(
@@ -17,14 +55,14 @@ impl CaseReader<'_> {
                 .help("history: { link: \"https://github.com/owner/repo/issues/1\" }"));
         }
         if let Some(id) = &entry.documented
-            && !self.spec.examples.iter().any(|example| example.id == id.value)
+            && !spec.examples.iter().any(|example| example.id == id.value)
         {
             return Err(self
                 .wrong(id.defined, format!("{} is no documented example", Quoted(&id.value)))
                 .help("its id in inventory.yaml is expected, such as `tf-gather-nd/2`"));
         }
         match &entry.provenance {
-            Some(provenance) if self.in_spec && is_ours(&provenance.value.computed_by) => Err(self
+            Some(provenance) if in_spec && is_ours(&provenance.value.computed_by) => Err(self
                 .wrong(
                     provenance.defined,
                     "an expectation under spec/ must not come from our own implementations",

@@ -3,7 +3,7 @@
 use crate::DType;
 
 /// The dtype of an operand as written.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) enum Written {
     /// A name, given in the tensor or under `for-each`.
     Named(DType),
@@ -39,4 +39,11 @@ impl Written {
             Self::Any(dtypes) => dtypes[0],
         }
     }
+}
+
+/// The dtypes of both operands. For a family case, only those that the operator lists.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Dtypes {
+    pub(super) params: Vec<Written>,
+    pub(super) indices: Vec<Written>,
 }

@@ -1,39 +1,46 @@
 //! How a question is answered for an operator, by the cases of a specification.
 
 use super::{Answer, Question};
+use std::sync::Arc;
+
+use crate::Run;
 use crate::case::Case;
 use crate::signature::Signature;
 use crate::specification::Specification;
 
 impl Question {
-    /// The cases that answer the question for an operator.
+    /// The runs that answer the question for an operator.
     #[must_use]
-    pub fn answer<'s>(&self, spec: &'s Specification, page: &Signature) -> Answer<'s> {
-        if let Some(case) = self.cases.get(&page.operator).and_then(|id| spec.case(id)) {
-            return Answer::Cases(vec![case]);
+    pub fn answer(&self, spec: &Specification, page: &Signature) -> Answer {
+        if let Some(run) = self.cases.get(&page.operator).and_then(|id| spec.run(id)) {
+            return Answer::Runs(vec![run]);
         }
         let form = page.form.to_string();
         let Some(names) = self.family.get(&form) else { return Answer::OtherForm };
-        let own: Vec<&Case> = spec.cases.iter().filter(|case| case.call.operator == page.operator).collect();
+        let own: Vec<&Arc<Case>> =
+            spec.cases.iter().filter(|case| *case.operator() == page.operator).collect();
         let asked = names.iter().map(|name| one_per_mode(&own, page, &form, name));
-        match asked.into_iter().find(|cases| !cases.is_empty()) {
-            Some(cases) => Answer::Cases(cases),
+        match asked.into_iter().find(|runs| !runs.is_empty()) {
+            Some(runs) => Answer::Runs(runs),
             None => Answer::LeftOut(why_not(spec, page, &form, names)),
         }
     }
 }
 
-/// Whether a case is the family case called `name`: `<topic>/<name>`, optionally followed by the dtypes of `for-each`, as in
+/// The runs of the family case called `name`: `<topic>/<name>`, optionally followed by the dtypes of `for-each`, as in
 /// `dtypes/numbers[i8]`.
-fn is_named(case: &Case, form: &str, name: &str) -> bool {
+fn named(own: &[&Arc<Case>], form: &str, name: &str) -> Vec<Run> {
     let (plain, choice) = split(name);
-    let family = case.family.as_deref().and_then(|id| id.strip_prefix(form)?.strip_prefix('/'));
-    let suffix = case.id.strip_prefix(case.written.as_str()).unwrap_or_default().strip_prefix('[');
-    let chosen = |choice: &str| {
-        let rest = suffix.and_then(|suffix| suffix.strip_prefix(choice));
-        rest.is_some_and(|rest| rest.starts_with([',', ']']))
+    let is_it = |case: &&&Arc<Case>| {
+        let family = case.family.as_deref().and_then(|id| id.strip_prefix(form)?.strip_prefix('/'));
+        family == Some(plain)
     };
-    family == Some(plain) && choice.is_none_or(chosen)
+    let chosen = |run: &Run| {
+        let rest =
+            choice.map(|choice| run.place().strip_prefix('[').and_then(|rest| rest.strip_prefix(choice)));
+        rest.is_none_or(|rest| rest.is_some_and(|rest| rest.starts_with([',', ']'])))
+    };
+    own.iter().filter(is_it).flat_map(|case| case.runs()).filter(chosen).collect()
 }
 
 /// Splits a name into the plain name and the dtypes of `for-each`.
@@ -44,16 +51,15 @@ fn split(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The first case with that name in each mode, the default mode first.
-fn one_per_mode<'s>(own: &[&'s Case], page: &Signature, form: &str, name: &str) -> Vec<&'s Case> {
-    let named = || own.iter().copied().filter(|case| is_named(case, form, name));
+/// The first run with that name in each mode, the default mode first.
+fn one_per_mode(own: &[&Arc<Case>], page: &Signature, form: &str, name: &str) -> Vec<Run> {
+    let mut named = named(own, form, name);
     if page.modes().is_empty() {
-        return named().take(1).collect();
+        named.truncate(1);
+        return named;
     }
-    let modes = page.modes().iter();
-    modes
-        .filter_map(|mode| named().find(|case| page.mode_sent(&case.call.attributes) == Some(mode)))
-        .collect()
+    let of_mode = |mode| named.iter().find(|run| page.mode_sent(&run.call.attributes) == Some(mode));
+    page.modes().iter().filter_map(of_mode).cloned().collect()
 }
 
 /// Why an operator has none of the cases.

@@ -4,16 +4,17 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use gather_spec::diagnostic::Diagnostic;
-use gather_spec::{Case, Specification, Tensor};
+use gather_spec::{Case, Run, Specification, Tensor};
 
 static SPEC: LazyLock<Specification> = LazyLock::new(|| Specification::embedded().unwrap());
 
-/// The cases of a file with one case, whose params are written like this.
-fn read(params: &str, for_each: &str) -> Result<Vec<Case>, Vec<Diagnostic>> {
+/// The runs of a file with one case, whose params are written like this.
+fn read(params: &str, for_each: &str) -> Result<Vec<Run>, Vec<Diagnostic>> {
     let file = format!(
         "schema: 2\noperator: tf.gather_nd\ncases:\n  - name: one\n    clauses: [tf.gather_nd.value.slices]\n{for_each}    operands:\n      params: {params}\n      indices: {{ dtype: i32, shape: [0, 0], data: [] }}\n    expect: unspecified\n"
     );
-    SPEC.read_cases(Path::new("one.yaml"), file.as_bytes())
+    let cases = SPEC.read_cases(Path::new("one.yaml"), file.as_bytes())?;
+    Ok(cases.iter().flat_map(Case::runs).collect())
 }
 
 fn params(written: &str) -> Tensor {
@@ -126,10 +127,9 @@ fn sizes_stand_for_each_value_beside_each_other_and_are_part_of_the_id() {
     let shown: Vec<String> = cases.iter().map(|case| format!("{:?}", case.params())).collect();
     assert_eq!(shown[..3], ["i64 [[2]]", "i8 [[2, 3, 4]]", "i8 [[4], [5]]"]);
     assert_eq!(cases[3].open.params.len(), 15);
-    assert_eq!(
-        cases.iter().map(|case| case.grid_point).collect::<Vec<_>>(),
-        (0..6).map(Some).collect::<Vec<_>>()
-    );
+    let case = &cases[0].case;
+    assert!(case.axes.has_sizes() && case.axes.combinations() == 6);
+    assert_eq!(case.run_ids(), cases.iter().map(|run| run.id.clone()).collect::<Vec<_>>());
 }
 
 #[test]

@@ -2,18 +2,22 @@
 
 use std::num::NonZeroUsize;
 
+use std::sync::Arc;
+
 use gather_spec::Case;
+use gather_spec::load::Maker;
 use rayon::prelude::*;
 
 use crate::adapters::{self, Adapter, Launch};
 use crate::builtin;
 use crate::deviations::Deviations;
+use crate::entry::Entry;
 use crate::fuzz::SHORT;
 use crate::interrupt;
 use crate::judge::Strictness;
 use crate::native;
 use crate::process::Event;
-use crate::report::{BackendReport, Entry, Part, Problem};
+use crate::report::{BackendReport, Part, Problem};
 use crate::reproduction::{Named, Reproduction, path};
 use crate::runner::InProcess;
 use crate::select::Suite;
@@ -71,23 +75,36 @@ impl Run {
         let make = || InProcess::new(fresh, Strictness::Strict).repeat(self.repeat.get());
         job.progress.backend(&backend.text);
         let description = make().description().clone();
-        let cases = description.declared(job.cases);
-        job.progress.note(Event::Described(job.cases.len() - cases.len()));
+        let cases = description.declared(job.cases.cases);
+        job.progress.note(Event::Described(job.cases.cases.len() - cases.len()));
         let mut report = BackendReport::new(backend.text.clone(), &description, job.spec);
         report.departures.retain(|departure| job.operators.contains(departure.operator.as_str()));
         report.sources = self.sources(job);
         let usual = self.max_output == builtin::MAX_OUTPUT;
         report.sources.extend((!usual).then(|| option("--max-output", self.max_output)));
-        let run = |runner: &mut InProcess<_>, case: &&Case| {
+        // Only a draft of deviations is about passes, too.
+        let drafts = self.write_deviations.is_some();
+        let run_case = |runner: &mut InProcess<_>, maker: &mut Maker, case: &Arc<Case>| {
             if interrupt::requested() {
                 return None;
             }
-            let result = runner.run(case);
+            let runs = job.cases.runs(maker, case);
+            let entry = if drafts { Entry::with_facts } else { Entry::new };
+            let results: Vec<Entry> = runs.iter().map(|run| entry(run, runner.run(run))).collect();
+            let result = (!results.is_empty()).then(|| Entry::of_case(case, results))?;
             self.note(job, Event::Settled(&result), None);
-            Some(Entry::new(case, result))
+            Some(if drafts { result } else { result.without_passes() })
         };
-        let results: Vec<Option<Entry>> = pool.install(|| cases.par_iter().map_init(make, run).collect());
-        report.results = results.into_iter().flatten().collect();
+        let run_group = |runner: &mut InProcess<_>, group: Vec<usize>| {
+            let mut maker = Maker::default();
+            let run = |at: usize| Some((at, run_case(runner, &mut maker, cases[at])?));
+            group.into_iter().filter_map(run).collect::<Vec<_>>()
+        };
+        let groups = Maker::groups(&cases);
+        let results = pool.install(|| groups.into_par_iter().map_init(make, run_group).collect::<Vec<_>>());
+        let mut results: Vec<(usize, Entry)> = results.into_iter().flatten().collect();
+        results.sort_unstable_by_key(|(at, _)| *at);
+        report.results = results.into_iter().map(|(_, result)| result).collect();
         report.named = Named::BuiltIn;
         if let Some(short) = self.short(job, SHORT.drawn) {
             let reproduction = reproduction(job, Named::BuiltIn, &backend.text, Vec::new());
@@ -102,7 +119,7 @@ impl Run {
         job.progress.note(event);
         let Event::Settled(result) = event else { return };
         if self.fail_fast && result.verdict.is_failure() {
-            let case = job.cases.iter().find(|case| case.id == result.id);
+            let case = job.cases.cases.iter().find(|case| case.id == result.id);
             let is_known = |case: &Case| {
                 known.is_some_and(|known| known.expect(case, result)) || job.deviations.expect(case, result)
             };
@@ -169,9 +186,8 @@ impl Run {
         let argument = argument.to_owned();
         let jobs = self.jobs_of(named, &argument).map_or(1, NonZeroUsize::get);
         let backend = self.process.backend(launch, jobs, self.repeat.get());
-        let trivial: Vec<&Case> = job.spec.cases.iter().collect();
         let watch = |event: Event<'_>| self.note(job, event, Some(built_in));
-        let ran = backend.run(&trivial, job.cases, &watch);
+        let ran = backend.run(&job.spec.cases, &job.cases, &watch);
         let ran = ran
             .map_err(|broken| broken.to_string())
             .and_then(|findings| findings.description.nothing_to_test(job.spec).map_or(Ok(findings), Err));
@@ -180,17 +196,16 @@ impl Run {
             Ok(findings) => {
                 let mut report = BackendReport::new(argument, &findings.description, job.spec);
                 let ids: Vec<&str> = findings.results.iter().map(|result| result.id.as_str()).collect();
-                let cases = with_results(job.cases, &ids);
-                let results = cases.iter().zip(&findings.results);
-                report.results = results.map(|(case, result)| Entry::new(case, result.clone())).collect();
+                let cases = with_results(job.cases.cases, &ids);
                 let not_run = findings.not_run().map(str::to_owned);
+                report.results = findings.results;
                 report.remarks = findings.remarks;
                 let unknown = findings.description.unknown_names(job.spec).into_iter();
                 report.problems.extend(findings.problems.into_iter().chain(unknown).map(Problem::Said));
                 let given = job.deviations.of(&report.backend.name);
                 let known = given.as_ref().unwrap_or(built_in);
                 known.apply(&mut report, &cases);
-                known.apply_to_undeclared(&mut report, job.cases);
+                known.apply_to_undeclared(&mut report, job.cases.cases);
                 known.apply_to_profile(&mut report, &findings.description, job.spec, &job.operators);
                 self.campaign_on(named, launch, known, job, &mut report, not_run);
                 report

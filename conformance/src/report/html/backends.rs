@@ -10,12 +10,12 @@ use crate::difference::Difference;
 use crate::judge::Verdict;
 
 use super::super::campaign::{Campaign, Kind};
-use super::super::entry::Entry;
 use super::super::found::BackendReport;
 use super::super::label::Label;
 use super::clauses::Clauses;
 use super::pictures::Pictures;
 use super::texts::Texts;
+use crate::entry::Entry;
 
 /// In place of a verdict: there is no result.
 const NO_RESULT: i64 = -1;
@@ -55,6 +55,12 @@ struct Detail<'a> {
     /// The number of the case; of a kind of failures, 0.
     #[serde(skip_serializing_if = "is_zero")]
     case: usize,
+    /// The run, if the case has several.
+    #[serde(skip_serializing_if = "is_zero")]
+    run: usize,
+    /// What became of the runs, in words.
+    #[serde(skip_serializing_if = "is_zero")]
+    runs: usize,
     /// The number of elements of all operands.
     #[serde(skip_serializing_if = "is_zero")]
     size: usize,
@@ -124,17 +130,15 @@ impl<'a> Backend<'a> {
     pub(super) fn new(
         report: &'a BackendReport,
         label: &Label,
-        cases: &[&Case],
+        cases: &[&Arc<Case>],
         spec: &'a Specification,
         (clauses, pictures, texts): (&mut Clauses<'a>, &mut Pictures, &mut Texts<'a>),
     ) -> Self {
         let (verdicts, entries) = in_order(report, cases);
         pictures.draw(&entries, cases, texts);
         let causes = causes(report, &entries);
-        let detail = |(case, entry)| Detail {
-            picture: pictures.number(case, entry),
-            ..Detail::new(case, entry, texts)
-        };
+        let detail =
+            |(case, entry)| Detail { picture: pictures.number(entry), ..Detail::new(case, entry, texts) };
         let details = entries.into_iter().map(detail).collect();
         Self {
             name: label.short(),
@@ -158,12 +162,12 @@ fn causes(report: &BackendReport, entries: &[(usize, &Entry)]) -> Vec<Cause> {
 }
 
 /// The verdicts as runs, and the entries that have details, with the numbers of their cases.
-fn in_order<'a>(report: &'a BackendReport, cases: &[&Case]) -> (Vec<i64>, Vec<(usize, &'a Entry)>) {
+fn in_order<'a>(report: &'a BackendReport, cases: &[&Arc<Case>]) -> (Vec<i64>, Vec<(usize, &'a Entry)>) {
     let (mut runs, mut entries): (Vec<i64>, _) = (Vec::new(), Vec::new());
     let mut results = report.results.iter().peekable();
     for (number, case) in cases.iter().enumerate() {
         let entry = results.next_if(|entry| entry.id == case.id);
-        let declared = report.declares(case.call.operator.as_str());
+        let declared = report.declares(case.operator().as_str());
         let none = if declared { NO_RESULT } else { UNDECLARED };
         let verdict = entry.map_or(none, |entry| entry.verdict as i64);
         match runs.as_mut_slice() {
@@ -181,14 +185,20 @@ impl<'a> Detail<'a> {
         let mut said = |text: Option<String>| text.map_or(0, |text| texts.number(text));
         let profile = said(entry.profile.map(|profile| profile.to_string()));
         let dtypes = said(entry.dtypes.map(|dtypes| dtypes.to_string()));
+        let run = said(
+            entry.run.as_ref().map(|run| run[entry.id.len()..].to_owned()).filter(|run| !run.is_empty()),
+        );
+        let runs = said(entry.runs.as_ref().map(ToString::to_string));
         let differs = said(entry.difference_in_words().map(|(said, _)| said));
         let mut text = |text: &'a Option<String>| texts.optional(text.as_deref());
         let actual = text(&entry.actual);
         if entry.verdict == Verdict::Unsupported {
-            return Self { case, profile, actual, note: text(&entry.note), ..Self::default() };
+            return Self { case, runs, profile, actual, note: text(&entry.note), ..Self::default() };
         }
         Self {
             case,
+            run,
+            runs,
             size: entry.size.elements,
             empty: entry.size.is_empty,
             observed: entry.observed.map(|verdict| verdict as usize),

@@ -8,9 +8,9 @@ use gather_spec::Specification;
 use crate::judge::Verdict;
 use crate::words::counted;
 
-use super::super::entry::Entry;
 use super::super::found::{BackendReport, Ending, Report};
 use super::super::label::Label;
+use crate::entry::Entry;
 
 /// How the run of one backend ended.
 pub(super) struct Overview<'a> {

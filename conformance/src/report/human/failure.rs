@@ -10,10 +10,10 @@ use crate::words::cut;
 
 use super::super::campaign::{Campaign, Kind};
 use super::super::cause::Cause;
-use super::super::entry::Entry;
 use super::super::found::BackendReport;
 use super::super::label::Label;
 use super::page::{Page, WHOLE, filled, painted};
+use crate::entry::Entry;
 
 /// The most ids to name in a group.
 const IDS: usize = 8;
@@ -28,7 +28,7 @@ const INDENT: usize = 13;
 pub(super) fn all(text: &mut String, backend: &BackendReport, label: &Label, page: Page) {
     for one in backend.causes() {
         let verdict = painted(style::BAD, one.first.verdict.name());
-        let rest = format!("{} on {}", one.first.id, label.short());
+        let rest = format!("{} on {}", one.first.run_id(), label.short());
         let lines = page.lines(one.first.verdict.name().width() + 1, &rest);
         let _ = writeln!(text, "{verdict} {}", lines.join("\n  "));
         cause(text, backend, &one, page, IDS);
@@ -39,7 +39,7 @@ pub(super) fn all(text: &mut String, backend: &BackendReport, label: &Label, pag
 /// Writes the first failure of a cause, with the line that repeats it, and at most `most` of the other ids.
 pub(super) fn cause(text: &mut String, backend: &BackendReport, cause: &Cause<'_>, page: Page, most: usize) {
     fields(text, backend, cause.first, page);
-    let reproduce = backend.reproduction().case(&cause.first.id);
+    let reproduce = backend.reproduction().case(cause.first.run_id());
     field(text, "reproduce", &command(&reproduce, page));
     if !cause.others.is_empty() {
         let ids: Vec<&str> = cause.others.iter().map(|entry| entry.id.as_str()).collect();
@@ -83,6 +83,9 @@ pub(super) fn fields(text: &mut String, backend: &BackendReport, entry: &Entry, 
     }
     if let Some(profile) = entry.profile {
         line("profile", &profile.to_string());
+    }
+    if let Some(runs) = &entry.runs {
+        line("runs", &runs.to_string());
     }
     line("call", entry.call.as_deref().unwrap_or_default());
     let difference = entry.difference_in_words();

@@ -6,10 +6,10 @@ use std::time::Duration;
 use crate::style;
 use crate::words::counted;
 
-use super::super::entry::Entry;
 use super::super::found::Report;
 use super::super::label::Label;
 use super::page::{Page, painted};
+use crate::entry::Entry;
 
 /// How many of the slowest cases to show.
 const SLOWEST: usize = 5;

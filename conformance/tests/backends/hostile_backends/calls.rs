@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use gather_conformance::judge::Verdict::{self, *};
-use gather_spec::{Allowed, Case, DType, ErrorCode, ErrorFields, Tensor};
+use gather_conformance::process::Trivial;
+use gather_spec::{Allowed, DType, ErrorCode, ErrorFields, Tensor};
 use libtest_mimic::Trial;
 
 use super::support::{AT, CALLS, assert_only, backend, cases, run, verdicts, with_note};
@@ -92,8 +93,8 @@ fn accepts_what_is_too_large() {
     let mut cases = cases(&[AT]);
     let too_large = Allowed::Error(ErrorCode::OutputTooLarge, ErrorFields::default());
     cases[AT].expect.arms[0].allowed = vec![too_large];
-    let cases: Vec<&Case> = cases.iter().collect();
-    let findings = backend("answers-dims-that-overflow").run(&[], &cases, &|_| ()).unwrap();
+    let findings =
+        backend("answers-dims-that-overflow").run_each(Trivial::Runs(&[]), &cases, &|_| ()).unwrap();
     assert_only(&findings, AcceptedBadInput, "i32 [4294967296, 4294967296, 0] without elements");
 }
 
@@ -119,8 +120,7 @@ fn answers_wrongly_where_answers_may_vary() {
     backend.repeat = 3;
     let mut cases = cases(&[AT]);
     cases[AT].expect.arms[0].allowed = vec![Allowed::AnyError];
-    let cases: Vec<&Case> = cases.iter().collect();
-    let findings = backend.run(&[], &cases, &|_| ()).unwrap();
+    let findings = backend.run_each(Trivial::Runs(&[]), &cases, &|_| ()).unwrap();
     assert_only(&findings, AcceptedBadInput, "i32 [1] [667]");
     assert_eq!(findings.results[AT].at.as_deref(), Some("run 2 of 3"));
 }
@@ -156,10 +156,9 @@ fn virtual_calls_have_a_limit_of_their_own() {
     let mut cases = cases(&[]);
     let huge = Tensor::new(DType::I32, [1 << 40, 0], Vec::<u32>::new()).unwrap();
     cases[AT].call.operands.replace("indices", huge);
-    let cases: Vec<&Case> = cases.iter().collect();
     let mut backend = backend("hangs-at-no-index");
     (backend.limits.call, backend.limits.virtual_call) =
         (Duration::from_secs(600), Duration::from_millis(500));
-    let findings = backend.run(&[], &cases, &|_| ()).unwrap();
+    let findings = backend.run_each(Trivial::Runs(&[]), &cases, &|_| ()).unwrap();
     assert_only(&findings, Timeout, "a reply did not come within");
 }

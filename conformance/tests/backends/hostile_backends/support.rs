@@ -5,10 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use gather_conformance::judge::Verdict::{self, *};
-use gather_conformance::process::{Broken, Findings, Limits, ProcessBackend};
-use gather_spec::any::OpenDtypes;
-use gather_spec::case::{Arm, Expectation, OperandNames};
-use gather_spec::{Allowed, Attributes, Basis, Call, Case, DType, Operator, Tensor};
+use gather_conformance::process::{Broken, Findings, Limits, ProcessBackend, Trivial};
+use gather_spec::case::{Arm, Expectation};
+use gather_spec::{Allowed, Attributes, Call, DType, Operator, Run, Tensor};
 
 use crate::miniatures::{MARK, MODE, NOTE};
 
@@ -47,7 +46,7 @@ pub(super) fn with_note(mut backend: ProcessBackend, note: &Path) -> ProcessBack
 }
 
 /// `tf.gather_nd` of the second of three numbers.
-pub(super) fn case(name: &str, first: u32) -> Case {
+pub(super) fn case(name: &str, first: u32) -> Run {
     let params = Tensor::new(DType::I32, [3], vec![first, first + 1, first + 2]).unwrap();
     let indices = Tensor::new(DType::I32, [1, 1], vec![1u32]).unwrap();
     let output = Tensor::new(DType::I32, [1], vec![first + 1]).unwrap();
@@ -57,38 +56,21 @@ pub(super) fn case(name: &str, first: u32) -> Case {
         attributes: Attributes::new(),
     };
     let allowed = vec![Allowed::Output(output)];
-    Case {
-        family: None,
-        id: name.to_owned(),
-        written: name.to_owned(),
-        documented: None,
-        clauses: [].into(),
-        basis: Basis::Documented,
-        why: None,
-        history: Vec::new(),
-        provenance: None,
-        open: OpenDtypes::default(),
-        grid_point: None,
-        large: false,
-        sparse: None,
-        call,
-        names: OperandNames { params: "params".into(), indices: "indices".into() },
-        signature: gather_conformance::builtin::signatures().get("tf.gather_nd").unwrap().clone().into(),
-        expect: Expectation { arms: vec![Arm::always(allowed)] },
-    }
+    let signature = gather_conformance::builtin::signatures().get("tf.gather_nd").unwrap().clone();
+    let expect = Expectation { arms: vec![Arm::always(allowed)] };
+    Run::alone(name, signature.into(), call, expect)
 }
 
 /// Calls of which the ones at the given places are marked.
-pub(super) fn cases(marked: &[usize]) -> Vec<Case> {
+pub(super) fn cases(marked: &[usize]) -> Vec<Run> {
     let first = |at| if marked.contains(&at) { MARK } else { 10 * u32::try_from(at).unwrap() };
     (0..CALLS).map(|at| case(&format!("call {at}"), first(at))).collect()
 }
 
 pub(super) fn run(backend: &ProcessBackend, marked: &[usize]) -> Result<Findings, Broken> {
     let cases = cases(marked);
-    let cases: Vec<&Case> = cases.iter().collect();
     let trivial = if marked.is_empty() { &cases[..3] } else { &[] };
-    backend.run(trivial, &cases, &|_| ())
+    backend.run_each(Trivial::Runs(trivial), &cases, &|_| ())
 }
 
 pub(super) fn verdicts(findings: &Findings) -> Vec<Verdict> {
@@ -103,7 +85,8 @@ pub(super) fn only(verdict: Verdict, marked: &[usize]) -> Vec<Verdict> {
 pub(super) fn assert_only(findings: &Findings, verdict: Verdict, words: &str) {
     assert_eq!(verdicts(findings), only(verdict, &[AT]), "{findings:#?}");
     let result = &findings.results[AT];
-    let said = format!("{} {}", result.actual, result.stderr.as_deref().unwrap_or_default());
+    let [actual, stderr] = [&result.actual, &result.stderr].map(|said| said.as_deref().unwrap_or_default());
+    let said = format!("{actual} {stderr}");
     assert!(said.contains(words), "{said:?} does not contain {words:?}");
     assert!(said.len() < 20_000, "{} bytes are shown", said.len());
     assert_eq!((&findings.remarks[..], &findings.problems[..]), (&[][..], &[][..]));

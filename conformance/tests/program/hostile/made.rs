@@ -1,4 +1,4 @@
-//! Case files that cannot be checked in: huge, binary, or with bytes that tools like to change.
+//! Run files that cannot be checked in: huge, binary, or with bytes that tools like to change.
 
 use std::fs::{self, File};
 use std::io;

@@ -1,12 +1,15 @@
 //! Reports of backends that go wrong here and there, made in this process.
 
+use std::sync::Arc;
+
 use gather_conformance::backend::{Backend, Description};
 use gather_conformance::builtin::{self, MAX_OUTPUT};
 use gather_conformance::judge::Strictness;
 use gather_conformance::report::{BackendReport, Entry, Report};
 use gather_conformance::runner::InProcess;
 use gather_conformance::show::call_line;
-use gather_spec::{Call, Case, ErrorFields, Outcome, Profile, ReportedError, Specification, Tensor};
+use gather_spec::load::Maker;
+use gather_spec::{Call, Case, ErrorFields, Outcome, Profile, ReportedError, Run, Specification, Tensor};
 
 /// What a browser would obey if a page let it.
 pub(crate) const EVIL: &str =
@@ -67,18 +70,28 @@ fn with_another_end(tensor: &Tensor) -> Tensor {
 }
 
 /// The cases of every operator in turn, `count` in all.
-pub(crate) fn cases(spec: &Specification, count: usize) -> Vec<&Case> {
+pub(crate) fn cases(spec: &Specification, count: usize) -> Vec<&Arc<Case>> {
     let step = (spec.cases.len() / count).max(1);
     spec.cases.iter().step_by(step).take(count).collect()
 }
 
+/// Of more cases than this, one run each is made.
+const MANY: usize = 1000;
+
 /// The report on backends of these names, which err in one call out of `one_in`.
-pub(crate) fn report(spec: &Specification, cases: &[&Case], names: &[String], one_in: u64) -> Report {
+pub(crate) fn report(spec: &Specification, cases: &[&Arc<Case>], names: &[String], one_in: u64) -> Report {
     let backends = names.iter().map(|name| {
         let mut runner =
             InProcess::new(|| Box::new(Wrong::new(name, one_in)) as Box<dyn Backend>, Strictness::Lenient);
         let mut backend = BackendReport::new(name.clone(), runner.description(), spec);
-        backend.results = cases.iter().map(|case| Entry::new(case, runner.run(case))).collect();
+        let mut maker = Maker::default();
+        let mut result = |run: &Run| Entry::new(run, runner.run(run));
+        let mut of_case = |case: &&Arc<Case>| {
+            let is_few = cases.len() <= MANY;
+            let runs = if is_few { maker.runs(case) } else { maker.first(case).into_iter().collect() };
+            Entry::of_case(case, runs.iter().map(&mut result).collect())
+        };
+        backend.results = cases.iter().map(&mut of_case).collect();
         backend.conclude(cases, spec);
         backend
     });

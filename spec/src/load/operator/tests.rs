@@ -371,7 +371,7 @@ fn a_document_that_the_ledger_lacks_is_refused_with_the_nearest_one() {
             ("operators/made/up/operator.yaml", operator.as_bytes()),
         ];
         let files = files.map(|(place, bytes)| File::new(place, place, bytes));
-        Specification::load(&files, &Wanted::Usual)
+        Specification::load(&files, &Wanted::Usual, true)
     };
     assert!(load("[tf-gather]").is_ok());
     let wrong = load("[tf-gather, tf-gather-ndd]").unwrap_err();

@@ -1,37 +1,38 @@
 
 /* An opened case: clauses, call, allowed outcomes, and what every backend gave. */
 
-/** The line that repeats a case on a backend. */
-function repeating(backend, id) {
+/** The line that repeats a case on a backend, or the run of it that failed. */
+function repeating(model, backend, number, detail) {
   const [before, after] = backend.repeat;
-  return before + id + after;
+  return before + model.ids[number] + (detail?.run ? model.texts[detail.run] : "") + after;
 }
 
 /** Everything that is known of a case. `where` tells two cards of one case apart. */
 function card(model, number, where = "") {
   const id = model.ids[number];
-  const row = model.rowOf[number];
-  const column = (name) => model.texts[model.cases[name][row]];
+  const column = (name) => model.texts[model.cases[name][number]];
+  const runs = model.cases.runs[number];
   const groups = outcomes(model, number);
   const tables = elementTables(groups, id + where);
   const [why, example] = [column("why"), column("example")];
   return make("div", { class: "card" },
     make("p", {},
       make("a", { href: address({ case: id }) }, "link to this case"),
-      ` · basis ${model.bases[model.cases.basis[row]]}`,
+      ` · basis ${model.bases[model.cases.basis[number]]}`,
+      runs > 1 && ` · ${runs} runs`,
       example && ` · documented example ${example}`),
     why && make("p", {}, prose(why)),
-    make("h3", {}, model.sets[model.cases.set[row]].length === 1 ? "Clause" : "Clauses"),
-    model.sets[model.cases.set[row]].map((one) => clauseText(model, model.clauses[one])),
-    callText(model, number, row, groups),
+    make("h3", {}, model.sets[model.cases.set[number]].length === 1 ? "Clause" : "Clauses"),
+    model.sets[model.cases.set[number]].map((one) => clauseText(model, model.clauses[one])),
+    callText(model, number, groups),
     picture(model, groups),
     make("h3", {}, "Outcomes"),
     tables,
     groups.map((group) => outcome(model, group, group.state === "pass" || group.state === "unasked"
-      ? null : group.backends.map((backend) => copyable(repeating(backend, id))))),
+      ? null : group.backends.map((backend) => copyable(repeating(model, backend, number, group.detail))))),
     make("h3", {}, "Look closer"),
     copyable(`gatherspec show '${id}'`),
-    passing(groups).map((backend) => copyable(repeating(backend, id))));
+    passing(groups).map((backend) => copyable(repeating(model, backend, number))));
 }
 
 /** The backends that pass, whose lines stand last. */
@@ -40,23 +41,24 @@ function passing(groups) {
 }
 
 /** The calls as sent and what was allowed. They differ where backends declare different dtypes or policies. */
-function callText(model, number, row, groups) {
+function callText(model, number, groups) {
   const sent = new Map();
   for (const { detail, backends } of groups) {
     if (!detail?.call) continue;
     const key = `${detail.call} ${detail.expected}`;
-    if (!sent.has(key)) sent.set(key, { call: detail.call, allowed: detail.expected ?? 0, backends: [] });
+    if (!sent.has(key)) sent.set(key, { call: model.texts[detail.call], allowed: detail.expected ?? 0, backends: [] });
     sent.get(key).backends.push(...backends.map((backend) => backend.name));
   }
-  if (!sent.size && model.cases.call[row]) {
-    sent.set("", { call: model.cases.call[row], allowed: model.cases.allowed[row], backends: [] });
+  if (!sent.size && model.cases.call[number]) {
+    const { id } = model.cases.operators[model.cases.operator[number]];
+    sent.set("", { call: id + model.texts[model.cases.call[number]], allowed: model.cases.allowed[number], backends: [] });
   }
   if (!sent.size) return make("p", { class: "hint" }, "The call is too long to be kept here: see the line at the end.");
-  const isFirst = number === model.first[row] || sent.get("") === undefined;
-  const whose = (one) => (sent.size > 1 ? ` (${one.backends.join(", ")})` : isFirst ? "" : ` of ${model.ids[model.first[row]]}, the first of its sizes`);
+  const isFirst = model.cases.runs[number] > 1 && sent.get("") !== undefined;
+  const whose = (one) => (sent.size > 1 ? ` (${one.backends.join(", ")})` : isFirst ? " of the first run" : "");
   return [...sent.values()].map((one) => [
     make("h3", {}, `Call${whose(one)}`),
-    make("pre", { class: "block" }, model.texts[one.call]),
+    make("pre", { class: "block" }, one.call),
     make("h3", {}, "Allowed"),
     make("pre", { class: "block" }, model.texts[one.allowed]),
   ]);

@@ -9,12 +9,9 @@ const MORE_CLAUSES = 150;
 function countClauses(model) {
   const counts = model.clauses.map(() => model.backends.map(() => ({ fail: 0, known: 0, pass: 0, unasked: 0 })));
   model.backends.forEach((backend, at) => {
-    for (let row = 0; row < model.cases.name.length; row++) {
-      const of = model.sets[model.cases.set[row]].map((clause) => counts[clause][at]);
-      for (let number = model.first[row]; number < model.first[row + 1]; number++) {
-        const state = stateOf(model, backend, number);
-        if (state) for (const count of of) count[state]++;
-      }
+    for (let number = 0; number < model.count; number++) {
+      const state = stateOf(model, backend, number);
+      if (state) for (const clause of model.sets[model.cases.set[number]]) counts[clause][at][state]++;
     }
   });
   return counts;

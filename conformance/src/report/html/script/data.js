@@ -1,29 +1,17 @@
 
-/* The data of the page: columns and runs, made ready to be looked up. */
+/* The data of the page: columns, made ready to be looked up. */
 
 /** Reads the data: see `Data` in html.rs for what it holds. */
 function decode(raw) {
   const { cases, texts } = raw;
-  const rows = cases.name.length;
-  const first = new Int32Array(rows + 1);
-  for (let row = 0; row < rows; row++) first[row + 1] = first[row] + raw.cases.ends[cases.end[row]].length;
-  const count = first[rows];
-  const rowOf = new Int32Array(count);
-  const ids = new Array(count);
-  for (let row = 0; row < rows; row++) {
-    const start = texts[cases.folder[row]] + cases.name[row];
-    const ends = cases.ends[cases.end[row]];
-    for (let at = 0; at < ends.length; at++) {
-      rowOf[first[row] + at] = row;
-      ids[first[row] + at] = start + ends[at];
-    }
-  }
+  const count = cases.name.length;
+  const ids = cases.name.map((name, number) => texts[cases.folder[number]] + name);
   const backends = raw.backends.map((backend) => ({
     ...backend,
     verdicts: expanded(backend.verdicts, count),
     details: new Map(backend.details.map((detail) => [detail.case ?? 0, detail])),
   }));
-  const model = { ...raw, backends, count, first, rowOf, ids, haystacks: new Array(count) };
+  const model = { ...raw, backends, count, ids, haystacks: new Array(count) };
   model.order = ordered(model);
   return model;
 }
@@ -31,7 +19,7 @@ function decode(raw) {
 /** What stands for a verdict where the operator is not declared; -1 where there is no result for another reason. */
 const UNDECLARED = -2;
 
-/** Runs of verdicts as one verdict per case. */
+/** Verdicts, each with how often it follows itself, as one per case. */
 function expanded(runs, count) {
   const verdicts = new Int8Array(count).fill(-1);
   for (let run = 0, at = 0; run < runs.length; run += 2) {
@@ -86,7 +74,7 @@ function ordered(model) {
 function haystack(model, number) {
   const known = model.haystacks[number];
   if (known !== undefined) return known;
-  const parts = [model.ids[number], model.texts[model.cases.why[model.rowOf[number]]]];
+  const parts = [model.ids[number], model.texts[model.cases.why[number]]];
   for (const backend of model.backends) {
     const detail = backend.details.get(number);
     if (!detail) continue;

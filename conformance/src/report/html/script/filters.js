@@ -23,16 +23,16 @@ function chosen(model, state) {
   const wants = verdictFilter(model, state);
   const words = state.text.toLowerCase().split(/\s+/).filter(Boolean);
   const said = (number) => words.every((word) => haystack(model, number).includes(word));
-  return model.order.filter((number) => rows[model.rowOf[number]] && wants(number) && said(number));
+  return model.order.filter((number) => rows[number] && wants(number) && said(number));
 }
 
-/** Which rows the filters let through that ask for what all instances of a case share. */
+/** Which cases the filters let through that ask for what does not depend on backends. */
 function rowFilter(model, { operator, form, basis, clause }) {
   const { cases } = model;
   const sets = model.sets.map((set) => clause === "" || set.some((one) => isUnder(model.clauses[one].id, clause)));
   const operators = model.cases.operators.map((one) => (operator === "" || one.id === operator) && (form === "" || one.form === form));
   const bases = model.bases.map((one) => basis === "" || one === basis);
-  return cases.name.map((_, row) => sets[cases.set[row]] && operators[cases.operator[row]] && bases[cases.basis[row]]);
+  return cases.name.map((_, number) => sets[cases.set[number]] && operators[cases.operator[number]] && bases[cases.basis[number]]);
 }
 
 /** Whether a clause is meant: by its id, or by the beginning of it. */

@@ -10,7 +10,8 @@ const list = { numbers: [], start: 0, end: 0 };
 /** Shows the chosen cases, from the opened one if it is among them. */
 function showCases(model, state) {
   const numbers = chosen(model, state);
-  const open = state.case === "" ? -1 : model.ids.indexOf(state.case);
+  // The id of a run leads to its case.
+  const open = state.case === "" ? -1 : model.ids.indexOf(state.case.split("[")[0]);
   const at = open < 0 ? -1 : numbers.indexOf(open);
   const start = Math.max(0, at < STEP ? 0 : at - 5);
   Object.assign(list, { numbers, start, end: Math.min(numbers.length, start + STEP) });
@@ -51,8 +52,7 @@ function rowsOf(model, numbers) {
 /** The row of a case: a button that opens it, and a cell per backend. */
 function caseRow(model, number) {
   const id = model.ids[number];
-  const row = model.rowOf[number];
-  const folder = model.texts[model.cases.folder[row]];
+  const folder = model.texts[model.cases.folder[number]];
   const button = make("button", { type: "button", class: "opener", "aria-expanded": "false", "data-case": number },
     folder, make("b", {}, id.slice(folder.length)));
   button.addEventListener("click", () => toggle(model, button, number));

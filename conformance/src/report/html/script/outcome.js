@@ -7,8 +7,8 @@ function outcomes(model, number) {
   for (const backend of model.backends) {
     const label = labelOf(model, backend, number);
     const detail = backend.details.get(number);
-    const { actual, stderr, reason, link, at, note, differs, dtypes } = detail ?? {};
-    const key = JSON.stringify([label, actual, stderr, reason, link, at, note, differs, dtypes]);
+    const { actual, stderr, reason, link, at, note, differs, dtypes, run, runs } = detail ?? {};
+    const key = JSON.stringify([label, actual, stderr, reason, link, at, note, differs, dtypes, run, runs]);
     if (!groups.has(key)) groups.set(key, { label, detail, state: stateOf(model, backend, number) ?? "unasked", backends: [] });
     groups.get(key).backends.push(backend);
   }
@@ -27,7 +27,9 @@ function outcome(model, group, lines) {
     ["gave", !isWhole(detail) && text("actual") && make("pre", {}, text("actual"))],
     ["profile", state === "fail" || state === "known" ? text("profile") : ""],
     ["dtypes", text("dtypes")],
-    ["run", text("at")],
+    ["run", text("run")],
+    ["runs", text("runs")],
+    ["at", text("at")],
     ["note", text("note")],
     ["reason", text("reason") && [text("reason"), " ", text("link") && outside(text("link"))]],
     ["stderr", text("stderr") && make("pre", { class: "block" }, text("stderr"))],
