@@ -108,7 +108,7 @@ fn lists_are_json_arrays_of_objects() {
         let first = list.as_array().unwrap()[0].as_object().unwrap().clone();
         first.keys().cloned().collect::<Vec<_>>().join(" ")
     };
-    assert_eq!(keys("cases"), "basis clauses documented family history id operator provenance");
+    assert_eq!(keys("cases"), "basis clauses documented family history id operator provenance runs");
     assert_eq!(keys("clauses"), "accepting basis id rejecting text");
     assert_eq!(keys("operators"), "cases documents id signature summary");
     assert!(keys("backends").starts_with("id "));
