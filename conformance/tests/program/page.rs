@@ -48,8 +48,8 @@ fn ids(data: &Value) -> Vec<String> {
     let cases = &data["cases"];
     let text = |number: usize| data["texts"][number].as_str().unwrap();
     let mut ids = Vec::new();
-    for (row, folder) in numbers(&cases["folder"]).into_iter().enumerate() {
-        ids.push(format!("{}{}", text(folder), cases["name"][row].as_str().unwrap()));
+    for (folder, name) in numbers(&cases["folder"]).into_iter().zip(numbers(&cases["name"])) {
+        ids.push(format!("{}{}", text(folder), text(name)));
     }
     ids
 }

@@ -25,7 +25,8 @@ pub(super) struct Cases<'a> {
     operator: Vec<usize>,
     /// What the id begins with, up to and with the last `/`.
     folder: Vec<usize>,
-    name: Vec<&'a str>,
+    /// The rest of the id, which the cases of a family share.
+    name: Vec<usize>,
     /// How many runs the case has.
     runs: Vec<usize>,
     set: Vec<usize>,
@@ -57,7 +58,7 @@ impl<'a> Cases<'a> {
             let operator = columns.operator_number(case, spec, &mut operators);
             columns.operator.push(operator);
             columns.folder.push(texts.number(folder));
-            columns.name.push(name);
+            columns.name.push(texts.number(name));
             columns.runs.push(case.axes.combinations());
             columns.set.push(clauses.set(&case.clauses, spec));
             columns.basis.push(case.basis as u8);

@@ -5,7 +5,7 @@
 function decode(raw) {
   const { cases, texts } = raw;
   const count = cases.name.length;
-  const ids = cases.name.map((name, number) => texts[cases.folder[number]] + name);
+  const ids = cases.name.map((name, number) => texts[cases.folder[number]] + texts[name]);
   const backends = raw.backends.map((backend) => ({
     ...backend,
     verdicts: expanded(backend.verdicts, count),
