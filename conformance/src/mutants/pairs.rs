@@ -38,7 +38,8 @@ pub fn wrong(signatures: &Signatures, draws: u64) -> Vec<Pair<'_>> {
     pairs.collect()
 }
 
-/// The pairs that no case catches, where the mutants declare all dtypes or those of `declared`. Cases of a grid are left out.
+/// The pairs that no case catches, where the mutants declare all dtypes or those of `declared`. Runs of cases with many sizes are
+/// left out.
 #[must_use]
 pub fn open<'a>(
     signatures: &Signatures,
@@ -51,9 +52,9 @@ pub fn open<'a>(
     pairs.par_iter().filter(|(mutant, operator)| !trial.catches(mutant, operator)).copied().collect()
 }
 
-/// The mutants under each profile that each case catches where a program is asked that declares all dtypes or those of `declared`, by the case's
-/// id. Cases of a grid are left out, and so is what catches nothing; a large case counts for what no small one catches, and
-/// only where all dtypes are declared, since its mutants are those of sizes. Without codes, any error is as good as another.
+/// The mutants under each profile that each run catches where a program is asked that declares all dtypes or those of
+/// `declared`, by the id of the run. Runs of cases with many sizes are left out, and so is what catches nothing; a large case
+/// counts for what no small one catches, and only where all dtypes are declared, since its mutants are those of sizes. Without codes, any error is as good as another.
 #[must_use]
 pub fn caught_in_programs(
     signatures: &Signatures,
@@ -68,7 +69,7 @@ pub fn caught_in_programs(
     caught.map(|(id, caught)| (id.to_owned(), caught)).collect()
 }
 
-/// The cases that such a backend is asked, but those of a grid.
+/// The runs that such a backend is asked, but those of cases with many sizes.
 fn asked(signatures: &Signatures, cases: &[&Run], declared: Option<Dtypes>) -> Vec<Run> {
     let description = declaring(signatures, Profile::default(), declared).describe();
     let cases = cases.par_iter().filter(|case| !case.case.axes.has_sizes());

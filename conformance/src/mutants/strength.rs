@@ -75,8 +75,8 @@ pub struct Kill {
 }
 
 /// Runs cases against every mutant of every operator, as the runner runs them. Large cases take nearly all of the time,
-/// so they run only if no smaller case of their operator catches the mutant. Cases of a grid are left out, since no step
-/// of a model depends on sizes.
+/// so they run only if no smaller case of their operator catches the mutant. Runs of cases with many sizes are left
+/// out, since no step of a model depends on sizes.
 #[must_use]
 pub fn measure(signatures: &Signatures, cases: &[&Run]) -> Strength {
     strength(signatures, cases, false)

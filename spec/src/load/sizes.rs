@@ -6,7 +6,7 @@ use std::fmt;
 /// The longest expression, in characters.
 const LONGEST: usize = 100;
 
-/// The values of named sizes in one instance of a case. Without any, only plain numbers are valid.
+/// The values of named sizes in one run of a case. Without any, only plain numbers are valid.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Sizes(Vec<(String, i128)>);
 
