@@ -8,13 +8,12 @@ use std::sync::Arc;
 use crate::case::{Case, OperandNames};
 use crate::clause::LeftOut;
 use crate::diagnostic::{Diagnostic, Quoted};
-use crate::signature::{ModePolicy, Signature};
+use crate::signature::Signature;
 use crate::specification::Specification;
 use crate::yaml::{Spanned, Text};
 use crate::{Basis, Shape};
 
 use super::case_reader::CaseReader;
-use super::dtypes::choices;
 use super::families::ClauseMap;
 use super::grid::points;
 use super::names::one_of;
@@ -352,7 +351,7 @@ impl<'a> CaseReader<'a> {
             match why(point)? {
                 None => allowed.push(point.clone()),
                 Some(why) => {
-                    left_out.extend(self.places(axes, entry, point).into_iter().map(|place| (place, why)));
+                    left_out.extend(axes.suffixes(self.page, entry, point).map(|place| (place, why)));
                 }
             }
         }
@@ -365,18 +364,6 @@ impl<'a> CaseReader<'a> {
             axes.sizes = allowed.into();
         }
         Ok(left_out)
-    }
-
-    /// The places on the axes of the runs with these sizes.
-    fn places(&self, axes: &Axes, entry: &CaseEntry, point: &GridPoint) -> Vec<String> {
-        let each = entry.for_each.as_ref().map(|each| &each.value);
-        let modes: Vec<Option<&ModePolicy>> = match &axes.modes {
-            Some(modes) => modes.iter().map(|at| Some(&self.page.modes()[*at])).collect(),
-            None => vec![None],
-        };
-        let choices =
-            modes.into_iter().flat_map(|mode| choices(each, &axes.dtypes, point, self.unspoken(mode)));
-        choices.map(|choice| choice.suffix).collect()
     }
 
     /// Why the operator does not have a family case with params and indices of these shapes.

@@ -118,15 +118,10 @@ impl Case {
     #[must_use]
     pub fn run_ids(&self) -> Vec<String> {
         let Some(template) = &self.template else { return vec![self.id.clone()] };
-        let each = template.entry().for_each.as_ref().map(|each| &each.value);
-        let modes = self.signature.modes();
-        let of_mode = |at: &usize| (*at > 0).then(|| modes[*at].mode.as_str());
-        let spoken: Vec<Option<&str>> =
-            self.axes.modes.as_ref().map_or_else(|| vec![None], |all| all.iter().map(of_mode).collect());
-        let places = self.axes.sizes.iter().flat_map(|point| {
-            spoken.iter().flat_map(move |mode| choices(each, &self.axes.dtypes, point, *mode))
-        });
-        places.map(|choice| format!("{}{}", self.id, choice.suffix)).collect()
+        let entry = template.entry();
+        let suffixes =
+            self.axes.sizes.iter().flat_map(|point| self.axes.suffixes(&self.signature, entry, point));
+        suffixes.map(|suffix| format!("{}{suffix}", self.id)).collect()
     }
 
     /// The place of what the case is made from: cases with the same one share the most.

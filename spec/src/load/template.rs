@@ -3,8 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::signature::Signature;
 use crate::yaml::Text;
 
+use super::dtypes::choices;
 use super::families::ClauseMap;
 use super::raw::CaseEntry;
 use super::sizes::GridPoint;
@@ -68,6 +70,21 @@ impl Axes {
     #[must_use]
     pub fn has_sizes(&self) -> bool {
         self.sizes.iter().any(|point| !point.suffix.is_empty())
+    }
+
+    /// What follows the id of the case in the ids of the runs that have these sizes, in their order.
+    pub(super) fn suffixes<'a>(
+        &'a self,
+        page: &'a Signature,
+        entry: &'a CaseEntry,
+        point: &'a GridPoint,
+    ) -> impl Iterator<Item = String> + 'a {
+        // An id does not say the default mode, which is the first.
+        let named = |at: &usize| (*at > 0).then(|| page.modes()[*at].mode.as_str());
+        let modes = self.modes.as_ref().map_or_else(|| vec![None], |all| all.iter().map(named).collect());
+        let each = entry.for_each.as_ref().map(|each| &each.value);
+        let choices = modes.into_iter().flat_map(move |mode| choices(each, &self.dtypes, point, mode));
+        choices.map(|choice| choice.suffix)
     }
 
     /// The number of combinations, which is that of runs.
