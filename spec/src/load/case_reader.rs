@@ -4,7 +4,6 @@ use crate::signature::Signature;
 
 use super::families::ClauseMap;
 use super::reader::Reader;
-use super::template::Names;
 
 /// Reads cases for one operator.
 #[derive(Clone, Copy)]
@@ -14,4 +13,13 @@ pub(super) struct CaseReader<'a> {
     pub(super) names: Names,
     /// The operator's clauses for those of its family.
     pub(super) map: &'a ClauseMap,
+}
+
+/// The naming of a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Names {
+    /// Names of the operator's page.
+    Page,
+    /// Roles, and clauses of the family.
+    Family,
 }

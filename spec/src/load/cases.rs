@@ -13,14 +13,14 @@ use crate::specification::Specification;
 use crate::yaml::{Spanned, Text};
 use crate::{Basis, Shape};
 
-use super::case_reader::CaseReader;
+use super::case_reader::{CaseReader, Names};
 use super::families::ClauseMap;
 use super::grid::points;
 use super::names::one_of;
 use super::raw::{CaseEntry, CaseFile, FamilyFile};
 use super::reader::{Reader, Shared, is_large};
 use super::sizes::GridPoint;
-use super::template::{Axes, Names, Source, Template};
+use super::template::{Axes, Source, Template};
 use super::version::check_schema;
 use super::wanted::Wanted;
 

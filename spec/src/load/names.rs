@@ -6,9 +6,8 @@ use crate::signature::{AttributeRole, AttributeSignature, AttributeType, Operand
 use crate::yaml::{Node, Spanned};
 use crate::{Attribute, Attributes};
 
-use super::case_reader::CaseReader;
+use super::case_reader::{CaseReader, Names};
 use super::raw::CaseEntry;
-use super::template::Names;
 use super::written::Written;
 
 /// The attributes that a family case may have.

@@ -6,11 +6,10 @@ use crate::signature::{AttributeRole, Axis, OperandRole, OperandSignature};
 use crate::yaml::{Node, Spanned};
 use crate::{Attribute, DType, ErrorCode, Tensor, Window};
 
-use super::case_reader::CaseReader;
+use super::case_reader::{CaseReader, Names};
 use super::dtypes::refuses;
 use super::names::{one_of, role_of};
 use super::raw::{CaseEntry, TensorEntry};
-use super::template::Names;
 
 /// The operand beside params and indices: as an attribute in role terms, or as a tensor.
 #[derive(Default)]

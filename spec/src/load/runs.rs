@@ -9,13 +9,13 @@ use crate::diagnostic::Diagnostic;
 use crate::signature::{AttributeRole, ModePolicy};
 use crate::{Attribute, Call, Roles};
 
-use super::case_reader::CaseReader;
+use super::case_reader::{CaseReader, Names};
 use super::dtypes::{Choice, choices};
 use super::operands::OtherOperand;
 use super::raw::CaseEntry;
 use super::reader::{Reader, Shared};
 use super::sizes::GridPoint;
-use super::template::{Names, Source};
+use super::template::Source;
 
 /// Makes runs, and keeps what those of one file share: cases of one family that follow each other cost less.
 ///

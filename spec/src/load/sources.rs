@@ -4,9 +4,8 @@ use crate::diagnostic::{Diagnostic, Quoted, nearest};
 use crate::specification::Specification;
 use crate::yaml::Spanned;
 
-use super::case_reader::CaseReader;
+use super::case_reader::{CaseReader, Names};
 use super::raw::CaseEntry;
-use super::template::Names;
 
 impl CaseReader<'_> {
     /// The operator's clauses that a case tests.

@@ -6,20 +6,12 @@ use std::sync::Arc;
 use crate::signature::Signature;
 use crate::yaml::Text;
 
+use super::case_reader::Names;
 use super::dtypes::choices;
 use super::families::ClauseMap;
 use super::raw::CaseEntry;
 use super::sizes::GridPoint;
 use super::written::Dtypes;
-
-/// The naming of a file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Names {
-    /// Names of the operator's page.
-    Page,
-    /// Roles, and clauses of the family.
-    Family,
-}
 
 /// A case file as it was read.
 pub(super) struct Source {
