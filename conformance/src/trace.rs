@@ -10,8 +10,8 @@ use gather_spec::dtype::Kind;
 use gather_spec::literal::bits_of_count;
 use gather_spec::signature::AttributeRole;
 use gather_spec::{
-    Attribute, BadIndex, Call, DType, Element, NegativeIndex, Outcome, Profile, Shape, Signature, Tensor,
-    TensorBuilder,
+    Attribute, BadIndex, Call, DType, Element, NegativeIndex, Outcome, Position, Profile, Shape, Signature,
+    Tensor, TensorBuilder,
 };
 
 use crate::backend::Backend;
@@ -82,16 +82,17 @@ fn trace_numbered(
     let mut selections: Vec<Selection> = Vec::new();
     for position in indices.shape().positions() {
         let far = asked(Some(&position))?;
-        let selected = |at: &Vec<usize>| near.element(at) != far.element(at);
-        let output: Vec<Vec<usize>> = sources.shape().positions().filter(selected).collect();
+        let selected = |at: &Position| near.element(at) != far.element(at);
+        let output = sources.shape().positions().filter(selected);
+        let output: Vec<Vec<usize>> = output.map(|at| at.to_vec()).collect();
         if output.is_empty() {
             continue;
         }
         match selections.iter_mut().find(|row| row.output == output) {
-            Some(row) => row.indices.push(position),
+            Some(row) => row.indices.push(position.to_vec()),
             None => {
                 let params = output.iter().map(|at| source(&sources.element(at), params)).collect();
-                selections.push(Selection { indices: vec![position], params, output });
+                selections.push(Selection { indices: vec![position.to_vec()], params, output });
             }
         }
     }
@@ -117,7 +118,7 @@ fn numbered(dtype: DType, shape: &Shape) -> Option<Tensor> {
 /// The position in params of a numbered element.
 fn source(element: &Element, numbered: &Tensor) -> Option<Vec<usize>> {
     let at = numbered.iter().position(|number| number == *element)?;
-    numbered.shape().positions().nth(at)
+    numbered.shape().positions().nth(at).map(|position| position.to_vec())
 }
 
 /// The call in a mode in which a bad index is no error: one that fills, otherwise one that clamps.
@@ -144,7 +145,7 @@ fn far_index(dtype: DType, bad: BadIndex) -> Element {
 fn zeros_but(indices: &Tensor, far: Option<(&[usize], &Element)>) -> Option<Tensor> {
     let mut changed = TensorBuilder::new(indices.dtype(), indices.shape().clone()).ok()?;
     for at in indices.shape().positions() {
-        let here = far.filter(|(position, _)| *position == at);
+        let here = far.filter(|(position, _)| **position == *at);
         changed.push(here.map_or(Element::Bits(0), |(_, index)| index.clone()));
     }
     changed.finish().ok()

@@ -84,7 +84,8 @@ fn gather_call(signature: &Signature, call: &Call, settings: &Settings) -> Resul
 fn placed(refusal: Refusal, indices: &Shape) -> Refusal {
     match refusal {
         Refusal::Error(GatherError::IndexOutOfRange { position, component, index, bound }) => {
-            let position = position.first().and_then(|at| indices.positions().nth(*at)).unwrap_or_default();
+            let position = position.first().and_then(|at| indices.positions().nth(*at));
+            let position = position.map_or_else(Vec::new, |position| position.to_vec());
             GatherError::IndexOutOfRange { position, component, index, bound }.into()
         }
         other => other,

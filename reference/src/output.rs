@@ -28,11 +28,6 @@ pub(crate) fn output(dtype: DType, dims: Vec<usize>, settings: Settings) -> Resu
     TensorBuilder::new(dtype, shape).map_err(|error| Refusal::Unsupported(error.to_string()))
 }
 
-/// The multi-indices of these dims in row-major order.
-pub(crate) fn positions(dims: &[usize]) -> impl Iterator<Item = Vec<usize>> + use<> {
-    Shape::new(dims).expect("part of the shape of a tensor").positions()
-}
-
 /// The finished output. All its elements must have been pushed.
 pub(crate) fn finished(output: TensorBuilder) -> Result<Tensor, Refusal> {
     output.finish().map_err(|error| Refusal::Unsupported(error.to_string()))

@@ -53,7 +53,7 @@ pub use dtype::DType;
 pub use error::{ErrorCode, ErrorFields, GatherError, Refusal};
 #[cfg(feature = "cases")]
 pub use run::Run;
-pub use shape::{Shape, ShapeTooLarge};
+pub use shape::{Position, Shape, ShapeTooLarge};
 pub use signature::{Form, Roles, Signature, Signatures, Window};
 #[cfg(feature = "cases")]
 pub use specification::{Coverage, Specification};

@@ -1,7 +1,8 @@
 //! Shapes, and size arithmetic. It is checked, because the product of the other dims can overflow even if a dim is zero.
 
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
+use std::rc::Rc;
 
 use crate::DType;
 
@@ -65,14 +66,50 @@ impl Shape {
     ///
     /// ```
     /// # use gather_spec::Shape;
-    /// let positions: Vec<_> = Shape::new([2, 2])?.positions().collect();
+    /// let positions: Vec<_> = Shape::new([2, 2])?.positions().map(|position| position.to_vec()).collect();
     /// assert_eq!(positions, [[0, 0], [0, 1], [1, 0], [1, 1]]);
     /// # Ok::<(), gather_spec::ShapeTooLarge>(())
     /// ```
-    pub fn positions(&self) -> impl Iterator<Item = Vec<usize>> + use<> {
-        let dims = self.0.clone();
-        let first = (!dims.contains(&0)).then(|| vec![0; dims.len()]);
-        std::iter::successors(first, move |position| following(position, &dims))
+    pub fn positions(&self) -> impl Iterator<Item = Position> + use<'_> {
+        positions(&self.0)
+    }
+}
+
+/// All multi-indices of these dims, in row-major order.
+///
+/// ```
+/// let second = gather_spec::shape::positions(&[1, 3]).nth(1).unwrap();
+/// assert_eq!(*second, [0, 1]);
+/// ```
+pub fn positions(dims: &[usize]) -> impl Iterator<Item = Position> + use<'_> {
+    let mut last: Option<Position> = None;
+    std::iter::from_fn(move || {
+        match &mut last {
+            Some(position) => go_on(position, dims)?,
+            None if dims.contains(&0) => return None,
+            None => last = Some(Position(vec![0; dims.len()].into())),
+        }
+        last.clone()
+    })
+}
+
+/// A multi-index. Who drops it before asking for the next one lets that have its memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position(Rc<[usize]>);
+
+impl Deref for Position {
+    type Target = [usize];
+
+    #[inline]
+    fn deref(&self) -> &[usize] {
+        &self.0
+    }
+}
+
+impl DerefMut for Position {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [usize] {
+        Rc::make_mut(&mut self.0)
     }
 }
 
@@ -108,13 +145,14 @@ pub fn nonzero_bytes(dims: &[usize], dtype: DType) -> u128 {
         .fold(dtype.size() as u128, |bytes, dim| bytes.saturating_mul(*dim as u128))
 }
 
-/// The next multi-index in row-major order; `None` after the last one.
-fn following(position: &[usize], dims: &[usize]) -> Option<Vec<usize>> {
+/// Makes a multi-index the next one in row-major order; `None` if it is the last one.
+#[inline]
+fn go_on(position: &mut Position, dims: &[usize]) -> Option<()> {
     let axis = (0..dims.len()).rev().find(|axis| position[*axis] + 1 < dims[*axis])?;
-    let mut next = position.to_vec();
-    next[axis] += 1;
-    next[axis + 1..].fill(0);
-    Some(next)
+    let position = &mut **position;
+    position[axis] += 1;
+    position[axis + 1..].fill(0);
+    Some(())
 }
 
 fn nonzero_product(dims: &[usize]) -> Option<usize> {
@@ -134,7 +172,8 @@ mod tests {
 
     #[test]
     fn positions_go_from_the_last_axis_to_the_first() {
-        let positions = |dims: &[usize]| Shape::new(dims).unwrap().positions().collect::<Vec<_>>();
+        let positions =
+            |dims: &[usize]| Shape::new(dims).unwrap().positions().map(|at| at.to_vec()).collect::<Vec<_>>();
         assert_eq!(positions(&[2, 1, 2]), [[0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 0, 1]]);
         assert_eq!(positions(&[]), [[0usize; 0]]);
         assert!(positions(&[3, 0, 1 << 40]).is_empty());

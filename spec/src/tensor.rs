@@ -149,6 +149,7 @@ impl Tensor {
     /// ```
     #[must_use]
     #[track_caller]
+    #[inline]
     pub fn element_of(&self, parts: &[&[usize]]) -> Element {
         let mut axes = self.shape.iter().zip(&self.strides);
         let (mut place, mut inside) = (self.offset, true);
@@ -187,6 +188,7 @@ impl Tensor {
     /// As [`Tensor::element_of`].
     #[must_use]
     #[track_caller]
+    #[inline]
     pub fn integer_of(&self, parts: &[&[usize]]) -> Option<i128> {
         match self.element_of(parts) {
             Element::Bits(bits) if self.dtype.is_integer() => Some(integer(self.dtype, bits)),

@@ -1,6 +1,6 @@
 //! Laws about what a gather must not depend on: payloads, dtypes, layouts.
 
-use gather_spec::{ByteString, DType, Element};
+use gather_spec::{ByteString, DType, Element, Position};
 
 use super::compare::{agree, equal};
 use super::gathers::{Gather, Needs};
@@ -133,7 +133,7 @@ fn index_dtype(instance: &mut Instance<'_>) -> Result<(), Stop> {
     };
     let value = |position: &[usize]| first.indices.integer(position).unwrap_or_default();
     let second = first.with_indices(integers(other, first.indices.shape(), value)?);
-    let same = |position: Vec<usize>| second.indices.integer(&position) == first.indices.integer(&position);
+    let same = |position: Position| second.indices.integer(&position) == first.indices.integer(&position);
     if !first.indices.shape().positions().all(same) {
         return Err(Stop::Skip("skipped: the other dtype lacks an index"));
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gather_spec::tensor::Elements;
-use gather_spec::{ByteString, DType, Element, Tensor};
+use gather_spec::{ByteString, DType, Element, Position, Tensor};
 
 /// The contents of memory that was never written.
 pub(crate) const GARBAGE: u128 = 0xA5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5_A5A5;
@@ -80,6 +80,6 @@ pub(crate) fn misread(tensor: &Tensor, strides: fn(&[usize], &[isize]) -> Vec<is
     let memory: BTreeMap<isize, Element> =
         positions.map(|at| (place(&at, own), tensor.element(&at))).collect();
     let read =
-        |at: Vec<usize>| memory.get(&place(&at, &wrong)).cloned().unwrap_or_else(|| garbage(tensor.dtype()));
+        |at: Position| memory.get(&place(&at, &wrong)).cloned().unwrap_or_else(|| garbage(tensor.dtype()));
     tensor.shape().positions().map(read).collect()
 }

@@ -1,5 +1,6 @@
 //! Wrong about batch dims: how many, whose, and whether they agree.
 
+use gather_spec::shape::positions;
 use gather_spec::{Element, ErrorCode, Roles, Signature, Tensor};
 
 use super::mutant::Mutant;
@@ -222,9 +223,11 @@ pub(super) fn repeated(tensor: &Tensor, shape: Vec<usize>) -> Option<Tensor> {
     if shape == **tensor.shape() {
         return None;
     }
-    let positions = gather_spec::Shape::new(&*shape).ok()?.positions();
-    let source =
-        |at: Vec<usize>| at.iter().zip(tensor.shape().iter()).map(|(at, dim)| at % dim).collect::<Vec<_>>();
-    let elements: Vec<Element> = positions.map(|at| tensor.element(&source(at))).collect();
+    let positions = positions(&shape);
+    let elements = positions.map(|mut at| {
+        at.iter_mut().zip(&**tensor.shape()).for_each(|(at, dim)| *at %= dim);
+        tensor.element(&at)
+    });
+    let elements: Vec<Element> = elements.collect();
     model::tensor(tensor.dtype(), shape, elements)
 }

@@ -1,5 +1,6 @@
 //! Wrong about what the call chooses: the mode, and a null axis.
 
+use gather_spec::shape::positions;
 use gather_spec::signature::{Axis, Flatten};
 use gather_spec::{BadIndex, EmptyAxis, ErrorCode, NegativeIndex, Profile, Roles, Signature, Tensor};
 
@@ -298,7 +299,7 @@ fn column_major(params: &Tensor) -> Option<Tensor> {
     let elements = memory::row_major(params);
     let reversed: Vec<usize> = dims.iter().rev().copied().collect();
     let strides = dims.row_major_strides();
-    let places = gather_spec::Shape::new(reversed).ok()?.positions().map(|position| {
+    let places = positions(&reversed).map(|position| {
         let along = position.iter().rev().zip(&strides);
         along.map(|(at, stride)| at * stride.unsigned_abs()).sum::<usize>()
     });

@@ -1,12 +1,13 @@
 //! `take` of the Array API standard, by the words of its page.
 
+use gather_spec::shape::positions;
 use gather_spec::{Call, GatherError, Refusal, Tensor};
 
 use super::dtypes::{INDICES_DTYPES, X_DTYPES};
 use crate::checks::{
     axis_within, index_at, index_dtype, integer, is_refused, only, operands, params_dtype, resolve,
 };
-use crate::output::{finished, output, positions};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// Returns elements of `x` along `axis`.
@@ -49,6 +50,7 @@ pub fn take(x: &Tensor, indices: &Tensor, axis: Option<i64>, settings: Settings)
     for position in indices.shape().positions() {
         let index = index_at(indices, &position);
         if is_refused(index, size, settings.profile) {
+            let position = position.to_vec();
             return Err(GatherError::IndexOutOfRange { position, component: None, index, bound: size }.into());
         }
     }

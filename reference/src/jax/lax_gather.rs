@@ -1,5 +1,6 @@
 //! `jax.lax.gather`, by the words and the example of its page, and of those of its dimension numbers and modes.
 
+use gather_spec::shape::positions;
 use gather_spec::{Call, DimensionRule, Element, GatherError, Refusal, Shape, Tensor};
 
 use super::array::{ARRAY_DTYPES, INDICES_DTYPES, in_bounds, invalid_value};
@@ -7,7 +8,7 @@ use crate::checks::{
     are_dims, boolean, element_or_null, ensure, index_dtype, index_of, integers, is_unique, needed, only,
     operands, params_dtype, string_or_null,
 };
-use crate::output::{finished, output, positions};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// How dimensions of `operand`, `start_indices` and the output relate. The index vector dimension is always the last.
@@ -95,6 +96,7 @@ pub fn gather(
             let bound = slices.starts(operand, component);
             if mode == Mode::PromiseInBounds && in_bounds(index, bound).is_none() {
                 let component = Some(component);
+                let position = position.to_vec();
                 return Err(GatherError::IndexOutOfRange { position, component, index, bound }.into());
             }
         }

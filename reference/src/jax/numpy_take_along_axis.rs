@@ -1,5 +1,6 @@
 //! `jax.numpy.take_along_axis`, by the words and the examples of its page.
 
+use gather_spec::shape::positions;
 use gather_spec::{Call, Element, GatherError, Refusal, Tensor};
 
 use super::array::{ARRAY_DTYPES, INDICES_DTYPES, in_bounds, invalid_value, normalize_index};
@@ -7,7 +8,7 @@ use crate::checks::{
     axis_within, element_or_null, flattened, index_at, index_dtype, integer_or_null, only, operands,
     params_dtype, string_or_null,
 };
-use crate::output::{finished, output, positions};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// What an index out of bounds gives.
@@ -86,6 +87,7 @@ pub fn take_along_axis(
     for position in indices.shape().positions() {
         let index = index_at(indices, &position);
         if mode != Mode::Fill && mode.place(index, size).is_none() {
+            let position = position.to_vec();
             return Err(GatherError::IndexOutOfRange { position, component: None, index, bound: size }.into());
         }
     }

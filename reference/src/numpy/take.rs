@@ -1,12 +1,13 @@
 //! `numpy.take`, after the loops of its page.
 
+use gather_spec::shape::positions;
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use super::dtypes::INDICES_DTYPES;
 use crate::checks::{
     axis_within, flattened, index_at, index_dtype, integer_or_null, only, operands, params_dtype, string,
 };
-use crate::output::{finished, output, positions};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// All dtypes, since the page lists none (errata `params-dtypes-unlisted`).
@@ -89,6 +90,7 @@ pub fn take(
     for position in n_j.positions() {
         let index = index_at(indices, &position);
         if mode.place(index, m).is_none() {
+            let position = position.to_vec();
             return Err(GatherError::IndexOutOfRange { position, component: None, index, bound: m }.into());
         }
     }

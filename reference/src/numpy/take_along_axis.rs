@@ -1,5 +1,6 @@
 //! `numpy.take_along_axis`, after the loops of its page, with the broadcasting that its Parameters ask for.
 
+use gather_spec::shape::positions;
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use super::dtypes::INDICES_DTYPES;
@@ -7,7 +8,7 @@ use crate::checks::{
     axis_within, flattened, index_at, index_dtype, integer_or_null, is_refused, only, operands, params_dtype,
     resolve,
 };
-use crate::output::{finished, output, positions};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// All dtypes, since the page lists none (errata `params-dtypes-unlisted`).
@@ -54,6 +55,7 @@ pub fn take_along_axis(
     for position in indices.shape().positions() {
         let index = index_at(indices, &position);
         if is_refused(index, m, settings.profile) {
+            let position = position.to_vec();
             return Err(GatherError::IndexOutOfRange { position, component: None, index, bound: m }.into());
         }
     }

@@ -1,12 +1,13 @@
 //! `onnx.Gather-1`, after its entry in the changelog of the operator set.
 
+use gather_spec::shape::positions;
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use super::DTYPES_BEFORE_13;
 use crate::checks::{
     axis_within, index_at, index_dtype, integer, is_refused, only, operands, params_dtype, resolve,
 };
-use crate::output::{finished, output, positions};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// The dtypes of indices that the page lists.
@@ -42,9 +43,8 @@ pub fn gather(data: &Tensor, indices: &Tensor, axis: i64, settings: Settings) ->
     for i in indices.shape().positions() {
         let k = index_at(indices, &i);
         if is_refused(k, s, settings.profile) {
-            return Err(
-                GatherError::IndexOutOfRange { position: i, component: None, index: k, bound: s }.into()
-            );
+            let position = i.to_vec();
+            return Err(GatherError::IndexOutOfRange { position, component: None, index: k, bound: s }.into());
         }
     }
 

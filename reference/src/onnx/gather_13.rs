@@ -1,11 +1,12 @@
 //! `onnx.Gather-13`, after the equations of its entry in the changelog of the operator set.
 
+use gather_spec::shape::positions;
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use crate::checks::{
     axis_within, index_at, index_dtype, integer, is_refused, only, operands, params_dtype, resolve,
 };
-use crate::output::{finished, output, positions};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// The dtypes of data that the page lists, which are all.
@@ -44,9 +45,8 @@ pub fn gather(data: &Tensor, indices: &Tensor, axis: i64, settings: Settings) ->
     for i in indices.shape().positions() {
         let k = index_at(indices, &i);
         if is_refused(k, s, settings.profile) {
-            return Err(
-                GatherError::IndexOutOfRange { position: i, component: None, index: k, bound: s }.into()
-            );
+            let position = i.to_vec();
+            return Err(GatherError::IndexOutOfRange { position, component: None, index: k, bound: s }.into());
         }
     }
 

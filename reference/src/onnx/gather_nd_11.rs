@@ -1,10 +1,11 @@
 //! `onnx.GatherND-11`, after its entry in the changelog of the operator set.
 
+use gather_spec::shape::positions;
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use super::DTYPES_BEFORE_13;
 use crate::checks::{index_at, index_dtype, index_of, is_refused, only, operands, params_dtype, resolve};
-use crate::output::{finished, output, positions};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// The dtype of indices that the page lists.

@@ -1,12 +1,13 @@
 //! `onnx.GatherND-13`, after its entry in the changelog of the operator set.
 
+use gather_spec::shape::positions;
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use crate::checks::{
     equal_batch_shapes, index_at, index_dtype, index_of, integer, is_refused, only, operands, params_dtype,
     resolve,
 };
-use crate::output::{finished, output, positions};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// The dtypes of data that the page lists, which are all.

@@ -1,5 +1,6 @@
 //! `openvino.Gather-8`, after the formula of its page.
 
+use gather_spec::shape::positions;
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use super::axis::{AXIS_DTYPES, axis_value};
@@ -9,7 +10,7 @@ use crate::checks::{
     INTEGERS, axis_within, equal_batch_shapes, index_at, index_dtype, index_of, integer, is_refused, only,
     operands, params_dtype, resolve,
 };
-use crate::output::{finished, output, positions};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// Any supported integer type.
@@ -66,6 +67,7 @@ pub fn gather(
     for position in indices.shape().positions() {
         let index = index_at(indices, &position);
         if is_refused(index, s, settings.profile) {
+            let position = position.to_vec();
             return Err(GatherError::IndexOutOfRange { position, component: None, index, bound: s }.into());
         }
     }

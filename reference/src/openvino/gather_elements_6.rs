@@ -53,6 +53,7 @@ pub fn gather_elements(
     for position in indices.shape().positions() {
         let index = index_at(indices, &position);
         if is_refused(index, s, settings.profile) {
+            let position = position.to_vec();
             return Err(GatherError::IndexOutOfRange { position, component: None, index, bound: s }.into());
         }
     }

@@ -1,5 +1,6 @@
 //! `openvino.GatherND-8`, after the formulas of its page.
 
+use gather_spec::shape::positions;
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use super::batch::below_both_ranks;
@@ -8,7 +9,7 @@ use crate::checks::{
     INTEGERS, equal_batch_shapes, index_at, index_dtype, index_of, integer, is_refused, only, operands,
     params_dtype, resolve,
 };
-use crate::output::{finished, output, positions};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// Any supported integer type.

@@ -1,9 +1,10 @@
 //! `paddle.gather_nd`, after the formulas of its page. The page calls the operands `input` and `index`.
 
+use gather_spec::shape::positions;
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use crate::checks::{index_at, index_dtype, index_of, is_refused, only, operands, params_dtype, resolve};
-use crate::output::{finished, output, positions};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// The dtypes of input that the page lists.

@@ -1,12 +1,13 @@
 //! `stablehlo.gather`, after the section of the StableHLO specification: its formulas and its constraints C1 to C23.
 
+use gather_spec::shape::positions;
 use gather_spec::{Call, DType, DimensionNumbers, DimensionRule, GatherError, Refusal, Shape, Tensor};
 
 use crate::checks::{
     ALL_BUT_STRINGS, INTEGERS, are_dims, boolean, ensure, index_at, index_dtype, index_of, integer, integers,
     is_refused, is_unique, only, operands, params_dtype, resolve,
 };
-use crate::output::{finished, output, positions};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// The dtypes of operand: those of the page's types that gather-spec has.
@@ -50,6 +51,7 @@ pub fn gather(
             let bound = dims.starts_that_fit(operand, *d_operand);
             if is_refused(index, bound, settings.profile) {
                 let (position, component) = (batch_index, Some(d_start));
+                let position = position.to_vec();
                 return Err(GatherError::IndexOutOfRange { position, component, index, bound }.into());
             }
         }

@@ -1,12 +1,13 @@
 //! `tf.gather`, after the shape function and the loop of its page, section Batching.
 
+use gather_spec::shape::positions;
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use crate::checks::{
     axis_within, boolean, equal_batch_shapes, index_at, index_dtype, index_of, integer, is_refused, only,
     operands, params_dtype, resolve,
 };
-use crate::output::{finished, output, positions};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// All dtypes, since the page lists none (errata `params-dtypes-unlisted`).
@@ -60,6 +61,7 @@ pub fn gather(
     for position in indices.shape().positions() {
         let index = index_at(indices, &position);
         if is_refused(index, bound, settings.profile) {
+            let position = position.to_vec();
             return Err(GatherError::IndexOutOfRange { position, component: None, index, bound }.into());
         }
     }

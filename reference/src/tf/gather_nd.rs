@@ -1,12 +1,13 @@
 //! `tf.gather_nd`, after the formulas of its page, section Batches.
 
+use gather_spec::shape::positions;
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use crate::checks::{
     equal_batch_shapes, index_at, index_dtype, index_of, integer, is_refused, only, operands, params_dtype,
     resolve,
 };
-use crate::output::{finished, output, positions};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// All dtypes, since the page lists none (errata `params-dtypes-unlisted`).

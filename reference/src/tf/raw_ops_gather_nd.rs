@@ -1,9 +1,10 @@
 //! `tf.raw_ops.GatherNd`, after the formulas of its page.
 
+use gather_spec::shape::positions;
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use crate::checks::{index_at, index_dtype, index_of, is_refused, only, operands, params_dtype, resolve};
-use crate::output::{finished, output, positions};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// All dtypes, since the page lists none (errata `params-dtypes-unlisted`).

@@ -58,6 +58,7 @@ pub fn gather(
     for position in index.shape().positions() {
         let index = index_at(index, &position);
         if is_refused(index, bound, settings.profile) {
+            let position = position.to_vec();
             return Err(GatherError::IndexOutOfRange { position, component: None, index, bound }.into());
         }
     }

@@ -1,12 +1,13 @@
 //! `torch.index_select`, by the words of its page.
 
+use gather_spec::shape::positions;
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use crate::checks::{
     ALL_BUT_STRINGS, axis_within, index_at, index_dtype, integer, is_refused, only, operands, params_dtype,
     resolve,
 };
-use crate::output::{finished, output, positions};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// All dtypes of tensors, since the page lists none for input (errata `torch-input-dtypes`).
@@ -59,6 +60,7 @@ pub fn index_select(
     for position in index.shape().positions() {
         let entry = index_at(index, &position);
         if is_refused(entry, bound, settings.profile) {
+            let position = position.to_vec();
             return Err(
                 GatherError::IndexOutOfRange { position, component: None, index: entry, bound }.into()
             );

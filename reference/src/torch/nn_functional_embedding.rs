@@ -42,6 +42,7 @@ pub fn embedding(input: &Tensor, weight: &Tensor, settings: Settings) -> Result<
     for position in input.shape().positions() {
         let index = index_at(input, &position);
         if is_refused(index, v, settings.profile) {
+            let position = position.to_vec();
             return Err(GatherError::IndexOutOfRange { position, component: None, index, bound: v }.into());
         }
     }

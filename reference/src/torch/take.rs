@@ -36,6 +36,7 @@ pub fn take(input: &Tensor, index: &Tensor, settings: Settings) -> Result<Tensor
     for position in index.shape().positions() {
         let entry = index_at(index, &position);
         if is_refused(entry, bound, settings.profile) {
+            let position = position.to_vec();
             return Err(
                 GatherError::IndexOutOfRange { position, component: None, index: entry, bound }.into()
             );

@@ -1,12 +1,13 @@
 //! `torch.take_along_dim`, by the words of its page.
 
+use gather_spec::shape::positions;
 use gather_spec::{Call, DType, GatherError, Refusal, Tensor};
 
 use crate::checks::{
     ALL_BUT_STRINGS, axis_within, flattened, index_at, index_dtype, integer_or_null, is_refused, only,
     operands, params_dtype, resolve,
 };
-use crate::output::{finished, output, positions};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// All dtypes of tensors, since the page lists none for input (errata `torch-input-dtypes`).
@@ -87,6 +88,7 @@ fn in_range(indices: &Tensor, bound: usize, settings: Settings) -> Result<(), Ga
     for position in indices.shape().positions() {
         let index = index_at(indices, &position);
         if is_refused(index, bound, settings.profile) {
+            let position = position.to_vec();
             return Err(GatherError::IndexOutOfRange { position, component: None, index, bound });
         }
     }

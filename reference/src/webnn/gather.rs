@@ -1,11 +1,12 @@
 //! `webnn.gather`, after the steps of the method.
 
+use gather_spec::shape::positions;
 use gather_spec::{Call, GatherError, Refusal, Tensor};
 
 use super::dimensions::{unsigned_axis, valid_dimensions};
 use super::dtypes::{INDICES_DTYPES, INPUT_DTYPES};
 use crate::checks::{index_at, index_dtype, integer, is_refused, only, operands, params_dtype, resolve};
-use crate::output::{finished, output, positions};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// Gathers values of `input` along `axis` according to `indices`.
@@ -40,6 +41,7 @@ pub fn gather(input: &Tensor, indices: &Tensor, axis: i64, settings: Settings) -
     for position in indices.shape().positions() {
         let index = index_at(indices, &position);
         if is_refused(index, s, settings.profile) {
+            let position = position.to_vec();
             return Err(GatherError::IndexOutOfRange { position, component: None, index, bound: s }.into());
         }
     }

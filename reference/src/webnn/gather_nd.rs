@@ -1,11 +1,12 @@
 //! `webnn.gatherND`, after the steps of the method.
 
+use gather_spec::shape::positions;
 use gather_spec::{Call, GatherError, Refusal, Tensor};
 
 use super::dimensions::valid_dimensions;
 use super::dtypes::{INDICES_DTYPES, INPUT_DTYPES};
 use crate::checks::{index_at, index_dtype, index_of, is_refused, only, operands, params_dtype, resolve};
-use crate::output::{finished, output, positions};
+use crate::output::{finished, output};
 use crate::{Implemented, Settings};
 
 /// Gathers the elements or slices of `input` whose coordinates lie along the last axis of `indices`.

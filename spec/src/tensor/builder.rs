@@ -57,6 +57,7 @@ impl TensorBuilder {
     /// If bytes are pushed to a tensor of bits, or vice versa.
     #[track_caller]
     #[allow(clippy::cast_possible_truncation, reason = "an element's bits lie in the low end of the u128")]
+    #[inline]
     pub fn push(&mut self, element: Element) {
         match (&mut self.elements, element) {
             (Growing::B1(elements), Element::Bits(bits)) => elements.push(bits as u8),

@@ -127,6 +127,7 @@ impl Elements {
         }
     }
 
+    #[inline]
     pub(super) fn get(&self, at: usize) -> Option<Element> {
         Some(match self {
             Self::B1(elements) => Element::Bits((*elements.get(at)?).into()),
