@@ -140,10 +140,14 @@ impl Description {
         Some(std::iter::once(why).chain(unknown).collect())
     }
 
+    /// Whether it declares the operator of a case.
+    pub(crate) fn declares(&self, case: &Case) -> bool {
+        self.operators.contains_key(case.operator().as_str())
+    }
+
     /// The cases whose operators it declares.
     pub(crate) fn declared<'a>(&self, cases: &[&'a Arc<Case>]) -> Vec<&'a Arc<Case>> {
-        let declares = |case: &&&Arc<Case>| self.operators.contains_key(case.operator().as_str());
-        cases.iter().filter(declares).copied().collect()
+        cases.iter().filter(|case| self.declares(case)).copied().collect()
     }
 
     /// The description without operators that the specification does not have.

@@ -24,6 +24,11 @@ pub(super) enum Backend {
 }
 
 impl Backend {
+    /// The one that is built in, if it is.
+    pub(super) const fn built_in(&self) -> Option<&BackendArgument> {
+        if let Self::BuiltIn(backend) = self { Some(backend) } else { None }
+    }
+
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let name = text.split(':').next().unwrap_or_default();
         if builtin::NAMES.contains(&name) {

@@ -4,11 +4,12 @@ use std::num::NonZeroUsize;
 
 use std::sync::Arc;
 
-use gather_spec::Case;
 use gather_spec::load::Maker;
+use gather_spec::{Case, Run as CaseRun};
 use rayon::prelude::*;
 
 use crate::adapters::{self, Adapter, Launch};
+use crate::backend::{Description, Held};
 use crate::builtin;
 use crate::deviations::Deviations;
 use crate::entry::Entry;
@@ -35,16 +36,27 @@ impl Run {
     /// Runs every backend. One that cannot be run does not affect the others.
     pub(super) fn run_all(&self, backends: &[Backend], job: &Job<'_>) -> Vec<BackendReport> {
         let nothing = Deviations::default();
-        let run = |backend: &Backend| match backend {
-            Backend::BuiltIn(backend) => self.run_built_in(backend, job),
-            Backend::Adapter(adapter) => self.run_adapter(adapter, job),
-            Backend::Program(path) => {
-                let command = [path.clone().into_os_string()];
-                self.run_program(&quoted(&command), Named::Option, &Launch::from(&command[..]), &nothing, job)
-            }
-        };
+        let is_built_in = |backend: &Backend| backend.built_in().is_some();
         let goes_on = || !interrupt::is_stopped();
-        let mut reports: Vec<BackendReport> = backends.iter().take_while(|_| goes_on()).map(run).collect();
+        let mut reports = Vec::new();
+        for group in backends.chunk_by(|one, other| is_built_in(one) && is_built_in(other)) {
+            if !goes_on() {
+                break;
+            }
+            match &group[0] {
+                Backend::BuiltIn(_) => {
+                    let of_group = group.iter().filter_map(Backend::built_in).collect::<Vec<_>>();
+                    reports.extend(self.run_built_in(&of_group, job));
+                }
+                Backend::Adapter(adapter) => reports.push(self.run_adapter(adapter, job)),
+                Backend::Program(path) => {
+                    let command = [path.clone().into_os_string()];
+                    let launch = Launch::from(&command[..]);
+                    let (name, named) = (quoted(&command), Named::Option);
+                    reports.push(self.run_program(&name, named, &launch, &nothing, job));
+                }
+            }
+        }
         for path in self.libraries.iter().take_while(|_| goes_on()) {
             let name = quoted(&[path.clone().into_os_string()]);
             reports.push(match native::command(path, job.folders.arguments()) {
@@ -63,54 +75,95 @@ impl Run {
         reports
     }
 
-    fn run_built_in(&self, backend: &BackendArgument, job: &Job<'_>) -> BackendReport {
+    /// Runs built-in backends side by side: the runs of each case are made once for all of them.
+    fn run_built_in(&self, backends: &[&BackendArgument], job: &Job<'_>) -> Vec<BackendReport> {
         let jobs = self.jobs.map_or_else(rayon::current_num_threads, NonZeroUsize::get);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs);
-        let pool = match pool.build() {
+        let pool = match rayon::ThreadPoolBuilder::new().num_threads(jobs).build() {
             Ok(pool) => pool,
-            Err(error) => return BackendReport::broken(backend.text.clone(), &error.to_string()),
+            Err(error) => {
+                let broken =
+                    |one: &&BackendArgument| BackendReport::broken(one.text.clone(), &error.to_string());
+                return backends.iter().map(broken).collect();
+            }
         };
-        let signatures = job.spec.signatures();
-        let fresh = || backend.make(&signatures, self.max_output);
-        let make = || InProcess::new(fresh, Strictness::Strict).repeat(self.repeat.get());
-        job.progress.backend(&backend.text);
-        let description = make().description().clone();
-        let cases = description.declared(job.cases.cases);
-        job.progress.note(Event::Described(job.cases.cases.len() - cases.len()));
-        let mut report = BackendReport::new(backend.text.clone(), &description, job.spec);
+        let signatures = &job.spec.signatures();
+        let runner = |backend| {
+            let make = move || BackendArgument::make(backend, signatures, self.max_output);
+            InProcess::new(make, Strictness::Strict).repeat(self.repeat.get())
+        };
+        let runners = || backends.iter().copied().map(runner).collect::<Vec<_>>();
+        let names: Vec<&str> = backends.iter().map(|backend| backend.text.as_str()).collect();
+        job.progress.backend(&names.join(", "));
+        let described = runners();
+        let described = || described.iter().map(InProcess::description).zip(backends);
+        for (description, _) in described() {
+            let declared = description.declared(job.cases.cases).len();
+            job.progress.note(Event::Described(job.cases.cases.len() - declared));
+        }
+        let mut reports: Vec<BackendReport> = described()
+            .map(|(description, backend)| self.report_on_built_in(backend, description, job))
+            .collect();
+        for of_case in pool.install(|| self.results_of_built_in(runners, job)) {
+            for (report, result) in reports.iter_mut().zip(of_case) {
+                report.results.extend(result);
+            }
+        }
+        for (report, backend) in reports.iter_mut().zip(backends) {
+            let Some(short) = self.short(job, SHORT.drawn) else { continue };
+            job.progress.backend(&backend.text);
+            let reproduction = reproduction(job, Named::BuiltIn, &backend.text, Vec::new());
+            let target = Target::built_in(backend, signatures, reproduction, self.jobs);
+            short.run(target, &Deviations::default(), report);
+        }
+        reports
+    }
+
+    /// The results of each case, in the order of the cases: one for each runner that declares the case and was asked.
+    fn results_of_built_in<F: Fn() -> Held>(
+        &self,
+        runners: impl Fn() -> Vec<InProcess<F>> + Sync + Send,
+        job: &Job<'_>,
+    ) -> impl Iterator<Item = Vec<Option<Entry>>> {
+        // Only a draft of deviations is about passes, too.
+        let drafts = self.write_deviations.is_some();
+        let entry = if drafts { Entry::with_facts } else { Entry::new };
+        let run_case = |runner: &mut InProcess<F>, case: &Arc<Case>, runs: &[CaseRun]| {
+            if interrupt::requested() || runs.is_empty() || !runner.description().declares(case) {
+                return None;
+            }
+            let result = Entry::of_case(case, runs.iter().map(|run| entry(run, runner.run(run))).collect());
+            self.note(job, Event::Settled(&result), None);
+            Some(if drafts { result } else { result.without_passes() })
+        };
+        let run_group = |runners: &mut Vec<InProcess<F>>, group: Vec<usize>| {
+            let mut maker = Maker::default();
+            let mut run = |at: usize| {
+                let case = job.cases.cases[at];
+                let runs = if interrupt::requested() { Vec::new() } else { job.cases.runs(&mut maker, case) };
+                (at, runners.iter_mut().map(|runner| run_case(runner, case, &runs)).collect())
+            };
+            group.into_iter().map(&mut run).collect::<Vec<_>>()
+        };
+        let groups = Maker::groups(job.cases.cases).into_par_iter();
+        let results = groups.map_init(runners, run_group).collect::<Vec<_>>();
+        let mut results: Vec<(usize, _)> = results.into_iter().flatten().collect();
+        results.sort_unstable_by_key(|(at, _)| *at);
+        results.into_iter().map(|(_, of_case)| of_case)
+    }
+
+    /// The report on a built-in backend, without results.
+    fn report_on_built_in(
+        &self,
+        backend: &BackendArgument,
+        description: &Description,
+        job: &Job<'_>,
+    ) -> BackendReport {
+        let mut report = BackendReport::new(backend.text.clone(), description, job.spec);
         report.departures.retain(|departure| job.operators.contains(departure.operator.as_str()));
         report.sources = self.sources(job);
         let usual = self.max_output == builtin::MAX_OUTPUT;
         report.sources.extend((!usual).then(|| option("--max-output", self.max_output)));
-        // Only a draft of deviations is about passes, too.
-        let drafts = self.write_deviations.is_some();
-        let run_case = |runner: &mut InProcess<_>, maker: &mut Maker, case: &Arc<Case>| {
-            if interrupt::requested() {
-                return None;
-            }
-            let runs = job.cases.runs(maker, case);
-            let entry = if drafts { Entry::with_facts } else { Entry::new };
-            let results: Vec<Entry> = runs.iter().map(|run| entry(run, runner.run(run))).collect();
-            let result = (!results.is_empty()).then(|| Entry::of_case(case, results))?;
-            self.note(job, Event::Settled(&result), None);
-            Some(if drafts { result } else { result.without_passes() })
-        };
-        let run_group = |runner: &mut InProcess<_>, group: Vec<usize>| {
-            let mut maker = Maker::default();
-            let run = |at: usize| Some((at, run_case(runner, &mut maker, cases[at])?));
-            group.into_iter().filter_map(run).collect::<Vec<_>>()
-        };
-        let groups = Maker::groups(&cases);
-        let results = pool.install(|| groups.into_par_iter().map_init(make, run_group).collect::<Vec<_>>());
-        let mut results: Vec<(usize, Entry)> = results.into_iter().flatten().collect();
-        results.sort_unstable_by_key(|(at, _)| *at);
-        report.results = results.into_iter().map(|(_, result)| result).collect();
         report.named = Named::BuiltIn;
-        if let Some(short) = self.short(job, SHORT.drawn) {
-            let reproduction = reproduction(job, Named::BuiltIn, &backend.text, Vec::new());
-            let target = Target::built_in(backend, &signatures, reproduction, self.jobs);
-            short.run(target, &Deviations::default(), &mut report);
-        }
         report
     }
 
