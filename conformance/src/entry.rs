@@ -275,7 +275,11 @@ impl Entry {
         let passed = first.verdict == Verdict::Pass;
         let took = all.iter().filter_map(|run| run.duration);
         *self = Self {
-            run: (!passed && first.id != self.id).then(|| first.id.clone()),
+            // The run in the default mode has the id of the case, which without brackets stands for all runs.
+            run: (!passed && all.len() > 1).then(|| match first.id == self.id {
+                true => format!("{}[]", self.id),
+                false => first.id.clone(),
+            }),
             runs,
             id: std::mem::take(&mut self.id),
             clauses: if passed { Arc::clone(&self.clauses) } else { Arc::clone(&first.clauses) },

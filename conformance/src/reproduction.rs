@@ -118,7 +118,10 @@ impl Reproduction {
             Named::Command => (String::new(), format!("-- {}", self.backend)),
         };
         let words = variables.chain(words).chain(self.options.iter().cloned());
-        let words = words.chain([backend, after.to_owned(), last]).filter(|word| !word.is_empty());
+        // What was read from standard input has no name that is known here.
+        let is_piped = self.options.iter().any(|option| option == "--cases -");
+        let input = if is_piped { "< FILE" } else { "" }.to_owned();
+        let words = words.chain([backend, after.to_owned(), last, input]).filter(|word| !word.is_empty());
         words.collect::<Vec<_>>().join(" ")
     }
 }

@@ -44,10 +44,10 @@ impl Suite {
     }
 
     /// Whether a run belongs to the suite.
-    fn has_run(self, run: &Run) -> bool {
+    fn has_run(self, case: &Case, id: &str) -> bool {
         match self {
-            Self::Smoke => SMOKE_IDS.contains(run.id.as_str()),
-            Self::Large => run.case.large,
+            Self::Smoke => SMOKE_IDS.contains(id),
+            Self::Large => case.large,
         }
     }
 }
@@ -63,14 +63,17 @@ pub fn smoke_ids() -> impl Iterator<Item = &'static str> {
 /// The most characters of a pattern: more than any id needs, and few enough that no glob is slow.
 const LONGEST: usize = 4000;
 
-/// A name of cases, or a glob of names, optionally with a place on their axes: `CASE[f32,i64,n=33,clip]`. What stands before
-/// the first bracket is looked for among the names first. A text that names none is a glob of names and of ids of runs.
+/// A name of cases, or a glob of names, optionally with a place on their axes: `CASE[f32,i64,n=33,clip]`, `GLOB[f32]`. What
+/// stands before the first bracket is looked for among the names first. A text without a place is a glob of names and of ids
+/// of runs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Pattern {
     text: String,
     /// Whether it is the id of a run, and so stands for no other.
     is_run: bool,
+    /// The glob before the place, where there are both.
+    before: Option<Box<Self>>,
     /// Compiled when it is first needed. An error says why the text cannot be read as a glob; it equals itself nevertheless.
     glob: OnceLock<Result<GlobSet, String>>,
 }
@@ -157,9 +160,23 @@ impl Selection {
     /// Whether a run of a selected case is selected.
     #[must_use]
     pub fn wants_run(&self, run: &Run) -> bool {
-        let by_suite = self.suite.is_none_or(|suite| suite.has_run(run));
-        let names = |pattern: &Pattern| pattern.matches_run(&run.case, &run.id);
+        self.wants_id(&run.case, &run.id)
+    }
+
+    /// Whether the run of a selected case that has this id is selected.
+    fn wants_id(&self, case: &Case, id: &str) -> bool {
+        let by_suite = self.suite.is_none_or(|suite| suite.has_run(case, id));
+        let names = |pattern: &Pattern| pattern.matches_run(case, id);
         by_suite && (self.patterns.is_empty() || self.patterns.iter().any(names))
+    }
+
+    /// How many runs of a selected case are selected.
+    #[must_use]
+    pub fn count_runs(&self, case: &Case) -> usize {
+        if self.suite.is_none() && self.patterns.is_empty() {
+            return case.axes.combinations();
+        }
+        case.run_ids().iter().filter(|id| self.wants_id(case, id)).count()
     }
 }
 
@@ -209,7 +226,11 @@ impl Pattern {
         if text.chars().nth(LONGEST).is_some() {
             return Err(format!("the pattern `{}` has more than {LONGEST} characters", words::name(text)));
         }
-        Ok(Self { text: text.to_owned(), is_run: false, glob: OnceLock::new() })
+        let (name, place) = split(text);
+        let has_both =
+            text.ends_with(']') && name.contains(['*', '?', '{', '\\']) && !place[1..].contains(['[', '*']);
+        let before = if has_both { Some(Box::new(Self::new(name)?)) } else { None };
+        Ok(Self { text: text.to_owned(), is_run: false, before, glob: OnceLock::new() })
     }
 
     /// Reads a pattern that names one of these cases as that name only, whatever it means as a glob.
@@ -233,6 +254,10 @@ impl Pattern {
         if names(case).any(|one| one == name) {
             return place.is_empty() || case.run_ids().iter().any(|id| is_at(case, id, place));
         }
+        if let Some(before) = &self.before {
+            let fits = names(case).any(|name| before.fits(name));
+            return fits && case.run_ids().iter().any(|id| is_at(case, id, place));
+        }
         names(case).any(|name| self.fits(name))
             || self.may_match_run(case) && case.run_ids().iter().any(|id| self.fits(id))
     }
@@ -249,6 +274,9 @@ impl Pattern {
         let (name, place) = split(&self.text);
         if names(case).any(|one| one == name) {
             return place.is_empty() || id == self.text || !self.is_run && is_at(case, id, place);
+        }
+        if let Some(before) = &self.before {
+            return names(case).any(|name| before.fits(name)) && is_at(case, id, place);
         }
         names(case).any(|name| self.fits(name)) || self.fits(id)
     }
@@ -276,6 +304,15 @@ impl Pattern {
         // A set returns an error for a glob that is too large to compile. A single glob would panic.
         let compile = || Glob::new(&self.text).and_then(|glob| GlobSet::new([glob]));
         self.glob.get_or_init(|| compile().map_err(|error| words::name(&error.kind().to_string())))
+    }
+
+    /// What says which cases or runs there are, if the pattern matches none.
+    pub(crate) fn help(&self) -> String {
+        let (case, _) = split(&self.text);
+        match self.glob.get() {
+            Some(Err(why)) if why.is_empty() => format!("`gatherspec show '{case}'` prints its runs"),
+            _ => "`gatherspec list cases` prints every id".to_owned(),
+        }
     }
 
     /// Why the pattern cannot be read as a glob, in brackets; empty if it can.
@@ -371,6 +408,26 @@ mod tests {
         }
         assert_eq!(at(&format!("[{size}]")), at(&format!("[{size},{}]", modes[0].mode)));
         assert!(at("[no-such-size=1]").is_empty());
+    }
+
+    #[test]
+    fn a_place_after_a_glob_chooses_runs_of_every_case_that_it_matches() {
+        let spec = crate::embedded();
+        let chosen = |text: &str| -> Vec<String> {
+            let mut selection = Selection::new(&[text.to_owned()], &[], None).unwrap();
+            selection.settle(&spec.cases).unwrap();
+            let cases = spec.cases.iter().filter(|case| selection.wants(case));
+            let runs = |case: &Arc<Case>| {
+                let ids = case.run_ids().into_iter();
+                ids.filter(|id| selection.wants_id(case, id)).collect::<Vec<_>>()
+            };
+            cases.flat_map(runs).collect()
+        };
+        assert_eq!(chosen("tf.gather/dtypes/num*[i64,u8]"), ["tf.gather/dtypes/numbers[u8,i64]"]);
+        let of_size = chosen("tf.gather/sizes/*[n=1]");
+        assert!(of_size.len() > 1 && of_size.iter().all(|id| id.contains("[n=1,")), "{of_size:?}");
+        let by_default = chosen("numpy.take/bad-index/*[]");
+        assert!(by_default.len() > 1 && by_default.iter().all(|id| !id.contains('[')), "{by_default:?}");
     }
 
     #[test]

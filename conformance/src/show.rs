@@ -67,20 +67,32 @@ pub fn run(spec: &Specification, run: &Run, width: usize, make: Make<'_>) -> Str
     text
 }
 
-/// The most places of runs to list.
+/// The most places of runs to list one by one.
 const FEW: usize = 6;
 
-/// Where the runs of a case are on its axes, in words.
+/// Where the runs of a case are on its axes, in words: each place, or the words of each axis if every combination is a run.
 fn places(case: &str, ids: &[String]) -> String {
-    let place = |id: &String| match &id[case.len()..] {
-        "" => "[]".to_owned(),
-        place => place.to_owned(),
-    };
-    let mut places: Vec<String> = ids.iter().take(FEW).map(place).collect();
-    if ids.len() > FEW {
-        places.push("…".to_owned());
+    let places: Vec<&str> = ids.iter().map(|id| &id[case.len()..]).collect();
+    let words: Vec<Vec<&str>> =
+        places.iter().map(|place| place.trim_matches(['[', ']']).split(',').collect()).collect();
+    let mut axes: Vec<Vec<&str>> = vec![Vec::new(); words[0].len()];
+    for (axis, word) in words.iter().flat_map(|words| words.iter().enumerate()) {
+        match axes.get_mut(axis) {
+            Some(axis) if !axis.contains(word) => axis.push(word),
+            _ => {}
+        }
     }
-    format!("{}: {}", ids.len(), places.join(" "))
+    let is_product = words.iter().all(|one| one.len() == axes.len())
+        && axes.iter().map(Vec::len).product::<usize>() == ids.len();
+    let listed: Vec<String> = if ids.len() > FEW && is_product {
+        vec![format!("[{}]", axes.iter().map(|axis| axis.join("|")).collect::<Vec<_>>().join(", "))]
+    } else {
+        places
+            .iter()
+            .map(|place| if place.is_empty() { "[]".to_owned() } else { (*place).to_owned() })
+            .collect()
+    };
+    format!("{}: {}", ids.len(), listed.join(" "))
 }
 
 /// The profile that a call is drawn under: the first that the pages of its operator permit.

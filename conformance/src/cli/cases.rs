@@ -43,9 +43,10 @@ pub(super) fn selection(
     let mut selection = Selection::new(patterns, operators, basis).map_err(Failure::Usage)?;
     selection.settle(cases).map_err(|pattern| {
         Failure::Usage(format!(
-            "--case `{}` matches no case{}\nhelp: `gatherspec list cases` prints every id",
+            "--case `{}` matches no case{}\nhelp: {}",
             name(pattern.as_str()),
-            pattern.not_a_glob()
+            pattern.not_a_glob(),
+            pattern.help()
         ))
     })?;
     Ok(selection)

@@ -139,7 +139,7 @@ impl List {
         Ok(cases
             .iter()
             .filter(|case| selection.wants(case))
-            .map(|case| case_row(case, self.format))
+            .map(|case| case_row(case, selection.count_runs(case), self.format))
             .collect())
     }
 
@@ -170,9 +170,8 @@ impl List {
     }
 }
 
-fn case_row(case: &Case, format: Format) -> Row {
+fn case_row(case: &Case, runs: usize, format: Format) -> Row {
     let documented = || case.documented.as_ref().map(|id| format!("  documented {id}")).unwrap_or_default();
-    let runs = case.axes.combinations();
     let said = || if runs > 1 { format!("  {runs} runs") } else { String::new() };
     format.row(|| format!("{}  {}{}{}", case.id, case.basis, documented(), said()), || json!({
             "id": case.id, "operator": case.operator(), "runs": runs, "clauses": case.clauses, "documented": case.documented,

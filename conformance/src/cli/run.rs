@@ -14,6 +14,7 @@ use gather_spec::{Basis, Case, Signatures, Specification};
 use rayon::prelude::*;
 
 use crate::builtin;
+use crate::entry::Entry;
 use crate::fuzz::{MOST_CASES, SHORT, remove_examples, silence_backends};
 use crate::interrupt::{self, Gentle};
 use crate::process;
@@ -247,8 +248,7 @@ impl Run {
         if self.write_deviations.is_some() && count != 1 {
             return Err(Failure::Usage("--write-deviations takes exactly one backend".to_owned()));
         }
-        let is_built_in = |backend: &Backend| matches!(backend, Backend::BuiltIn(_));
-        if self.results.is_some() && count == backends.iter().filter(|one| is_built_in(one)).count() {
+        if self.results.is_some() && count == backends.iter().filter_map(Backend::built_in).count() {
             return Err(Failure::Usage("--results needs a backend that is a program".to_owned()));
         }
         Ok((backends, count))
@@ -302,6 +302,12 @@ fn failed_in(path: &Path) -> Result<BTreeSet<String>, Failure> {
             "{error}\nhelp: --failed reads the report of the last run; name its folder by --out"
         ))
     })?;
+    if !saved.backends.iter().flat_map(|backend| &backend.results).any(Entry::was_asked) {
+        return Err(Failure::Usage(format!(
+            "{}: the last run tested nothing, so it says nothing about what fails",
+            path.display()
+        )));
+    }
     let failed = saved.backends.iter().flat_map(BackendReport::failures);
     Ok(failed.map(|entry| entry.id.clone()).collect())
 }

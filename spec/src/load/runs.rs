@@ -83,10 +83,12 @@ impl Case {
         Maker::default().runs(self)
     }
 
-    /// The run with this id, or with this place on the axes: `[f32,i64]`.
+    /// The run with this id, or with this place on the axes: `[f32,i64]`. That in the default mode may have a place without
+    /// words: `[]`.
     #[must_use]
     pub fn run(self: &Arc<Self>, id: &str) -> Option<Run> {
         let place = id.strip_prefix(self.id.as_str()).unwrap_or(id);
+        let place = if place == "[]" { "" } else { place };
         self.runs().into_iter().find(|run| run.place() == place)
     }
 
