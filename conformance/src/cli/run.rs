@@ -141,19 +141,17 @@ impl Run {
     /// The cases that the run needs. Deviations are compared with all of them, and the first calls of a program are of any
     /// operator.
     pub(super) fn wanted<'a>(&'a self, all: &'a Signatures) -> Wanted<'a> {
-        let is_adapter = |backend: &Backend| matches!(backend, Backend::Adapter(_));
+        let has_program = !self.command.is_empty()
+            || !self.libraries.is_empty()
+            || self.backends.iter().any(|backend| backend.built_in().is_none());
         if self.suite == Some(Suite::Large) {
             Wanted::Large
-        } else if self.backends.iter().any(is_adapter)
-            || !self.deviations.is_empty()
-            || !self.clauses.is_empty()
-            || self.failed
-        {
+        } else if has_program || !self.deviations.is_empty() || !self.clauses.is_empty() || self.failed {
             Wanted::Usual
         } else if self.files.is_empty() {
             wanted(all, &self.operators, &self.patterns)
         } else {
-            Wanted::Of(Vec::new())
+            Wanted::None
         }
     }
 

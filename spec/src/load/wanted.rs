@@ -5,7 +5,7 @@
 pub enum Wanted<'a> {
     /// None: enough to read other case files, and much faster.
     None,
-    /// Those of these operators and, of the others, those in their own folders, which are few. No large ones.
+    /// Those of these operators, without the large ones.
     Of(Vec<&'a str>),
     /// All but the large ones.
     Usual,
@@ -14,7 +14,7 @@ pub enum Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// Whether family cases of an operator are read.
+    /// Whether the cases of an operator are read.
     pub(super) fn has(&self, operator: &str) -> bool {
         match self {
             Self::None => false,
