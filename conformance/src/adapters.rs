@@ -47,10 +47,10 @@ pub struct Launch {
     pub restarts: Option<usize>,
 }
 
-impl From<&[OsString]> for Launch {
+impl From<Vec<OsString>> for Launch {
     /// Starts a command without additional environment variables.
-    fn from(command: &[OsString]) -> Self {
-        Self { command: command.to_vec(), environment: Vec::new(), reserves_memory: false, restarts: None }
+    fn from(command: Vec<OsString>) -> Self {
+        Self { command, environment: Vec::new(), reserves_memory: false, restarts: None }
     }
 }
 

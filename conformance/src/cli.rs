@@ -1,8 +1,8 @@
 //! The command line `gatherspec`: one file per command, and what the commands share.
 
 mod ask;
+mod backend;
 mod bench;
-mod built_in;
 mod campaign;
 mod cases;
 mod check;
@@ -204,7 +204,7 @@ impl Cli {
             }
             Some(Command::Fuzz(fuzz)) => self.load().and_then(|spec| fuzz.execute(spec, folders)),
             Some(Command::Bench(bench)) => {
-                self.signatures().and_then(|signatures| bench.execute(&signatures))
+                self.signatures().and_then(|signatures| bench.execute(&signatures, folders))
             }
             Some(Command::Merge(merge)) => merge.execute(),
             Some(Command::Check(check)) => self.load().and_then(|spec| check.execute(spec)),

@@ -70,6 +70,12 @@ impl Reproduction {
         self.named
     }
 
+    /// The word or words that name the backend, quoted.
+    #[must_use]
+    pub fn backend(&self) -> &str {
+        &self.backend
+    }
+
     /// Whether the backend is the built-in one of this name.
     #[must_use]
     pub fn is_built_in(&self, name: &str) -> bool {

@@ -7,24 +7,21 @@ use std::path::PathBuf;
 use gather_spec::load::Wanted;
 use gather_spec::{Basis, Clause, Run, Signatures, Specification};
 
-use crate::adapters::{Adapter, Launch};
 use crate::ask::{self, Answer, Asked};
 use crate::builtin;
 use crate::entry::Entry;
 use crate::judge::{Strictness, Verdict, describe_allowed, describe_outcome};
-use crate::native;
 use crate::picture;
 use crate::process::{self, Trivial};
 use crate::runner::{InProcess, Judged};
-use crate::shell::quoted;
 use crate::style;
 use crate::words::call_line;
 
-use super::built_in::BackendArgument;
+use super::backend::{Backend, BuiltIn};
 use super::ending::{Failure, Status};
 use super::folders::Folders;
 use super::output::{complain, print};
-use super::process::{Backend, ProcessOptions, library};
+use super::process::ProcessOptions;
 use super::show::write_svg;
 
 #[derive(clap::Args)]
@@ -41,8 +38,8 @@ pub(super) struct Ask {
     #[arg(long = "backend", value_name = "NAME[:POLICIES]|PATH", value_parser = Backend::parse)]
     backends: Vec<Backend>,
     /// Shared library to make the call, which implements gatherspec.h
-    #[arg(long = "library", value_name = "FILE", value_parser = library)]
-    libraries: Vec<PathBuf>,
+    #[arg(long = "library", value_name = "FILE", value_parser = Backend::library)]
+    libraries: Vec<Backend>,
     /// Write the picture to this file, as SVG
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -71,8 +68,10 @@ impl Ask {
         print(&described(spec, &asked, &answer))?;
         let run = answer.as_run(spec, &asked);
         let mut status = Status::Conforms;
-        for (name, replied) in self.replies(spec, folders, &run) {
-            print(&format!("  {}\n", reply(&name, &run, &replied)))?;
+        // Each backend is started when its turn comes.
+        for backend in Backend::all(self.backends.iter().chain(&self.libraries), &self.command) {
+            let replied = self.replied(&backend, spec, folders, &run);
+            print(&format!("  {}\n", reply(&backend.argument(), &run, &replied)))?;
             status = match replied {
                 Err(_) => Status::Broken,
                 Ok((_, result)) if result.verdict.is_failure() && status == Status::Conforms => {
@@ -85,41 +84,13 @@ impl Ask {
         Ok(status)
     }
 
-    /// Asks every backend, one after the other, each when its turn comes.
-    fn replies<'a>(
-        &'a self,
-        spec: &'a Specification,
-        folders: &'a Folders,
-        run: &'a Run,
-    ) -> impl Iterator<Item = (String, Replied)> + 'a {
-        let backends = self.backends.iter().map(move |backend| match backend {
-            Backend::BuiltIn(backend) => (backend.text.clone(), Ok(built_in(backend, spec, run))),
-            Backend::Adapter(adapter) => (adapter.name.to_owned(), self.adapter(adapter, spec, run)),
-            Backend::Program(path) => self.program(&[path.clone().into_os_string()], spec, run),
-        });
-        let libraries = self.libraries.iter().map(move |path| {
-            let name = quoted(&[path.clone().into_os_string()]);
-            let command = native::command(path, folders.arguments()).map_err(|error| error.to_string());
-            let replied = command.and_then(|command| self.launched(&Launch::from(&command[..]), spec, run));
-            (name, replied)
-        });
-        let command = (!self.command.is_empty()).then_some(self.command.as_slice());
-        let command = command.into_iter().map(move |command| self.program(command, spec, run));
-        backends.chain(libraries).chain(command)
-    }
-
-    fn adapter(&self, adapter: &Adapter, spec: &Specification, run: &Run) -> Replied {
-        let launch = adapter.launch(self.process.python.as_deref(), &|text| complain(text))?;
-        self.launched(&launch, spec, run)
-    }
-
-    fn program(&self, command: &[OsString], spec: &Specification, run: &Run) -> (String, Replied) {
-        (quoted(command), self.launched(&Launch::from(command), spec, run))
-    }
-
-    fn launched(&self, launch: &Launch, spec: &Specification, run: &Run) -> Replied {
-        let backend = self.process.backend(launch, 1, 1);
-        let findings = backend
+    /// Asks a backend.
+    fn replied(&self, backend: &Backend, spec: &Specification, folders: &Folders, run: &Run) -> Replied {
+        if let Backend::BuiltIn(backend) = backend {
+            return Ok(built_in(backend, spec, run));
+        }
+        let program = backend.program(&self.process, folders, &|text| complain(text))?;
+        let findings = program
             .run_each(Trivial::Cases(&spec.cases), std::slice::from_ref(run), &|_| {})
             .map_err(|broken| broken.to_string())?;
         let backend = &findings.description.backend;
@@ -135,7 +106,7 @@ impl Ask {
     }
 }
 
-fn built_in(backend: &BackendArgument, spec: &Specification, run: &Run) -> (String, Entry) {
+fn built_in(backend: &BuiltIn, spec: &Specification, run: &Run) -> (String, Entry) {
     let signatures = spec.signatures();
     let make = || backend.make(&signatures, builtin::MAX_OUTPUT);
     let mut runner = InProcess::new(make, Strictness::Strict);

@@ -9,16 +9,17 @@ use gather_benches::{Workload, machine, rooflines, threads, workloads};
 use gather_optimized::{LEVEL_VARIABLE, Level};
 use gather_spec::{Signatures, names};
 
-use crate::adapters::Launch;
 use crate::bench::{self, Backends, Contender, Files, Record, Settings};
 use crate::interrupt::Gentle;
 use crate::protocol::OutputMemory;
 use crate::select::Pattern;
-use crate::{files, interrupt, shell};
+use crate::{files, interrupt};
 
+use super::backend::Backend;
 use super::ending::{Failure, Status};
+use super::folders::Folders;
 use super::output::{complain, print};
-use super::process::{Backend, ProcessOptions, jobs};
+use super::process::{ProcessOptions, jobs};
 
 #[derive(clap::Args)]
 pub(super) struct Bench {
@@ -72,7 +73,7 @@ const ROUND: u64 = 10_000_000;
 const LONGEST_RECORD: u64 = 256 << 20;
 
 impl Bench {
-    pub(super) fn execute(&self, signatures: &Signatures) -> Result<Status, Failure> {
+    pub(super) fn execute(&self, signatures: &Signatures, folders: &Folders) -> Result<Status, Failure> {
         if let Some(path) = &self.from {
             return self.show(path);
         }
@@ -83,7 +84,7 @@ impl Bench {
         }
         let threads = limit_processors(self.threads).map_err(Failure::Usage)?;
         threads::provide(threads);
-        let mut contenders = self.start()?;
+        let mut contenders = self.start(folders)?;
         let settings = Settings {
             turns: number(self.turns),
             rounds: number(self.rounds),
@@ -190,50 +191,22 @@ impl Bench {
     }
 
     /// Starts optimized and the other backends.
-    fn start(&self) -> Result<Vec<Contender>, Failure> {
+    fn start(&self, folders: &Folders) -> Result<Vec<Contender>, Failure> {
         let ours = Backend::parse("optimized").map_err(Failure::Usage)?;
-        let is_ours =
-            |backend: &&Backend| matches!(backend, Backend::BuiltIn(named) if named.text == "optimized");
-        let others = self.backends.iter().filter(|backend| !is_ours(backend));
-        let mut contenders = Vec::new();
-        for backend in std::iter::once(&ours).chain(others) {
-            let (name, launch) = self.launch(backend).map_err(Failure::Broken)?;
-            contenders.push(self.contender(&name, &launch)?);
-        }
-        for level in &self.levels {
-            let (_, mut launch) = self.launch(&ours).map_err(Failure::Broken)?;
-            launch.environment.push((LEVEL_VARIABLE.into(), level.to_string().into()));
-            contenders.push(self.contender(&format!("optimized ({level})"), &launch)?);
-        }
-        if !self.command.is_empty() {
-            contenders.push(self.contender(&shell::quoted(&self.command), &Launch::from(&self.command[..]))?);
-        }
-        Ok(contenders)
-    }
-
-    fn contender(&self, name: &str, launch: &Launch) -> Result<Contender, Failure> {
-        let backend = self.process.backend(launch, 1, 1);
-        Contender::start(name.to_owned(), &backend)
-            .map_err(|broken| Failure::Broken(format!("{name}: {broken}")))
-    }
-
-    /// The name of a backend, and how to start it.
-    fn launch(&self, backend: &Backend) -> Result<(String, Launch), String> {
-        match backend {
-            Backend::BuiltIn(built_in) => {
-                let program = std::env::current_exe().map_err(|why| why.to_string())?;
-                let command = [program.into_os_string(), "serve".into(), built_in.text.clone().into()];
-                Ok((built_in.text.clone(), Launch::from(&command[..])))
-            }
-            Backend::Adapter(adapter) => {
-                let say = |text: &str| complain(text);
-                Ok((adapter.name.to_owned(), adapter.launch(self.process.python.as_deref(), &say)?))
-            }
-            Backend::Program(path) => {
-                let command = [path.clone().into_os_string()];
-                Ok((shell::quoted(&command), Launch::from(&command[..])))
-            }
-        }
+        let others = self.backends.iter().filter(|backend| backend.argument() != ours.argument());
+        let backends =
+            std::iter::once(&ours).chain(others).map(|backend| (backend.argument(), backend, None));
+        let levels = self.levels.iter().map(|level| (format!("optimized ({level})"), &ours, Some(level)));
+        let command = Backend::all([], &self.command);
+        let command = command.iter().map(|backend| (backend.argument(), backend, None));
+        let start = |(name, backend, level): (String, &Backend, Option<&Level>)| {
+            let program = backend.program(&self.process, folders, &|text| complain(text));
+            let mut program = program.map_err(Failure::Broken)?;
+            program.environment.extend(level.map(|level| (LEVEL_VARIABLE.into(), level.to_string().into())));
+            let broken = |broken| Failure::Broken(format!("{name}: {broken}"));
+            Contender::start(name.clone(), &program).map_err(broken)
+        };
+        backends.chain(levels).chain(command).map(start).collect()
     }
 }
 

@@ -100,9 +100,9 @@ impl Short<'_> {
         let known_operators = described.of_known_operators(self.spec);
         let most = Self::cases_of(part, self.usual);
         let check = Watched::new(check, known, version, &known_operators, &self.signatures, most);
-        let start =
-            fuzz::Report::new(self.campaign(part, &target.argument, cases), Shard::WHOLE, described.backend);
         let reproduction = target.reproduction.clone();
+        let campaign = self.campaign(part, reproduction.backend(), cases);
+        let start = fuzz::Report::new(campaign, Shard::WHOLE, described.backend);
         let saver = Saver { spec: self.spec, folder: Some(&self.found), reproduction: &reproduction };
         // What is known needs no example; what should be known, and passes, does.
         let wants = |key: &Key| key.known.is_none() || key.verdict == Verdict::UnexpectedPass;

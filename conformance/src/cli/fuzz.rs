@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use gather_spec::{Signatures, Specification};
 
-use crate::adapters::Launch;
 use crate::backend::{Description, Identity};
 use crate::check::Check;
 use crate::files::check_writable;
@@ -18,11 +17,10 @@ use crate::fuzz::{
 use crate::generate::EDGES_IN;
 use crate::interrupt::Gentle;
 use crate::laws::Laws;
-use crate::native;
 use crate::process;
-use crate::reproduction::{Named, Reproduction};
-use crate::shell::quoted;
+use crate::reproduction::Named;
 
+use super::backend::Backend;
 use super::campaign::REFERENCE;
 use super::cases::{case_files_in, chosen_operators};
 use super::ending::{Failure, Status};
@@ -30,11 +28,14 @@ use super::findings::{conclude, summary};
 use super::folders::Folders;
 use super::keep::default_folder;
 use super::output::{complain, print};
-use super::process::{Backend, ProcessOptions, edges, jobs, library, seconds};
+use super::process::{ProcessOptions, edges, jobs, seconds};
 use super::target::Target;
 
 /// The default number of cases.
 const CASES: u64 = 1_000_000;
+
+const ONE_BACKEND: &str =
+    "`fuzz` tests exactly one backend\nhelp: use --backend NAME, --library FILE, or a command after --";
 
 #[derive(clap::Args)]
 pub(super) struct Fuzz {
@@ -43,8 +44,8 @@ pub(super) struct Fuzz {
     #[arg(long, value_name = "NAME[:POLICIES]|PATH", value_parser = Backend::parse)]
     backend: Option<Backend>,
     /// Shared library to test, which implements gatherspec.h
-    #[arg(long, value_name = "FILE", value_parser = library, conflicts_with = "backend")]
-    library: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = Backend::library, conflicts_with = "backend")]
+    library: Option<Backend>,
     /// Check laws instead: relations between calls that hold for every input and need no reference
     #[arg(long)]
     laws: bool,
@@ -97,18 +98,12 @@ impl Fuzz {
     pub(super) fn execute(&self, spec: &Specification, folders: &Folders) -> Result<Status, Failure> {
         let signatures = spec.signatures();
         let operators = chosen_operators(spec, &self.operators)?;
-        let mut target = match self.target(&signatures, folders)? {
-            Ok(target) => target,
-            Err(broken) => {
-                complain(&broken);
-                return Ok(Status::Broken);
-            }
-        };
+        let mut target = self.target(&signatures, folders)?;
         let end = self.time.map(|time| Instant::now() + time);
         let description = target.subjects.0[0].description().clone();
         if let Some(why) = description.nothing_to_test(spec) {
-            complain(format_args!("nothing can be tested of {}: {why}", target.argument));
-            return Ok(Status::Broken);
+            let argument = target.reproduction.backend();
+            return Err(Failure::Broken(format!("nothing can be tested of {argument}: {why}")));
         }
         let unknown = description.unknown_names(spec);
         unknown.iter().for_each(|said| complain(format_args!("error: the backend {said}")));
@@ -116,20 +111,14 @@ impl Fuzz {
         let check: Box<dyn Check> =
             if operators.is_empty() { check } else { Box::new(OfOperators::new(check, &operators)) };
         let path = self.report_path();
-        let mut report =
-            self.start(&path, self.campaign(&target.argument, &operators), description.backend)?;
         let reproduction = target.reproduction.clone();
+        let campaign = self.campaign(reproduction.backend(), &operators);
+        let mut report = self.start(&path, campaign, description.backend)?;
         let saver = Saver { spec, folder: self.save.as_deref(), reproduction: &reproduction };
         silence_backends();
         // A resumed campaign does not replay the cases that it saved itself.
         if report.done == 0 && report.corpus.is_none() {
-            report.corpus = match self.ask_saved(&mut target, &saver, end)? {
-                Ok(corpus) => corpus,
-                Err(broken) => {
-                    complain(&broken);
-                    return Ok(Status::Broken);
-                }
-            };
+            report.corpus = self.ask_saved(&mut target, &saver, end)?;
             for failing in report.corpus.iter().flat_map(|corpus| &corpus.failing) {
                 complain(format_args!("still failing: {} {}", failing.verdict, failing.id));
             }
@@ -157,22 +146,21 @@ impl Fuzz {
             Err(stopped) => {
                 // Shows the results so far even if standard output cannot be written either.
                 let _ = print(&summary(&latest));
-                Self::stopped(stopped, &path)
+                Err(Self::stopped(stopped, &path))
             }
         }
     }
 
-    /// The exit status of an aborted campaign.
-    fn stopped(why: Stopped, report: &Path) -> Result<Status, Failure> {
+    /// How an aborted campaign ends.
+    fn stopped(why: Stopped, report: &Path) -> Failure {
         match why {
             Stopped::Broken(broken) => {
                 let report = report.display();
-                complain(format_args!(
+                Failure::Broken(format!(
                     "{broken}\nthe cases up to the last checkpoint are in {report}; --resume continues"
-                ));
-                Ok(Status::Broken)
+                ))
             }
-            Stopped::Io(error) => Err(Failure::Usage(error.to_string())),
+            Stopped::Io(error) => Failure::Usage(error.to_string()),
         }
     }
 
@@ -244,15 +232,16 @@ impl Fuzz {
         target: &mut Target,
         saver: &Saver<'_>,
         end: Option<Instant>,
-    ) -> Result<Result<Option<Corpus>, process::Broken>, Failure> {
+    ) -> Result<Option<Corpus>, Failure> {
         let Some(folder) = self.save.as_deref().filter(|folder| folder.symlink_metadata().is_ok()) else {
-            return Ok(Ok(None));
+            return Ok(None);
         };
         let saved = self.saved(folder, saver.spec)?;
         if saved.is_empty() {
-            return Ok(Ok(None));
+            return Ok(None);
         }
-        Ok(Corpus::ask(&saved, &mut target.subjects.0[0], target.strictness, saver, end).map(Some))
+        let corpus = Corpus::ask(&saved, &mut target.subjects.0[0], target.strictness, saver, end);
+        corpus.map(Some).map_err(|broken| Failure::Broken(broken.to_string()))
     }
 
     fn saved(&self, folder: &Path, spec: &Specification) -> Result<Vec<Saved>, Failure> {
@@ -272,12 +261,6 @@ impl Fuzz {
         if wrong.is_empty() { Ok(saved) } else { Err(Failure::Files(wrong)) }
     }
 
-    /// The command lines that repeat what the campaign finds.
-    fn reproduction(&self, folders: &Folders, named: Named, argument: &str) -> Reproduction {
-        let given = if named == Named::BuiltIn { Vec::new() } else { self.process.given() };
-        Reproduction::new(named, argument, &[folders.options(), given].concat())
-    }
-
     fn report_path(&self) -> PathBuf {
         let name = match self.shard {
             Shard::WHOLE => "fuzz.json".to_owned(),
@@ -286,37 +269,18 @@ impl Fuzz {
         self.report.clone().unwrap_or_else(|| default_folder().join(name))
     }
 
-    /// Starts the backend. The inner error says why it cannot be started.
-    fn target(&self, signatures: &Signatures, folders: &Folders) -> Result<Result<Target, String>, Failure> {
-        let (named, argument, launch) = match (&self.backend, &self.library, self.command.as_slice()) {
-            (Some(Backend::BuiltIn(backend)), None, []) => {
-                let reproduction = self.reproduction(folders, Named::BuiltIn, &backend.text);
-                return Ok(Ok(Target::built_in(backend, signatures, reproduction, self.jobs)));
-            }
-            (Some(Backend::Adapter(adapter)), None, []) => {
-                match adapter.launch(self.process.python.as_deref(), &|text| complain(text)) {
-                    Ok(launch) => (Named::Option, adapter.name.to_owned(), launch),
-                    Err(why) => return Ok(Err(why)),
-                }
-            }
-            (Some(Backend::Program(path)), None, []) => {
-                let command = [path.clone().into_os_string()];
-                (Named::Option, quoted(&command), Launch::from(&command[..]))
-            }
-            (None, Some(path), []) => {
-                let launch = Launch::from(&native::command(path, folders.arguments())?[..]);
-                (Named::Library, quoted(&[path.clone().into_os_string()]), launch)
-            }
-            (None, None, [_, ..]) => (Named::Command, quoted(&self.command), Launch::from(&self.command[..])),
-            _ => return Err(one_backend()),
+    /// Starts the backend.
+    fn target(&self, signatures: &Signatures, folders: &Folders) -> Result<Target, Failure> {
+        let named = Backend::all(self.backend.iter().chain(&self.library), &self.command);
+        let [backend] = &named[..] else {
+            return Err(Failure::Usage(ONE_BACKEND.to_owned()));
         };
-        let reproduction = self.reproduction(folders, named, &argument);
-        Ok(Target::program(&self.process, &launch, (argument, reproduction), self.jobs))
+        let reproduction = backend.reproduction(&self.process, folders);
+        if let Backend::BuiltIn(backend) = backend {
+            return Ok(Target::built_in(backend, signatures, reproduction, self.jobs));
+        }
+        let program = backend.program(&self.process, folders, &|text| complain(text));
+        let target = program.and_then(|program| Target::program(&program, reproduction, self.jobs));
+        target.map_err(Failure::Broken)
     }
-}
-
-fn one_backend() -> Failure {
-    let what =
-        "`fuzz` tests exactly one backend\nhelp: use --backend NAME, --library FILE, or a command after --";
-    Failure::Usage(what.to_owned())
 }

@@ -1,59 +1,13 @@
-//! Command-line options for backends that are programs: which program, and its limits.
+//! Command-line options for backends that are programs: their limits, and how many run in parallel.
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::adapters::{self, ADAPTERS, Adapter, Launch};
-use crate::builtin;
+use crate::adapters::Launch;
 use crate::process::{Limits, ProcessBackend};
 use crate::reproduction::path;
 use crate::shell::option;
-
-use super::built_in::BackendArgument;
-
-/// What `run --backend` names.
-#[derive(Clone, Debug)]
-pub(super) enum Backend {
-    /// One that is built in, under a profile.
-    BuiltIn(BackendArgument),
-    /// An adapter that is embedded.
-    Adapter(&'static Adapter),
-    /// A program.
-    Program(PathBuf),
-}
-
-impl Backend {
-    /// The one that is built in, if it is.
-    pub(super) const fn built_in(&self) -> Option<&BackendArgument> {
-        if let Self::BuiltIn(backend) = self { Some(backend) } else { None }
-    }
-
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let name = text.split(':').next().unwrap_or_default();
-        if builtin::NAMES.contains(&name) {
-            return BackendArgument::parse(text).map(Self::BuiltIn);
-        }
-        if let Some(adapter) = adapters::adapter(text) {
-            return Ok(Self::Adapter(adapter));
-        }
-        let path = Path::new(text);
-        let is_path = text.contains(std::path::MAIN_SEPARATOR);
-        if is_path && path.is_file() {
-            return Ok(Self::Program(path.to_owned()));
-        }
-        let adapters = ADAPTERS.iter().map(|adapter| adapter.name);
-        let names = builtin::NAMES.into_iter().chain(adapters).collect::<Vec<_>>().join(" ");
-        Err(if is_path {
-            format!("no such program: `{text}`")
-        } else {
-            format!(
-                "unknown backend `{text}`\nhelp: name one of {names}, or the path of a program, such as ./{text}; put a program \
-                 with arguments after --"
-            )
-        })
-    }
-}
 
 /// What a backend that is a program may take.
 #[derive(Clone, Debug, clap::Args)]
@@ -88,10 +42,9 @@ pub(super) struct ProcessOptions {
 }
 
 impl ProcessOptions {
-    /// The backend for a program under these limits.
-    pub(super) fn backend(&self, launch: &Launch, jobs: usize, repeat: usize) -> ProcessBackend {
+    /// A program under these limits, as one process that is asked everything once.
+    pub(super) fn backend(&self, launch: Launch) -> ProcessBackend {
         let (program, arguments) = launch.command.split_first().expect("a command is not empty");
-        let (arguments, environment) = (arguments.to_vec(), launch.environment.clone());
         let mut limits = self.limits();
         if launch.reserves_memory {
             limits.memory = None;
@@ -99,7 +52,8 @@ impl ProcessOptions {
         if let (None, Some(restarts)) = (self.restarts, launch.restarts) {
             limits.restarts = restarts;
         }
-        ProcessBackend { arguments, environment, limits, jobs, repeat, ..ProcessBackend::new(program) }
+        let (arguments, environment) = (arguments.to_vec(), launch.environment);
+        ProcessBackend { arguments, environment, limits, ..ProcessBackend::new(program) }
     }
 
     fn limits(&self) -> Limits {
@@ -171,15 +125,5 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
         Err("at most 1000000 seconds".to_owned())
     } else {
         Ok(duration)
-    }
-}
-
-/// An existing file. Whether it is a library shows when it is loaded.
-pub(super) fn library(text: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text);
-    match path.metadata() {
-        Ok(found) if found.is_file() => Ok(path),
-        Ok(_) => Err(format!("`{text}` is not a file")),
-        Err(_) => Err(format!("no such file: `{text}`")),
     }
 }

@@ -23,6 +23,7 @@ use crate::select::{Chosen, Selection, Suite};
 use crate::terminal;
 use crate::words::counted;
 
+use super::backend::Backend;
 use super::campaign;
 use super::cases::{chosen_operators, read_files, selection, wanted};
 use super::ending::{Failure, Status};
@@ -32,7 +33,7 @@ use super::keep::{Kept, default_folder};
 use super::known::Known;
 use super::output::{complain, print};
 use super::partial::note_missing;
-use super::process::{Backend, ProcessOptions, jobs, library, runs};
+use super::process::{ProcessOptions, jobs, runs};
 use super::progress::Progress;
 
 /// The folder for reports on chosen cases, inside the usual one.
@@ -45,8 +46,8 @@ pub(super) struct Run {
     #[arg(long = "backend", value_name = "NAME[:POLICIES]|PATH", value_parser = Backend::parse)]
     backends: Vec<Backend>,
     /// Shared library to test, which implements gatherspec.h
-    #[arg(long = "library", value_name = "FILE", value_parser = library)]
-    libraries: Vec<PathBuf>,
+    #[arg(long = "library", value_name = "FILE", value_parser = Backend::library)]
+    libraries: Vec<Backend>,
     /// Run only the case with this id, its runs that brackets choose (ID[f32,n=33]), or the cases that match this glob (`*` also
     /// matches `/`)
     #[arg(long = "case", value_name = "ID|GLOB")]
@@ -193,14 +194,14 @@ impl Run {
         let deviations = Known::read(&self.deviations, spec, all_cases, self.write_deviations.is_some())
             .map_err(Failure::Usage)?;
         let baseline = self.baseline.as_deref().map(Saved::read).transpose().map_err(Failure::Usage)?;
-        let (backends, count) = self.named()?;
+        let backends = self.named()?;
 
         let found = campaign::folder(&out);
         let kept = Kept::new(out, self.results.as_deref(), self.write_deviations.as_deref());
         let kept = kept.map_err(Failure::Usage)?;
 
         let gentle = Gentle::new();
-        let progress = Progress::new(count * cases.len(), self.quiet);
+        let progress = Progress::new(backends.len() * cases.len(), self.quiet);
         let chosen = Chosen { cases: &cases, selection: Some(&selection) };
         let job = Job::new(spec, folders, chosen, &operators, &progress, &deviations, found);
         silence_backends();
@@ -235,21 +236,20 @@ impl Run {
         Ok(ended(report, changes.as_ref()))
     }
 
-    /// The backends that the command line names by `--backend`, and how many it names in all ways.
-    fn named(&self) -> Result<(Vec<Backend>, usize), Failure> {
-        let mut backends = self.backends.clone();
-        if backends.is_empty() && self.libraries.is_empty() && self.command.is_empty() {
+    /// The backends that the command line names: the built-in ones, if it names none.
+    fn named(&self) -> Result<Vec<Backend>, Failure> {
+        let mut backends = Backend::all(self.backends.iter().chain(&self.libraries), &self.command);
+        if backends.is_empty() {
             let all = builtin::NAMES.iter().map(|name| Backend::parse(name)).collect::<Result<_, _>>();
             backends = all.map_err(Failure::Usage)?;
         }
-        let count = backends.len() + self.libraries.len() + usize::from(!self.command.is_empty());
-        if self.write_deviations.is_some() && count != 1 {
+        if self.write_deviations.is_some() && backends.len() != 1 {
             return Err(Failure::Usage("--write-deviations takes exactly one backend".to_owned()));
         }
-        if self.results.is_some() && count == backends.iter().filter_map(Backend::built_in).count() {
+        if self.results.is_some() && backends.iter().all(|one| one.built_in().is_some()) {
             return Err(Failure::Usage("--results needs a backend that is a program".to_owned()));
         }
-        Ok((backends, count))
+        Ok(backends)
     }
 
     /// What the run prints: the report, or what changed.

@@ -10,14 +10,14 @@ use gather_spec::{BadIndex, NegativeIndex, Signatures};
 use crate::serve::Files;
 use crate::{builtin, serve};
 
-use super::built_in::BackendArgument;
+use super::backend::BuiltIn;
 use super::ending::{Failure, Status};
 
 #[derive(clap::Args)]
 pub(super) struct Serve {
     /// Built-in backend to serve
-    #[arg(value_parser = BackendArgument::parse)]
-    backend: BackendArgument,
+    #[arg(value_parser = BuiltIn::parse)]
+    backend: BuiltIn,
     /// What an index outside its axis gives
     #[arg(long, value_parser = policies::<BadIndex>(BadIndex::SPECIFIED.map(BadIndex::name)))]
     bad: Option<BadIndex>,

@@ -8,7 +8,7 @@ use gather_spec::load::Maker;
 use gather_spec::{Case, Run as CaseRun};
 use rayon::prelude::*;
 
-use crate::adapters::{self, Adapter, Launch};
+use crate::adapters::Manifest;
 use crate::backend::{Description, Held};
 use crate::builtin;
 use crate::deviations::Deviations;
@@ -16,83 +16,56 @@ use crate::entry::Entry;
 use crate::fuzz::SHORT;
 use crate::interrupt;
 use crate::judge::Strictness;
-use crate::native;
-use crate::process::Event;
+use crate::process::{Event, ProcessBackend};
 use crate::report::{BackendReport, Part, Problem};
-use crate::reproduction::{Named, Reproduction, path};
+use crate::reproduction::path;
 use crate::runner::InProcess;
 use crate::select::Suite;
-use crate::shell::{option, quoted};
+use crate::shell::option;
 
-use super::super::built_in::BackendArgument;
+use super::super::backend::{Backend, BuiltIn};
 use super::super::campaign::Short;
 use super::super::job::Job;
 use super::super::partial::{not_run, with_results};
-use super::super::process::Backend;
 use super::super::target::Target;
 use super::Run;
 
 impl Run {
     /// Runs every backend. One that cannot be run does not affect the others.
     pub(super) fn run_all(&self, backends: &[Backend], job: &Job<'_>) -> Vec<BackendReport> {
-        let nothing = Deviations::default();
-        let is_built_in = |backend: &Backend| backend.built_in().is_some();
-        let goes_on = || !interrupt::is_stopped();
-        let mut reports = Vec::new();
-        for group in backends.chunk_by(|one, other| is_built_in(one) && is_built_in(other)) {
-            if !goes_on() {
-                break;
-            }
-            match &group[0] {
-                Backend::BuiltIn(_) => {
-                    let of_group = group.iter().filter_map(Backend::built_in).collect::<Vec<_>>();
-                    reports.extend(self.run_built_in(&of_group, job));
-                }
-                Backend::Adapter(adapter) => reports.push(self.run_adapter(adapter, job)),
-                Backend::Program(path) => {
-                    let command = [path.clone().into_os_string()];
-                    let launch = Launch::from(&command[..]);
-                    let (name, named) = (quoted(&command), Named::Option);
-                    reports.push(self.run_program(&name, named, &launch, &nothing, job));
-                }
-            }
-        }
-        for path in self.libraries.iter().take_while(|_| goes_on()) {
-            let name = quoted(&[path.clone().into_os_string()]);
-            reports.push(match native::command(path, job.folders.arguments()) {
-                Ok(command) => {
-                    self.run_program(&name, Named::Library, &Launch::from(&command[..]), &nothing, job)
-                }
-                Err(error) => {
-                    BackendReport { named: Named::Library, ..BackendReport::broken(name, &error.to_string()) }
-                }
-            });
-        }
-        if !self.command.is_empty() && goes_on() {
-            let (name, launch) = (quoted(&self.command), Launch::from(&self.command[..]));
-            reports.push(self.run_program(&name, Named::Command, &launch, &nothing, job));
-        }
-        reports
+        let are_built_in =
+            |one: &Backend, other: &Backend| [one, other].iter().all(|one| one.built_in().is_some());
+        let groups = backends.chunk_by(are_built_in).take_while(|_| !interrupt::is_stopped());
+        let run = |group: &[Backend]| {
+            let reports = match group {
+                [Backend::BuiltIn(_), ..] => self.run_built_in(group, job),
+                _ => group.iter().map(|backend| self.run_program(backend, job)).collect(),
+            };
+            let named = reports.into_iter().zip(group);
+            named
+                .map(|(report, backend)| BackendReport { named: backend.named(), ..report })
+                .collect::<Vec<_>>()
+        };
+        groups.flat_map(run).collect()
     }
 
     /// Runs built-in backends side by side: the runs of each case are made once for all of them.
-    fn run_built_in(&self, backends: &[&BackendArgument], job: &Job<'_>) -> Vec<BackendReport> {
+    fn run_built_in(&self, backends: &[Backend], job: &Job<'_>) -> Vec<BackendReport> {
         let jobs = self.jobs.map_or_else(rayon::current_num_threads, NonZeroUsize::get);
         let pool = match rayon::ThreadPoolBuilder::new().num_threads(jobs).build() {
             Ok(pool) => pool,
             Err(error) => {
-                let broken =
-                    |one: &&BackendArgument| BackendReport::broken(one.text.clone(), &error.to_string());
+                let broken = |one: &Backend| BackendReport::broken(one.argument(), &error.to_string());
                 return backends.iter().map(broken).collect();
             }
         };
         let signatures = &job.spec.signatures();
         let runner = |backend| {
-            let make = move || BackendArgument::make(backend, signatures, self.max_output);
+            let make = move || BuiltIn::make(backend, signatures, self.max_output);
             InProcess::new(make, Strictness::Strict).repeat(self.repeat.get())
         };
-        let runners = || backends.iter().copied().map(runner).collect::<Vec<_>>();
-        let names: Vec<&str> = backends.iter().map(|backend| backend.text.as_str()).collect();
+        let runners = || backends.iter().filter_map(Backend::built_in).map(runner).collect::<Vec<_>>();
+        let names: Vec<String> = backends.iter().map(Backend::argument).collect();
         job.progress.backend(&names.join(", "));
         let described = runners();
         let described = || described.iter().map(InProcess::description).zip(backends);
@@ -109,10 +82,12 @@ impl Run {
             }
         }
         for (report, backend) in reports.iter_mut().zip(backends) {
-            let Some(short) = self.short(job, SHORT.drawn) else { continue };
-            job.progress.backend(&backend.text);
-            let reproduction = reproduction(job, Named::BuiltIn, &backend.text, Vec::new());
-            let target = Target::built_in(backend, signatures, reproduction, self.jobs);
+            let (Some(short), Some(built_in)) = (self.short(job, SHORT.drawn), backend.built_in()) else {
+                continue;
+            };
+            job.progress.backend(&built_in.text);
+            let reproduction = backend.reproduction(&self.process, job.folders);
+            let target = Target::built_in(built_in, signatures, reproduction, self.jobs);
             short.run(target, &Deviations::default(), report);
         }
         reports
@@ -154,16 +129,15 @@ impl Run {
     /// The report on a built-in backend, without results.
     fn report_on_built_in(
         &self,
-        backend: &BackendArgument,
+        backend: &Backend,
         description: &Description,
         job: &Job<'_>,
     ) -> BackendReport {
-        let mut report = BackendReport::new(backend.text.clone(), description, job.spec);
+        let mut report = BackendReport::new(backend.argument(), description, job.spec);
         report.departures.retain(|departure| job.operators.contains(departure.operator.as_str()));
         report.sources = self.sources(job);
         let usual = self.max_output == builtin::MAX_OUTPUT;
         report.sources.extend((!usual).then(|| option("--max-output", self.max_output)));
-        report.named = Named::BuiltIn;
         report
     }
 
@@ -199,53 +173,27 @@ impl Run {
         })
     }
 
-    /// Runs an embedded adapter with its known deviations.
-    fn run_adapter(&self, adapter: &Adapter, job: &Job<'_>) -> BackendReport {
-        if let Some(report) = not_run(adapter.name) {
+    /// Runs a program. Applies its known deviations; a file given on the command line replaces those of an adapter. Problems
+    /// go into the report.
+    fn run_program(&self, backend: &Backend, job: &Job<'_>) -> BackendReport {
+        let argument = backend.argument();
+        let broken =
+            |why: String| not_run(&argument).unwrap_or_else(|| BackendReport::broken(argument.clone(), &why));
+        if let Some(report) = not_run(&argument) {
             return report;
         }
-        job.progress.backend(adapter.name);
-        let say = |text: &str| job.progress.say(text);
-        let is_whole = self.operators.is_empty() && self.campaign.is_none() && self.drawn(1) > 0;
-        if let Some(minutes) = adapter.manifest().minutes.filter(|_| is_whole && !self.quiet) {
-            say(&format!("{}: the run takes about {minutes} min on two cores", adapter.name));
-        }
-        let known = Deviations::parse(adapter.name, adapter.deviations, job.spec, &job.spec.cases)
-            .map_err(|wrong| format!("its known deviations do not fit this specification\n{wrong}"));
-        let prepared =
-            known.and_then(|known| Ok((known, adapter.launch(self.process.python.as_deref(), &say)?)));
-        match prepared {
-            Err(why) => {
-                not_run(adapter.name).unwrap_or_else(|| BackendReport::broken(adapter.name.to_owned(), &why))
-            }
-            Ok((known, launch)) => self.run_program(adapter.name, Named::Option, &launch, &known, job),
-        }
-    }
-
-    /// Runs a program. Applies its known deviations; a file given on the command line replaces the embedded ones. Problems
-    /// go into the report.
-    fn run_program(
-        &self,
-        argument: &str,
-        named: Named,
-        launch: &Launch,
-        built_in: &Deviations,
-        job: &Job<'_>,
-    ) -> BackendReport {
-        if let Some(report) = not_run(argument) {
-            return BackendReport { named, ..report };
-        }
-        job.progress.backend(argument);
-        let argument = argument.to_owned();
-        let jobs = self.jobs_of(named, &argument).map_or(1, NonZeroUsize::get);
-        let backend = self.process.backend(launch, jobs, self.repeat.get());
-        let watch = |event: Event<'_>| self.note(job, event, Some(built_in));
-        let ran = backend.run(&job.spec.cases, &job.cases, &watch);
+        job.progress.backend(&argument);
+        let (program, of_adapter) = match self.prepared(backend, job) {
+            Ok(prepared) => prepared,
+            Err(why) => return broken(why),
+        };
+        let watch = |event: Event<'_>| self.note(job, event, Some(&of_adapter));
+        let ran = program.run(&job.spec.cases, &job.cases, &watch);
         let ran = ran
             .map_err(|broken| broken.to_string())
             .and_then(|findings| findings.description.nothing_to_test(job.spec).map_or(Ok(findings), Err));
         let mut report = match ran {
-            Err(why) => not_run(&argument).unwrap_or_else(|| BackendReport::broken(argument, &why)),
+            Err(why) => broken(why),
             Ok(findings) => {
                 let mut report = BackendReport::new(argument, &findings.description, job.spec);
                 let ids: Vec<&str> = findings.results.iter().map(|result| result.id.as_str()).collect();
@@ -256,15 +204,14 @@ impl Run {
                 let unknown = findings.description.unknown_names(job.spec).into_iter();
                 report.problems.extend(findings.problems.into_iter().chain(unknown).map(Problem::Said));
                 let given = job.deviations.of(&report.backend.name);
-                let known = given.as_ref().unwrap_or(built_in);
+                let known = given.as_ref().unwrap_or(&of_adapter);
                 known.apply(&mut report, &cases);
                 known.apply_to_undeclared(&mut report, job.cases.cases);
                 known.apply_to_profile(&mut report, &findings.description, job.spec, &job.operators);
-                self.campaign_on(named, launch, known, job, &mut report, not_run);
+                self.campaign_on(backend, &program, known, job, &mut report, not_run);
                 report
             }
         };
-        report.named = named;
         let known = job.deviations.files_of(&report.backend.name);
         report.sources = self.sources(job);
         report.sources.extend(known.map(|file| path("--deviations", file)));
@@ -272,27 +219,44 @@ impl Run {
         report
     }
 
+    /// How to start a program, and what is known of it if it is an adapter.
+    ///
+    /// # Errors
+    /// Why it cannot be started.
+    fn prepared(&self, backend: &Backend, job: &Job<'_>) -> Result<(ProcessBackend, Deviations), String> {
+        let say = |text: &str| job.progress.say(text);
+        let mut known = Deviations::default();
+        if let Backend::Adapter(adapter) = backend {
+            let is_whole = self.operators.is_empty() && self.campaign.is_none() && self.drawn(1) > 0;
+            if let Some(minutes) = adapter.manifest().minutes.filter(|_| is_whole && !self.quiet) {
+                say(&format!("{}: the run takes about {minutes} min on two cores", adapter.name));
+            }
+            known = Deviations::parse(adapter.name, adapter.deviations, job.spec, &job.spec.cases)
+                .map_err(|wrong| format!("its known deviations do not fit this specification\n{wrong}"))?;
+        }
+        let program = backend.program(&self.process, job.folders, &say)?;
+        let jobs = self.jobs_of(backend).map_or(1, NonZeroUsize::get);
+        Ok((ProcessBackend { jobs, repeat: self.repeat.get(), ..program }, known))
+    }
+
     /// Runs the campaign on a program, unless cases were `not_run` for some reason.
     fn campaign_on(
         &self,
-        named: Named,
-        launch: &Launch,
+        backend: &Backend,
+        program: &ProcessBackend,
         known: &Deviations,
         job: &Job<'_>,
         report: &mut BackendReport,
         not_run: Option<String>,
     ) {
-        let argument = report.argument.clone();
-        let usual =
-            adapter(named, &argument).and_then(|adapter| adapter.manifest().campaign).unwrap_or(SHORT.drawn);
-        let Some(short) = self.short(job, usual) else { return };
-        if let Some(why) = not_run {
-            let (part, done, cases) = (Part::Drawn, 0, short.drawn);
-            return report.problems.push(Problem::CampaignEnded { why, part, done, cases });
-        }
-        let reproduction = reproduction(job, named, &argument, self.process.given());
-        let jobs = self.jobs_of(named, &argument);
-        match Target::program(&self.process, launch, (argument, reproduction), jobs) {
+        let of_adapter = manifest(backend).and_then(|manifest| manifest.campaign);
+        let Some(short) = self.short(job, of_adapter.unwrap_or(SHORT.drawn)) else { return };
+        let reproduction = backend.reproduction(&self.process, job.folders);
+        let target = match not_run {
+            Some(why) => Err(why),
+            None => Target::program(program, reproduction, self.jobs_of(backend)),
+        };
+        match target {
             Ok(target) => short.run(target, known, report),
             Err(why) => {
                 let (part, done, cases) = (Part::Drawn, 0, short.drawn);
@@ -302,9 +266,9 @@ impl Run {
     }
 
     /// The number of processes to start: as the command line says, or as the adapter does, on as many cores as there are.
-    fn jobs_of(&self, named: Named, argument: &str) -> Option<NonZeroUsize> {
+    fn jobs_of(&self, backend: &Backend) -> Option<NonZeroUsize> {
         let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let of_adapter = || adapter(named, argument)?.manifest().jobs.map(|jobs| jobs.min(cores()));
+        let of_adapter = || manifest(backend)?.jobs.map(|jobs| jobs.min(cores()));
         self.jobs.or_else(of_adapter)
     }
 
@@ -317,14 +281,9 @@ impl Run {
     }
 }
 
-/// The adapter that a backend is, if it is one.
-fn adapter(named: Named, argument: &str) -> Option<&'static Adapter> {
-    if named == Named::Option { adapters::adapter(argument) } else { None }
-}
-
-/// The command lines for a campaign on a backend.
-fn reproduction(job: &Job<'_>, named: Named, argument: &str, options: Vec<String>) -> Reproduction {
-    Reproduction::new(named, argument, &[job.folders.options(), options].concat())
+/// The manifest of a backend that is an adapter.
+fn manifest(backend: &Backend) -> Option<Manifest> {
+    if let Backend::Adapter(adapter) = backend { Some(adapter.manifest()) } else { None }
 }
 
 #[cfg(test)]
