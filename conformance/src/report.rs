@@ -25,7 +25,7 @@ mod schema;
 mod summary;
 
 pub use crate::entry::{Entry, Runs, Size};
-pub use campaign::{Campaign, Kind, Part};
+pub use campaign::{Kind, Part, PartReport};
 #[cfg(feature = "cli")]
 pub(crate) use changes::Changes;
 pub(crate) use departure::departures;
@@ -39,7 +39,5 @@ pub use found::{Asked, BackendReport, Ending, Report, SCHEMA, Summary};
 pub(crate) use html::PAGE;
 #[cfg(feature = "cli")]
 pub(crate) use human::Detail;
-#[cfg(feature = "cli")]
-pub use saved::Saved;
 #[cfg(feature = "cli")]
 pub use schema::schema;

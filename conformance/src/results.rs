@@ -48,7 +48,7 @@ pub struct Results {
     /// The policies that it declares and the documents do not permit, each with the reason.
     pub departures: Vec<String>,
     /// The runs that it was asked and did not pass.
-    pub deviations: Vec<Deviation>,
+    pub deviations: Vec<FailedRun>,
     /// Its answers to the cases of questions, in few words. Files from before there were questions lack them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answers: BTreeMap<String, String>,
@@ -57,7 +57,7 @@ pub struct Results {
 /// A run that did not pass.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Deviation {
+pub struct FailedRun {
     /// The run's id.
     pub case: String,
     /// The clauses that it tests.
@@ -103,7 +103,7 @@ impl Results {
                 || (kept(&entry.expected), kept(&entry.actual)),
                 |(expected, actual)| (shortened(&expected), shortened(&actual)),
             );
-            Deviation {
+            FailedRun {
                 case: entry.id.clone(),
                 clauses: entry.clauses.to_vec(),
                 observed: observed(entry),
@@ -297,7 +297,7 @@ fn backends(text: &mut String, results: &[Results]) {
 
 /// The findings of a backend, with one case for all that share verdict and reason.
 fn findings(text: &mut String, of: &Results, since: &BTreeMap<String, String>) {
-    let mut by_reason: BTreeMap<(&str, Verdict), Vec<&Deviation>> = BTreeMap::new();
+    let mut by_reason: BTreeMap<(&str, Verdict), Vec<&FailedRun>> = BTreeMap::new();
     for deviation in of.deviations.iter().filter(|deviation| deviation.finding) {
         let reason = deviation.reason.as_deref().unwrap_or_default();
         by_reason.entry((reason, deviation.observed)).or_default().push(deviation);

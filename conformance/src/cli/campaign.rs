@@ -14,7 +14,7 @@ use crate::fuzz::{
 use crate::interrupt;
 use crate::judge::Verdict;
 use crate::laws::Laws;
-use crate::report::{BackendReport, Campaign, Part, Problem};
+use crate::report::{BackendReport, Part, PartReport, Problem};
 use crate::reproduction::{Named, Reproduction};
 
 use super::progress::Progress;
@@ -86,10 +86,10 @@ impl Short<'_> {
         target: &mut Target,
         known: &Deviations,
         version: &str,
-    ) -> (Campaign, Option<Problem>) {
+    ) -> (PartReport, Option<Problem>) {
         let cases = self.cases(part);
         if part == Part::Drawn && target.reproduction.is_built_in(REFERENCE) {
-            return (Campaign::left_out(part, SHORT.seed, cases, "compared with itself: left out"), None);
+            return (PartReport::left_out(part, SHORT.seed, cases, "compared with itself: left out"), None);
         }
         let described = target.subjects.0[0].description().clone();
         let check = self.check(part, target, &described.of_known_operators(self.spec));
@@ -102,7 +102,7 @@ impl Short<'_> {
         let check = Watched::new(check, known, version, &known_operators, &self.signatures, most);
         let reproduction = target.reproduction.clone();
         let campaign = self.campaign(part, reproduction.backend(), cases);
-        let start = fuzz::Report::new(campaign, Shard::WHOLE, described.backend);
+        let start = fuzz::CampaignReport::new(campaign, Shard::WHOLE, described.backend);
         let saver = Saver { spec: self.spec, folder: Some(&self.found), reproduction: &reproduction };
         // What is known needs no example; what should be known, and passes, does.
         let wants = |key: &Key| key.known.is_none() || key.verdict == Verdict::UnexpectedPass;
@@ -127,9 +127,9 @@ impl Short<'_> {
             done: done.done,
             cases: done.len(),
         });
-        let campaign = Campaign::new(part, &done, self.repeat(part, &reproduction));
+        let campaign = PartReport::new(part, &done, self.repeat(part, &reproduction));
         let is_usual = done.done >= most;
-        (Campaign { drawn: check.into_calls(done.done), is_usual, ..campaign }, problem)
+        (PartReport { drawn: check.into_calls(done.done), is_usual, ..campaign }, problem)
     }
 
     fn check(&self, part: Part, target: &Target, description: &Description) -> Box<dyn Check> {

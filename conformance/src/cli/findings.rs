@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::fuzz::{Corpus, Failing, Report, Shard};
+use crate::fuzz::{CampaignReport, Corpus, Failing, Shard};
 use crate::words::counted;
 
 use super::ending::{Failure, Status};
@@ -10,7 +10,7 @@ use super::output::{complain, print};
 
 /// Prints the results and a last line, and returns the exit status. A campaign without failures conforms only if it tested
 /// something.
-pub(super) fn conclude(report: &Report, last: &str) -> Result<Status, Failure> {
+pub(super) fn conclude(report: &CampaignReport, last: &str) -> Result<Status, Failure> {
     print(&(summary(report) + last))?;
     Ok(match (report.is_clean(), report.gap()) {
         (false, _) => Status::DoesNotConform,
@@ -23,7 +23,7 @@ pub(super) fn conclude(report: &Report, last: &str) -> Result<Status, Failure> {
 }
 
 /// The results in a report, for people.
-pub(super) fn summary(report: &Report) -> String {
+pub(super) fn summary(report: &CampaignReport) -> String {
     let mut text = String::new();
     for (row, columns) in &report.counts {
         let each: Vec<String> = columns.iter().map(|(column, count)| format!("{count} {column}")).collect();
@@ -96,7 +96,7 @@ pub(super) fn summary(report: &Report) -> String {
     clippy::cast_sign_loss,
     reason = "shown only"
 )]
-fn rate(report: &Report) -> String {
+fn rate(report: &CampaignReport) -> String {
     let rate = if report.seconds > 0.0 { report.done as f64 / report.seconds } else { 0.0 };
     format!("{:.1} s ({} a second)", report.seconds, rate as u64)
 }

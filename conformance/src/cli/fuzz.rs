@@ -11,8 +11,8 @@ use crate::backend::{Description, Identity};
 use crate::check::Check;
 use crate::files::check_writable;
 use crate::fuzz::{
-    Campaign, Corpus, Differential, GENERATORS, MOST_CASES, OfOperators, Pace, Report, Saved, Saver, Shard,
-    Shrinking, Stopped, drive_with, silence_backends,
+    Campaign, CampaignReport, Corpus, Differential, GENERATORS, MOST_CASES, OfOperators, Pace, Saved, Saver,
+    Shard, Shrinking, Stopped, drive_with, silence_backends,
 };
 use crate::generate::EDGES_IN;
 use crate::interrupt::Gentle;
@@ -202,18 +202,18 @@ impl Fuzz {
     }
 
     /// The report to continue, or a new one.
-    fn start(&self, path: &Path, campaign: Campaign, backend: Identity) -> Result<Report, Failure> {
+    fn start(&self, path: &Path, campaign: Campaign, backend: Identity) -> Result<CampaignReport, Failure> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder)?;
         }
         check_writable(path)
             .map_err(|error| Failure::Usage(format!("{} cannot be written: {error}", path.display())))?;
-        Report::may_replace(path).map_err(Failure::Usage)?;
-        let new = Report::new(campaign, self.shard, backend);
+        CampaignReport::may_replace(path).map_err(Failure::Usage)?;
+        let new = CampaignReport::new(campaign, self.shard, backend);
         if !self.resume || !path.exists() {
             return Ok(new);
         }
-        let before = Report::read(path).map_err(Failure::Usage)?;
+        let before = CampaignReport::read(path).map_err(Failure::Usage)?;
         let same =
             before.campaign == new.campaign && before.shard == new.shard && before.backend == new.backend;
         if same {

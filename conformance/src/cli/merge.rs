@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::fuzz::{Report, merge};
+use crate::fuzz::{CampaignReport, merge};
 
 use super::ending::{Failure, Status};
 use super::findings::conclude;
@@ -19,10 +19,10 @@ pub(super) struct Merge {
 
 impl Merge {
     pub(super) fn execute(&self) -> Result<Status, Failure> {
-        let read = |file: &PathBuf| Ok((file.display().to_string(), Report::read(file)?));
-        let reports: Result<Vec<(String, Report)>, String> = self.files.iter().map(read).collect();
+        let read = |file: &PathBuf| Ok((file.display().to_string(), CampaignReport::read(file)?));
+        let reports: Result<Vec<(String, CampaignReport)>, String> = self.files.iter().map(read).collect();
         let reports = reports.map_err(Failure::Usage)?;
-        self.out.as_deref().map_or(Ok(()), Report::may_replace).map_err(Failure::Usage)?;
+        self.out.as_deref().map_or(Ok(()), CampaignReport::may_replace).map_err(Failure::Usage)?;
         let whole = merge(&reports).map_err(|error| Failure::Usage(error.to_string()))?;
         let written = self.out.as_deref().map_or(Ok(()), |out| whole.write(out));
         let status = conclude(&whole, "")?;

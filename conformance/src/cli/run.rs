@@ -18,7 +18,7 @@ use crate::entry::Entry;
 use crate::fuzz::{MOST_CASES, SHORT, remove_examples, silence_backends};
 use crate::interrupt::{self, Gentle};
 use crate::process;
-use crate::report::{BackendReport, Changes, Detail, Ending, Format, Report, Saved};
+use crate::report::{BackendReport, Changes, Detail, Ending, Format, Report};
 use crate::select::{Chosen, Selection, Suite};
 use crate::terminal;
 use crate::words::counted;
@@ -193,7 +193,7 @@ impl Run {
         };
         let deviations = Known::read(&self.deviations, spec, all_cases, self.write_deviations.is_some())
             .map_err(Failure::Usage)?;
-        let baseline = self.baseline.as_deref().map(Saved::read).transpose().map_err(Failure::Usage)?;
+        let baseline = self.baseline.as_deref().map(Report::read).transpose().map_err(Failure::Usage)?;
         let backends = self.named()?;
 
         let found = campaign::folder(&out);
@@ -295,7 +295,7 @@ type Selected<'a> = (Vec<&'a Arc<Case>>, Selection);
 
 /// The cases that failed on some backend of an earlier run.
 fn failed_in(path: &Path) -> Result<BTreeSet<String>, Failure> {
-    let saved = Saved::read(path).map_err(|error| {
+    let saved = Report::read(path).map_err(|error| {
         Failure::Usage(format!(
             "{error}\nhelp: --failed reads the report of the last run; name its folder by --out"
         ))

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::corpus::Corpus;
 use super::plan::MOST_CASES;
-use super::report::Report;
+use super::report::CampaignReport;
 use crate::check::BROKEN;
 use crate::check::Key;
 
@@ -14,12 +14,12 @@ use crate::check::Key;
 const MOST_SECONDS: f64 = 3e13;
 
 /// What in the report contradicts itself, if anything.
-pub(super) fn contradiction(report: &Report) -> Option<String> {
+pub(super) fn contradiction(report: &CampaignReport) -> Option<String> {
     of_cases(report).or_else(|| of_failures(report)).or_else(|| of_the_rest(report))
 }
 
 /// Contradictions among the numbers of cases.
-fn of_cases(report: &Report) -> Option<String> {
+fn of_cases(report: &CampaignReport) -> Option<String> {
     let (shard, done) = (report.shard, report.done);
     if !shard.exists() {
         return Some(format!("there is no shard {shard}"));
@@ -42,7 +42,7 @@ fn of_cases(report: &Report) -> Option<String> {
 }
 
 /// Contradictions among the failures, provided that the numbers of cases are consistent.
-fn of_failures(report: &Report) -> Option<String> {
+fn of_failures(report: &CampaignReport) -> Option<String> {
     let (shard, groups) = (report.shard, &report.groups);
     let is_done = |case: u64| {
         let at = case.checked_sub(shard.number - 1).filter(|at| at % shard.of == 0);
@@ -64,7 +64,7 @@ fn of_failures(report: &Report) -> Option<String> {
     (broken != of_laws).then(|| format!("{of_laws} failures of laws are grouped, and {broken} are counted"))
 }
 
-fn of_the_rest(report: &Report) -> Option<String> {
+fn of_the_rest(report: &CampaignReport) -> Option<String> {
     if !(0.0..MOST_SECONDS).contains(&report.seconds) {
         return Some(format!("it took {:e} s", report.seconds));
     }

@@ -19,7 +19,7 @@ use crate::interrupt;
 use crate::process::{self, Interrupted};
 
 use super::example::Saver;
-use super::report::{Group, Report};
+use super::report::{CampaignReport, Group};
 use super::subject::{Subject, Subjects};
 use super::worker::{Found, Job, Part, Round, Small, Worker};
 use crate::check::{Check, Key};
@@ -83,13 +83,13 @@ pub enum Stopped {
 /// # Errors
 /// [`Stopped`].
 pub fn drive(
-    report: Report,
+    report: CampaignReport,
     check: &dyn Check,
     subjects: Vec<Subject>,
     pace: Pace,
     saver: &Saver<'_>,
-    note: &mut dyn FnMut(&Report) -> io::Result<()>,
-) -> Result<Report, Stopped> {
+    note: &mut dyn FnMut(&CampaignReport) -> io::Result<()>,
+) -> Result<CampaignReport, Stopped> {
     drive_with(report, check, &mut Subjects(subjects), pace, Shrinking::ALL, saver, note)
 }
 
@@ -98,14 +98,14 @@ pub fn drive(
 /// # Errors
 /// [`Stopped`].
 pub fn drive_with(
-    mut report: Report,
+    mut report: CampaignReport,
     check: &dyn Check,
     subjects: &mut Subjects,
     pace: Pace,
     mut shrinking: Shrinking<'_>,
     saver: &Saver<'_>,
-    note: &mut dyn FnMut(&Report) -> io::Result<()>,
-) -> Result<Report, Stopped> {
+    note: &mut dyn FnMut(&CampaignReport) -> io::Result<()>,
+) -> Result<CampaignReport, Stopped> {
     let start = Instant::now();
     let before = report.seconds;
     let end = report.len();
@@ -140,13 +140,13 @@ pub fn drive_with(
 
 /// Makes an example of each kind of failure that lacks one. Shrinking may take long, so the report is saved before each.
 fn add_examples(
-    report: &mut Report,
+    report: &mut CampaignReport,
     found: &mut HashMap<Key, Found>,
     worker: &mut Worker<'_>,
     pace: Pace,
     shrinking: &mut Shrinking<'_>,
     saver: &Saver<'_>,
-    note: &mut dyn FnMut(&Report) -> io::Result<()>,
+    note: &mut dyn FnMut(&CampaignReport) -> io::Result<()>,
 ) -> Result<(), Stopped> {
     for at in 0..report.groups.len() {
         if report.groups[at].example.is_none() && (shrinking.wants)(&report.groups[at].key) {
@@ -188,7 +188,7 @@ fn keep(group: &mut Group, small: &Small, saver: &Saver<'_>, seed: u64) -> io::R
 /// Runs one round of all workers and merges the results. If a worker is interrupted, only the cases before the lowest
 /// interrupted place count, and the reason is returned.
 fn run_round(
-    report: &mut Report,
+    report: &mut CampaignReport,
     found: &mut HashMap<Key, Found>,
     workers: &mut [Worker<'_>],
     end: u64,

@@ -7,7 +7,7 @@ use crate::files;
 
 use super::consistency::contradiction;
 use super::plan::Shard;
-use super::report::{Group, Report, SCHEMA};
+use super::report::{CampaignReport, Group, SCHEMA};
 use crate::check::Key;
 
 /// The largest report that is read, in bytes.
@@ -18,7 +18,7 @@ const LARGEST: u64 = 256 << 20;
 #[error("{0}")]
 pub struct MergeError(String);
 
-impl Report {
+impl CampaignReport {
     /// Reads a report.
     ///
     /// # Errors
@@ -39,11 +39,11 @@ impl Report {
 ///
 /// # Errors
 /// [`MergeError`] unless they are exactly the shards of one campaign, all finished and consistent.
-pub fn merge(reports: &[(String, Report)]) -> Result<Report, MergeError> {
+pub fn merge(reports: &[(String, CampaignReport)]) -> Result<CampaignReport, MergeError> {
     let Some((one, first)) = reports.first() else {
         return Err(MergeError("there is no report to merge".to_owned()));
     };
-    let mut shards: BTreeMap<u64, &(String, Report)> = BTreeMap::new();
+    let mut shards: BTreeMap<u64, &(String, CampaignReport)> = BTreeMap::new();
     for named in reports {
         let (name, report) = named;
         let wrong = if let Some(what) = difference(first, report) {
@@ -71,7 +71,7 @@ pub fn merge(reports: &[(String, Report)]) -> Result<Report, MergeError> {
 }
 
 /// In what two reports differ that shards of one campaign have in common.
-fn difference(one: &Report, other: &Report) -> Option<&'static str> {
+fn difference(one: &CampaignReport, other: &CampaignReport) -> Option<&'static str> {
     let (a, b) = (&one.campaign, &other.campaign);
     let fields = [
         ("versions", (&a.suite, a.generators) != (&b.suite, b.generators)),
@@ -96,8 +96,8 @@ fn ranges(numbers: &[u64]) -> String {
 }
 
 /// The report of the campaign that all these shards make up.
-fn join(first: &Report, reports: &[(String, Report)]) -> Report {
-    let mut whole = Report::new(first.campaign.clone(), Shard::WHOLE, first.backend.clone());
+fn join(first: &CampaignReport, reports: &[(String, CampaignReport)]) -> CampaignReport {
+    let mut whole = CampaignReport::new(first.campaign.clone(), Shard::WHOLE, first.backend.clone());
     whole.complete = true;
     for (_, part) in reports {
         whole.done += part.done;

@@ -10,7 +10,7 @@
 //! 4. **Shrink.** `shrink` makes the draws of a group's first failure fewer and smaller while the key stays the same.
 //! 5. **Save.** `example` writes a case file. Later campaigns replay the saved files first, as the [`Corpus`].
 //!
-//! The [`Report`] holds the result and is also the checkpoint.
+//! The [`CampaignReport`] holds the result and is also the checkpoint.
 
 mod consistency;
 mod corpus;
@@ -38,6 +38,6 @@ pub(crate) use expect::{allows, effective, tolerated, without_promise};
 pub use merge::{MergeError, merge};
 pub use only::OfOperators;
 pub use plan::{Campaign, GENERATORS, MOST_CASES, SHORT, Shard, Short};
-pub use report::{Example, Group, Report};
+pub use report::{CampaignReport, Example, Group};
 pub use saved::Saved;
 pub use subject::{Subject, Subjects, silence_backends};

@@ -22,7 +22,7 @@ pub(super) const SCHEMA: u32 = 1;
 /// The results of a campaign, or of one shard of it, so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Report {
+pub struct CampaignReport {
     /// The version of this format.
     pub schema: u32,
     /// What is drawn.
@@ -88,7 +88,7 @@ pub struct Example {
     pub replay: Vec<String>,
 }
 
-impl Report {
+impl CampaignReport {
     /// An empty report of a shard.
     #[must_use]
     pub fn new(campaign: Campaign, shard: Shard, backend: Identity) -> Self {

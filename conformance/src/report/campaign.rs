@@ -16,7 +16,7 @@ use crate::entry::{Entry, Size};
 /// The result of drawn calls, or of laws.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "cli", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
-pub struct Campaign {
+pub struct PartReport {
     /// Which of the two.
     pub part: Part,
     /// Why there was nothing to do.
@@ -115,10 +115,10 @@ impl Part {
     }
 }
 
-impl Campaign {
+impl PartReport {
     /// The result of a campaign. `repeat` is the command line that repeats it.
     #[must_use]
-    pub fn new(part: Part, report: &fuzz::Report, repeat: String) -> Self {
+    pub fn new(part: Part, report: &fuzz::CampaignReport, repeat: String) -> Self {
         Self {
             part,
             left_out: None,
@@ -239,7 +239,7 @@ impl Kind {
     }
 
     /// How often the failure occurred, in words.
-    pub(super) fn often(&self, of: &Campaign) -> String {
+    pub(super) fn often(&self, of: &PartReport) -> String {
         let times = if self.count == 1 { "once".to_owned() } else { format!("{} times", self.count) };
         format!("{times} in {}, first in case {} of seed {}", of.compared, self.first, of.seed)
     }
@@ -262,8 +262,9 @@ mod tests {
             known: None,
         };
         let crashes = Kind::new(Part::Drawn, &Group { key, count: 5, first: 3, example: None });
-        let nothing = Campaign::left_out(Part::Drawn, 1, 100, "");
-        let campaign = Campaign { left_out: None, done: 100, compared: 90, kinds: vec![crashes], ..nothing };
+        let nothing = PartReport::left_out(Part::Drawn, 1, 100, "");
+        let campaign =
+            PartReport { left_out: None, done: 100, compared: 90, kinds: vec![crashes], ..nothing };
         assert_eq!(campaign.in_words(), ["compared 90 of 100:", "85 agree,", "5 crash"]);
     }
 }

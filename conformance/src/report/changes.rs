@@ -12,7 +12,6 @@ use crate::words::{counted, cut, name};
 use super::found::{BackendReport, Report};
 use super::human::{Page, failures, painted};
 use super::label::{Label, identity};
-use super::saved::Saved;
 use crate::entry::Entry;
 
 /// The most ids to name in a list.
@@ -45,7 +44,7 @@ impl<'a> Changes<'a> {
     /// # Errors
     /// If the earlier report does not hold a backend of this run.
     pub(crate) fn between(
-        before: &'a Saved,
+        before: &'a Report,
         now: &'a Report,
         spec: &Specification,
         whole: bool,
@@ -82,7 +81,7 @@ impl<'a> Changes<'a> {
 }
 
 /// The earlier report on a backend: the one of its name; if several have it, that of the same argument.
-fn earlier<'a>(before: &'a Saved, now: &BackendReport) -> Result<&'a BackendReport, String> {
+fn earlier<'a>(before: &'a Report, now: &BackendReport) -> Result<&'a BackendReport, String> {
     let same = |one: &&BackendReport| one.backend.name == now.backend.name;
     let named: Vec<&BackendReport> = before.backends.iter().filter(same).collect();
     let exact = before.backends.iter().find(|one| one.argument == now.argument);

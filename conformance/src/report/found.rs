@@ -11,7 +11,7 @@ use crate::judge::Verdict;
 use crate::reproduction::{Named, Reproduction};
 use crate::words::{counted, cut};
 
-use super::campaign::{Campaign, Part};
+use super::campaign::{Part, PartReport};
 use super::departure::{Departure, Problem, departures};
 use super::human::WHOLE;
 use crate::entry::Entry;
@@ -21,7 +21,7 @@ pub const SCHEMA: u32 = 2;
 
 /// The result of a run.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "cli", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+#[cfg_attr(feature = "cli", derive(Deserialize, schemars::JsonSchema), schemars(deny_unknown_fields))]
 pub struct Report {
     /// The version of this format.
     pub schema: u32,
@@ -67,7 +67,7 @@ pub struct BackendReport {
     pub results: Vec<Entry>,
     /// The campaign after the cases: drawn calls, then laws.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub campaign: Vec<Campaign>,
+    pub campaign: Vec<PartReport>,
     /// How a command line names it.
     #[serde(skip)]
     pub named: Named,
@@ -272,7 +272,7 @@ impl BackendReport {
 
     /// How many entries make the exit status 1: cases, and kinds of failures of the campaign.
     pub(super) fn failed(&self) -> usize {
-        self.failures().count() + self.campaign.iter().flat_map(Campaign::failures).count()
+        self.failures().count() + self.campaign.iter().flat_map(PartReport::failures).count()
     }
 
     /// Everything that has a verdict: cases, and kinds of failures of the campaign.
@@ -284,7 +284,7 @@ impl BackendReport {
     /// The results of a part of the campaign, as units that are never broken; empty if there was no campaign.
     pub(super) fn campaign_in_words(&self, part: Part) -> Vec<String> {
         let of_part = self.campaign.iter().find(|campaign| campaign.part == part);
-        of_part.map(Campaign::in_words).unwrap_or_default()
+        of_part.map(PartReport::in_words).unwrap_or_default()
     }
 
     /// The results for an operator, as units that are never broken: `asked 30 of 299:`, `29 pass,`, `1 crash`.

@@ -14,7 +14,7 @@ use anstyle::Style;
 use crate::style;
 use crate::words::{counted, cut};
 
-use super::campaign::{Campaign, Kind};
+use super::campaign::{Kind, PartReport};
 use super::cause::Cause;
 #[cfg(feature = "cli")]
 use super::found::Report;
@@ -118,7 +118,7 @@ impl BackendReport {
     }
 
     /// The same for a kind of failures of the campaign.
-    pub(super) fn kind_in_text(&self, campaign: &Campaign, kind: &Kind) -> String {
+    pub(super) fn kind_in_text(&self, campaign: &PartReport, kind: &Kind) -> String {
         let mut text = String::new();
         self::kind(&mut text, self, campaign, kind, Page::ENDLESS);
         text
@@ -136,7 +136,7 @@ fn failure(text: &mut String, backend: &BackendReport, entry: &Entry, page: Page
 }
 
 /// Writes a kind of failures of a campaign, with the lines that repeat it, without colours.
-fn kind(text: &mut String, backend: &BackendReport, campaign: &Campaign, kind: &Kind, page: Page) {
+fn kind(text: &mut String, backend: &BackendReport, campaign: &PartReport, kind: &Kind, page: Page) {
     failure::kind(text, backend, campaign, kind, page);
 }
 
@@ -246,8 +246,8 @@ mod tests {
     }
 
     /// A campaign that one backend had, with failures that are known and others.
-    fn campaign(number: usize) -> Vec<Campaign> {
-        let left_out = Campaign::left_out(Part::Drawn, 1, 4000, "compared with itself: left out");
+    fn campaign(number: usize) -> Vec<PartReport> {
+        let left_out = PartReport::left_out(Part::Drawn, 1, 4000, "compared with itself: left out");
         if number == 0 {
             return vec![left_out];
         }
@@ -265,7 +265,7 @@ mod tests {
                 "counts": {{ "permuted-indices": {{ "held": 765, "broken": 1235 }} }}, "groups": [{groups}] }}"#
         );
         let repeat = "gatherspec fuzz --laws --seed 1 --edges 4 --cases 2000 -- mine".to_owned();
-        let mut laws = Campaign::new(Part::Laws, &serde_json::from_str(&found).unwrap(), repeat);
+        let mut laws = PartReport::new(Part::Laws, &serde_json::from_str(&found).unwrap(), repeat);
         laws.kinds[0].entry.observed =
             Some(std::mem::replace(&mut laws.kinds[0].entry.verdict, Verdict::KnownDeviation));
         vec![left_out, laws]

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::files::write_whole;
 use crate::judge::Verdict;
 
-use super::campaign::Campaign;
+use super::campaign::PartReport;
 use super::found::{BackendReport, Report};
 use super::label::Label;
 use crate::entry::Entry;
@@ -93,7 +93,7 @@ fn backend_suite(backend: &BackendReport, class: &str) -> TestSuite {
 }
 
 /// The suite of a part of the campaign: a test for the whole, and one for each kind of failures.
-fn campaign_suite(backend: &BackendReport, name: &str, campaign: &Campaign) -> TestSuite {
+fn campaign_suite(backend: &BackendReport, name: &str, campaign: &PartReport) -> TestSuite {
     let title = campaign.part.title();
     let mut suite = TestSuite::new(format!("{}/{title}", backend.argument));
     suite.add_property(("campaign", campaign.in_words().join(" ").as_str()));

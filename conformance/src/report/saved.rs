@@ -9,24 +9,13 @@ use crate::files;
 use crate::reproduction::Named;
 use crate::words::name;
 
-use super::campaign::Campaign;
+use super::campaign::PartReport;
 use super::departure::Problem;
-use super::found::{BackendReport, SCHEMA, Summary};
+use super::found::{BackendReport, Report, SCHEMA, Summary};
 use crate::entry::Entry;
 
 /// The largest report to read, in bytes: many times that of the whole suite on all adapters.
 const LARGEST: u64 = 1 << 30;
-
-/// What later commands need of a report.
-#[derive(Debug, Deserialize)]
-pub struct Saved {
-    /// The version of the suite.
-    pub suite: String,
-    /// The signal with which the user ended the run, if so.
-    pub interrupted: Option<String>,
-    /// The results of each backend.
-    pub backends: Vec<BackendReport>,
-}
 
 /// What tells whether a file is a report, and of which version.
 #[derive(Deserialize)]
@@ -37,8 +26,8 @@ struct Head {
     _backends: Vec<serde::de::IgnoredAny>,
 }
 
-impl Saved {
-    /// Reads a report.
+impl Report {
+    /// Reads a report that [`Report::write`] wrote: what later commands need of it.
     ///
     /// # Errors
     /// What is wrong with the file.
@@ -63,7 +52,7 @@ impl Saved {
 
 /// The fields of a backend's report that are read again.
 #[derive(Deserialize)]
-struct Part {
+struct Fields {
     argument: String,
     #[serde(default)]
     sources: Vec<String>,
@@ -74,27 +63,27 @@ struct Part {
     problems: Vec<String>,
     results: Vec<Entry>,
     #[serde(default)]
-    campaign: Vec<Campaign>,
+    campaign: Vec<PartReport>,
 }
 
 impl<'de> Deserialize<'de> for BackendReport {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let part = Part::deserialize(deserializer)?;
-        let named = part.summary.operators.keys();
+        let fields = Fields::deserialize(deserializer)?;
+        let named = fields.summary.operators.keys();
         let declared = named.map(|name| (name.clone(), Capability::default())).collect();
         Ok(Self {
-            argument: part.argument,
-            sources: part.sources,
-            backend: part.backend,
-            summary: part.summary,
+            argument: fields.argument,
+            sources: fields.sources,
+            backend: fields.backend,
+            summary: fields.summary,
             clauses: std::collections::BTreeMap::new(),
-            broken: part.broken,
+            broken: fields.broken,
             departures: Vec::new(),
-            problems: part.problems.into_iter().map(Problem::Said).collect(),
+            problems: fields.problems.into_iter().map(Problem::Said).collect(),
             remarks: Vec::new(),
             // Older reports have entries of operators that were not declared, without a profile.
-            results: part.results.into_iter().filter(|entry| entry.profile.is_some()).collect(),
-            campaign: part.campaign,
+            results: fields.results.into_iter().filter(|entry| entry.profile.is_some()).collect(),
+            campaign: fields.campaign,
             named: Named::Option,
             declared,
         })

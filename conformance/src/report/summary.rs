@@ -13,7 +13,7 @@ use crate::judge::Verdict;
 use crate::words::{counted, shown};
 use gather_spec::{Case, ErrorCode, Specification};
 
-use super::campaign::{Campaign, Part};
+use super::campaign::{Part, PartReport};
 use super::departure::Problem;
 use super::found::{Asked, BackendReport, Ending, Summary};
 use crate::entry::Tested;
@@ -118,7 +118,7 @@ impl Summary {
 
     /// The end of the sentence if drawn calls of some operators could not be compared, since they have no reference.
     fn without_reference(&self, report: &BackendReport) -> String {
-        let is_drawn = |campaign: &Campaign| campaign.part == Part::Drawn && campaign.left_out.is_none();
+        let is_drawn = |campaign: &PartReport| campaign.part == Part::Drawn && campaign.left_out.is_none();
         let names = self.operators.keys().map(String::as_str);
         let without: Vec<&str> = names.filter(|name| !builtin::has_reference(name)).collect();
         if without.is_empty() || !report.campaign.iter().any(is_drawn) {

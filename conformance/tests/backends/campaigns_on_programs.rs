@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use gather_conformance::check::Check;
 use gather_conformance::fuzz::{
-    Campaign, Corpus, Differential, GENERATORS, Pace, Report, Saved, Saver, Shard, Stopped, Subject, drive,
+    Campaign, CampaignReport, Corpus, Differential, GENERATORS, Pace, Saved, Saver, Shard, Stopped, Subject,
+    drive,
 };
 use gather_conformance::generate::EDGES_IN;
 use gather_conformance::judge::{Strictness, Verdict};
@@ -46,7 +47,7 @@ fn backend(mode: &str, restarts: usize) -> ProcessBackend {
     backend
 }
 
-fn start(backend: &ProcessBackend, against: &str) -> Report {
+fn start(backend: &ProcessBackend, against: &str) -> CampaignReport {
     let campaign = Campaign {
         suite: "0".to_owned(),
         generators: GENERATORS,
@@ -58,7 +59,7 @@ fn start(backend: &ProcessBackend, against: &str) -> Report {
         cases: Some(CASES),
     };
     let backend = Dialogue::start(backend.clone()).unwrap().description().backend.clone();
-    Report::new(campaign, Shard::WHOLE, backend)
+    CampaignReport::new(campaign, Shard::WHOLE, backend)
 }
 
 fn signatures() -> Signatures {
@@ -66,16 +67,20 @@ fn signatures() -> Signatures {
 }
 
 /// Goes on with a report until it is complete or a worker gives up; gives what was noted last.
-fn go_on(from: Report, backend: &ProcessBackend, workers: usize) -> (Report, Option<Stopped>) {
+fn go_on(
+    from: CampaignReport,
+    backend: &ProcessBackend,
+    workers: usize,
+) -> (CampaignReport, Option<Stopped>) {
     go_on_until(from, backend, workers, None)
 }
 
 fn go_on_until(
-    from: Report,
+    from: CampaignReport,
     backend: &ProcessBackend,
     workers: usize,
     end: Option<Instant>,
-) -> (Report, Option<Stopped>) {
+) -> (CampaignReport, Option<Stopped>) {
     let dialogue = || Subject::Process(Box::new(Dialogue::start(backend.clone()).unwrap()));
     let subjects: Vec<Subject> = (0..workers).map(|_| dialogue()).collect();
     let description = subjects[0].description();
@@ -90,13 +95,13 @@ fn go_on_until(
     let pace = Pace { end, checkpoint: Duration::from_secs(5) };
     let mut noted = from.clone();
     let ended = drive(from, &*check, subjects, pace, &saver, &mut |report| {
-        noted = Report { seconds: 0.0, ..report.clone() };
+        noted = CampaignReport { seconds: 0.0, ..report.clone() };
         Ok(())
     });
     (noted, ended.err())
 }
 
-fn run(backend: &ProcessBackend, against: &str, workers: usize) -> Report {
+fn run(backend: &ProcessBackend, against: &str, workers: usize) -> CampaignReport {
     let (report, stopped) = go_on(start(backend, against), backend, workers);
     assert!(report.complete && stopped.is_none(), "{stopped:?}");
     report
@@ -185,14 +190,14 @@ fn a_death_from_outside() {
     row.insert("crash".to_owned(), 1);
     let expected = group.key.expected.as_deref().unwrap_or("output");
     *row.get_mut(expected).unwrap() -= 1;
-    assert_eq!(Report { groups: Vec::new(), ..found }, Report { counts, ..honest });
+    assert_eq!(CampaignReport { groups: Vec::new(), ..found }, CampaignReport { counts, ..honest });
 }
 
 /// Half of what waiting for a call that hangs would take, and far more than a loaded machine needs to end a campaign.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Goes on for some seconds; gives what was noted last, and checks that it waited for nothing that hangs.
-fn run_for(from: Report, backend: &ProcessBackend, workers: usize, seconds: f64) -> Report {
+fn run_for(from: CampaignReport, backend: &ProcessBackend, workers: usize, seconds: f64) -> CampaignReport {
     let start = Instant::now();
     let end = start + Duration::from_secs_f64(seconds);
     let (report, stopped) = go_on_until(from, backend, workers, Some(end));
@@ -254,7 +259,7 @@ fn saved_cases_that_hang() {
     let corpus = Corpus::ask(&cases, &mut subject, Strictness::Lenient, &saver, Some(end)).unwrap();
     assert!(end.elapsed() < PATIENCE, "{:?}", end.elapsed());
     assert_eq!((corpus.cases, corpus.judged(), corpus.unasked), (3, 1, 2), "{corpus:#?}");
-    let report = Report { corpus: Some(corpus), ..start(&backend("honest", 0), "reference") };
+    let report = CampaignReport { corpus: Some(corpus), ..start(&backend("honest", 0), "reference") };
     assert_eq!(report.gap().unwrap(), "2 of 3 saved cases were not asked before the time was up");
 }
 
@@ -341,7 +346,7 @@ fn an_interrupted_campaign_goes_on() {
         fuzz.env("TMPDIR", folder.path());
         fuzz
     };
-    let read = |path: &Path| Report { seconds: 0.0, ..Report::read(path).unwrap() };
+    let read = |path: &Path| CampaignReport { seconds: 0.0, ..CampaignReport::read(path).unwrap() };
     let (whole, file) = (folder.path().join("whole.json"), folder.path().join("fuzz.json"));
     assert!(fuzz(&whole, "1").status().unwrap().success());
     for signal in [Signal::TERM, Signal::KILL] {

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use gather_conformance::backend::Description;
 use gather_conformance::check::{Answer, Check, Key, Question, Step, Tally, Violation, Way};
 use gather_conformance::fuzz::{
-    Campaign, Corpus, Differential, GENERATORS, Pace, Report, Saved, Saver, Shard, Subject, drive, merge,
+    Campaign, CampaignReport, Corpus, Differential, GENERATORS, Pace, Saved, Saver, Shard, Subject, drive,
+    merge,
 };
 use gather_conformance::generate::{CallGenerator, Choices, EDGES_IN};
 use gather_conformance::judge::{Strictness, Verdict};
@@ -28,7 +29,7 @@ fn subject(name: &str) -> Subject {
     Subject::built_in(name, builtin::signatures(), &Profile::all_specified().collect::<Vec<_>>()).unwrap()
 }
 
-fn report(name: &str, against: &str, seed: u64, cases: u64, shard: Shard) -> Report {
+fn report(name: &str, against: &str, seed: u64, cases: u64, shard: Shard) -> CampaignReport {
     let campaign = Campaign {
         suite: "0".to_owned(),
         generators: GENERATORS,
@@ -39,7 +40,7 @@ fn report(name: &str, against: &str, seed: u64, cases: u64, shard: Shard) -> Rep
         edges_in: EDGES_IN,
         cases: Some(cases),
     };
-    Report::new(campaign, shard, subject(name).description().backend.clone())
+    CampaignReport::new(campaign, shard, subject(name).description().backend.clone())
 }
 
 fn check(name: &str, laws: bool) -> Box<dyn Check> {
@@ -54,7 +55,7 @@ fn check(name: &str, laws: bool) -> Box<dyn Check> {
 
 const PACE: Pace = Pace { end: None, checkpoint: Duration::from_secs(5) };
 
-fn run(report: Report, workers: usize, laws: bool) -> Report {
+fn run(report: CampaignReport, workers: usize, laws: bool) -> CampaignReport {
     let name = report.campaign.backend.clone();
     let spec = Specification::default();
     let saver = Saver {
@@ -101,7 +102,7 @@ fn a_campaign_is_the_same_whatever_the_number_of_workers() {
     assert_ne!(one.digest, other.digest);
 }
 
-fn shards(of: u64) -> Vec<(String, Report)> {
+fn shards(of: u64) -> Vec<(String, CampaignReport)> {
     let shard = |number| run(report("optimized", "reference", 3, 5000, Shard { number, of }), 1, false);
     (1..=of).map(|number| (format!("{number}.json"), shard(number))).collect()
 }
@@ -113,7 +114,8 @@ fn the_shards_of_a_campaign_are_exactly_the_whole() {
         assert_eq!(merge(&shards(of)).unwrap(), whole);
     }
     // With failures of which several shards found the same kind.
-    let found = |number, of| Report { seconds: 0.0, ..run_on_one_that_wraps_in(Shard { number, of }) };
+    let found =
+        |number, of| CampaignReport { seconds: 0.0, ..run_on_one_that_wraps_in(Shard { number, of }) };
     let three = [3, 1, 2].map(|number| (format!("{number}.json"), found(number, 3)));
     let whole = found(1, 1);
     assert!(three.iter().map(|(_, report)| report.groups.len()).sum::<usize>() > whole.groups.len());
@@ -122,7 +124,7 @@ fn the_shards_of_a_campaign_are_exactly_the_whole() {
 
 #[test]
 fn what_is_not_a_whole_campaign_is_not_joined() {
-    type Change = fn(&mut Vec<(String, Report)>);
+    type Change = fn(&mut Vec<(String, CampaignReport)>);
     let changes: [(Change, &str); 15] = [
         (Vec::clear, "there is no report to merge"),
         (|all| all.truncate(6), "1 of 7 shards are missing: 7"),
@@ -156,13 +158,13 @@ fn what_is_not_a_whole_campaign_is_not_joined() {
 }
 
 /// What a report says when it is written, changed by hand and read again.
-fn contradicts(report: &Report, change: impl FnOnce(&mut Report)) -> String {
+fn contradicts(report: &CampaignReport, change: impl FnOnce(&mut CampaignReport)) -> String {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("fuzz.json");
     let mut changed = report.clone();
     change(&mut changed);
     changed.write(&file).unwrap();
-    let said = Report::read(&file).unwrap_err();
+    let said = CampaignReport::read(&file).unwrap_err();
     let joined = merge(&[("fuzz.json".to_owned(), changed)]).unwrap_err().to_string();
     assert!(said.ends_with(&joined), "{said} is not {joined}");
     joined.strip_prefix("fuzz.json contradicts itself: ").unwrap_or(&joined).to_owned()
@@ -175,9 +177,9 @@ fn a_report_that_cannot_be_true_is_not_read_and_not_joined() {
     assert!(found.groups.len() > 1 && found.complete && found.done == 1000);
     let folder = tempfile::tempdir().unwrap();
     found.write(&folder.path().join("fuzz.json")).unwrap();
-    assert_eq!(Report::read(&folder.path().join("fuzz.json")).unwrap(), found);
+    assert_eq!(CampaignReport::read(&folder.path().join("fuzz.json")).unwrap(), found);
 
-    type Change = fn(&mut Report);
+    type Change = fn(&mut CampaignReport);
     let changes: [(Change, &str); 13] = [
         (|report| report.done -= 1, "it is complete, and 999 of 1000 cases are done"),
         (|report| report.done += 1, "1001 cases are done, of 1000"),
@@ -234,12 +236,12 @@ fn what_is_no_file_is_no_report_and_is_not_waited_for() {
     for (path, kind) in
         [(pipe.as_path(), "a named pipe"), (&zeros, "a device"), (folder.path(), "a directory")]
     {
-        let said = Report::read(path).unwrap_err();
+        let said = CampaignReport::read(path).unwrap_err();
         assert!(said.ends_with(&format!(": this is {kind}, not a regular file")), "{said}");
     }
     let large = folder.path().join("large");
     std::fs::File::create(&large).unwrap().set_len(1 << 40).unwrap();
-    assert!(Report::read(&large).unwrap_err().ends_with("this file has more than 268435456 bytes"));
+    assert!(CampaignReport::read(&large).unwrap_err().ends_with("this file has more than 268435456 bytes"));
 }
 
 #[test]
@@ -256,7 +258,7 @@ fn a_checkpoint_at_once_is_one_after_every_chunk() {
         Ok(())
     });
     let whole = run(report("optimized", "reference", 3, 1000, Shard::WHOLE), 1, false);
-    assert_eq!(Report { seconds: 0.0, ..ended.unwrap() }, whole);
+    assert_eq!(CampaignReport { seconds: 0.0, ..ended.unwrap() }, whole);
     assert!(done.len() > 10 && done.is_sorted() && done[0] > 0, "{done:?}");
 }
 
@@ -288,9 +290,9 @@ fn a_campaign_without_time_or_cases_says_that_nothing_was_tested() {
     let some = ended(100, None);
     assert_eq!((some.tested() > 90, some.gap()), (true, None), "{:#?}", some.counts);
     let corpus = Corpus { cases: 3, unsupported: 2, ..Corpus::default() };
-    assert_eq!(Report { corpus: Some(corpus.clone()), ..none.clone() }.gap(), None);
+    assert_eq!(CampaignReport { corpus: Some(corpus.clone()), ..none.clone() }.gap(), None);
     let corpus = Corpus { unsupported: 3, ..corpus };
-    assert!(Report { corpus: Some(corpus), ..none }.gap().is_some());
+    assert!(CampaignReport { corpus: Some(corpus), ..none }.gap().is_some());
 }
 
 /// Writing a checkpoint fails now and then; what the last one holds is gone on with, and nothing is lost or doubled.
@@ -309,7 +311,7 @@ fn an_interrupted_campaign_goes_on_where_it_was() {
     report("optimized", "reference", 5, 30_000, Shard::WHOLE).write(&file).unwrap();
     let mut interruptions = 0;
     let mut done = loop {
-        let before = Report::read(&file).unwrap();
+        let before = CampaignReport::read(&file).unwrap();
         let mut left = 3;
         let ended = drive(
             before,
@@ -379,7 +381,7 @@ fn wraps() -> Box<dyn Backend> {
 }
 
 /// A shard of a campaign on the backend that wraps.
-fn run_on_one_that_wraps_in(shard: Shard) -> Report {
+fn run_on_one_that_wraps_in(shard: Shard) -> CampaignReport {
     let check = Differential::new(&wraps().describe(), &signatures(), Vec::new(), Strictness::Strict);
     let (spec, named) = (Specification::default(), Reproduction::anywhere(Named::Option, "./wraps", &[]));
     let saver = Saver { spec: &spec, folder: None, reproduction: &named };
@@ -388,7 +390,7 @@ fn run_on_one_that_wraps_in(shard: Shard) -> Report {
 }
 
 /// Runs a campaign on the backend that wraps; counterexamples go into a folder.
-fn run_on_one_that_wraps(folder: &Path, spec: &Specification) -> Report {
+fn run_on_one_that_wraps(folder: &Path, spec: &Specification) -> CampaignReport {
     let check = Differential::new(&wraps().describe(), &signatures(), Vec::new(), Strictness::Strict);
     let named = Reproduction::anywhere(Named::Option, "./wraps", &[]);
     let saver = Saver { spec, folder: Some(folder), reproduction: &named };
@@ -428,7 +430,7 @@ fn a_counterexample_is_small_and_a_case_that_fails_until_the_bug_is_mended() {
     }
     // The same campaign finds the same, and writes the same files.
     let again = tempfile::tempdir().unwrap();
-    let names = |report: &Report| -> Vec<String> {
+    let names = |report: &CampaignReport| -> Vec<String> {
         report.groups.iter().flat_map(|group| group.example.clone().unwrap().files).collect()
     };
     assert_eq!(names(&run_on_one_that_wraps(again.path(), spec)), names(&found));

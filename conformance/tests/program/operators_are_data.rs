@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use gather_conformance::backend::Description;
-use gather_conformance::fuzz::{Campaign, GENERATORS, Pace, Report, Saver, Shard, Subject, drive};
+use gather_conformance::fuzz::{Campaign, CampaignReport, GENERATORS, Pace, Saver, Shard, Subject, drive};
 use gather_conformance::generate::{CallGenerator, Choices, EDGES_IN};
 use gather_conformance::judge::{Strictness, Verdict};
 use gather_conformance::laws::{LAWS, Law, Laws};
@@ -96,7 +96,7 @@ impl<'a> Operator<'a> {
         }
     }
 
-    fn campaign(&self, profile: Profile) -> Report {
+    fn campaign(&self, profile: Profile) -> CampaignReport {
         let model = correct(&self.alone, profile);
         let laws = Laws::new(&model.describe(), &self.alone, &[], true, &[]).unwrap();
         let campaign = Campaign {
@@ -109,7 +109,7 @@ impl<'a> Operator<'a> {
             edges_in: EDGES_IN,
             cases: Some(1500),
         };
-        let report = Report::new(campaign, Shard::WHOLE, model.describe().backend);
+        let report = CampaignReport::new(campaign, Shard::WHOLE, model.describe().backend);
         let named = Reproduction::anywhere(Named::Command, "model", &[]);
         let saver = Saver { spec: self.spec, folder: None, reproduction: &named };
         let pace = Pace { end: None, checkpoint: std::time::Duration::from_secs(60) };

@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use gather_conformance::fuzz::Report;
+use gather_conformance::fuzz::CampaignReport;
 
 const GATHERSPEC: &str = env!("CARGO_BIN_EXE_gatherspec");
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
@@ -29,12 +29,12 @@ done
 exit 0
 "#;
 
-fn read(report: &Path) -> Report {
-    Report { seconds: 0.0, ..Report::read(report).unwrap() }
+fn read(report: &Path) -> CampaignReport {
+    CampaignReport { seconds: 0.0, ..CampaignReport::read(report).unwrap() }
 }
 
 /// The report of the campaign without shards.
-fn in_one_piece(cases: &str, folder: &Path) -> Report {
+fn in_one_piece(cases: &str, folder: &Path) -> CampaignReport {
     let report = folder.join("alone.json");
     let mut fuzz = Command::new(GATHERSPEC);
     fuzz.args(["fuzz", "--backend", "optimized", "--cases", cases, "--report"]).arg(&report);

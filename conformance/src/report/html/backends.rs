@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::difference::Difference;
 use crate::judge::Verdict;
 
-use super::super::campaign::{Campaign, Kind};
+use super::super::campaign::{Kind, PartReport};
 use super::super::found::BackendReport;
 use super::super::label::Label;
 use super::clauses::Clauses;
@@ -221,7 +221,7 @@ impl<'a> Detail<'a> {
 
 impl<'a> Part<'a> {
     fn new(
-        campaign: &'a Campaign,
+        campaign: &'a PartReport,
         spec: &'a Specification,
         clauses: &mut Clauses<'a>,
         texts: &mut Texts<'a>,

@@ -8,7 +8,7 @@ use crate::difference::{Elements, Sides};
 use crate::style;
 use crate::words::cut;
 
-use super::super::campaign::{Campaign, Kind};
+use super::super::campaign::{Kind, PartReport};
 use super::super::cause::Cause;
 use super::super::found::BackendReport;
 use super::super::label::Label;
@@ -62,7 +62,13 @@ pub(super) fn kinds(text: &mut String, backend: &BackendReport, label: &Label, p
 }
 
 /// Writes a kind of failures, with the lines that repeat it.
-pub(super) fn kind(text: &mut String, backend: &BackendReport, campaign: &Campaign, kind: &Kind, page: Page) {
+pub(super) fn kind(
+    text: &mut String,
+    backend: &BackendReport,
+    campaign: &PartReport,
+    kind: &Kind,
+    page: Page,
+) {
     if let Some(statement) = kind.statement() {
         field(text, "law", &page.lines(INDENT, &statement));
     }
