@@ -20,8 +20,6 @@ mod label;
 mod markdown;
 #[cfg(feature = "cli")]
 mod saved;
-#[cfg(feature = "cli")]
-mod schema;
 mod summary;
 
 pub use crate::entry::{Entry, Runs, Size};
@@ -33,11 +31,9 @@ pub use departure::{Departure, Problem};
 #[cfg(feature = "cli")]
 pub(crate) use forms::FILES;
 #[cfg(feature = "cli")]
-pub use forms::Format;
+pub use forms::{Format, schema};
 pub use found::{Asked, BackendReport, Ending, Report, SCHEMA, Summary};
 #[cfg(feature = "cli")]
 pub(crate) use html::PAGE;
 #[cfg(feature = "cli")]
 pub(crate) use human::Detail;
-#[cfg(feature = "cli")]
-pub use schema::schema;

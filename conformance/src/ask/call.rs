@@ -5,8 +5,7 @@ use gather_spec::signature::{AttributeSignature, AttributeType, OperandRole};
 use gather_spec::{Attribute, Attributes, Call, DType, Diagnostic, Signature, Signatures, Tensor};
 
 use super::literal::{boolean, tensor};
-use super::text::{Argument, Value, Word, Written, written};
-use super::wrong::{Wrong, one_of};
+use super::text::{Argument, Value, Word, Written, Wrong, one_of, written};
 
 /// A typed call.
 #[derive(Clone, Debug, PartialEq, Eq)]

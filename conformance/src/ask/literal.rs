@@ -4,8 +4,7 @@ use gather_spec::dtype::Kind;
 use gather_spec::literal::{complex, component, parse_scalar};
 use gather_spec::{ByteString, DType, Element, Shape, Tensor, TensorBuilder};
 
-use super::text::{Argument, Value, Word};
-use super::wrong::{Wrong, one_of};
+use super::text::{Argument, Value, Word, Wrong, one_of};
 
 /// The tensor that an argument writes. Without a dtype it is one of `listed` if the elements fit, preferably i64 for whole
 /// numbers and f32 for others.

@@ -7,7 +7,6 @@ mod answer;
 mod call;
 mod literal;
 mod text;
-mod wrong;
 
 pub use answer::{Answer, Permitted, answer};
 pub use call::{Asked, operator, read};

@@ -1,10 +1,33 @@
 //! The grammar of a typed call: a name and arguments in parentheses, each a value with a name before it and a dtype behind it
 //! if wanted. A value is a nested list, a word such as `-0.0` or `true`, or a string in quotes.
 
-use super::wrong::Wrong;
+use gather_spec::Diagnostic;
+use gather_spec::diagnostic::{Place, nearest};
 
 /// The deepest nesting of lists: the highest rank of a tensor.
 const DEEPEST: usize = gather_spec::shape::MAX_RANK;
+
+/// An error at a byte of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wrong {
+    pub(super) at: usize,
+    pub(super) message: String,
+    pub(super) help: String,
+}
+
+impl Wrong {
+    pub(super) fn new(at: usize, message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { at, message: message.into(), help: help.into() }
+    }
+
+    /// The error with the line of the text that it is in.
+    pub(super) fn in_text(self, text: &str) -> Diagnostic {
+        let before = text.get(..self.at).unwrap_or(text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        Diagnostic::at("call", text, Place { line, column }, self.message).help(self.help)
+    }
+}
 
 /// A name or a literal, and the byte where it begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -192,5 +215,13 @@ impl Reader<'_> {
             }
         }
         Err(self.wrong("the string has no end", &format!("a {quote} ends it")))
+    }
+}
+
+/// What a misspelt name should be: the nearest known one, otherwise all of them.
+pub(super) fn one_of<'a>(name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    match nearest(name, known.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("one of {} is expected", known.into_iter().collect::<Vec<_>>().join(" ")),
     }
 }

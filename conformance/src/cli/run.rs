@@ -18,7 +18,7 @@ use crate::entry::Entry;
 use crate::fuzz::{MOST_CASES, SHORT, remove_examples, silence_backends};
 use crate::interrupt::{self, Gentle};
 use crate::process;
-use crate::report::{BackendReport, Changes, Detail, Ending, Format, Report};
+use crate::report::{BackendReport, Changes, Detail, Ending, Format, Problem, Report};
 use crate::select::{Chosen, Selection, Suite};
 use crate::terminal;
 use crate::words::counted;
@@ -28,11 +28,9 @@ use super::campaign;
 use super::cases::{chosen_operators, read_files, selection, wanted};
 use super::ending::{Failure, Status};
 use super::folders::Folders;
-use super::job::Job;
 use super::keep::{Kept, default_folder};
 use super::known::Known;
 use super::output::{complain, print};
-use super::partial::note_missing;
 use super::process::{ProcessOptions, jobs, runs};
 use super::progress::Progress;
 
@@ -203,7 +201,16 @@ impl Run {
         let gentle = Gentle::new();
         let progress = Progress::new(backends.len() * cases.len(), self.quiet);
         let chosen = Chosen { cases: &cases, selection: Some(&selection) };
-        let job = Job::new(spec, folders, chosen, &operators, &progress, &deviations, found);
+        let job = Job {
+            spec,
+            folders,
+            cases: chosen,
+            operators: cases.iter().map(|case| case.operator().as_str()).collect(),
+            chosen: &operators,
+            progress: &progress,
+            deviations: &deviations,
+            found,
+        };
         silence_backends();
         if self.drawn(SHORT.drawn) > 0 {
             remove_examples(&job.found).map_err(|error| Failure::Usage(error.to_string()))?;
@@ -290,6 +297,22 @@ impl Run {
     }
 }
 
+/// What is common to all backends of a run.
+struct Job<'a> {
+    spec: &'a Specification,
+    folders: &'a Folders,
+    /// The cases to run, and which of their runs.
+    cases: Chosen<'a>,
+    /// The operators of these cases.
+    operators: BTreeSet<&'a str>,
+    /// The operators that `--operator` chooses; empty for all.
+    chosen: &'a [String],
+    progress: &'a Progress,
+    deviations: &'a Known,
+    /// The folder for cases of failures of the campaign.
+    found: PathBuf,
+}
+
 /// The cases to run, and what selects among their runs.
 type Selected<'a> = (Vec<&'a Arc<Case>>, Selection);
 
@@ -308,6 +331,17 @@ fn failed_in(path: &Path) -> Result<BTreeSet<String>, Failure> {
     }
     let failed = saved.backends.iter().flat_map(BackendReport::failures);
     Ok(failed.map(|entry| entry.id.clone()).collect())
+}
+
+/// Notes for each backend how many cases lack results because the user interrupted the run.
+fn note_missing(report: &mut Report, cases: &[&Arc<Case>]) {
+    let Some(signal) = &report.interrupted else { return };
+    for backend in report.backends.iter_mut().filter(|backend| backend.broken.is_none()) {
+        let (done, cases) = (backend.results.len(), backend.declared_of(cases));
+        if done < cases {
+            backend.problems.push(Problem::Interrupted { signal: signal.clone(), done, cases });
+        }
+    }
 }
 
 /// Completes the reports on all backends that were run.

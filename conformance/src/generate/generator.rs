@@ -10,11 +10,10 @@ use super::faults::integer;
 use super::parts::{Parts, Wanted, default_of, from_end};
 use super::shared::{LENGTH, SharedElements, Style};
 use super::sizes::Size;
-use super::slice_sizes;
 use super::stored::{in_layout, stored};
 use super::values::{Regular, Values};
 use super::windows::{WantedWindows, Windows};
-use super::{Choices, axis_operand, far, fills, paint, right};
+use super::{Choices, attribute_operands, far, fills, paint, right};
 use crate::backend::{Capability, Description};
 
 /// The most faults of a far call. With two faults, the call tests which one is reported.
@@ -151,7 +150,7 @@ impl CallGenerator {
         let make = if size == Size::Edge { regular_indices } else { index_tensor };
         let indices = make(index_dtype, parts.indices, bounds, choices).map_err(draw_error)?;
         let fill_value = self.fill_value(choices, signature, dtype).map_err(draw_error)?;
-        let other = axis_operand::operand(choices, signature, &mut axis).map_err(draw_error)?;
+        let other = attribute_operands::axis(choices, signature, &mut axis).map_err(draw_error)?;
         let roles =
             Roles { axis, batch_dims, mode, fill_value, other, ignored, ..Roles::new(params, indices) };
         Ok(Some(signature.spell(roles)))
@@ -181,7 +180,7 @@ impl CallGenerator {
             }
         }
         let mut window = windows.sent(choices, signature);
-        let other = slice_sizes::operand(choices, signature, &mut window)?;
+        let other = attribute_operands::slice_sizes(choices, signature, &mut window)?;
         let window = Some(window);
         let params = self.params(dtype, windows.params.clone(), size, choices)?;
         let (bounds, style, layout) = (windows.bounds(), Values::draw(choices), choices.below(12));

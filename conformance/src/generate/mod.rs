@@ -8,7 +8,7 @@
 //! - `values`: the elements of indices;
 //! - `fills`: fill values that reveal a conversion;
 //! - `windows`: shapes and dimension numbers of form window;
-//! - `slice_sizes`, `axis_operand`: slice sizes and an axis as an operand;
+//! - `attribute_operands`: slice sizes and an axis as an operand;
 //! - `stored`: integers as a tensor of any dtype and layout;
 //! - `faults`: changes that put a call one step outside the signature;
 //! - `shared`: elements of params, shared by many tensors;
@@ -16,7 +16,7 @@
 //! - [`grid`]: calls that are enumerated: all small shapes, and sizes around thresholds;
 //! - [`paint`]: elements that reveal where they came from.
 
-mod axis_operand;
+mod attribute_operands;
 mod choices;
 mod edges;
 mod far;
@@ -30,7 +30,6 @@ mod pieces;
 pub(crate) mod right;
 mod shared;
 mod sizes;
-mod slice_sizes;
 mod stored;
 
 pub(crate) mod values;

@@ -21,6 +21,9 @@ const RANK: usize = 4;
 /// The most characters of an element.
 const CHARACTERS: usize = 12;
 
+/// The most letters of a cell.
+const LETTERS: usize = 4;
+
 /// What a tensor is to the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
@@ -91,6 +94,27 @@ impl Cell {
             Mark::Bad => format!("{}✗", self.text),
             Mark::Filled => format!("({})", self.text),
         }
+    }
+
+    /// Its first letters with their rows of indices, and an ellipsis for the rest.
+    pub(super) fn letters(&self) -> impl Iterator<Item = (Option<usize>, String)> {
+        let more = (self.rows.len() > LETTERS).then(|| (None, "…".to_owned()));
+        self.rows.iter().take(LETTERS).map(|row| (Some(*row), letter(*row))).chain(more)
+    }
+
+    /// The characters of its letters, with commas between them.
+    pub(super) fn letters_width(&self) -> usize {
+        let letters = self.letters().map(|(_, letter)| letter.chars().count() + 1);
+        letters.sum::<usize>().saturating_sub(1)
+    }
+}
+
+/// A letter for each row of indices, followed by a number from the 27th on.
+pub(super) fn letter(row: usize) -> String {
+    let letter = char::from(b'a' + u8::try_from(row % 26).unwrap_or_default());
+    match row / 26 {
+        0 => letter.to_string(),
+        round => format!("{letter}{round}"),
     }
 }
 

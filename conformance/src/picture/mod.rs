@@ -12,7 +12,6 @@
 mod flow;
 mod grid;
 mod layout;
-mod letter;
 mod meaning;
 mod steps;
 #[cfg(feature = "cli")]

@@ -11,9 +11,8 @@ use svg::node::element::{Description, Group, Rectangle, Style, Text, Title};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::flow::{Tile, flow, stack};
-use super::grid::{Body, Cell, Grid, Mark, Table};
+use super::grid::{Body, Cell, Grid, Mark, Table, letter};
 use super::layout::Picture;
-use super::letter::letter;
 
 /// The width to fill, in pixels.
 const WIDTH: usize = 920;

@@ -9,9 +9,8 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::style;
 
 use super::flow::{Tile, flow, stack};
-use super::grid::{Body, Cell, Grid, Mark, Table};
+use super::grid::{Body, Cell, Grid, Mark, Table, letter};
 use super::layout::Picture;
-use super::letter::letter;
 use super::steps::Step;
 
 /// The width if neither a terminal nor `COLUMNS` gives one.

@@ -7,10 +7,12 @@ use std::sync::Arc;
 
 use gather_spec::{Case, Specification};
 use rayon::prelude::*;
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
 
 use crate::files::{write_whole, write_whole_with};
 
-use super::found::Report;
+use super::found::{Report, SCHEMA};
 use super::human::Detail;
 use super::{html, human, junit, markdown};
 
@@ -75,4 +77,14 @@ impl Report {
             Format::Human | Format::Markdown => write_whole(path, self.render(format).as_bytes()),
         }
     }
+}
+
+/// The JSON Schema of `report.json`, derived from the types of a report. `conformance/schemas/report.schema.json` is generated
+/// from it, and a test validates real reports against it.
+#[must_use]
+pub fn schema() -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let mut schema = settings.into_generator().into_root_schema_for::<Report>().to_value();
+    schema["title"] = format!("The report of a run, version {SCHEMA}").into();
+    schema
 }

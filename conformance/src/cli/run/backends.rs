@@ -25,10 +25,8 @@ use crate::shell::option;
 
 use super::super::backend::{Backend, BuiltIn};
 use super::super::campaign::Short;
-use super::super::job::Job;
-use super::super::partial::{not_run, with_results};
 use super::super::target::Target;
-use super::Run;
+use super::{Job, Run};
 
 impl Run {
     /// Runs every backend. One that cannot be run does not affect the others.
@@ -279,6 +277,18 @@ impl Run {
         let large = (self.suite == Some(Suite::Large)).then(|| "--suite large".to_owned());
         job.folders.options().into_iter().chain(files).chain(repeat).chain(large).collect()
     }
+}
+
+/// The cases that have a result: all of them, unless the user interrupted the run. `ids` has the order of the cases.
+fn with_results<'a>(cases: &[&'a Arc<Case>], ids: &[&str]) -> Vec<&'a Arc<Case>> {
+    let mut ids = ids.iter().peekable();
+    cases.iter().copied().filter(|case| ids.next_if(|id| **id == case.id).is_some()).collect()
+}
+
+/// The report on a backend that was not run, or was just starting, when the user interrupted the run.
+fn not_run(argument: &str) -> Option<BackendReport> {
+    let signal = interrupt::signal()?;
+    Some(BackendReport::broken(argument.to_owned(), &format!("interrupted by {signal}")))
 }
 
 /// The manifest of a backend that is an adapter.

@@ -1,6 +1,6 @@
-//! Slice sizes as an operand of form window, in more dtypes, layouts and widths than the values need.
+//! Slice sizes and an axis as an operand, in more dtypes, layouts and widths than the values need.
 
-use gather_spec::signature::Window;
+use gather_spec::signature::{Axis, Window};
 use gather_spec::{DType, Element, Shape, Signature, Tensor, TensorError};
 
 use super::choices::Choices;
@@ -9,8 +9,11 @@ use super::stored::{in_layout, stored};
 /// Values that reveal the width at which a slice size is read, and whether it is read as signed.
 const TELLING: [i64; 6] = [-1, 128, 200, 255, 256, 1 << 32];
 
+/// The shapes of an axis, right and wrong ones.
+const SHAPES_OF_AXES: [&[usize]; 6] = [&[], &[1], &[0], &[2], &[1, 1], &[1, 2]];
+
 /// Sometimes, an operand that replaces the slice sizes of a window, for operators that have one.
-pub(super) fn operand(
+pub(super) fn slice_sizes(
     choices: &mut Choices,
     signature: &Signature,
     window: &mut Window,
@@ -28,6 +31,27 @@ pub(super) fn operand(
     odd.map(Some)
 }
 
+/// Sometimes, an operand that replaces the axis, for operators that have one.
+pub(super) fn axis(
+    choices: &mut Choices,
+    signature: &Signature,
+    axis: &mut Option<Axis>,
+) -> Result<Option<Tensor>, TensorError> {
+    let Some(operand) = signature.axis_operand().filter(|_| choices.once_in(4)) else {
+        return Ok(None);
+    };
+    let Some(Axis::At(value)) = axis.take() else { return Ok(None) };
+    let odd = if choices.once_in(6) {
+        let (dtype, shape) = (choices.pick(&DType::ALL), choices.pick(&SHAPES_OF_AXES));
+        Tensor::filled(dtype, Shape::new(shape)?, &Element::zero(dtype))
+    } else {
+        let dtype = choices.pick(&operand.dtypes);
+        let rank = choices.below(2);
+        in_dtype(choices, dtype, &[value], rank)
+    };
+    odd.map(Some)
+}
+
 /// Zero slice sizes of any dtype, perhaps of another rank.
 fn zeros(choices: &mut Choices, rank: usize) -> Result<Tensor, TensorError> {
     let shape = [1, rank];
@@ -37,12 +61,7 @@ fn zeros(choices: &mut Choices, rank: usize) -> Result<Tensor, TensorError> {
 
 /// A vector, or a scalar, of integers truncated to a dtype, in some layout. One may be a value that another dtype reads
 /// differently.
-pub(super) fn in_dtype(
-    choices: &mut Choices,
-    dtype: DType,
-    values: &[i64],
-    rank: usize,
-) -> Result<Tensor, TensorError> {
+fn in_dtype(choices: &mut Choices, dtype: DType, values: &[i64], rank: usize) -> Result<Tensor, TensorError> {
     let mut values = values.to_vec();
     if !values.is_empty() && choices.once_in(2) {
         let at = choices.below(values.len());
