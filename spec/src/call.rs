@@ -133,6 +133,7 @@ pub struct Call {
 named! {
     /// What an index outside its axis gives.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     #[serde(rename_all = "kebab-case")]
     pub enum BadIndex: "policy" {
         /// The error `index-out-of-range`.
@@ -140,14 +141,15 @@ named! {
         Error = "error",
         /// A slice of zero bits for the whole row, if any component is bad.
         Zero = "zero",
-        /// Likewise, with the element that the operator's page defines in place of zero bits; see
-        /// [`Fill`](crate::signature::Fill). Only the mode of a call can choose this.
+        /// Likewise, with the element that the operator's page defines in place of zero bits. Only the mode of a call can
+        /// choose this.
         Fill = "fill",
         /// Each component is clamped to the nearest end of its axis. For an axis of size 0 the slice is zero.
         Clamp = "clamp",
         /// Each component is reduced modulo the size of its axis (Euclidean). Only the mode of a call can choose this.
         Modulo = "modulo",
         /// Any output with the right shape, or any error.
+        #[cfg_attr(test, schemars(skip))]
         Unspecified = "unspecified",
     }
 }
@@ -155,6 +157,7 @@ named! {
 named! {
     /// What a negative index means.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     #[serde(rename_all = "kebab-case")]
     pub enum NegativeIndex: "policy" {
         /// It is a bad index.
@@ -168,6 +171,7 @@ named! {
 named! {
     /// What an index into an axis of size 0 gives, if a bad index is no error.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     #[serde(rename_all = "kebab-case")]
     pub enum EmptyAxis: "policy" {
         /// A slice of zero bits, or of the fill value.

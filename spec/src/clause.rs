@@ -180,10 +180,12 @@ pub struct Erratum {
 
 /// Evidence for a ruling or a case: a public link, or a call that anybody can repeat.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
     /// A public address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(regex(pattern = "^https://")))]
     pub link: Option<String>,
     /// The tool that was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,6 +7,7 @@ use crate::named;
 named! {
     /// The type of a tensor's elements. Gather moves elements and never interprets them.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     #[serde(rename_all = "lowercase")]
     pub enum DType: "dtype" {
         /// An opaque byte: 0 is false, 1 is true, and any other byte is preserved.

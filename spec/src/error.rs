@@ -7,8 +7,9 @@ use crate::{DType, DimensionRule, Shape, named};
 named! {
     /// The stable code of an error. Codes and fields are part of the contract; messages are not.
     ///
-    /// The variants are in order of precedence: the first one that applies to a call is the answer.
+    /// They are in order of precedence: the first one that applies to a call is the answer.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     #[serde(rename_all = "kebab-case")]
     #[non_exhaustive]
     pub enum ErrorCode: "error code" {

@@ -27,6 +27,7 @@ pub struct DimensionNumbers {
 named! {
     /// The ways in which dimension numbers can be wrong, in the order of the checks.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(test, derive(schemars::JsonSchema))]
     #[serde(rename_all = "kebab-case")]
     pub enum DimensionRule: "rule" {
         /// The number of slice sizes is not r.

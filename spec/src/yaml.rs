@@ -2,6 +2,7 @@
 
 mod explain;
 mod node;
+mod spanned;
 mod text;
 
 use serde::de::DeserializeOwned;
@@ -9,7 +10,7 @@ use serde::de::DeserializeOwned;
 use crate::diagnostic::Diagnostic;
 
 pub(crate) use node::Node;
-pub(crate) use serde_yaml::Spanned;
+pub(crate) use spanned::Spanned;
 pub(crate) use text::{MAX_FILE_BYTES, Text, too_long};
 
 impl Text<'_> {

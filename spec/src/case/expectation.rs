@@ -34,6 +34,7 @@ impl Arm {
 
 /// A condition on policies. An absent field matches every policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct When {
     /// Requires this policy. `fill` also matches `zero`, which fills with zero bits.

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// The tool that computed an expectation that was not derived by hand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Provenance {
     /// The tool's name.

@@ -1,5 +1,8 @@
-//! The formats of the files under `spec/`, as serde reads them. `cases` and its neighbours interpret the values.
+//! The formats of the files under `spec/`, as serde reads them. `cases` and its neighbours interpret the values. The JSON Schema
+//! of case files follows from these types: where a value is read by hand later, `schema` says what it looks like.
 
+#[cfg(test)]
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -11,6 +14,11 @@ use crate::ErrorCode;
 use crate::case::{Provenance, When};
 use crate::clause::{Basis, Document, Erratum, Evidence, Example, OutOfScope, Renamed, Section};
 use crate::yaml::{Node, Spanned};
+#[cfg(test)]
+use crate::{DType, DimensionRule};
+
+#[cfg(test)]
+use super::schema::{self, Attribute, DtypeOrAny, Elements, Fill, Number, Output};
 
 /// Reads an optional key. Unlike `Option` alone, this rejects null: a key without a value is a mistake, and must not be
 /// treated as absent.
@@ -111,77 +119,120 @@ pub(super) struct ClauseEntry {
 /// `rejects: none`, or a list of codes.
 pub(super) struct Rejects(pub(super) Vec<ErrorCode>);
 
-/// A case file of an operator.
+/// Cases of one operator, or of the family of a form. The id of a case is `<operator>/<file stem>/<name>`.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct CaseFile {
+    /// The version of this format: 2.
+    #[cfg_attr(test, schemars(range(min = 2, max = 2)))]
     pub(super) schema: Spanned<u32>,
+    /// The operator of these cases. It must match the folder.
     pub(super) operator: Spanned<String>,
+    /// The cases.
+    #[cfg_attr(test, schemars(length(min = 1)))]
     pub(super) cases: Spanned<Vec<CaseEntry>>,
 }
 
-/// A case file of a family.
+/// Cases of the family of a form.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct FamilyFile {
     pub(super) schema: Spanned<u32>,
+    /// The form whose operators take these cases. It must match the folder.
     pub(super) form: Spanned<String>,
     pub(super) cases: Spanned<Vec<CaseEntry>>,
 }
 
-/// A case as written.
+/// A call, the clauses that it tests, and the allowed outcomes.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct CaseEntry {
+    /// What the case distinguishes. It is part of an id that never changes.
+    #[cfg_attr(test, schemars(regex(pattern = "^[a-z0-9-]{1,100}$")))]
     pub(super) name: Spanned<String>,
+    /// The documented example that it transcribes, such as `tf-gather-nd/2`.
     #[serde(default, deserialize_with = "present")]
     pub(super) documented: Option<Spanned<String>>,
+    /// The clauses that it tests, of the operator or of the family.
+    #[cfg_attr(test, schemars(length(min = 1)))]
     pub(super) clauses: Spanned<Vec<Spanned<String>>>,
+    /// What the case distinguishes, if the name does not say so.
     #[serde(default, deserialize_with = "present")]
     pub(super) why: Option<String>,
+    /// Public threads of real bugs that it reproduces, one or a list.
     #[serde(default)]
     pub(super) history: OneOrMany<Spanned<Evidence>>,
+    /// Who computed the expectation, unless it was derived by hand. Under `spec/`, never an implementation of this project.
     #[serde(default, deserialize_with = "present")]
     pub(super) provenance: Option<Spanned<Provenance>>,
+    /// The tensors, by the names of the operator's page; in a family, by role.
     pub(super) operands: Spanned<InOrder<Spanned<TensorEntry>>>,
+    /// The attributes that are sent, by name; in a family, by role. An absent attribute is not sent.
     #[serde(default, deserialize_with = "present")]
+    #[cfg_attr(test, schemars(with = "BTreeMap<String, Option<Attribute>>"))]
     pub(super) attributes: Option<Spanned<Node>>,
+    /// The dtypes and sizes that the case expands to.
     #[serde(default, deserialize_with = "present")]
     pub(super) for_each: Option<Spanned<ForEach>>,
+    /// The allowed outcomes.
     pub(super) expect: Spanned<Expect>,
 }
 
-/// The dtypes and sizes that a written case expands to.
+/// The dtypes and sizes that a case expands to: every combination of dtypes; of several lists of sizes, combinations such that
+/// each value of each list occurs with each value of each other list.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct ForEach {
+    /// The dtypes of params.
     #[serde(default)]
+    #[cfg_attr(test, schemars(with = "Vec<DType>"))]
     pub(super) params_dtype: Vec<Spanned<String>>,
+    /// The dtypes of indices.
     #[serde(default)]
+    #[cfg_attr(test, schemars(with = "Vec<DType>"))]
     pub(super) index_dtype: Vec<Spanned<String>>,
+    /// Named sizes, each with its values.
     #[serde(default)]
     pub(super) sizes: InOrder<Spanned<Vec<Spanned<u32>>>>,
+    /// Preferred widths in bytes of params elements under `any`, for a backend that has such a dtype.
     #[serde(default, deserialize_with = "present")]
     pub(super) element_bytes: Option<Spanned<Vec<Spanned<u32>>>>,
+    /// Preferred widths in bytes of indices under `any`.
     #[serde(default, deserialize_with = "present")]
     pub(super) index_bytes: Option<Spanned<Vec<Spanned<u32>>>>,
+    /// Limits on products of sizes, such as `n*m: 4096`.
     #[serde(default)]
     pub(super) at_most: InOrder<usize>,
 }
 
-/// A tensor as written. In an output it has no dtype.
+/// A tensor: `data`, `bits`, or `shape` with `fill`. In an output it has no `dtype`.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(super) struct TensorEntry {
+    /// The dtype, or `any` if it does not matter. Omitted if `for-each` lists dtypes.
     #[serde(default, deserialize_with = "present")]
+    #[cfg_attr(test, schemars(with = "DtypeOrAny"))]
     pub(super) dtype: Option<Spanned<String>>,
+    /// The dims. Needed with `fill`, and with `data: []` for an empty tensor.
     #[serde(default, deserialize_with = "present")]
+    #[cfg_attr(test, schemars(with = "Vec<Number>"))]
     pub(super) shape: Option<Spanned<Node>>,
+    /// Nested rows of elements. A string is a text or `{ hex: "00ff" }`, a complex number `{ re: 1, im: 2 }`.
     #[serde(default, deserialize_with = "present")]
+    #[cfg_attr(test, schemars(with = "Elements"))]
     pub(super) data: Option<Spanned<Node>>,
+    /// `zeros`, `iota` (0, 1, 2, …), `{ cycle: 251 }` (0 to 250, then 0 again), `{ value: x }`, or a closed form.
     #[serde(default, deserialize_with = "present")]
+    #[cfg_attr(test, schemars(with = "Fill"))]
     pub(super) fill: Option<Spanned<Node>>,
+    /// Nested rows of bit patterns, such as `0x7fc00001`; a complex number as `[re, im]`.
     #[serde(default, deserialize_with = "present")]
+    #[cfg_attr(test, schemars(with = "Elements"))]
     pub(super) bits: Option<Spanned<Node>>,
 }
 
@@ -202,46 +253,69 @@ impl TensorEntry {
 }
 
 /// An expectation: `unspecified`, one arm, or a list of arms.
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(untagged))]
 pub(super) enum Expect {
-    Word(String),
+    /// Anything but a crash.
+    Word(#[cfg_attr(test, schemars(extend("const" = "unspecified")))] String),
     One(Box<ArmEntry>),
     Arms(Vec<Spanned<ArmEntry>>),
 }
 
-/// An arm as written: a condition and exactly one kind of outcome.
+/// The outcome allowed under the profiles of `when`: exactly one of output, shape, error, any-of, unspecified.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct ArmEntry {
+    /// The profiles that this applies to. If absent, all that remain.
     #[serde(default, deserialize_with = "present")]
     pub(super) when: Option<Spanned<When>>,
+    /// Exactly this tensor, bit by bit.
     #[serde(default, deserialize_with = "present")]
+    #[cfg_attr(test, schemars(with = "Output<TensorEntry>"))]
     pub(super) output: Option<Spanned<Node>>,
+    /// Any tensor with this shape.
     #[serde(default, deserialize_with = "present")]
+    #[cfg_attr(test, schemars(with = "Vec<Number>"))]
     pub(super) shape: Option<Spanned<Node>>,
+    /// An error with this code.
     #[serde(default, deserialize_with = "present")]
+    #[cfg_attr(test, schemars(with = "ErrorCode"))]
     pub(super) error: Option<Spanned<String>>,
+    /// For index-out-of-range: the position of the first bad index.
     #[serde(default, deserialize_with = "present")]
+    #[cfg_attr(test, schemars(with = "Vec<Number>"))]
     pub(super) position: Option<Spanned<Vec<Spanned<Node>>>>,
+    /// For index-out-of-range: its component within the row, in forms nd and window only.
     #[serde(default, deserialize_with = "present")]
     pub(super) component: Option<Spanned<usize>>,
+    /// For index-out-of-range: the bad index, as given.
     #[serde(default, deserialize_with = "present")]
+    #[cfg_attr(test, schemars(with = "Number"))]
     pub(super) index: Option<Spanned<Node>>,
+    /// For index-out-of-range: the size of its axis; in form window, the number of valid starts.
     #[serde(default, deserialize_with = "present")]
+    #[cfg_attr(test, schemars(with = "Number"))]
     pub(super) bound: Option<Spanned<Node>>,
+    /// For output-too-large: the product of the non-zero dims and the element size.
     #[serde(default, deserialize_with = "present")]
     pub(super) bytes: Option<Spanned<u128>>,
+    /// For dimension-numbers: the violated rule.
     #[serde(default, deserialize_with = "present")]
+    #[cfg_attr(test, schemars(with = "DimensionRule"))]
     pub(super) rule: Option<Spanned<String>>,
-    /// Replaces `bytes` under `dtype: any`, where those depend on the dtype.
+    /// For `output-too-large` under `dtype: any`, in place of `bytes`: the product of the non-zero dims.
     #[serde(default, deserialize_with = "present")]
     pub(super) elements: Option<Spanned<u128>>,
+    /// Several outcomes, each of which passes.
     #[serde(default, deserialize_with = "present")]
     pub(super) any_of: Option<Spanned<Vec<Spanned<ArmEntry>>>>,
+    /// Anything but a crash.
     #[serde(default, deserialize_with = "present")]
     pub(super) unspecified: Option<Spanned<bool>>,
 }
 
 /// One value, or a list of them.
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(with = "schema::OneOrMany<T>", inline))]
 pub(super) struct OneOrMany<T>(pub(super) Vec<T>);
 
 impl<T> Default for OneOrMany<T> {
@@ -278,9 +352,8 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<Spanned<T>> {
             }
         }
 
-        let Spanned { value: Whole(values), referenced, defined } =
-            Spanned::<Whole<T>>::deserialize(deserializer)?;
-        Ok(Self(values.into_iter().map(|value| Spanned { value, referenced, defined }).collect()))
+        let Spanned { value: Whole(values), defined } = Spanned::<Whole<T>>::deserialize(deserializer)?;
+        Ok(Self(values.into_iter().map(|value| Spanned { value, defined }).collect()))
     }
 }
 
@@ -342,6 +415,7 @@ impl<'de> Deserialize<'de> for Expect {
 }
 
 /// A mapping in the order of the file.
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(with = "BTreeMap<String, T>", inline))]
 pub(super) struct InOrder<T>(pub(super) Vec<(Spanned<String>, T)>);
 
 impl<T> Default for InOrder<T> {

@@ -1,118 +1,96 @@
-//! The JSON Schema of case files, for completion and checks in editors. It is less precise than the loader.
-//! `spec/case-file.schema.json` is generated from it, and a test validates every case file against it.
+//! The JSON Schema of what case files hold and the loader reads by hand: numbers, elements, fills. That of all else follows
+//! from the types in `raw`. `spec/case-file.schema.json`, for completion and checks in editors, is generated from both. It
+//! is less precise than the loader, and a test validates every case file against it.
 
 #![allow(dead_code, reason = "the types are there to be described")]
 
-mod names;
-mod tensor;
 mod tests;
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::yaml::{Node, Spanned, Text};
+use crate::DType;
 
-use names::{BadIndexName, Code, Dtype, EmptyAxisName, NegativeIndexName, Rule};
-use tensor::{Elements, Fill, Number, Single, Tensor};
+/// Types with these schemas.
+macro_rules! described {
+    ($($(#[$doc:meta])* $ty:ident, $generator:ident => $schema:tt;)+) => {$(
+        $(#[$doc])*
+        pub(super) struct $ty;
 
-/// Cases of one operator, or of the family of a form. The id of a case is `<operator>/<file stem>/<name>`.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields, extend("oneOf" = [{ "required": ["operator"] }, { "required": ["form"] }]))]
-struct CaseFile {
-    /// The version of this format: 2.
-    #[schemars(range(min = 2, max = 2))]
-    schema: u32,
-    /// The operator of these cases. It must match the folder.
-    #[schemars(default)]
-    operator: Option<String>,
-    /// The form whose operators take these cases. It must match the folder.
-    #[schemars(default)]
-    form: Option<String>,
-    /// The cases.
-    #[schemars(length(min = 1))]
-    cases: Vec<Case>,
+        impl JsonSchema for $ty {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($ty).into()
+            }
+
+            fn json_schema($generator: &mut SchemaGenerator) -> Schema {
+                json_schema!($schema)
+            }
+        }
+    )+};
 }
 
-/// A call, the clauses that it tests, and the allowed outcomes.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields, rename_all = "kebab-case")]
-struct Case {
-    /// What the case distinguishes. It is part of an id that never changes.
-    #[schemars(regex(pattern = "^[a-z0-9-]{1,100}$"))]
-    name: String,
-    /// The documented example that it transcribes, such as `tf-gather-nd/2`.
-    #[schemars(default)]
-    documented: Option<String>,
-    /// The clauses that it tests, of the operator or of the family.
-    #[schemars(length(min = 1))]
-    clauses: Vec<String>,
-    /// What the case distinguishes, if the name does not say so.
-    #[schemars(default)]
-    why: Option<String>,
-    /// Public threads of real bugs that it reproduces, one or a list.
-    #[schemars(default)]
-    history: Option<OneOrMany>,
-    /// Who computed the expectation, unless it was derived by hand. Under `spec/`, never an implementation of this project.
-    #[schemars(default)]
-    provenance: Option<Provenance>,
-    /// The tensors, by the names of the operator's page; in a family, by role.
-    operands: BTreeMap<String, Tensor>,
-    /// The attributes that are sent, by name; in a family, by role. An absent attribute is not sent.
-    #[schemars(default)]
-    attributes: Option<BTreeMap<String, Option<Attribute>>>,
-    /// The dtypes and sizes that the case expands to.
-    #[schemars(default)]
-    for_each: Option<ForEach>,
-    /// The allowed outcomes.
-    expect: Expect,
+described! {
+    /// A whole number, or a sum of products of named sizes, such as `(n-1)*m`.
+    Number, _generator => { "anyOf": [
+        { "type": "integer" },
+        { "type": "string", "pattern": "^[-+*/() a-z0-9]{1,100}$" },
+    ] };
+
+    DtypeOrAny, generator => { "anyOf": [
+        { "const": "any", "description": "Any dtype that the operator's page lists." },
+        generator.subschema_for::<DType>(),
+    ] };
+
+    /// Nested rows; what the elements may be depends on the dtype.
+    Elements, generator => { "anyOf": [
+        { "type": ["boolean", "number", "string"] },
+        { "type": "array", "items": generator.subschema_for::<Self>() },
+        { "type": "object", "properties": { "re": {}, "im": {} }, "required": ["re", "im"], "additionalProperties": false },
+        { "type": "object", "properties": { "hex": { "type": ["string", "number"] } }, "required": ["hex"], "additionalProperties": false },
+    ] };
+
+    Fill, generator => { "anyOf": [
+        { "enum": ["zeros", "iota"] },
+        { "type": "object", "properties": { "cycle": { "type": "integer", "minimum": 1 } }, "required": ["cycle"], "additionalProperties": false },
+        { "type": "object", "properties": { "value": generator.subschema_for::<Elements>() }, "required": ["value"], "additionalProperties": false },
+        generator.subschema_for::<ClosedForm>(),
+        generator.subschema_for::<Places>(),
+    ] };
 }
 
-/// A public link, or a tool, its version and the call.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct Evidence {
-    /// A public address.
-    #[schemars(default, regex(pattern = "^https://"))]
-    link: Option<String>,
-    /// The tool that was run.
-    #[schemars(default)]
-    tool: Option<String>,
-    /// Its version.
-    #[schemars(default)]
-    version: Option<String>,
-    /// The call.
-    #[schemars(default)]
-    call: Option<String>,
-    /// The answer.
-    #[schemars(default)]
-    observed: Option<String>,
-    /// What the link shows.
-    #[schemars(default)]
-    note: Option<String>,
+/// The output of a case: nested rows, or a tensor without a dtype, which is that of params.
+pub(super) struct Output<T>(T);
+
+impl<T: JsonSchema> JsonSchema for Output<T> {
+    fn schema_name() -> Cow<'static, str> {
+        "Output".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut tensor = T::json_schema(generator);
+        let properties = tensor.get_mut("properties").and_then(Value::as_object_mut);
+        properties.and_then(|properties| properties.remove("dtype"));
+        json_schema!({
+            "description": "Nested rows, or a tensor without a dtype, which is that of params.",
+            "anyOf": [generator.subschema_for::<Elements>(), tensor],
+        })
+    }
 }
 
+/// One value, or a list of them.
+#[derive(JsonSchema)]
+#[schemars(untagged, inline)]
+pub(super) enum OneOrMany<T> {
+    One(T),
+    Many(Vec<T>),
+}
+
+/// The value of an attribute.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
-enum OneOrMany {
-    One(Evidence),
-    Many(Vec<Evidence>),
-}
-
-/// Who computed an expectation.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields, rename_all = "kebab-case")]
-struct Provenance {
-    computed_by: String,
-    version: String,
-    #[schemars(default)]
-    seed: Option<u64>,
-}
-
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum Attribute {
+pub(super) enum Attribute {
     Boolean(bool),
     Integer(i64),
     String(String),
@@ -120,143 +98,77 @@ enum Attribute {
     Element(Single),
 }
 
-/// The output of a case: nested rows, or a tensor without a dtype, which is that of params.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum Output {
-    Rows(Elements),
-    Tensor(OutputTensor),
-}
-
-/// A tensor with the dtype of params.
+/// A single element of the dtype of params: `element`, or its exact `bits`.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct OutputTensor {
+pub(super) struct Single {
+    /// A number, a boolean, or a complex number `{ re: 1, im: 2 }`.
     #[schemars(default)]
-    shape: Option<Vec<Number>>,
-    #[schemars(default)]
-    data: Option<Elements>,
+    element: Option<Elements>,
+    /// A bit pattern, such as `0x7fc00001`; complex as `[re, im]`.
     #[schemars(default)]
     bits: Option<Elements>,
-    #[schemars(default)]
-    fill: Option<Fill>,
 }
 
-/// The dtypes and sizes that a case expands to: every combination of dtypes; of several lists of sizes, combinations such that
-/// each value of each list occurs with each value of each other list.
+/// Numbers in closed form: `start` plus, for each axis, the coordinate times its step.
 #[derive(JsonSchema)]
-#[schemars(deny_unknown_fields, rename_all = "kebab-case")]
-struct ForEach {
-    /// The dtypes of params.
+#[schemars(deny_unknown_fields, extend("oneOf" = [{ "required": ["steps"] }, { "required": ["components"] }]))]
+struct ClosedForm {
+    /// The first number. Default: 0.
     #[schemars(default)]
-    params_dtype: Option<Vec<Dtype>>,
-    /// The dtypes of indices.
+    start: Option<Number>,
+    /// One step per axis.
     #[schemars(default)]
-    index_dtype: Option<Vec<Dtype>>,
-    /// Named sizes, each with its values.
+    steps: Option<Vec<Number>>,
+    /// All numbers are reduced modulo this.
     #[schemars(default)]
-    sizes: Option<BTreeMap<String, Vec<u32>>>,
-    /// Preferred widths in bytes of params elements under `any`, for a backend that has such a dtype.
+    modulo: Option<Number>,
+    /// The number of digits of a string, padded with leading zeros.
     #[schemars(default)]
-    element_bytes: Option<Vec<u32>>,
-    /// Preferred widths in bytes of indices under `any`.
+    digits: Option<Number>,
+    /// One closed form per position along the last axis.
     #[schemars(default)]
-    index_bytes: Option<Vec<u32>>,
-    /// Limits on products of sizes, such as `n*m: 4096`.
+    components: Option<Vec<Component>>,
+    /// Parts with numbers of their own.
     #[schemars(default)]
-    at_most: Option<BTreeMap<String, u64>>,
+    except: Option<Vec<Exception>>,
 }
 
+/// Zeros except in these places. Only in files of large cases, and with a fixed dtype.
 #[derive(JsonSchema)]
-#[schemars(untagged)]
-enum Expect {
-    /// Anything but a crash.
-    Word(Unspecified),
-    One(Box<Arm>),
-    Arms(Vec<Arm>),
+#[schemars(deny_unknown_fields)]
+struct Places {
+    /// The places.
+    places: Vec<Exception>,
+    /// All numbers are reduced modulo this.
+    #[schemars(default)]
+    modulo: Option<Number>,
 }
 
-struct Unspecified;
-
-impl JsonSchema for Unspecified {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Unspecified".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "const": "unspecified" })
-    }
-}
-
-/// The outcome allowed under the profiles of `when`: exactly one of output, shape, error, any-of, unspecified.
+/// The numbers of one component of index rows.
 #[derive(JsonSchema)]
-#[schemars(deny_unknown_fields, rename_all = "kebab-case")]
-struct Arm {
-    /// The profiles that this applies to. If absent, all that remain.
+#[schemars(deny_unknown_fields)]
+struct Component {
+    /// The first number. Default: 0.
     #[schemars(default)]
-    when: Option<When>,
-    /// Exactly this tensor, bit by bit.
-    #[schemars(default)]
-    output: Option<Output>,
-    /// Any tensor with this shape.
-    #[schemars(default)]
-    shape: Option<Vec<Number>>,
-    /// An error with this code.
-    #[schemars(default)]
-    error: Option<Code>,
-    /// For index-out-of-range: the position of the first bad index.
-    #[schemars(default)]
-    position: Option<Vec<Number>>,
-    /// For index-out-of-range: its component within the row, in forms nd and window only.
-    #[schemars(default)]
-    component: Option<u64>,
-    /// For index-out-of-range: the bad index, as given.
-    #[schemars(default)]
-    index: Option<Number>,
-    /// For index-out-of-range: the size of its axis; in form window, the number of valid starts.
-    #[schemars(default)]
-    bound: Option<Number>,
-    /// For output-too-large: the product of the non-zero dims and the element size.
-    #[schemars(default)]
-    bytes: Option<u128>,
-    /// For dimension-numbers: the violated rule.
-    #[schemars(default)]
-    rule: Option<Rule>,
-    /// For `output-too-large` under `dtype: any`: the product of the non-zero dims.
-    #[schemars(default)]
-    elements: Option<u128>,
-    /// Several outcomes, each of which passes.
-    #[schemars(default)]
-    any_of: Option<Vec<Arm>>,
-    /// Anything but a crash.
-    #[schemars(default)]
-    unspecified: Option<bool>,
+    start: Option<Number>,
+    /// One step per axis, without the last one.
+    steps: Vec<Number>,
 }
 
-/// A condition on the profile.
+/// The part of a tensor at given coordinates of its first axes.
 #[derive(JsonSchema)]
-#[schemars(deny_unknown_fields, rename_all = "kebab-case")]
-struct When {
+#[schemars(deny_unknown_fields)]
+struct Exception {
+    /// The coordinates of the first axes.
+    at: Vec<Number>,
+    /// The first number. Default: 0.
     #[schemars(default)]
-    bad: Option<BadIndexName>,
+    start: Option<Number>,
+    /// One step per remaining axis. Without steps, all numbers are equal.
     #[schemars(default)]
-    negative: Option<NegativeIndexName>,
+    steps: Option<Vec<Number>>,
+    /// Replaces `start` and `steps`: a number that is exempt from `modulo`.
     #[schemars(default)]
-    empty_axis: Option<EmptyAxisName>,
-}
-
-/// A YAML node as the JSON value that an editor's validator sees.
-fn json(text: Text<'_>, node: &Spanned<Node>) -> Value {
-    match &node.value {
-        Node::Sequence(rows) => rows.iter().map(|row| json(text, row)).collect(),
-        Node::Mapping(entries) => {
-            Value::Object(entries.iter().map(|(key, value)| (key.value.clone(), json(text, value))).collect())
-        }
-        Node::Tagged => json!({ "tagged": true }),
-        Node::Scalar(Some(content)) => json!(content),
-        Node::Scalar(None) => match text.scalar(node).unwrap_or_default() {
-            "" | "~" | "null" => Value::Null,
-            raw => serde_json::from_str(raw).unwrap_or_else(|_| json!(raw)),
-        },
-    }
+    exactly: Option<Number>,
 }

@@ -2,9 +2,10 @@
 //! Rust types, and often points at the key before the fault. Parsing the text again as a tree finds the exact position.
 
 use serde_yaml::budget::BudgetBreach;
-use serde_yaml::{Error, Location, Spanned};
+use serde_yaml::{Error, Location};
 
 use super::node::Node;
+use super::spanned::Spanned;
 use super::text::{MAX_DEPTH, MAX_NODES, Text, options, place};
 use crate::diagnostic::{Diagnostic, Place, Quoted, lines, nearest};
 

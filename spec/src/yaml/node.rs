@@ -3,7 +3,9 @@
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_yaml::{Spanned, Tagged};
+use serde_yaml::Tagged;
+
+use super::spanned::Spanned;
 
 /// A YAML node whose meaning depends on its context, such as the data of a tensor.
 #[derive(Clone, Debug)]

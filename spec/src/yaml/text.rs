@@ -1,9 +1,9 @@
 //! A file's text, where its nodes stand, and the limits under which it is read.
 
-use serde_yaml::Spanned;
 use serde_yaml::options::{MergeKeyPolicy, NonFiniteFloatPolicy};
 
 use super::node::Node;
+use super::spanned::Spanned;
 use crate::diagnostic::{Diagnostic, Place, lines};
 
 /// The largest file to read, in bytes.

@@ -5,10 +5,35 @@ mod documents;
 
 use std::path::Path;
 
-use super::*;
+use serde_json::{Value, json};
 
+use crate::load::raw::{CaseFile, FamilyFile};
+use crate::yaml::{Node, Spanned, Text};
+
+/// The schema of both kinds of case files, which differ in one key.
 fn schema() -> Value {
-    schemars::schema_for!(CaseFile).to_value()
+    let [mut schema, mut of_family] =
+        [schemars::schema_for!(CaseFile), schemars::schema_for!(FamilyFile)].map(schemars::Schema::to_value);
+    schema["properties"]["form"] = of_family["properties"]["form"].take();
+    schema["required"] = json!(["schema", "cases"]);
+    schema["oneOf"] = json!([{ "required": ["operator"] }, { "required": ["form"] }]);
+    schema
+}
+
+/// A YAML node as the JSON value that an editor's validator sees.
+fn json(text: Text<'_>, node: &Spanned<Node>) -> Value {
+    match &node.value {
+        Node::Sequence(rows) => rows.iter().map(|row| json(text, row)).collect(),
+        Node::Mapping(entries) => {
+            Value::Object(entries.iter().map(|(key, value)| (key.value.clone(), json(text, value))).collect())
+        }
+        Node::Tagged => json!({ "tagged": true }),
+        Node::Scalar(Some(content)) => json!(content),
+        Node::Scalar(None) => match text.scalar(node).unwrap_or_default() {
+            "" | "~" | "null" => Value::Null,
+            raw => serde_json::from_str(raw).unwrap_or_else(|_| json!(raw)),
+        },
+    }
 }
 
 fn problems(name: &str, bytes: &[u8]) -> Vec<String> {
