@@ -85,7 +85,7 @@ impl<'a> Hashed<'a> {
                 Outcome::Filled { output: self.tensor(zeroed), at, fill: *fill }
             }
             Allowed::Shape(shape) => Outcome::Shape(shape),
-            Allowed::Error(code, fields) => Outcome::Error { code: code.name(), fields: Fields::of(fields) },
+            Allowed::Error(code, fields) => Outcome::Error { code: code.name(), fields },
             Allowed::AnyError => Outcome::AnyError,
             Allowed::Unspecified => Outcome::Unspecified,
         }
@@ -146,33 +146,9 @@ enum Outcome<'a> {
     Output(Digested<'a>),
     Filled { output: Digested<'a>, at: &'a [usize], fill: gather_spec::signature::Fill },
     Shape(&'a [usize]),
-    Error { code: &'a str, fields: Fields<'a> },
+    Error { code: &'a str, fields: &'a ErrorFields },
     AnyError,
     Unspecified,
-}
-
-#[derive(Serialize)]
-struct Fields<'a> {
-    position: Option<&'a [usize]>,
-    component: Option<usize>,
-    index: Option<i128>,
-    bound: Option<usize>,
-    bytes: Option<u128>,
-    rule: Option<&'a str>,
-}
-
-impl<'a> Fields<'a> {
-    fn of(fields: &'a ErrorFields) -> Self {
-        let ErrorFields { position, component, index, bound, bytes, rule } = fields;
-        Self {
-            position: position.as_deref(),
-            component: *component,
-            index: *index,
-            bound: *bound,
-            bytes: *bytes,
-            rule: rule.map(gather_spec::DimensionRule::name),
-        }
-    }
 }
 
 /// The SHA-256 of the elements: little-endian and row-major; of strings, the length of each in 8 bytes, then its bytes. `None`

@@ -11,9 +11,7 @@ mod unusable;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use gather_spec::{
-    Attributes, Call, DimensionRule, ErrorCode, ErrorFields, Operator, Outcome, ReportedError,
-};
+use gather_spec::{Attributes, Call, ErrorCode, ErrorFields, Operator, Outcome, ReportedError, error_fields};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use crate::backend::OutputMemory;
@@ -256,27 +254,39 @@ pub enum Fault {
     BrokenContract,
 }
 
-/// An error in a message, with its fields next to the code.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs, reason = "see `gather_spec::ErrorFields`")]
-pub struct ErrorMessage {
-    pub message: String,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub code: Option<ErrorCode>,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub position: Option<Vec<usize>>,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub component: Option<usize>,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub index: Option<i128>,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub bound: Option<usize>,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub bytes: Option<u128>,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub rule: Option<DimensionRule>,
+macro_rules! error_message {
+    ($($code:ident { $($(#[doc = $doc:literal])+ $name:ident: $ty:ty as $kind:tt,)+ })+) => {
+        /// An error in a message, with its fields next to the code.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        #[allow(missing_docs, reason = "see `gather_spec::ErrorFields`")]
+        pub struct ErrorMessage {
+            pub message: String,
+            #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+            pub code: Option<ErrorCode>,
+            $($(
+                #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+                pub $name: Option<$ty>,
+            )+)+
+        }
+
+        impl ErrorMessage {
+            fn new(error: &ReportedError) -> Self {
+                let ReportedError { message, code, fields: ErrorFields { $($($name,)+)+ } } = error.clone();
+                Self { message, code, $($($name,)+)+ }
+            }
+
+            /// The reported error.
+            #[must_use]
+            pub fn into_error(self) -> ReportedError {
+                let Self { message, code, $($($name,)+)+ } = self;
+                ReportedError { message, code, fields: ErrorFields { $($($name,)+)+ } }
+            }
+        }
+    };
 }
+
+error_fields!(error_message);
 
 impl CallMessage {
     /// The message for a call.
@@ -351,25 +361,6 @@ impl InvalidReply {
     #[must_use]
     pub fn new(seq: Option<u64>, what: &str) -> Self {
         Self { seq, invalid: shown(what), fault: None }
-    }
-}
-
-impl ErrorMessage {
-    fn new(error: &ReportedError) -> Self {
-        let ReportedError { message, code, fields } = error.clone();
-        let ErrorFields { position, component, index, bound, bytes, rule } = fields;
-        Self { message, code, position, component, index, bound, bytes, rule }
-    }
-
-    /// The reported error.
-    #[must_use]
-    pub fn into_error(self) -> ReportedError {
-        let Self { message, code, position, component, index, bound, bytes, rule } = self;
-        ReportedError {
-            message,
-            code,
-            fields: ErrorFields { position, component, index, bound, bytes, rule },
-        }
     }
 }
 

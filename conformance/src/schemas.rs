@@ -1,8 +1,9 @@
 //! JSON Schemas of the protocol's messages, for authors of adapters and harnesses in other languages. Written by hand,
-//! because the types in `protocol` cannot express that a tensor has either `data`, or `file` and `offset`. Every property
-//! has a description in the terms of JSON; `PROTOCOL.md` has the rules that no schema can state.
+//! because the types in `protocol` cannot express that a tensor has either `data`, or `file` and `offset`; the fields of errors
+//! come from the list in `gather_spec`. Every property has a description in the terms of JSON; `PROTOCOL.md` has the rules
+//! that no schema can state.
 
-use gather_spec::{DType, DimensionRule, ErrorCode};
+use gather_spec::{DType, DimensionRule, ErrorCode, error_fields};
 use serde_json::{Value, json};
 
 use crate::limits::Limits;
@@ -220,48 +221,41 @@ fn limits() -> Value {
     )
 }
 
+/// The schema of a field of an error, by its kind.
+fn of_kind(kind: &str) -> Value {
+    match kind {
+        "Position" => json!({ "type": "array", "items": size() }),
+        "Number" => json!({ "type": "integer" }),
+        "Bytes" => json!({ "type": "integer", "minimum": 0 }),
+        "Rule" => json!({ "enum": DimensionRule::ALL.map(DimensionRule::name) }),
+        _ => size(),
+    }
+}
+
+/// The fields of errors by name, each with its schema.
+macro_rules! fields {
+    ($($code:ident { $($(#[doc = $doc:literal])+ $name:ident: $ty:ty as $kind:tt,)+ })+) => {
+        [$($((stringify!($name), described(of_kind($kind), concat!($($doc),+).trim_start())),)+)+]
+    };
+}
+
 fn error() -> Value {
-    let position = json!({ "type": "array", "items": size() });
-    let properties = json!({
+    let mut properties = json!({
         "message": text("What is wrong, for people. It is never compared."),
         "code": described(
             json!({ "enum": ErrorCode::ALL.map(ErrorCode::name) }),
             "The reason, if the backend can tell. Absent: any expected error is satisfied.",
         ),
-        "position": described(
-            position,
-            "With index-out-of-range: where in indices the first bad index stands. The multi-index of its row in \
-             indices.shape without the dim of the components, or, of the forms take and elements, that of the element in \
-             indices.shape.",
-        ),
-        "component": described(
-            size(),
-            "With index-out-of-range: the place of the bad index in its row. Of the forms nd and window only.",
-        ),
-        "index": described(
-            json!({ "type": "integer" }),
-            "With index-out-of-range: the bad index as given, an integer from -2^127 to 2^127 - 1.",
-        ),
-        "bound": described(
-            size(),
-            "With index-out-of-range: the size of the axis that the index selects from; of the form window, how many \
-             starts fit.",
-        ),
-        "bytes": described(
-            json!({ "type": "integer", "minimum": 0 }),
-            "With output-too-large: the product of the output's non-zero dims and the element size (16 for a string), \
-             an integer below 2^126.",
-        ),
-        "rule": described(
-            json!({ "enum": DimensionRule::ALL.map(DimensionRule::name) }),
-            "With dimension-numbers: the rule that they break.",
-        ),
     });
-    let fields = ["code", "position", "component", "index", "bound", "bytes", "rule"];
+    let mut optional = vec!["code"];
+    for (name, schema) in error_fields!(fields) {
+        properties[name] = schema;
+        optional.push(name);
+    }
     object(
         "Why the call is rejected. A field that is given must be right; an absent one is not checked.",
         properties,
-        &fields,
+        &optional,
     )
 }
 

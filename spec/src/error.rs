@@ -1,8 +1,12 @@
 //! Errors of a gather: stable codes with their fields, in order of precedence.
 
+mod fields;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{DType, DimensionRule, Shape, named};
+
+pub use fields::ErrorFields;
 
 named! {
     /// The stable code of an error. Codes and fields are part of the contract; messages are not.
@@ -53,46 +57,6 @@ named! {
         OutputTooLarge = "output-too-large",
         /// An index is out of range for its axis.
         IndexOutOfRange = "index-out-of-range",
-    }
-}
-
-impl ErrorCode {
-    /// The names of the fields that belong to the code; see [`ErrorFields`].
-    #[must_use]
-    pub const fn fields(self) -> &'static [&'static str] {
-        match self {
-            Self::DimensionNumbers => &["rule"],
-            Self::OutputTooLarge => &["bytes"],
-            Self::IndexOutOfRange => &["position", "component", "index", "bound"],
-            _ => &[],
-        }
-    }
-}
-
-/// The details of an error. Each code has its own fields. A field that a backend states must be right; an absent one
-/// claims nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ErrorFields {
-    /// The position of the first bad index: the multi-index of its row in `indices.shape` without the dim of components
-    /// (forms nd and window), or of the element in `indices.shape` (forms take and elements).
-    pub position: Option<Vec<usize>>,
-    /// The component of the bad index within its row, in forms nd and window only.
-    pub component: Option<usize>,
-    /// The bad index, as given.
-    pub index: Option<i128>,
-    /// The size of the axis that the bad index selects from; in form window, the number of valid starts.
-    pub bound: Option<usize>,
-    /// The product of the output's non-zero dims and the element size; `u128::MAX` stands for anything larger.
-    pub bytes: Option<u128>,
-    /// The violated rule for dimension numbers.
-    pub rule: Option<DimensionRule>,
-}
-
-impl ErrorFields {
-    /// Whether all fields are absent.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
     }
 }
 
@@ -185,23 +149,6 @@ impl GatherError {
             Self::IndexDepth { .. } | Self::IndexDepthTooSmall { .. } => ErrorCode::IndexDepth,
             Self::OutputTooLarge { .. } => ErrorCode::OutputTooLarge,
             Self::IndexOutOfRange { .. } => ErrorCode::IndexOutOfRange,
-        }
-    }
-
-    /// The fields of this error.
-    #[must_use]
-    pub fn fields(&self) -> ErrorFields {
-        match self {
-            Self::OutputTooLarge { bytes } => ErrorFields { bytes: Some(*bytes), ..ErrorFields::default() },
-            Self::IndexOutOfRange { position, component, index, bound } => ErrorFields {
-                position: Some(position.clone()),
-                component: *component,
-                index: Some(*index),
-                bound: Some(*bound),
-                ..ErrorFields::default()
-            },
-            Self::DimensionNumbers { rule } => ErrorFields { rule: Some(*rule), ..ErrorFields::default() },
-            _ => ErrorFields::default(),
         }
     }
 }

@@ -88,15 +88,7 @@ fn outcome(allowed: &Allowed) -> String {
 }
 
 fn error_fields(fields: &ErrorFields) -> String {
-    let stated = [
-        fields.position.as_ref().map(|position| format!(", position: {position:?}")),
-        fields.component.map(|component| format!(", component: {component}")),
-        fields.index.map(|index| format!(", index: {index}")),
-        fields.bound.map(|bound| format!(", bound: {bound}")),
-        fields.bytes.map(|bytes| format!(", bytes: {bytes}")),
-        fields.rule.map(|rule| format!(", rule: {rule}")),
-    ];
-    stated.into_iter().flatten().collect()
+    fields.texts().filter_map(|(name, value)| Some(format!(", {name}: {}", value?))).collect()
 }
 
 /// A tensor without its dtype: as `data` where every element has a lossless text, otherwise as `bits`.

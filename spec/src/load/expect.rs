@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::case::{Allowed, Arm, Expectation, When};
 use crate::diagnostic::{Diagnostic, Quoted, nearest};
 use crate::signature::{Fill, ModePolicy};
-use crate::yaml::{Node, Spanned};
-use crate::{BadIndex, EmptyAxis, ErrorCode, ErrorFields, NegativeIndex, Profile};
+use crate::yaml::Spanned;
+use crate::{BadIndex, EmptyAxis, ErrorCode, ErrorFields, NegativeIndex, Profile, error_fields};
 
 use super::case_reader::CaseReader;
 use super::raw::{ArmEntry, CaseEntry, Expect};
@@ -212,16 +212,9 @@ impl<'a> CaseReader<'a> {
     fn fields(&self, dtype: &Written, entry: &'a ArmEntry) -> Result<ErrorFields, Diagnostic> {
         let code = entry.error.as_ref().map(|error| error.value.as_str());
         // Under `dtype: any`, the number of elements replaces the number of bytes.
-        let stated = [
-            ("position", "position", entry.position.as_ref().map(|field| field.defined)),
-            ("component", "component", entry.component.as_ref().map(|field| field.defined)),
-            ("index", "index", entry.index.as_ref().map(|field| field.defined)),
-            ("bound", "bound", entry.bound.as_ref().map(|field| field.defined)),
-            ("bytes", "bytes", entry.bytes.as_ref().map(|field| field.defined)),
-            ("rule", "rule", entry.rule.as_ref().map(|field| field.defined)),
-            ("elements", "bytes", entry.elements.as_ref().map(|field| field.defined)),
-        ];
-        for (name, field, at) in stated {
+        let elements = ("elements", "bytes", entry.elements.as_ref().map(|field| field.defined));
+        let stated = entry.stated().map(|(name, at)| (name, name, at));
+        for (name, field, at) in stated.chain([elements]) {
             let belongs = ErrorCode::ALL.into_iter().find(|code| code.fields().contains(&field));
             if let (Some(at), Some(belongs)) = (at, belongs)
                 && code != Some(belongs.name())
@@ -229,18 +222,7 @@ impl<'a> CaseReader<'a> {
                 return Err(self.wrong(at, format!("`{name}` goes with `error: {belongs}` only")));
             }
         }
-        Ok(ErrorFields {
-            position: entry.position.as_ref().map(|field| self.position(&field.value)).transpose()?,
-            component: entry.component.as_ref().map(|field| field.value),
-            index: entry.index.as_ref().map(|field| self.reader.number(field)).transpose()?,
-            bound: entry.bound.as_ref().map(|field| self.reader.count_of(field)).transpose()?,
-            bytes: self.bytes(dtype, entry)?,
-            rule: entry.rule.as_ref().map(|rule| self.parse(rule)).transpose()?,
-        })
-    }
-
-    fn position(&self, written: &'a [Spanned<Node>]) -> Result<Vec<usize>, Diagnostic> {
-        written.iter().map(|at| self.reader.count_of(at)).collect()
+        Ok(ErrorFields { bytes: self.bytes(dtype, entry)?, ..self.written(entry)? })
     }
 
     /// The size in bytes of an output that is too large. Under `dtype: any` it follows from the number of elements.
@@ -259,6 +241,40 @@ impl<'a> CaseReader<'a> {
         }
     }
 }
+
+/// A field of an error as written, read by its kind.
+macro_rules! read {
+    ("Position", $reader:expr, $written:expr) => {
+        $written.value.iter().map(|at| $reader.reader.count_of(at)).collect()
+    };
+    ("Number", $reader:expr, $written:expr) => {
+        $reader.reader.number($written)
+    };
+    ("Size", $reader:expr, $written:expr) => {
+        $reader.reader.count_of($written)
+    };
+    ("Rule", $reader:expr, $written:expr) => {
+        $reader.parse($written)
+    };
+    ($plain:tt, $reader:expr, $written:expr) => {
+        Ok($written.value)
+    };
+}
+
+macro_rules! written {
+    ($($code:ident { $($(#[doc = $doc:literal])+ $name:ident: $ty:ty as $kind:tt,)+ })+) => {
+        impl<'a> CaseReader<'a> {
+            /// The fields of an error as they are written.
+            fn written(&self, entry: &'a ArmEntry) -> Result<ErrorFields, Diagnostic> {
+                Ok(ErrorFields {
+                    $($($name: entry.$name.as_ref().map(|field| read!($kind, self, field)).transpose()?,)+)+
+                })
+            }
+        }
+    };
+}
+
+error_fields!(written);
 
 /// The first arm that no policies select, whether declared or chosen by a mode.
 fn first_unreached(arms: &[Arm]) -> Option<usize> {

@@ -9,16 +9,20 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
+use serde_yaml::Location;
 
+#[cfg(test)]
+use crate::DType;
 use crate::ErrorCode;
 use crate::case::{Provenance, When};
 use crate::clause::{Basis, Document, Erratum, Evidence, Example, OutOfScope, Renamed, Section};
+use crate::error_fields;
 use crate::yaml::{Node, Spanned};
-#[cfg(test)]
-use crate::{DType, DimensionRule};
 
 #[cfg(test)]
-use super::schema::{self, Attribute, DtypeOrAny, Elements, Fill, Number, Output};
+use super::schema::{
+    self, Attribute, Bytes, Count, DtypeOrAny, Elements, Fill, Number, Output, Position, Rule, Size,
+};
 
 /// Reads an optional key. Unlike `Option` alone, this rejects null: a key without a value is a mistake, and must not be
 /// treated as absent.
@@ -261,58 +265,66 @@ pub(super) enum Expect {
     Arms(Vec<Spanned<ArmEntry>>),
 }
 
-/// The outcome allowed under the profiles of `when`: exactly one of output, shape, error, any-of, unspecified.
-#[derive(Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct ArmEntry {
-    /// The profiles that this applies to. If absent, all that remain.
-    #[serde(default, deserialize_with = "present")]
-    pub(super) when: Option<Spanned<When>>,
-    /// Exactly this tensor, bit by bit.
-    #[serde(default, deserialize_with = "present")]
-    #[cfg_attr(test, schemars(with = "Output<TensorEntry>"))]
-    pub(super) output: Option<Spanned<Node>>,
-    /// Any tensor with this shape.
-    #[serde(default, deserialize_with = "present")]
-    #[cfg_attr(test, schemars(with = "Vec<Number>"))]
-    pub(super) shape: Option<Spanned<Node>>,
-    /// An error with this code.
-    #[serde(default, deserialize_with = "present")]
-    #[cfg_attr(test, schemars(with = "ErrorCode"))]
-    pub(super) error: Option<Spanned<String>>,
-    /// For index-out-of-range: the position of the first bad index.
-    #[serde(default, deserialize_with = "present")]
-    #[cfg_attr(test, schemars(with = "Vec<Number>"))]
-    pub(super) position: Option<Spanned<Vec<Spanned<Node>>>>,
-    /// For index-out-of-range: its component within the row, in forms nd and window only.
-    #[serde(default, deserialize_with = "present")]
-    pub(super) component: Option<Spanned<usize>>,
-    /// For index-out-of-range: the bad index, as given.
-    #[serde(default, deserialize_with = "present")]
-    #[cfg_attr(test, schemars(with = "Number"))]
-    pub(super) index: Option<Spanned<Node>>,
-    /// For index-out-of-range: the size of its axis; in form window, the number of valid starts.
-    #[serde(default, deserialize_with = "present")]
-    #[cfg_attr(test, schemars(with = "Number"))]
-    pub(super) bound: Option<Spanned<Node>>,
-    /// For output-too-large: the product of the non-zero dims and the element size.
-    #[serde(default, deserialize_with = "present")]
-    pub(super) bytes: Option<Spanned<u128>>,
-    /// For dimension-numbers: the violated rule.
-    #[serde(default, deserialize_with = "present")]
-    #[cfg_attr(test, schemars(with = "DimensionRule"))]
-    pub(super) rule: Option<Spanned<String>>,
-    /// For `output-too-large` under `dtype: any`, in place of `bytes`: the product of the non-zero dims.
-    #[serde(default, deserialize_with = "present")]
-    pub(super) elements: Option<Spanned<u128>>,
-    /// Several outcomes, each of which passes.
-    #[serde(default, deserialize_with = "present")]
-    pub(super) any_of: Option<Spanned<Vec<Spanned<ArmEntry>>>>,
-    /// Anything but a crash.
-    #[serde(default, deserialize_with = "present")]
-    pub(super) unspecified: Option<Spanned<bool>>,
+/// How a field of an error is written, by its kind.
+macro_rules! written {
+    ("Position") => { Vec<Spanned<Node>> };
+    ("Count") => { usize };
+    ("Number") => { Node };
+    ("Size") => { Node };
+    ("Bytes") => { u128 };
+    ("Rule") => { String };
 }
+
+macro_rules! arm_entry {
+    ($($code:ident { $($(#[doc = $doc:literal])+ $name:ident: $ty:ty as $kind:tt,)+ })+) => {
+        /// The outcome allowed under the profiles of `when`: exactly one of output, shape, error, any-of, unspecified.
+        #[derive(Deserialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
+        #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+        pub(super) struct ArmEntry {
+            /// The profiles that this applies to. If absent, all that remain.
+            #[serde(default, deserialize_with = "present")]
+            pub(super) when: Option<Spanned<When>>,
+            /// Exactly this tensor, bit by bit.
+            #[serde(default, deserialize_with = "present")]
+            #[cfg_attr(test, schemars(with = "Output<TensorEntry>"))]
+            pub(super) output: Option<Spanned<Node>>,
+            /// Any tensor with this shape.
+            #[serde(default, deserialize_with = "present")]
+            #[cfg_attr(test, schemars(with = "Vec<Number>"))]
+            pub(super) shape: Option<Spanned<Node>>,
+            /// An error with this code.
+            #[serde(default, deserialize_with = "present")]
+            #[cfg_attr(test, schemars(with = "ErrorCode"))]
+            pub(super) error: Option<Spanned<String>>,
+            $($(
+                $(#[doc = $doc])+
+                #[serde(default, deserialize_with = "present")]
+                #[cfg_attr(test, schemars(with = $kind))]
+                pub(super) $name: Option<Spanned<written!($kind)>>,
+            )+)+
+            /// For `output-too-large` under `dtype: any`, in place of `bytes`: the product of the non-zero dims.
+            #[serde(default, deserialize_with = "present")]
+            pub(super) elements: Option<Spanned<u128>>,
+            /// Several outcomes, each of which passes.
+            #[serde(default, deserialize_with = "present")]
+            pub(super) any_of: Option<Spanned<Vec<Spanned<ArmEntry>>>>,
+            /// Anything but a crash.
+            #[serde(default, deserialize_with = "present")]
+            pub(super) unspecified: Option<Spanned<bool>>,
+        }
+
+        impl ArmEntry {
+            /// Where each field of an error is written, by name.
+            pub(super) fn stated(&self) -> impl Iterator<Item = (&'static str, Option<Location>)> {
+                let places = [$($((stringify!($name), self.$name.as_ref().map(|field| field.defined)),)+)+];
+                places.into_iter()
+            }
+        }
+    };
+}
+
+error_fields!(arm_entry);
 
 /// One value, or a list of them.
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(with = "schema::OneOrMany<T>", inline))]

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
-use crate::DType;
+use crate::{DType, DimensionRule};
 
 /// Types with these schemas.
 macro_rules! described {
@@ -59,6 +59,13 @@ described! {
         generator.subschema_for::<Places>(),
     ] };
 }
+
+// The fields of errors, by kind.
+pub(super) type Position = Vec<Number>;
+pub(super) type Count = usize;
+pub(super) type Size = Number;
+pub(super) type Bytes = u128;
+pub(super) type Rule = DimensionRule;
 
 /// The output of a case: nested rows, or a tensor without a dtype, which is that of params.
 pub(super) struct Output<T>(T);
