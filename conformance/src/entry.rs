@@ -65,7 +65,7 @@ pub struct Entry {
     /// The difference between the output and the nearest allowed one or, for `nondeterministic`, the first one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Box<Difference>>,
-    /// The layout and the number of threads of the failing run, if it was not the first run.
+    /// The layout and the number of threads of the failing call, if it was not the first call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     /// What was not checked.

@@ -53,7 +53,7 @@ pub struct RunResult {
     pub actual: String,
     /// The difference between the output and the expected one, or an earlier one.
     pub difference: Option<Box<Difference>>,
-    /// The layout and the number of threads of the failing run, if it was not the first run.
+    /// The layout and the number of threads of the failing call, if it was not the first call.
     pub at: Option<String>,
     /// What was not checked.
     pub note: Option<String>,
@@ -433,7 +433,7 @@ impl<'a> Judged<'a> {
     }
 
     fn params(&self) -> &Tensor {
-        self.call().operands.get(&self.run.case.names.params).expect("a case has params")
+        self.call().operands.get(&self.run.case.names.params).expect("a run has params")
     }
 
     /// The result of a run that cannot be sent.
@@ -477,7 +477,7 @@ impl<'a> Judged<'a> {
         RunResult { difference: difference.map(Box::new), ..result }
     }
 
-    /// The result of runs that differ.
+    /// The result of calls whose answers differ.
     pub(crate) fn varies(&self, first: &Outcome, other: &Outcome, at: String) -> RunResult {
         let difference = Difference::between(first, other);
         let (was, is) = match difference.as_ref().and_then(Difference::texts) {

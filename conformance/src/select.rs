@@ -425,9 +425,11 @@ mod tests {
         };
         assert_eq!(chosen("tf.gather/dtypes/num*[i64,u8]"), ["tf.gather/dtypes/numbers[u8,i64]"]);
         let of_size = chosen("tf.gather/sizes/*[n=1]");
-        assert!(of_size.len() > 1 && of_size.iter().all(|id| id.contains("[n=1,")), "{of_size:?}");
+        assert!(
+            of_size.len() > 1 && of_size.iter().all(|id| words_of(split(id).1).any(|word| word == "n=1"))
+        );
         let by_default = chosen("numpy.take/bad-index/*[]");
-        assert!(by_default.len() > 1 && by_default.iter().all(|id| !id.contains('[')), "{by_default:?}");
+        assert!(by_default.len() > 1 && by_default.iter().all(|id| !id.contains('[')));
     }
 
     #[test]

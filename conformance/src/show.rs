@@ -70,29 +70,29 @@ pub fn run(spec: &Specification, run: &Run, width: usize, make: Make<'_>) -> Str
 /// The most places of runs to list one by one.
 const FEW: usize = 6;
 
-/// Where the runs of a case are on its axes, in words: each place, or the words of each axis if every combination is a run.
+/// Where the runs of a case are on its axes, in words: each place or, of many, the words of each axis.
 fn places(case: &str, ids: &[String]) -> String {
-    let places: Vec<&str> = ids.iter().map(|id| &id[case.len()..]).collect();
-    let words: Vec<Vec<&str>> =
-        places.iter().map(|place| place.trim_matches(['[', ']']).split(',').collect()).collect();
-    let mut axes: Vec<Vec<&str>> = vec![Vec::new(); words[0].len()];
-    for (axis, word) in words.iter().flat_map(|words| words.iter().enumerate()) {
-        match axes.get_mut(axis) {
-            Some(axis) if !axis.contains(word) => axis.push(word),
-            _ => {}
+    let places = ids.iter().map(|id| if id == case { "[]" } else { &id[case.len()..] });
+    if ids.len() <= FEW {
+        return format!("{}: {}", ids.len(), places.collect::<Vec<_>>().join(" "));
+    }
+    // Sizes have names; other words are told apart by their place.
+    let mut axes: Vec<((usize, &str), Vec<&str>)> = Vec::new();
+    for (at, word) in places.flat_map(|place| place.trim_matches(['[', ']']).split(',').enumerate()) {
+        let (axis, value) = word.split_once('=').map_or(((at, ""), word), |(name, value)| ((0, name), value));
+        match axes.iter_mut().find(|(known, _)| *known == axis) {
+            Some((_, values)) if values.contains(&value) => {}
+            Some((_, values)) => values.push(value),
+            None => axes.push((axis, vec![value])),
         }
     }
-    let is_product = words.iter().all(|one| one.len() == axes.len())
-        && axes.iter().map(Vec::len).product::<usize>() == ids.len();
-    let listed: Vec<String> = if ids.len() > FEW && is_product {
-        vec![format!("[{}]", axes.iter().map(|axis| axis.join("|")).collect::<Vec<_>>().join(", "))]
-    } else {
-        places
-            .iter()
-            .map(|place| if place.is_empty() { "[]".to_owned() } else { (*place).to_owned() })
-            .collect()
-    };
-    format!("{}: {}", ids.len(), listed.join(" "))
+    let is_product = axes.iter().map(|(_, values)| values.len()).product::<usize>() == ids.len();
+    let of = if is_product { "all" } else { "some combinations" };
+    let axes = axes.iter().map(|((_, name), values)| {
+        let equals = if name.is_empty() { "" } else { "=" };
+        format!("{name}{equals}{}", values.join("|"))
+    });
+    format!("{}: {of} of [{}]", ids.len(), axes.collect::<Vec<_>>().join(", "))
 }
 
 /// The profile that a call is drawn under: the first that the pages of its operator permit.
@@ -229,4 +229,21 @@ fn evidence_line(evidence: &Evidence) -> String {
 
 fn painted(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_runs_are_listed_and_many_are_told_by_axis() {
+        let said = |places: &[String]| {
+            let ids: Vec<String> = places.iter().map(|place| format!("o/t/c{place}")).collect();
+            super::places("o/t/c", &ids)
+        };
+        assert_eq!(said(&[String::new(), "[clip]".to_owned()]), "2: [] [clip]");
+        let sizes = (1..=4).flat_map(|n| [8, 16].map(|m| format!("[f32,n={n},m={m}]"))).collect::<Vec<_>>();
+        assert_eq!(said(&sizes), "8: all of [f32, n=1|2|3|4, m=8|16]");
+        assert_eq!(said(&sizes[1..]), "7: some combinations of [f32, n=1|2|3|4, m=16|8]");
+    }
 }
