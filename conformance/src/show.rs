@@ -233,8 +233,6 @@ fn painted(style: Style, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn a_few_runs_are_listed_and_many_are_told_by_axis() {
         let said = |places: &[String]| {

@@ -31,9 +31,11 @@ use super::{Job, Run};
 impl Run {
     /// Runs every backend. One that cannot be run does not affect the others.
     pub(super) fn run_all(&self, backends: &[Backend], job: &Job<'_>) -> Vec<BackendReport> {
-        let are_built_in =
-            |one: &Backend, other: &Backend| [one, other].iter().all(|one| one.built_in().is_some());
-        let groups = backends.chunk_by(are_built_in).take_while(|_| !interrupt::is_stopped());
+        // A failure that ends the run leaves the other backends out.
+        let side_by_side = |one: &Backend, other: &Backend| {
+            !self.fail_fast && one.built_in().is_some() && other.built_in().is_some()
+        };
+        let groups = backends.chunk_by(side_by_side).take_while(|_| !interrupt::is_stopped());
         let run = |group: &[Backend]| {
             let reports = match group {
                 [Backend::BuiltIn(_), ..] => self.run_built_in(group, job),
