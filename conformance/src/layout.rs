@@ -32,25 +32,71 @@ named! {
         /// Every axis runs backwards.
         Reversed = "reversed",
         /// Stride 0 along every axis whose slices are all equal.
-        Broadcast = "stride 0",
+        Broadcast = "stride-0",
     }
 }
 
-impl Layout {
-    /// The same call with both operands in this layout.
+/// The layout of each operand of a call: of the first one, and how many places of [`Layout::ALL`] each other one's is behind
+/// that of the operand before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Layouts {
+    first: usize,
+    step: usize,
+}
+
+impl From<Layout> for Layouts {
+    /// All operands in one layout.
+    fn from(layout: Layout) -> Self {
+        Self { first: Layout::ALL.iter().position(|one| *one == layout).unwrap_or_default(), step: 0 }
+    }
+}
+
+impl Layouts {
+    /// Layouts by their places in [`Layout::ALL`], which may be any numbers.
+    #[must_use]
+    pub const fn new(first: usize, step: usize) -> Self {
+        Self { first: first % Layout::ALL.len(), step: step % Layout::ALL.len() }
+    }
+
+    /// The layout of the operand at a place, in the order of the call.
+    #[must_use]
+    pub const fn of(self, operand: usize) -> Layout {
+        Layout::ALL[(self.first + self.step * (operand % Layout::ALL.len())) % Layout::ALL.len()]
+    }
+
+    /// The same call with its operands in these layouts.
     ///
     /// # Errors
     /// [`TensorError`] if memory is short.
     pub fn apply(self, call: &Call) -> Result<Call, TensorError> {
+        let operands = call.operands.shared().enumerate();
+        let operands = operands.map(|(at, (name, tensor))| Ok((name.clone(), self.of(at).tensor(tensor)?)));
         Ok(Call {
             operator: call.operator.clone(),
-            operands: call
-                .operands
-                .shared()
-                .map(|(name, tensor)| Ok((name.clone(), self.tensor(tensor)?)))
-                .collect::<Result<_, TensorError>>()?,
+            operands: operands.collect::<Result<_, TensorError>>()?,
             attributes: call.attributes.clone(),
         })
+    }
+
+    /// The layouts of a call's operands in words: `params=transposed,indices=offset`; `row-major` if all are.
+    #[must_use]
+    pub fn of_call(self, call: &Call) -> String {
+        let named = call.operands.iter().enumerate().map(|(at, (name, _))| (name, self.of(at)));
+        let off: Vec<String> = named
+            .filter(|(_, layout)| *layout != Layout::Contiguous)
+            .map(|(name, layout)| format!("{name}={layout}"))
+            .collect();
+        if off.is_empty() { "row-major".to_owned() } else { off.join(",") }
+    }
+}
+
+impl Layout {
+    /// The same call with all operands in this layout.
+    ///
+    /// # Errors
+    /// [`TensorError`] if memory is short.
+    pub fn apply(self, call: &Call) -> Result<Call, TensorError> {
+        Layouts::from(self).apply(call)
     }
 
     /// The same tensor in this layout.

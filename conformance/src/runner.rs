@@ -12,20 +12,25 @@ use crate::backend::{Capability, Description, Held};
 use crate::declared::{Outside, Probes};
 use crate::difference::Difference;
 use crate::judge::{Judgement, Strictness, Verdict, describe_allowed, describe_outcome, judge};
-use crate::layout::Layout;
+use crate::layout::{Layout, Layouts};
 use crate::words::shown;
 
 /// The numbers of threads to try, for a backend that lets the runner choose.
 const THREADS: [usize; 3] = [1, 2, 5];
 
+/// How a program is sent the operands of a call.
+const ROW_MAJOR: Layouts = Layouts::new(0, 0);
+
 /// The calls that are made of a run, which all must give the same.
 #[derive(Clone, Copy, Debug)]
 enum Calls {
-    /// What the run's turn is: one layout on one number of threads. A documented example and a bad index meet every layout and
-    /// every number of threads, but not every pair. All outputs are poisoned.
+    /// What the run's turn is: a layout for each operand, and a number of threads. Of a documented example and a bad index, each
+    /// operand meets every layout, and there is every number of threads, but not every pair. All outputs are poisoned.
     InTurn,
-    /// Every one of these layouts with every number of threads; for one of many sizes the first of them and one other.
-    Product(&'static [Layout]),
+    /// Every layout of each operand with every number of threads; for one of many sizes, two of the layouts.
+    Product,
+    /// All operands in one of these layouts after the other, with every number of threads.
+    Uniform(&'static [Layout]),
     /// One, in row-major order on one thread, as a program is asked.
     One,
 }
@@ -121,8 +126,9 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
 
     /// Makes every call: each layout with each number of threads.
     #[must_use]
-    pub const fn product(self) -> Self {
-        self.in_layouts(&Layout::ALL)
+    pub const fn product(mut self) -> Self {
+        self.calls = Calls::Product;
+        self
     }
 
     /// Makes the call in row-major order on one thread only, as a program is asked.
@@ -132,10 +138,10 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
         self
     }
 
-    /// Makes the calls in each of these layouts only, for a backend whose answers cannot depend on the layout.
+    /// Makes the calls with all operands in each of these layouts only, for a backend whose answers depend on no other.
     #[must_use]
     pub(crate) const fn in_layouts(mut self, layouts: &'static [Layout]) -> Self {
-        self.calls = Calls::Product(layouts);
+        self.calls = Calls::Uniform(layouts);
         self
     }
 
@@ -150,14 +156,14 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
             // A large case has one layout only: copies of hundreds of megabytes would not reveal anything new.
             return self.run_laid_out(run, |call, _| Cow::Owned(Ok(call.clone())));
         }
-        self.run_laid_out(run, |call, layout| Cow::Owned(layout.apply(call)))
+        self.run_laid_out(run, |call, layouts| Cow::Owned(layouts.apply(call)))
     }
 
-    /// Like [`InProcess::run`], but the caller supplies the call in each layout.
+    /// Like [`InProcess::run`], but the caller supplies the call in each of the layouts.
     pub(crate) fn run_laid_out<'c>(
         &mut self,
         run: &Run,
-        laid_out: impl Fn(&Call, Layout) -> Cow<'c, Result<Call, TensorError>>,
+        laid_out: impl Fn(&Call, Layouts) -> Cow<'c, Result<Call, TensorError>>,
     ) -> RunResult {
         match Judged::or_probe(&self.description, run, self.strictness, Some(&self.probes)) {
             Ok(judged) => {
@@ -170,7 +176,7 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
                 let mut result = self.make_calls(&spread, &calls, &laid_out);
                 // What fails in row-major order on one thread as well is no matter of the layout.
                 if result.at.is_some() && matches!(self.calls, Calls::InTurn) && result.verdict.is_failure() {
-                    let plain = self.make_calls(&spread, &[(Layout::ALL[0], vec![THREADS[0]])], &laid_out);
+                    let plain = self.make_calls(&spread, &[(ROW_MAJOR, vec![THREADS[0]])], &laid_out);
                     result = if plain.verdict.is_failure() { plain } else { result };
                 }
                 RunResult { duration: Some(start.elapsed()), ..result }
@@ -180,47 +186,46 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
     }
 
     /// The layouts in which to make the call of a run, each with the numbers of threads.
-    fn calls(&self, run: &Run) -> Vec<(Layout, Vec<usize>)> {
+    fn calls(&self, run: &Run) -> Vec<(Layouts, Vec<usize>)> {
         let turn = turn(&run.id);
         let on = |turn: usize| vec![self.threads[turn % self.threads.len()]];
-        let first = &Layout::ALL[0];
-        let other = |others: &[Layout]| others[turn % others.len()];
-        match self.calls {
-            Calls::One => vec![(*first, vec![THREADS[0]])],
-            _ if run.case.large => vec![(*first, self.threads.to_vec())],
+        let layouts = match self.calls {
+            Calls::One => return vec![(ROW_MAJOR, vec![THREADS[0]])],
+            _ if run.case.large => vec![ROW_MAJOR],
             Calls::InTurn if meets_all(run) => {
-                Layout::ALL.iter().enumerate().map(|(at, layout)| (*layout, on(turn + at))).collect()
+                return each_layout(turn).enumerate().map(|(at, layouts)| (layouts, on(turn + at))).collect();
             }
             Calls::InTurn => {
-                vec![(Layout::ALL[turn % Layout::ALL.len()], on(turn / Layout::ALL.len()))]
+                let layouts = Layouts::new(turn, turn / (Layout::ALL.len() * THREADS.len()));
+                return vec![(layouts, on(turn / Layout::ALL.len()))];
             }
-            Calls::Product(layouts) => {
-                let mut layouts = layouts.to_vec();
-                if run.case.axes.has_sizes() && layouts.len() > 1 {
-                    layouts = vec![layouts[0], other(&layouts[1..])];
-                }
-                layouts.into_iter().map(|layout| (layout, self.threads.to_vec())).collect()
+            Calls::Product if run.case.axes.has_sizes() => {
+                let others = Layout::ALL.len() - 1;
+                each_layout(turn).take(1).chain(each_layout(turn).skip(1 + turn % others).take(1)).collect()
             }
-        }
+            Calls::Product => each_layout(turn).collect(),
+            Calls::Uniform(layouts) => layouts.iter().copied().map(Layouts::from).collect(),
+        };
+        layouts.into_iter().map(|layouts| (layouts, self.threads.to_vec())).collect()
     }
 
     /// Makes the calls of a run, in these layouts and on these numbers of threads.
     fn make_calls<'c>(
         &mut self,
         judged: &Judged<'_>,
-        calls: &[(Layout, Vec<usize>)],
-        laid_out: &impl Fn(&Call, Layout) -> Cow<'c, Result<Call, TensorError>>,
+        calls: &[(Layouts, Vec<usize>)],
+        laid_out: &impl Fn(&Call, Layouts) -> Cow<'c, Result<Call, TensorError>>,
     ) -> RunResult {
         let mut first: Option<(Outcome, Judgement)> = None;
-        for (layout, threads) in calls {
-            let call = laid_out(judged.call(), *layout);
-            let answered = match self.run_layout(judged, (*layout, threads), &call, first.is_none()) {
+        for (layouts, threads) in calls {
+            let call = laid_out(judged.call(), *layouts);
+            let answered = match self.run_layout(judged, (*layouts, threads), &call, first.is_none()) {
                 Ok(answered) => answered,
                 Err(result) => return *result,
             };
             let earlier = first.as_ref().map(|(outcome, _)| outcome);
             if let Some(earlier) = earlier.filter(|one| !one.agrees(&answered.0) && !judged.may_vary()) {
-                return judged.varies(earlier, &answered.0, self.place((*layout, threads[0])));
+                return judged.varies(earlier, &answered.0, self.place(judged, (*layouts, threads[0])));
             }
             first.get_or_insert(answered);
         }
@@ -233,26 +238,30 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
     fn run_layout(
         &mut self,
         judged: &Judged<'_>,
-        (layout, threads): (Layout, &[usize]),
+        (layouts, threads): (Layouts, &[usize]),
         call: &Result<Call, TensorError>,
         is_first: bool,
     ) -> Result<(Outcome, Judgement), Box<RunResult>> {
         let Ok(call) = call else {
             let judgement = Judgement { verdict: Verdict::Unsupported, note: None };
-            let at = self.at((layout, threads[0]), is_first);
+            let at = self.at(judged, (layouts, threads[0]), is_first);
             return Err(Box::new(judged.result(judgement, "no memory for this layout".to_owned(), at)));
         };
         let mut first: Option<Outcome> = None;
         for threads in threads {
             for _ in 0..self.repeat {
-                let at = self.at((layout, *threads), is_first && first.is_none());
+                let at = self.at(judged, (layouts, *threads), is_first && first.is_none());
                 let outcome = self.run_once(judged, call, *threads).map_err(|(verdict, actual)| {
                     Box::new(judged.result(Judgement { verdict, note: None }, actual, at.clone()))
                 })?;
                 if let Some(first) =
                     first.as_ref().filter(|first| !first.agrees(&outcome) && !judged.may_vary())
                 {
-                    return Err(Box::new(judged.varies(first, &outcome, self.place((layout, *threads)))));
+                    return Err(Box::new(judged.varies(
+                        first,
+                        &outcome,
+                        self.place(judged, (layouts, *threads)),
+                    )));
                 }
                 // If outcomes may vary, each is judged; otherwise all are equal, and the caller judges one.
                 if judged.may_vary() {
@@ -269,7 +278,7 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
         if judgement.verdict == Verdict::Pass {
             return Ok((outcome, judgement));
         }
-        let at = self.at((layout, threads[0]), is_first);
+        let at = self.at(judged, (layouts, threads[0]), is_first);
         Err(Box::new(judged.result_of(&outcome, judgement, at)))
     }
 
@@ -282,7 +291,7 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
     ) -> Result<Outcome, (Verdict, String)> {
         let backend = self.backend.get_or_insert_with(|| (self.factory)().into());
         // Of a product, the outputs of the first number of threads are memory as it is.
-        let poison = !matches!(self.calls, Calls::Product(_)) || threads != THREADS[0];
+        let poison = matches!(self.calls, Calls::InTurn | Calls::One) || threads != THREADS[0];
         let answered = catch_unwind(AssertUnwindSafe(|| backend.call(call, threads, poison)));
         let outcome = answered.map_err(|panic| {
             self.backend = None;
@@ -295,17 +304,15 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
         Ok(outcome)
     }
 
-    /// A layout and a number of threads, in words, unless it is the first call and they are the plainest.
-    fn at(&self, call: (Layout, usize), is_first: bool) -> Option<String> {
-        (!is_first || call != (Layout::ALL[0], THREADS[0])).then(|| self.place(call))
+    /// The layouts and the number of threads of a call in words, unless it is the first call and they are the plainest.
+    fn at(&self, judged: &Judged<'_>, call: (Layouts, usize), is_first: bool) -> Option<String> {
+        (!is_first || call != (ROW_MAJOR, THREADS[0])).then(|| self.place(judged, call))
     }
 
-    /// A layout and a number of threads, in words.
-    fn place(&self, (layout, threads): (Layout, usize)) -> String {
-        if self.threads == &THREADS[..1] {
-            return format!("layout {}", layout.name());
-        }
-        format!("layout {}, {threads} threads", layout.name())
+    /// The layouts and the number of threads of a call in words.
+    fn place(&self, judged: &Judged<'_>, (layouts, threads): (Layouts, usize)) -> String {
+        let layouts = layouts.of_call(judged.call());
+        if self.threads == &THREADS[..1] { layouts } else { format!("{layouts}, {threads} threads") }
     }
 }
 
@@ -317,6 +324,14 @@ pub fn turn(id: &str) -> usize {
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
     (hash >> 40) as usize
+}
+
+/// As many layouts of a call as there are, row-major first, such that each operand is in each of them once.
+fn each_layout(turn: usize) -> impl Iterator<Item = Layouts> {
+    // With any other step, the second or the third operand would stay in one layout.
+    const STEPS: [usize; 3] = [0, 1, 3];
+    let step = STEPS[turn / (Layout::ALL.len() * THREADS.len()) % STEPS.len()];
+    (0..Layout::ALL.len()).map(move |at| Layouts::new(at, at * step))
 }
 
 /// Whether a run meets every layout: a documented example, or one of a bad index that is not one of many sizes.

@@ -222,7 +222,7 @@ impl<'a> Trial<'a> {
         let runner = InProcess::described(backend, backend().into(), description, strictness);
         let mut runner =
             if self.as_programs { runner.as_a_program() } else { runner.in_layouts(mutant.layouts()) };
-        let result = runner.run_laid_out(laid.case, |_, layout| Cow::Borrowed(laid.call(layout)));
+        let result = runner.run_laid_out(laid.case, |_, layouts| Cow::Borrowed(laid.call(layouts.of(0))));
         let fails = result.verdict.is_failure();
         fails.then(|| Kill {
             case: result.id,
