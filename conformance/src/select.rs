@@ -227,8 +227,8 @@ impl Pattern {
             return Err(format!("the pattern `{}` has more than {LONGEST} characters", words::name(text)));
         }
         let (name, place) = split(text);
-        let has_both =
-            text.ends_with(']') && name.contains(['*', '?', '{', '\\']) && !place[1..].contains(['[', '*']);
+        let is_place = place.ends_with(']') && place.rfind(['[', '*']) == Some(0);
+        let has_both = is_place && name.contains(['*', '?', '{', '\\']);
         let before = if has_both { Some(Box::new(Self::new(name)?)) } else { None };
         Ok(Self { text: text.to_owned(), is_run: false, before, glob: OnceLock::new() })
     }
@@ -442,6 +442,9 @@ mod tests {
             selection.settle(&cases).map_err(Pattern::not_a_glob)?;
             Ok::<_, String>(cases.iter().map(|case| selection.wants(case)).collect::<Vec<_>>())
         };
+        let short = ["*]", "]", "*[", "*[]", "*[[]", "[", ""];
+        let matching = short.into_iter().filter(|text| Pattern::new(text).unwrap().matches(&cases[0]));
+        assert_eq!(matching.collect::<Vec<_>>(), ["*[]"]);
         assert_eq!(selected("o/t/b[23]"), Ok(vec![false, true, false]));
         assert_eq!(selected("o/t/[ac]*"), Ok(vec![true, false, true]));
         assert_eq!(selected("o/t/a[f32]"), Err(" (it names a case, but none of its runs)".to_owned()));
