@@ -78,6 +78,10 @@ pub(crate) struct Pattern {
     glob: OnceLock<Result<GlobSet, String>>,
 }
 
+/// Why a name with a place stands for no run.
+const NO_RUN: &str = "it names a case, but none of its runs";
+const ONE_RUN: &str = "it names a case with a single run, whose id has no brackets";
+
 /// Splits a text at its first bracket: into a name and, with the brackets, a place on the axes of a case.
 fn split(text: &str) -> (&str, &str) {
     text.split_at(text.find('[').unwrap_or(text.len()))
@@ -238,7 +242,8 @@ impl Pattern {
         let (name, place) = split(&self.text);
         let mut named = cases.iter().map(Borrow::borrow).filter(|case| names(case).any(|one| one == name));
         if named.clone().next().is_some() {
-            self.glob = OnceLock::from(Err(String::new()));
+            let is_alone = named.clone().all(|case| case.axes.combinations() == 1);
+            self.glob = OnceLock::from(Err(if is_alone { ONE_RUN } else { NO_RUN }.to_owned()));
         }
         self.is_run = !place.is_empty() && named.any(|case| case.run_ids().contains(&self.text));
     }
@@ -308,9 +313,11 @@ impl Pattern {
 
     /// What says which cases or runs there are, if the pattern matches none.
     pub(crate) fn help(&self) -> String {
-        let (case, _) = split(&self.text);
         match self.glob.get() {
-            Some(Err(why)) if why.is_empty() => format!("`gatherspec show '{case}'` prints its runs"),
+            Some(Err(why)) if why == NO_RUN => {
+                format!("`gatherspec show '{}'` prints its runs", split(&self.text).0)
+            }
+            Some(Err(why)) if why == ONE_RUN => "leave the brackets out".to_owned(),
             _ => "`gatherspec list cases` prints every id".to_owned(),
         }
     }
@@ -319,7 +326,7 @@ impl Pattern {
     pub(crate) fn not_a_glob(&self) -> String {
         let why = self.compiled().as_ref().err();
         why.map(|why| match why.as_str() {
-            "" => " (it names a case, but none of its runs)".to_owned(),
+            NO_RUN | ONE_RUN => format!(" ({why})"),
             why => format!(" (and cannot be read as a glob: {why})"),
         })
         .unwrap_or_default()
@@ -447,7 +454,7 @@ mod tests {
         assert_eq!(matching.collect::<Vec<_>>(), ["*[]"]);
         assert_eq!(selected("o/t/b[23]"), Ok(vec![false, true, false]));
         assert_eq!(selected("o/t/[ac]*"), Ok(vec![true, false, true]));
-        assert_eq!(selected("o/t/a[f32]"), Err(" (it names a case, but none of its runs)".to_owned()));
+        assert_eq!(selected("o/t/a[f32]"), Err(format!(" ({NO_RUN})")));
         assert_eq!(
             selected("o/t/x[n=3,element-bytes=8]"),
             Err(" (and cannot be read as a glob: invalid range; 't' > 'b')".to_owned())

@@ -137,10 +137,16 @@ impl Show {
         if let Some(renamed) = spec.renamed(&self.id) {
             return format!("the case `{}` was renamed to `{renamed}`", name(&self.id));
         }
-        let case = self.id.split('[').next().and_then(|case| spec.case(case));
-        if let Some(case) = case.filter(|case| case.id != self.id) {
-            let help = format!("`gatherspec show '{}'` prints its runs", case.id);
-            return format!("`{}` names a case, but none of its runs\nhelp: {help}", name(&self.id));
+        if let Ok(mut pattern) = Pattern::new(&self.id)
+            && spec.cases.iter().any(|case| pattern.names(case))
+        {
+            pattern.settle(&spec.cases);
+            return format!(
+                "`{}` is no run{}\nhelp: {}",
+                name(&self.id),
+                pattern.not_a_glob(),
+                pattern.help()
+            );
         }
         let clauses = spec.clauses.iter().map(|clause| &clause.id);
         let questions = spec.questions.iter().map(|question| &question.id);
