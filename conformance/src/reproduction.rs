@@ -136,3 +136,18 @@ impl Reproduction {
 pub(crate) fn path(name: &str, path: &Path) -> String {
     format!("{name} {}", quoted(&[OsString::from(path)]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_about_cases_of_standard_input_needs_a_file_and_does_not_wait() {
+        let line = |options: &[&str]| {
+            let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
+            Reproduction::anywhere(Named::Command, "./mine", &options).case("o/t/a")
+        };
+        assert_eq!(line(&[]), "gatherspec run --case 'o/t/a' -- ./mine");
+        assert_eq!(line(&["--cases -"]), "gatherspec run --cases - --case 'o/t/a' -- ./mine < FILE");
+    }
+}

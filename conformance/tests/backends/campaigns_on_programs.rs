@@ -322,6 +322,8 @@ fn nothing_is_declared() {
     assert!(status == Some(2) && text.contains("error: nothing was tested"), "{status:?} {text}");
     let (status, text) = ended(&["run", "--operator", "tf.gather", "--out", "."], "honest");
     assert!(status == Some(2) && text.contains("error: nothing was tested"), "{status:?} {text}");
+    let (status, text) = ended(&["run", "--failed", "--out", "."], "honest");
+    assert!(status == Some(2) && text.contains("the last run tested nothing"), "{status:?} {text}");
 }
 
 /// The program itself, ended from outside as a scheduler does it.
