@@ -38,7 +38,7 @@ named! {
 
 /// The layout of each operand of a call: of the first one, and how many places of [`Layout::ALL`] each other one's is behind
 /// that of the operand before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layouts {
     first: usize,
     step: usize,
@@ -47,7 +47,7 @@ pub struct Layouts {
 impl From<Layout> for Layouts {
     /// All operands in one layout.
     fn from(layout: Layout) -> Self {
-        Self { first: Layout::ALL.iter().position(|one| *one == layout).unwrap_or_default(), step: 0 }
+        Self::new(layout as usize, 0)
     }
 }
 

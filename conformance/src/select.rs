@@ -70,17 +70,26 @@ const LONGEST: usize = 4000;
 #[serde(try_from = "String")]
 pub(crate) struct Pattern {
     text: String,
-    /// Whether it is the id of a run, and so stands for no other.
-    is_run: bool,
+    /// What the text is known to be the name of, whatever it means as a glob.
+    named: Named,
     /// The glob before the place, where there are both.
     before: Option<Box<Self>>,
     /// Compiled when it is first needed. An error says why the text cannot be read as a glob; it equals itself nevertheless.
     glob: OnceLock<Result<GlobSet, String>>,
 }
 
-/// Why a name with a place stands for no run.
-const NO_RUN: &str = "it names a case, but none of its runs";
-const ONE_RUN: &str = "it names a case with a single run, whose id has no brackets";
+/// What a pattern is the name of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    /// Nothing that is known.
+    Nothing,
+    /// A case with one run.
+    Lone,
+    /// A case with several runs.
+    Case,
+    /// A run, and no other.
+    Run,
+}
 
 /// Splits a text at its first bracket: into a name and, with the brackets, a place on the axes of a case.
 fn split(text: &str) -> (&str, &str) {
@@ -234,18 +243,22 @@ impl Pattern {
         let is_place = place.ends_with(']') && place.rfind(['[', '*']) == Some(0);
         let has_both = is_place && name.contains(['*', '?', '{', '\\']);
         let before = if has_both { Some(Box::new(Self::new(name)?)) } else { None };
-        Ok(Self { text: text.to_owned(), is_run: false, before, glob: OnceLock::new() })
+        Ok(Self { text: text.to_owned(), named: Named::Nothing, before, glob: OnceLock::new() })
     }
 
     /// Reads a pattern that names one of these cases as that name only, whatever it means as a glob.
     pub(crate) fn settle(&mut self, cases: &[impl Borrow<Case>]) {
         let (name, place) = split(&self.text);
         let mut named = cases.iter().map(Borrow::borrow).filter(|case| names(case).any(|one| one == name));
-        if named.clone().next().is_some() {
-            let is_alone = named.clone().all(|case| case.axes.combinations() == 1);
-            self.glob = OnceLock::from(Err(if is_alone { ONE_RUN } else { NO_RUN }.to_owned()));
-        }
-        self.is_run = !place.is_empty() && named.any(|case| case.run_ids().contains(&self.text));
+        let is_lone = |case: &Case| case.axes.combinations() == 1;
+        self.named = match named.clone().next() {
+            None => Named::Nothing,
+            Some(_) if named.clone().all(is_lone) => Named::Lone,
+            Some(_) if !place.is_empty() && named.any(|case| case.run_ids().contains(&self.text)) => {
+                Named::Run
+            }
+            Some(_) => Named::Case,
+        };
     }
 
     /// Whether the pattern is the id of a case, or of some of its runs.
@@ -278,7 +291,7 @@ impl Pattern {
     pub(crate) fn matches_run(&self, case: &Case, id: &str) -> bool {
         let (name, place) = split(&self.text);
         if names(case).any(|one| one == name) {
-            return place.is_empty() || id == self.text || !self.is_run && is_at(case, id, place);
+            return place.is_empty() || id == self.text || self.named != Named::Run && is_at(case, id, place);
         }
         if let Some(before) = &self.before {
             return names(case).any(|name| before.fits(name)) && is_at(case, id, place);
@@ -301,7 +314,7 @@ impl Pattern {
 
     /// The glob, if the text is more than a name.
     fn glob(&self) -> Option<&GlobSet> {
-        let is_glob = self.text.contains(['*', '?', '[', '{', '\\']);
+        let is_glob = self.named == Named::Nothing && self.text.contains(['*', '?', '[', '{', '\\']);
         if is_glob { self.compiled().as_ref().ok() } else { None }
     }
 
@@ -313,23 +326,23 @@ impl Pattern {
 
     /// What says which cases or runs there are, if the pattern matches none.
     pub(crate) fn help(&self) -> String {
-        match self.glob.get() {
-            Some(Err(why)) if why == NO_RUN => {
+        match self.named {
+            Named::Nothing => "`gatherspec list cases` prints every id".to_owned(),
+            Named::Lone => "leave the brackets out".to_owned(),
+            Named::Case | Named::Run => {
                 format!("`gatherspec show '{}'` prints its runs", split(&self.text).0)
             }
-            Some(Err(why)) if why == ONE_RUN => "leave the brackets out".to_owned(),
-            _ => "`gatherspec list cases` prints every id".to_owned(),
         }
     }
 
-    /// Why the pattern cannot be read as a glob, in brackets; empty if it can.
+    /// Why the pattern matches nothing as it stands, in brackets; empty if it is a glob.
     pub(crate) fn not_a_glob(&self) -> String {
-        let why = self.compiled().as_ref().err();
-        why.map(|why| match why.as_str() {
-            NO_RUN | ONE_RUN => format!(" ({why})"),
-            why => format!(" (and cannot be read as a glob: {why})"),
-        })
-        .unwrap_or_default()
+        match (self.named, self.compiled()) {
+            (Named::Nothing, Ok(_)) => String::new(),
+            (Named::Nothing, Err(why)) => format!(" (and cannot be read as a glob: {why})"),
+            (Named::Lone, _) => " (it names a case with a single run, whose id has no brackets)".to_owned(),
+            (Named::Case | Named::Run, _) => " (it names a case, but none of its runs)".to_owned(),
+        }
     }
 
     /// What is wrong with a pattern of versions, which are not listed anywhere, so that any name may be one.
@@ -435,6 +448,14 @@ mod tests {
         assert!(
             of_size.len() > 1 && of_size.iter().all(|id| words_of(split(id).1).any(|word| word == "n=1"))
         );
+        let refused = |text: &str| {
+            let mut selection = Selection::new(&[text.to_owned()], &[], None).unwrap();
+            selection.settle(&spec.cases).map_err(Pattern::help).unwrap_err()
+        };
+        assert_eq!(refused("tf.gather_nd/rows/permuted[f32]"), "leave the brackets out");
+        let runs = "`gatherspec show 'tf.gather/dtypes/numbers'` prints its runs";
+        assert_eq!(refused("tf.gather/dtypes/numbers[f33]"), runs);
+        assert_eq!(refused("tf.gather/*[f33]"), "`gatherspec list cases` prints every id");
         let by_default = chosen("numpy.take/bad-index/*[]");
         assert!(by_default.len() > 1 && by_default.iter().all(|id| !id.contains('[')));
     }
@@ -454,7 +475,7 @@ mod tests {
         assert_eq!(matching.collect::<Vec<_>>(), ["*[]"]);
         assert_eq!(selected("o/t/b[23]"), Ok(vec![false, true, false]));
         assert_eq!(selected("o/t/[ac]*"), Ok(vec![true, false, true]));
-        assert_eq!(selected("o/t/a[f32]"), Err(format!(" ({NO_RUN})")));
+        assert_eq!(selected("o/t/a[f32]"), Err(" (it names a case, but none of its runs)".to_owned()));
         assert_eq!(
             selected("o/t/x[n=3,element-bytes=8]"),
             Err(" (and cannot be read as a glob: invalid range; 't' > 'b')".to_owned())
