@@ -2,13 +2,14 @@
 //! left every call and every expectation as it was.
 //!
 //! ```sh
-//! cargo run --release -p gather-conformance --example canonical [-- --large]
+//! cargo run --release -p gather-conformance --example canonical [-- --large] [--within f32 i64]
 //! ```
 //!
 //! The canonical form is one JSON object without spaces, whose keys have the order of the fields of `Form`. Elements are hashed
 //! little-endian and row-major; of a string, its length in 8 bytes and its bytes; of params that are stored sparsely, the offset
 //! and the length of each run in 8 bytes each, and its bytes. The digest of the set is the SHA-256 of one line for each run,
-//! ordered by id: its digest, two spaces, the id, a line feed.
+//! ordered by id: its digest, two spaces, the id, a line feed. With `--within`, each run is in the given dtypes of params and
+//! indices where its case leaves them open.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -23,11 +24,20 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
     let wanted =
-        if std::env::args().any(|argument| argument == "--large") { Wanted::Large } else { Wanted::Usual };
+        if arguments.iter().any(|argument| argument == "--large") { Wanted::Large } else { Wanted::Usual };
     let spec = Specification::embedded_with(&wanted).expect("the embedded specification is valid");
     let hashed = Hashed::default();
     let mut runs = spec.runs();
+    if let Some(at) = arguments.iter().position(|argument| argument == "--within") {
+        let [params, indices] = [1, 2].map(|nth| {
+            let dtype = arguments.get(at + nth).and_then(|name| DType::ALL.into_iter().find(|dtype| dtype.name() == name));
+            [dtype.expect("--within takes a dtype of params and one of indices")]
+        });
+        let within = |run: Run| run.within(&params, &indices).expect("memory suffices").into_owned();
+        runs = runs.into_par_iter().map(within).collect();
+    }
     runs.par_sort_by(|one, other| one.id.cmp(&other.id));
     let lines: Vec<String> =
         runs.par_iter().map(|run| format!("{}  {}\n", hashed.run(run), run.id)).collect();

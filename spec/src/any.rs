@@ -5,9 +5,9 @@
 //! and 0 becomes the zero that the policy `zero` stores. What the case shows in one dtype it thus shows in all. `bool` is
 //! not among them: with only two elements, painted rows would look alike.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use crate::dtype::Kind;
 use crate::literal::{bits_of_count, complex};
 use crate::tensor::integer;
 use crate::{DType, Element, Tensor, TensorError};
@@ -73,28 +73,31 @@ fn element(dtype: DType, number: u8) -> Element {
 /// [`TensorError`] if memory is short, or if the tensor is too large in that dtype.
 pub(crate) fn values_as(tensor: &Tensor, dtype: DType) -> Result<Tensor, TensorError> {
     let (from, to) = (tensor.dtype(), elements(dtype));
-    let numbers = (from != NUMBERS).then(|| numbers(from));
     tensor.map_elements(dtype, |old| {
-        let number = match (numbers, &old) {
-            (Some(numbers), old) => numbers.get(old).copied(),
-            (None, Element::Bits(bits)) => u8::try_from(*bits).ok(),
-            (None, Element::Bytes(_)) => None,
-        };
-        number.map_or_else(|| Element::zero(dtype), |number| to[usize::from(number)].clone())
+        number(from, &old)
+            .map_or_else(|| Element::zero(dtype), |number| to[usize::from(number)].clone())
     })
+}
+
+/// The number under `any` of an element: what [`element`] makes of it.
+fn number(dtype: DType, element: &Element) -> Option<u8> {
+    match (element, dtype.kind()) {
+        (Element::Bytes(bytes), _) if bytes.as_bytes().is_empty() => Some(0),
+        (Element::Bytes(bytes), _) => std::str::from_utf8(bytes.as_bytes()).ok()?.parse().ok(),
+        (Element::Bits(bits), Kind::Signed | Kind::Unsigned) => u8::try_from(*bits).ok(),
+        // The bits of what is not negative have the order of the numbers.
+        (Element::Bits(bits), _) => {
+            let bits_of = |element: &Element| if let Element::Bits(bits) = element { *bits } else { 0 };
+            let at = elements(dtype).binary_search_by_key(bits, bits_of).ok()?;
+            u8::try_from(at).ok()
+        }
+    }
 }
 
 /// The elements of a dtype by number, computed once because every case needs them.
 fn elements(dtype: DType) -> &'static [Element] {
     static ELEMENTS: [OnceLock<Vec<Element>>; PARAMS.len()] = [const { OnceLock::new() }; PARAMS.len()];
     ELEMENTS[place(dtype)].get_or_init(|| (0..=u8::MAX).map(|number| element(dtype, number)).collect())
-}
-
-/// The numbers of a dtype by element, computed once.
-fn numbers(dtype: DType) -> &'static HashMap<Element, u8> {
-    static NUMBERS: [OnceLock<HashMap<Element, u8>>; PARAMS.len()] =
-        [const { OnceLock::new() }; PARAMS.len()];
-    NUMBERS[place(dtype)].get_or_init(|| elements(dtype).iter().cloned().zip(0..=u8::MAX).collect())
 }
 
 /// The position of a dtype in [`PARAMS`].
