@@ -2,7 +2,7 @@
 //! workspace, and lets the unbroken program test the broken one.
 //!
 //! ```sh
-//! cargo run --release -p gather-conformance --example breaks -- FILE [--only ID]… [--scratch DIR] [-- CARGO TEST ARGUMENTS…]
+//! cargo run --release -p gatherspec --example breaks -- FILE [--only ID]… [--scratch DIR] [-- CARGO TEST ARGUMENTS…]
 //! ```
 //!
 //! FILE holds `breaks:`, a list of `id`, `file` (from the root of the repository), `line` (whole lines that occur once in the
@@ -147,7 +147,7 @@ impl Copy {
     /// Builds `gatherspec`; the inner error is what the compiler says.
     fn build(&self) -> Result<Result<PathBuf, String>, String> {
         let mut build = self.cargo("build");
-        build.args(["--quiet", "--profile", "breaks", "-p", "gather-conformance", "--bin", "gatherspec"]);
+        build.args(["--quiet", "--profile", "breaks", "-p", "gatherspec", "--bin", "gatherspec"]);
         let built = build.output().map_err(|error| format!("cargo: {error}"))?;
         let said = || String::from_utf8_lossy(&built.stderr).into_owned();
         Ok(if built.status.success() { Ok(self.target.join("breaks/gatherspec")) } else { Err(said()) })

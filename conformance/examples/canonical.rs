@@ -2,7 +2,7 @@
 //! left every call and every expectation as it was.
 //!
 //! ```sh
-//! cargo run --release -p gather-conformance --example canonical [-- --large] [--within f32 i64]
+//! cargo run --release -p gatherspec --example canonical [-- --large] [--within f32 i64]
 //! ```
 //!
 //! The canonical form is one JSON object without spaces, whose keys have the order of the fields of `Form`. Elements are hashed
@@ -32,7 +32,9 @@ fn main() {
     let mut runs = spec.runs();
     if let Some(at) = arguments.iter().position(|argument| argument == "--within") {
         let [params, indices] = [1, 2].map(|nth| {
-            let dtype = arguments.get(at + nth).and_then(|name| DType::ALL.into_iter().find(|dtype| dtype.name() == name));
+            let dtype = arguments
+                .get(at + nth)
+                .and_then(|name| DType::ALL.into_iter().find(|dtype| dtype.name() == name));
             [dtype.expect("--within takes a dtype of params and one of indices")]
         });
         let within = |run: Run| run.within(&params, &indices).expect("memory suffices").into_owned();

@@ -1,7 +1,7 @@
 //! Counts the project's code: lines by folder, lengths of functions and of files.
 //!
 //! ```sh
-//! cargo run --release -p gather-conformance --example size -- [CHECKOUT]
+//! cargo run --release -p gatherspec --example size -- [CHECKOUT]
 //! ```
 //!
 //! It reads the files that git tracks in CHECKOUT (default: this one). A line counts unless it is blank or a comment of its

@@ -14,13 +14,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use environment::{Environment, absolute_entries, digest};
-pub use environment::{Manifest, Runtime};
+pub(crate) use environment::{Manifest, Runtime};
 
-use crate::files;
+use gather_conformance::internals::files;
 
 /// An adapter, as embedded.
 #[derive(Clone, Copy, Debug)]
-pub struct Adapter {
+pub(crate) struct Adapter {
     /// Its name, which is that of its folder.
     pub name: &'static str,
     /// `backend.toml`.
@@ -36,7 +36,7 @@ pub struct Adapter {
 
 /// How to start a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Launch {
+pub(crate) struct Launch {
     /// The program and its arguments.
     pub command: Vec<OsString>,
     /// Additional environment variables.
@@ -83,7 +83,7 @@ macro_rules! adapters {
 }
 
 /// Every adapter.
-pub const ADAPTERS: &[Adapter] = adapters![
+pub(crate) const ADAPTERS: &[Adapter] = adapters![
     python:
     "jax",
     "litert",
@@ -102,7 +102,7 @@ pub const ADAPTERS: &[Adapter] = adapters![
 
 /// The adapter with this name.
 #[must_use]
-pub fn adapter(name: &str) -> Option<&'static Adapter> {
+pub(crate) fn adapter(name: &str) -> Option<&'static Adapter> {
     ADAPTERS.iter().find(|adapter| adapter.name == name)
 }
 
@@ -112,7 +112,7 @@ impl Adapter {
     /// # Panics
     /// Never: a test parses them all.
     #[must_use]
-    pub fn manifest(&self) -> Manifest {
+    pub(crate) fn manifest(&self) -> Manifest {
         toml::from_str(self.manifest).expect("a test reads every manifest")
     }
 
@@ -121,7 +121,7 @@ impl Adapter {
     ///
     /// # Errors
     /// What is missing, and how to fix that.
-    pub fn launch(&self, python: Option<&Path>, say: &dyn Fn(&str)) -> Result<Launch, String> {
+    pub(crate) fn launch(&self, python: Option<&Path>, say: &dyn Fn(&str)) -> Result<Launch, String> {
         let cache = cache()?;
         let manifest = &self.manifest();
         let environment =
@@ -183,7 +183,7 @@ fn cache() -> Result<PathBuf, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deviations::Deviations;
+    use gather_conformance::internals::deviations::Deviations;
 
     #[test]
     fn every_folder_of_an_adapter_is_embedded_and_pinned_and_its_deviations_match_cases() {

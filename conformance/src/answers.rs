@@ -4,7 +4,7 @@ use gather_spec::literal::Rows;
 use gather_spec::question::{Answer, Question};
 use gather_spec::{Allowed, Run, Signature, Specification, Tensor};
 
-use crate::judge::describe_allowed;
+use gather_conformance::internals::judge::describe_allowed;
 
 /// The most characters of one answer.
 pub(crate) const LONGEST: usize = 72;

@@ -7,9 +7,9 @@ use gather_spec::clause::{Evidence, OutOfScope};
 use gather_spec::signature::{AttributeSignature, ModePolicy};
 use gather_spec::{Basis, Case, Clause, ErrorCode, Run, Signature, Specification};
 
-use crate::builtin::Policies;
 use crate::picture;
-use crate::words::counted;
+use gather_conformance::builtin::Policies;
+use gather_conformance::internals::words::counted;
 
 /// The content of `spec/SPECIFICATION.md`.
 #[must_use]

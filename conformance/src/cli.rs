@@ -38,7 +38,9 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum as _};
 use gather_spec::load::Wanted;
 use gather_spec::{Signatures, Specification};
 
-use crate::{builtin, native, signals, terminal};
+use crate::native;
+use crate::{signals, terminal};
+use gather_conformance::builtin;
 
 use ending::{Failure, Status};
 use folders::Folders;

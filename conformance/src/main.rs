@@ -1,9 +1,9 @@
-//! The binary `gatherspec`; see `gather_conformance::cli`.
+//! The program `gatherspec`.
 
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    gather_conformance::cli::main()
+    gatherspec::main()
 }

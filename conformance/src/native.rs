@@ -3,7 +3,7 @@
 //! the backend protocol. A library that crashes thus crashes only that process, like any other program.
 //!
 //! `abi` mirrors the header. `operand` and `arguments` lay out inputs in the read-only memory of `guarded`, `read`
-//! validates outputs, and `library` makes the calls. `limit_memory` is here only because it needs unsafe code, which this module alone may contain.
+//! validates outputs, and `library` makes the calls.
 
 #![allow(unsafe_code, reason = "calling a library cannot be proven safe; each block says what it rests on")]
 
@@ -18,11 +18,10 @@ mod read;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
-use std::process::Command;
 
 use gather_spec::Signatures;
 
-use crate::serve::{Files, answer_all};
+use gather_conformance::serve::{Files, answer_all};
 
 use library::Library;
 
@@ -30,7 +29,7 @@ use library::Library;
 pub const COMMAND: &str = "serve-library";
 
 /// The header of the C interface.
-pub(crate) const HEADER: &str = include_str!("../include/gatherspec.h");
+pub const HEADER: &str = include_str!("../include/gatherspec.h");
 
 /// The command that serves a library over the protocol. `specification` are the options that say where the operators are read
 /// from, unless they are the embedded ones.
@@ -84,23 +83,3 @@ fn take_stdout() -> io::Result<impl io::Write> {
 fn take_stdout() -> io::Result<impl io::Write> {
     Ok(io::stdout().lock())
 }
-
-/// Limits the address space of a process and of each of its descendants, on Linux only.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-pub(crate) fn limit_memory(command: &mut Command, memory: Option<u64>) {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    use std::os::unix::process::CommandExt;
-
-    let Some(memory) = memory else { return };
-    // Never raises an existing limit.
-    let most = getrlimit(Resource::As).maximum.map_or(memory, |most| most.min(memory));
-    let limit = Rlimit { current: Some(most), maximum: Some(most) };
-    // SAFETY: between `fork` and `exec` the closure makes one system call, and neither allocates nor locks: the error
-    // of the call is a number.
-    unsafe {
-        command.pre_exec(move || setrlimit(Resource::As, limit).map_err(Into::into));
-    }
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(crate) fn limit_memory(_: &mut Command, _: Option<u64>) {}

@@ -11,8 +11,8 @@ use gather_spec::{BadIndex, Basis, NegativeIndex, Profile, Run, Signature, Speci
 
 use crate::answers::{LONGEST, in_words, shortened};
 use crate::results::Results;
-use crate::style;
-use crate::words::call_line;
+use gather_conformance::internals::style;
+use gather_conformance::internals::words::call_line;
 
 /// The width of a table in a terminal.
 const WIDTH: u16 = 120;

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::adapters;
 use crate::answers;
-use crate::backend::Identity;
-use crate::files;
-use crate::files::write_whole;
-use crate::judge::Verdict;
 use crate::report::{BackendReport, Entry};
-use crate::reproduction::{Named, Reproduction};
+use gather_conformance::backend::Identity;
+use gather_conformance::internals::files;
+use gather_conformance::internals::files::write_whole;
+use gather_conformance::internals::judge::Verdict;
+use gather_conformance::internals::reproduction::{Named, Reproduction};
 
 /// The version of the file format.
 const SCHEMA: u32 = 1;
@@ -337,9 +337,9 @@ mod tests {
     use gather_spec::{BadIndex, DType, NegativeIndex, Outcome, Profile, Tensor};
 
     use super::*;
-    use crate::backend::Description;
-    use crate::difference::Difference;
-    use crate::runner::RunResult;
+    use gather_conformance::backend::Description;
+    use gather_conformance::internals::difference::Difference;
+    use gather_conformance::internals::runner::RunResult;
 
     #[test]
     fn an_answer_that_is_no_pass_is_told_in_few_words() {

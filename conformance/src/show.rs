@@ -9,11 +9,11 @@ use gather_spec::{
     BadIndex, Basis, Call, Case, Clause, Coverage, EmptyAxis, Profile, Run, Signature, Specification,
 };
 
-use crate::builtin::Policies;
-use crate::judge::describe_allowed;
 use crate::picture::{self, Make};
-use crate::style;
-pub use crate::words::call_line;
+use gather_conformance::builtin::Policies;
+use gather_conformance::internals::judge::describe_allowed;
+use gather_conformance::internals::style;
+pub use gather_conformance::internals::words::call_line;
 
 /// Draws a run in a terminal of this width: what its case tests, its picture, and the expected outcome.
 #[must_use]

@@ -1,7 +1,7 @@
 //! Handles SIGINT, SIGTERM, SIGHUP and SIGQUIT for the command line, which calls [`watch`]. Programs that use only the
 //! library keep their own signal handling.
 //!
-//! While an [`interrupt::Gentle`](crate::interrupt::Gentle) exists, the first signal only sets a flag. Runs and campaigns
+//! While an [`interrupt::Gentle`](gather_conformance::internals::interrupt::Gentle) exists, the first signal only sets a flag. Runs and campaigns
 //! poll it; they stop their backends, remove their folders and write the results so far. Any further signal, or more than
 //! `PATIENCE`, ends the process at once, as does the first signal without a `Gentle`. Even then, child processes are
 //! killed, input folders removed, and a file that is being written is completed. The process ends by the signal's default
@@ -27,8 +27,9 @@ mod unix {
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
 
-    use crate::interrupt::{GENTLE, SIGNAL, WRITING};
-    use crate::{process, terminal};
+    use crate::terminal;
+    use gather_conformance::internals::interrupt::{GENTLE, SIGNAL, WRITING};
+    use gather_conformance::internals::process;
 
     /// Sent when a file would exceed the size limit. If the signal is handled, the write fails with an error instead.
     const TOO_LARGE: i32 = Signal::XFSZ.as_raw();

@@ -4,8 +4,9 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::backend::Backend;
-use crate::{cli, serve};
+use crate::cli;
+use gather_conformance::backend::Backend;
+use gather_conformance::serve;
 
 /// The `main` of a backend, with the file of its known deviations.
 ///
@@ -26,7 +27,7 @@ use crate::{cli, serve};
 /// # }
 ///
 /// fn main() -> ExitCode {
-///     gather_conformance::standalone(MyBackend::new, concat!(env!("CARGO_MANIFEST_DIR"), "/deviations.yaml"))
+///     gatherspec::standalone(MyBackend::new, concat!(env!("CARGO_MANIFEST_DIR"), "/deviations.yaml"))
 /// }
 /// ```
 #[must_use]

@@ -14,7 +14,7 @@ use gather_spec::{
     Tensor, TensorBuilder,
 };
 
-use crate::backend::Backend;
+use gather_conformance::backend::Backend;
 
 /// The largest tensor to trace, in elements.
 const MOST: usize = 256;
@@ -24,7 +24,7 @@ const BLIND: Profile = Profile { bad: BadIndex::Zero, negative: NegativeIndex::R
 
 /// An index, or a row of indices, with what it selects and where that goes: multi-indices in row-major order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Selection {
+pub(crate) struct Selection {
     /// Positions in indices.
     pub indices: Vec<Vec<usize>>,
     /// Positions in params, one per output position; `None` for an element that does not come from params.
@@ -38,7 +38,7 @@ const NUMBERS: [DType; 2] = [DType::I64, DType::F64];
 
 /// Traces a call on the backends that `make` gives. A call that is rejected for its index values is traced as if a bad
 /// index gave zeros. `None` if there is no output even then, or a tensor is too large.
-pub fn trace(
+pub(crate) fn trace(
     call: &Call,
     names: &OperandNames,
     profile: Profile,

@@ -11,9 +11,9 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use gather_conformance::backend::Held;
 use gather_conformance::builtin;
-use gather_conformance::judge::{Strictness, Verdict};
-use gather_conformance::layout::Layout;
-use gather_conformance::runner::{InProcess, turn};
+use gather_conformance::internals::judge::{Strictness, Verdict};
+use gather_conformance::internals::layout::Layout;
+use gather_conformance::internals::runner::{InProcess, turn};
 use gather_spec::load::Maker;
 use gather_spec::{Case, Profile, Run, Specification};
 use libtest_mimic::{Arguments, Failed, Trial};

@@ -74,8 +74,7 @@ fn element(dtype: DType, number: u8) -> Element {
 pub(crate) fn values_as(tensor: &Tensor, dtype: DType) -> Result<Tensor, TensorError> {
     let (from, to) = (tensor.dtype(), elements(dtype));
     tensor.map_elements(dtype, |old| {
-        number(from, &old)
-            .map_or_else(|| Element::zero(dtype), |number| to[usize::from(number)].clone())
+        number(from, &old).map_or_else(|| Element::zero(dtype), |number| to[usize::from(number)].clone())
     })
 }
 

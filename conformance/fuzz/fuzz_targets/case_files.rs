@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use gather_conformance::builtin;
-use gather_conformance::judge::{Strictness, Verdict};
-use gather_conformance::runner::InProcess;
+use gather_conformance::internals::judge::{Strictness, Verdict};
+use gather_conformance::internals::runner::InProcess;
 use gather_spec::{Specification, Tensor};
 use libfuzzer_sys::fuzz_target;
 

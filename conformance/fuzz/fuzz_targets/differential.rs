@@ -5,10 +5,10 @@
 use std::cell::RefCell;
 
 use gather_conformance::builtin;
-use gather_conformance::check::{Check, Step, Tally};
-use gather_conformance::fuzz::{Differential, Subject};
-use gather_conformance::generate::Choices;
-use gather_conformance::judge::Strictness;
+use gather_conformance::internals::check::{Check, Step, Tally};
+use gather_campaign::fuzz::{Differential, Subject};
+use gather_campaign::generate::Choices;
+use gather_conformance::internals::judge::Strictness;
 use gather_spec::{Outcome, Profile};
 use libfuzzer_sys::fuzz_target;
 

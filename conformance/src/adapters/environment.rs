@@ -17,8 +17,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::files::open_lock;
-use crate::interrupt;
+use gather_conformance::internals::files::open_lock;
+use gather_conformance::internals::interrupt;
 
 /// How often a lock that another run holds is tried.
 const LOOK: Duration = Duration::from_millis(100);
@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The content of `backend.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Manifest {
+pub(crate) struct Manifest {
     /// The adapter's name.
     pub name: String,
     /// What it is, in one line.
@@ -54,7 +54,7 @@ pub struct Manifest {
 
 /// What runs an adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Runtime {
+pub(crate) enum Runtime {
     /// Python, with what pip installs.
     Python,
     /// Node, with what npm installs.
@@ -64,7 +64,7 @@ pub enum Runtime {
 impl Manifest {
     /// What runs the adapter.
     #[must_use]
-    pub const fn runtime(&self) -> Runtime {
+    pub(crate) const fn runtime(&self) -> Runtime {
         if self.node.is_some() { Runtime::Node } else { Runtime::Python }
     }
 }

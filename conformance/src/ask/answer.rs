@@ -12,10 +12,10 @@ use gather_spec::{
     Tensor,
 };
 
-use crate::builtin;
-use crate::fuzz::expect;
-use crate::model::places::moved;
 use crate::questions;
+use gather_campaign::fuzz::expect;
+use gather_campaign::model::places::moved;
+use gather_conformance::builtin;
 
 use super::call::Asked;
 

@@ -4,12 +4,14 @@ use gather_benches::Workload;
 use gather_spec::signature::OperandRole;
 use gather_spec::{Call, Outcome, Roles, Signature, Signatures, Tensor};
 
-use crate::backend::{Capability, Description, Identity};
-use crate::interrupt;
-use crate::judge::Verdict;
-use crate::process::{Broken, ProcessBackend, Timer, Timing};
-use crate::protocol::{CallMessage, Command, OperandMessages, OutputMemory, TensorMessage, TimeMessage};
-use crate::trouble::Trouble;
+use gather_conformance::backend::{Capability, Description, Identity};
+use gather_conformance::internals::interrupt;
+use gather_conformance::internals::judge::Verdict;
+use gather_conformance::internals::process::{Broken, ProcessBackend, Timer, Timing};
+use gather_conformance::internals::trouble::Trouble;
+use gather_conformance::protocol::{
+    CallMessage, Command, OperandMessages, OutputMemory, TensorMessage, TimeMessage,
+};
 
 use super::operands::Operands;
 use super::plausible::implausible;

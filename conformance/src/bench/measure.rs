@@ -5,9 +5,9 @@ use std::time::Instant;
 use gather_benches::{Inputs, Subject, Workload, subject};
 use gather_spec::{Outcome, Profile, Signatures, Tensor};
 
-use crate::interrupt;
-use crate::process::Timing;
-use crate::protocol::OutputMemory;
+use gather_conformance::internals::interrupt;
+use gather_conformance::internals::process::Timing;
+use gather_conformance::protocol::OutputMemory;
 
 use super::contender::{Asked, Contender, Settings};
 use super::operands::{Files, Operands};

@@ -6,8 +6,8 @@ use std::io;
 use gather_benches::Inputs;
 use gather_spec::Tensor;
 
-use crate::process::{InputFile, InputFolder};
-use crate::protocol::TensorMessage;
+use gather_conformance::internals::process::{InputFile, InputFolder};
+use gather_conformance::protocol::TensorMessage;
 
 /// The folder of the files, which goes with this or by a signal.
 #[derive(Debug)]

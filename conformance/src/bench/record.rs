@@ -3,8 +3,8 @@
 use gather_benches::Roofline;
 use serde::{Deserialize, Serialize};
 
-use crate::backend::Identity;
-use crate::protocol::OutputMemory;
+use gather_conformance::backend::Identity;
+use gather_conformance::protocol::OutputMemory;
 
 /// The schema of the file.
 pub(crate) const SCHEMA: u32 = 1;

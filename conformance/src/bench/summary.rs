@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::protocol::OutputMemory;
+use gather_conformance::protocol::OutputMemory;
 
 use super::record::{Durations, Record, Timed};
 use super::table;
@@ -125,7 +125,7 @@ fn list(text: &mut String, memory: &str, what: &str, ids: impl Iterator<Item = S
 mod tests {
     use super::super::record::{Backends, Measured, Result, SCHEMA};
     use super::*;
-    use crate::backend::Identity;
+    use gather_conformance::backend::Identity;
 
     /// A workload with the rounds of the first backend, of a peer and of the floor.
     fn workload(id: &str, ours: [f64; 3], peer: Option<[f64; 3]>, floor: f64) -> Measured {

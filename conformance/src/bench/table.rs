@@ -2,8 +2,8 @@
 
 use gather_benches::Roofline;
 
-use crate::protocol::OutputMemory;
-use crate::words::counted;
+use gather_conformance::internals::words::counted;
+use gather_conformance::protocol::OutputMemory;
 
 use super::record::{Durations, Measured, Result, Timed};
 

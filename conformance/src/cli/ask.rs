@@ -8,14 +8,14 @@ use gather_spec::load::Wanted;
 use gather_spec::{Basis, Clause, Run, Signatures, Specification};
 
 use crate::ask::{self, Answer, Asked};
-use crate::builtin;
-use crate::entry::Entry;
-use crate::judge::{Strictness, Verdict, describe_allowed, describe_outcome};
 use crate::picture;
-use crate::process::{self, Trivial};
-use crate::runner::{InProcess, Judged};
-use crate::style;
-use crate::words::call_line;
+use gather_conformance::builtin;
+use gather_conformance::internals::entry::Entry;
+use gather_conformance::internals::judge::{Strictness, Verdict, describe_allowed, describe_outcome};
+use gather_conformance::internals::process::{self, Trivial};
+use gather_conformance::internals::runner::{InProcess, Judged};
+use gather_conformance::internals::style;
+use gather_conformance::internals::words::call_line;
 
 use super::backend::{Backend, BuiltIn};
 use super::ending::{Failure, Status};

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use gather_spec::{BadIndex, Signatures, names};
 
 use crate::adapters::{self, ADAPTERS, Adapter, Launch};
-use crate::backend::Held;
-use crate::builtin::{self, Policies};
 use crate::native;
-use crate::process::ProcessBackend;
-use crate::reproduction::{Named, Reproduction};
-use crate::shell::quoted;
+use gather_conformance::backend::Held;
+use gather_conformance::builtin::{self, Policies};
+use gather_conformance::internals::process::ProcessBackend;
+use gather_conformance::internals::reproduction::{Named, Reproduction};
+use gather_conformance::internals::shell::quoted;
 
 use super::folders::Folders;
 use super::process::ProcessOptions;

@@ -10,10 +10,11 @@ use gather_optimized::{LEVEL_VARIABLE, Level};
 use gather_spec::{Signatures, names};
 
 use crate::bench::{self, Backends, Contender, Files, Record, Settings};
-use crate::interrupt::Gentle;
-use crate::protocol::OutputMemory;
-use crate::select::Pattern;
-use crate::{files, interrupt};
+use gather_conformance::internals::files;
+use gather_conformance::internals::interrupt;
+use gather_conformance::internals::interrupt::Gentle;
+use gather_conformance::internals::select::Pattern;
+use gather_conformance::protocol::OutputMemory;
 
 use super::backend::Backend;
 use super::ending::{Failure, Status};
@@ -94,7 +95,7 @@ impl Bench {
         };
         let mut record = self.record(threads, &contenders);
         print(&introduction(&record))?;
-        let gentle = Gentle::new();
+        let gentle = Gentle::default();
         let mut files = Files::new()?;
         let stopped = measure(&chosen, &mut contenders, signatures, &settings, &mut files, &mut record).err();
         drop(files);

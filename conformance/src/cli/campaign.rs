@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use gather_spec::{Signatures, Specification};
 
-use crate::backend::Description;
-use crate::check::{Check, Key};
-use crate::deviations::{Deviations, Extent, Watched};
-use crate::fuzz::{
+use crate::report::{BackendReport, Part, PartReport, Problem};
+use gather_campaign::fuzz::{
     self, Differential, GENERATORS, OfOperators, Pace, SHORT, Saver, Shard, Shrinking, Stopped, drive_with,
 };
-use crate::interrupt;
-use crate::judge::Verdict;
-use crate::laws::Laws;
-use crate::report::{BackendReport, Part, PartReport, Problem};
-use crate::reproduction::{Named, Reproduction};
+use gather_campaign::laws::Laws;
+use gather_conformance::backend::Description;
+use gather_conformance::internals::check::{Check, Key};
+use gather_conformance::internals::deviations::{Deviations, Extent, Watched};
+use gather_conformance::internals::interrupt;
+use gather_conformance::internals::judge::Verdict;
+use gather_conformance::internals::reproduction::{Named, Reproduction};
 
 use super::progress::Progress;
 use super::target::Target;
@@ -127,7 +127,7 @@ impl Short<'_> {
             done: done.done,
             cases: done.len(),
         });
-        let campaign = PartReport::new(part, &done, self.repeat(part, &reproduction));
+        let campaign = done.part(part, self.repeat(part, &reproduction));
         let is_usual = done.done >= most;
         (PartReport { drawn: check.into_calls(done.done), is_usual, ..campaign }, problem)
     }

@@ -5,13 +5,31 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use gather_spec::load::Wanted;
 use gather_spec::{Basis, Case, Signatures, Specification};
 
-use crate::select::{Pattern, Selection};
-use crate::words::name;
+use gather_conformance::internals::select::{Pattern, Selection, Suite};
+use gather_conformance::internals::words::name;
 
 use super::ending::Failure;
+
+/// The suites by name, with what is in them.
+const SUITES: [(&str, Suite, &str); 2] = [
+    ("smoke", Suite::Smoke, "At most 60 runs of each operator, chosen by the mutants that they catch"),
+    (
+        "large",
+        Suite::Large,
+        "Outputs above 8 and 64 MiB, and params beyond 2^32 elements and bytes; these cases are in no other suite",
+    ),
+];
+
+/// The values of `--suite`.
+pub(super) fn suites() -> impl TypedValueParser<Value = Suite> {
+    let values = SUITES.map(|(name, _, what)| PossibleValue::new(name).help(what));
+    let of_name = |named: String| SUITES.iter().find(|(name, ..)| *name == named).map(|(_, suite, _)| *suite);
+    PossibleValuesParser::new(values).try_map(move |name| of_name(name).ok_or("no suite"))
+}
 
 /// Reads the cases of files, of all files in folders, and of standard input.
 pub(super) fn read_files(paths: &[PathBuf], spec: &Specification) -> Result<Vec<Arc<Case>>, Failure> {

@@ -10,11 +10,11 @@ use gather_spec::load::{Ledger, Wanted, family_folder, operator_folder};
 use gather_spec::{Case, Clause, Diagnostic, Outcome, Profile, Run, Signatures, Specification};
 use sha2::{Digest, Sha256};
 
-use crate::builtin;
-use crate::files::read_bytes;
-use crate::judge::{Strictness, Verdict};
-use crate::runner::{Judged, RunResult};
-use crate::words::counted;
+use gather_conformance::builtin;
+use gather_conformance::internals::files::read_bytes;
+use gather_conformance::internals::judge::{Strictness, Verdict};
+use gather_conformance::internals::runner::{Judged, RunResult};
+use gather_conformance::internals::words::counted;
 
 use super::ending::{Failure, Status};
 use super::output::{complain, print};

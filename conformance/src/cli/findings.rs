@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::fuzz::{CampaignReport, Corpus, Failing, Shard};
-use crate::words::counted;
+use gather_campaign::fuzz::{CampaignReport, Corpus, Failing, Shard};
+use gather_conformance::internals::words::counted;
 
 use super::ending::{Failure, Status};
 use super::output::{complain, print};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use gather_spec::Specification;
 use gather_spec::load::Wanted;
 
-use crate::reproduction::path;
+use gather_conformance::internals::reproduction::path;
 
 use super::ending::Failure;
 

@@ -7,18 +7,18 @@ use std::time::{Duration, Instant};
 
 use gather_spec::{Signatures, Specification};
 
-use crate::backend::{Description, Identity};
-use crate::check::Check;
-use crate::files::check_writable;
-use crate::fuzz::{
+use gather_campaign::fuzz::{
     Campaign, CampaignReport, Corpus, Differential, GENERATORS, MOST_CASES, OfOperators, Pace, Saved, Saver,
     Shard, Shrinking, Stopped, drive_with, silence_backends,
 };
-use crate::generate::EDGES_IN;
-use crate::interrupt::Gentle;
-use crate::laws::Laws;
-use crate::process;
-use crate::reproduction::Named;
+use gather_campaign::generate::EDGES_IN;
+use gather_campaign::laws::Laws;
+use gather_conformance::backend::{Description, Identity};
+use gather_conformance::internals::check::Check;
+use gather_conformance::internals::files::check_writable;
+use gather_conformance::internals::interrupt::Gentle;
+use gather_conformance::internals::process;
+use gather_conformance::internals::reproduction::Named;
 
 use super::backend::Backend;
 use super::campaign::REFERENCE;
@@ -125,7 +125,7 @@ impl Fuzz {
         }
         let pace = Pace { end, checkpoint: self.checkpoint };
         let (mut shown, mut latest) = (0, report.clone());
-        let gentle = Gentle::new();
+        let gentle = Gentle::default();
         let done =
             drive_with(report, &*check, &mut target.subjects, pace, Shrinking::ALL, &saver, &mut |report| {
                 for group in report.groups.iter().filter(|group| group.example.is_some()).skip(shown) {

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use gather_spec::{Case, Specification};
 
-use crate::deviations::{self, Deviations};
-use crate::files::{check_writable, write_whole};
-use crate::report::{BackendReport, FILES, PAGE, Report};
-use crate::reproduction::Named;
+use crate::report::{self, BackendReport, FILES, PAGE, Report};
 use crate::results::Results;
+use gather_conformance::internals::deviations::{self, Deviations};
+use gather_conformance::internals::files::{check_writable, write_whole};
+use gather_conformance::internals::reproduction::Named;
 
 use super::output::complain;
 
@@ -74,7 +74,7 @@ impl Kept {
         if let (Some(folder), true) = (&self.results, is_whole) {
             wrong.extend(write_results(folder, report, spec));
         }
-        let folder = match report.write(&self.anchored, spec, cases) {
+        let folder = match report::write(report, &self.anchored, spec, cases) {
             Ok(_) => Some(self.folder.clone()),
             Err(error) => {
                 wrong.push(format!("the report {}", cannot_write(&self.folder, &error)));
@@ -114,7 +114,7 @@ fn anchored(path: &Path) -> PathBuf {
 /// Writes the report to a new temporary folder, if its own cannot be written.
 fn elsewhere(report: &Report, spec: &Specification, cases: &[&Arc<Case>]) -> Option<PathBuf> {
     let folder = tempfile::Builder::new().prefix("gatherspec-report-").tempdir().ok()?;
-    report.write(folder.path(), spec, cases).ok()?;
+    report::write(report, folder.path(), spec, cases).ok()?;
     Some(folder.keep())
 }
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use gather_spec::{Case, Specification};
 
-use crate::deviations::Deviations;
-use crate::entry::Entry;
+use gather_conformance::internals::deviations::Deviations;
+use gather_conformance::internals::entry::Entry;
 
 /// The deviations files.
 pub(super) struct Known(Vec<File>);

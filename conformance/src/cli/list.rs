@@ -8,11 +8,11 @@ use gather_spec::{Basis, Case, Clause, Coverage, Profile, Signatures, Specificat
 use serde_json::{Value, json};
 
 use crate::adapters::{ADAPTERS, Adapter, Runtime};
-use crate::builtin;
-use crate::select::Suite;
-use crate::words::counted;
+use gather_conformance::builtin;
+use gather_conformance::internals::select::Suite;
+use gather_conformance::internals::words::counted;
 
-use super::cases::{chosen_operators, read_files, selection, wanted};
+use super::cases::{chosen_operators, read_files, selection, suites, wanted};
 use super::ending::{Failure, Status};
 use super::output::print;
 
@@ -37,7 +37,7 @@ pub(super) struct List {
     #[arg(long)]
     basis: Option<Basis>,
     /// List only cases of this suite
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = suites())]
     suite: Option<Suite>,
     /// Format of the output: a line each, or a JSON array of objects
     #[arg(long, value_enum, default_value = "human")]

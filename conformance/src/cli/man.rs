@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Command;
 
-use crate::files::write_whole;
-use crate::words::name;
+use gather_conformance::internals::files::write_whole;
+use gather_conformance::internals::words::name;
 
 use super::ending::{Failure, Status};
 use super::output::print_raw;

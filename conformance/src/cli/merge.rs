@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::fuzz::{CampaignReport, merge};
+use gather_campaign::fuzz::{CampaignReport, merge};
 
 use super::ending::{Failure, Status};
 use super::findings::conclude;

@@ -3,11 +3,11 @@
 use gather_spec::load::Wanted;
 use gather_spec::{Case, Run, Signatures, Specification};
 
-use crate::mutants::strength::{self, Strength};
-use crate::select::{Selection, Suite};
-use crate::words::name;
+use gather_conformance::internals::select::{Selection, Suite};
+use gather_conformance::internals::words::name;
+use gather_strength::mutants::strength::{self, Strength};
 
-use super::cases::{chosen_operators, wanted};
+use super::cases::{chosen_operators, suites, wanted};
 use super::ending::{Failure, Status};
 use super::output::print;
 
@@ -20,7 +20,7 @@ pub(super) struct Mutants {
     #[arg(long = "operator", value_name = "OPERATOR|GLOB")]
     operators: Vec<String>,
     /// Use only cases of this suite
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = suites())]
     suite: Option<Suite>,
     /// Format of the output; json and markdown name every mutant, json also every case that catches it
     #[arg(long, value_enum, default_value = "human")]

@@ -4,7 +4,7 @@
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
 
-use crate::style::guarded;
+use gather_conformance::internals::style::guarded;
 
 use super::ending::Failure;
 

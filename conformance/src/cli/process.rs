@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::adapters::Launch;
-use crate::process::{Limits, ProcessBackend};
-use crate::reproduction::path;
-use crate::shell::option;
+use gather_conformance::internals::process::{Limits, ProcessBackend};
+use gather_conformance::internals::reproduction::path;
+use gather_conformance::internals::shell::option;
 
 /// What a backend that is a program may take.
 #[derive(Clone, Debug, clap::Args)]

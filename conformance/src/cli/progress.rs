@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::process::Event;
 use crate::report::Part;
-use crate::words;
+use gather_conformance::internals::process::Event;
+use gather_conformance::internals::words;
 
 use super::output::complain;
 
@@ -188,10 +188,10 @@ mod tests {
     use gather_spec::Profile;
 
     use super::*;
-    use crate::builtin;
-    use crate::entry::Entry;
-    use crate::judge::{Judgement, Strictness, Verdict};
-    use crate::runner::Judged;
+    use gather_conformance::builtin;
+    use gather_conformance::internals::entry::Entry;
+    use gather_conformance::internals::judge::{Judgement, Strictness, Verdict};
+    use gather_conformance::internals::runner::Judged;
 
     fn result() -> Entry {
         let reference = builtin::backend("reference", Profile::default(), 0).unwrap().describe();

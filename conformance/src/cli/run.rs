@@ -13,19 +13,19 @@ use gather_spec::load::Wanted;
 use gather_spec::{Basis, Case, Signatures, Specification};
 use rayon::prelude::*;
 
-use crate::builtin;
-use crate::entry::Entry;
-use crate::fuzz::{MOST_CASES, SHORT, remove_examples, silence_backends};
-use crate::interrupt::{self, Gentle};
-use crate::process;
-use crate::report::{BackendReport, Changes, Detail, Ending, Format, Problem, Report};
-use crate::select::{Chosen, Selection, Suite};
+use crate::report::{BackendReport, Changes, Detail, Ending, Format, Problem, Report, render, render_human};
 use crate::terminal;
-use crate::words::counted;
+use gather_campaign::fuzz::{MOST_CASES, SHORT, remove_examples, silence_backends};
+use gather_conformance::builtin;
+use gather_conformance::internals::entry::Entry;
+use gather_conformance::internals::interrupt::{self, Gentle};
+use gather_conformance::internals::process;
+use gather_conformance::internals::select::{Chosen, Selection, Suite};
+use gather_conformance::internals::words::counted;
 
 use super::backend::Backend;
 use super::campaign;
-use super::cases::{chosen_operators, read_files, selection, wanted};
+use super::cases::{chosen_operators, read_files, selection, suites, wanted};
 use super::ending::{Failure, Status};
 use super::folders::Folders;
 use super::keep::{Kept, default_folder};
@@ -66,7 +66,7 @@ pub(super) struct Run {
     #[arg(long)]
     basis: Option<Basis>,
     /// Run only cases of this suite
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = suites())]
     suite: Option<Suite>,
     /// Cases to run in parallel [default: number of cores]; for a program, processes to start [default: 1]
     #[arg(long, value_name = "N", value_parser = jobs)]
@@ -198,7 +198,7 @@ impl Run {
         let kept = Kept::new(out, self.results.as_deref(), self.write_deviations.as_deref());
         let kept = kept.map_err(Failure::Usage)?;
 
-        let gentle = Gentle::new();
+        let gentle = Gentle::default();
         let progress = Progress::new(backends.len() * cases.len(), self.quiet);
         let chosen = Chosen { cases: &cases, selection: Some(&selection) };
         let job = Job {
@@ -263,9 +263,9 @@ impl Run {
     fn printed(&self, report: &Report, changes: Option<&Result<Changes<'_>, String>>) -> String {
         match changes {
             Some(Ok(changes)) => changes.render(self.quiet),
-            _ if self.quiet => report.render_human(Detail::Quiet),
-            _ if self.verbose => report.render_human(Detail::Verbose),
-            _ => report.render(self.format),
+            _ if self.quiet => render_human(report, Detail::Quiet),
+            _ if self.verbose => render_human(report, Detail::Verbose),
+            _ => render(report, self.format),
         }
     }
 

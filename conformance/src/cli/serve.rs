@@ -7,8 +7,9 @@ use std::str::FromStr;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gather_spec::{BadIndex, NegativeIndex, Signatures};
 
-use crate::serve::Files;
-use crate::{builtin, serve};
+use gather_conformance::builtin;
+use gather_conformance::serve;
+use gather_conformance::serve::Files;
 
 use super::backend::BuiltIn;
 use super::ending::{Failure, Status};

@@ -9,9 +9,10 @@ use gather_spec::case::OperandNames;
 use gather_spec::load::Wanted;
 use gather_spec::{Call, Case, Profile, Run, Signatures, Specification};
 
-use crate::select::Pattern;
-use crate::words::name;
-use crate::{files, picture, questions, results, show};
+use crate::{picture, questions, results, show};
+use gather_conformance::internals::files;
+use gather_conformance::internals::select::Pattern;
+use gather_conformance::internals::words::name;
 
 use super::cases::read_files;
 use super::ending::{Failure, Status};

@@ -4,11 +4,11 @@ use std::num::NonZeroUsize;
 
 use gather_spec::{Profile, Signatures};
 
-use crate::builtin::Policies;
-use crate::fuzz::{Subject, Subjects};
-use crate::judge::Strictness;
-use crate::process::{Dialogue, ProcessBackend};
-use crate::reproduction::Reproduction;
+use gather_campaign::fuzz::{Subject, Subjects};
+use gather_conformance::builtin::Policies;
+use gather_conformance::internals::judge::Strictness;
+use gather_conformance::internals::process::{Dialogue, ProcessBackend};
+use gather_conformance::internals::reproduction::Reproduction;
 
 use super::backend::BuiltIn;
 

@@ -233,7 +233,10 @@ mod tests {
             assert_eq!(negative_index(number(&name)), Some(policy), "{name}");
         }
         assert_eq!(number("GATHERSPEC_ABI"), ABI);
-        assert_eq!(number("GATHERSPEC_MAX_RANK"), u32::try_from(crate::protocol::MAX_RANK).unwrap());
+        assert_eq!(
+            number("GATHERSPEC_MAX_RANK"),
+            u32::try_from(gather_conformance::protocol::MAX_RANK).unwrap()
+        );
         let statuses = ["OUTPUT", "ERROR", "UNSUPPORTED"].map(|name| number(&format!("GATHERSPEC_{name}")));
         assert_eq!(statuses, [OUTPUT, ERROR, UNSUPPORTED]);
         let kinds = ["NULL", "BOOLEAN", "INTEGER", "FLOAT", "TEXT", "INTEGERS", "ELEMENT"];

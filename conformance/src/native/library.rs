@@ -9,9 +9,9 @@ use super::abi;
 use super::arguments::{Arguments, Request, Texts};
 use super::operand::Source;
 use super::{guarded, read};
-use crate::backend::Description;
-use crate::protocol::{CallMessage, Fault, TensorMessage, Unusable};
-use crate::serve::{Answering, NoAnswer};
+use gather_conformance::backend::Description;
+use gather_conformance::protocol::{CallMessage, Fault, TensorMessage, Unusable};
+use gather_conformance::serve::{Answering, NoAnswer};
 
 /// Operands in files of more bytes are mapped, not copied. Smaller ones get guards at their very end.
 const MAPPED: usize = 16 << 20;

@@ -13,9 +13,9 @@ use gather_spec::{
 
 use super::abi;
 use super::arguments::Arguments;
-use crate::backend::{Capability, Description, Identity};
-use crate::limits::{Extends, Limits};
-use crate::protocol::MAX_RANK;
+use gather_conformance::backend::{Capability, Description, Identity};
+use gather_conformance::protocol::MAX_RANK;
+use gather_conformance::{Extends, Limits};
 
 /// The longest text to read, in bytes.
 const MAX_TEXT: usize = 1 << 16;

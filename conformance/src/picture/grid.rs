@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use gather_spec::Tensor;
 use gather_spec::literal::{Brief, Rows};
 
-use crate::model::places::Moved;
 use crate::trace::Selection;
-use crate::words::printable;
+use gather_campaign::model::places::Moved;
+use gather_conformance::internals::words::printable;
 
 /// The most elements of a tensor to draw.
 const MOST: usize = 256;

@@ -4,12 +4,12 @@ use gather_spec::case::OperandNames;
 use gather_spec::literal::Rows;
 use gather_spec::{Call, ErrorCode, Outcome, Profile, Signatures, Tensor};
 
-use crate::backend::Backend;
-use crate::builtin;
-use crate::judge::describe_outcome;
-use crate::model::places::{Moved, moved};
 use crate::trace::{Selection, trace};
-use crate::words::{first_of, printable};
+use gather_campaign::model::places::{Moved, moved};
+use gather_conformance::backend::Backend;
+use gather_conformance::builtin;
+use gather_conformance::internals::judge::describe_outcome;
+use gather_conformance::internals::words::{first_of, printable};
 
 use super::grid::{Grid, Mark, Role};
 use super::meaning::meaning;

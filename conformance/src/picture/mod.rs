@@ -14,7 +14,6 @@ mod grid;
 mod layout;
 mod meaning;
 mod steps;
-#[cfg(feature = "cli")]
 mod svg;
 mod terminal;
 
@@ -23,7 +22,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use gather_spec::case::OperandNames;
 use gather_spec::{Call, Profile};
 
-#[cfg(feature = "cli")]
 pub(crate) use layout::answerer;
 pub use layout::{Make, Picture, reference};
 pub use terminal::width_of_stdout;
@@ -46,7 +44,6 @@ pub fn terminal(call: &Call, names: &OperandNames, profile: Profile, make: Make<
 ///
 /// # Errors
 /// Why there is no picture: for example, since neither params nor indices can be drawn as cells, for their rank or size.
-#[cfg(feature = "cli")]
 pub fn svg(
     call: &Call,
     names: &OperandNames,

@@ -4,9 +4,9 @@ use gather_spec::case::OperandNames;
 use gather_spec::literal::{Brief, Rows};
 use gather_spec::{BadIndex, Call, Form, NegativeIndex, Profile, Shape, Signature, Tensor, TensorBuilder};
 
-use crate::model::places::Moved;
 use crate::trace::Selection;
-use crate::words::printable;
+use gather_campaign::model::places::Moved;
+use gather_conformance::internals::words::printable;
 
 /// The most rows of indices to put into words.
 const MOST: usize = 16;

@@ -1,12 +1,11 @@
 //! A picture in the terminal: values with letters below them, in colours where there are any.
 
 use std::fmt::Write as _;
-use std::io::IsTerminal as _;
 
 use anstyle::{AnsiColor, Color, Style};
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::style;
+use gather_conformance::internals::{report, style};
 
 use super::flow::{Tile, flow, stack};
 use super::grid::{Body, Cell, Grid, Mark, Table, letter};
@@ -34,10 +33,7 @@ const COLOURS: [AnsiColor; 8] = [
 /// The width of the terminal, otherwise that of `COLUMNS`, otherwise 100.
 #[must_use]
 pub fn width_of_stdout() -> usize {
-    let terminal = std::io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
-    let terminal = terminal.map(|(terminal_size::Width(width), _)| usize::from(width));
-    let columns = || std::env::var("COLUMNS").ok()?.parse().ok();
-    terminal.or_else(columns).filter(|width| *width > 0).unwrap_or(USUAL)
+    report::width_of_stdout().unwrap_or(USUAL)
 }
 
 impl Picture {

@@ -6,28 +6,26 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::files::write_whole;
+use gather_conformance::internals::files::write_whole;
 
-use super::found::{BackendReport, Ending, Report};
-use super::label::{identity, shortened};
+use super::{BackendReport, Ending, Report};
+use super::{identity, shortened};
 
 /// The most characters of a name in a file's name, and of a text on a badge.
 const LONGEST: usize = 60;
 
-impl Report {
-    /// Writes `badge-NAME.json` for each backend. A second one of the same name gets a number.
-    ///
-    /// # Errors
-    /// If a file cannot be written.
-    pub(crate) fn write_badges(&self, folder: &Path) -> io::Result<()> {
-        let mut names = BTreeSet::new();
-        for backend in &self.backends {
-            let path = folder.join(format!("badge-{}.json", unique(&file_name(backend), &mut names)));
-            let text = serde_json::to_string_pretty(&badge(backend)).expect("a badge is plain data") + "\n";
-            write_whole(&path, text.as_bytes())?;
-        }
-        Ok(())
+/// Writes `badge-NAME.json` for each backend. A second one of the same name gets a number.
+///
+/// # Errors
+/// If a file cannot be written.
+pub(super) fn write_badges(report: &Report, folder: &Path) -> io::Result<()> {
+    let mut names = BTreeSet::new();
+    for backend in &report.backends {
+        let path = folder.join(format!("badge-{}.json", unique(&file_name(backend), &mut names)));
+        let text = serde_json::to_string_pretty(&badge(backend)).expect("a badge is plain data") + "\n";
+        write_whole(&path, text.as_bytes())?;
     }
+    Ok(())
 }
 
 /// The name of the backend, as part of a file's name. One that was not run has said no name but its argument.

@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 
 use gather_spec::Specification;
 
-use crate::style;
-use crate::words::{counted, cut, name};
+use gather_conformance::internals::style;
+use gather_conformance::internals::words::{counted, cut, name};
 
-use super::found::{BackendReport, Report};
-use super::human::{Page, failures, painted};
-use super::label::{Label, identity};
-use crate::entry::Entry;
+use super::{BackendReport, Report};
+use super::{Label, identity};
+use super::{Page, failures, painted};
+use gather_conformance::internals::entry::Entry;
 
 /// The most ids to name in a list.
 const IDS: usize = 20;

@@ -10,10 +10,11 @@ use rayon::prelude::*;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-use crate::files::{write_whole, write_whole_with};
+use gather_conformance::internals::files::{write_whole, write_whole_with};
 
-use super::found::{Report, SCHEMA};
+use super::badge::write_badges;
 use super::human::Detail;
+use super::{Report, SCHEMA};
 use super::{html, human, junit, markdown};
 
 /// The form of a report.
@@ -33,49 +34,52 @@ pub enum Format {
 pub(crate) const FILES: [(&str, Format); 3] =
     [("report.json", Format::Json), ("report.xml", Format::Junit), ("report.md", Format::Markdown)];
 
-impl Report {
-    /// Renders the report in a format.
-    #[must_use]
-    pub fn render(&self, format: Format) -> String {
-        match format {
-            Format::Human => self.render_human(Detail::Usual),
-            Format::Json => serde_json::to_string_pretty(self).expect("a report is plain data") + "\n",
-            Format::Junit => junit::render(self),
-            Format::Markdown => markdown::render(self),
-        }
+/// Renders the report in a format.
+#[must_use]
+pub fn render(report: &Report, format: Format) -> String {
+    match format {
+        Format::Human => render_human(report, Detail::Usual),
+        Format::Json => serde_json::to_string_pretty(report).expect("a report is plain data") + "\n",
+        Format::Junit => junit::render(report),
+        Format::Markdown => markdown::render(report),
     }
+}
 
-    /// Renders the report for people, for the width of the terminal.
-    pub(crate) fn render_human(&self, detail: Detail) -> String {
-        human::render(self, human::Page::of_stdout(), detail)
-    }
+/// Renders the report for people, for the width of the terminal.
+pub(crate) fn render_human(report: &Report, detail: Detail) -> String {
+    human::render(report, human::Page::of_stdout(), detail)
+}
 
-    /// Writes `report.html`, `report.json`, `report.xml`, `report.md` and a badge for each backend, each atomically, and
-    /// returns the folder. `cases` are those of the run, in order.
-    ///
-    /// # Errors
-    /// If the folder or a file cannot be written. The other files are written nevertheless.
-    pub fn write(&self, folder: &Path, spec: &Specification, cases: &[&Arc<Case>]) -> io::Result<PathBuf> {
-        std::fs::create_dir_all(folder)?;
-        let write = |(name, format)| self.write_form(&folder.join(name), format);
-        let (written, page): (Vec<io::Result<()>>, _) = rayon::join(
-            || FILES.into_par_iter().map(write).collect(),
-            || html::write(self, &folder.join(html::PAGE), spec, cases),
-        );
-        let badges = self.write_badges(folder);
-        written.into_iter().chain([page, badges]).collect::<io::Result<()>>()?;
-        Ok(folder.to_owned())
-    }
+/// Writes `report.html`, `report.json`, `report.xml`, `report.md` and a badge for each backend, each atomically, and
+/// returns the folder. `cases` are those of the run, in order.
+///
+/// # Errors
+/// If the folder or a file cannot be written. The other files are written nevertheless.
+pub fn write(
+    report: &Report,
+    folder: &Path,
+    spec: &Specification,
+    cases: &[&Arc<Case>],
+) -> io::Result<PathBuf> {
+    std::fs::create_dir_all(folder)?;
+    let write = |(name, format)| write_form(report, &folder.join(name), format);
+    let (written, page): (Vec<io::Result<()>>, _) = rayon::join(
+        || FILES.into_par_iter().map(write).collect(),
+        || html::write(report, &folder.join(html::PAGE), spec, cases),
+    );
+    let badges = write_badges(report, folder);
+    written.into_iter().chain([page, badges]).collect::<io::Result<()>>()?;
+    Ok(folder.to_owned())
+}
 
-    fn write_form(&self, path: &Path, format: Format) -> io::Result<()> {
-        match format {
-            Format::Json => write_whole_with(path, |file| {
-                serde_json::to_writer_pretty(&mut *file, self)?;
-                file.write_all(b"\n")
-            }),
-            Format::Junit => junit::write(self, path),
-            Format::Human | Format::Markdown => write_whole(path, self.render(format).as_bytes()),
-        }
+fn write_form(report: &Report, path: &Path, format: Format) -> io::Result<()> {
+    match format {
+        Format::Json => write_whole_with(path, |file| {
+            serde_json::to_writer_pretty(&mut *file, report)?;
+            file.write_all(b"\n")
+        }),
+        Format::Junit => junit::write(report, path),
+        Format::Human | Format::Markdown => write_whole(path, render(report, format).as_bytes()),
     }
 }
 

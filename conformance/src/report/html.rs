@@ -22,11 +22,11 @@ use gather_spec::{Basis, Case, Specification};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use crate::files::write_whole_with;
-use crate::judge::Verdict;
+use gather_conformance::internals::files::write_whole_with;
+use gather_conformance::internals::judge::Verdict;
 
-use super::found::Report;
-use super::label::Label;
+use super::Label;
+use super::Report;
 use backends::Backend;
 use cases::Cases;
 use clauses::Clauses;

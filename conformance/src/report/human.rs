@@ -1,34 +1,18 @@
 //! The report for people: failures with a line to reproduce each, the matrix, and how the run ended.
 
-mod failure;
-#[cfg(feature = "cli")]
 mod matrix;
-mod page;
-#[cfg(feature = "cli")]
 mod times;
 
 use std::fmt::Write as _;
 
-use anstyle::Style;
+use gather_conformance::internals::style;
 
-use crate::style;
-use crate::words::{counted, cut};
-
-use super::campaign::{Kind, PartReport};
-use super::cause::Cause;
-#[cfg(feature = "cli")]
-use super::found::Report;
-use super::found::{BackendReport, Ending};
-use super::label::{self, Label};
-use crate::entry::Entry;
-
-pub(super) use page::{Page, WHOLE, painted};
+pub(super) use super::{Label, Page, Report, failures, gaps, painted, remarks, sentence};
 
 /// The most clauses to name in one list.
 const CLAUSES: usize = 5;
 
 /// How much the form for people says.
-#[cfg(feature = "cli")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Detail {
     /// How the run ended.
@@ -40,7 +24,6 @@ pub(crate) enum Detail {
 }
 
 /// Renders the report with colours. Output other than a terminal must strip them.
-#[cfg(feature = "cli")]
 pub(super) fn render(report: &Report, page: Page, detail: Detail) -> String {
     let labels = Label::of_all(&report.backends);
     let mut text = String::new();
@@ -62,7 +45,6 @@ pub(super) fn render(report: &Report, page: Page, detail: Detail) -> String {
 }
 
 /// Writes the failures, the matrix and remarks.
-#[cfg(feature = "cli")]
 fn found(text: &mut String, report: &Report, labels: &[Label], page: Page) {
     for (backend, label) in report.backends.iter().zip(labels) {
         if let Some(why) = &backend.broken {
@@ -79,129 +61,6 @@ fn found(text: &mut String, report: &Report, labels: &[Label], page: Page) {
     }
 }
 
-/// Writes every failure of a backend, cases first.
-#[cfg(feature = "cli")]
-pub(super) fn failures(text: &mut String, backend: &BackendReport, label: &Label, page: Page) {
-    failure::all(text, backend, label, page);
-    failure::kinds(text, backend, label, page);
-}
-
-/// How the run of one backend ended, for a program that shows failures elsewhere and writes no report.
-fn ending_of(backend: &BackendReport) -> String {
-    let mut text = String::new();
-    sentence(&mut text, backend, &label::identity(backend), Page::of_stdout());
-    gaps(&mut text, backend, Page::of_stdout(), usize::MAX);
-    text
-}
-
-impl BackendReport {
-    /// What is needed to fix a failure, in lines for people.
-    pub(crate) fn failure_in_lines(&self, entry: &Entry) -> String {
-        let mut text = String::new();
-        failure(&mut text, self, entry, Page::of_stdout());
-        text
-    }
-
-    /// The same without line breaks for width, and with the line that repeats the case.
-    pub(super) fn failure_in_text(&self, entry: &Entry) -> String {
-        let mut text = String::new();
-        failure(&mut text, self, entry, Page::ENDLESS);
-        let _ = writeln!(text, "  {:<10} {}", "reproduce", self.reproduction().case(entry.run_id()));
-        text
-    }
-
-    /// The same for all failures of a cause.
-    pub(super) fn cause_in_text(&self, cause: &Cause<'_>) -> String {
-        let mut text = String::new();
-        failure::cause(&mut text, self, cause, Page::ENDLESS, usize::MAX);
-        text
-    }
-
-    /// The same for a kind of failures of the campaign.
-    pub(super) fn kind_in_text(&self, campaign: &PartReport, kind: &Kind) -> String {
-        let mut text = String::new();
-        self::kind(&mut text, self, campaign, kind, Page::ENDLESS);
-        text
-    }
-
-    /// How the run ended, in lines for people, with colours.
-    pub(crate) fn ending(&self) -> String {
-        ending_of(self)
-    }
-}
-
-/// Writes a failure, without colours.
-fn failure(text: &mut String, backend: &BackendReport, entry: &Entry, page: Page) {
-    failure::fields(text, backend, entry, page);
-}
-
-/// Writes a kind of failures of a campaign, with the lines that repeat it, without colours.
-fn kind(text: &mut String, backend: &BackendReport, campaign: &PartReport, kind: &Kind, page: Page) {
-    failure::kind(text, backend, campaign, kind, page);
-}
-
-/// Writes problems and remarks below the name of the backend.
-fn remarks(text: &mut String, backend: &BackendReport, label: &Label, page: Page) {
-    let mut is_first = true;
-    let mut line = |style: Style, said: &str| {
-        if std::mem::take(&mut is_first) {
-            let _ = writeln!(text, "{}", painted(style::NAME, &label.short()));
-        }
-        let _ = writeln!(text, "  {}", painted(style, &page.lines(4, said).join("\n    ")));
-    };
-    backend.departures.iter().for_each(|departure| line(Style::new(), &departure.to_string()));
-    backend.problems.iter().for_each(|problem| line(style::BAD, &problem.to_string()));
-    backend.remarks.iter().for_each(|remark| line(Style::new(), remark));
-    // One line for all known deviations with the same verdict and reason, and one for all equal notes.
-    let known = backend.entries().filter_map(|entry| Some((entry.label(), entry.reason.as_deref()?)));
-    let mut known: Vec<(String, &str)> = known.collect();
-    known.sort_unstable();
-    for same in known.chunk_by(|a, b| a == b) {
-        line(Style::new(), &format!("{} {}: {}", same.len(), same[0].0, same[0].1));
-    }
-    let mut notes: Vec<&str> = backend.results.iter().filter_map(|entry| entry.note.as_deref()).collect();
-    notes.sort_unstable();
-    for same in notes.chunk_by(|a, b| a == b) {
-        line(Style::new(), &format!("in {} {}", counted(same.len(), "case"), same[0]));
-    }
-}
-
-/// Writes how a run ended.
-fn sentence(text: &mut String, backend: &BackendReport, name: &str, page: Page) {
-    let summary = &backend.summary;
-    let style = match summary.ending {
-        Ending::Conforms => style::GOOD,
-        Ending::ConformsBut | Ending::AskedInPart | Ending::NothingAsked => style::UNSURE,
-        Ending::Fails | Ending::NotRun => style::BAD,
-    };
-    let lines = page.lines(2, &format!("{name}  {}", summary.sentence));
-    let _ = writeln!(text, "{}", painted(style, &lines.join("\n  ")));
-}
-
-/// Writes what the backend was not asked, with at most `most` clauses in each list.
-fn gaps(text: &mut String, backend: &BackendReport, page: Page, most: usize) {
-    let summary = &backend.summary;
-    let mut line = |said: String| {
-        let _ = writeln!(text, "  {}", page.lines(4, &said).join("\n    "));
-    };
-    summary.undeclared_in_words(most).into_iter().for_each(&mut line);
-    if summary.declared.len() > 1 {
-        summary.declared_lines().into_iter().for_each(|declared| line(format!("declares {declared}")));
-    }
-    let lists = [
-        ("outside of what it declares", summary.outside.clone()),
-        ("never tested", summary.untested.clone()),
-        ("never rejected", summary.unrejected_lines()),
-    ];
-    for (what, clauses) in lists {
-        if !clauses.is_empty() {
-            let list = cut(&clauses, most, WHOLE);
-            line(format!("{what}: {}: {list}", counted(clauses.len(), "clause")));
-        }
-    }
-}
-
-#[cfg(feature = "cli")]
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -212,10 +71,13 @@ mod tests {
     use unicode_width::UnicodeWidthStr;
 
     use super::*;
-    use crate::builtin;
-    use crate::judge::{Strictness, Verdict};
     use crate::report::{Entry, Format, Part, Size};
-    use crate::runner::Judged;
+    use gather_campaign::fuzz::CampaignReport;
+    use gather_conformance::builtin;
+    use gather_conformance::internals::judge::{Strictness, Verdict};
+    use gather_conformance::internals::runner::Judged;
+
+    use super::super::{BackendReport, PartReport, forms};
 
     static SPEC: LazyLock<Specification> = LazyLock::new(|| Specification::embedded().unwrap());
 
@@ -265,7 +127,8 @@ mod tests {
                 "counts": {{ "permuted-indices": {{ "held": 765, "broken": 1235 }} }}, "groups": [{groups}] }}"#
         );
         let repeat = "gatherspec fuzz --laws --seed 1 --edges 4 --cases 2000 -- mine".to_owned();
-        let mut laws = PartReport::new(Part::Laws, &serde_json::from_str(&found).unwrap(), repeat);
+        let found: CampaignReport = serde_json::from_str(&found).unwrap();
+        let mut laws = found.part(Part::Laws, repeat);
         laws.kinds[0].entry.observed =
             Some(std::mem::replace(&mut laws.kinds[0].entry.verdict, Verdict::KnownDeviation));
         vec![left_out, laws]
@@ -302,8 +165,8 @@ mod tests {
         let report = report(2);
         let text = plain(&report, Page::ENDLESS);
         let kind = "law permuted-indices: tf.gather wrong-output, strings";
-        let junit = report.render(Format::Junit);
-        for form in [&text, &junit, &report.render(Format::Markdown)] {
+        let junit = forms::render(&report, Format::Junit);
+        for form in [&text, &junit, &forms::render(&report, Format::Markdown)] {
             let form = form.replace("\\_", "_");
             for words in
                 [kind, "  law        permuted-indices: ", "1234 times in 2000, first in case 7 of seed 1"]
@@ -318,7 +181,7 @@ mod tests {
             junit.contains("name=\"law permuted-indices: tf.gather rejected-good-input, strings\""),
             "{junit}"
         );
-        let markdown = report.render(Format::Markdown);
+        let markdown = forms::render(&report, Format::Markdown);
         let known =
             "checked 2000 of 2000: 765 hold, 1234 wrong-output, 1 known-deviation (rejected-good-input)";
         assert!(markdown.contains(known), "{markdown}");
@@ -371,7 +234,7 @@ mod tests {
         assert!(text.starts_with(&format!("rejected-good-input {smallest} on ")), "{text}");
         assert!(text.contains(&format!("  also       {} more of this verdict", alike.len() - 1)), "{text}");
         assert_eq!(text.matches("\n  reproduce ").count(), 1, "{text}");
-        let junit = report.render(Format::Junit);
+        let junit = forms::render(&report, Format::Junit);
         assert_eq!(junit.matches("reproduce ").count(), alike.len());
     }
 

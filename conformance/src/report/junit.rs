@@ -8,13 +8,13 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Report as Junit, TestCase, TestCaseStatus, TestSuite};
 use rayon::prelude::*;
 
-use crate::files::write_whole;
-use crate::judge::Verdict;
+use gather_conformance::internals::files::write_whole;
+use gather_conformance::internals::judge::Verdict;
 
-use super::campaign::PartReport;
-use super::found::{BackendReport, Report};
-use super::label::Label;
-use crate::entry::Entry;
+use super::Label;
+use super::PartReport;
+use super::{BackendReport, Report};
+use gather_conformance::internals::entry::Entry;
 
 pub(super) fn render(report: &Report) -> String {
     as_read(&junit(report).to_string().expect(VALID))

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::found::{BackendReport, Report};
-use super::label::Label;
-use crate::words::counted;
+use super::Label;
+use super::{BackendReport, Report};
+use gather_conformance::internals::words::counted;
 
 /// The most bytes of a report, apart from its matrix: the summary of a job on GitHub may have 1 MiB.
 const MOST: usize = 1_000_000;

@@ -5,16 +5,16 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use gather_conformance::check::Check;
-use gather_conformance::fuzz::{
+use gather_campaign::fuzz::{
     Campaign, CampaignReport, Corpus, Differential, GENERATORS, Pace, Saved, Saver, Shard, Stopped, Subject,
     drive,
 };
-use gather_conformance::generate::EDGES_IN;
-use gather_conformance::judge::{Strictness, Verdict};
-use gather_conformance::laws::Laws;
-use gather_conformance::process::{Dialogue, ProcessBackend};
-use gather_conformance::reproduction::{Named, Reproduction};
+use gather_campaign::generate::EDGES_IN;
+use gather_campaign::laws::Laws;
+use gather_conformance::internals::check::Check;
+use gather_conformance::internals::judge::{Strictness, Verdict};
+use gather_conformance::internals::process::{Dialogue, ProcessBackend};
+use gather_conformance::internals::reproduction::{Named, Reproduction};
 use gather_spec::{DType, Run, Signatures, Specification};
 use rustix::process::{Pid, Signal, kill_process};
 

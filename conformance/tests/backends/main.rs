@@ -33,7 +33,7 @@ fn main() -> ExitCode {
         return status;
     }
     // This program starts nothing but backends.
-    gather_conformance::process::adopt_children();
+    gather_conformance::internals::process::adopt_children();
     let topics = [
         only_if(tiers::runs("narrow_kernels"), narrow_kernels::trials()),
         above_quick("harness", harness::TESTS),

@@ -165,7 +165,7 @@ fn run(options: &[&str], habit: &str) -> Ran {
 
 /// The schema of reports, which all of them follow.
 static SCHEMA: LazyLock<Validator> =
-    LazyLock::new(|| jsonschema::validator_for(&gather_conformance::report::schema()).unwrap());
+    LazyLock::new(|| jsonschema::validator_for(&gatherspec::internals::report::schema()).unwrap());
 
 fn assert_valid(report: &Value) {
     let wrong: Vec<String> =

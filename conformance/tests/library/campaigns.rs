@@ -4,17 +4,17 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use gather_conformance::backend::Description;
-use gather_conformance::check::{Answer, Check, Key, Question, Step, Tally, Violation, Way};
-use gather_conformance::fuzz::{
+use gather_campaign::fuzz::{
     Campaign, CampaignReport, Corpus, Differential, GENERATORS, Pace, Saved, Saver, Shard, Subject, drive,
     merge,
 };
-use gather_conformance::generate::{CallGenerator, Choices, EDGES_IN};
-use gather_conformance::judge::{Strictness, Verdict};
-use gather_conformance::laws::{LAWS, Laws};
-use gather_conformance::reproduction::{Named, Reproduction};
-use gather_conformance::runner::InProcess;
+use gather_campaign::generate::{CallGenerator, Choices, EDGES_IN};
+use gather_campaign::laws::{LAWS, Laws};
+use gather_conformance::backend::Description;
+use gather_conformance::internals::check::{Answer, Check, Key, Question, Step, Tally, Violation, Way};
+use gather_conformance::internals::judge::{Strictness, Verdict};
+use gather_conformance::internals::reproduction::{Named, Reproduction};
+use gather_conformance::internals::runner::InProcess;
 use gather_conformance::{Backend, builtin};
 use gather_spec::{Call, DType, Element, NegativeIndex, Outcome, Profile, Signatures, Specification, Tensor};
 use rayon::prelude::*;

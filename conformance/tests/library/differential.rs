@@ -6,9 +6,9 @@ mod typed;
 use std::num::NonZeroUsize;
 use std::sync::LazyLock;
 
+use gather_campaign::generate::{CallGenerator, Choices, grid};
 use gather_conformance::builtin::{self, MAX_OUTPUT};
-use gather_conformance::generate::{CallGenerator, Choices, grid};
-use gather_conformance::layout::Layout;
+use gather_conformance::internals::layout::Layout;
 use gather_optimized::{Level, Options, Settings};
 use gather_spec::signature::AttributeRole;
 use gather_spec::{

@@ -1,11 +1,11 @@
 //! What campaigns draw: for each place where real kernels are known to break, how often one of 10,000 calls reaches it.
 //! A call is recognised by what it is, and not by how it was drawn.
 
+use gather_campaign::fuzz::{Differential, SHORT};
+use gather_campaign::generate::Choices;
 use gather_conformance::builtin;
-use gather_conformance::check::{Check, Question, Step, Tally};
-use gather_conformance::fuzz::{Differential, SHORT};
-use gather_conformance::generate::Choices;
-use gather_conformance::judge::Strictness;
+use gather_conformance::internals::check::{Check, Question, Step, Tally};
+use gather_conformance::internals::judge::Strictness;
 use gather_spec::signature::{AttributeDefault, AttributeRole, Axis, Range};
 use gather_spec::{Attribute, BadIndex, DType, Element, Form, NegativeIndex, Profile, Signature, Tensor};
 

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use gather_conformance::generate::{CallGenerator, Choices};
-use gather_conformance::judge::{Strictness, Verdict};
-use gather_conformance::mutants::pairs::{NARROW, Pair, open, wrong, wrong_within};
-use gather_conformance::mutants::strength::measure;
-use gather_conformance::mutants::{all, correct, wrong_on_draws};
-use gather_conformance::runner::InProcess;
+use gather_campaign::generate::{CallGenerator, Choices};
+use gather_conformance::internals::judge::{Strictness, Verdict};
+use gather_conformance::internals::runner::InProcess;
 use gather_conformance::{Backend, builtin};
 use gather_spec::{Outcome, Profile, Signatures, Specification};
+use gather_strength::mutants::pairs::{NARROW, Pair, open, wrong, wrong_within};
+use gather_strength::mutants::strength::measure;
+use gather_strength::mutants::{all, correct, wrong_on_draws};
 use rayon::prelude::*;
 
 use crate::tiers;

@@ -1,8 +1,8 @@
 //! A case with `dtype: any` holds in every dtype that it leaves open: both built-in backends pass it in each.
 
 use gather_conformance::builtin;
-use gather_conformance::judge::{Strictness, Verdict, judge};
-use gather_conformance::runner::turn;
+use gather_conformance::internals::judge::{Strictness, Verdict, judge};
+use gather_conformance::internals::runner::turn;
 use gather_spec::{DType, Profile, Run};
 use rayon::prelude::*;
 

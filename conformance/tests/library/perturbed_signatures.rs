@@ -12,7 +12,7 @@ mod parts;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use gather_conformance::judge::{Strictness, Verdict, judge};
+use gather_conformance::internals::judge::{Strictness, Verdict, judge};
 use gather_optimized::{Settings, answer};
 use gather_spec::signature::{
     CollapsedSize, EmptyDims, EmptyIndex, Fill, FillWord, Flatten, Join, ModePolicy, OperandRole,

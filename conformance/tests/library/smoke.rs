@@ -7,16 +7,16 @@ use std::fmt::Write as _;
 
 use gather_conformance::Backend;
 use gather_conformance::backend::{Description, Dtypes};
-use gather_conformance::judge::Strictness;
-use gather_conformance::mutants::correct;
-use gather_conformance::mutants::pairs::{NARROW, caught_in_programs};
-use gather_conformance::mutants::strength::CaughtUnder;
-use gather_conformance::runner::InProcess;
-use gather_conformance::select::smoke_ids;
+use gather_conformance::internals::judge::Strictness;
+use gather_conformance::internals::runner::InProcess;
+use gather_conformance::internals::select::smoke_ids;
 use gather_spec::signature::{AttributeDefault, AttributeRole};
 use gather_spec::{
     Call, Element, Form, Outcome, Profile, ReportedError, Run, Signature, Signatures, Tensor, TensorBuilder,
 };
+use gather_strength::mutants::correct;
+use gather_strength::mutants::pairs::{NARROW, caught_in_programs};
+use gather_strength::mutants::strength::CaughtUnder;
 use rayon::prelude::*;
 
 use crate::tiers;
@@ -33,7 +33,7 @@ const SMALL: usize = 1 << 12;
 /// The highest rank of a plain call.
 const MAX_RANK: usize = 3;
 
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/suites/smoke.txt");
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/core/suites/smoke.txt");
 
 /// A mutant with one of its profiles, in a program.
 type Behind = (&'static str, CaughtUnder);
@@ -135,7 +135,7 @@ fn choose() -> String {
         "# The smoke suite. Above the cases of each operator: how many mutants, each under each of its policies, they catch of\n\
          # those that all of its cases catch in a program that declares\n\
          # {}.\n\
-         # Chosen by `GATHERSPEC_BLESS=1 cargo test -p gather-conformance --test library smoke`.\n",
+         # Chosen by `GATHERSPEC_BLESS=1 cargo test -p gatherspec --test library smoke`.\n",
         PROGRAMS.map(|program| program.name).join(", or ")
     );
     for signature in &crate::embedded().signatures() {
@@ -281,7 +281,7 @@ fn green(signature: &Signature) -> Vec<String> {
             let make = || -> Box<dyn Backend> {
                 Box::new(Useless { right: right(), described: described.clone(), answer })
             };
-            let mut runner = InProcess::new(make, Strictness::Lenient).as_a_program();
+            let mut runner = InProcess::new(make, Strictness::Lenient).like_a_program();
             if !cases.iter().any(|case| runner.run(case).verdict.is_failure()) {
                 green.push(format!("{operator}, {profile}, {name_of_declared}: {name}"));
             }

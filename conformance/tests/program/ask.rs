@@ -2,9 +2,9 @@
 
 use std::process::Command;
 
-use gather_conformance::ask::{self, Asked};
 use gather_conformance::builtin;
 use gather_spec::{Attribute, DType, Element, Tensor};
+use gatherspec::internals::ask::{self, Asked};
 
 fn read(text: &str) -> Asked {
     ask::read(text, builtin::signatures()).unwrap_or_else(|wrong| panic!("{wrong}"))

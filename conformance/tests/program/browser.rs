@@ -5,6 +5,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use gatherspec::internals::report;
+
 use crate::page::made;
 
 fn tests() -> PathBuf {
@@ -57,7 +59,8 @@ fn the_page_works_in_a_browser() {
     let spec = crate::embedded();
     let cases = made::cases(spec, 7_000);
     let names: Vec<String> = (0..10).map(|number| format!("backend {number} <b>")).collect();
-    made::report(spec, &cases, &names, 20).write(&folder.path().join("large"), spec, &cases).unwrap();
+    report::write(&made::report(spec, &cases, &names, 20), &folder.path().join("large"), spec, &cases)
+        .unwrap();
 
     let mut check = Command::new("node");
     check.arg(tests().join("browser/check.mjs")).arg(folder.path()).arg(gatherspec);

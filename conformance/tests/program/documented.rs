@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use gather_conformance::builtin;
-use gather_conformance::picture::Picture;
 use gather_spec::{Profile, Run};
+use gatherspec::internals::picture::Picture;
 
 #[test]
 fn every_documented_example_is_drawn_alike_by_every_backend() {

@@ -5,14 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use gather_conformance::ask::{self, Asked};
+use gather_campaign::generate::Choices;
 use gather_conformance::backend::{Backend, Description};
-use gather_conformance::generate::Choices;
-use gather_conformance::judge::Strictness;
-use gather_conformance::picture::{self, Picture};
-use gather_conformance::report::{BackendReport, Entry, Report};
-use gather_conformance::runner::InProcess;
-use gather_conformance::{builtin, show};
+use gather_conformance::builtin;
+use gather_conformance::internals::judge::Strictness;
+use gather_conformance::internals::runner::InProcess;
 use gather_spec::case::OperandNames;
 use gather_spec::load::Wanted;
 use gather_spec::signature::{AttributeType, OperandRole};
@@ -20,6 +17,10 @@ use gather_spec::{
     Attribute, Attributes, BadIndex, ByteString, Call, Case, DType, Element, ErrorFields, NegativeIndex,
     Outcome, Profile, ReportedError, Run, Shape, Signature, Specification, Tensor, TensorBuilder,
 };
+use gatherspec::internals::ask::{self, Asked};
+use gatherspec::internals::picture::{self, Picture};
+use gatherspec::internals::report::{self, BackendReport, Entry, Report};
+use gatherspec::internals::show;
 
 use crate::tiers;
 
@@ -274,7 +275,7 @@ fn a_call_of_any_operator_with_extreme_attributes_and_shapes_is_drawn_in_bounded
     });
     let report = Report { backends: backends.into(), ..Report::new() };
     let folder = tempfile::tempdir().unwrap();
-    report.write(folder.path(), spec, &cases).unwrap();
+    report::write(&report, folder.path(), spec, &cases).unwrap();
     let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
     assert!(page.len() > 100_000, "the page has {} bytes", page.len());
     assert!(began.elapsed() < 10 * PATIENCE, "the reports took {:?}", began.elapsed());

@@ -4,7 +4,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use gather_conformance::{book, questions, report, results, schemas};
+use gather_conformance::schemas;
+use gatherspec::internals::book;
+use gatherspec::internals::questions;
+use gatherspec::internals::report;
+use gatherspec::internals::results;
 
 use crate::in_step::assert_in_step;
 

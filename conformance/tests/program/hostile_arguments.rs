@@ -437,7 +437,7 @@ fn a_file_that_becomes_a_pipe_meanwhile_is_not_waited_for() {
     std::thread::spawn(move || {
         for _ in 0..2000 {
             let _ = spec.read_case_file(&read);
-            let _ = gather_conformance::fuzz::CampaignReport::read(&read);
+            let _ = gather_campaign::fuzz::CampaignReport::read(&read);
         }
         let _ = done.send(());
     });

@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use gather_conformance::builtin;
-use gather_conformance::judge::{Strictness, Verdict};
-use gather_conformance::process::ProcessBackend;
-use gather_conformance::runner::InProcess;
+use gather_conformance::internals::judge::{Strictness, Verdict};
+use gather_conformance::internals::process::ProcessBackend;
+use gather_conformance::internals::runner::InProcess;
 use gather_spec::load::Wanted;
 use std::sync::Arc;
 
-use gather_conformance::select::Chosen;
+use gather_conformance::internals::select::Chosen;
 use gather_spec::{Allowed, Case, Profile, Run, Specification};
 
 /// The most elements that are moved in debug.

@@ -9,11 +9,11 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use gather_conformance::judge::Verdict::{self, *};
-use gather_conformance::native::COMMAND;
-use gather_conformance::process::{Broken, Findings, Limits, ProcessBackend, Trivial};
+use gather_conformance::internals::judge::Verdict::{self, *};
+use gather_conformance::internals::process::{Broken, Findings, Limits, ProcessBackend, Trivial};
 use gather_spec::case::{Arm, Expectation};
 use gather_spec::{Allowed, Attribute, Attributes, Call, DType, Operator, Run, Tensor};
+use gatherspec::internals::native::COMMAND;
 use tempfile::TempDir;
 
 /// The first of the params at which a library misbehaves, and the place of that call.

@@ -4,17 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use gather_campaign::fuzz::{Campaign, CampaignReport, GENERATORS, Pace, Saver, Shard, Subject, drive};
+use gather_campaign::generate::{CallGenerator, Choices, EDGES_IN};
+use gather_campaign::laws::{LAWS, Law, Laws};
 use gather_conformance::backend::Description;
-use gather_conformance::fuzz::{Campaign, CampaignReport, GENERATORS, Pace, Saver, Shard, Subject, drive};
-use gather_conformance::generate::{CallGenerator, Choices, EDGES_IN};
-use gather_conformance::judge::{Strictness, Verdict};
-use gather_conformance::laws::{LAWS, Law, Laws};
-use gather_conformance::mutants::pairs::caught_in_programs;
-use gather_conformance::mutants::{all, concerns, correct};
-use gather_conformance::reproduction::{Named, Reproduction};
-use gather_conformance::runner::InProcess;
+use gather_conformance::internals::judge::{Strictness, Verdict};
+use gather_conformance::internals::reproduction::{Named, Reproduction};
+use gather_conformance::internals::runner::InProcess;
 use gather_spec::signature::{AttributeDefault, Join, OperandRole};
 use gather_spec::{Call, ErrorCode, Form, Outcome, Profile, Signature, Signatures, Specification};
+use gather_strength::mutants::pairs::caught_in_programs;
+use gather_strength::mutants::{all, concerns, correct};
 use rayon::prelude::*;
 
 use crate::tiers;

@@ -4,8 +4,8 @@ pub(crate) mod made;
 
 use std::sync::Arc;
 
-use gather_conformance::report::{BackendReport, Report};
 use gather_spec::{Case, Specification};
+use gatherspec::internals::report::{self, BackendReport, Report};
 use serde_json::Value;
 
 use made::EVIL;
@@ -17,7 +17,7 @@ fn spec() -> &'static Specification {
 /// The page of a report.
 fn page(report: &Report, spec: &Specification, cases: &[&Arc<Case>]) -> String {
     let folder = tempfile::tempdir().unwrap();
-    report.write(folder.path(), spec, cases).unwrap();
+    report::write(report, folder.path(), spec, cases).unwrap();
     std::fs::read_to_string(folder.path().join("report.html")).unwrap()
 }
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use gather_conformance::ask;
 use gather_conformance::backend::Backend;
 use gather_conformance::builtin;
-use gather_conformance::picture::{self, Picture};
 use gather_spec::{BadIndex, NegativeIndex, Profile};
+use gatherspec::internals::ask;
+use gatherspec::internals::picture::{self, Picture};
 
 const STRICT: Profile = Profile { bad: BadIndex::Error, negative: NegativeIndex::Reject };
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use gather_conformance::process::Limits;
+use gather_conformance::internals::process::Limits;
 use gather_conformance::protocol::Reply;
 use gather_conformance::serve::{LONGEST_TIMING, MAX_ROUNDS};
 use gather_conformance::{builtin, schemas};

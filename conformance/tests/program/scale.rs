@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use gather_conformance::fuzz::CampaignReport;
+use gather_campaign::fuzz::CampaignReport;
 
 const GATHERSPEC: &str = env!("CARGO_BIN_EXE_gatherspec");
 const HERE: &str = env!("CARGO_MANIFEST_DIR");

@@ -45,7 +45,7 @@ const OPERATORS: [(&str, Function, NegativeIndex); 5] = [
 ];
 
 fn main() -> ExitCode {
-    gather_conformance::standalone(|| Burn, concat!(env!("CARGO_MANIFEST_DIR"), "/deviations.yaml"))
+    gatherspec::standalone(|| Burn, concat!(env!("CARGO_MANIFEST_DIR"), "/deviations.yaml"))
 }
 
 /// Runs `$body` with `$kind` as burn's name for what the elements are.

@@ -25,7 +25,7 @@ const DTYPES: [(DType, CandleType); 9] = [
 ];
 
 fn main() -> ExitCode {
-    gather_conformance::standalone(|| Candle, concat!(env!("CARGO_MANIFEST_DIR"), "/deviations.yaml"))
+    gatherspec::standalone(|| Candle, concat!(env!("CARGO_MANIFEST_DIR"), "/deviations.yaml"))
 }
 
 struct Candle;

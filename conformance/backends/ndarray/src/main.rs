@@ -19,7 +19,7 @@ use ndarray::Axis;
 const INDEX_DTYPES: [DType; 2] = [DType::I32, DType::I64];
 
 fn main() -> ExitCode {
-    gather_conformance::standalone(|| Ndarray, concat!(env!("CARGO_MANIFEST_DIR"), "/deviations.yaml"))
+    gatherspec::standalone(|| Ndarray, concat!(env!("CARGO_MANIFEST_DIR"), "/deviations.yaml"))
 }
 
 struct Ndarray;

@@ -45,7 +45,7 @@ const OPERATORS: [(&str, &str, i64, &[DType]); 5] = [
 ];
 
 fn main() -> ExitCode {
-    gather_conformance::standalone(|| Tract, concat!(env!("CARGO_MANIFEST_DIR"), "/deviations.yaml"))
+    gatherspec::standalone(|| Tract, concat!(env!("CARGO_MANIFEST_DIR"), "/deviations.yaml"))
 }
 
 struct Tract;

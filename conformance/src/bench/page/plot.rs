@@ -3,7 +3,7 @@
 use crate::bench::record::{Measured, Record, Timed};
 use crate::bench::summary::{AHEAD, Summary};
 use crate::bench::table;
-use crate::protocol::OutputMemory;
+use gather_conformance::protocol::OutputMemory;
 
 /// The bars of all workloads with one kind of output memory.
 #[derive(Debug)]

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use gather_spec::{Case, Clause, Run, Signature, Specification};
 use serde_json::{Value, json};
 
-use crate::judge::describe_allowed;
-use crate::protocol::CallMessage;
-use crate::words::call_line;
+use gather_conformance::internals::judge::describe_allowed;
+use gather_conformance::internals::words::call_line;
+use gather_conformance::protocol::CallMessage;
 
 /// A run, with what it has from its case: its call in words and as a message of the protocol, and in words what is allowed under which policies.
 pub(super) fn run(spec: &Specification, run: &Run) -> Value {

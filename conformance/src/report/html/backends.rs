@@ -6,16 +6,16 @@ use std::sync::Arc;
 use gather_spec::{Case, Specification};
 use serde::Serialize;
 
-use crate::difference::Difference;
-use crate::judge::Verdict;
+use gather_conformance::internals::difference::Difference;
+use gather_conformance::internals::judge::Verdict;
 
-use super::super::campaign::{Kind, PartReport};
-use super::super::found::BackendReport;
-use super::super::label::Label;
+use super::super::BackendReport;
+use super::super::Label;
+use super::super::{Kind, PartReport};
 use super::clauses::Clauses;
 use super::pictures::Pictures;
 use super::texts::Texts;
-use crate::entry::Entry;
+use gather_conformance::internals::entry::Entry;
 
 /// In place of a verdict: there is no result.
 const NO_RESULT: i64 = -1;

@@ -8,8 +8,8 @@ use gather_spec::{Case, Run, Specification};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::judge::describe_allowed;
-use crate::words::call_line;
+use gather_conformance::internals::judge::describe_allowed;
+use gather_conformance::internals::words::call_line;
 
 use super::clauses::Clauses;
 use super::texts::Texts;

@@ -5,12 +5,12 @@ use std::fmt;
 
 use gather_spec::Specification;
 
-use crate::judge::Verdict;
-use crate::words::counted;
+use gather_conformance::internals::judge::Verdict;
+use gather_conformance::internals::words::counted;
 
-use super::super::found::{BackendReport, Ending, Report};
-use super::super::label::Label;
-use crate::entry::Entry;
+use super::super::Label;
+use super::super::{BackendReport, Ending, Report};
+use gather_conformance::internals::entry::Entry;
 
 /// How the run of one backend ended.
 pub(super) struct Overview<'a> {

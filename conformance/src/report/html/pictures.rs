@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use gather_spec::{Case, Profile};
 
-use crate::judge::Verdict;
 use crate::picture;
+use gather_conformance::internals::judge::Verdict;
 
 use super::cases::SMALL;
 use super::texts::Texts;
-use crate::entry::Entry;
+use gather_conformance::internals::entry::Entry;
 
 /// The bytes that all pictures of a page may take together. One takes some 10 KB.
 const ROOM: usize = 3 << 20;

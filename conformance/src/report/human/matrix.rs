@@ -4,9 +4,9 @@
 use comfy_table::{Table, presets};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::super::found::{BackendReport, Report};
-use super::super::label::{Label, shortened};
-use super::page::{Page, filled};
+use super::super::{BackendReport, Report};
+use super::super::{Label, shortened};
+use super::super::{Page, filled};
 
 /// The most characters of a word in a heading.
 const LONGEST_WORD: usize = 20;

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::style;
-use crate::words::counted;
+use gather_conformance::internals::style;
+use gather_conformance::internals::words::counted;
 
-use super::super::found::Report;
-use super::super::label::Label;
-use super::page::{Page, painted};
-use crate::entry::Entry;
+use super::super::Label;
+use super::super::Report;
+use super::{Page, painted};
+use gather_conformance::internals::entry::Entry;
 
 /// How many of the slowest cases to show.
 const SLOWEST: usize = 5;

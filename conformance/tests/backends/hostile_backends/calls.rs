@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use gather_conformance::judge::Verdict::{self, *};
-use gather_conformance::process::Trivial;
+use gather_conformance::internals::judge::Verdict::{self, *};
+use gather_conformance::internals::process::Trivial;
 use gather_spec::{Allowed, DType, ErrorCode, ErrorFields, Tensor};
 use libtest_mimic::Trial;
 

@@ -1,6 +1,6 @@
 //! Backends that change, replace or remove the files of their inputs.
 
-use gather_conformance::judge::Verdict::*;
+use gather_conformance::internals::judge::Verdict::*;
 use libtest_mimic::Trial;
 
 use super::support::{AT, assert_only, backend, run};

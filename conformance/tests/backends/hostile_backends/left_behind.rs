@@ -1,6 +1,6 @@
 //! Backends that leave processes behind.
 
-use gather_conformance::judge::Verdict::*;
+use gather_conformance::internals::judge::Verdict::*;
 use libtest_mimic::Trial;
 
 use crate::miniatures::assert_is_gone;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use gather_conformance::judge::Verdict::{self, *};
-use gather_conformance::process::{Answers, Dialogue};
+use gather_conformance::internals::judge::Verdict::{self, *};
+use gather_conformance::internals::process::{Answers, Dialogue};
 use gather_spec::Call;
 use libtest_mimic::Trial;
 

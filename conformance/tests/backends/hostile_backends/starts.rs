@@ -3,8 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-use gather_conformance::judge::Verdict::{self, *};
-use gather_conformance::process::{ProcessBackend, Trivial};
+use gather_conformance::internals::judge::Verdict::{self, *};
+use gather_conformance::internals::process::{ProcessBackend, Trivial};
 use libtest_mimic::Trial;
 use rustix::process::{Pid, Signal, kill_process};
 

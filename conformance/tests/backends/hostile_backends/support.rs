@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use gather_conformance::judge::Verdict::{self, *};
-use gather_conformance::process::{Broken, Findings, Limits, ProcessBackend, Trivial};
+use gather_conformance::internals::judge::Verdict::{self, *};
+use gather_conformance::internals::process::{Broken, Findings, Limits, ProcessBackend, Trivial};
 use gather_spec::case::{Arm, Expectation};
 use gather_spec::{Allowed, Attributes, Call, DType, Operator, Run, Tensor};
 

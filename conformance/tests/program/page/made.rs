@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use gather_conformance::backend::{Backend, Description};
 use gather_conformance::builtin::{self, MAX_OUTPUT};
-use gather_conformance::judge::Strictness;
-use gather_conformance::report::{BackendReport, Entry, Report};
-use gather_conformance::runner::InProcess;
-use gather_conformance::show::call_line;
+use gather_conformance::internals::judge::Strictness;
+use gather_conformance::internals::runner::InProcess;
 use gather_spec::load::Maker;
 use gather_spec::{Call, Case, ErrorFields, Outcome, Profile, ReportedError, Run, Specification, Tensor};
+use gatherspec::internals::report::{BackendReport, Entry, Report};
+use gatherspec::internals::show::call_line;
 
 /// What a browser would obey if a page let it.
 pub(crate) const EVIL: &str =

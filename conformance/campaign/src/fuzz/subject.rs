@@ -1,0 +1,215 @@
+//! The backends that a campaign can test: a built-in one at every level and under every profile, or a process.
+
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+
+use gather_spec::{Call, Profile, Signatures};
+
+use gather_conformance::backend::Description;
+use gather_conformance::backend::{Backend, Held};
+use gather_conformance::builtin;
+use gather_conformance::internals::judge::Verdict;
+use gather_conformance::internals::process::{Answers, Dialogue};
+use gather_conformance::internals::runner::panic_message;
+use gather_conformance::internals::trouble::Trouble;
+
+use super::expect::MAX_OUTPUT;
+use gather_conformance::internals::check::{Answer, Question, Way};
+
+/// The backend that a worker asks.
+pub enum Subject {
+    /// In this process.
+    InProcess(InProcess),
+    /// In a process of its own.
+    Process(Box<Dialogue>),
+}
+
+/// The backends of all workers. They are dropped in parallel, since each may own a process that is slow to stop.
+pub struct Subjects(pub Vec<Subject>);
+
+impl Drop for Subjects {
+    fn drop(&mut self) {
+        std::thread::scope(|scope| {
+            self.0.drain(..).for_each(|subject| {
+                // If no thread can be started, the subject is dropped right here.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, || drop(subject));
+            });
+        });
+    }
+}
+
+/// A backend in this process, once for each way to run it.
+pub struct InProcess {
+    description: Description,
+    profiles: Vec<Profile>,
+    /// By profile, then by level, in the order of [`Way::LEVELS`].
+    ways: Vec<Made>,
+}
+
+/// A backend, and how it is made again after a panic, which may have left it in any state.
+struct Made {
+    make: Box<dyn Fn() -> Held + Send>,
+    held: Option<Held>,
+}
+
+impl Made {
+    fn new(make: impl Fn() -> Held + Send + 'static) -> Self {
+        Self { held: Some(make()), make: Box::new(make) }
+    }
+}
+
+thread_local! {
+    /// Whether this thread is inside a backend, where a panic becomes a verdict.
+    static ASKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Stops panics of backends from being printed: the report covers them, and a campaign may meet thousands.
+pub fn silence_backends() {
+    let loud = panic::take_hook();
+    panic::set_hook(Box::new(move |about| {
+        if !ASKING.get() {
+            loud(about);
+        }
+    }));
+}
+
+impl Subject {
+    /// A built-in backend for some operators under these profiles; `None` if the name is unknown.
+    #[must_use]
+    pub fn built_in(name: &str, signatures: &Signatures, profiles: &[Profile]) -> Option<Self> {
+        let mut description = builtin::held(signatures, name, *profiles.first()?, MAX_OUTPUT)?;
+        let description = description.backend().describe();
+        let signatures = Arc::new(signatures.clone());
+        let is_optimized = name == "optimized";
+        let mut ways = Vec::new();
+        for profile in profiles.iter().copied() {
+            for level in Way::LEVELS.map(|level| level.filter(|_| is_optimized)) {
+                let (signatures, name) = (Arc::clone(&signatures), name.to_owned());
+                ways.push(Made::new(move || {
+                    let held = |level| builtin::optimized_at(&signatures, level, profile, MAX_OUTPUT);
+                    let best = || builtin::held(&signatures, &name, profile, MAX_OUTPUT);
+                    level.and_then(held).or_else(best).expect("the name is known")
+                }));
+            }
+        }
+        Some(Self::InProcess(InProcess { description, profiles: profiles.to_vec(), ways }))
+    }
+
+    /// The backends that `make` makes, in this process. There is one way only.
+    #[must_use]
+    pub fn backend(make: impl Fn() -> Box<dyn Backend> + Send + 'static) -> Self {
+        let description = make().describe();
+        let ways = vec![Made::new(move || make().into())];
+        Self::InProcess(InProcess { description, profiles: Vec::new(), ways })
+    }
+
+    /// The backend's self-description.
+    #[must_use]
+    pub fn description(&self) -> &Description {
+        match self {
+            Self::InProcess(backend) => &backend.description,
+            Self::Process(dialogue) => dialogue.description(),
+        }
+    }
+
+    /// All ways to run it: each level under each profile for a built-in backend, otherwise a single one without
+    /// policies.
+    pub(super) fn ways(&self) -> Vec<Option<Way>> {
+        match self {
+            Self::InProcess(backend) if backend.ways.len() > 1 => {
+                let of = |profile| {
+                    let way = move |level| Some(Way { profile, level, threads: 1, fresh: false });
+                    Way::LEVELS.into_iter().map(way)
+                };
+                backend.profiles.iter().flat_map(|profile| of(*profile)).collect()
+            }
+            _ => vec![None],
+        }
+    }
+
+    /// Sets whether restarts of a process count towards the limit.
+    pub(super) fn count_restarts(&mut self, counted: bool) {
+        if let Self::Process(dialogue) = self {
+            dialogue.count_restarts(counted);
+        }
+    }
+
+    /// Sets the deadline of a process. A backend in this process cannot be interrupted.
+    pub fn stop_at(&mut self, deadline: Option<Instant>) {
+        if let Self::Process(dialogue) = self {
+            dialogue.stop_at(deadline);
+        }
+    }
+
+    /// Asks the questions.
+    #[must_use]
+    pub fn ask(&mut self, questions: &[&Question]) -> Answers {
+        match self {
+            Self::InProcess(backend) => {
+                let answers = questions.iter().map(|question| backend.ask(question)).collect();
+                Answers { answers, interrupted: None }
+            }
+            Self::Process(dialogue) => {
+                let calls: Vec<&Call> = questions.iter().map(|question| &question.call).collect();
+                dialogue.ask(&calls)
+            }
+        }
+    }
+}
+
+impl InProcess {
+    fn ask(&mut self, question: &Question) -> Answer {
+        let Way { profile, level, threads, fresh } = question.way;
+        let profile = self.profiles.iter().position(|known| *known == profile).unwrap_or(0);
+        let level = Way::LEVELS.iter().position(|known| *known == level).unwrap_or(0);
+        let at = if self.ways.len() == 1 { 0 } else { profile * Way::LEVELS.len() + level };
+        let Made { make, held } = &mut self.ways[at];
+        let backend = held.get_or_insert_with(make);
+        ASKING.set(true);
+        let answered =
+            catch_unwind(AssertUnwindSafe(|| backend.call(&question.call, threads.max(1), !fresh)));
+        ASKING.set(false);
+        answered.map_err(|panic| {
+            *held = None;
+            Trouble { verdict: Verdict::Crash, what: format!("panic: {}", panic_message(&*panic)) }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gather_spec::Outcome;
+
+    use super::*;
+
+    /// Panics at its first call, and answers every later one with what the panic has left of it.
+    struct Fragile {
+        has_panicked: bool,
+    }
+
+    impl Backend for Fragile {
+        fn describe(&self) -> Description {
+            builtin::backend("reference", Profile::default(), MAX_OUTPUT).unwrap().describe()
+        }
+
+        fn call(&mut self, _: &Call) -> Outcome {
+            assert!(std::mem::replace(&mut self.has_panicked, true), "the first call");
+            Outcome::Unsupported("a consequence of the panic".to_owned())
+        }
+    }
+
+    #[test]
+    fn after_a_panic_the_next_question_goes_to_a_new_backend() {
+        let spec = crate::embedded();
+        let call = spec.cases[0].runs()[0].call.clone();
+        let mut subject = Subject::backend(|| Box::new(Fragile { has_panicked: false }));
+        let question = Question { call, way: Way::default() };
+        for _ in 0..2 {
+            let Answers { answers, .. } = subject.ask(&[&question]);
+            let trouble = answers[0].as_ref().unwrap_err();
+            assert_eq!((trouble.verdict, trouble.what.as_str()), (Verdict::Crash, "panic: the first call"));
+        }
+    }
+}

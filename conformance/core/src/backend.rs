@@ -1,0 +1,296 @@
+//! The trait [`Backend`], and how a backend describes itself.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use gather_spec::diagnostic::nearest;
+use gather_spec::{Call, Case, DType, Outcome, Profile, Roles, Run, Specification, Tensor};
+use serde::{Deserialize, Serialize};
+
+use crate::limits::{Extends, Limits};
+use crate::words::name;
+
+/// Anything that answers calls. An instance is used by one thread at a time. A panic counts as a crash, and the instance
+/// is discarded.
+pub trait Backend: Send {
+    /// The backend's name, operators, dtypes and policies.
+    fn describe(&self) -> Description;
+
+    /// Answers one call. The tensors may have any strides.
+    fn call(&mut self, call: &Call) -> Outcome;
+
+    /// Prepares a call for timing: puts its operands where the library wants them. Each run of the result then does all that a
+    /// user's call does, with an output in this kind of memory, and gives back what is no output. `None` if the backend
+    /// knows no better than [`Backend::call`], which is timed then, with fresh outputs only.
+    fn prepare<'a>(&'a mut self, _call: &'a Call, _output: OutputMemory) -> Option<Prepared<'a>> {
+        None
+    }
+
+    /// Makes every later call use exactly this many threads, however small the call is. Returns `false` if there is no
+    /// such setting. It exists for tests, which need more threads than are worthwhile.
+    fn use_threads(&mut self, _threads: usize) -> bool {
+        false
+    }
+
+    /// Makes every later call use at most this many threads; `None` lifts the limit. Returns `false` if the backend
+    /// cannot promise that.
+    fn limit_threads(&mut self, _most: Option<NonZeroUsize>) -> bool {
+        false
+    }
+
+    /// The most threads that a call may currently use; `None` if unknown.
+    fn most_threads(&self) -> Option<NonZeroUsize> {
+        None
+    }
+}
+
+/// The memory for the output of a timed call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OutputMemory {
+    /// New memory for each call.
+    #[default]
+    Fresh,
+    /// Memory from a pool of the backend.
+    Pooled,
+    /// Memory of the caller, reused.
+    Into,
+}
+
+/// A call that is ready to be timed, or what it gives in place of an output.
+pub type Prepared<'a> = Result<PreparedCall<'a>, Box<Outcome>>;
+
+/// Runs a prepared call once.
+pub type PreparedCall<'a> = Box<dyn FnMut() -> Result<(), Box<Outcome>> + 'a>;
+
+/// A backend of this project that can fill its output buffers with garbage first.
+#[doc(hidden)]
+pub trait Poisonable: Backend {
+    /// Poisons the output buffers of later calls, or stops doing so. Poison reveals elements that a kernel does not write,
+    /// whatever was in memory before.
+    fn poison_outputs(&mut self, poison: bool);
+}
+
+/// A backend in this process, whoever wrote it.
+#[doc(hidden)]
+pub enum Held {
+    /// A backend that allocates its outputs as it likes.
+    Any(Box<dyn Backend>),
+    /// A backend of this project.
+    Poisonable(Box<dyn Poisonable>),
+}
+
+impl Held {
+    /// The backend.
+    pub fn backend(&mut self) -> &mut dyn Backend {
+        match self {
+            Self::Any(backend) => &mut **backend,
+            Self::Poisonable(backend) => &mut **backend,
+        }
+    }
+
+    /// Answers a call on exactly this many threads, with a poisoned output or with memory as it is, where the backend has
+    /// such settings.
+    pub fn call(&mut self, call: &Call, threads: usize, poison: bool) -> Outcome {
+        if let Self::Poisonable(backend) = self {
+            backend.poison_outputs(poison);
+        }
+        let backend = self.backend();
+        backend.use_threads(threads);
+        backend.call(call)
+    }
+}
+
+impl From<Box<dyn Backend>> for Held {
+    fn from(backend: Box<dyn Backend>) -> Self {
+        Self::Any(backend)
+    }
+}
+
+/// A backend's self-description.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Description {
+    /// Its name, version and language.
+    pub backend: Identity,
+    /// Its capabilities by operator. An operator that is missing is not supported.
+    pub operators: BTreeMap<String, Capability>,
+}
+
+/// How many unknown operators to name, and how much of each name.
+const NAMED: usize = 5;
+const NAME: usize = 48;
+
+impl Description {
+    /// Why nothing can be tested: the backend declares no operator of the specification with dtypes. `None` if it does.
+    #[must_use]
+    pub fn nothing_to_test(&self, spec: &Specification) -> Option<String> {
+        let has_dtypes = |Capability { dtypes, index_dtypes, extends, .. }: &Capability| {
+            let has = |listed: &[DType], beyond: &[DType]| !listed.is_empty() || !beyond.is_empty();
+            has(dtypes, &extends.dtypes) && has(index_dtypes, &extends.index_dtypes)
+        };
+        if self.of_known_operators(spec).operators.values().any(has_dtypes) {
+            return None;
+        }
+        let why = "it declares no operator that the specification has, with dtypes of params and of indices"
+            .to_owned();
+        let unknown = self.unknown_names(spec).into_iter().map(|said| format!("\n  it {said}"));
+        Some(std::iter::once(why).chain(unknown).collect())
+    }
+
+    /// Whether it declares the operator of a case.
+    pub fn declares(&self, case: &Case) -> bool {
+        self.operators.contains_key(case.operator().as_str())
+    }
+
+    /// The cases whose operators it declares.
+    pub fn declared<'a>(&self, cases: &[&'a Arc<Case>]) -> Vec<&'a Arc<Case>> {
+        cases.iter().filter(|case| self.declares(case)).copied().collect()
+    }
+
+    /// The description without operators that the specification does not have.
+    #[must_use]
+    pub fn of_known_operators(&self, spec: &Specification) -> Self {
+        let known = self.operators.iter().filter(|(name, _)| spec.operator(name).is_some());
+        let operators = known.map(|(name, capability)| (name.clone(), capability.clone())).collect();
+        Self { backend: self.backend.clone(), operators }
+    }
+
+    /// A sentence for each declared operator that the specification does not have, and for each attribute that calls shall be
+    /// without and that the operator does not have. Another version may have it, or its name is misspelt and declares nothing.
+    #[must_use]
+    pub fn unknown_names(&self, spec: &Specification) -> Vec<String> {
+        let mut sentences = self.unknown_operators(spec);
+        sentences.extend(self.unknown_attributes(spec));
+        sentences
+    }
+
+    fn unknown_attributes(&self, spec: &Specification) -> Vec<String> {
+        let of_operator = |(operator, capability): (&String, &Capability)| {
+            let known = spec.operator(operator).map(|signature| &signature.attributes)?;
+            let known: Vec<&str> = known.iter().map(|attribute| &*attribute.name).collect();
+            let unknown =
+                capability.limits.without_attributes.iter().find(|name| !known.contains(&name.as_str()))?;
+            let meant = nearest(unknown, known).map(|meant| format!("; did you mean `{meant}`?"));
+            let said = format!(
+                "declares `{operator}` without the attribute `{}`, which it does not have",
+                name(unknown)
+            );
+            Some(said + &meant.unwrap_or_default())
+        };
+        self.operators.iter().filter_map(of_operator).take(NAMED).collect()
+    }
+
+    fn unknown_operators(&self, spec: &Specification) -> Vec<String> {
+        let unknown: Vec<&String> =
+            self.operators.keys().filter(|name| spec.operator(name).is_none()).collect();
+        let sentence = |name: &&String| {
+            let meant = spec.operator_like(name).map(|meant| format!("; did you mean `{meant}`?"));
+            let shown: String = name.chars().take(NAME).flat_map(char::escape_debug).collect();
+            let more = if name.chars().count() > NAME { "…" } else { "" };
+            format!(
+                "declares `{shown}{more}`, which the specification does not have{}",
+                meant.unwrap_or_default()
+            )
+        };
+        let mut sentences: Vec<String> = unknown.iter().take(NAMED).map(sentence).collect();
+        if unknown.len() > NAMED {
+            let more = unknown.len() - NAMED;
+            sentences.push(format!("declares {more} more that the specification does not have"));
+        }
+        sentences
+    }
+}
+
+/// The identity of a backend.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "internals", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The language that it is written in.
+    pub language: String,
+}
+
+/// The dtypes of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "internals", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub struct Dtypes {
+    /// Of params.
+    #[cfg_attr(feature = "internals", schemars(with = "crate::schema_names::Dtype"))]
+    pub params: DType,
+    /// Of indices.
+    #[cfg_attr(feature = "internals", schemars(with = "crate::schema_names::Dtype"))]
+    pub indices: DType,
+}
+
+impl fmt::Display for Dtypes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} x {}", self.params, self.indices)
+    }
+}
+
+impl Dtypes {
+    pub(crate) fn of(run: &Run, call: &Call) -> Self {
+        let dtype = |name, of_case: &Tensor| call.operands.get(name).unwrap_or(of_case).dtype();
+        Self {
+            params: dtype(&run.case.names.params, run.params()),
+            indices: dtype(&run.case.names.indices, run.indices()),
+        }
+    }
+}
+
+/// What a backend supports of one operator.
+///
+/// ```
+/// use gather_conformance::Limits;
+/// use gather_conformance::backend::Capability;
+/// use gather_spec::DType;
+/// let of_matrices = Capability {
+///     dtypes: vec![DType::F32],
+///     index_dtypes: vec![DType::I64],
+///     limits: Limits { max_rank: Some(2), ..Limits::default() },
+///     ..Capability::default()
+/// };
+/// assert_eq!(of_matrices.to_string(), "f32 by i64, rank <= 2");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Capability {
+    /// The policies that it follows.
+    #[serde(deserialize_with = "crate::strict::object")]
+    pub profile: Profile,
+    /// The dtypes of params that it accepts.
+    pub dtypes: Vec<DType>,
+    /// The dtypes of indices that it accepts.
+    pub index_dtypes: Vec<DType>,
+    /// What it does not accept. Calls outside the limits are not sent.
+    #[serde(default, deserialize_with = "crate::strict::object", skip_serializing_if = "Limits::is_empty")]
+    pub limits: Limits,
+    /// The dtypes that it accepts although the operator's page does not list them.
+    #[serde(default, deserialize_with = "crate::strict::object", skip_serializing_if = "Extends::is_empty")]
+    pub extends: Extends,
+}
+
+impl Identity {
+    /// The identity in printable text, whatever the backend sent.
+    #[must_use]
+    pub fn shown(&self) -> Self {
+        Self { name: name(&self.name), version: name(&self.version), language: name(&self.language) }
+    }
+}
+
+impl Capability {
+    /// Whether the dtypes of a call are declared.
+    #[must_use]
+    pub fn covers(&self, call: &Roles<&Tensor>) -> bool {
+        let (params, indices) = (call.params.dtype(), call.indices.dtype());
+        (self.dtypes.contains(&params) || self.extends.dtypes.contains(&params))
+            && (self.index_dtypes.contains(&indices) || self.extends.index_dtypes.contains(&indices))
+    }
+}

@@ -1,0 +1,24 @@
+//! What a run found, as data, and the texts that say it: failures with what is needed to fix them, and how the run ended. The
+//! program has its other forms.
+
+mod campaign;
+mod cause;
+mod departure;
+mod failure;
+mod found;
+mod label;
+mod lines;
+mod page;
+mod saved;
+mod summary;
+
+pub use crate::entry::{Entry, Runs, Size};
+pub use campaign::{Kind, Part, PartReport};
+pub use cause::Cause;
+pub use departure::{Departure, Problem, departures};
+pub use found::{Asked, BackendReport, Ending, Report, SCHEMA, Summary};
+pub use label::{Label, identity, shortened};
+pub use lines::{failures, gaps, remarks, sentence};
+#[cfg(any(feature = "harness", feature = "internals"))]
+pub use page::width_of_stdout;
+pub use page::{Page, WHOLE, filled, painted};

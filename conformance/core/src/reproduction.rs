@@ -1,0 +1,153 @@
+//! The command lines that repeat a case, the cases of a file or a campaign. Every such line that is printed or saved is
+//! composed here: the environment, the options and the backend of the run that it repeats, quoted for a shell.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use crate::check::Way;
+use crate::shell::quoted;
+
+/// The environment variables that a line repeats if they are set: those of the loader and of sanitizers, and those that
+/// choose what a backend runs on. `LD_LIBRARY_PATH` is not among them, since Cargo sets it for whatever it runs.
+const VARIABLES: [&str; 11] = [
+    "LD_PRELOAD",
+    "DYLD_INSERT_LIBRARIES",
+    "ASAN_OPTIONS",
+    "LSAN_OPTIONS",
+    "MSAN_OPTIONS",
+    "TSAN_OPTIONS",
+    "UBSAN_OPTIONS",
+    "PYTHONPATH",
+    "CUDA_VISIBLE_DEVICES",
+    "JAX_PLATFORMS",
+    gather_optimized::LEVEL_VARIABLE,
+];
+
+/// How a command line names a backend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Named {
+    /// By `--backend`: one that is built in.
+    BuiltIn,
+    /// By `--backend`: an adapter, or the path of a program.
+    #[default]
+    Option,
+    /// By `--library`: a file.
+    Library,
+    /// By `--`: a command.
+    Command,
+}
+
+/// What the command lines that repeat parts of a run have in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reproduction {
+    /// Assignments of variables, quoted.
+    environment: Vec<(&'static str, String)>,
+    /// Options besides the backend, quoted.
+    options: Vec<String>,
+    named: Named,
+    /// The backend, quoted.
+    backend: String,
+}
+
+impl Reproduction {
+    /// Lines for a backend in the environment of this process. Its name and the options are quoted.
+    #[must_use]
+    pub fn new(named: Named, backend: &str, options: &[String]) -> Self {
+        let set = |name: &'static str| Some((name, quoted(&[std::env::var_os(name)?])));
+        let environment = VARIABLES.into_iter().filter_map(set).collect();
+        Self { environment, ..Self::anywhere(named, backend, options) }
+    }
+
+    /// Lines for a backend in whatever environment.
+    #[must_use]
+    pub fn anywhere(named: Named, backend: &str, options: &[String]) -> Self {
+        Self { environment: Vec::new(), options: options.to_vec(), named, backend: backend.to_owned() }
+    }
+
+    /// How the backend is named.
+    #[must_use]
+    pub const fn named(&self) -> Named {
+        self.named
+    }
+
+    /// The word or words that name the backend, quoted.
+    #[must_use]
+    pub fn backend(&self) -> &str {
+        &self.backend
+    }
+
+    /// Whether the backend is the built-in one of this name.
+    #[must_use]
+    pub fn is_built_in(&self, name: &str) -> bool {
+        self.named == Named::BuiltIn && self.backend.split(':').next() == Some(name)
+    }
+
+    /// The line that repeats a case, before its id and after it. No id needs more than the quotes around it.
+    pub fn around_id(&self) -> (String, String) {
+        const ID: char = '\0';
+        let line = self.line("run", "", &format!("--case '{ID}'"));
+        line.split_once(ID)
+            .map_or_else(Default::default, |(before, after)| (before.to_owned(), after.to_owned()))
+    }
+
+    /// The line that repeats a case.
+    pub fn case(&self, id: &str) -> String {
+        let (before, after) = self.around_id();
+        format!("{before}{id}{after}")
+    }
+
+    /// The line that repeats the cases of a file, `-` for standard input. A built-in backend answers in this way.
+    pub fn cases(&self, file: &Path, way: Way) -> String {
+        let mut of_way = self.clone();
+        if self.named == Named::BuiltIn {
+            let name = self.backend.split(':').next().unwrap_or_default();
+            of_way.backend = format!("{name}:{}", way.profile);
+            if let Some(level) = way.level.filter(|_| name == "optimized") {
+                of_way.environment.retain(|(name, _)| *name != gather_optimized::LEVEL_VARIABLE);
+                of_way.environment.push((gather_optimized::LEVEL_VARIABLE, level.to_string()));
+            }
+        }
+        of_way.line("run", &path("--cases", file), "")
+    }
+
+    /// The line that repeats a campaign, given what is drawn.
+    pub fn campaign(&self, drawn: &str) -> String {
+        self.line("fuzz", drawn, "")
+    }
+
+    fn line(&self, command: &str, before: &str, after: &str) -> String {
+        let variables = self.environment.iter().map(|(name, value)| format!("{name}={value}"));
+        let words = ["gatherspec", command, before].map(str::to_owned);
+        let (backend, last) = match self.named {
+            Named::BuiltIn | Named::Option => (format!("--backend {}", self.backend), String::new()),
+            Named::Library => (format!("--library {}", self.backend), String::new()),
+            Named::Command => (String::new(), format!("-- {}", self.backend)),
+        };
+        let words = variables.chain(words).chain(self.options.iter().cloned());
+        // What was read from standard input has no name that is known here.
+        let is_piped = self.options.iter().any(|option| option == "--cases -");
+        let input = if is_piped { "< FILE" } else { "" }.to_owned();
+        let words = words.chain([backend, after.to_owned(), last, input]).filter(|word| !word.is_empty());
+        words.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// An option with a path, quoted.
+pub fn path(name: &str, path: &Path) -> String {
+    format!("{name} {}", quoted(&[OsString::from(path)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_about_cases_of_standard_input_needs_a_file_and_does_not_wait() {
+        let line = |options: &[&str]| {
+            let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
+            Reproduction::anywhere(Named::Command, "./mine", &options).case("o/t/a")
+        };
+        assert_eq!(line(&[]), "gatherspec run --case 'o/t/a' -- ./mine");
+        assert_eq!(line(&["--cases -"]), "gatherspec run --cases - --case 'o/t/a' -- ./mine < FILE");
+    }
+}

@@ -1,0 +1,565 @@
+//! Makes the calls of runs on a backend in this process, in several layouts and on several numbers of threads. Any failing call
+//! decides.
+
+use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gather_spec::{Allowed, Call, ErrorCode, Filled, Outcome, Profile, Run, Tensor, TensorError};
+
+use crate::backend::{Capability, Description, Held};
+use crate::declared::{Outside, Probes};
+use crate::difference::Difference;
+use crate::judge::{Judgement, Strictness, Verdict, describe_allowed, describe_outcome, judge};
+use crate::layout::{Layout, Layouts};
+use crate::words::shown;
+
+/// The numbers of threads to try, for a backend that lets the runner choose.
+const THREADS: [usize; 3] = [1, 2, 5];
+
+/// How a program is sent the operands of a call.
+const ROW_MAJOR: Layouts = Layouts::new(0, 0);
+
+/// The calls that are made of a run, which all must give the same.
+#[derive(Clone, Copy, Debug)]
+enum Calls {
+    /// What the run's turn is: a layout for each operand, and a number of threads. Of a documented example and a bad index, each
+    /// operand meets every layout, and there is every number of threads, but not every pair. All outputs are poisoned.
+    InTurn,
+    /// Every layout of each operand with every number of threads; for one of many sizes, two of the layouts.
+    Product,
+    /// All operands in one of these layouts after the other, with every number of threads.
+    Uniform(&'static [Layout]),
+    /// One, in row-major order on one thread, as a program is asked.
+    One,
+}
+
+/// Why a run whose tensors are too large is not run.
+const NO_MEMORY: &str = "no memory for its tensors";
+
+/// The note of a refusal that is right.
+const OUTSIDE: &str = "refused, just outside a declared limit";
+
+/// What became of one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunResult {
+    /// The run's id.
+    pub id: String,
+    /// The call as sent, with open dtypes filled in; `None` if it was not sent.
+    pub call: Option<Call>,
+    /// The profile that it was judged under; `None` if the operator is not supported.
+    pub profile: Option<Profile>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What was allowed, in words; empty for a pass.
+    pub expected: String,
+    /// What was answered, in words; empty for a pass.
+    pub actual: String,
+    /// The difference between the output and the expected one, or an earlier one.
+    pub difference: Option<Box<Difference>>,
+    /// The layout and the number of threads of the failing call, if it was not the first call.
+    pub at: Option<String>,
+    /// What was not checked.
+    pub note: Option<String>,
+    /// What the backend wrote to standard error during the call.
+    pub stderr: Option<String>,
+    /// The time of all calls together; `None` if none was sent.
+    pub duration: Option<Duration>,
+    /// Whether it was not sent since it is outside of what the backend declares.
+    pub is_outside: bool,
+}
+
+/// A backend in this process. Its factory recreates it after a panic.
+pub struct InProcess<F> {
+    factory: F,
+    backend: Option<Held>,
+    description: Arc<Description>,
+    calls: Calls,
+    /// The numbers of threads that the backend can run on.
+    threads: &'static [usize],
+    repeat: usize,
+    strictness: Strictness,
+    probes: Arc<Probes>,
+}
+
+impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
+    /// A runner for the backends that `factory` makes.
+    pub fn new(factory: F, strictness: Strictness) -> Self {
+        let mut held = factory().into();
+        let description = Arc::new(held.backend().describe());
+        Self::described(factory, held, description, strictness)
+    }
+
+    /// The same for a backend that was made and described before: describing takes longer than a small call.
+    pub fn described(
+        factory: F,
+        mut held: Held,
+        description: Arc<Description>,
+        strictness: Strictness,
+    ) -> Self {
+        let threads = if held.backend().use_threads(1) { &THREADS[..] } else { &THREADS[..1] };
+        Self {
+            factory,
+            backend: Some(held),
+            description,
+            calls: Calls::InTurn,
+            threads,
+            repeat: 1,
+            strictness,
+            probes: Arc::default(),
+        }
+    }
+
+    /// Repeats every run.
+    #[must_use]
+    pub const fn repeat(mut self, times: usize) -> Self {
+        self.repeat = times;
+        self
+    }
+
+    /// Asks also the runs just outside the limits of the backend.
+    #[cfg(any(test, feature = "harness"))]
+    #[must_use]
+    pub(crate) fn probing(self, probes: Arc<Probes>) -> Self {
+        Self { probes, ..self }
+    }
+
+    /// Makes every call: each layout with each number of threads.
+    #[must_use]
+    pub const fn product(mut self) -> Self {
+        self.calls = Calls::Product;
+        self
+    }
+
+    /// Makes the call in row-major order on one thread only, as a program is asked.
+    #[must_use]
+    pub const fn like_a_program(mut self) -> Self {
+        self.calls = Calls::One;
+        self
+    }
+
+    /// Makes the calls with all operands in each of these layouts only, for a backend whose answers depend on no other.
+    #[must_use]
+    pub const fn in_layouts(mut self, layouts: &'static [Layout]) -> Self {
+        self.calls = Calls::Uniform(layouts);
+        self
+    }
+
+    /// The backend's self-description.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// Makes the calls of a run, in dtypes that the backend declares.
+    pub fn run(&mut self, run: &Run) -> RunResult {
+        if run.case.large {
+            // A large case has one layout only: copies of hundreds of megabytes would not reveal anything new.
+            return self.run_laid_out(run, |call, _| Cow::Owned(Ok(call.clone())));
+        }
+        self.run_laid_out(run, |call, layouts| Cow::Owned(layouts.apply(call)))
+    }
+
+    /// Like [`InProcess::run`], but the caller supplies the call in each of the layouts.
+    pub fn run_laid_out<'c>(
+        &mut self,
+        run: &Run,
+        laid_out: impl Fn(&Call, Layouts) -> Cow<'c, Result<Call, TensorError>>,
+    ) -> RunResult {
+        match Judged::or_probe(&self.description, run, self.strictness, Some(&self.probes)) {
+            Ok(judged) => {
+                let start = Instant::now();
+                let profile = judged.profile;
+                let Ok(spread) = judged.spread() else {
+                    return unsupported(run, Some(profile), NO_MEMORY);
+                };
+                let calls = self.calls(&spread.run);
+                let mut result = self.make_calls(&spread, &calls, &laid_out);
+                // What fails in row-major order on one thread as well is no matter of the layout.
+                if result.at.is_some() && matches!(self.calls, Calls::InTurn) && result.verdict.is_failure() {
+                    let plain = self.make_calls(&spread, &[(ROW_MAJOR, vec![THREADS[0]])], &laid_out);
+                    result = if plain.verdict.is_failure() { plain } else { result };
+                }
+                RunResult { duration: Some(start.elapsed()), ..result }
+            }
+            Err(unsupported) => *unsupported,
+        }
+    }
+
+    /// The layouts in which to make the call of a run, each with the numbers of threads.
+    fn calls(&self, run: &Run) -> Vec<(Layouts, Vec<usize>)> {
+        let turn = turn(&run.id);
+        let on = |turn: usize| vec![self.threads[turn % self.threads.len()]];
+        let layouts = match self.calls {
+            Calls::One => return vec![(ROW_MAJOR, vec![THREADS[0]])],
+            _ if run.case.large => vec![ROW_MAJOR],
+            Calls::InTurn if meets_all(run) => {
+                return each_layout(turn).enumerate().map(|(at, layouts)| (layouts, on(turn + at))).collect();
+            }
+            Calls::InTurn => {
+                let layouts = Layouts::new(turn, turn / (Layout::ALL.len() * THREADS.len()));
+                return vec![(layouts, on(turn / Layout::ALL.len()))];
+            }
+            Calls::Product if run.case.axes.has_sizes() => {
+                let others = Layout::ALL.len() - 1;
+                each_layout(turn).take(1).chain(each_layout(turn).skip(1 + turn % others).take(1)).collect()
+            }
+            Calls::Product => each_layout(turn).collect(),
+            Calls::Uniform(layouts) => layouts.iter().copied().map(Layouts::from).collect(),
+        };
+        layouts.into_iter().map(|layouts| (layouts, self.threads.to_vec())).collect()
+    }
+
+    /// Makes the calls of a run, in these layouts and on these numbers of threads.
+    fn make_calls<'c>(
+        &mut self,
+        judged: &Judged<'_>,
+        calls: &[(Layouts, Vec<usize>)],
+        laid_out: &impl Fn(&Call, Layouts) -> Cow<'c, Result<Call, TensorError>>,
+    ) -> RunResult {
+        let mut first: Option<(Outcome, Judgement)> = None;
+        for (layouts, threads) in calls {
+            let call = laid_out(judged.call(), *layouts);
+            let answered = match self.run_layout(judged, (*layouts, threads), &call, first.is_none()) {
+                Ok(answered) => answered,
+                Err(result) => return *result,
+            };
+            let earlier = first.as_ref().map(|(outcome, _)| outcome);
+            if let Some(earlier) = earlier.filter(|one| !one.agrees(&answered.0) && !judged.may_vary()) {
+                return judged.varies(earlier, &answered.0, self.place(judged, (*layouts, threads[0])));
+            }
+            first.get_or_insert(answered);
+        }
+        let (outcome, judgement) = first.expect("there is at least one layout");
+        judged.result_of(&outcome, judgement, None)
+    }
+
+    /// Runs a call in one layout, with every number of threads and as often as requested. Returns the common outcome of
+    /// all runs if it passes, with its judgement.
+    fn run_layout(
+        &mut self,
+        judged: &Judged<'_>,
+        (layouts, threads): (Layouts, &[usize]),
+        call: &Result<Call, TensorError>,
+        is_first: bool,
+    ) -> Result<(Outcome, Judgement), Box<RunResult>> {
+        let Ok(call) = call else {
+            let judgement = Judgement { verdict: Verdict::Unsupported, note: None };
+            let at = self.at(judged, (layouts, threads[0]), is_first);
+            return Err(Box::new(judged.result(judgement, "no memory for this layout".to_owned(), at)));
+        };
+        let mut first: Option<Outcome> = None;
+        for threads in threads {
+            for _ in 0..self.repeat {
+                let at = self.at(judged, (layouts, *threads), is_first && first.is_none());
+                let outcome = self.run_once(judged, call, *threads).map_err(|(verdict, actual)| {
+                    Box::new(judged.result(Judgement { verdict, note: None }, actual, at.clone()))
+                })?;
+                if let Some(first) =
+                    first.as_ref().filter(|first| !first.agrees(&outcome) && !judged.may_vary())
+                {
+                    return Err(Box::new(judged.varies(
+                        first,
+                        &outcome,
+                        self.place(judged, (layouts, *threads)),
+                    )));
+                }
+                // If outcomes may vary, each is judged; otherwise all are equal, and the caller judges one.
+                if judged.may_vary() {
+                    let judgement = judged.judge(&outcome);
+                    if judgement.verdict != Verdict::Pass {
+                        return Err(Box::new(judged.result_of(&outcome, judgement, at)));
+                    }
+                }
+                first.get_or_insert(outcome);
+            }
+        }
+        let outcome = first.expect("there is at least one run");
+        let judgement = judged.judge(&outcome);
+        if judgement.verdict == Verdict::Pass {
+            return Ok((outcome, judgement));
+        }
+        let at = self.at(judged, (layouts, threads[0]), is_first);
+        Err(Box::new(judged.result_of(&outcome, judgement, at)))
+    }
+
+    /// Runs a call once. The error is the verdict, with a description, of a run without an outcome to judge.
+    fn run_once(
+        &mut self,
+        judged: &Judged<'_>,
+        call: &Call,
+        threads: usize,
+    ) -> Result<Outcome, (Verdict, String)> {
+        let backend = self.backend.get_or_insert_with(|| (self.factory)().into());
+        // Of a product, the outputs of the first number of threads are memory as it is.
+        let poison = matches!(self.calls, Calls::InTurn | Calls::One) || threads != THREADS[0];
+        let answered = catch_unwind(AssertUnwindSafe(|| backend.call(call, threads, poison)));
+        let outcome = answered.map_err(|panic| {
+            self.backend = None;
+            (Verdict::Crash, format!("panic: {}", panic_message(&*panic)))
+        })?;
+        let original = judged.call();
+        if call.operands != original.operands {
+            return Err((Verdict::InputChanged, "the call changed its input".to_owned()));
+        }
+        Ok(outcome)
+    }
+
+    /// The layouts and the number of threads of a call in words, unless it is the first call and they are the plainest.
+    fn at(&self, judged: &Judged<'_>, call: (Layouts, usize), is_first: bool) -> Option<String> {
+        (!is_first || call != (ROW_MAJOR, THREADS[0])).then(|| self.place(judged, call))
+    }
+
+    /// The layouts and the number of threads of a call in words.
+    fn place(&self, judged: &Judged<'_>, (layouts, threads): (Layouts, usize)) -> String {
+        let layouts = layouts.of_call(judged.call());
+        if self.threads == &THREADS[..1] { layouts } else { format!("{layouts}, {threads} threads") }
+    }
+}
+
+/// The turn of a run: a number that follows from its id alone, so that a new case changes no other's.
+#[must_use]
+pub fn turn(id: &str) -> usize {
+    // FNV-1a; its high bits are the better ones.
+    let hash = id
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    (hash >> 40) as usize
+}
+
+/// As many layouts of a call as there are, row-major first, such that each operand is in each of them once.
+fn each_layout(turn: usize) -> impl Iterator<Item = Layouts> {
+    // With any other step, the second or the third operand would stay in one layout.
+    const STEPS: [usize; 3] = [0, 1, 3];
+    let step = STEPS[turn / (Layout::ALL.len() * THREADS.len()) % STEPS.len()];
+    (0..Layout::ALL.len()).map(move |at| Layouts::new(at, at * step))
+}
+
+/// Whether a run meets every layout: a documented example, or one of a bad index that is not one of many sizes.
+fn meets_all(run: &Run) -> bool {
+    let has_bad_index = || run.expect.arms.len() > 1 || run.expect.rejects(ErrorCode::IndexOutOfRange);
+    run.case.documented.is_some() || !run.case.axes.has_sizes() && has_bad_index()
+}
+
+/// A run for one backend: under the profile and in dtypes that the backend declares.
+#[derive(Clone, Debug)]
+pub struct Judged<'a> {
+    pub(crate) run: Cow<'a, Run>,
+    /// The call with its elements stored densely, if that differs from the run's call.
+    spread: Option<Call>,
+    profile: Profile,
+    allowed: Vec<Allowed>,
+    declared: bool,
+    /// Whether the call is just outside a limit of the backend's, so that it may be refused.
+    is_probe: bool,
+    strictness: Strictness,
+}
+
+impl<'a> Judged<'a> {
+    /// Prepares a run for a backend with this description. The error is the result of a run that is not to be sent.
+    pub fn new(
+        description: &Description,
+        run: &'a Run,
+        strictness: Strictness,
+    ) -> Result<Self, Box<RunResult>> {
+        let Some(capability) = description.operators.get(run.call.operator.as_str()) else {
+            return Err(Box::new(unsupported(run, None, "the operator is not declared")));
+        };
+        let (judged, outside) = Self::of(capability, run, strictness)?;
+        match outside {
+            None => Ok(judged),
+            Some(outside) => {
+                Err(Box::new(RunResult { is_outside: true, ..judged.not_sent(&outside.to_string()) }))
+            }
+        }
+    }
+
+    /// As [`Judged::new`], but a run that is a probe of a limit is to be sent, too.
+    pub(crate) fn or_probe(
+        description: &Description,
+        run: &'a Run,
+        strictness: Strictness,
+        probes: Option<&Probes>,
+    ) -> Result<Self, Box<RunResult>> {
+        match (
+            probes.is_some_and(|probes| probes.has(run)),
+            description.operators.get(run.call.operator.as_str()),
+        ) {
+            (true, Some(capability)) => {
+                Self::of(capability, run, strictness).map(|(judged, _)| Self { is_probe: true, ..judged })
+            }
+            _ => Self::new(description, run, strictness),
+        }
+    }
+
+    /// The run in dtypes that the backend declares, if it has any of those, and why it is not to be sent.
+    fn of(
+        capability: &Capability,
+        run: &'a Run,
+        strictness: Strictness,
+    ) -> Result<(Self, Option<Outside>), Box<RunResult>> {
+        let profile = capability.profile;
+        let no_memory = |_| Box::new(unsupported(run, Some(profile), NO_MEMORY));
+        let asked = capability.in_declared_dtypes(run).map_err(no_memory)?;
+        let (declared, outside) = (capability.covers(&asked.roles()), capability.excludes(&asked));
+        let allowed = asked.expect.under(profile);
+        let judged =
+            Self { run: asked, spread: None, profile, allowed, declared, is_probe: false, strictness };
+        Ok((judged, outside))
+    }
+
+    /// Stores the elements of a run of many sizes densely. Its tensors are views of few numbers, which makes repeated comparison
+    /// slow.
+    ///
+    /// # Errors
+    /// [`TensorError`] if there is no memory for params that are stored sparsely.
+    pub fn spread(mut self) -> Result<Self, TensorError> {
+        if let Some(sparse) = &self.run.sparse {
+            let mut call = self.run.call.clone();
+            call.operands.replace(&self.run.case.names.params, sparse.tensor()?);
+            self.spread = Some(call);
+        }
+        if (self.run.case.axes.has_sizes() || self.run.case.large)
+            && let Ok(call) = Layout::Contiguous.apply(self.call())
+        {
+            self.spread = Some(call);
+            if self.run.case.large {
+                // The outputs of a large case are compared only once, so they stay as they are.
+                return Ok(self);
+            }
+            for allowed in &mut self.allowed {
+                if let Allowed::Output(output) | Allowed::Filled(Filled { zeroed: output, .. }) = allowed
+                    && let Ok(stored) = output.to_row_major()
+                {
+                    *output = stored;
+                }
+            }
+        }
+        Ok(self)
+    }
+
+    /// The same with a run of its own.
+    pub(crate) fn into_owned(self) -> Judged<'static> {
+        Judged { run: Cow::Owned(self.run.into_owned()), ..self }
+    }
+
+    /// The call to send.
+    pub fn call(&self) -> &Call {
+        self.spread.as_ref().unwrap_or(&self.run.call)
+    }
+
+    fn params(&self) -> &Tensor {
+        self.call().operands.get(&self.run.case.names.params).expect("a run has params")
+    }
+
+    /// The result of a run that cannot be sent.
+    pub(crate) fn not_sent(&self, why: &str) -> RunResult {
+        unsupported(&self.run, Some(self.profile), why)
+    }
+
+    /// The verdict of an outcome.
+    #[must_use]
+    pub fn judge(&self, outcome: &Outcome) -> Judgement {
+        if self.is_probe && matches!(outcome, Outcome::Error(_) | Outcome::Unsupported(_)) {
+            return Judgement { verdict: Verdict::Pass, note: Some(OUTSIDE) };
+        }
+        judge(&self.allowed, self.params(), outcome, self.declared, self.strictness)
+    }
+
+    /// Whether exactly one output is allowed, and the backend declares the dtypes.
+    pub(crate) fn has_one_output(&self) -> bool {
+        self.declared && matches!(self.allowed.as_slice(), [Allowed::Output(_) | Allowed::Filled(_)])
+    }
+
+    /// Whether repeated runs may differ.
+    pub(crate) fn may_vary(&self) -> bool {
+        self.allowed.iter().any(|allowed| matches!(allowed, Allowed::Unspecified | Allowed::AnyError))
+    }
+
+    /// The result of an answer.
+    pub fn answered(&self, outcome: &Outcome, at: Option<String>) -> RunResult {
+        self.result_of(outcome, self.judge(outcome), at)
+    }
+
+    /// The result of an answer that was judged. A pass gets no description, which would take time.
+    pub(crate) fn result_of(&self, outcome: &Outcome, judgement: Judgement, at: Option<String>) -> RunResult {
+        if judgement.verdict == Verdict::Pass {
+            return self.described(judgement, String::new(), String::new(), at);
+        }
+        let difference = Difference::from_allowed(&self.allowed, self.params(), outcome);
+        let (expected, actual) = match difference.as_ref().and_then(Difference::texts) {
+            Some((expected, actual)) => (expected, actual),
+            None => (describe_allowed(&self.allowed), describe_outcome(outcome)),
+        };
+        let result = self.described(judgement, expected, actual, at);
+        RunResult { difference: difference.map(Box::new), ..result }
+    }
+
+    /// The result of calls whose answers differ.
+    pub(crate) fn varies(&self, first: &Outcome, other: &Outcome, at: String) -> RunResult {
+        let difference = Difference::between(first, other);
+        let (was, is) = match difference.as_ref().and_then(Difference::texts) {
+            Some(texts) => texts,
+            None => (describe_outcome(first), describe_outcome(other)),
+        };
+        let judgement = Judgement { verdict: Verdict::Nondeterministic, note: None };
+        let result = self.result(judgement, format!("first {was}, then {is}"), Some(at));
+        RunResult { difference: difference.map(Box::new), ..result }
+    }
+
+    /// A result without an answer.
+    pub fn result(&self, judgement: Judgement, actual: String, at: Option<String>) -> RunResult {
+        self.described(judgement, describe_allowed(&self.allowed), actual, at)
+    }
+
+    fn described(
+        &self,
+        judgement: Judgement,
+        expected: String,
+        actual: String,
+        at: Option<String>,
+    ) -> RunResult {
+        RunResult {
+            id: self.run.id.clone(),
+            // As written, the call takes less memory than in dense form.
+            call: Some(self.run.call.clone()),
+            profile: Some(self.profile),
+            verdict: judgement.verdict,
+            expected,
+            actual,
+            difference: None,
+            at,
+            note: judgement.note.map(str::to_owned),
+            stderr: None,
+            duration: None,
+            is_outside: false,
+        }
+    }
+}
+
+fn unsupported(run: &Run, profile: Option<Profile>, why: &str) -> RunResult {
+    RunResult {
+        id: run.id.clone(),
+        call: None,
+        profile,
+        verdict: Verdict::Unsupported,
+        expected: String::new(),
+        actual: why.to_owned(),
+        difference: None,
+        at: None,
+        note: None,
+        stderr: None,
+        duration: None,
+        is_outside: false,
+    }
+}
+
+/// What a panic says, or `no message`.
+#[must_use]
+pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    shown(text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message"))
+}
+
+#[cfg(test)]
+mod tests;
