@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::sync::{Arc, LazyLock, Mutex};
 
-use gather_conformance::backend::Held;
 use gather_conformance::builtin;
+use gather_conformance::internals::in_process::{self, InProcessBackend};
 use gather_conformance::internals::judge::{Strictness, Verdict};
 use gather_conformance::internals::layout::Layout;
 use gather_conformance::internals::runner::{InProcess, turn};
@@ -18,7 +18,7 @@ use gather_spec::load::Maker;
 use gather_spec::{Case, Profile, Run, Specification};
 use libtest_mimic::{Arguments, Failed, Trial};
 
-type Runner = InProcess<Box<dyn Fn() -> Held + Send>>;
+type Runner = InProcess<Box<dyn Fn() -> InProcessBackend + Send>>;
 
 /// The name of a backend, and its profile.
 type Tested = (&'static str, Profile);
@@ -93,7 +93,7 @@ fn failure(backend: &'static str, profile: Profile, run: &Run) -> Option<String>
 
 fn runner(backend: &'static str, profile: Profile) -> Runner {
     let held = move || {
-        builtin::held(builtin::signatures(), backend, profile, builtin::MAX_OUTPUT)
+        in_process::built_in(builtin::signatures(), backend, profile, builtin::MAX_OUTPUT)
             .expect("a name from the list")
     };
     let runner = InProcess::new(Box::new(held) as Box<_>, Strictness::Strict);

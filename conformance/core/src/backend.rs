@@ -65,50 +65,6 @@ pub type Prepared<'a> = Result<PreparedCall<'a>, Box<Outcome>>;
 /// Runs a prepared call once.
 pub type PreparedCall<'a> = Box<dyn FnMut() -> Result<(), Box<Outcome>> + 'a>;
 
-/// A backend of this project that can fill its output buffers with garbage first.
-#[doc(hidden)]
-pub trait Poisonable: Backend {
-    /// Poisons the output buffers of later calls, or stops doing so. Poison reveals elements that a kernel does not write,
-    /// whatever was in memory before.
-    fn poison_outputs(&mut self, poison: bool);
-}
-
-/// A backend in this process, whoever wrote it.
-#[doc(hidden)]
-pub enum Held {
-    /// A backend that allocates its outputs as it likes.
-    Any(Box<dyn Backend>),
-    /// A backend of this project.
-    Poisonable(Box<dyn Poisonable>),
-}
-
-impl Held {
-    /// The backend.
-    pub fn backend(&mut self) -> &mut dyn Backend {
-        match self {
-            Self::Any(backend) => &mut **backend,
-            Self::Poisonable(backend) => &mut **backend,
-        }
-    }
-
-    /// Answers a call on exactly this many threads, with a poisoned output or with memory as it is, where the backend has
-    /// such settings.
-    pub fn call(&mut self, call: &Call, threads: usize, poison: bool) -> Outcome {
-        if let Self::Poisonable(backend) = self {
-            backend.poison_outputs(poison);
-        }
-        let backend = self.backend();
-        backend.use_threads(threads);
-        backend.call(call)
-    }
-}
-
-impl From<Box<dyn Backend>> for Held {
-    fn from(backend: Box<dyn Backend>) -> Self {
-        Self::Any(backend)
-    }
-}
-
 /// A backend's self-description.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

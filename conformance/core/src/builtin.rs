@@ -1,57 +1,17 @@
 //! The built-in backends, by name.
 
-use std::num::NonZeroUsize;
 use std::sync::LazyLock;
 
-use gather_optimized::{Level, Memory, Options};
-use gather_reference::Settings;
-use gather_spec::signature::OperandRole;
-use gather_spec::{
-    BadIndex, Call, DType, NegativeIndex, Outcome, Profile, Refusal, Signature, Signatures, Tensor, load,
-};
+use gather_optimized::Level;
+use gather_spec::{Profile, Signatures, load};
 
-use crate::backend::{Backend, Capability, Description, Held, Identity, Poisonable, Prepared};
-use crate::protocol::OutputMemory;
+use crate::backend::Backend;
+use crate::in_process::{InProcessBackend, built_in};
+
+pub use crate::in_process::Policies;
 
 /// The names of the built-in backends.
 pub const NAMES: [&str; 2] = ["reference", "optimized"];
-
-/// The policies of a built-in backend. Where one is `None`, each operator uses the first that its pages permit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Policies {
-    /// What happens to an index outside its axis.
-    pub bad: Option<BadIndex>,
-    /// What a negative index means.
-    pub negative: Option<NegativeIndex>,
-}
-
-impl From<Profile> for Policies {
-    fn from(profile: Profile) -> Self {
-        Self { bad: Some(profile.bad), negative: Some(profile.negative) }
-    }
-}
-
-impl Policies {
-    /// The policies for an operator. They have no meaning for an operator whose calls choose.
-    #[must_use]
-    pub fn of(self, signature: &Signature) -> Profile {
-        let Some(permitted) = signature.permitted() else { return Profile::default() };
-        Profile {
-            bad: self.bad.or(permitted.bad.first().copied()).unwrap_or_default(),
-            negative: self.negative.or(permitted.negative.first().copied()).unwrap_or_default(),
-        }
-    }
-
-    /// The policies for the operator with this name.
-    fn of_operator(self, signatures: &Signatures, operator: &str) -> Profile {
-        match (signatures.get(operator), self) {
-            (Some(signature), _) => self.of(signature),
-            (None, Self { bad, negative }) => {
-                Profile { bad: bad.unwrap_or_default(), negative: negative.unwrap_or_default() }
-            }
-        }
-    }
-}
 
 /// A built-in backend for the embedded operators; `None` if the name is unknown.
 ///
@@ -74,42 +34,10 @@ pub fn backend_of(
     policies: impl Into<Policies>,
     max_output: u64,
 ) -> Option<Box<dyn Backend>> {
-    Some(match held(signatures, name, policies, max_output)? {
-        Held::Any(backend) => backend,
-        Held::Poisonable(backend) => backend,
+    Some(match built_in(signatures, name, policies, max_output)? {
+        InProcessBackend::Any(backend) => backend,
+        InProcessBackend::Poisonable(backend) => backend,
     })
-}
-
-/// Like [`backend_of`], for runs and campaigns: its outputs can be poisoned.
-#[doc(hidden)]
-#[must_use]
-pub fn held(
-    signatures: &Signatures,
-    name: &str,
-    policies: impl Into<Policies>,
-    max_output: u64,
-) -> Option<Held> {
-    let (signatures, policies) = (signatures.clone(), policies.into());
-    match name {
-        "reference" => Some(Held::Any(Box::new(Reference { signatures, policies, max_output }))),
-        "optimized" => {
-            let optimized = Optimized::new(signatures, Options::new(), policies, max_output);
-            Some(Held::Poisonable(Box::new(optimized)))
-        }
-        _ => None,
-    }
-}
-
-/// The built-in backend `optimized` at one level; `None` if this machine lacks it.
-pub fn optimized_at(
-    signatures: &Signatures,
-    level: Level,
-    profile: Profile,
-    max_output: u64,
-) -> Option<Held> {
-    let level = Level::available().find(|available| *available == level)?;
-    let (signatures, options) = (signatures.clone(), Options::new().level(level));
-    Some(Held::Poisonable(Box::new(Optimized::new(signatures, options, profile.into(), max_output))))
 }
 
 /// Whether the reference answers an operator, so that drawn calls can be compared with it.
@@ -151,131 +79,5 @@ pub fn levels(name: &str) -> Vec<&'static str> {
     match name {
         "optimized" => Level::available().map(Level::name).collect(),
         _ => Vec::new(),
-    }
-}
-
-struct Reference {
-    signatures: Signatures,
-    policies: Policies,
-    max_output: u64,
-}
-
-impl Backend for Reference {
-    fn describe(&self) -> Description {
-        let listed = gather_reference::operators().map(|it| (it.name, it.params_dtypes, it.index_dtypes));
-        describe("reference", &self.signatures, self.policies, listed)
-    }
-
-    fn call(&mut self, call: &Call) -> Outcome {
-        let profile = self.policies.of_operator(&self.signatures, call.operator.as_str());
-        gather_reference::answer(call, Settings { profile, max_output: self.max_output })
-    }
-
-    /// Always `true`: the reference has a single thread.
-    fn limit_threads(&mut self, _: Option<NonZeroUsize>) -> bool {
-        true
-    }
-
-    fn most_threads(&self) -> Option<NonZeroUsize> {
-        Some(NonZeroUsize::MIN)
-    }
-}
-
-/// The environment variable `GATHERSPEC_LEVEL` forces an instruction-set level. If the processor lacks it, every answer is
-/// `unsupported`.
-struct Optimized {
-    signatures: Signatures,
-    settings: gather_optimized::Settings,
-    policies: Policies,
-    most_threads: Option<NonZeroUsize>,
-}
-
-impl Optimized {
-    fn new(signatures: Signatures, options: Options, policies: Policies, max_output: u64) -> Self {
-        let defaults = gather_optimized::Settings::default();
-        let settings = gather_optimized::Settings { options, max_output, ..defaults };
-        Self { signatures, settings, policies, most_threads: None }
-    }
-}
-
-impl Backend for Optimized {
-    fn describe(&self) -> Description {
-        let listed = self.signatures.iter().map(|signature| {
-            let dtypes = |role| &*signature.operand(role).dtypes;
-            (signature.operator.as_str(), dtypes(OperandRole::Params), dtypes(OperandRole::Indices))
-        });
-        describe("optimized", &self.signatures, self.policies, listed)
-    }
-
-    fn call(&mut self, call: &Call) -> Outcome {
-        match self.signatures.get(call.operator.as_str()) {
-            Some(signature) => {
-                self.settings.options = self.settings.options.profile(self.policies.of(signature));
-                gather_optimized::answer(signature, call, &self.settings)
-            }
-            None => Outcome::Unsupported(format!("there is no operator `{}`", call.operator)),
-        }
-    }
-
-    fn prepare<'a>(&'a mut self, call: &'a Call, output: OutputMemory) -> Option<Prepared<'a>> {
-        let signature = self.signatures.get(call.operator.as_str())?;
-        self.settings.options = self.settings.options.profile(self.policies.of(signature));
-        let memory = match output {
-            OutputMemory::Fresh => Memory::Fresh,
-            OutputMemory::Pooled => Memory::Pooled,
-            OutputMemory::Into => Memory::Reused,
-        };
-        let instead = |refusal: Refusal| Box::new(Outcome::from(Err::<Tensor, _>(refusal)));
-        match gather_optimized::prepare(signature, call, &self.settings, memory).transpose()? {
-            Ok(mut run) => Some(Ok(Box::new(move || run().map_err(instead)))),
-            Err(refusal) => Some(Err(instead(refusal))),
-        }
-    }
-
-    fn use_threads(&mut self, threads: usize) -> bool {
-        let Some(threads) = NonZeroUsize::new(threads) else { return false };
-        self.settings.options = self.settings.options.exactly_threads(threads);
-        true
-    }
-
-    fn limit_threads(&mut self, most: Option<NonZeroUsize>) -> bool {
-        let options = self.settings.options;
-        self.settings.options = options.threads(most.unwrap_or(NonZeroUsize::MAX));
-        self.most_threads = most;
-        true
-    }
-
-    fn most_threads(&self) -> Option<NonZeroUsize> {
-        let pool = NonZeroUsize::new(rayon::current_num_threads())?;
-        Some(self.most_threads.map_or(pool, |most| most.min(pool)))
-    }
-}
-
-impl Poisonable for Optimized {
-    fn poison_outputs(&mut self, poison: bool) {
-        self.settings.poison = poison;
-    }
-}
-
-/// The description of a built-in backend, from its table of operators with the dtypes of params and indices.
-fn describe<'a>(
-    name: &str,
-    signatures: &Signatures,
-    policies: Policies,
-    operators: impl Iterator<Item = (&'a str, &'a [DType], &'a [DType])>,
-) -> Description {
-    let capability = |(operator, dtypes, index_dtypes): (&str, &[DType], &[DType])| {
-        let profile = policies.of_operator(signatures, operator);
-        let (dtypes, index_dtypes) = (dtypes.to_vec(), index_dtypes.to_vec());
-        let capability = Capability { profile, dtypes, index_dtypes, ..Capability::default() };
-        (operator.to_owned(), capability)
-    };
-    Description {
-        backend: Identity {
-            name: name.to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            language: "Rust".to_owned(),
-        },
-        operators: operators.map(capability).collect(),
     }
 }

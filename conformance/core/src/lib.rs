@@ -35,6 +35,7 @@ mod facts;
 mod files;
 #[cfg(feature = "harness")]
 mod harness;
+mod in_process;
 mod interrupt;
 mod judge;
 mod layout;
@@ -91,6 +92,10 @@ pub mod internals {
     /// Files that appear whole or not at all, and reading without waiting.
     pub mod files {
         pub use crate::files::*;
+    }
+    /// Backends in this process.
+    pub mod in_process {
+        pub use crate::in_process::*;
     }
     /// Whether the user has asked for the end.
     pub mod interrupt {

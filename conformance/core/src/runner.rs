@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use gather_spec::{Allowed, Call, ErrorCode, Filled, Outcome, Profile, Run, Tensor, TensorError};
 
-use crate::backend::{Capability, Description, Held};
+use crate::backend::{Capability, Description};
 use crate::declared::{Outside, Probes};
 use crate::difference::Difference;
+use crate::in_process::InProcessBackend;
 use crate::judge::{Judgement, Strictness, Verdict, describe_allowed, describe_outcome, judge};
 use crate::layout::{Layout, Layouts};
 use crate::words::shown;
@@ -73,7 +74,7 @@ pub struct RunResult {
 /// A backend in this process. Its factory recreates it after a panic.
 pub struct InProcess<F> {
     factory: F,
-    backend: Option<Held>,
+    backend: Option<InProcessBackend>,
     description: Arc<Description>,
     calls: Calls,
     /// The numbers of threads that the backend can run on.
@@ -83,7 +84,7 @@ pub struct InProcess<F> {
     probes: Arc<Probes>,
 }
 
-impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
+impl<F: Fn() -> B, B: Into<InProcessBackend>> InProcess<F> {
     /// A runner for the backends that `factory` makes.
     pub fn new(factory: F, strictness: Strictness) -> Self {
         let mut held = factory().into();
@@ -94,7 +95,7 @@ impl<F: Fn() -> B, B: Into<Held>> InProcess<F> {
     /// The same for a backend that was made and described before: describing takes longer than a small call.
     pub fn described(
         factory: F,
-        mut held: Held,
+        mut held: InProcessBackend,
         description: Arc<Description>,
         strictness: Strictness,
     ) -> Self {

@@ -7,8 +7,8 @@ use gather_spec::{BadIndex, Signatures, names};
 
 use crate::adapters::{self, ADAPTERS, Adapter, Launch};
 use crate::native;
-use gather_conformance::backend::Held;
 use gather_conformance::builtin::{self, Policies};
+use gather_conformance::internals::in_process::{self, InProcessBackend};
 use gather_conformance::internals::process::ProcessBackend;
 use gather_conformance::internals::reproduction::{Named, Reproduction};
 use gather_conformance::internals::shell::quoted;
@@ -162,8 +162,8 @@ impl BuiltIn {
         }
     }
 
-    pub(super) fn make(&self, signatures: &Signatures, max_output: u64) -> Held {
-        builtin::held(signatures, &self.name, self.policies, max_output)
+    pub(super) fn make(&self, signatures: &Signatures, max_output: u64) -> InProcessBackend {
+        in_process::built_in(signatures, &self.name, self.policies, max_output)
             .expect("the name was checked when it was parsed")
     }
 }

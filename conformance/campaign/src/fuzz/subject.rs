@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use gather_spec::{Call, Profile, Signatures};
 
+use gather_conformance::backend::Backend;
 use gather_conformance::backend::Description;
-use gather_conformance::backend::{Backend, Held};
-use gather_conformance::builtin;
+use gather_conformance::internals::in_process::{self, InProcessBackend};
 use gather_conformance::internals::judge::Verdict;
 use gather_conformance::internals::process::{Answers, Dialogue};
 use gather_conformance::internals::runner::panic_message;
@@ -50,12 +50,12 @@ pub struct InProcess {
 
 /// A backend, and how it is made again after a panic, which may have left it in any state.
 struct Made {
-    make: Box<dyn Fn() -> Held + Send>,
-    held: Option<Held>,
+    make: Box<dyn Fn() -> InProcessBackend + Send>,
+    held: Option<InProcessBackend>,
 }
 
 impl Made {
-    fn new(make: impl Fn() -> Held + Send + 'static) -> Self {
+    fn new(make: impl Fn() -> InProcessBackend + Send + 'static) -> Self {
         Self { held: Some(make()), make: Box::new(make) }
     }
 }
@@ -79,7 +79,7 @@ impl Subject {
     /// A built-in backend for some operators under these profiles; `None` if the name is unknown.
     #[must_use]
     pub fn built_in(name: &str, signatures: &Signatures, profiles: &[Profile]) -> Option<Self> {
-        let mut description = builtin::held(signatures, name, *profiles.first()?, MAX_OUTPUT)?;
+        let mut description = in_process::built_in(signatures, name, *profiles.first()?, MAX_OUTPUT)?;
         let description = description.backend().describe();
         let signatures = Arc::new(signatures.clone());
         let is_optimized = name == "optimized";
@@ -88,8 +88,8 @@ impl Subject {
             for level in Way::LEVELS.map(|level| level.filter(|_| is_optimized)) {
                 let (signatures, name) = (Arc::clone(&signatures), name.to_owned());
                 ways.push(Made::new(move || {
-                    let held = |level| builtin::optimized_at(&signatures, level, profile, MAX_OUTPUT);
-                    let best = || builtin::held(&signatures, &name, profile, MAX_OUTPUT);
+                    let held = |level| in_process::optimized_at(&signatures, level, profile, MAX_OUTPUT);
+                    let best = || in_process::built_in(&signatures, &name, profile, MAX_OUTPUT);
                     level.and_then(held).or_else(best).expect("the name is known")
                 }));
             }

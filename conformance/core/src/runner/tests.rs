@@ -3,8 +3,9 @@
 use gather_spec::{DType, Tensor};
 
 use super::*;
-use crate::backend::{Backend, Poisonable};
+use crate::backend::Backend;
 use crate::builtin;
+use crate::in_process::{self, InProcessBackend, Poisonable};
 
 /// The reference, except that the outcome of some runs depends on the number of earlier runs and on the threads.
 struct Moody {
@@ -90,7 +91,7 @@ fn memory_that_held_the_right_output_by_chance_does_not_pass_for_it() {
     let case = &spec.run("tf.gather/long-rows/rows-of-17").unwrap();
     let factory = || {
         let reference = builtin::backend("reference", Profile::default(), builtin::MAX_OUTPUT).unwrap();
-        Held::Poisonable(Box::new(WritesNothing(reference, false)))
+        InProcessBackend::Poisonable(Box::new(WritesNothing(reference, false)))
     };
     let result = InProcess::new(factory, Strictness::Strict).product().run(case);
     assert_eq!(result.verdict, Verdict::Nondeterministic);
@@ -131,7 +132,8 @@ fn the_refusal_of_an_undeclared_dtype_is_asked() {
 
 /// The layouts and the numbers of threads of the calls of a run in its turn.
 fn in_turn(run: &Run) -> Vec<(Layouts, Vec<usize>)> {
-    let threaded = || builtin::held(builtin::signatures(), "optimized", Profile::default(), 1 << 20).unwrap();
+    let threaded =
+        || in_process::built_in(builtin::signatures(), "optimized", Profile::default(), 1 << 20).unwrap();
     InProcess::new(threaded, Strictness::Strict).calls(run)
 }
 

@@ -11,10 +11,11 @@ use rayon::prelude::*;
 use crate::adapters::Manifest;
 use crate::report::{BackendReport, Part, Problem};
 use gather_campaign::fuzz::SHORT;
-use gather_conformance::backend::{Description, Held};
+use gather_conformance::backend::Description;
 use gather_conformance::builtin;
 use gather_conformance::internals::deviations::Deviations;
 use gather_conformance::internals::entry::Entry;
+use gather_conformance::internals::in_process::InProcessBackend;
 use gather_conformance::internals::interrupt;
 use gather_conformance::internals::judge::Strictness;
 use gather_conformance::internals::process::{Event, ProcessBackend};
@@ -94,7 +95,7 @@ impl Run {
     }
 
     /// The results of each case, in the order of the cases: one for each runner that declares the case and was asked.
-    fn results_of_built_in<F: Fn() -> Held>(
+    fn results_of_built_in<F: Fn() -> InProcessBackend>(
         &self,
         runners: impl Fn() -> Vec<InProcess<F>> + Sync + Send,
         job: &Job<'_>,
