@@ -1,4 +1,13 @@
 //! Judges an outcome against the allowed ones. Compares bits, and never the text of messages.
+//!
+//! # A new verdict
+//!
+//! 1. Add it to [`Verdict`]. Its place there is its place in reports.
+//! 2. Return it where it is observed: in this process `runner.rs`, of a program `process/session.rs`, and where a program says
+//!    it itself, `protocol.rs`, `schemas.rs` and `process/replies.rs`.
+//! 3. The compiler does not ask everywhere. Decide for it in `known_in_words` of `report/summary.rs`, in `settle` of
+//!    `process/worker.rs` and `process/dialogue.rs`, and in `junit.rs` of the program's reports.
+//! 4. Add it to the table in `conformance/README.md`.
 
 use gather_spec::literal::Rows;
 use gather_spec::{Allowed, ErrorCode, ErrorFields, Outcome, ReportedError, Tensor, named};

@@ -1,6 +1,6 @@
 //! Tests implementations of gather against GatherSpec.
 //!
-//! - Implement [`Backend`] to test a library in Rust: [`harness()`] has the cases as tests of `cargo test`; the crate
+//! - Implement [`Backend`] to test a library in Rust: `harness` has the cases as tests of `cargo test`; the crate
 //!   `gatherspec` has a `main` for a program that tests itself. [`builtin`] has the project's own two.
 //! - Speak the protocol: [`protocol`] has the messages, [`serve`] answers them for a backend, [`schemas`] describes them.
 //!
@@ -9,7 +9,7 @@
 //! verdict goes into a `report`, with the `difference` between outputs and the `deviations` that explain it. `select` selects
 //! cases, and `declared` leaves out what a backend does not declare.
 //!
-//! The feature `harness` brings [`harness()`]. The feature `internals` brings a module of that name, for the other crates of
+//! The feature `harness` brings `harness`. The feature `internals` brings a module of that name, for the other crates of
 //! this project: it may change in any release.
 
 #![deny(unsafe_code)]

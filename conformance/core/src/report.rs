@@ -1,5 +1,11 @@
 //! What a run found, as data, and the texts that say it: failures with what is needed to fix them, and how the run ended. The
 //! program has its other forms.
+//!
+//! # A new field of the report
+//!
+//! The types here are the JSON form: `conformance/schemas/report.schema.json` is derived from them. Describe the field in a doc
+//! comment, say how it is read again if `--baseline` or `--failed` need it (`saved`), and raise [`SCHEMA`] if programs that read
+//! reports must change.
 
 mod campaign;
 mod cause;

@@ -4,6 +4,14 @@
 //! operators and backends. Everything else is drawn by `script/*.js` from [`Data`], which stands in the page as JSON.
 //! Texts of backends reach the page in two ways only: escaped by the template, or inside that JSON, from which the
 //! script makes text nodes. A content security policy that names the digests of script and styles forbids the rest.
+//!
+//! # Changes of the page
+//!
+//! `script/*.js` is plain JavaScript without a build step. Whatever a backend says becomes a text node (`make` in `elements.js`).
+//! The scripts are named below in order; the columns of [`Data`] are in `cases`, `backends` and `clauses`.
+//! `cargo test --test program page` checks the file. `cargo test --test program browser` checks the page in Chromium, with
+//! axe-core, and prints how fast it is; it needs Node, Debian's package `chromium`, and `npm ci --ignore-scripts` in
+//! `conformance/tests/browser`. `node screenshots.mjs REPORT.html FOLDER` there makes pictures: look at them.
 
 mod backends;
 mod cases;

@@ -3,6 +3,17 @@
 //! `gather_campaign::model` is a correct gather in steps; a [`Mutant`] replaces one of them. [`all`] lists the mutants, one module per
 //! topic. `concern` finds out on which operators a mutant is wrong. [`strength`] runs cases against all mutants, [`pairs`]
 //! finds the mutants that no case catches, also behind declarations of one dtype pair, and what each case catches in programs.
+//!
+//! # A new mutant
+//!
+//! 1. Add an entry to the module of its topic: a name, what it does wrong, the real bug that it stands for, and the one step of
+//!    the model that it replaces. Random calls find out on which operators it is wrong. `.under(…)` names the profiles that it
+//!    runs under.
+//! 2. `cargo run --release -- mutants` lists the cases that catch it. If no case does, you have found a gap: write the missing
+//!    case by hand, for each operator that is named. Do not weaken the mutant.
+//!
+//! `GATHERSPEC_TIER=nightly cargo test --test library mutants` runs every mutant again behind declarations of a single dtype
+//! pair, such as f32 by i64. A mutant that survives there needs a case with `dtype: any`.
 
 mod axis;
 mod batch;

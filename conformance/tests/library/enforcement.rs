@@ -223,7 +223,11 @@ fn no_crate_depends_on_what_it_must_not_know() {
         ("spec", &[][..]),
         ("reference", &["gather-spec"][..]),
         ("optimized", &["gather-spec"][..]),
-        ("conformance/core", &["gather-spec", "gather-reference", "gather-optimized"][..]),
+        // Itself, with more features, for the examples of its documentation.
+        (
+            "conformance/core",
+            &["gather-spec", "gather-reference", "gather-optimized", "gather-conformance"][..],
+        ),
         (
             "conformance/campaign",
             &["gather-spec", "gather-reference", "gather-optimized", "gather-conformance"][..],

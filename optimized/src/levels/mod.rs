@@ -2,7 +2,12 @@
 //! that the processor has it and the level's [`Entries`]. Most entries compile a loop of [`bodies`] for the level.
 //!
 //! To add a level, add its file, which `avx2.rs` is a template for, its `mod` line, and its line in the list below.
-//! Nothing else names a level. Levels have no order of strength: a call that names none gets the last one of the list
+//! Nothing else in the sources names a level; `optimized/README.md` and `CHANGELOG.md` do. An entry that only compiles the
+//! shared loop pays where the platform's baseline lacks the instructions: on aarch64, `portable` is compiled with NEON already,
+//! and its requests ahead are `prfm`. Stores past the caches are for x86-64 so far. `.ci/nightly aarch64` runs the tests under
+//! an emulator, which says nothing about speed.
+//!
+//! Levels have no order of strength: a call that names none gets the last one of the list
 //! that the processor has.
 
 #![allow(unsafe_code, reason = "entries are for processors that have the level; each block says why it may")]

@@ -182,6 +182,8 @@ impl InProcess {
 mod tests {
     use gather_spec::Outcome;
 
+    use gather_conformance::builtin;
+
     use super::*;
 
     /// Panics at its first call, and answers every later one with what the panic has left of it.

@@ -15,6 +15,12 @@
 //! - [`CallGenerator`]: combines all of these into calls that a backend declares;
 //! - [`grid`]: calls that are enumerated: all small shapes, and sizes around thresholds;
 //! - [`paint`]: elements that reveal where they came from.
+//!
+//! # A new kind of call
+//!
+//! `conformance/tests/library/draws.rs` lists the kinds of calls that campaigns must reach, and how often. If real kernels break
+//! on a kind that is missing, add a line to that table and a draw to `edges`. Another order of draws makes other calls from the
+//! same seed: raise `GENERATORS` in `fuzz/plan.rs`, and draft `drawn` and `laws` in the `deviations.yaml` of each adapter again.
 
 mod attribute_operands;
 mod edges;

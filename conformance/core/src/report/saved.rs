@@ -27,7 +27,7 @@ struct Head {
 }
 
 impl Report {
-    /// Reads a report that [`Report::write`] wrote: what later commands need of it.
+    /// Reads a report that `gatherspec run` wrote: what later commands need of it.
     ///
     /// # Errors
     /// What is wrong with the file.
