@@ -5,7 +5,7 @@ use gather_spec::tensor::Stored;
 use gather_spec::{ByteString, Call, DType, GatherError, Outcome, Refusal, Roles, Shape, Signature, Tensor};
 use ndarray::ArrayD;
 
-use crate::arrays::Element;
+use crate::element::Element;
 use crate::forms;
 use crate::options::Options;
 use crate::plan::Plan;

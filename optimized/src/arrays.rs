@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 use gather_spec::Refusal;
 use ndarray::{ArrayD, ArrayRef, Dimension, IxDyn};
 
+use crate::element::Element;
 use crate::geometry::Geometry;
 use crate::index::Index;
 use crate::kernels::check::BadIndexFound;
@@ -20,12 +21,6 @@ use crate::output::{Pool, Pooled};
 use crate::policy::Bad;
 use crate::shapes::Shapes;
 use crate::{output, parallel};
-
-/// Elements that are moved as bits: any `Copy` type. The default value is what a bad index gives under
-/// [`BadIndex::Zero`](gather_spec::BadIndex::Zero). Widths of 1, 2, 4, 8 and 16 bytes have kernels of their own.
-pub trait Element: Copy + Default + Send + Sync {}
-
-impl<A: Copy + Default + Send + Sync> Element for A {}
 
 /// The share of a job that pays for a thread, in nanoseconds. To wake one costs the caller 2 to 15 microseconds, the more the
 /// more virtual the machine, and it begins 5 to 80 microseconds later.

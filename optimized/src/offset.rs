@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::arrays::Element;
+use crate::element::Element;
 
 /// A type of offsets: `i32` or `i64`. Sealed.
 pub trait Offset: Element + Ord + fmt::Debug + sealed::Sealed {

@@ -3,7 +3,8 @@
 use gather_spec::{DimensionNumbers, Refusal};
 use ndarray::{ArrayD, ArrayRef, Dimension};
 
-use crate::arrays::{Arrays, Element};
+use crate::arrays::Arrays;
+use crate::element::Element;
 use crate::forms::{elements, nd, take, window};
 use crate::index::Index;
 use crate::kernels::strided::Strided;

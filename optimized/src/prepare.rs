@@ -5,7 +5,7 @@ use gather_spec::{Call, DType, Refusal, Roles, Signature, Tensor};
 use ndarray::ArrayViewD;
 
 use crate::answer::{Settings, allowed_len, no_view, stored};
-use crate::arrays::Element;
+use crate::element::Element;
 use crate::forms;
 use crate::index::Index;
 use crate::kernels::signed;

@@ -3,7 +3,7 @@
 use gather_spec::{NegativeIndex, Refusal};
 use ndarray::{ArrayD, ArrayRef, ArrayViewD, Axis, Dimension};
 
-use crate::arrays::Element;
+use crate::element::Element;
 use crate::index::Index;
 use crate::kernels::strided::{Strided, Strides, row_major};
 use crate::offender::{components, first_offender};

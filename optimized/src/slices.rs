@@ -24,7 +24,8 @@ mod view;
 
 use gather_spec::{DimensionNumbers, Refusal};
 
-use crate::arrays::{Arrays, Element};
+use crate::arrays::Arrays;
+use crate::element::Element;
 use crate::forms::{elements, nd, take, window};
 use crate::index::Index;
 use crate::options::Options;

@@ -5,12 +5,11 @@ use std::mem::MaybeUninit;
 use gather_spec::NegativeIndex;
 
 use super::cursor::{Cursor, PlaneSegment, Segment};
-use super::under::under;
 use crate::geometry::{Component, Geometry};
 use crate::index::{Index, place};
 use crate::levels::Proof;
 use crate::levels::bodies::{self, IndexRows};
-use crate::policy::{Bad, Policies};
+use crate::policy::{Bad, Policies, under};
 
 /// Rows that are checked before they are copied: the offsets stay in the first cache.
 pub(super) const BLOCK: usize = 1024;

@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::check::{BLOCK, BadIndexFound, Block, CheckedIndices, Indices};
 use super::cursor::Cursor;
-use super::moves::{self, MOST_AT_ONCE, Pick, is_one_move};
+use super::moves::{self, MOST_AT_ONCE, is_one_move};
+use super::pick::Pick;
 use super::planes::Along;
 use super::strided::Strided;
 use crate::geometry::{Geometry, RowAxis};

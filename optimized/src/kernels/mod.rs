@@ -3,7 +3,7 @@
 //! check blocks of indices ([`check`]), and only offsets so checked ([`CheckedIndices`](check::CheckedIndices)) reach the
 //! loops that move bytes.
 //!
-//! `moves` chooses among the entries that each [level](crate::levels) has, which are named by access pattern:
+//! `moves` and `pick` choose among the entries that each [level](crate::levels) has, which are named by access pattern:
 //! - `check_dense`: indices to byte offsets, bounds tested per component;
 //! - `copy_rows` and `stream_rows`: rows of several bytes, through the caches or past them;
 //! - `pick_elements`: rows of one element, from checked offsets;
@@ -12,8 +12,7 @@
 //! Of slices that share their indices, those of the first are checked, and their offsets serve the others (`job::repeated`).
 //!
 //! Two loops serve all levels: `tiles`, slices whose elements lie apart, and `planes`, elements that each have an index and
-//! a position of their own. `under` calls a kernel for the type that an index is under the policies of the call. [`workers`]
-//! share a job.
+//! a position of their own. [`workers`] share a job.
 
 #![allow(unsafe_code, reason = "kernels work on pointers; each block says why it may")]
 
@@ -26,12 +25,12 @@ pub(crate) mod copy_strings;
 mod cursor;
 pub(crate) mod job;
 mod moves;
+mod pick;
 pub(crate) mod placed_rows;
 pub(crate) mod places;
 mod planes;
 pub(crate) mod strided;
 mod tiles;
-mod under;
 pub(crate) mod workers;
 
 /// Integers of the same width that differ in sign only.

@@ -6,10 +6,9 @@ use std::ptr::copy_nonoverlapping;
 
 use super::cursor::PlaneSegment;
 use super::moves::is_one_move;
-use super::under::under;
 use crate::geometry::Geometry;
 use crate::index::Index;
-use crate::policy::Policies;
+use crate::policy::{Policies, under};
 
 /// How the jobs that this kernel fits pick: rows of the geometry that are as short as an element, one component.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@ use super::Job;
 use crate::index::Index;
 use crate::kernels::check::{BLOCK, BadIndexFound};
 use crate::kernels::cursor::Cursor;
-use crate::kernels::moves::{self, Pick};
+use crate::kernels::pick::{Pick, pick_checked};
 use crate::kernels::planes::{self, Along, Plane};
 use crate::levels::bodies::{self, Picks};
 use crate::policy::Bad;
@@ -51,7 +51,7 @@ impl<I: Index> Job<'_, '_, I> {
                 if fetches {
                     self.pick_and_fetch(pick, picks, self.params.wrapping_offset(cursor.params()))
                 } else {
-                    moves::pick_checked(self.level, pick, picks)
+                    pick_checked(self.level, pick, picks)
                 }
             };
             if !good && self.policies.bad == Bad::Error {
@@ -95,7 +95,7 @@ impl<I: Index> Job<'_, '_, I> {
     /// Picks from one axis while the lines of the next are on their way; `false` if any index was bad.
     ///
     /// # Safety
-    /// As [`moves::pick_checked`]; `next_axis` may be any address.
+    /// As [`pick_checked`]; `next_axis` may be any address.
     unsafe fn pick_and_fetch(&self, pick: Pick, picks: Picks<I>, next_axis: *const u8) -> bool {
         let axis_bytes = pick.bound * pick.size;
         let (mut done, mut all_good) = (0, true);
@@ -106,7 +106,7 @@ impl<I: Index> Job<'_, '_, I> {
             // SAFETY: done + len <= picks.len, so these are some of the caller's picks.
             let good = unsafe {
                 let (indices, output) = (picks.indices.add(done), picks.output.add(done * pick.size));
-                moves::pick_checked(self.level, pick, Picks { indices, len, output, ..picks })
+                pick_checked(self.level, pick, Picks { indices, len, output, ..picks })
             };
             all_good &= good;
             // What follows would be for nobody.

@@ -1,0 +1,142 @@
+//! Elements straight from indices, the bounds tested in the same loop: for which jobs, and by which entry of a level.
+
+use super::caches;
+use super::moves::is_one_move;
+use crate::geometry::Geometry;
+use crate::index::Index;
+use crate::levels::Proof;
+use crate::levels::bodies::Picks;
+use crate::policy::{Policies, under};
+
+/// The kernel that takes elements straight from indices, for the jobs that it fits: rows as short as an element, whether or
+/// not they are one, and indices of depth 1.
+#[derive(Clone, Copy)]
+pub(super) struct Pick {
+    pub bound: usize,
+    /// The bytes of a row.
+    pub size: usize,
+    /// Between neighbours along the axis, in bytes.
+    pub stride: isize,
+    /// From index to index, in elements.
+    pub step: isize,
+    pub policies: Policies,
+    pub stream: bool,
+}
+
+impl Pick {
+    /// The kernel, if it fits.
+    #[inline]
+    pub(super) fn of(geometry: &Geometry, policies: Policies) -> Option<Self> {
+        let ([component], Some(axis)) = (geometry.components.as_slice(), geometry.rows.last()) else {
+            return None;
+        };
+        let size = geometry.row_bytes;
+        let fits = is_one_move(size) && component.bound > 0 && axis.indices != 0 && axis.params == 0;
+        let stream = caches::outgrown_by_elements(geometry.output_bytes());
+        let (bound, stride) = (component.bound, component.stride);
+        fits.then_some(Self { bound, size, stride, step: axis.indices, policies, stream })
+    }
+}
+
+/// Moves elements straight from indices; `false` if any index was bad.
+///
+/// # Safety
+/// As [`crate::levels::bodies::pick_checked`], with elements of `pick.size` bytes.
+#[inline]
+pub(super) unsafe fn pick_checked<I: Index>(level: Proof, pick: Pick, picks: Picks<I>) -> bool {
+    // SAFETY: the caller's promise; an index under policies has the layout of an index.
+    unsafe { under!(pick.policies, I, pick_sized(level, pick.size, picks.by())) }
+}
+
+/// # Safety
+/// As [`crate::levels::bodies::pick_checked`], with elements of `size` bytes, one of 1, 2, 4, 8, 16.
+#[inline]
+unsafe fn pick_sized<I: Index>(level: Proof, size: usize, picks: Picks<I>) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match size {
+            1 => level.pick_checked::<I, 1>(picks),
+            2 => level.pick_checked::<I, 2>(picks),
+            4 => level.pick_checked::<I, 4>(picks),
+            8 => level.pick_checked::<I, 8>(picks),
+            _ => level.pick_checked::<I, 16>(picks),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::levels::Level;
+
+    /// The elements of the axis.
+    const BOUND: usize = 100;
+
+    /// A byte of the axis; none is [`UNWRITTEN`].
+    fn byte_of_axis(at: usize) -> u8 {
+        u8::try_from(at * 7 % 251).unwrap()
+    }
+
+    const UNWRITTEN: u8 = 0xff;
+
+    /// How an output lies and is written.
+    #[derive(Clone, Copy, Debug)]
+    struct How {
+        level: Proof,
+        size: usize,
+        /// The byte of a line that the output begins at.
+        begin: usize,
+        stream: bool,
+        prefetch: bool,
+    }
+
+    /// Picks the elements at these places, and holds the output and 64 bytes on either side to what must be there.
+    fn pick<I: Index + From<u8>>(places: &[u8], how: How) {
+        let How { level, size, begin, stream, prefetch } = how;
+        let indices: Vec<I> = places.iter().map(|place| I::from(*place)).collect();
+        let params: Vec<u8> = (0..BOUND * size).map(byte_of_axis).collect();
+        let elements = places.iter().map(|place| &params[usize::from(*place) * size..][..size]);
+        let elements: Vec<u8> = elements.flatten().copied().collect();
+        let mut room = vec![UNWRITTEN; 64 + 64 + 64 + elements.len() + 64];
+        let start = 64 + room.as_ptr().align_offset(64) + begin;
+        // SAFETY: the params have BOUND elements of the size, and the room holds the output from its start on.
+        let good = unsafe {
+            let output = room.as_mut_ptr().add(start);
+            let (params, indices, len) = (params.as_ptr(), indices.as_ptr(), indices.len());
+            let (bound, bad, stride) = (BOUND, None, size.cast_signed());
+            pick_sized(
+                level,
+                size,
+                Picks { params, bound, bad, stride, indices, len, output, prefetch, stream },
+            )
+        };
+        let (before, output) = room.split_at(start);
+        let (output, behind) = output.split_at(elements.len());
+        let call = || format!("{} by {}, {how:?}", places.len(), std::any::type_name::<I>());
+        assert!(good && output == elements, "{}", call());
+        assert!(before.iter().chain(behind).all(|byte| *byte == UNWRITTEN), "outside: {}", call());
+    }
+
+    /// A store past the caches is for outputs of many megabytes; here it is asked for at every byte of a line.
+    #[test]
+    fn every_element_is_written_wherever_the_output_begins_in_a_line() {
+        let two = [false, true];
+        for len in [1, 15, 16, 17, 33, 63, 64, 100, 300] {
+            let places: Vec<u8> = (0..len).map(|at| u8::try_from(at * 37 % BOUND).unwrap()).collect();
+            for level in Level::available().filter_map(Proof::of) {
+                for (size, begin) in
+                    [1, 2, 4, 8, 16].iter().flat_map(|size| (0..64).map(|begin| (*size, begin)))
+                {
+                    for (stream, prefetch) in
+                        two.iter().flat_map(|stream| two.map(|prefetch| (*stream, prefetch)))
+                    {
+                        let how = How { level, size, begin, stream, prefetch };
+                        pick::<u8>(&places, how);
+                        pick::<i32>(&places, how);
+                        pick::<i64>(&places, how);
+                    }
+                }
+            }
+        }
+    }
+}
