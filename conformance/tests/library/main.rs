@@ -6,6 +6,9 @@
 #[path = "../tiers/mod.rs"]
 mod tiers;
 
+#[path = "../program/in_step.rs"]
+mod in_step;
+
 mod campaigns;
 mod differential;
 mod draws;

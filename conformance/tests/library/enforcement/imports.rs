@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::{CRATES, root, rust_files};
+use crate::in_step::assert_in_step;
 
 /// The segments of a path, such as `crate::judge::Verdict`.
 type Segments = Vec<String>;
@@ -36,10 +37,25 @@ fn no_files_import_each_other_in_a_ring() {
     assert!(rings.is_empty(), "move what both files use to a file of its own: {rings:#?}");
 }
 
-/// A module is a file beside `lib.rs` with all that is in the folder of its name, but its tests.
 #[test]
-fn no_modules_of_conformance_use_each_other_in_a_ring() {
-    for folder in CRATES.iter().filter(|folder| folder.starts_with("conformance")) {
+fn the_page_of_layers() {
+    let mut page = "<!-- Generated from the sources, and checked by a test: `bash .ci/bless` writes it. -->\n\n# Layers\n\n\
+                    The modules of each crate by floor, the highest first: a module uses only modules of lower floors. Crates\n\
+                    are in the order of `Cargo.toml`: each uses only those before it.\n"
+        .to_owned();
+    for folder in CRATES {
+        let of_crate = Crate::read(&root().join(folder).join("src"));
+        page += &format!("\n## {folder}\n\n| floor | modules |\n| --- | --- |\n");
+        for (floor, modules) in of_crate.floors().iter().enumerate().rev() {
+            page += &format!("| {} | {} |\n", floor + 1, modules.join(", "));
+        }
+    }
+    assert_in_step("conformance/LAYERS.md", &page);
+}
+
+#[test]
+fn no_modules_use_each_other_in_a_ring() {
+    for folder in CRATES {
         let rings = Crate::read(&root().join(folder).join("src")).rings_of_modules();
         assert!(rings.is_empty(), "{folder}: move what both modules use to a module of its own: {rings:#?}");
     }
@@ -154,8 +170,8 @@ impl Crate {
         rings(&edges).into_iter().map(named).collect()
     }
 
-    /// The same of modules.
-    fn rings_of_modules(&self) -> Vec<String> {
+    /// The other modules that each module uses: a module is a file beside `lib.rs` with all that is in the folder of its name.
+    fn edges_of_modules(&self) -> BTreeMap<&str, BTreeSet<&str>> {
         let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (file, used) in self.edges() {
             let Some(module) = file.first().filter(|_| file.last().is_none_or(|last| last != "tests")) else {
@@ -164,7 +180,27 @@ impl Crate {
             let used = used.into_iter().filter_map(|other| other.first()).map(String::as_str);
             edges.entry(module).or_default().extend(used.filter(|other| other != module));
         }
-        rings(&edges).into_iter().map(|ring| ring.join(", ")).collect()
+        edges
+    }
+
+    /// The groups of modules each of which uses the others, at least by way of others.
+    fn rings_of_modules(&self) -> Vec<String> {
+        rings(&self.edges_of_modules()).into_iter().map(|ring| ring.join(", ")).collect()
+    }
+
+    /// The modules by floor: each uses only those of lower floors, and one of the floor below it.
+    fn floors(&self) -> Vec<Vec<&str>> {
+        let mut left = self.edges_of_modules();
+        let mut floors = Vec::new();
+        while !left.is_empty() {
+            let stands = |used: &BTreeSet<&str>| used.iter().all(|other| !left.contains_key(other));
+            let floor: Vec<&str> =
+                left.iter().filter(|(_, used)| stands(used)).map(|(module, _)| *module).collect();
+            assert!(!floor.is_empty(), "a ring among {:?}", left.keys());
+            left.retain(|module, _| !floor.contains(module));
+            floors.push(floor);
+        }
+        floors
     }
 }
 
