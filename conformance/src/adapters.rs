@@ -156,7 +156,7 @@ impl Adapter {
         fs::create_dir_all(&folder).map_err(cannot)?;
         for (name, text) in files {
             let path = folder.join(name);
-            // A file of another length is another version, or none of ours.
+            // A file of another length is another version, or not ours.
             let is_there =
                 files::read_bytes(&path, text.len() as u64).is_ok_and(|found| found == text.as_bytes());
             if !is_there {
@@ -169,7 +169,7 @@ impl Adapter {
 
 /// The folder of all environments: `gatherspec` in the user's cache directory.
 fn cache() -> Result<PathBuf, String> {
-    // A relative one would depend on the current folder, whose content may come from anybody.
+    // A relative path would depend on the current folder, whose content may be untrusted.
     let from = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = from("XDG_CACHE_HOME")
         .or_else(|| from("HOME").map(|home| home.join(".cache")))

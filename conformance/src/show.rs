@@ -76,7 +76,7 @@ fn places(case: &str, ids: &[String]) -> String {
     if ids.len() <= FEW {
         return format!("{}: {}", ids.len(), places.collect::<Vec<_>>().join(" "));
     }
-    // Sizes have names; other words are told apart by their place.
+    // Sizes have names; other words are distinguished by their position.
     let mut axes: Vec<((usize, &str), Vec<&str>)> = Vec::new();
     for (at, word) in places.flat_map(|place| place.trim_matches(['[', ']']).split(',').enumerate()) {
         let (axis, value) = word.split_once('=').map_or(((at, ""), word), |(name, value)| ((0, name), value));

@@ -1,9 +1,9 @@
 //! Finds out which index selects which slice and where it goes, by asking an implementation.
 //!
-//! This knows nothing about operators. It repeats the call with params numbered 1, 2, 3, …, so that each output element
-//! reveals its source. Then it runs the call with all indices 0, and once more for each index with that one far out of
-//! range, under `bad: zero` or in a mode that fills or clamps. The elements that differ are those that the index selects,
-//! whatever its value in the call is.
+//! This knows nothing about operators. It repeats the call with params numbered 1, 2, 3, …, so that each
+//! output element reveals its source. Then it runs the call with all indices 0, and once more for each index
+//! with that one far out of range, under `bad: zero` or in a mode that fills or clamps. The elements that
+//! differ are those that the index selects, regardless of its value in the call.
 
 use gather_spec::case::OperandNames;
 use gather_spec::dtype::Kind;

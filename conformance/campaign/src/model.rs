@@ -1,9 +1,9 @@
 //! A correct gather in steps. Every step is a field of [`Model`], so a mutant replaces one step and nothing else; pictures
 //! and what campaigns expect beyond the reference ask the model, too.
 //!
-//! `steps` holds the right steps, and `windowed` those of form window, which work on what `asked` and `positions` hold;
-//! `memory` reads tensors, and `places` says what a call moves where. Every step is total: it must go on with whatever a
-//! mutant in front of it lets through. Reads outside a tensor give `GARBAGE`.
+//! `steps` holds the right steps, and `windowed` those of form window, which work on what `asked` and
+//! `positions` hold; `memory` reads tensors, and `places` says what a call moves where. Every step is total:
+//! it must accept any input that a mutated earlier step lets through. Reads outside a tensor give `GARBAGE`.
 
 mod asked;
 pub mod memory;

@@ -164,7 +164,7 @@ pub struct Key {
     /// The error code that was expected; `None` if an output was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// The number of the known deviation that is about these failures, of which a file knows nothing.
+    /// The number of the known deviation that is about these failures. Reports on disk leave it out.
     #[serde(skip)]
     pub known: Option<usize>,
 }

@@ -156,7 +156,8 @@ impl Deviations {
         self.kinds.extend(other.kinds.iter().cloned());
     }
 
-    /// Gives known kinds the verdict `known-deviation`. What an entry says of operators that were asked must have occurred.
+    /// Gives known kinds the verdict `known-deviation`. An entry about operators that were run must have
+    /// occurred.
     pub fn apply_to_campaign(&self, report: &mut BackendReport, extent: &Extent) {
         kinds::apply(&self.kinds, report, extent);
     }
@@ -168,8 +169,8 @@ impl Deviations {
         failures.all(|run| self.entries.iter().any(|one| one.expects(case, run)))
     }
 
-    /// Gives known failures the verdict `known-deviation`, and passes of known failures `unexpected-pass`. An entry of which
-    /// nothing occurred is a problem if the report has all cases of an operator that it names.
+    /// Gives known failures the verdict `known-deviation`, and passes of known failures `unexpected-pass`. An
+    /// entry that did not occur is a problem if the report has all cases of an operator that it names.
     ///
     /// `cases` are those of the results, in their order.
     pub fn apply(&self, report: &mut BackendReport, cases: &[&Arc<Case>]) {

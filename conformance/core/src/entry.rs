@@ -252,7 +252,7 @@ impl Entry {
         entry
     }
 
-    /// The result of a case of which only this run was made.
+    /// The result of a case for which only this run was made.
     #[must_use]
     pub fn alone(run: &Run, result: RunResult) -> Self {
         Self::of_case(&run.case, vec![Self::with_facts(run, result)])
@@ -275,7 +275,8 @@ impl Entry {
         let passed = first.verdict == Verdict::Pass;
         let took = all.iter().filter_map(|run| run.duration);
         *self = Self {
-            // The run in the default mode has the id of the case, which without brackets stands for all runs.
+            // An id without brackets means all runs of a case, and is also the id of its run in the default
+            // mode.
             run: (!passed && all.len() > 1).then(|| match first.id == self.id {
                 true => format!("{}[]", self.id),
                 false => first.id.clone(),

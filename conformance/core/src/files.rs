@@ -36,8 +36,8 @@ pub fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Opens a regular file for reading, and nothing else: opening a named pipe would block until somebody writes to it, and
-/// opening a device can have side effects.
+/// Opens a regular file for reading, and nothing else: opening a named pipe would block until another process
+/// writes to it, and opening a device can have side effects.
 ///
 /// # Errors
 /// If the path leads to anything else, or cannot be opened.

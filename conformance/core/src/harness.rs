@@ -173,7 +173,7 @@ impl Suite {
         runs
     }
 
-    /// The result of a case of which the backend is asked no run; `None` if it is asked some.
+    /// The result of a case none of whose runs is sent to the backend; `None` if some are.
     fn not_asked(&self, case: &Arc<Case>) -> Option<Entry> {
         let asked = |run| Judged::or_probe(&self.description, run, Strictness::Lenient, Some(&self.probes));
         let runs = self.runs(case);

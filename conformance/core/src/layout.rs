@@ -36,8 +36,8 @@ named! {
     }
 }
 
-/// The layout of each operand of a call: of the first one, and how many places of [`Layout::ALL`] each other one's is behind
-/// that of the operand before it.
+/// The layout of each operand of a call: that of the first operand, and by how many places in [`Layout::ALL`]
+/// the layout moves on from each operand to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layouts {
     first: usize,

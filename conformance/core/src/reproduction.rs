@@ -7,8 +7,9 @@ use std::path::Path;
 use crate::check::Way;
 use crate::shell::quoted;
 
-/// The environment variables that a line repeats if they are set: those of the loader and of sanitizers, and those that
-/// choose what a backend runs on. `LD_LIBRARY_PATH` is not among them, since Cargo sets it for whatever it runs.
+/// The environment variables that a line repeats if they are set: those of the loader and of sanitizers, and
+/// those that choose what a backend runs on. `LD_LIBRARY_PATH` is not among them, because Cargo sets it for
+/// every program that it runs.
 const VARIABLES: [&str; 11] = [
     "LD_PRELOAD",
     "DYLD_INSERT_LIBRARIES",
@@ -58,7 +59,7 @@ impl Reproduction {
         Self { environment, ..Self::anywhere(named, backend, options) }
     }
 
-    /// Lines for a backend in whatever environment.
+    /// Lines for a backend that do not depend on the environment.
     #[must_use]
     pub fn anywhere(named: Named, backend: &str, options: &[String]) -> Self {
         Self { environment: Vec::new(), options: options.to_vec(), named, backend: backend.to_owned() }

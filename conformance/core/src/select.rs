@@ -62,14 +62,14 @@ pub fn smoke_ids() -> impl Iterator<Item = &'static str> {
 /// The most characters of a pattern: more than any id needs, and few enough that no glob is slow.
 const LONGEST: usize = 4000;
 
-/// A name of cases, or a glob of names, optionally with a place on their axes: `CASE[f32,i64,n=33,clip]`, `GLOB[f32]`. What
-/// stands before the first bracket is looked for among the names first. A text without a place is a glob of names and of ids
-/// of runs.
+/// A name of cases, or a glob of names, optionally with a place on their axes: `CASE[f32,i64,n=33,clip]`,
+/// `GLOB[f32]`. The part before the first bracket is looked up as a name first. A text without a place is a
+/// glob of names and of ids of runs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Pattern {
     text: String,
-    /// What the text is known to be the name of, whatever it means as a glob.
+    /// What the text names. A name takes precedence over a glob.
     named: Named,
     /// The glob before the place, where there are both.
     before: Option<Box<Self>>,
@@ -245,7 +245,7 @@ impl Pattern {
         Ok(Self { text: text.to_owned(), named: Named::Nothing, before, glob: OnceLock::new() })
     }
 
-    /// Reads a pattern that names one of these cases as that name only, whatever it means as a glob.
+    /// Reads a pattern that names one of these cases as that name, even if it could also be a glob.
     pub fn settle(&mut self, cases: &[impl Borrow<Case>]) {
         let (name, place) = split(&self.text);
         let mut named = cases.iter().map(Borrow::borrow).filter(|case| names(case).any(|one| one == name));

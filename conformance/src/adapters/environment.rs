@@ -1,7 +1,8 @@
 //! The environment of an adapter: found in the cache, or created there by the system's Python and pip, or Node and npm.
 //!
-//! Python runs in isolated mode. Whatever the configuration of pip or npm says about sources, they install only files whose
-//! hashes are in the requirements, pip only built packages and npm without their scripts, so that they run none of their code.
+//! Python runs in isolated mode. Even if pip or npm is configured for other sources, they install only files
+//! whose hashes are in the requirements. pip installs only built packages, and npm skips install scripts, so
+//! no code of a package runs during installation.
 
 mod node;
 

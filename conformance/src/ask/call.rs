@@ -39,7 +39,8 @@ pub fn operator<'s>(text: &str, signatures: &'s Signatures) -> Option<&'s str> {
     signature(&name, signatures).ok().map(|signature| signature.operator.as_str())
 }
 
-/// The operator with this name, or the only one of which it is an abbreviation: some of its last or first parts.
+/// The operator with this name, or the only operator that it abbreviates by some of the last or first parts
+/// of the name.
 fn signature<'s>(name: &Word, signatures: &'s Signatures) -> Result<&'s Signature, Wrong> {
     if let Some(exact) = signatures.get(&name.text) {
         return Ok(exact);
@@ -61,7 +62,7 @@ fn signature<'s>(name: &Word, signatures: &'s Signatures) -> Result<&'s Signatur
     }
 }
 
-/// Whether a name is some whole parts of an operator's, whatever the case of its letters.
+/// Whether a name consists of whole parts of an operator's name, ignoring case.
 fn abbreviates(name: &str, operator: &str) -> bool {
     let (name, operator) = (name.to_lowercase(), operator.to_lowercase());
     let starts = operator.match_indices('.').map(|(at, _)| at + 1).chain([0]);

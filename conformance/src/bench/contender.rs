@@ -107,7 +107,7 @@ impl Contender {
         answer.map_err(|trouble| self.end(&trouble))
     }
 
-    /// Times a call whose output has so many bytes.
+    /// Times a call whose output has this many bytes.
     ///
     /// # Errors
     /// Why the backend has [ended](Self::ended), which it has after durations that cannot be.

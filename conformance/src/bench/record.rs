@@ -1,4 +1,4 @@
-//! What a run of `gatherspec bench` measured, as it is written to a file.
+//! The measurements of a run of `gatherspec bench`, in the form of its file.
 
 use gather_benches::Roofline;
 use serde::{Deserialize, Serialize};
@@ -205,7 +205,7 @@ impl Durations {
     }
 }
 
-/// The value below which so many quarters of the sorted values lie, interpolated.
+/// The interpolated quartile number `quarter` of the sorted values.
 fn quantile(sorted: &[f64], quarter: usize) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let (whole, rest) = (last * quarter / 4, last * quarter % 4);

@@ -7,7 +7,7 @@ use gather_conformance::protocol::OutputMemory;
 use super::record::{Durations, Record, Timed};
 use super::table;
 
-/// The first backend is ahead on a workload if the best peer takes so many times as long.
+/// The first backend is ahead on a workload if the best peer takes this many times as long.
 pub(super) const AHEAD: f64 = 1.2;
 /// It is at the floor if the floor takes at least this share of its time.
 const AT_THE_FLOOR: f64 = 0.95;

@@ -104,7 +104,7 @@ impl Bench {
         let is_wrong = contenders.iter().any(|one| one.is_wrong);
         contenders.into_iter().for_each(Contender::stop);
         record.interrupted = interrupt::signal().map(str::to_owned);
-        // What was measured is kept, whatever came after it.
+        // Write the measurements even if a later step failed.
         let written = [self.write_json(&record), self.write_page(&record)];
         drop(gentle);
         written.into_iter().collect::<Result<(), Failure>>()?;
@@ -285,7 +285,8 @@ fn interruption(record: &Record) -> String {
     record.interruption().map_or_else(String::new, |sentence| format!("\n{sentence}\n"))
 }
 
-/// Limits this process and those that it starts to so many of the processors that it may use; gives how many they are.
+/// Limits this process and its children to `most` of the processors available to it. Returns how many they
+/// may use.
 fn limit_processors(most: Option<NonZeroUsize>) -> Result<usize, String> {
     let available = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let Some(most) = most.map(NonZeroUsize::get) else { return Ok(available) };

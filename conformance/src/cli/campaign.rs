@@ -56,7 +56,7 @@ impl Short<'_> {
         Self::cases_of(part, self.drawn)
     }
 
-    /// The cases of a part, of a campaign with so many calls.
+    /// The number of cases in a part of a campaign with this many calls.
     const fn cases_of(part: Part, drawn: u64) -> u64 {
         match part {
             Part::Drawn => drawn,

@@ -48,7 +48,7 @@ struct State {
 }
 
 impl Progress {
-    /// The progress of so many cases, which a `quiet` run does not show.
+    /// The progress of this many cases, which a `quiet` run does not show.
     pub(super) fn new(cases: usize, quiet: bool) -> Self {
         let bar = ProgressBar::hidden();
         bar.set_length(cases as u64);

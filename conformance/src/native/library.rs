@@ -33,8 +33,8 @@ impl Library {
         if cfg!(target_endian = "big") {
             return Err("libraries are run on little-endian machines only".to_owned());
         }
-        // SAFETY: whoever names a library wants its code to be run, and this process has no other purpose: what its
-        // initialisers break is this process.
+        // SAFETY: the user who names a library wants its code to run, and this process has no other purpose:
+        // its initialisers can break this process only.
         let loaded = unsafe { libloading::Library::new(path) };
         let loaded = loaded.map_err(|error| format!("it cannot be loaded: {}", whole(&error)))?;
         // Never unloaded: threads that the library has started run its code until this process ends.

@@ -26,7 +26,7 @@ const MAX_TEXT: usize = 1 << 16;
 /// What is wrong with it.
 ///
 /// # Safety
-/// Memory is as long as the library says, texts end with a zero byte, and nobody writes to either.
+/// Memory is as long as the library says, texts end with a zero byte, and nothing writes to either.
 pub(super) unsafe fn description(from: *const abi::Description) -> Result<Description, String> {
     // SAFETY: the caller's promise, one description long.
     let description = unsafe { array(from, 1, "the description") }?[0];
@@ -223,8 +223,8 @@ fn apart<T>(memory: &[T], inputs: &Arguments<'_>) -> Result<(), String> {
 /// An array of a library's. A count of 0 goes with any pointer.
 ///
 /// # Safety
-/// If the pointer is neither null nor misaligned, it points to `count` values, which nobody writes to for `'a`; all
-/// bits that they may have are values of `T`.
+/// If the pointer is neither null nor misaligned, it points to `count` values, which nothing writes to for
+/// `'a`; all bits that they may have are values of `T`.
 unsafe fn array<'a, T>(from: *const T, count: u64, what: &str) -> Result<&'a [T], String> {
     let fits =
         |count: &usize| count.checked_mul(size_of::<T>()).is_some_and(|bytes| isize::try_from(bytes).is_ok());
@@ -254,7 +254,7 @@ unsafe fn required(from: *const c_char, what: &str) -> Result<String, String> {
 /// A text of a library's, if there is one.
 ///
 /// # Safety
-/// If the pointer is not null, it points to bytes that end with a zero, which nobody writes to meanwhile.
+/// If the pointer is not null, it points to bytes that end with a zero, which nothing writes to meanwhile.
 unsafe fn text(from: *const c_char, what: &str) -> Result<Option<String>, String> {
     if from.is_null() {
         return Ok(None);

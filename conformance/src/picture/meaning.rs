@@ -122,7 +122,7 @@ fn windows(
     lines
 }
 
-/// So many dims from the first one on: `dim 2`, `dims 0, 1`, or `dims 0 to 7`.
+/// The names of `count` dims from `first` on: `dim 2`, `dims 0, 1`, or `dims 0 to 7`.
 fn range(first: usize, count: usize) -> String {
     match count {
         0..=3 => dims((first..).take(count)),

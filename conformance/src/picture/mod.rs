@@ -5,9 +5,9 @@
 //! says how indices select, and `steps` what each row of them does. `terminal` and `svg` render it. Which index selects what,
 //! `trace` finds out.
 //!
-//! A picture costs little whatever the call is: only small tensors are drawn as cells and traced, calls beyond the limits of
-//! `layout` are described in words, and no attribute and no dim is counted up to. `terminal` and `svg` also contain a
-//! panic, so that a mistake in here never costs a run its matrix and its reports.
+//! A picture is cheap for every call: only small tensors are drawn as cells and traced, calls beyond the
+//! limits of `layout` are described in words, and no attribute and no dim is counted up to. `terminal` and
+//! `svg` also contain a panic, so that a mistake in here never costs a run its matrix and its reports.
 
 mod flow;
 mod grid;

@@ -88,7 +88,8 @@ fn counted(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }
 
-/// Positions as a slice: `[1, :, 0:2]`. A dim of which neither one coordinate nor a range is taken is shown as a list.
+/// Positions as a slice: `[1, :, 0:2]`. A dim is shown as a list if the positions take neither a single
+/// coordinate nor a range of it.
 fn slice(positions: &[Vec<usize>], shape: &Shape) -> String {
     let axes: Vec<String> = (0..shape.rank())
         .map(|axis| match values(positions, axis).as_slice() {

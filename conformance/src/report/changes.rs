@@ -1,5 +1,5 @@
-//! What changed against an earlier report: new failures in full, the rest as lists. Backends are compared by their names,
-//! whatever their versions, and cases by their ids.
+//! What changed against an earlier report: new failures in full, the rest as lists. Backends are matched by
+//! name, regardless of version, and cases by id.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -81,7 +81,7 @@ mod tests {
 
     static SPEC: LazyLock<Specification> = LazyLock::new(|| Specification::embedded().unwrap());
 
-    /// A report on so many backends, with verdicts of every kind for every operator.
+    /// A report on this many backends, with verdicts of every kind for every operator.
     fn report(backends: usize) -> Report {
         let description = builtin::backend("reference", Profile::default(), 0).unwrap().describe();
         // Some dozens of each operator.

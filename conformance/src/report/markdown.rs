@@ -87,7 +87,8 @@ fn section(text: &mut String, backend: &BackendReport, label: &Label, end: usize
     }
 }
 
-/// Writes the parts that end before byte `end`. Each stands for so many things; returns how many are left out.
+/// Writes the parts that end before byte `end`. Each part comes with the number of things in it. Returns how
+/// many things are left out.
 fn write_all(text: &mut String, parts: impl Iterator<Item = (String, usize)>, end: usize) -> usize {
     let mut parts = parts.peekable();
     while let Some((part, _)) = parts.next_if(|(part, _)| text.len() + part.len() <= end) {

@@ -174,7 +174,7 @@ fn crashes_beyond_the_budget() {
     assert_eq!(report, whole);
 }
 
-/// One call pays. It is shown although nobody can repeat it, and all others are as ever.
+/// One call is blamed. It is shown although the failure does not recur, and all other calls are as before.
 fn a_death_from_outside() {
     let folder = tempfile::tempdir().unwrap();
     let mut backend = backend("dies-once", 1);

@@ -130,7 +130,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("JUnit follows the schema of Jenkins", junit_is_valid),
 ];
 
-/// What a run came to, in every form.
+/// The result of a run, in every form.
 struct Ran {
     status: Option<i32>,
     text: String,

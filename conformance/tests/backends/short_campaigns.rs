@@ -108,7 +108,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
 /// A folder to run in.
 struct Place(tempfile::TempDir);
 
-/// What a run came to.
+/// The result of a run.
 struct Ran {
     status: Option<i32>,
     text: String,

@@ -123,7 +123,7 @@ fn a_run_ends_cleanly() {
         let backend = &report["backends"][0];
         let results = backend["results"].as_array().unwrap();
         assert!(results.iter().any(|result| result["verdict"] == "pass"), "{report}");
-        // What hangs has no result, and is nobody's failure.
+        // A call that hangs has no result, and is no failure of the backend.
         assert!(results.iter().all(|result| result["verdict"] != "crash"), "{report}");
         let problem = backend["problems"][0].as_str().unwrap();
         let words = format!("interrupted by {name}: {} of ", results.len());

@@ -269,7 +269,7 @@ fn pulled(options: &str) -> BTreeSet<String> {
     tree.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
 }
 
-/// What reads cases stays away from whoever only gathers.
+/// A crate that only gathers does not depend on what reads cases.
 #[test]
 fn the_fast_gather_pulls_no_yaml_and_few_crates() {
     let crates = pulled("gather-optimized");
@@ -282,7 +282,7 @@ fn the_fast_gather_pulls_no_yaml_and_few_crates() {
     assert!(crates.len() <= 28, "{} crates: {crates:?}", crates.len());
 }
 
-/// What the command line and the harness need stays away from whoever judges in a program of their own.
+/// A program that only uses the library does not depend on what the command line and the harness need.
 #[test]
 fn the_library_alone_pulls_no_command_line_and_few_crates() {
     let crates = pulled("gather-conformance");

@@ -153,7 +153,8 @@ fn choose() -> String {
     text
 }
 
-/// What is kept is what the cases catch: nobody edits the list, a case or a mutant so that smoke catches less unnoticed.
+/// The file lists what the cases catch, so that no change of the list, a case or a mutant weakens smoke
+/// unnoticed.
 #[test]
 fn the_smoke_suite_catches_what_it_says() {
     if std::env::var_os("GATHERSPEC_BLESS").is_some() {

@@ -373,7 +373,7 @@ fn a_campaign_on_a_program_runs_in_shards_that_are_joined_and_resumed() {
     assert!(texts(&["fuzz", "--backend", "optimized", "--shard", "3/2"], 2).1.contains("3/2"));
 }
 
-/// Runs a command whose standard output and standard error are read by nobody; gives its status.
+/// Runs a command with nothing reading its standard output and standard error; returns its status.
 fn unheard(arguments: &[&str]) -> Option<i32> {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gatherspec"));
     command.args(arguments).current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests"));
@@ -473,7 +473,7 @@ fn what_a_folder_holds_already_is_asked_before_anything_new_is_drawn() {
     assert!(out.contains("nothing found"), "what is drawn is right: {out}");
     let read: Value = serde_json::from_slice(&std::fs::read(report).unwrap()).unwrap();
     assert_eq!(read["corpus"]["failing"].as_array().unwrap().len(), told.len());
-    // It is told again, not asked again.
+    // The result is repeated, but the case is not run again.
     std::fs::remove_file(format!("{corpus}/wrong.yaml")).unwrap();
     let (again, err) = fuzz(&["--resume"], 1);
     assert_eq!((again, err.as_str()), (out, ""));

@@ -1,6 +1,5 @@
-//! Arguments at their ends, outputs that nobody reads or that cannot be written, and files that are none: each is
-//! answered with its status and a word on what is wrong, and what was found is neither lost nor written over something
-//! else.
+//! Extreme arguments, outputs that are not read or cannot be written, and files that are no regular files:
+//! each leads to its exit status and a message, and results are neither lost nor written over something else.
 
 #![cfg(unix)]
 use std::fs::{self, File};

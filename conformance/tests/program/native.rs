@@ -62,7 +62,7 @@ const AT_ONE_CALL: &[(&str, Verdict, &str)] = &[
     ("refuses-with-a-long-text", ProtocolError, "the message has more than 65536 bytes"),
     ("refuses-with-no-utf-8", RejectedGoodInput, "\u{fffd}\u{fffd} no"),
     ("does-not-do-such-calls", RejectedGoodInput, "no i32 here"),
-    // Params have 12 bytes, which end at memory that nobody may read, and begin at an odd multiple of 4.
+    // Params have 12 bytes, which end at memory that must not be read, and begin at an odd multiple of 4.
     ("reads-past-the-end", Crash, "memory access 1 byte past the end of `params`, which has 12 bytes"),
     ("reads-before-the-start", Crash, "bytes before the start of `params`, which has 12 bytes"),
     (

@@ -83,7 +83,7 @@ fn every_documented_example_is_answered_as_its_case_expects() {
         let message = CallMessage::new(seq as u64, &case.call);
         let reply = served.ask(&serde_json::to_string(&message).unwrap());
         assert_eq!(reply["seq"], seq, "{}", case.id);
-        // A backend that is told nothing follows the first policies that the pages permit.
+        // Without options, a backend follows the first policies that the pages permit.
         let page = spec.operators.iter().find(|page| page.operator == case.call.operator).unwrap();
         let first = |all: &PermittedPolicies| Profile { bad: all.bad[0], negative: all.negative[0] };
         let profile = page.permitted().map_or_else(Profile::default, first);

@@ -1,6 +1,6 @@
-//! Consistency checks for a report that was read from a file: every case is counted once, every failure belongs to a
-//! case that is done, and derived numbers match those that they derive from. A report that somebody edited, or that an
-//! older program wrote, must not be merged or resumed.
+//! Consistency checks for a report that was read from a file: every case is counted once, every failure
+//! belongs to a case that is done, and derived numbers match those that they derive from. A report that was
+//! edited by hand, or written by an older program, must not be merged or resumed.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! What the counterexamples that were saved before come to.
+//! The results of replaying the counterexamples that earlier campaigns saved.
 
 use serde::{Deserialize, Serialize};
 

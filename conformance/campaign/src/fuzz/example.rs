@@ -135,7 +135,7 @@ impl Saver<'_> {
         (name, text)
     }
 
-    /// Suggests clauses that the outcome may rest on. Whoever adopts the case picks the right ones.
+    /// Suggests clauses that the outcome may rest on. A person who adopts the case picks the right ones.
     fn clauses(&self, call: &Call) -> Vec<&str> {
         let own: Vec<_> = self
             .spec

@@ -10,7 +10,7 @@ use crate::generate::split_mix;
 /// The version of the generators. A case number of a seed means the same call for as long as this number stays.
 pub const GENERATORS: u32 = 10;
 
-/// The most cases of a campaign: more than anybody runs, and few enough that sums of counts cannot overflow.
+/// The most cases of a campaign: more than any run needs, and few enough that sums of counts cannot overflow.
 pub const MOST_CASES: u64 = 1 << 60;
 
 /// The most shards of a campaign.
@@ -25,8 +25,8 @@ pub struct Short {
     pub drawn: u64,
     /// The number of instances of laws.
     pub laws: u64,
-    /// One call in so many has a size at which kernels switch between code paths: a larger share than in a long
-    /// campaign, which meets enough of them anyway.
+    /// One in this many calls has a size at which kernels switch between code paths. The share is larger than
+    /// in a long campaign, which meets enough of them anyway.
     pub edges_in: usize,
 }
 
@@ -50,7 +50,7 @@ pub struct Campaign {
     pub operators: Vec<String>,
     /// The seed that every case is derived from, together with its number.
     pub seed: u64,
-    /// One call in so many has a size at which kernels switch between code paths.
+    /// One in this many calls has a size at which kernels switch between code paths.
     pub edges_in: usize,
     /// The number of cases; `None` if only time limits the campaign.
     #[serde(default, skip_serializing_if = "Option::is_none")]

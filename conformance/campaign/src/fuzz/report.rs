@@ -35,8 +35,8 @@ pub struct CampaignReport {
     pub done: u64,
     /// Whether the shard is finished.
     pub complete: bool,
-    /// The sum of the digests of all drawn cases, in hexadecimal. Two runs that drew the same cases have equal digests,
-    /// in whatever shards they ran.
+    /// The sum of the digests of all drawn cases, in hexadecimal. Two runs that drew the same cases have
+    /// equal digests, however they were split into shards.
     pub digest: String,
     /// The time spent, without interruptions.
     pub seconds: f64,

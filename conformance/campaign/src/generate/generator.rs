@@ -20,11 +20,11 @@ use gather_conformance::internals::shapes::default_of;
 /// The most faults of a far call. With two faults, the call tests which one is reported.
 const MOST_FAULTS: usize = 4;
 
-/// One attribute in so many is out of range.
+/// One in this many attributes is out of range.
 const ODDS: usize = 24;
 
-/// In a long campaign, one call in so many has a size at which kernels switch between code paths. That is enough of them,
-/// and does not slow the campaign down.
+/// In a long campaign, one in this many calls has a size at which kernels switch between code paths. That is
+/// enough of them, and does not slow the campaign down.
 pub const EDGES_IN: usize = 1024;
 
 /// Draws calls that a backend declares, and now and then one that it does not.

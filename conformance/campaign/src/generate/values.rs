@@ -7,7 +7,7 @@ use super::Choices;
 pub(crate) struct Values {
     /// The pattern of good ones: random, counting up, always the first, or near the end of the axis.
     pub(crate) style: usize,
-    /// One index in so many is bad; 0 for none.
+    /// One in this many indices is bad; 0 for none.
     pub(crate) bad_in: usize,
     /// How many of the bad values to draw from, nearest first: [`Values::NEAR`] or [`Values::ALL`].
     pub(crate) reach: usize,
@@ -63,7 +63,7 @@ pub(super) struct Regular {
 enum Bad {
     /// One row, in this component.
     Row(usize, usize),
-    /// One row in so many.
+    /// One in this many rows.
     Every(usize),
 }
 

@@ -71,7 +71,7 @@ pub(super) struct Asked {
     pub(super) description: Description,
     pub(super) signatures: Signatures,
     pub(super) in_process: bool,
-    /// One drawn gather in so many is at a size at which kernels change their way.
+    /// One in this many drawn gathers has a size at which kernels switch between code paths.
     pub(super) edges_in: usize,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Instance<'a> {
         self.asked.in_process
     }
 
-    /// One drawn gather in so many is at a size at which kernels change their way.
+    /// One in this many drawn gathers has a size at which kernels switch between code paths.
     pub(super) const fn edges_in(&self) -> usize {
         self.asked.edges_in
     }

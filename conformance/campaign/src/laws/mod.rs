@@ -1,5 +1,5 @@
-//! Laws: relations between calls that hold for every input. They need no reference, so they also test a backend whose
-//! right answers nobody knows.
+//! Laws: relations between calls that hold for every input. They need no reference, so they also test a
+//! backend whose right answers are not known.
 //!
 //! A law draws an instance, asks calls that the backend declares, and compares the answers; `instance` runs it. `documented`
 //! holds the laws that documents state. `batches`, `rows`, `axes`, `elements`, `windows`, `blind` and `policies` hold those

@@ -24,7 +24,7 @@ use crate::facts::{Drawn, Expected, Facts};
 /// The fewest drawn calls that a selector describes, unless it describes all: fewer may agree by accident.
 const FEWEST: usize = 3;
 
-/// What stands before the message of an error that has no code.
+/// The prefix of the message of an error without a code.
 const WITHOUT_CODE: &str = "error without a code: ";
 
 /// The most characters of a comment.
@@ -40,7 +40,7 @@ struct Item<'a> {
     shown: &'a str,
 }
 
-/// What somebody wrote about a failure.
+/// The explanation of a failure in an earlier file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Why<'a> {
     reason: &'a str,
@@ -117,7 +117,7 @@ fn of_cases(report: &BackendReport, cases: &[&Arc<Case>]) -> String {
     text
 }
 
-/// The result of a run, if it was asked.
+/// The result of a run, if it was sent.
 fn item_of(run: &Entry) -> Option<Item<'_>> {
     let why = Why {
         reason: run.reason.as_deref().unwrap_or_default(),
@@ -322,7 +322,7 @@ fn of_scope(text: &mut String, scope: (Option<&str>, &str), items: &[Item<'_>], 
             rest.push((kind, left));
         }
     }
-    // An entry that covers calls that pass stands behind those that cover none.
+    // Entries whose selector also fits passing calls come last.
     for (kind, left) in rest {
         let shown = items[left[0]].shown;
         let message = first_line(&items[left[0]]);

@@ -28,7 +28,7 @@ pub(super) struct Deviation {
     /// Operators, by name or glob, for which the backend declares policies that the documents do not permit.
     #[serde(default)]
     pub(super) profile: Option<Pattern>,
-    /// Which of these cases deviate; all that are asked, if it restricts nothing.
+    /// Which of these cases deviate; all that are run, if it restricts nothing.
     #[serde(default, rename = "where")]
     selector: Selector,
     /// The observed verdict; several if the behaviour is random.
@@ -46,7 +46,7 @@ pub(super) struct Deviation {
     /// The affected versions of the backend, as a glob; `None` for all.
     #[serde(default)]
     versions: Option<Pattern>,
-    /// How many runs of each operator it names, whether they are asked or not.
+    /// How many runs of each operator it names, whether they are made or not.
     #[serde(skip)]
     named: BTreeMap<String, usize>,
 }
@@ -175,8 +175,9 @@ struct Seen {
     covers: bool,
 }
 
-/// Gives known failures the verdict `known-deviation`, and passes of known failures `unexpected-pass`, run by run. Returns a
-/// problem for each entry of which nothing occurred although there are results of all runs of an operator that it names.
+/// Gives known failures the verdict `known-deviation`, and passes of known failures `unexpected-pass`, run by
+/// run. Returns a problem for each entry that did not occur although the results include all runs of an
+/// operator that it names.
 pub(super) fn apply(entries: &[&Deviation], results: &mut [Entry], cases: &[&Arc<Case>]) -> Vec<Problem> {
     let mut seen: BTreeMap<(usize, &str), Seen> = BTreeMap::new();
     for (result, case) in results.iter_mut().zip(cases) {

@@ -1,6 +1,6 @@
-//! Entries about the campaign: drawn calls and instances of laws. Each call is tested as it is found, so an entry covers
-//! exactly the calls that it describes, whatever else of the operator fails. The campaign of a run is fixed, so what an
-//! entry says must occur, as often as it says.
+//! Entries about the campaign: drawn calls and instances of laws. Each call is compared as soon as it is
+//! judged, so an entry covers exactly the calls that it describes, even if other calls of the operator fail,
+//! too. The campaign of a run is fixed, so an entry must occur exactly as often as it says.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ pub(super) struct KnownKind {
     /// The law, by name or glob; absent for drawn calls.
     #[serde(default)]
     law: Option<Pattern>,
-    /// Operators, by name or glob. Several stand for an entry each.
+    /// Operators, by name or glob. An entry for several is short for one entry each.
     pub(super) operator: Pattern,
     /// Which calls deviate; of a law, by the first call of an instance.
     #[serde(default, rename = "where")]
@@ -44,10 +44,11 @@ pub(super) struct KnownKind {
     /// The affected versions of the backend, as a glob; `None` for all.
     #[serde(default)]
     versions: Option<Pattern>,
-    /// What schema 1 has in place of `verdict` and `where`: the kind as a report of that time showed it, or a glob.
+    /// Schema 1 only, where schema 2 has `verdict` and `where`: the kind as reports then showed it, or a
+    /// glob.
     #[serde(default)]
     kind: Option<Pattern>,
-    /// What schema 1 has in place of `calls`: whether it need not occur.
+    /// Schema 1 only, where schema 2 has `calls`: whether the entry may be absent from a run.
     #[serde(default)]
     may: bool,
 }
@@ -164,7 +165,7 @@ pub(super) fn concern(entries: &[KnownKind], law: Option<&str>, operator: &str) 
     entries.iter().any(|entry| entry.is_about(law, operator))
 }
 
-/// The number of the first entry by which a call that passes should not, with the entry in words.
+/// The number of the first entry that expects a passing call to fail, with the entry in words.
 pub(super) fn unexpected(
     entries: &[KnownKind],
     law: Option<&str>,
@@ -194,8 +195,8 @@ pub struct Extent {
     pub complete: bool,
 }
 
-/// Gives known kinds the verdict `known-deviation`. What an entry says of an operator that was asked, and did not occur, is
-/// a problem, and so is an entry about operators none of which the backend declares.
+/// Gives known kinds the verdict `known-deviation`. An entry that did not occur for an operator that was run
+/// is a problem, and so is an entry that only names operators that the backend does not declare.
 pub(super) fn apply(entries: &[KnownKind], report: &mut BackendReport, extent: &Extent) {
     let mut counts: BTreeMap<(usize, String), u64> = BTreeMap::new();
     let mut passing = BTreeSet::new();
@@ -230,7 +231,8 @@ pub(super) fn apply(entries: &[KnownKind], report: &mut BackendReport, extent: &
         for operator in about(&extent.chosen).into_iter().filter(|name| extent.declared.contains(name)) {
             let place = (number, operator);
             let count = counts.get(&place).copied().unwrap_or(0);
-            // Further calls are drawn after the usual ones, so that each kind may have more of them.
+            // A longer campaign draws more calls after the usual ones, so the count of each kind may be
+            // higher.
             let more = extent.drawn == Ordering::Greater && count > 0;
             if !entry.calls().holds(count) && !more && !passing.contains(&place) {
                 let (entry, calls) = (entry.pattern(), entry.calls().to_string());

@@ -66,7 +66,7 @@ pub(super) enum Carried {
     Values(BTreeMap<String, Value>),
 }
 
-/// Policies, of which an absent one restricts nothing.
+/// Policies. An absent one restricts nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Policies {

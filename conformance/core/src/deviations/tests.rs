@@ -1,4 +1,4 @@
-//! Tests of which failures an entry covers, and of the errors in an entry.
+//! Tests which failures an entry covers, and which errors an entry can have.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ fn some_case(spec: &Specification) -> &Arc<Case> {
     spec.cases.iter().find(|case| case.axes.combinations() == 1).unwrap()
 }
 
-/// The report on some cases that all come to one verdict and say the same, with a file of entries about a backend of
-/// version 1.2.3.
+/// The report on some cases that all have one verdict and one message, with a file of entries about a backend
+/// of version 1.2.3.
 fn report_of(
     spec: &Specification,
     cases: &[&Arc<Case>],

@@ -1,5 +1,6 @@
-//! A check that compares each call of a campaign with known deviations, as it is found. So a group of failures is either
-//! covered by one entry or by none, and its count and its example are those of exactly these calls.
+//! A check that compares each call of a campaign with known deviations as soon as it is judged. So each group
+//! of failures is covered by one entry or by none, and its count and example concern exactly the calls that
+//! are covered.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -23,7 +24,7 @@ pub struct Watched<'a> {
     version: &'a str,
     description: &'a Description,
     signatures: &'a Signatures,
-    /// The first cases, by their numbers, of which at most so many are kept.
+    /// The first cases, by number. At most `most` are kept.
     calls: Mutex<BTreeMap<u64, Drawn>>,
     most: u64,
 }
@@ -51,7 +52,7 @@ impl<'a> Watched<'a> {
     fn facts(&self, asked: &[Question], expected: Option<Expected>) -> Option<Facts> {
         let first = asked.first()?;
         let declared = self.description.operators.get(first.call.operator.as_str());
-        // A built-in backend is asked under policies of its own choice.
+        // Without declared policies, those that the question carries apply.
         let profile = declared.map_or(first.way.profile, |known| known.profile);
         let signature = self.signatures.get(first.call.operator.as_str())?;
         let mut facts = Facts::of_call(signature, &first.call, profile)?;
@@ -68,7 +69,7 @@ impl<'a> Watched<'a> {
         Some(Facts { message: message(*verdict, &broken.actual, None), ..facts })
     }
 
-    /// The violation of an entry by which a call that passes should not.
+    /// The violation if an entry expects this passing call to fail.
     fn unexpected(
         &self,
         asked: &[Question],

@@ -31,11 +31,11 @@ pub enum Problem {
     Unexplained(Departure),
     /// A deviation about a profile, named by its pattern of operators, without a departure.
     DidNotOccur(String),
-    /// A deviation about cases of which nothing occurred.
+    /// A deviation about cases that did not occur.
     CaseDidNotOccur {
         /// The entry, in words.
         entry: String,
-        /// An operator that it names, of which the run had all these cases.
+        /// An operator that it names. The run included all these cases of it.
         operator: String,
     },
     /// A deviation about the campaign that occurred in more or fewer calls than it says.

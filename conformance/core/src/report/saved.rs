@@ -17,7 +17,7 @@ use crate::entry::Entry;
 /// The largest report to read, in bytes: many times that of the whole suite on all adapters.
 const LARGEST: u64 = 1 << 30;
 
-/// What tells whether a file is a report, and of which version.
+/// The members that show whether a file is a report, and of which version.
 #[derive(Deserialize)]
 struct Head {
     schema: u32,

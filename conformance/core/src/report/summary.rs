@@ -279,7 +279,7 @@ mod tests {
         report
     }
 
-    /// The summary of a run with so many verdicts of each kind.
+    /// The summary of a run with these numbers of verdicts.
     fn ended(verdicts: &[(usize, Verdict)]) -> Summary {
         let spec = crate::embedded();
         let verdicts = verdicts.iter().flat_map(|(count, verdict)| std::iter::repeat_n(*verdict, *count));

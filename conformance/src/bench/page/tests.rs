@@ -82,7 +82,8 @@ fn the_page_has_every_figure_and_no_markup_of_backends() {
     assert_eq!(page.matches("role=\"img\"").count(), 2);
 }
 
-/// `gatherspec bench --from benches/results/side-by-side.json --page benches/results/side-by-side.html` writes the page anew.
+/// `gatherspec bench --from benches/results/side-by-side.json --page benches/results/side-by-side.html`
+/// rewrites the page.
 #[test]
 fn the_comparison_in_benches_shows_what_its_record_holds() {
     let file = |name: &str| {

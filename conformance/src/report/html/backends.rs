@@ -58,7 +58,7 @@ struct Detail<'a> {
     /// The run, if the case has several.
     #[serde(skip_serializing_if = "is_zero")]
     run: usize,
-    /// What became of the runs, in words.
+    /// The results of the runs, in words.
     #[serde(skip_serializing_if = "is_zero")]
     runs: usize,
     /// The number of elements of all operands.

@@ -23,7 +23,7 @@ pub(super) struct Pictures {
 }
 
 impl Pictures {
-    /// Room for the pictures of so many backends.
+    /// Room for the pictures of this many backends.
     pub(super) fn of(backends: usize) -> Self {
         Self { share: ROOM / backends.max(1), drawn: HashMap::new() }
     }

@@ -47,7 +47,7 @@ fn changes_its_input(mode: &str, words: &str) {
     assert_only(&run(&backend, &[AT]).unwrap(), InputChanged, words);
 }
 
-/// Pipes that lie where later files would are not written to, and nobody waits for a reader.
+/// Pipes in the place of later files are not written to, and the runner does not wait for a reader.
 fn prepares_pipes() {
     let mut backend = backend("prepares-pipes-for-later-inputs");
     (backend.limits.file_above, backend.limits.window) = (0, 1);

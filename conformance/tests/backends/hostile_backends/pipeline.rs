@@ -57,7 +57,7 @@ fn changes_all_inputs() {
     assert_only(&run(&backend, &[AT]).unwrap(), InputChanged, "the file of params differs from byte ");
 }
 
-/// The call that was due pays, since nobody else does.
+/// The call that was due is blamed, because no other call fails alone.
 fn a_crash_that_no_call_repeats() {
     let folder = tempfile::tempdir().unwrap();
     let mut backend = with_note(backend("dies-the-first-time"), &folder.path().join("was here"));

@@ -40,8 +40,8 @@ pub(super) fn leave_a_child() {
     note(&child.id().to_string());
 }
 
-/// Leaves orphans that end at once; notes how many of them nobody has waited for some seconds later, unless there is
-/// none before.
+/// Leaves orphans that end at once. Waits some seconds for all of them to be reaped, and notes how many were
+/// not.
 pub(super) fn leave_orphans_that_end() {
     const ORPHANS: usize = 20;
     for _ in 0..ORPHANS {

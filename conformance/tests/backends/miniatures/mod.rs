@@ -161,7 +161,7 @@ fn is_marked(mode: &str, call: &Call) -> bool {
 
 fn say(line: &str) {
     let mut out = io::stdout().lock();
-    // Whoever listens may have gone, and then this process is about to be killed.
+    // The reader may be gone, and then this process is about to be killed.
     if writeln!(out, "{line}").and_then(|()| out.flush()).is_err() {
         exit(0);
     }
@@ -414,7 +414,7 @@ fn misbehave(mode: &str, message: &CallMessage, honest: String, held: &mut Optio
         }
         "mutters-and-changes-its-input" => {
             eprintln!("the file is mine");
-            // Whoever reads standard error may be slower than whoever reads the reply.
+            // The reader of standard error may be slower than the reader of the reply.
             std::thread::sleep(Duration::from_millis(200));
             let path = file_of_indices(message).expect("the indices lie in a file");
             do_to_an_input("changes-its-input", Path::new(path)).expect("files can be changed");
