@@ -37,7 +37,7 @@ impl Draw {
         u64::try_from(wide >> 64).expect("the high half of a product")
     }
 
-    /// The place of a rank, of which each power of two is as likely as the next.
+    /// The place of a random rank. Each range of ranks between powers of two is equally likely.
     fn by_rank(&mut self) -> u64 {
         let first = 1 << self.below(u64::from(self.bound.ilog2()) + 1);
         let rank = (first + self.below(first)).min(self.bound) - 1;

@@ -5,7 +5,7 @@ use ndarray::{ArrayD, ArrayViewMutD, Axis, IxDyn, Slice};
 use crate::inputs::PADDING;
 use crate::workloads::Layout;
 
-/// Memory of which an output is all or a part.
+/// Memory that an output fills in whole or in part.
 pub(crate) struct Placed<T> {
     memory: ArrayD<T>,
     layout: Layout,

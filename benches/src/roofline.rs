@@ -100,7 +100,7 @@ impl Tables {
     }
 }
 
-/// A size of which libc's `memcpy` never stores past the caches.
+/// A size at which libc's `memcpy` never stores past the caches.
 const PLAIN_PIECE: usize = 16 << 10;
 
 /// How to split a copy.

@@ -36,7 +36,7 @@ fn calls_per_round(mut call: impl FnMut()) -> u32 {
     }
 }
 
-/// The median of values, of which there is at least one; it sorts them.
+/// The median of at least one value. Sorts the values.
 pub(crate) fn median(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -13,7 +13,7 @@ use crate::geometry::Geometry;
 /// The embedded list.
 pub const EMBEDDED: &str = include_str!("../workloads.yaml");
 
-/// The embedded operators, one of which can be called for each workload.
+/// The embedded operators. For each workload, one of them can be called.
 static OPERATORS: LazyLock<Vec<Signature>> =
     LazyLock::new(|| load::operators().expect("a test reads the embedded operators"));
 

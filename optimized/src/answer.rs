@@ -18,8 +18,8 @@ pub struct Settings {
     pub options: Options,
     /// The most bytes that an output may take; larger ones are unsupported.
     pub max_output: u64,
-    /// Whether outputs are full of garbage before anything is gathered, so that what a kernel leaves unwritten shows
-    /// whatever the memory held before. Strings are never in unwritten memory.
+    /// Whether outputs are full of garbage before anything is gathered, so that bytes that a kernel leaves
+    /// unwritten always show. Strings are never in unwritten memory.
     pub poison: bool,
 }
 
@@ -32,9 +32,9 @@ impl Default for Settings {
     }
 }
 
-/// Answers a call by the signature of its operator: it takes what the letter of the pages takes, and what they tolerate
-/// beside it is refused. An output of more than [`MAX_RANK`] axes or of more bytes than the settings allow is
-/// `unsupported`, whatever the indices are.
+/// Answers a call by the signature of its operator: it accepts what a strict reading of the pages accepts,
+/// and rejects what they only tolerate. An output of more than [`MAX_RANK`] axes or of more bytes than the
+/// settings allow is `unsupported`, regardless of the indices.
 ///
 /// ```
 /// use gather_optimized::{Settings, answer};
@@ -193,7 +193,7 @@ pub(crate) fn stored<T: Default + TryFrom<u128>>(element: &gather_spec::Element)
     }
 }
 
-/// The same, into an output of which every element is `garbage`.
+/// The same, into an output full of `garbage`.
 fn poisoned<T: Stored + Element + TryFrom<u128>>(
     plan: &Plan,
     filler: &gather_spec::Element,

@@ -9,7 +9,7 @@ use crate::levels::{Level, Proof};
 /// The environment variable that forces a level for calls that name none.
 pub const LEVEL_VARIABLE: &str = "GATHERSPEC_LEVEL";
 
-/// The level that a call asked for, else the environment's, else the best one.
+/// The level that the call forces, else the environment's, else the best one.
 ///
 /// # Errors
 /// `Unsupported` if the level is unknown or this processor lacks it.

@@ -27,9 +27,9 @@ pub(crate) struct Component {
     pub at: isize,
 }
 
-/// A call as the kernels see it: rows in the order of the output, each a contiguous run of `row_bytes` in params and
-/// in the output. Whatever else the output has for dims (batch, the dims before the axis, index rows, and what of a
-/// slice is not contiguous) is an axis of the rows.
+/// A call as the kernels see it: rows in the order of the output, each a contiguous run of `row_bytes` in
+/// params and in the output. All other dims of the output (batch, the dims before the axis, index rows, and
+/// the dims of a slice that are not contiguous) are axes of the rows.
 ///
 /// Made only for outputs with at least one element and params with at least one element.
 #[derive(Clone, Debug)]
@@ -105,9 +105,9 @@ impl Geometry {
     /// The geometry of windows. Each dim of the output steps along the dims of params and indices that it reads, and a
     /// component along the dim of params that it is a start on: the windows that start at neighbours overlap.
     ///
-    /// Along a dim of params with `dim` elements, of which a window has `size`, an offset is at most `size - 1` and a start at
-    /// most `dim - size`, its bound being `dim - size + 1`: together they are at most `dim - 1`. A dim that is shared with
-    /// indices has as many elements there, and no start.
+    /// Along a dim of params with `dim` elements and a window of `size`, an offset is at most `size - 1`. A
+    /// start has the bound `dim - size + 1`, so it is at most `dim - size`: together they are at most `dim -
+    /// 1`. A dim that params share with indices has as many elements there, and no start.
     fn set_windows(&mut self, windows: &Windows, params: &[isize], indices: &[isize], element: usize) {
         let step = |dim: Option<usize>, strides: &[isize]| dim.map_or(0, |dim| strides[dim]);
         let along = |dim: usize| {
@@ -214,7 +214,7 @@ impl Geometry {
         shared && indices.len <= most && !self.components.is_empty()
     }
 
-    /// Cuts every row into pieces of so many bytes, which divide it.
+    /// Cuts every row into pieces of this many bytes, which divide it.
     pub(crate) fn cut_rows(&mut self, bytes: usize) {
         let pieces = self.row_bytes / bytes;
         self.push(pieces, bytes.cast_signed(), 0);

@@ -161,7 +161,7 @@ macro_rules! under_a_policy {
 }
 
 under_a_policy! {
-    /// An index of which a negative value counts from the end of its axis.
+    /// An index whose negative values count from the end of its axis.
     FromEitherEnd: Meaning::FromEitherEnd, |index, bound| index.locate_from_either_end(bound);
 
     /// An index that means the nearest end of its axis where it would be bad. It always has a place.

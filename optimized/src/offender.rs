@@ -1,5 +1,5 @@
-//! Which index is to blame: the first bad one in row-major order, found after the fact so that it is the same whatever
-//! the number of threads and the level.
+//! Which index is to blame: the first bad one in row-major order, found after the fact so that it does not
+//! depend on the number of threads and the level.
 
 use gather_spec::GatherError;
 

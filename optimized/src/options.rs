@@ -29,7 +29,7 @@ pub struct Options<F = Zeros> {
     pub(crate) fill: F,
 }
 
-/// What is chosen whatever the type of the elements.
+/// The choices that do not depend on the type of the elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Choices {
     pub(crate) batch_dims: i64,
@@ -45,7 +45,7 @@ pub(crate) struct Choices {
 /// How many threads share the work, where the caller has a say in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Threads {
-    /// This many, whatever the size of the work.
+    /// This many, regardless of the size of the work.
     Exactly(NonZeroUsize),
     /// As many as pay, but no more than this.
     AtMost(NonZeroUsize),
@@ -172,8 +172,8 @@ impl<F> Options<F> {
         self
     }
 
-    /// The number of threads that share the work, whatever its size: for tests, since it is hardly ever what is fastest.
-    /// More than the pool has make smaller pieces.
+    /// The number of threads that share the work, regardless of its size: for tests, because it is hardly
+    /// ever the fastest. With more than the pool has, the pieces are smaller.
     #[doc(hidden)]
     #[must_use]
     pub const fn exactly_threads(mut self, threads: NonZeroUsize) -> Self {

@@ -10,7 +10,7 @@ pub(crate) fn call(work: impl FnOnce() + Send + 'static) {
     rayon::spawn(work);
 }
 
-/// Runs `work` in a pool of so many threads.
+/// Runs `work` in a pool of this many threads.
 #[cfg(test)]
 pub(crate) fn in_pool_of<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool").install(work)

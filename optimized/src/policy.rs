@@ -35,7 +35,7 @@ impl Policies {
         Self { bad, negative: profile.negative }
     }
 
-    /// Whether an index that stands for no place on its axis is an error under these policies.
+    /// Whether an index without a place on its axis is an error under these policies.
     pub(crate) fn refuses<I: Index>(self, index: I, bound: usize) -> bool {
         match self.bad {
             Bad::Error => place(index, bound, self.negative).is_none(),
@@ -45,7 +45,8 @@ impl Policies {
         }
     }
 
-    /// The place that an index stands for on an axis of `bound > 0` elements; `None` if the index is bad and moves to none.
+    /// The place of an index on an axis of `bound > 0` elements; `None` if the index is bad and the policies
+    /// move it to no place.
     #[inline]
     pub(crate) fn place<I: Index>(self, index: I, bound: usize) -> Option<usize> {
         match self.bad {
@@ -56,7 +57,7 @@ impl Policies {
     }
 }
 
-/// What an element is whose index is bad, where that is no error: the default value of its type, which is zero, or the
+/// The element for a bad index, where that is no error: the default value of its type, which is zero, or the
 /// value that [`Options::fill`](crate::Options::fill) chose. Sealed.
 pub trait Fill<A>: sealed::Sealed {
     /// The chosen value; `None` for the default value of the type.

@@ -16,7 +16,7 @@ use crate::policy::Filled;
 /// The memory of the outputs of a [prepared](prepare) call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
-    /// New memory for each run, which validates the call anew as well.
+    /// New memory for each run, which also validates the call again.
     Fresh,
     /// Memory from a pool, by one plan.
     Pooled,
@@ -114,7 +114,7 @@ impl<'a> Prepared<'a> {
         let dtype = roles.params.dtype();
         let fill: Filled<T> = stored(&signature.filler(profile, dtype, roles.fill_value));
         let plan = move || forms::validate(signature, &roles, choices, |shapes| Plan::of(shapes, fill));
-        // What cannot be planned shows here, whatever the memory.
+        // A call that cannot be planned fails here, for every kind of memory.
         let planned = plan()?;
         allowed_len(&planned, dtype, &settings)?;
         Ok(match memory {

@@ -17,9 +17,9 @@ use crate::policy::{Bad, Fill, Policies, Zeros};
 /// The indices are checked, moved as the policies say, and copied without gaps. So changing the array that they came from
 /// changes nothing, and a run costs neither policies nor strides of indices.
 ///
-/// A copy takes 4 bytes for each index, or 8 if an axis that they select from has 2^31 elements or more, whatever the type of
-/// the indices. Of indices that are broadcast, which have a stride of 0, one is kept. Params may have any strides, other
-/// ones in each run.
+/// A copy takes 4 bytes for each index, or 8 if an axis that they select from has 2^31 elements or more,
+/// regardless of the type of the indices. Broadcast indices, which have a stride of 0, are stored once.
+/// Params may have any strides, and different ones in each run.
 ///
 /// ```
 /// use gather_optimized::{Options, Plan};

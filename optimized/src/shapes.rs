@@ -14,7 +14,7 @@ use crate::windows::Windows;
 /// The dims of one tensor; no allocation up to rank 6.
 pub(crate) type Dims = SmallVec<[usize; 6]>;
 
-/// Shapes that fit each other, borrowed from where they are kept: a call that is run once copies none of them.
+/// Shapes that fit each other, borrowed from their owner: a call that is run once copies none of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shapes<'a> {
     pub params: &'a [usize],

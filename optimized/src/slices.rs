@@ -1,6 +1,7 @@
-//! The documented functions on plain slices, for whoever has arrays of their own: a [`View`] says where in a slice the
-//! elements of a tensor lie. Outputs are a new `Vec` or the caller's slice, row-major without gaps, or a [`ViewMut`] that
-//! says where in a slice they go. Up to rank 6, nothing is allocated but the output.
+//! The documented functions on plain slices, for callers with their own array types: a [`View`] says where in
+//! a slice the elements of a tensor lie. Outputs are a new `Vec` or the caller's slice, row-major without
+//! gaps, or a [`ViewMut`] that says where in a slice they go. Up to rank 6, nothing is allocated but the
+//! output.
 //!
 //! ```
 //! use gather_optimized::Options;

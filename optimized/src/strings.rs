@@ -194,7 +194,7 @@ impl<O: Offset> StringsBuf<O> {
     }
 }
 
-/// What a string with a bad index is, where that is no error: the empty string, or what
+/// The string for a bad index, where that is no error: the empty string, or what
 /// [`Options::fill`](crate::Options::fill) chose. Sealed.
 pub trait FillString: sealed::Sealed {
     #[doc(hidden)]

@@ -32,7 +32,7 @@ pub(crate) struct Windows {
     pub starts: SmallVec<[Start; 4]>,
     /// The dim of indices that holds the components; their rank if each index is a row of one component.
     pub vector: usize,
-    /// A dim of params that the output lacks, and of which a window has no element either.
+    /// A dim of params that the output lacks, and along which a window has no element.
     pub sliced_away: Option<usize>,
 }
 

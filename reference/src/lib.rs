@@ -56,7 +56,7 @@ pub fn operators() -> impl Iterator<Item = &'static Implemented> {
 }
 
 /// Answers a call. Unknown operators and attributes are `unsupported`, and so are outputs with more than
-/// [`MAX_RANK`](gather_spec::shape::MAX_RANK) axes, whatever their indices.
+/// [`MAX_RANK`](gather_spec::shape::MAX_RANK) axes, regardless of their indices.
 #[must_use]
 pub fn answer(call: &Call, settings: Settings) -> Outcome {
     match operators().find(|operator| operator.name == call.operator.as_str()) {

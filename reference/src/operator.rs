@@ -7,7 +7,7 @@ use gather_spec::{Call, DType, Profile, Refusal, Tensor};
 pub struct Settings {
     /// What bad and negative indices give.
     pub profile: Profile,
-    /// The largest output in bytes. A larger one is `unsupported`, whatever its indices.
+    /// The largest output in bytes. A larger one is `unsupported`, regardless of its indices.
     pub max_output: u64,
 }
 

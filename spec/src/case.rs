@@ -1,5 +1,6 @@
-//! Cases: the unit of lists, reports and deviations. A case is a template of a call and of the outcomes that are allowed, and
-//! the axes along which both vary. Each combination of them is a run, which is made when somebody asks for it.
+//! Cases: the unit of lists, reports and deviations. A case is a template of a call and of the outcomes that
+//! are allowed, and the axes along which both vary. Each combination of them is a run, which is made on
+//! demand.
 
 mod expectation;
 mod provenance;

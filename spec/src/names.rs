@@ -1,7 +1,7 @@
 //! Enums whose variants have names: each name is written once, beside its variant.
 
-/// Declares an enum, with what follows from the names of its variants: `ALL`, `name`, `Display` and `FromStr`. What
-/// stands behind the name of the enum is what an unknown name is said not to be.
+/// Declares an enum, with what follows from the names of its variants: `ALL`, `name`, `Display` and
+/// `FromStr`. The text after the name of the enum says in messages what an unknown name is not.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! named {

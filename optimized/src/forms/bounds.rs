@@ -1,4 +1,4 @@
-//! What rules bound whatever the form: ranks, the ranges of batch dims and axis, and the dims of a batch.
+//! What rules bound in every form: ranks, the ranges of batch dims and axis, and the dims of a batch.
 
 use gather_spec::signature::{AttributeRole, EmptyDims, OperandRole, Range};
 use gather_spec::{GatherError, Shape, Signature};

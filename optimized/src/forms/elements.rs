@@ -60,7 +60,7 @@ impl Rules {
             return Err(GatherError::RankMismatch { params: r, indices: q }.into());
         }
         self.ranks.check_dims(params, indices)?;
-        // Whatever the range, there are no more axes than params has.
+        // Even if the range allows more, params has only `r` axes.
         let Some(axis) = resolve(self.axis, asked, r, q).filter(|axis| *axis < r) else {
             return Err(axis_out_of_range(self.axis, asked, r).into());
         };
@@ -77,7 +77,7 @@ impl Rules {
     }
 }
 
-/// Compares the dims off the axis, of which both have as many.
+/// Compares the dims off the axis. Both operands have equally many.
 fn joined(params: &[usize], indices: &[usize], axis: usize, join: Join) -> Result<(), GatherError> {
     let fits = |(p, i): (&usize, &usize)| match join {
         Join::Equal => i == p,

@@ -151,7 +151,7 @@ mod tests {
         (0..=3).flat_map(|r| (0..=3).map(move |q| (vec![1; r], vec![1; q])))
     }
 
-    /// Rules are data, and whatever they say no slice of a shape may leave it.
+    /// Rules are data, and no rules may lead to a slice outside its shape.
     #[test]
     fn no_rules_lead_out_of_the_shapes() {
         let ranks = Ranks::at_least(0, 0);

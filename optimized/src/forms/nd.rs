@@ -49,7 +49,7 @@ impl Rules {
         }
         self.ranks.check(params, indices)?;
         let (r, q) = (params.len(), indices.len());
-        // Whatever the pages say, index rows lie along an axis.
+        // Index rows lie along an axis, even if the rules allow scalar indices.
         let [.., depth] = *indices else {
             return Err(GatherError::IndicesRank { rank: 0, least: 1 }.into());
         };

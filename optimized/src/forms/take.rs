@@ -53,7 +53,7 @@ impl Rules {
         let (r, q) = (params.len(), indices.len());
         let b = batch_dims(self.batch_dims, choices.batch_dims, (r, q), q)?;
         let asked = choices.axis.unwrap_or(signed(b));
-        // Whatever the range, there are no more axes than params has.
+        // Even if the range allows more, params has only `r` axes.
         let Some(axis) = resolve(self.axis, asked, r, q).filter(|axis| *axis < r) else {
             return Err(axis_out_of_range(self.axis, asked, r).into());
         };

@@ -105,7 +105,7 @@ impl Rules {
         }
     }
 
-    /// The slice sizes, none of which is below 0 or beyond its dim.
+    /// The slice sizes, all from 0 to their dim.
     fn sizes(self, operands: Operands<'_>) -> Result<Dims, GatherError> {
         let any = self.any_size_without_rows && operands.has_no_row();
         let sizes = operands.params.iter().zip(operands.slice_sizes).enumerate();
@@ -143,7 +143,7 @@ impl Operands<'_> {
         self.row_dims().any(|dim| self.indices[dim] == 0)
     }
 
-    /// Compares the batching dims, of which params and indices have as many.
+    /// Compares the batching dims. Params and indices have equally many.
     fn same_batch(self) -> Result<(), GatherError> {
         let dims = |dims: &[i64], shape: &[usize]| dims.iter().map(|dim| shape[at(*dim)]).collect::<Dims>();
         let params = dims(&self.numbers.operand_batching_dims, self.params);
@@ -195,7 +195,7 @@ fn foreign(choices: &Choices) -> Option<&'static str> {
     }
 }
 
-/// A dim as a place in a list; what is no place lies beyond every list.
+/// A dim as a position in a list. A negative one becomes a position beyond every list.
 fn at(dim: i64) -> usize {
     usize::try_from(dim).unwrap_or(usize::MAX)
 }

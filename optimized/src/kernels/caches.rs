@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 /// What the decisions were measured with first, and the size where the system does not say one.
 const USUAL: usize = 32 << 20;
 
-/// No output below this is written past the caches, whatever their size is.
+/// Smaller outputs are not written past the caches, regardless of the size of the caches.
 const LEAST: usize = 8 << 20;
 
 /// Whether an output of long rows is worth writing past the caches.

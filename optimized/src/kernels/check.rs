@@ -33,9 +33,10 @@ struct Kept {
     len: usize,
 }
 
-/// Byte offsets into the params of one job. Each is the start of a row of that job: every index behind it lies
-/// within its own axis. [`Block::check`] counts them from the first element of params, [`Block::check_once`] from where the
-/// first row would start if all its indices were 0. Nobody else makes them.
+/// Byte offsets into the params of one job. Each is the start of a row of that job: every index behind it
+/// lies within its own axis. [`Block::check`] counts them from the first element of params,
+/// [`Block::check_once`] from where the first row would start if all its indices were 0. Nothing else creates
+/// them.
 #[derive(Clone, Copy)]
 pub(crate) struct CheckedIndices<'a> {
     offsets: &'a [isize],
@@ -365,7 +366,7 @@ mod tests {
     use crate::shapes::Execution;
     use crate::{Options, Plan};
 
-    /// Whatever was checked before, and whatever the block held: stretches that are asked for later have their own offsets.
+    /// Each stretch gets its own offsets, regardless of what was checked before and what the block held.
     #[test]
     fn more_stretches_than_were_checked_are_checked_again() {
         let plan = Plan::gather(&[4, 3, 2], &[2], &Options::new().axis(1)).unwrap();

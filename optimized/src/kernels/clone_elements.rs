@@ -1,8 +1,8 @@
 //! Elements that are cloned rather than moved, such as strings: parts of the output, which any number of threads take.
 //!
-//! A clone may panic, and an element of a new output must be dropped if the call fails. So whoever clones a part owns it
-//! ([`Cloned`]) until all of the output is there. A panic is carried to the caller, since a thread of the pool that panics
-//! would end the program.
+//! A clone may panic, and an element of a new output must be dropped if the call fails. So the thread that
+//! clones a part owns it ([`Cloned`]) until the whole output is there. A panic is passed on to the caller,
+//! because a panic in a thread of the pool would end the program.
 
 use std::any::Any;
 use std::mem::{MaybeUninit, forget};
@@ -22,7 +22,7 @@ use crate::levels::bodies::{prefetch_lines, prefetch_pointees};
 use crate::policy::Bad;
 use crate::shapes::{Execution, Shapes};
 
-/// One call that clones. Each part of the output belongs to whoever took it.
+/// One call that clones. Each part of the output belongs to the thread that took it.
 pub(crate) struct Cloning<'a, A, I> {
     params: Strided<'a, A>,
     indices: Indices<'a, I>,
@@ -30,7 +30,7 @@ pub(crate) struct Cloning<'a, A, I> {
     fill: Option<&'a A>,
     output: *mut A,
     part_rows: usize,
-    /// The first row that nobody has taken.
+    /// The first row that no thread has taken.
     next: AtomicUsize,
     failed: AtomicBool,
     /// Parts of a new output that are done.
@@ -53,7 +53,7 @@ unsafe impl<A: Send> Send for Cloned<A> {}
 
 impl<A> Drop for Cloned<A> {
     fn drop(&mut self) {
-        // SAFETY: so many elements have been written there, and nobody else owns them.
+        // SAFETY: this many elements have been written there, and nothing else owns them.
         unsafe { std::ptr::slice_from_raw_parts_mut(self.start, self.len).drop_in_place() };
     }
 }
@@ -64,7 +64,7 @@ const PARTS_PER_WORKER: usize = 4;
 /// Elements between a request and its use: for what an element owns, and twice as many for the element.
 const AHEAD: usize = 16;
 
-/// Clones into new memory, on so many threads.
+/// Clones into new memory, on this many threads.
 ///
 /// # Errors
 /// [`BadIndexFound`] if a bad index is an error; then no element is left.
@@ -76,12 +76,12 @@ pub(crate) fn clone_new<'o, A: Clone + Default + Send + Sync, I: Index>(
     workers: usize,
 ) -> Result<Written<'o>, BadIndexFound> {
     let (start, len) = (output.as_mut_ptr().cast(), output.len());
-    // SAFETY: the output has room for so many elements, which this borrows mutably.
+    // SAFETY: the output has room for this many elements, which this borrows mutably.
     unsafe { clone_all::<A, I, true>(shapes, operands, (start, len), fill, workers)? };
     Ok(Written::all())
 }
 
-/// Clones over elements that are there, on so many threads.
+/// Clones over existing elements, on this many threads.
 ///
 /// # Errors
 /// [`BadIndexFound`] if a bad index is an error; elements may have been overwritten before.
@@ -92,12 +92,12 @@ pub(crate) fn clone_over<A: Clone + Default + Send + Sync, I: Index>(
     fill: Option<&A>,
     workers: usize,
 ) -> Result<(), BadIndexFound> {
-    // SAFETY: these are so many elements, which this borrows mutably.
+    // SAFETY: these are this many elements, which this borrows mutably.
     unsafe { clone_all::<A, I, false>(shapes, operands, (output.as_mut_ptr(), output.len()), fill, workers) }
 }
 
 /// # Safety
-/// The output must be that many elements, or with `NEW` room for them, that nobody else has.
+/// The output must be that many elements, or with `NEW` room for them, with exclusive access.
 ///
 /// # Panics
 /// If params or the output are empty, or the operands or the output do not have these shapes.
@@ -126,7 +126,7 @@ unsafe fn clone_all<A: Clone + Default + Send + Sync, I: Index, const NEW: bool>
         panic: Mutex::default(),
     };
     if workers <= 1 {
-        // SAFETY: nobody else takes rows.
+        // SAFETY: no other thread takes rows.
         forget(unsafe { cloning.run::<NEW>(0..rows)? });
         return Ok(());
     }
@@ -178,7 +178,7 @@ impl<A: Clone + Default + Send + Sync, I: Index> Cloning<'_, A, I> {
     /// Clones these rows; without `NEW`, the part that is returned is empty.
     ///
     /// # Safety
-    /// Nobody else may have these rows of the output.
+    /// The caller must have exclusive access to these rows of the output.
     unsafe fn run<const NEW: bool>(&self, rows: Range<usize>) -> Result<Cloned<A>, BadIndexFound> {
         let geometry = self.indices.geometry;
         let row_len = geometry.row_bytes / size_of::<A>();
@@ -224,7 +224,7 @@ impl<A: Clone + Default + Send + Sync, I: Index> Cloning<'_, A, I> {
             && std::mem::needs_drop::<A>()
         {
             for at in 0..row_len.min(AHEAD) {
-                // SAFETY: a checked offset is the start of a row of so many elements within params.
+                // SAFETY: a checked offset is the start of a row of this many elements within params.
                 prefetch_pointees(unsafe { &*self.params.first().byte_offset(*offset).add(at) });
             }
         }
@@ -234,7 +234,7 @@ impl<A: Clone + Default + Send + Sync, I: Index> Cloning<'_, A, I> {
 /// Clones an element, or the default value, to its place.
 ///
 /// # Safety
-/// The place must be an element, or with `NEW` room for one, that nobody else has.
+/// The place must be an element, or with `NEW` room for one, with exclusive access.
 #[inline(always)]
 unsafe fn put<A: Clone + Default, const NEW: bool>(place: *mut A, element: Option<&A>) {
     // SAFETY: the caller's promise.

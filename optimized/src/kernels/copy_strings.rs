@@ -27,12 +27,12 @@ const PARTS_PER_WORKER: usize = 4;
 /// Strings between a request for one and its copy.
 const AHEAD: usize = 16;
 
-/// Strings up to this length are copied in moves of [`MOVE`] bytes, some of which write beyond the end: what follows is
-/// written later.
+/// Strings up to this length are copied in moves of [`MOVE`] bytes, some of which write past the end of the
+/// string: the bytes that follow are written later.
 const SHORT: usize = 64;
 const MOVE: usize = 16;
 
-/// Copies all strings to an output that is as long as they are, on so many threads.
+/// Copies all strings to an output of their total length, on this many threads.
 ///
 /// # Panics
 /// If a string does not lie within the bytes, or the output is shorter than the offsets say.
@@ -121,6 +121,6 @@ fn copy_short(from: &[u8; SHORT], output: &mut [MaybeUninit<u8>], len: usize) {
 #[inline(always)]
 fn copy_long(from: &[u8], output: &mut [MaybeUninit<u8>]) {
     assert!(from.len() == output.len());
-    // SAFETY: both have so many bytes, and nobody else has the output.
+    // SAFETY: both have this many bytes, and access to the output is exclusive.
     unsafe { copy_nonoverlapping(from.as_ptr(), output.as_mut_ptr().cast(), from.len()) };
 }

@@ -25,7 +25,8 @@ use crate::shapes::{Execution, Shapes};
 
 pub(crate) use spread::SpreadJob;
 
-/// One call on real arrays. Each part of the output belongs to whoever took it, so all methods are safe.
+/// One call on real arrays. Each part of the output belongs to the thread that took it, so all methods are
+/// safe.
 pub(crate) struct Job<'p, 'o, I> {
     geometry: &'p Geometry,
     /// The element of params at the multi-index of zeros.
@@ -48,7 +49,7 @@ pub(crate) struct Job<'p, 'o, I> {
     /// Whether slices share their indices, which are then checked once.
     repeats: bool,
     part_rows: usize,
-    /// The first row that nobody has taken.
+    /// The first row that no thread has taken.
     next: AtomicUsize,
     failed: AtomicBool,
     arrays: PhantomData<(&'p [u8], &'o mut [MaybeUninit<u8>])>,
@@ -69,7 +70,7 @@ const BYTES_PER_NS_FROM_MEMORY: usize = 8;
 /// Parts per worker: enough that a thread which was held up leaves its share to the others.
 const PARTS_PER_WORKER: usize = 4;
 
-/// Params larger than this do not stay in a core's own cache, so rows are asked for ahead.
+/// Params larger than this do not stay in a core's own cache, so rows are prefetched.
 const CACHED_PARAMS: usize = 1 << 20;
 
 impl<'p, 'o, I: Index> Job<'p, 'o, I> {
@@ -140,8 +141,9 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         }
     }
 
-    /// Sets parts of equal size for so many workers, in whole blocks where there are enough. Of slices whose elements lie
-    /// apart each worker gets one part, since a line that two slices share is read once per part.
+    /// Sets parts of equal size for this many workers, in whole blocks where there are enough. If the
+    /// elements of a slice lie apart, each worker gets one part, because a line that two slices share is read
+    /// once per part.
     pub(crate) fn split(&mut self, workers: usize) {
         let rows = self.geometry.row_count;
         let part = rows.div_ceil(workers * PARTS_PER_WORKER);
@@ -158,18 +160,19 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
     /// [`BadIndexFound`] if some index was bad.
     #[inline]
     pub(crate) fn work_alone(self) -> Result<Written<'o>, BadIndexFound> {
-        // SAFETY: owning the job, nobody else writes any of its rows.
+        // SAFETY: this owns the job, so nothing else writes any of its rows.
         unsafe { self.run(0..self.geometry.row_count)? };
         Ok(Written(PhantomData))
     }
 
-    /// Takes parts and runs them until none is left, or somebody found a bad index.
+    /// Takes parts and runs them until none is left, or some thread found a bad index.
     pub(crate) fn work(&self) {
         // SAFETY: each row is given to one caller only.
         self.each_part(|rows| unsafe { self.run(rows) });
     }
 
-    /// Hands over parts until none is left, or somebody found a bad index. No two callers are given the same row.
+    /// Hands out parts until none is left, or some thread found a bad index. No two callers are given the
+    /// same row.
     fn each_part(&self, run: impl Fn(Range<usize>) -> Result<(), BadIndexFound>) {
         while let Some(rows) = self.take() {
             if run(rows).is_err() {
@@ -201,7 +204,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
     }
 
     /// # Safety
-    /// Nobody else may write these rows meanwhile.
+    /// Nothing else may write these rows meanwhile.
     #[inline]
     unsafe fn run(&self, rows: Range<usize>) -> Result<(), BadIndexFound> {
         // SAFETY: these rows are ours.
@@ -254,12 +257,12 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
     /// The output of these rows.
     ///
     /// # Safety
-    /// Nobody else may have it.
+    /// The caller must have exclusive access to it.
     #[inline]
     unsafe fn output(&self, rows: &Range<usize>) -> &'o mut [MaybeUninit<u8>] {
         let row_bytes = self.geometry.row_bytes;
-        // SAFETY: `new` made sure that the output has room for all rows of the geometry, and the caller that nobody else
-        // has these.
+        // SAFETY: `new` made sure that the output has room for all rows of the geometry, and the caller has
+        // exclusive access to these.
         unsafe {
             let start = self.output.add(rows.start * row_bytes);
             std::slice::from_raw_parts_mut(start.cast(), rows.len() * row_bytes)
@@ -270,7 +273,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         Indices { first: self.indices, geometry, policies: self.policies, level: self.level }
     }
 
-    /// What takes the place of a row whose index is bad, where that is no error and rows are moved at once.
+    /// The replacement for a row with a bad index, if that is no error and rows are moved at once.
     fn in_place_of_bad(&self) -> Option<*const u8> {
         (self.policies.bad == Bad::Fill).then_some(self.bad_row.as_ptr().cast())
     }
@@ -301,7 +304,7 @@ impl<'p, 'o, I: Index> Job<'p, 'o, I> {
         }
     }
 
-    /// Writes what takes the place of a row whose index is bad.
+    /// Writes the replacement for a row with a bad index.
     #[inline]
     fn fill_row(&self, row: &mut [MaybeUninit<u8>]) {
         row.chunks_exact_mut(self.fill.len()).for_each(|element| element.copy_from_slice(self.fill));

@@ -10,9 +10,9 @@ use super::cursor::Cursor;
 use super::strided::Strided;
 use crate::geometry::Geometry;
 
-/// An output in memory that others own, in any layout. Every multi-index within the shape is an element of its own, which
-/// is initialised and may be written during `'a` by whoever has this and nobody else. So only a mutable array, or a mutable
-/// slice whose strides were checked for that, becomes one.
+/// An output in memory that others own, in any layout. Every multi-index within the shape is a distinct
+/// element, which is initialised and which only the owner of this value may access during `'a`. So it is made
+/// only from a mutable array, or from a mutable slice with strides that were checked for that.
 #[derive(Debug)]
 pub(crate) struct Places<'a, A> {
     /// The element at the multi-index of zeros; any address if there is no element.
@@ -101,8 +101,8 @@ impl<'a, A> Places<'a, A> {
     }
 }
 
-/// Whether strides tell all elements of a shape without a dim of 0 apart: each step is longer than all shorter ones reach
-/// together. Dims that interleave without meeting are not told apart.
+/// Whether strides keep all elements of a shape without a dim of 0 distinct: each step is longer than all
+/// shorter ones reach together. Dims that interleave without overlap are rejected, too.
 fn are_apart(shape: &[usize], strides: &[isize]) -> bool {
     let dims = shape.iter().zip(strides).filter(|(dim, _)| **dim > 1);
     let mut dims: SmallVec<[(usize, usize); 6]> =

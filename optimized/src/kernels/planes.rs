@@ -28,23 +28,23 @@ pub(super) struct Plane<I> {
     /// The first index.
     pub indices: *const I,
     pub output: *mut u8,
-    /// What an element is whose index is bad; `None` if that is an error.
+    /// The element for a bad index; `None` if that is an error.
     pub bad: Option<*const u8>,
     pub segment: PlaneSegment,
 }
 
-/// Stretches of at least so many elements along the axis itself have kernels of their own.
+/// Stretches of at least this many elements along the axis itself have kernels of their own.
 const LONG: usize = 64;
 
 /// An axis that spans no more than this stays in a core's own cache while it is picked from.
 const CACHED_AXIS: usize = 512 << 10;
 
-/// So many streams through memory are followed by the hardware's own prefetcher.
+/// The hardware's own prefetcher follows this many streams through memory.
 const FOLLOWED: usize = 64;
 
 impl Along {
-    /// The kernel, if it fits and no other fits better. `large` says that params do not stay in a core's own cache: then
-    /// elements far apart are better asked for ahead, from checked offsets.
+    /// The kernel, if it fits and no other fits better. `large` says that params do not stay in a core's own
+    /// cache: then elements far apart are better prefetched, from checked offsets.
     pub(super) fn of(geometry: &Geometry, policies: Policies, large: bool) -> Option<Self> {
         let ([component], [_, .., inner]) = (geometry.components.as_slice(), geometry.rows.as_slice()) else {
             return None;

@@ -1,21 +1,23 @@
-//! Work that is shared with threads of the pool. They may come late, when what they borrowed is gone: a gate keeps them out.
+//! Shares work with threads of the pool. They may arrive late, when what they borrowed is gone: a gate keeps
+//! them out.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use crate::parallel;
 
-/// Runs `work` on the caller and on up to `workers - 1` threads of the pool, and returns when all that began are done.
-/// Each call of `work` is expected to take pieces of a shared job until none is left. So a thread that wakes up after the
-/// caller has found none left has nothing to do, and the caller does not wait for it: waking one takes longer than a small job.
+/// Runs `work` on the caller and on up to `workers - 1` threads of the pool, and returns when all that began
+/// are done. Each call of `work` is expected to take pieces of a shared job until none is left. So a thread
+/// that wakes up after the caller has found none left has nothing to do, and the caller does not wait for it:
+/// to wake a thread takes longer than a small job.
 pub(crate) fn share(workers: usize, work: &(dyn Fn() + Sync)) {
     if workers <= 1 {
         return work();
     }
     let gate = Arc::new(Gate::new());
     let closing = Closing(&gate);
-    // SAFETY: `closing` closes the gate and waits until nobody is inside before this function returns or unwinds, and with it
-    // the borrow of `work` ends.
+    // SAFETY: `closing` closes the gate and waits until no thread is inside before this function returns or
+    // unwinds, which ends the borrow of `work`.
     unsafe { invite(&gate, Lent::of(work), workers - 1) };
     work();
     drop(closing);
@@ -25,7 +27,8 @@ pub(crate) fn share(workers: usize, work: &(dyn Fn() + Sync)) {
 #[derive(Clone, Copy)]
 struct Lent(*const (dyn Fn() + Sync));
 
-// SAFETY: the work may be called from any thread, being `Sync`; whoever calls it promises that it is still borrowed.
+// SAFETY: the work is `Sync`, so any thread may call it; the caller of `run` promises that it is still
+// borrowed.
 unsafe impl Send for Lent {}
 
 impl Lent {
@@ -42,11 +45,11 @@ impl Lent {
     }
 }
 
-/// Calls so many threads of the pool to a job. Whoever comes calls half of the others: each call takes microseconds, and
-/// the caller has work of its own.
+/// Calls this many threads of the pool to a job. The first one calls the others, and so on, in halves: each
+/// call takes microseconds, and the caller has its own work.
 ///
 /// # Safety
-/// The work must be borrowed as long as the gate is open or somebody is inside.
+/// The work must be borrowed as long as the gate is open or a thread is inside.
 unsafe fn invite(gate: &Arc<Gate>, work: Lent, threads: usize) {
     if threads == 0 {
         return;
@@ -65,7 +68,7 @@ unsafe fn invite(gate: &Arc<Gate>, work: Lent, threads: usize) {
     });
 }
 
-/// Who works on a job: a gate that threads pass while it is open, and that its owner closes.
+/// The gate of a job: threads pass it while it is open, and its owner closes it.
 struct Gate {
     /// How many are inside, and [`CLOSED`].
     state: AtomicUsize,
@@ -74,7 +77,7 @@ struct Gate {
     left: Condvar,
 }
 
-/// Nobody may enter any more.
+/// No further thread may enter.
 const CLOSED: usize = 1 << (usize::BITS - 1);
 
 /// How often to look whether all have left before sleeping: a piece of a job is short.
@@ -95,7 +98,7 @@ impl Gate {
     }
 }
 
-/// Closes the gate and waits until nobody is inside, whatever happens meanwhile.
+/// On drop, even by a panic, closes the gate and waits until no thread is inside.
 struct Closing<'a>(&'a Gate);
 
 impl Drop for Closing<'_> {

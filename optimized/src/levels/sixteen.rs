@@ -21,8 +21,8 @@ pub(super) enum Group {
     Mixed,
 }
 
-/// A function from indices of a vector to lanes whose index has a place, as [`Index::locate`] says, except that a remainder
-/// that takes a division is none, and to lanes whose index is its place.
+/// A function from a vector of indices to two masks: lanes whose index has a place by [`Index::locate`],
+/// without those whose remainder takes a division, and lanes whose index is its own place.
 macro_rules! tested {
     ($name:ident, $mask:ty, $negative:ident, $mask_add:ident, $sub:ident, $below:ident) => {
         #[inline]

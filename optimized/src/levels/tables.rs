@@ -13,7 +13,7 @@ use crate::index::{Index, Meaning};
 /// Fewer indices than this do not pay for loading the table.
 const WORTH: usize = 256;
 
-/// Whether picks are look-ups in a table of at most so many entries.
+/// Whether picks are look-ups in a table of at most this many entries.
 #[inline]
 pub(super) fn fit<I: Index, const SIZE: usize>(picks: &Picks<I>, entries: usize) -> bool {
     // Vectors compare the value of an index; an unsigned one has no other meaning.

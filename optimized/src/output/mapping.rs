@@ -22,7 +22,7 @@ mod unix {
         let start = if start.addr().get().is_multiple_of(HUGE_PAGE) {
             start
         } else {
-            // SAFETY: these pages were mapped just now, for nobody else.
+            // SAFETY: these pages were mapped just now, and nothing else uses them.
             unsafe { unmap(start, bytes) };
             aligned(bytes)?
         };
@@ -34,8 +34,8 @@ mod unix {
     fn aligned(bytes: usize) -> Option<NonNull<u8>> {
         let start = anonymous(bytes.checked_add(HUGE_PAGE)?)?;
         let before = start.addr().get().next_multiple_of(HUGE_PAGE) - start.addr().get();
-        // SAFETY: `before + bytes` is less than was mapped, and so are `before` and what lies behind; all of it was mapped just
-        // now, for nobody else.
+        // SAFETY: `before + bytes` is less than was mapped, and so are `before` and the rest behind; all of
+        // it was mapped just now, and nothing else uses it.
         unsafe {
             let (kept, behind) = (start.add(before), start.add(before + bytes));
             unmap(start, before);
@@ -52,7 +52,7 @@ mod unix {
     }
 
     /// # Safety
-    /// The pages must have been mapped by [`map`], and nobody may use them any more.
+    /// The pages must have been mapped by [`map`], and nothing may use them any more.
     pub(in crate::output) unsafe fn unmap(start: NonNull<u8>, bytes: usize) {
         if bytes > 0 {
             // SAFETY: the caller's promise. It cannot fail for whole pages, except for want of memory: then they stay.

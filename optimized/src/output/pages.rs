@@ -8,7 +8,8 @@ use gather_spec::Refusal;
 /// The huge page of x86-64 and of most aarch64 systems.
 pub(super) const HUGE_PAGE: usize = 2 << 20;
 
-/// From so many bytes on, memory has at least one whole huge page wherever it starts, and is worth some.
+/// From this many bytes on, memory contains at least one whole huge page wherever it starts, and is worth
+/// some.
 pub(super) const WORTH_HUGE: usize = 2 * HUGE_PAGE;
 
 /// Memory for `len` elements, none of them initialised.

@@ -74,7 +74,7 @@ impl Pool {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, Vec<Block>> {
-        // A list of blocks is right whatever its last holder was doing when it panicked.
+        // A list of blocks is valid even if its last holder panicked.
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -124,7 +124,7 @@ impl Block {
         // SAFETY: `block_layout` makes no layout of size 0.
         let start = NonNull::new(unsafe { alloc(layout) });
         let start = start.ok_or_else(|| pages::out_of_memory(layout.size()))?;
-        // SAFETY: the allocation is this large, and nobody else has it.
+        // SAFETY: the allocation is this large, and nothing else has it.
         let memory = unsafe { std::slice::from_raw_parts_mut(start.as_ptr().cast(), layout.size()) };
         pages::prefer_huge::<u8>(memory);
         Ok(Self { start, layout })

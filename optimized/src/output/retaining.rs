@@ -1,8 +1,9 @@
 //! An allocator that keeps large memory when it is freed, since new pages cost as much as a gather.
 //!
-//! A block of memory is one of a few sizes, so that whoever frees it need not know which request it was made for. Its whole
-//! life is: mapped on huge pages, handed out, freed and kept, handed out again, and unmapped once the kept blocks exceed
-//! their limit and it is the oldest. Nothing here allocates, panics or waits, as an allocator must not.
+//! A block of memory has one of a few sizes, so that a free need not know which request it was made for. Its
+//! whole life is: mapped on huge pages, handed out, freed and kept, handed out again, and unmapped once the
+//! kept blocks exceed their limit and it is the oldest. Nothing here allocates, panics or waits, as an
+//! allocator must not.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::mem::replace;
@@ -36,7 +37,7 @@ use super::pages::{HUGE_PAGE, WORTH_HUGE};
 /// - Freed blocks are kept up to the limit; beyond it, the ones that were freed first go back to the system. The program
 ///   holds that much more memory than it uses.
 /// - A request that the system refuses is made again once nothing is kept any more.
-/// - A block may have up to an eighth more address space than was asked for, of which a request touches at most one
+/// - A block may have up to an eighth more address space than was requested. A request touches at most one
 ///   huge page more than it needs.
 /// - `alloc_zeroed` gives pages that the system clears when they are touched, as without this allocator.
 /// - A large `Vec` that grows is copied, where the system's allocator can move its pages.
@@ -101,7 +102,7 @@ impl<A> Retaining<A> {
     }
 
     /// # Safety
-    /// `start` must be a block of so many bytes that nobody uses any more.
+    /// `start` must be a block of this many bytes that nothing uses any more.
     unsafe fn give_back(&self, start: *mut u8, bytes: usize) {
         let Some(start) = NonNull::new(start) else { return };
         let block = Block { start, bytes };
@@ -125,9 +126,9 @@ fn block_bytes(layout: Layout) -> Option<usize> {
     fits.then(|| layout.size().next_multiple_of(((1 << layout.size().ilog2()) / 8).max(HUGE_PAGE)))
 }
 
-// SAFETY: a request is answered by the allocator inside, or by a block that is as large and as aligned as `block_bytes` makes
-// sure, and that nobody else has: mapped for it, or taken off the list. `block_bytes` says from the layout alone which of the
-// two it was.
+// SAFETY: a request is answered by the allocator inside, or by a block that is as large and as aligned as
+// `block_bytes` makes sure, and that nothing else has: mapped for it, or taken off the list. `block_bytes`
+// says from the layout alone which of the two it was.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Retaining<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -143,7 +144,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Retaining<A> {
         match block_bytes(layout) {
             // SAFETY: the caller's promise.
             None => unsafe { self.inner.dealloc(start, layout) },
-            // SAFETY: a request of this layout got a block of so many bytes.
+            // SAFETY: a request of this layout got a block of this many bytes.
             Some(bytes) => unsafe { self.give_back(start, bytes) },
         }
     }
@@ -156,7 +157,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Retaining<A> {
             Some(bytes) => self.take(bytes).map_or_else(
                 || self.map(bytes),
                 |start| {
-                    // SAFETY: a block from the list has so many bytes, and is nobody else's.
+                    // SAFETY: a block from the list has this many bytes, and nothing else has it.
                     unsafe { mapping::clear(start, bytes) };
                     start.as_ptr()
                 },
@@ -176,7 +177,8 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Retaining<A> {
                 None => self.or_without_kept(|| unsafe { self.inner.realloc(start, layout, new_bytes) }),
             };
         }
-        // SAFETY: the caller's promise; both memories have as many bytes as are copied, and the new one is nobody else's.
+        // SAFETY: the caller's promise; both memories have as many bytes as are copied, and nothing else has
+        // the new one.
         unsafe {
             let moved = self.alloc(wanted);
             if !moved.is_null() {
@@ -195,7 +197,7 @@ struct Block {
     bytes: usize,
 }
 
-/// Blocks that nobody uses, the one that was freed first in front.
+/// Unused blocks, in the order in which they were freed.
 #[derive(Debug)]
 struct Kept {
     blocks: [Option<Block>; MOST_BLOCKS],
@@ -212,7 +214,7 @@ unsafe impl Send for Kept {}
 impl Kept {
     const NONE: Self = Self { blocks: [None; MOST_BLOCKS], len: 0, bytes: 0 };
 
-    /// The block of so many bytes that was freed last, whose lines are likeliest to be in a cache.
+    /// The block of this many bytes that was freed last, whose lines are likeliest to be in a cache.
     fn take(&mut self, bytes: usize) -> Option<NonNull<u8>> {
         let fits = |block: &Option<Block>| block.is_some_and(|block| block.bytes == bytes);
         let at = self.blocks.iter().take(self.len).rposition(fits)?;
@@ -230,11 +232,11 @@ impl Kept {
     }
 
     /// # Safety
-    /// Nobody may use the block, which has at most `most_bytes`.
+    /// Nothing may use the block, which has at most `most_bytes`.
     unsafe fn keep(&mut self, block: Block, most_bytes: usize) {
         while self.len == MOST_BLOCKS || self.bytes.saturating_add(block.bytes) > most_bytes {
             let Some(oldest) = self.remove(0) else { break };
-            // SAFETY: a kept block is nobody else's.
+            // SAFETY: nothing else has a kept block.
             unsafe { mapping::unmap(oldest.start, oldest.bytes) };
         }
         if let Some(place) = self.blocks.get_mut(self.len) {
@@ -248,7 +250,7 @@ impl Kept {
 impl Drop for Kept {
     fn drop(&mut self) {
         while let Some(Block { start, bytes }) = self.remove(0) {
-            // SAFETY: a kept block is nobody else's.
+            // SAFETY: nothing else has a kept block.
             unsafe { mapping::unmap(start, bytes) };
         }
     }

@@ -28,7 +28,7 @@ pub fn take(x: &Tensor, indices: &Tensor, axis: Option<i64>, settings: Settings)
         // array_api.take.axis.only
         None => 0,
     };
-    // array_api.take.rank.scalar-x, of which anything may be made
+    // array_api.take.rank.scalar-x, for which any result is allowed
     if x.rank() == 0 {
         return Err(GatherError::ParamsRank { rank: 0, least: 1 }.into());
     }

@@ -41,9 +41,10 @@ const MAX_FAULTS: usize = 50;
 pub(super) struct Context<'a> {
     /// The specification so far: operators, clauses and errata, but not necessarily cases.
     pub(super) spec: &'a Specification,
-    /// The operators of which family cases are read.
+    /// The operators whose family cases are read.
     pub(super) wanted: &'a Wanted<'a>,
-    /// Whether to make every run once, so that whatever is wrong with one is an error now. A test does so for the embedded files.
+    /// Whether to make every run once, so that a fault in any of them is an error now. A test does so for the
+    /// embedded files.
     pub(super) checks: bool,
 }
 

@@ -135,7 +135,7 @@ impl<'a> CaseReader<'a> {
         let Some(operand) = self.page.other_operand().filter(|operand| operand.role == role) else {
             return Some(format!("no operand for {word}"));
         };
-        // Whoever reads the tensor reports a dtype that is missing or unknown.
+        // The reader of the tensor reports a dtype that is missing or unknown.
         let dtype: DType = tensor.value.dtype.as_ref()?.value.parse().ok()?;
         let earlier = [ErrorCode::ParamsDtype, ErrorCode::IndexDtype];
         let belongs = self.belongs(entry, role, dtype) || earlier.iter().any(|code| refuses(entry, *code));

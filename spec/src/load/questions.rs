@@ -209,7 +209,7 @@ mod tests {
     use super::*;
     use crate::question::Answer;
 
-    /// A part of a right file, what stands in its place, the line and column of what is wrong, and words that say so.
+    /// A part of a valid file, its replacement, the line and column of the error, and words of the message.
     type Row = (&'static str, &'static str, (usize, usize), &'static [&'static str]);
 
     const RIGHT: &str = "\

@@ -51,7 +51,7 @@ impl Maker {
         self.make(case, 1).into_iter().next()
     }
 
-    /// Makes the runs of a case, at most so many.
+    /// Makes the runs of a case, up to a limit.
     fn make(&mut self, case: &Arc<Case>, most: usize) -> Vec<Run> {
         if let Some(template) = &case.template {
             let same_file = |(last, _): &(Arc<Source>, usize)| Arc::ptr_eq(last, &template.source);
@@ -92,7 +92,7 @@ impl Case {
         self.runs().into_iter().find(|run| run.place() == place)
     }
 
-    /// Makes the runs, at most so many, with what the cases of the file share.
+    /// Makes the runs, up to a limit, with what the cases of the file share.
     pub(super) fn make_runs(self: &Arc<Self>, shared: &Shared, most: usize) -> Result<Vec<Run>, Diagnostic> {
         let Some(template) = &self.template else { return Ok(Vec::new()) };
         let reader = CaseReader {

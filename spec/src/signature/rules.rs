@@ -220,7 +220,8 @@ pub enum EmptyIndex {
     /// The same as for every call.
     #[default]
     Checked,
-    /// Only the dtypes, the ranks of the operands and the axis. The output has the shape of indices, whatever params has.
+    /// Only the dtypes, the ranks of the operands and the axis. The output has the shape of indices,
+    /// regardless of that of params.
     Unchecked,
 }
 

@@ -70,7 +70,7 @@ pub enum Elements {
     Strings(Arc<Vec<ByteString>>),
 }
 
-/// Runs `$body` with `$vec` bound to the vector inside `$elements`, whatever its width.
+/// Runs `$body` with `$vec` bound to the vector inside `$elements`, for every width.
 macro_rules! each_width {
     ($elements:expr, $vec:ident => $body:expr) => {
         match $elements {

@@ -24,7 +24,8 @@ impl<I: Index> Job<'_, '_, I> {
         mut left: usize,
         mut output: *mut u8,
     ) -> Result<(), BadIndexFound> {
-        // An axis whose lines nearly all get used is fetched in order while the one before it is being picked from.
+        // If nearly all cache lines of an axis get used, they are fetched in order during the picks from the
+        // axis before.
         let axis_bytes = pick.bound.saturating_mul(pick.size);
         let dense = pick.stride == pick.size.cast_signed();
         let in_order = self.prefetch && dense && axis_bytes <= 64 << 10;
@@ -109,7 +110,7 @@ impl<I: Index> Job<'_, '_, I> {
                 pick_checked(self.level, pick, Picks { indices, len, output, ..picks })
             };
             all_good &= good;
-            // What follows would be for nobody.
+            // A bad index is an error here, so nothing would read the rest.
             if !good && picks.bad.is_none() {
                 break;
             }

@@ -25,7 +25,8 @@ pub(crate) struct SpreadJob<'p, 'o, I> {
     by_runs: bool,
 }
 
-/// So many rows without a gap are worth the start of a kernel, and what rows asked for ahead are missed at its start.
+/// This many rows without a gap are worth the start of a kernel, with the rows that are not prefetched at its
+/// start.
 const LONG_RUN: usize = 256;
 
 impl<'p, 'o, I: Index> SpreadJob<'p, 'o, I> {
@@ -68,12 +69,12 @@ impl<'p, 'o, I: Index> SpreadJob<'p, 'o, I> {
         self.job.nanoseconds()
     }
 
-    /// Sets parts for so many workers.
+    /// Sets parts for this many workers.
     pub(crate) fn split(&mut self, workers: usize) {
         self.job.split(workers);
     }
 
-    /// Takes parts and runs them until none is left, or somebody found a bad index.
+    /// Takes parts and runs them until none is left, or some thread found a bad index.
     pub(crate) fn work(&self) {
         // SAFETY: the job gives each row to one caller only.
         self.job.each_part(|rows| unsafe { self.run(rows) });
@@ -88,7 +89,7 @@ impl<'p, 'o, I: Index> SpreadJob<'p, 'o, I> {
     }
 
     /// # Safety
-    /// Nobody else may write these rows meanwhile.
+    /// Nothing else may write these rows meanwhile.
     unsafe fn run(&self, rows: Range<usize>) -> Result<(), BadIndexFound> {
         // SAFETY: the caller's promise.
         unsafe { if self.by_runs { self.run_runs(rows) } else { self.run_rows(rows) } }
@@ -138,9 +139,9 @@ impl<'p, 'o, I: Index> SpreadJob<'p, 'o, I> {
     /// The output of rows that follow one another without gaps from there.
     ///
     /// # Safety
-    /// Nobody else may have it.
+    /// The caller must have exclusive access to it.
     unsafe fn output(&self, place: isize, rows: usize) -> &'o mut [MaybeUninit<u8>] {
-        // SAFETY: the rows are places of the output, and the caller promises that nobody else has them.
+        // SAFETY: the rows are places of the output, and the caller promises exclusive access to them.
         unsafe {
             let start = self.job.output.offset(place).cast();
             std::slice::from_raw_parts_mut(start, rows * self.places.row_bytes)

@@ -52,7 +52,7 @@ impl<'a> CheckedRows<'a> {
         self.params.wrapping_offset(offset)
     }
 
-    /// Whether the rows fill an output of so many bytes, one after the other.
+    /// Whether the rows fill an output of this many bytes, one after the other.
     #[inline(always)]
     fn fill(&self, output_bytes: usize) -> bool {
         self.offsets.len().checked_mul(self.row_bytes) == Some(output_bytes)

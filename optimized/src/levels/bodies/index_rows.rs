@@ -21,8 +21,8 @@ pub(crate) struct IndexRows<I, const D: usize> {
     pub base_step: isize,
 }
 
-/// Writes the byte offset of every row's slice; `false` if any component was bad. `DENSE` says that components and
-/// rows follow each other without gaps and the base stays, whatever the fields say.
+/// Writes the byte offset of every row's slice; `false` if any component was bad. With `DENSE`, components
+/// and rows follow each other without gaps and the base does not move: the fields for those are ignored.
 ///
 /// # Safety
 /// For every row `j < offsets.len()` and component `c`, `first + j * step + at[c]` must be readable.

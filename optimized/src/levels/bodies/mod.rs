@@ -1,5 +1,5 @@
-//! Loops that all levels share, written once. All are `inline(always)`: each is compiled anew inside the entries of each
-//! level, for the instructions of that level. What they work on is defined here too.
+//! Loops that all levels share, written once. All are `inline(always)`: each is compiled again inside the
+//! entries of each level, for the instructions of that level. What they work on is defined here too.
 
 mod checked_rows;
 mod index_rows;

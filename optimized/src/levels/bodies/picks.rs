@@ -14,7 +14,7 @@ pub(crate) struct Picks<I> {
     pub params: *const u8,
     /// Its elements, at least one.
     pub bound: usize,
-    /// What an element is whose index is bad; `None` if nobody will look at it.
+    /// The element for a bad index; `None` if nothing will read it.
     pub bad: Option<*const u8>,
     /// Between neighbours along the axis, in bytes.
     pub stride: isize,

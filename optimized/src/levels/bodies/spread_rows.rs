@@ -7,7 +7,8 @@ use super::checked_rows::{CheckedRows, prefetch_row};
 /// Copies each row to its place in the output, in bytes from its start.
 ///
 /// # Safety
-/// For each row, `output + place` must be the start of as many bytes as a row has, which nobody else accesses meanwhile.
+/// For each row, `output + place` must be the start of as many bytes as a row has, which nothing else
+/// accesses meanwhile.
 ///
 /// # Panics
 /// If there is not one place for each row.

@@ -1,4 +1,4 @@
-//! `operator.yaml` as it is written.
+//! The entries of `operator.yaml`, as they are in the file.
 
 use serde::Deserialize;
 
