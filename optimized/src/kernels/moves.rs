@@ -29,7 +29,7 @@ pub(super) fn streams(output_bytes: usize, row_bytes: usize) -> bool {
 /// The longest row that is moved at once.
 pub(super) const MOST_AT_ONCE: usize = 16;
 
-/// Whether a row of so many bytes is moved at once, as an element is.
+/// Whether a row of this many bytes is moved at once, like an element.
 pub(super) const fn is_one_move(row_bytes: usize) -> bool {
     matches!(row_bytes, 1 | 2 | 4 | 8 | 16)
 }
